@@ -1,0 +1,295 @@
+/**
+ * What a collector reports: facts, never conclusions. One observation is one line of the stream, named for ever
+ * by (collector, epoch, stream, sequence), stored once.
+ *
+ * A device found by SNMP is one `device` observation (who it is, all that identity needs) followed by `rows`
+ * observations with the same `walk`, one or more per table; the last part of a table says whether the walk saw
+ * the whole table. Tables are split so that one observation stays under OBSERVATION_BYTES.
+ */
+import { z } from 'zod';
+
+/** Upper bound of one encoded observation, bytes. A batch holds at least two. */
+export const OBSERVATION_BYTES = 96 * 1024;
+
+/** Unix milliseconds by the collector's clock; the server corrects it by the offset of the connection. */
+const time = z.int().min(0);
+/** Canonical text of an IPv4 or IPv6 address, PostgreSQL's form. */
+const address = z.string().max(45);
+/** Lower-case colon form of a hardware address of 6 octets. */
+const mac = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
+/** Text from a device: valid UTF-8, control characters made visible, bounded. */
+const text = z.string().max(8192);
+const counter = z.int().min(0);
+
+/** A job whose facts these are; absent for watch and trap observations. */
+const job = z.uuid().optional();
+
+const systemGroup = z.object({
+  sysDescr: text.optional(),
+  sysObjectId: z.string().max(512).optional(),
+  sysName: text.optional(),
+  sysLocation: text.optional(),
+  sysContact: text.optional(),
+  sysServices: z.int().optional(),
+  /** Hundredths of a second (RFC 3418 sysUpTime). */
+  sysUpTime: z.int().optional(),
+});
+export type SystemGroup = z.infer<typeof systemGroup>;
+
+const chassis = z.object({
+  /** entPhysicalIndex. */
+  index: z.int(),
+  /** IANA PhysicalClass name: chassis, stack, module, powerSupply … */
+  class: z.string().max(40),
+  name: text.optional(),
+  description: text.optional(),
+  model: text.optional(),
+  serial: text.optional(),
+  manufacturer: text.optional(),
+  hardwareRevision: text.optional(),
+  firmwareRevision: text.optional(),
+  softwareRevision: text.optional(),
+  /** entPhysicalVendorType, an OID. */
+  vendorType: z.string().max(512).optional(),
+  /** entPhysicalContainedIn. */
+  parent: z.int().optional(),
+  /** entPhysicalParentRelPos: for stack members often the member number. */
+  position: z.int().optional(),
+  fru: z.boolean().optional(),
+});
+export type EntityRow = z.infer<typeof chassis>;
+
+/** An address answered, whatever by: the fact that a host is alive there. */
+const host = z.object({
+  kind: z.literal('host'),
+  job,
+  at: time,
+  address,
+  /** Round trip of the answered echo, milliseconds; null when ICMP was asked and silent; absent when not asked. */
+  rttMs: z.number().min(0).nullable().optional(),
+  snmp: z.enum(['not-asked', 'silent', 'auth-failed', 'answered']),
+  /** From the collector's own neighbour table, where the address is on its link. */
+  mac: mac.optional(),
+  /** Reverse DNS name. */
+  hostname: z.string().max(255).optional(),
+});
+
+/** An SNMP agent answered and was walked: identity, and what classification reads. */
+const device = z.object({
+  kind: z.literal('device'),
+  job,
+  at: time,
+  /** Names this walk; `rows` observations refer to it. */
+  walk: z.uuid(),
+  /** The address it was reached on. */
+  address,
+  rttMs: z.number().min(0).nullable().optional(),
+  snmpVersion: z.enum(['v1', 'v2c', 'v3']),
+  credentialId: z.uuid().optional(),
+  system: systemGroup,
+  /** snmpEngineID, lower-case hex. */
+  engineId: z.string().max(64).optional(),
+  /** The agent's own addresses (ipAddressTable, ipAddrTable): evidence "one box". Bounded at 1,024. */
+  addresses: z.array(address).max(1024),
+  /** Distinct hardware addresses of its interfaces, bounded at 256. */
+  macs: z.array(mac).max(256),
+  /** dot1dBaseBridgeAddress. */
+  bridgeMac: mac.optional(),
+  /** lldpLocChassisId as `subtype:value` (subtype name of LLDP-MIB, MAC in colon form). */
+  lldpChassisId: z.string().max(300).optional(),
+  /** ENTITY-MIB rows of class chassis or stack (or the rows without parent), bounded at 64. */
+  chassis: z.array(chassis).max(64),
+  /** Values that rules ask for: OID → value as text (octets as text by MIB meaning, hex with 0x in front else). */
+  vendor: z.record(z.string().max(512), text),
+  /** Tables that could not be read at all, by name, with the reason. */
+  failed: z.record(z.string().max(40), z.string().max(200)).optional(),
+});
+
+const interfaceRow = z.object({
+  ifIndex: z.int(),
+  ifName: text.optional(),
+  ifDescr: text.optional(),
+  ifAlias: text.optional(),
+  /** IANA ifType number. */
+  ifType: z.int().optional(),
+  /** bit/s from ifHighSpeed where that is larger, else ifSpeed. */
+  speedBps: z.number().min(0).optional(),
+  mtu: z.int().optional(),
+  /** ifPhysAddress: colon form when 6 octets, plain hex else. */
+  physAddress: z.string().max(128).optional(),
+  adminStatus: z.int().optional(),
+  operStatus: z.int().optional(),
+  /** sysUpTime at last change, hundredths of a second. */
+  lastChange: z.int().optional(),
+});
+export type InterfaceRow = z.infer<typeof interfaceRow>;
+
+const addressRow = z.object({
+  address,
+  prefixLength: z.int().min(0).max(128).optional(),
+  ifIndex: z.int().optional(),
+  /** ipAddressType/-Origin where known. */
+  type: z.enum(['unicast', 'anycast', 'broadcast']).optional(),
+});
+export type AddressRow = z.infer<typeof addressRow>;
+
+const neighbourRow = z.object({
+  protocol: z.enum(['lldp', 'cdp', 'fdp', 'ndp']),
+  /** Local port: ifIndex where it could be resolved, and its name. */
+  ifIndex: z.int().optional(),
+  localPort: text.optional(),
+  chassisId: z.string().max(300).optional(),
+  portId: text.optional(),
+  portDescription: text.optional(),
+  sysName: text.optional(),
+  sysDescr: text.optional(),
+  platform: text.optional(),
+  version: text.optional(),
+  addresses: z.array(address).max(16).optional(),
+});
+export type NeighbourRow = z.infer<typeof neighbourRow>;
+
+const arpRow = z.object({ ifIndex: z.int(), address, mac });
+const fdbRow = z.object({ mac, ifIndex: z.int().optional(), bridgePort: z.int(), vlan: z.int().optional() });
+const vlanRow = z.object({
+  vlan: z.int(),
+  name: text.optional(),
+  /** ifIndexes of member ports; untagged apart. */
+  egress: z.array(z.int()).max(4096).optional(),
+  untagged: z.array(z.int()).max(4096).optional(),
+});
+const vrfRow = z.object({ name: text, context: z.string().max(64).optional() });
+export type ArpRow = z.infer<typeof arpRow>;
+export type FdbRow = z.infer<typeof fdbRow>;
+export type VlanRow = z.infer<typeof vlanRow>;
+export type VrfRow = z.infer<typeof vrfRow>;
+
+const rowsOf = <Table extends string, Row extends z.ZodType>(table: Table, row: Row) =>
+  z.object({
+    kind: z.literal('rows'),
+    job,
+    at: time,
+    walk: z.uuid(),
+    address,
+    table: z.literal(table),
+    /** 0-based part number. */
+    part: counter,
+    last: z.boolean(),
+    /** Only on the last part: the walk saw the whole table. False: rows missing here say nothing. */
+    complete: z.boolean().optional(),
+    reason: z.string().max(200).optional(),
+    rows: z.array(row).max(5000),
+  });
+
+const rows = z.discriminatedUnion('table', [
+  rowsOf('interfaces', interfaceRow),
+  rowsOf('addresses', addressRow),
+  rowsOf('entities', chassis),
+  rowsOf('neighbours', neighbourRow),
+  rowsOf('arp', arpRow),
+  rowsOf('fdb', fdbRow),
+  rowsOf('vlans', vlanRow),
+  rowsOf('vrfs', vrfRow),
+]);
+export type RowsObservation = z.infer<typeof rows>;
+export type TableName = RowsObservation['table'];
+
+/**
+ * How addresses of a job ended: the job's durable cursor. It travels behind the facts it speaks of, in the same
+ * stream, so a job that is resumed never skips an address whose facts were lost.
+ */
+const outcomes = z.object({
+  kind: z.literal('outcomes'),
+  job: z.uuid(),
+  fence: counter,
+  at: time,
+  /** Index of the first code within the job's addresses. */
+  from: counter,
+  /** One character of OUTCOMES per address; `.` leaves what is stored. */
+  codes: z.string().max(4096),
+  /** Why, for single addresses: index → short text (`alias of 10.0.0.1`). */
+  notes: z.record(z.string(), z.string().max(200)).optional(),
+});
+
+/** The sweep of a job ended. `deferred`: could not be done now (no engine, no route), try again later. */
+const jobEnd = z.object({
+  kind: z.literal('job-end'),
+  job: z.uuid(),
+  fence: counter,
+  at: time,
+  result: z.enum(['done', 'deferred', 'failed']),
+  reason: z.string().max(300).optional(),
+  counts: z.record(z.string().max(40), counter),
+});
+
+/** A watched device or interface changed state, or its periodic summary. */
+const watch = z.object({
+  kind: z.literal('watch'),
+  at: time,
+  deviceId: z.uuid(),
+  icmp: z.enum(['up', 'down']).optional(),
+  rttMs: z.number().min(0).optional(),
+  lossPercent: z.number().min(0).max(100).optional(),
+  snmp: z.enum(['ok', 'timeout', 'auth-failed']).optional(),
+  /** Hundredths of a second. */
+  sysUpTime: z.int().optional(),
+  interfaces: z
+    .array(
+      z.object({
+        ifIndex: z.int(),
+        adminStatus: z.int().optional(),
+        operStatus: z.int().optional(),
+        speedBps: z.number().optional(),
+        duplex: z.enum(['half', 'full', 'unknown']).optional(),
+      }),
+    )
+    .max(1000)
+    .optional(),
+});
+
+const trap = z.object({
+  kind: z.literal('trap'),
+  at: time,
+  address,
+  snmpVersion: z.enum(['v1', 'v2c', 'v3']),
+  /** snmpTrapOID; v1 traps translated by RFC 3584. */
+  trapOid: z.string().max(512),
+  sysUpTime: z.int().optional(),
+  varbinds: z.array(z.object({ oid: z.string().max(512), type: z.string().max(20), value: text })).max(128),
+  /** Traps of this source dropped by the rate limit since the last one reported. */
+  dropped: counter.optional(),
+});
+
+/** Observations that were lost on purpose (a bound was reached), counted exactly. */
+const gap = z.object({
+  kind: z.literal('gap'),
+  at: time,
+  /** Which stream lost them. */
+  stream: z.enum(['state', 'event']),
+  fromSeq: counter,
+  toSeq: counter,
+  count: counter,
+  reason: z.enum(['bytes', 'age', 'disk', 'damaged']),
+});
+
+export const observation = z.union([
+  z.discriminatedUnion('kind', [host, device, outcomes, jobEnd, watch, trap, gap]),
+  rows,
+]);
+export type Observation = z.infer<typeof observation>;
+export type ObservationKind = Observation['kind'];
+export type HostObservation = z.infer<typeof host>;
+export type DeviceObservation = z.infer<typeof device>;
+export type OutcomesObservation = z.infer<typeof outcomes>;
+export type JobEndObservation = z.infer<typeof jobEnd>;
+export type WatchObservation = z.infer<typeof watch>;
+export type TrapObservation = z.infer<typeof trap>;
+export type GapObservation = z.infer<typeof gap>;
+
+/** Two streams, each in order, each with its own sequence: events overtake a backlog of state. */
+export const STREAMS = ['state', 'event'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+/** The stream an observation travels in. Events leave first and are dropped last; state may be superseded. */
+export const streamOf = (o: Observation): Stream =>
+  o.kind === 'watch' || o.kind === 'trap' || o.kind === 'gap' ? 'event' : 'state';

@@ -1,0 +1,74 @@
+/** Settings of a sweep: which probes, how fast, how often, what is left out. */
+import { z } from 'zod';
+
+/** Groups of facts read from an SNMP agent beyond the system group. */
+export const FACT_GROUPS = [
+  'interfaces',
+  'addresses',
+  'entities',
+  'neighbours',
+  'arp',
+  'fdb',
+  'vlans',
+  'vrfs',
+] as const;
+export type FactGroup = (typeof FACT_GROUPS)[number];
+
+export const profileSettings = z.strictObject({
+  icmp: z
+    .strictObject({
+      /** Requests to a silent address, the first included. */
+      tries: z.int().min(1).max(10).default(2),
+      timeoutMs: z.int().min(10).max(60_000).default(1_000),
+    })
+    .nullable()
+    .default({ tries: 2, timeoutMs: 1_000 }),
+  snmp: z
+    .strictObject({
+      port: z.int().min(1).max(65_535).default(161),
+      tries: z.int().min(1).max(10).default(2),
+      timeoutMs: z.int().min(10).max(60_000).default(1_500),
+      /** Whom to ask: those that answered ICMP first, then the silent too; or only those alive. */
+      ask: z.enum(['all', 'alive']).default('all'),
+      groups: z.array(z.enum(FACT_GROUPS)).default(['interfaces', 'addresses', 'entities']),
+      /** Requests in flight to one device. */
+      perDevice: z.int().min(1).max(4).default(2),
+      /** Longest time one device may take, milliseconds. */
+      deviceBudgetMs: z.int().min(1_000).max(3_600_000).default(120_000),
+      /** Most rows of one table. */
+      rows: z.int().min(1).max(1_000_000).default(100_000),
+      /** Failed authentications per host and day before it is left alone. */
+      attempts: z.int().min(1).max(100).default(10),
+    })
+    .nullable()
+    .default({
+      port: 161,
+      tries: 2,
+      timeoutMs: 1_500,
+      ask: 'all',
+      groups: ['interfaces', 'addresses', 'entities'],
+      perDevice: 2,
+      deviceBudgetMs: 120_000,
+      rows: 100_000,
+      attempts: 10,
+    }),
+  /** Packets per second of a collector for this sweep; `max` lifts the pacing (laboratory only). */
+  rate: z.union([z.int().min(1).max(1_000_000), z.literal('max')]).default(2_000),
+  /** Packets per second into one /24 (IPv6: /64). */
+  ratePerNet: z.union([z.int().min(1).max(1_000_000), z.literal('max')]).default(500),
+  /** Look up names of alive addresses by reverse DNS. */
+  dns: z.boolean().default(false),
+  /** Targets left out, in the notation of `targets`. */
+  exclude: z.array(z.string().max(200)).max(1000).default([]),
+});
+export type ProfileSettings = z.infer<typeof profileSettings>;
+
+const standard = profileSettings.parse({});
+
+/** The profiles every installation has. */
+export const BUILT_IN_PROFILES = {
+  ping: profileSettings.parse({ snmp: null }),
+  standard,
+  deep: profileSettings.parse({ snmp: { groups: [...FACT_GROUPS], deviceBudgetMs: 300_000 } }),
+  snmp: profileSettings.parse({ icmp: null }),
+} as const satisfies Record<string, ProfileSettings>;

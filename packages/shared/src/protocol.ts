@@ -1,0 +1,245 @@
+/**
+ * The wire between a collector and the server: JSON text frames over one WebSocket, one union per direction.
+ * `docs/protocol.md` tells it in prose with example conversations.
+ *
+ * Version history (one integer; both sides name theirs, the lower one is spoken):
+ * 1  2026-11-21  first
+ */
+import { z } from 'zod';
+import { observation, STREAMS } from './observation.ts';
+import { profileSettings } from './profile.ts';
+
+export const PROTOCOL_VERSION = 1;
+/** Oldest version this build still speaks. */
+export const PROTOCOL_OLDEST = 1;
+
+/** Path of the collector endpoint. */
+export const COLLECTOR_PATH = '/api/collectors/link';
+
+/** Hard bound of one frame, bytes: the receiver closes with `tooBig` above it. */
+export const FRAME_BYTES = 1024 * 1024;
+/** Bound of one observation batch, bytes of JSON. */
+export const BATCH_BYTES = 256 * 1024;
+/** Most observations in one batch. */
+export const BATCH_ITEMS = 2000;
+/** Batches sent and not acknowledged, at most. */
+export const WINDOW = 8;
+/** The server pings this often; a side that heard nothing for SILENCE_MS closes. */
+export const PING_MS = 10_000;
+export const SILENCE_MS = 25_000;
+/** A socket that has not said a valid hello by then is closed. */
+export const HELLO_MS = 5_000;
+
+/** Close codes. 4000–4999 are ours (RFC 6455 section 7.4.2). */
+export const CloseCode = {
+  normal: 1000,
+  goingAway: 1001,
+  policy: 1008,
+  tooBig: 1009,
+  internal: 1011,
+  restart: 1012,
+  tryLater: 1013,
+  /** The message could not be parsed; three strikes. */
+  badMessage: 4400,
+  /** Unknown collector or wrong signature; retried with back-off. */
+  unauthorized: 4401,
+  /** The collector was revoked: it stops and keeps its outbox. */
+  revoked: 4403,
+  /** No valid hello in time. */
+  helloTimeout: 4408,
+  /** Another holder of the same key was seen: both are quarantined until an admin decides. */
+  quarantined: 4409,
+  /** No common protocol version; the reason names the versions spoken. */
+  version: 4426,
+  /** Another connection of the same collector replaced this one. */
+  replaced: 4410,
+  /** The peer was silent for SILENCE_MS. */
+  silent: 4411,
+} as const;
+export type CloseCode = (typeof CloseCode)[keyof typeof CloseCode];
+
+const seq = z.int().min(0);
+const time = z.int().min(0);
+const stream = z.enum(STREAMS);
+
+/** A span of addresses: `count` addresses from `first` on. */
+export const span = z.object({ first: z.string().max(45), count: z.int().min(1).max(4096) });
+export type Span = z.infer<typeof span>;
+
+/** A credential in the clear, only inside `assign` and `watch`; never written to the collector's disk. */
+export const wireCredential = z.discriminatedUnion('version', [
+  z.object({ id: z.uuid(), version: z.enum(['v1', 'v2c']), community: z.string().max(255) }),
+  z.object({
+    id: z.uuid(),
+    version: z.literal('v3'),
+    user: z.string().max(32),
+    authProtocol: z.enum(['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']),
+    authKey: z.string().max(255).optional(),
+    privProtocol: z.enum(['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r']),
+    privKey: z.string().max(255).optional(),
+    contextName: z.string().max(255).optional(),
+  }),
+]);
+export type WireCredential = z.infer<typeof wireCredential>;
+
+/** Extra OIDs that the rules want read: for agents whose sysObjectID starts with `prefix`. */
+export const ruleset = z.object({
+  /** Hash of the compiled rules; the collector keeps the last one it was given. */
+  id: z.string().max(64),
+  extra: z.array(z.object({ prefix: z.string().max(512), oids: z.array(z.string().max(512)).max(64) })).max(5000),
+});
+export type Ruleset = z.infer<typeof ruleset>;
+
+export const assignment = z.object({
+  job: z.uuid(),
+  /** Fencing number: grows with every lease of the job; facts of an older one never end it. */
+  fence: seq,
+  spans: z.array(span).max(4096),
+  /** Addresses already finished: base64 of a bitmap, lowest index in the lowest bit of the first byte. */
+  done: z.string().max(700).optional(),
+  profile: profileSettings,
+  credentials: z.array(wireCredential).max(64),
+  /** Address → id of the credential that worked last time. */
+  known: z.record(z.string().max(45), z.uuid()).optional(),
+});
+export type Assignment = z.infer<typeof assignment>;
+
+export const watchTarget = z.object({
+  deviceId: z.uuid(),
+  address: z.string().max(45),
+  credentialId: z.uuid().optional(),
+  ifIndexes: z.array(z.int()).max(1000).optional(),
+});
+export type WatchTarget = z.infer<typeof watchTarget>;
+
+/** What the server says. */
+export const serverMessage = z.discriminatedUnion('type', [
+  /** First frame on every socket: sign this. */
+  z.object({ type: z.literal('challenge'), nonce: z.string().min(16).max(128), version: z.int(), time }),
+  z.object({
+    type: z.literal('welcome'),
+    version: z.int(),
+    /** Generation to write down and confirm; the old one dies with the confirmation. */
+    generation: seq,
+    site: z.object({ id: z.uuid(), name: z.string() }),
+    /** Highest sequence committed of each stream of the hello's epoch; -1 when none. */
+    through: z.object({ state: z.int().min(-1), event: z.int().min(-1) }),
+    limits: z.object({ batchBytes: z.int(), window: z.int(), jobs: z.int() }),
+    ruleset: ruleset.optional(),
+    time,
+  }),
+  z.object({ type: z.literal('assign'), assignment }),
+  z.object({ type: z.literal('cancel'), job: z.uuid(), fence: seq }),
+  /** All observations of this epoch and stream up to and including `through` are committed. */
+  z.object({ type: z.literal('ack'), epoch: z.uuid(), stream, through: z.int().min(-1) }),
+  z.object({ type: z.literal('ruleset'), ruleset }),
+  z.object({
+    type: z.literal('watch'),
+    revision: seq,
+    /** Whole list when true; else only the changes. */
+    full: z.boolean(),
+    set: z.array(watchTarget).max(5000),
+    remove: z.array(z.uuid()).max(5000),
+    credentials: z.array(wireCredential).max(64),
+    intervals: z.object({ icmpMs: z.int(), snmpMs: z.int() }),
+  }),
+  z.object({ type: z.literal('heartbeat'), time, echo: time }),
+  /** Finish nothing new, the server is going away. */
+  z.object({ type: z.literal('drain'), reason: z.string().max(200) }),
+]);
+export type ServerMessage = z.infer<typeof serverMessage>;
+
+/** What a collector says. */
+export const collectorMessage = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('hello'),
+    version: z.int(),
+    oldest: z.int(),
+    collector: z.uuid(),
+    generation: seq,
+    /** Ed25519 over `signedHello(...)`, base64. */
+    signature: z.string().max(128),
+    epoch: z.uuid(),
+    /** Highest sequence ever written of each stream of this epoch; -1 when none. */
+    last: z.object({ state: z.int().min(-1), event: z.int().min(-1) }),
+    software: z.string().max(60),
+    hostname: z.string().max(255),
+    engines: z.array(z.object({ name: z.string().max(20), ok: z.boolean(), reason: z.string().max(300) })).max(10),
+    /** Jobs it can take at once. */
+    capacity: z.int().min(0).max(64),
+    time,
+  }),
+  /** The new generation is on disk. */
+  z.object({ type: z.literal('confirm'), generation: seq }),
+  /** Jobs it works on right now (after a reconnect): the server extends or cancels each. */
+  z.object({ type: z.literal('working'), jobs: z.array(z.object({ job: z.uuid(), fence: seq })).max(64) }),
+  z.object({
+    type: z.literal('progress'),
+    job: z.uuid(),
+    fence: seq,
+    probed: seq,
+    alive: seq,
+    devices: seq,
+    rate: z.number().min(0).optional(),
+  }),
+  /** Refused before anything was collected; an end after that is a `job-end` observation. */
+  z.object({
+    type: z.literal('outcome'),
+    job: z.uuid(),
+    fence: seq,
+    result: z.enum(['deferred', 'failed']),
+    reason: z.string().max(300),
+  }),
+  /**
+   * Consecutive observations of one stream: item i has sequence `from + i`. `from` above the committed sequence + 1
+   * means that the sequences between were dropped on purpose; a `gap` observation accounts for them.
+   */
+  z.object({
+    type: z.literal('observations'),
+    epoch: z.uuid(),
+    stream,
+    from: seq,
+    items: z.array(z.unknown()).max(BATCH_ITEMS),
+  }),
+  z.object({
+    type: z.literal('heartbeat'),
+    time,
+    outbox: z.object({ depth: seq, bytes: seq, oldest: time.nullable() }),
+    drops: z.record(z.string().max(40), seq),
+    rssBytes: seq.optional(),
+    loopDelayMs: z.number().optional(),
+  }),
+]);
+export type CollectorMessage = z.infer<typeof collectorMessage>;
+
+/** The exact text that `hello.signature` covers. */
+export const signedHello = (h: {
+  nonce: string;
+  collector: string;
+  generation: number;
+  epoch: string;
+  host: string;
+}): string => ['rollcall-hello-1', h.nonce, h.collector, h.generation, h.epoch, h.host].join('\n');
+
+/** Why a frame was refused; a value, never thrown. */
+export type Parsed<T> = { ok: true; message: T } | { ok: false; reason: string };
+
+const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(frame);
+  } catch {
+    return { ok: false, reason: 'not JSON' };
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return { ok: true, message: result.data };
+  const issue = result.error.issues[0];
+  return { ok: false, reason: `${issue?.path.join('.') || 'message'}: ${issue?.message ?? 'invalid'}` };
+};
+
+/** Reads one frame of a collector. Observations stay `unknown`: each is checked alone, so one bad item spoils no batch. */
+export const parseCollectorMessage = (frame: string): Parsed<CollectorMessage> => parse(collectorMessage, frame);
+/** Reads one frame of the server. */
+export const parseServerMessage = (frame: string): Parsed<ServerMessage> => parse(serverMessage, frame);
+/** Reads one observation of a batch. */
+export const parseObservation = (item: unknown) => observation.safeParse(item);
