@@ -1,0 +1,51 @@
+import type { Operations } from '@rollcall/shared/api/index';
+import type { Operation } from '@rollcall/shared/api/operation';
+import type { Role } from '@rollcall/shared/model';
+import type { z } from 'zod';
+
+/** Who calls, with the rights of this moment. A token has exactly its owner's. */
+export interface Actor {
+  userId: string;
+  name: string;
+  role: Role;
+  /** Sites the account sees: every one, or these. */
+  sites: 'all' | readonly string[];
+  via: { kind: 'token'; tokenId: string } | { kind: 'session'; sessionId: string };
+}
+
+/** One request, parsed by its operation's schemas. */
+export interface Call<O extends Operation> {
+  params: O['params'] extends z.ZodType ? z.output<O['params']> : Record<string, never>;
+  query: O['query'] extends z.ZodType ? z.output<O['query']> : Record<string, never>;
+  body: O['body'] extends z.ZodType ? z.output<O['body']> : undefined;
+  /** The caller; on `public` operations whoever was recognised, else undefined. */
+  actor: O['access'] extends 'public' ? Actor | undefined : Actor;
+  requestId: string;
+  /** Address of the peer, by the trusted proxies' word where there are some. */
+  address: string;
+  header(name: string): string | undefined;
+  signal: AbortSignal;
+}
+
+type Data<O extends Operation> = z.input<O['data']>;
+type Extra<O extends Operation> = O['extra'] extends z.ZodType ? { extra: z.input<O['extra']> } : { extra?: never };
+type Reply = { status?: number; headers?: Record<string, string> };
+
+/** What a handler gives back; the mount puts it in the envelope. */
+export type Answer<O extends Operation> = O['envelope'] extends 'list'
+  ? { data: Data<O>[]; totalCount: number } & Extra<O> & Reply
+  : O['envelope'] extends 'item'
+    ? { data: Data<O> } & Extra<O> & Reply
+    : /** `raw`: the handler writes the response itself. */ { raw: (response: import('express').Response) => void | Promise<void> };
+
+export type Handler<O extends Operation> = (call: Call<O>) => Promise<Answer<O>>;
+
+/** Handlers of some operations, by operation id. The sum over all features must cover every id: checked at compile time in app.ts. */
+export type Handlers<Ids extends keyof Operations = keyof Operations> = {
+  [Id in Ids]: Handler<Operations[Id]>;
+};
+
+/** The caller's sites as a SQL argument: null means every site, an array (perhaps empty) means only these. */
+export const visibleSites = (actor: Actor): string[] | null => (actor.sites === 'all' ? null : [...actor.sites]);
+
+export const sees = (actor: Actor, siteId: string): boolean => actor.sites === 'all' || actor.sites.includes(siteId);

@@ -1,0 +1,3 @@
+import type { Operation } from './operation.ts';
+
+export const inventoryOperations = {} as const satisfies Record<string, Operation>;
