@@ -228,7 +228,7 @@ export const planJobs = (ranges: readonly Range[], maxPerJob: number = MAX_PER_J
   let open: Range[] = [];
   let count = 0;
   const close = () => {
-    if (open.length > 0) jobs.push(planned(open, count, bits));
+    if (open.length > 0) jobs.push(planned(open, count));
     open = [];
     count = 0;
   };
@@ -244,26 +244,26 @@ export const planJobs = (ranges: readonly Range[], maxPerJob: number = MAX_PER_J
   return jobs;
 };
 
-const planned = (pieces: readonly Range[], count: number, bits: number): PlannedJob => {
+const planned = (pieces: readonly Range[], count: number): PlannedJob => {
   const spans = pieces.map((piece) => ({
     first: formatAddress({ family: piece.family, value: piece.first }),
     count: Number(piece.size),
   }));
-  return { ranges: spans, count, label: labelOf(pieces, bits) };
+  return { ranges: spans, count, label: labelOf(pieces) };
 };
 
-const labelOf = (pieces: readonly Range[], bits: number): string => {
+const labelOf = (pieces: readonly Range[]): string => {
   const first = pieces[0];
   const last = pieces.at(-1);
   if (!first || !last) return '';
   const whole = new Range(first.family, first.first, last.last);
   if (pieces.length > 1 || first.family === 6) return String(whole);
   // One IPv4 piece: name the block it came from, though its network or broadcast address is skipped.
-  const size = 1n << BigInt(Math.min(bits, whole.size.toString(2).length));
-  for (const wide of [size >> 1n, size]) {
-    const start = whole.first - (whole.first % wide);
-    const end = start + wide - 1n;
-    if (wide > 2n && whole.last <= end && whole.first - start <= 1n && end - whole.last <= 1n) {
+  const bits = whole.size.toString(2).length;
+  for (const size of [1n << BigInt(bits - 1), 1n << BigInt(bits)]) {
+    const start = whole.first - (whole.first % size);
+    const end = start + size - 1n;
+    if (size > 2n && whole.last <= end && whole.first - start <= 1n && end - whole.last <= 1n) {
       return String(new Range(4, start, end));
     }
   }
