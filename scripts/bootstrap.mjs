@@ -46,7 +46,9 @@ export const bin = (name) => join(root, 'node_modules', '.bin', name);
 export function bootstrap() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
-    console.error(`rollcall: Node ${process.versions.node} is too old, 20.19 or later is needed (24 is advised)`);
+    console.error(
+      `rollcall: Node ${process.versions.node} is too old, 20.19 or later is needed (24 is advised)`,
+    );
     process.exit(1);
   }
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp()) return;

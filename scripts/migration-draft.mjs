@@ -1,8 +1,9 @@
 // Prints the SQL that leads from the migrations (all applied to an empty embedded database) to prisma/schema.prisma.
 // A draft: read it, add what Prisma cannot express, save it as prisma/migrations/<UTC time>_<name>/migration.sql.
 // usage: node scripts/migration-draft.mjs [--from-empty]
-import { createRequire } from 'node:module';
+
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { root } from './bootstrap.mjs';
 
@@ -15,9 +16,12 @@ const { bindMigrationAwareSqlAdapterFactory } = createRequire(require.resolve('@
 // The package is made for bundlers; Node needs its WebAssembly module instantiated by hand.
 const engineFolder = join(root, 'node_modules/@prisma/schema-engine-wasm');
 const wasm = await import(join(engineFolder, 'schema_engine_bg.js'));
-const { instance } = await WebAssembly.instantiate(readFileSync(join(engineFolder, 'schema_engine_bg.wasm')), {
-  './schema_engine_bg.js': wasm,
-});
+const { instance } = await WebAssembly.instantiate(
+  readFileSync(join(engineFolder, 'schema_engine_bg.wasm')),
+  {
+    './schema_engine_bg.js': wasm,
+  },
+);
 wasm.__wbg_set_wasm(instance.exports);
 instance.exports.__wbindgen_start();
 
@@ -26,7 +30,11 @@ const factory = bindMigrationAwareSqlAdapterFactory(new PrismaPGlite(new PGlite(
 const engine = await wasm.SchemaEngine.new({ datamodels: datamodel }, console.error, factory);
 const result = await engine.diff({
   from: { tag: 'empty' },
-  to: { tag: 'schemaDatamodel', files: datamodel.map(([path, content]) => ({ path, content })), configDir: root },
+  to: {
+    tag: 'schemaDatamodel',
+    files: datamodel.map(([path, content]) => ({ path, content })),
+    configDir: root,
+  },
   script: true,
   exitCode: null,
   shadowDatabaseUrl: null,

@@ -1,0 +1,55 @@
+import { mkdirSync } from 'node:fs';
+import { PGlite, types } from '@electric-sql/pglite';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
+import type { Driver, DriverPool, Sql } from './db.ts';
+
+/**
+ * The embedded database: PostgreSQL in WebAssembly, one session, no fsync (its Node build ignores sync calls). It
+ * survives kill -9 of the process but not a power cut, which is why the server says at start that it is for trials.
+ * One session means that `main` and `ingest` are the same; a transaction keeps all others waiting.
+ */
+export async function openPglite(folder: string, image?: Blob): Promise<Driver> {
+  if (!folder.startsWith('memory://')) mkdirSync(folder, { recursive: true });
+  const db = await PGlite.create(folder, {
+    extensions: { pg_trgm },
+    parsers: { [types.INT8]: Number, [types.NUMERIC]: (text) => text },
+    ...(image ? { loadDataDir: image } : {}),
+  });
+  await db.exec(`SET TimeZone = 'UTC'`);
+  const pool: DriverPool = {
+    query: rows(db),
+    once: (work) => db.transaction((tx) => work({ query: rows(tx) })),
+  };
+  const turns = new Map<number, Promise<unknown>>();
+  return {
+    kind: 'pglite',
+    adapter: new PrismaPGlite(db),
+    main: pool,
+    ingest: pool,
+    script: async (text) => {
+      await db.exec(text);
+    },
+    exclusively: (key, work) => {
+      const turn = (turns.get(key) ?? Promise.resolve()).then(work, work);
+      turns.set(key, turn);
+      return turn;
+    },
+    listen: (channel, onMessage) => db.listen(channel, onMessage),
+    close: () => db.close(),
+  };
+}
+
+const rows =
+  (target: { query: PGlite['query'] }): Sql['query'] =>
+  async <R extends object>(text: string, params?: readonly unknown[]) =>
+    (await target.query<R>(text, params ? [...params] : undefined)).rows;
+
+/** The whole database as an image that `openPglite` can start from: how tests get a migrated database in no time. */
+export async function pgliteImage(prepare: (db: PGlite) => Promise<void>): Promise<Blob> {
+  const db = await PGlite.create('memory://', { extensions: { pg_trgm } });
+  await prepare(db);
+  const image = await db.dumpDataDir('none');
+  await db.close();
+  return image;
+}

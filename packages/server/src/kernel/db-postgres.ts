@@ -1,0 +1,188 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import type { Driver, DriverPool, Sql } from './db.ts';
+
+/** Connections per pool. Ingest is wide in statements, not in connections: two writers saturate one disk. */
+const MAIN_CONNECTIONS = 12;
+const INGEST_CONNECTIONS = 4;
+/** No answer to a person may take longer; ingest has its own bound. */
+const STATEMENT_MS = 15_000;
+const INGEST_STATEMENT_MS = 60_000;
+const CONNECT_MS = 3_000;
+
+const { builtins } = pg.types;
+const parsers = new Map<number, (text: string) => unknown>([[builtins.INT8, Number]]);
+/** Same value types as PGlite: int8 as number (every one of ours is below 2^53). */
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    parsers.get(oid) ?? pg.types.getTypeParser(oid, format as 'text'),
+};
+
+export async function openPostgres(url: string, log: Logger): Promise<Driver> {
+  const open = (max: number, statementMs: number, name: string) => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max,
+      connectionTimeoutMillis: CONNECT_MS,
+      application_name: `rollcall ${name}`,
+      // The driver adapter misreads timestamps in any other zone (prisma/orm 26786).
+      options: `-c TimeZone=UTC -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=60000`,
+      types,
+      keepAlive: true,
+    });
+    // An idle connection that dies is replaced at the next query; without a listener the process would end.
+    pool.on('error', (error) => log.warn({ err: error.message }, 'idle database connection lost'));
+    return pool;
+  };
+  const main = open(MAIN_CONNECTIONS, STATEMENT_MS, 'api');
+  const ingest = open(INGEST_CONNECTIONS, INGEST_STATEMENT_MS, 'ingest');
+  try {
+    const { rows } = await main.query<{ TimeZone: string }>('SHOW TimeZone');
+    if (rows[0]?.TimeZone !== 'UTC')
+      throw new Error(`the session's TimeZone is ${rows[0]?.TimeZone}, not UTC`);
+  } catch (error) {
+    await Promise.all([main.end(), ingest.end()]);
+    throw error;
+  }
+  const listener = new Listener(url, log);
+  return {
+    kind: 'postgresql',
+    adapter: new PrismaPg(main, { disposeExternalPool: false }),
+    main: driverPool(main),
+    ingest: driverPool(ingest),
+    script: async (text) => {
+      await main.query(text);
+    },
+    exclusively: async (key, work) => {
+      const client = await main.connect();
+      try {
+        await client.query('SET statement_timeout = 0');
+        await client.query('SELECT pg_advisory_lock($1)', [key]);
+        return await work();
+      } finally {
+        // Destroyed, not returned: whatever happened, the lock goes with the connection.
+        client.release(true);
+      }
+    },
+    listen: (channel, onMessage) => listener.listen(channel, onMessage),
+    close: async () => {
+      await listener.close();
+      await Promise.all([main.end(), ingest.end()]);
+    },
+  };
+}
+
+const rows =
+  (target: { query(text: string, params?: unknown[]): Promise<{ rows: unknown[] }> }): Sql['query'] =>
+  async <R extends object>(text: string, params?: readonly unknown[]) =>
+    (await target.query(text, params ? [...params] : undefined)).rows as R[];
+
+function driverPool(pool: pg.Pool): DriverPool {
+  return {
+    query: rows(pool),
+    once: async (work) => {
+      const client = await pool.connect();
+      let broken = false;
+      try {
+        await client.query('BEGIN');
+        const result = await work({ query: rows(client) });
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        await client.query('ROLLBACK').catch(() => {
+          broken = true;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+  };
+}
+
+/** One connection for all LISTENs; reconnects for ever and tells every listener that it may have missed something. */
+class Listener {
+  readonly #url: string;
+  readonly #log: Logger;
+  readonly #channels = new Map<string, Set<(payload: string) => void>>();
+  #client: pg.Client | undefined;
+  #connecting: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(url: string, log: Logger) {
+    this.#url = url;
+    this.#log = log;
+  }
+
+  async listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>> {
+    if (!/^[a-z_]+$/.test(channel)) throw new Error(`not a channel name: ${channel}`);
+    let listeners = this.#channels.get(channel);
+    if (!listeners) {
+      listeners = new Set();
+      this.#channels.set(channel, listeners);
+    }
+    listeners.add(onMessage);
+    if (this.#client) await this.#client.query(`LISTEN ${channel}`);
+    else await this.#connect();
+    return async () => {
+      listeners.delete(onMessage);
+    };
+  }
+
+  #connect(): Promise<void> {
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #open(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      application_name: 'rollcall listen',
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+    });
+    client.on('notification', ({ channel, payload }) => {
+      for (const listener of this.#channels.get(channel) ?? []) listener(payload ?? '');
+    });
+    let lost = false;
+    const onLost = (error?: Error) => {
+      if (lost || this.#closed) return;
+      lost = true;
+      this.#client = undefined;
+      this.#log.warn({ err: error?.message }, 'notification connection lost');
+      client
+        .end()
+        .catch((reason: unknown) => this.#log.debug({ err: String(reason) }, 'closing a lost connection'));
+      this.#again();
+    };
+    client.on('error', onLost);
+    client.on('end', () => onLost());
+    await client.connect();
+    for (const channel of this.#channels.keys()) await client.query(`LISTEN ${channel}`);
+    this.#client = client;
+  }
+
+  #again(): void {
+    this.#retry = setTimeout(
+      async () => {
+        try {
+          await this.#connect();
+          for (const listeners of this.#channels.values()) for (const listener of listeners) listener('');
+        } catch {
+          if (!this.#closed) this.#again();
+        }
+      },
+      500 + Math.random() * 1000,
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    await this.#client?.end();
+  }
+}

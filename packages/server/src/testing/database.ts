@@ -1,0 +1,104 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { pino } from 'pino';
+import { type Database, openDatabase } from '../kernel/db.ts';
+import { pgliteImage } from '../kernel/db-pglite.ts';
+import { migrate, readMigrations } from '../kernel/migrate.ts';
+
+const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+const opened: (() => Promise<void>)[] = [];
+
+/** Closes and drops every database that this test file opened; call it in `afterAll`. */
+export async function closeDatabases(): Promise<void> {
+  for (const close of opened.splice(0)) await close();
+}
+
+/**
+ * The databases a suite runs on, for `describe.each(databases())('…on %s', (_name, open) => …)`. Each `open()` gives a
+ * fresh migrated one: PGlite in memory always, PostgreSQL where TEST_DATABASE_URL names a server.
+ */
+export function databases(): [name: 'pglite' | 'postgresql', open: () => Promise<Database>][] {
+  const list: ReturnType<typeof databases> = [['pglite', openEmbedded]];
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) list.push(['postgresql', async () => (await createPostgres(url)).db]);
+  return list;
+}
+
+const fingerprint = () =>
+  createHash('sha256')
+    .update(
+      readMigrations()
+        .map((m) => m.checksum)
+        .join(),
+    )
+    .digest('hex')
+    .slice(0, 15);
+
+async function openEmbedded(): Promise<Database> {
+  const db = await openDatabase({ folder: 'memory://', image: await image() }, log);
+  opened.push(() => db.close());
+  return db;
+}
+
+/** Migrated image of PGlite, made once per set of migrations and kept in the temporary folder between test files. */
+async function image(): Promise<Blob> {
+  const folder = join(tmpdir(), 'rollcall-test-images');
+  const file = join(folder, `${fingerprint()}.tar`);
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true });
+    const blob = await pgliteImage(async (db) => {
+      await migrate({
+        exclusively: (_key, work) => work(),
+        script: async (text) => {
+          await db.exec(text);
+        },
+        query: async <R extends object>(text: string, params?: readonly unknown[]) =>
+          (await db.query<R>(text, [...(params ?? [])])).rows,
+      });
+    });
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, Buffer.from(await blob.arrayBuffer()));
+    renameSync(draft, file);
+  }
+  return new Blob([readFileSync(file)]);
+}
+
+/** A database of its own on the PostgreSQL server of TEST_DATABASE_URL, cloned from a migrated template. */
+export async function createPostgres(serverUrl: string): Promise<{ db: Database; url: string }> {
+  const template = `rollcall_template_${fingerprint()}`;
+  const name = `rollcall_test_${randomBytes(6).toString('hex')}`;
+  const at = (database: string) => {
+    const url = new URL(serverUrl);
+    url.pathname = `/${database}`;
+    return url.href;
+  };
+  const admin = new pg.Client({ connectionString: serverUrl });
+  await admin.connect();
+  try {
+    await admin.query('SELECT pg_advisory_lock(7110002)');
+    const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
+    if (!rowCount) {
+      const draft = `${name}_draft`;
+      await admin.query(`CREATE DATABASE ${draft}`);
+      const db = await openDatabase({ url: at(draft) }, log);
+      await migrate(db);
+      await db.close();
+      await admin.query(`ALTER DATABASE ${draft} RENAME TO ${template}`);
+    }
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  } finally {
+    await admin.end();
+  }
+  const db = await openDatabase({ url: at(name) }, log);
+  opened.push(async () => {
+    await db.close();
+    const cleaner = new pg.Client({ connectionString: serverUrl });
+    await cleaner.connect();
+    await cleaner.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await cleaner.end();
+  });
+  return { db, url: at(name) };
+}
