@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { PGlite, types } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import type { Driver, DriverPool, Sql } from './db.ts';
+import type { Driver, DriverPool, Sql } from './sql.ts';
 
 /**
  * The embedded database: PostgreSQL in WebAssembly, one session, no fsync (its Node build ignores sync calls). It

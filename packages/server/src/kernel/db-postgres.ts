@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import type { Driver, DriverPool, Sql } from './db.ts';
+import type { Driver, DriverPool, Sql } from './sql.ts';
 
 /** Connections per pool. Ingest is wide in statements, not in connections: two writers saturate one disk. */
 const MAIN_CONNECTIONS = 12;

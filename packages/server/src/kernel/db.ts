@@ -7,14 +7,9 @@ import { PrismaClient } from '../generated/prisma/client.ts';
 import { openPglite } from './db-pglite.ts';
 import { openPostgres } from './db-postgres.ts';
 import { Problem } from './problem.ts';
+import type { Driver, DriverPool, Sql } from './sql.ts';
 
-export interface Sql {
-  /**
-   * Runs one statement with `$1` parameters. int8 arrives as number, timestamptz as Date, inet/uuid/numeric as text,
-   * json parsed, arrays as arrays. JSON goes in as text with `$n::jsonb`.
-   */
-  query<R extends object = Record<string, unknown>>(text: string, params?: readonly unknown[]): Promise<R[]>;
-}
+export type { Sql } from './sql.ts';
 
 /** A pool of connections that can run transactions. */
 export interface Pool extends Sql {
@@ -39,22 +34,6 @@ export interface Database extends Pool {
   listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>;
   notify(channel: string, payload: string): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What a driver must do; the rest is the same for both. */
-export interface Driver {
-  readonly kind: Database['kind'];
-  readonly adapter: NonNullable<ConstructorParameters<typeof PrismaClient>[0]>['adapter'];
-  readonly main: DriverPool;
-  readonly ingest: DriverPool;
-  script(text: string): Promise<void>;
-  exclusively<T>(key: number, work: () => Promise<T>): Promise<T>;
-  listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>;
-  close(): Promise<void>;
-}
-export interface DriverPool extends Sql {
-  /** BEGIN, work, COMMIT or ROLLBACK; no retry. */
-  once<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
 /** SQLSTATE of a driver's error, whoever raised it. */

@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/** The architecture's rules on imports, run as a test so that a breach prints its reason. Type imports count too. */
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const packages = ['shared', 'server', 'collector', 'lab', 'web'].filter((name) => {
+  try {
+    return statSync(join(root, 'packages', name, 'src')).isDirectory();
+  } catch {
+    return false;
+  }
+});
+
+const sources = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sources(path);
+    return /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.d.ts') ? [path] : [];
+  });
+
+const files = packages.flatMap((name) => sources(join(root, 'packages', name, 'src')));
+const isTest = (file: string) => /\.test\.tsx?$/.test(file) || file.includes('/testing/');
+const product = files.filter((file) => !isTest(file));
+
+/** Every specifier of `import … from`, `export … from` and `import()`. */
+const imports = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)['"]([^'"]+)['"]/gm)].map(
+    (match) => match[1] ?? '',
+  );
+
+interface Place {
+  package: string;
+  /** First folder inside src, or `.` for files at its top. */
+  folder: string;
+}
+const placeOf = (file: string): Place => {
+  const [, name = '', , ...rest] = relative(root, file).split('/');
+  return { package: name, folder: rest.length > 1 ? (rest[0] ?? '.') : '.' };
+};
+
+/** Target of an import inside this repository, or undefined for a library. */
+const target = (file: string, specifier: string): string | undefined => {
+  if (specifier.startsWith('.')) return resolve(dirname(file), specifier);
+  const own = /^@rollcall\/(\w+)\/(.+)$/.exec(specifier);
+  return own ? join(root, 'packages', own[1] ?? '', 'src', `${own[2]}.ts`) : undefined;
+};
+
+const edges = product.flatMap((from) =>
+  imports(from).flatMap((specifier) => {
+    const to = target(from, specifier);
+    return to ? [{ from, to, specifier }] : [];
+  }),
+);
+const show = (path: string) => relative(root, path);
+
+describe('import boundaries', () => {
+  it('finds the sources at all', () => {
+    expect(product.length).toBeGreaterThan(20);
+    expect(edges.length).toBeGreaterThan(20);
+  });
+
+  it('packages depend only on shared: they meet on the wire, not in memory', () => {
+    const breaches = edges
+      .filter(
+        ({ from, to }) => placeOf(from).package !== placeOf(to).package && placeOf(to).package !== 'shared',
+      )
+      .map(({ from, specifier }) => `${show(from)} imports ${specifier}`);
+    expect(breaches, 'only shared may be imported by another package').toEqual([]);
+  });
+
+  it('features of the server do not import each other: app.ts hands over what they need, so it reads as the data flow', () => {
+    const free = new Set(['.', 'kernel', 'generated']);
+    const breaches = edges
+      .filter(({ from, to }) => {
+        const [a, b] = [placeOf(from), placeOf(to)];
+        if (a.package !== 'server' || b.package !== 'server' || a.folder === b.folder) return false;
+        if (a.folder === '.') return false;
+        return !free.has(b.folder) || b.folder === '.';
+      })
+      .map(({ from, specifier }) => `${show(from)} imports ${specifier}`);
+    expect(breaches, 'pass a function in app.ts instead').toEqual([]);
+  });
+
+  it('what the browser also runs needs no Node: shared apart from snmp and lock', () => {
+    const breaches = product
+      .filter((file) => placeOf(file).package === 'shared' && placeOf(file).folder !== 'snmp')
+      .filter((file) => !file.endsWith('/lock.ts'))
+      .flatMap((file) =>
+        imports(file)
+          .filter((s) => s.startsWith('node:'))
+          .map((s) => `${show(file)} imports ${s}`),
+      );
+    expect(breaches, 'packages/web imports these files').toEqual([]);
+  });
+
+  it('product code imports no testing folder', () => {
+    const breaches = edges
+      .filter(({ to }) => to.includes('/testing/'))
+      .map(({ from, to }) => `${show(from)} → ${show(to)}`);
+    expect(breaches).toEqual([]);
+  });
+
+  it('has no import cycles, type imports included: a cycle means that two files are one idea', () => {
+    const graph = new Map<string, string[]>();
+    for (const { from, to } of edges) graph.set(from, [...(graph.get(from) ?? []), to]);
+    const state = new Map<string, 'open' | 'done'>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: string[]) => {
+      if (state.get(file) === 'done') return;
+      if (state.get(file) === 'open') {
+        cycles.push([...path.slice(path.indexOf(file)), file].map(show).join(' → '));
+        return;
+      }
+      state.set(file, 'open');
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
+      state.set(file, 'done');
+    };
+    for (const file of product) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  it('no file is longer than 400 lines, unless its first comment defends it with the word "Length:"', () => {
+    const long = product
+      .map((file) => ({ file: show(file), text: readFileSync(file, 'utf8') }))
+      .filter(
+        ({ text }) => text.split('\n').length > 400 && !/^\s*(\/\*\*?|\/\/)[\s\S]{0,1500}?Length:/.test(text),
+      )
+      .map(({ file, text }) => `${file}: ${text.split('\n').length} lines`);
+    expect(long, 'one idea per file').toEqual([]);
+  });
+});
