@@ -1,3 +1,482 @@
+/** Sessions, users, sites, tokens, audit. */
+import { z } from 'zod';
+import { role } from '../model.ts';
 import type { Operation } from './operation.ts';
+import { id, idParams, line, paging, siteFilter, sortBy, unixSeconds, wholeNumber } from './operation.ts';
 
-export const accountOperations = {} as const satisfies Record<string, Operation>;
+export const PASSWORD_LEAST = 8;
+export const PASSWORD_MOST = 128;
+/** Live tokens of one account. */
+export const TOKENS_MOST = 50;
+/** A revoked token stays in its owner's list this long. */
+export const REVOKED_SHOWN_DAYS = 30;
+
+const signInName = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(64)
+  .regex(/^[a-z0-9][a-z0-9._@-]*$/, 'must be letters, digits and . _ @ - only')
+  .meta({ description: 'Sign-in name, lower case.', example: 'ada' });
+const newPassword = z
+  .string()
+  .min(PASSWORD_LEAST)
+  .max(PASSWORD_MOST)
+  .meta({ description: 'Any characters; 15 or more are advised.', example: 'correct horse battery staple' });
+/** A password as somebody typed it: only its length is bounded, so that guessing tells nothing about the rules. */
+const anyPassword = z.string().max(PASSWORD_MOST).meta({ example: 'correct horse battery staple' });
+const displayName = line(100, 0).meta({ example: 'Ada Lovelace' });
+const siteIds = z.array(z.uuid().toLowerCase()).max(1000);
+/** A person's own settings (theme, time zone, saved views); the server stores them and reads nothing into them. */
+const personalSettings = z.record(z.string().max(64), z.json()).meta({ example: { theme: 'dark' } });
+
+const userFields = {
+  id,
+  name: z.string().meta({ example: 'ada' }),
+  displayName: z.string().meta({ example: 'Ada Lovelace' }),
+  role,
+  allSites: z.boolean().meta({ description: 'Sees every site, future ones too.' }),
+  siteIds: z.array(z.uuid()).meta({ description: 'The sites it sees, unless all.' }),
+};
+export const user = z.strictObject({
+  ...userFields,
+  disabledAt: unixSeconds.nullable(),
+  createdAt: unixSeconds,
+  lastLoginAt: unixSeconds.nullable(),
+});
+export type User = z.infer<typeof user>;
+
+export const session = z.strictObject({
+  id,
+  createdAt: unixSeconds,
+  lastSeenAt: unixSeconds,
+  expiresAt: unixSeconds,
+  address: z.string().meta({ example: '192.0.2.7' }),
+  userAgent: z.string(),
+  current: z.boolean().meta({ description: 'The session of this request.' }),
+});
+export type Session = z.infer<typeof session>;
+
+export const me = z.strictObject({
+  user: z.strictObject({ ...userFields, settings: personalSettings }),
+  via: z.enum(['session', 'token']),
+  session: session.nullable(),
+});
+export type Me = z.infer<typeof me>;
+
+export const token = z.strictObject({
+  id,
+  name: z.string().meta({ example: 'report script' }),
+  hint: z.string().meta({ description: 'Last four characters.', example: 'x7Qz' }),
+  createdAt: unixSeconds,
+  lastUsedAt: unixSeconds.nullable(),
+  expiresAt: unixSeconds.nullable().meta({ description: 'null: never.' }),
+  revokedAt: unixSeconds.nullable(),
+});
+export type Token = z.infer<typeof token>;
+
+/** Settings of a site; what is absent has the server's default. */
+export const siteSettings = z
+  .strictObject({
+    watchIcmpSeconds: z
+      .int()
+      .min(1)
+      .max(3600)
+      .meta({ description: 'Between two pings of a watched device.' }),
+    watchSnmpSeconds: z
+      .int()
+      .min(5)
+      .max(86_400)
+      .meta({ description: 'Between two SNMP readings of a watched device.' }),
+    missedScansUntilGone: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({ description: 'Scans in a row without a device until it counts as gone.' }),
+    caseWindowSeconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .meta({ description: 'Events this close together may share a case.' }),
+    caseMinimumEvents: z.int().min(1).max(1000).meta({ description: 'Open events until a case is made.' }),
+  })
+  .partial();
+export type SiteSettings = z.infer<typeof siteSettings>;
+
+const networks = z
+  .array(z.string().trim().max(50))
+  .max(1000)
+  .meta({
+    description: 'CIDRs; a scan that names no site goes to the one that contains its targets.',
+    example: ['10.20.0.0/16'],
+  });
+const exclude = z
+  .array(z.string().trim().max(100))
+  .max(1000)
+  .meta({ description: 'Addresses and CIDRs never probed at this site.', example: ['10.20.0.1'] });
+export const site = z.strictObject({
+  id,
+  name: z.string().meta({ example: 'Berlin' }),
+  networks,
+  exclude,
+  allowLoopback: z.boolean().meta({ description: 'Scans may name 127.0.0.0/8 (demonstration and tests).' }),
+  settings: siteSettings,
+  createdAt: unixSeconds,
+});
+export type Site = z.infer<typeof site>;
+const siteName = line(100).meta({ example: 'Berlin' });
+
+export const auditEntry = z.strictObject({
+  id,
+  at: unixSeconds,
+  actorId: z.uuid().nullable(),
+  actor: z.string().meta({ example: 'ada' }),
+  action: z.string().meta({ description: 'What was done.', example: 'token.create' }),
+  subject: z.string().meta({ description: 'What it was done to.', example: 'token report script' }),
+  siteId: z.uuid().nullable(),
+  address: z.string().meta({ example: '192.0.2.7' }),
+  detail: z.record(z.string(), z.json()),
+});
+export type AuditEntry = z.infer<typeof auditEntry>;
+
+export const accountOperations = {
+  'session.create': {
+    method: 'POST',
+    path: '/api/session',
+    tag: 'Session',
+    summary: 'Sign in',
+    description:
+      'Sets the session cookie, always a new one. Wrong name and wrong password read the same (401). After several failures the next tries have to wait (429 with `Retry-After`); no account is ever locked.',
+    access: 'public',
+    body: z.strictObject({ name: z.string().max(200).meta({ example: 'ada' }), password: anyPassword }),
+    data: me,
+    envelope: 'item',
+    errors: ['unauthorized'],
+    example: { name: 'ada', password: 'correct horse battery staple' },
+  },
+  'session.get': {
+    method: 'GET',
+    path: '/api/session',
+    tag: 'Session',
+    summary: 'Who am I?',
+    description: 'The account behind the session or the token, with its present rights.',
+    access: 'viewer',
+    data: me,
+    envelope: 'item',
+  },
+  'session.update': {
+    method: 'PATCH',
+    path: '/api/session',
+    tag: 'Session',
+    summary: 'Change my display name or settings',
+    access: 'viewer',
+    by: 'session',
+    body: z.strictObject({ displayName: displayName.optional(), settings: personalSettings.optional() }),
+    data: me,
+    envelope: 'item',
+    example: { settings: { theme: 'dark', timeZone: 'Europe/Berlin' } },
+  },
+  'session.delete': {
+    method: 'DELETE',
+    path: '/api/session',
+    tag: 'Session',
+    summary: 'Sign out',
+    access: 'viewer',
+    by: 'session',
+    data: z.null(),
+    envelope: 'item',
+  },
+  'session.password': {
+    method: 'POST',
+    path: '/api/session/password',
+    tag: 'Session',
+    summary: 'Change my password',
+    description:
+      'Signs out every other session, gives this one a new cookie, and, when asked, revokes all tokens.',
+    access: 'viewer',
+    by: 'session',
+    body: z.strictObject({
+      current: anyPassword,
+      next: newPassword,
+      revokeTokens: z.boolean().default(false),
+    }),
+    data: me,
+    envelope: 'item',
+    errors: ['conflict'],
+    example: { current: 'correct horse battery staple', next: 'staple battery horse correct' },
+  },
+  'sessions.list': {
+    method: 'GET',
+    path: '/api/sessions',
+    tag: 'Session',
+    summary: 'List my sessions',
+    access: 'viewer',
+    by: 'session',
+    data: session,
+    envelope: 'list',
+  },
+  'sessions.delete': {
+    method: 'DELETE',
+    path: '/api/sessions/{id}',
+    tag: 'Session',
+    summary: 'Sign out one of my sessions',
+    access: 'viewer',
+    by: 'session',
+    params: idParams,
+    data: z.null(),
+    envelope: 'item',
+  },
+  'tokens.list': {
+    method: 'GET',
+    path: '/api/tokens',
+    tag: 'API tokens',
+    summary: "List the caller's tokens",
+    description: 'Metadata only, never the secret. A revoked token stays in the list for 30 days.',
+    stable: true,
+    access: 'viewer',
+    data: token,
+    envelope: 'list',
+  },
+  'tokens.create': {
+    method: 'POST',
+    path: '/api/tokens',
+    tag: 'API tokens',
+    summary: 'Create a token',
+    description: `The plaintext stands in \`token\`, this once. At most ${TOKENS_MOST} live tokens per account. May also be called from a signed-in session, without a bearer header.`,
+    stable: true,
+    access: 'viewer',
+    body: z.strictObject({
+      name: line(100).meta({ example: 'report script' }),
+      expiresAt: unixSeconds
+        .min(0)
+        .max(253_402_300_799)
+        .nullable()
+        .default(null)
+        .meta({ description: 'Unix seconds; null: never expires.', example: null }),
+    }),
+    data: token,
+    extra: z.strictObject({
+      token: z.string().meta({
+        description: 'The plaintext, shown once.',
+        example: 'svc_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
+      }),
+    }),
+    envelope: 'item',
+    status: 201,
+    errors: ['conflict'],
+    example: { name: 'report script' },
+  },
+  'tokens.delete': {
+    method: 'DELETE',
+    path: '/api/tokens/{id}',
+    tag: 'API tokens',
+    summary: 'Revoke a token',
+    description: "The caller's own token stops working at once. Revoking it again changes nothing.",
+    stable: true,
+    access: 'viewer',
+    params: idParams,
+    data: token,
+    envelope: 'item',
+  },
+  'users.list': {
+    method: 'GET',
+    path: '/api/users',
+    tag: 'Users',
+    summary: 'List users',
+    description:
+      'An administrator who does not see every site sees the accounts whose sites are all among their own.',
+    access: 'admin',
+    query: z.strictObject({
+      ...paging,
+      search: z
+        .string()
+        .max(200)
+        .optional()
+        .meta({ description: 'Part of the name or display name.', example: 'ada' }),
+      sort: sortBy(['name', 'role', 'createdAt', 'lastLoginAt']),
+    }),
+    data: user,
+    envelope: 'list',
+  },
+  'users.get': {
+    method: 'GET',
+    path: '/api/users/{id}',
+    tag: 'Users',
+    summary: 'Get a user',
+    access: 'admin',
+    params: idParams,
+    data: user,
+    envelope: 'item',
+  },
+  'users.create': {
+    method: 'POST',
+    path: '/api/users',
+    tag: 'Users',
+    summary: 'Add a user',
+    access: 'admin',
+    body: z.strictObject({
+      name: signInName,
+      password: newPassword,
+      displayName: displayName.default(''),
+      role,
+      allSites: z.boolean().default(false),
+      siteIds: siteIds.default([]),
+    }),
+    data: user,
+    envelope: 'item',
+    status: 201,
+    errors: ['conflict'],
+    example: { name: 'ada', password: 'correct horse battery staple', role: 'operator', allSites: true },
+  },
+  'users.update': {
+    method: 'PATCH',
+    path: '/api/users/{id}',
+    tag: 'Users',
+    summary: 'Change a user',
+    description:
+      'Role, sites and `disabled` take effect at once, also for open streams. A new password signs the user out everywhere. The last enabled administrator of all sites keeps that role (409). With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
+    access: 'admin',
+    params: idParams,
+    body: z.strictObject({
+      displayName: displayName.optional(),
+      role: role.optional(),
+      allSites: z.boolean().optional(),
+      siteIds: siteIds.optional(),
+      disabled: z.boolean().optional(),
+      password: newPassword.optional(),
+    }),
+    data: user,
+    envelope: 'item',
+    errors: ['conflict'],
+    example: { role: 'viewer' },
+  },
+  'users.delete': {
+    method: 'DELETE',
+    path: '/api/users/{id}',
+    tag: 'Users',
+    summary: 'Delete a user',
+    description: 'Sessions and tokens go with it; what the user did stays in the audit log under the name.',
+    access: 'admin',
+    params: idParams,
+    data: z.null(),
+    envelope: 'item',
+    errors: ['conflict'],
+  },
+  'assignees.list': {
+    method: 'GET',
+    path: '/api/assignees',
+    tag: 'Users',
+    summary: 'List the people a case can be assigned to',
+    description: 'Enabled accounts that share a site with the caller: name only.',
+    access: 'viewer',
+    query: z.strictObject({ ...paging, site: siteFilter }),
+    data: z.strictObject({
+      id,
+      name: z.string().meta({ example: 'ada' }),
+      displayName: z.string().meta({ example: 'Ada Lovelace' }),
+    }),
+    envelope: 'list',
+  },
+  'sites.list': {
+    method: 'GET',
+    path: '/api/sites',
+    tag: 'Sites',
+    summary: 'List the sites the caller sees',
+    access: 'viewer',
+    query: z.strictObject({
+      ...paging,
+      search: z.string().max(200).optional().meta({ description: 'Part of the name.', example: 'ber' }),
+      sort: sortBy(['name', 'createdAt']),
+    }),
+    data: site,
+    envelope: 'list',
+  },
+  'sites.get': {
+    method: 'GET',
+    path: '/api/sites/{id}',
+    tag: 'Sites',
+    summary: 'Get a site',
+    access: 'viewer',
+    params: idParams,
+    data: site,
+    envelope: 'item',
+  },
+  'sites.create': {
+    method: 'POST',
+    path: '/api/sites',
+    tag: 'Sites',
+    summary: 'Add a site',
+    description: 'Only by an administrator who sees every site.',
+    access: 'admin',
+    body: z.strictObject({
+      name: siteName,
+      networks: networks.default([]),
+      exclude: exclude.default([]),
+      allowLoopback: z.boolean().default(false),
+      settings: siteSettings.default({}),
+    }),
+    data: site,
+    envelope: 'item',
+    status: 201,
+    errors: ['conflict'],
+    example: { name: 'Berlin', networks: ['10.20.0.0/16'] },
+  },
+  'sites.update': {
+    method: 'PATCH',
+    path: '/api/sites/{id}',
+    tag: 'Sites',
+    summary: 'Change a site',
+    description: 'With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
+    access: 'admin',
+    params: idParams,
+    body: z.strictObject({
+      name: siteName.optional(),
+      networks: networks.optional(),
+      exclude: exclude.optional(),
+      allowLoopback: z.boolean().optional(),
+      settings: siteSettings.optional(),
+    }),
+    data: site,
+    envelope: 'item',
+    errors: ['conflict'],
+    example: { networks: ['10.20.0.0/16', '10.21.0.0/16'] },
+  },
+  'sites.delete': {
+    method: 'DELETE',
+    path: '/api/sites/{id}',
+    tag: 'Sites',
+    summary: 'Delete an empty site',
+    description: 'A site that still has collectors, devices or scans is answered 409.',
+    access: 'admin',
+    params: idParams,
+    data: z.null(),
+    envelope: 'item',
+    errors: ['conflict'],
+  },
+  'audit.list': {
+    method: 'GET',
+    path: '/api/audit',
+    tag: 'Audit',
+    summary: 'Read the audit log, newest first',
+    description:
+      'Sign-ins, tokens, roles, credentials, collectors. An administrator who does not see every site sees what belongs to their sites and what they did themselves.',
+    access: 'admin',
+    query: z.strictObject({
+      ...paging,
+      from: wholeNumber(0, 9_999_999_999)
+        .optional()
+        .meta({ description: 'Unix seconds, inclusive.', example: 1_763_700_000 }),
+      to: wholeNumber(0, 9_999_999_999)
+        .optional()
+        .meta({ description: 'Unix seconds, inclusive.', example: 1_763_786_400 }),
+      actor: z.string().max(200).optional().meta({ description: 'Exact name.', example: 'ada' }),
+      action: z.string().max(100).optional().meta({
+        description: 'Exact, or everything of a kind: `token` or `token.create`.',
+        example: 'token',
+      }),
+      site: siteFilter,
+    }),
+    data: auditEntry,
+    envelope: 'list',
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,3 +1,510 @@
-import type { Operation } from './operation.ts';
+/** Devices, interfaces and topology. */
+import { z } from 'zod';
+import { DEVICE_CLASSES, deviceClass, deviceStatus } from '../model.ts';
+import { codes, idParams, type Operation, paging, sortBy, unixSeconds, wholeNumber } from './operation.ts';
 
-export const inventoryOperations = {} as const satisfies Record<string, Operation>;
+const id = z.uuid().meta({ example: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a11' });
+const text = (example: string) => z.string().nullable().meta({ example });
+const time = unixSeconds;
+const maybeTime = unixSeconds.nullable();
+const address = z
+  .string()
+  .meta({ description: 'IPv4 or IPv6 address, canonical text.', example: '10.20.0.1' });
+const mac = z
+  .string()
+  .nullable()
+  .meta({ description: 'Lower-case colon form.', example: '00:1b:21:3c:9d:f8' });
+/** 0 or 1 as a number: the document calls it a numeric flag. */
+const flag = z.union([z.literal(0), z.literal(1)]).meta({ example: 1 });
+
+/** Site filter of every list: id or exact name. */
+export const siteFilter = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .meta({ description: 'Only this site: its id or exact name.', example: 'headquarters' });
+
+// ── Device ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A device as lists show it. Null: not known. */
+export const device = z
+  .object({
+    id,
+    siteId: id,
+    site: z.string().meta({ example: 'headquarters' }),
+    collectorId: id.nullable(),
+    collector: text('hq-1'),
+    name: z.string().meta({ example: 'core-1' }),
+    address: address.nullable(),
+    addresses: z.array(address),
+    macAddress: mac,
+    class: deviceClass,
+    vendor: text('Cisco'),
+    model: text('WS-C3850-48T'),
+    os: text('IOS-XE'),
+    osVersion: text('16.12.4'),
+    serialNumber: text('FOC1932X0KZ'),
+    sysName: text('core-1.example.net'),
+    sysDescr: text('Cisco IOS Software, Version 16.12.4'),
+    sysObjectId: text('1.3.6.1.4.1.9.1.1745'),
+    location: text('Rack 4'),
+    contact: text('noc@example.net'),
+    uptimeSeconds: z
+      .int()
+      .nullable()
+      .meta({ description: 'Seconds since it booted, as of now.', example: 86_400 }),
+    monitor: flag.meta({ description: '1: watched.' }),
+    status: deviceStatus,
+    reachable: z
+      .object({ icmp: z.boolean().nullable(), snmp: z.boolean().nullable() })
+      .meta({ description: 'What answered last; null when it was not asked.' }),
+    rttMs: z.number().nullable().meta({ example: 0.42 }),
+    interfaceCount: z.int().meta({ example: 52 }),
+    openEvents: z.int().meta({ description: 'Events on it that are not closed.', example: 0 }),
+    firstSeen: time,
+    lastSeen: time,
+    lastScanId: id.nullable(),
+  })
+  .meta({ id: 'Device' });
+export type Device = z.infer<typeof device>;
+
+/** A far end seen from one device. */
+export const deviceNeighbour = z
+  .object({
+    protocol: z.string().meta({ example: 'lldp' }),
+    interfaceId: id.nullable(),
+    ifIndex: z.int().nullable(),
+    localPort: text('Gi1/0/48'),
+    deviceId: id.nullable().meta({ description: 'The device at the far end, once it is known and visible.' }),
+    name: text('dist-2'),
+    port: text('Te1/1/1'),
+    platform: text('cisco WS-C3850'),
+    addresses: z.array(address),
+    firstSeen: time,
+    lastSeen: time,
+  })
+  .meta({ id: 'DeviceNeighbour' });
+export type DeviceNeighbour = z.infer<typeof deviceNeighbour>;
+
+/** A piece of hardware (ENTITY-MIB entPhysicalTable). */
+export const entity = z
+  .object({
+    index: z.int().meta({ description: 'entPhysicalIndex.' }),
+    parent: z.int().nullable().meta({ description: 'Index of what it sits in.' }),
+    position: z.int().nullable(),
+    class: z.string().meta({ description: 'IANA PhysicalClass name.', example: 'powerSupply' }),
+    name: text('Switch 1 Power Supply A'),
+    description: text('350W AC Power Supply'),
+    model: text('PWR-C1-350WAC'),
+    serialNumber: text('LIT19320ABC'),
+    manufacturer: text('Cisco Systems, Inc.'),
+    hardwareRevision: text('V01'),
+    firmwareRevision: z.string().nullable(),
+    softwareRevision: z.string().nullable(),
+    replaceable: z.boolean().nullable(),
+  })
+  .meta({ id: 'Entity' });
+export type Entity = z.infer<typeof entity>;
+
+/** A case as its devices show it. */
+export const caseBrief = z
+  .object({
+    id,
+    number: z.int().meta({ example: 1042 }),
+    title: z.string(),
+    status: z.int().min(0).max(3),
+    severity: z.int().min(1).max(5),
+    priority: z.int().min(1).max(4),
+    updatedAt: time,
+  })
+  .meta({ id: 'CaseBrief' });
+
+/** One device with what hangs on it. */
+export const deviceDetail = z
+  .object({
+    ...device.shape,
+    neighbours: z.array(deviceNeighbour),
+    entities: z.array(entity),
+    openCases: z.array(caseBrief),
+  })
+  .meta({ id: 'DeviceDetail' });
+export type DeviceDetail = z.infer<typeof deviceDetail>;
+
+export const DEVICE_SORTS = [
+  'name',
+  'address',
+  'class',
+  'vendor',
+  'model',
+  'status',
+  'firstSeen',
+  'lastSeen',
+] as const;
+
+/** Filters of the device list, by the names of the customer's document. */
+const deviceFilters = {
+  search: z.string().max(200).optional().meta({
+    description:
+      'Case-insensitive substring of name, address, description, vendor, model, serial number, location or MAC address.',
+    example: 'core',
+  }),
+  Address: z.string().min(1).max(60).optional().meta({
+    description: 'One address (any of the device’s) or a CIDR that contains one; IPv4 or IPv6.',
+    example: '10.20.0.0/16',
+  }),
+  class: codes(DEVICE_CLASSES).optional().meta({
+    description: 'One class, or several separated by commas.',
+    example: 'switch,router',
+  }),
+  collector: z.string().min(1).max(200).optional().meta({
+    description: 'Id or exact name of the collector that saw it last.',
+    example: 'hq-1',
+  }),
+  site: siteFilter,
+};
+export const deviceQuery = z.strictObject({
+  ...deviceFilters,
+  monitor: wholeNumber(0, 1)
+    .optional()
+    .meta({ description: '1: watched devices; 0: the others.', example: 1 }),
+  sort: sortBy(DEVICE_SORTS),
+  ...paging,
+});
+export type DeviceQuery = z.output<typeof deviceQuery>;
+
+/** The same filters in a body; there `monitor` is a number. */
+export const deviceFilter = z.strictObject({ ...deviceFilters, monitor: flag.optional() });
+export type DeviceFilter = z.output<typeof deviceFilter>;
+
+// ── History and explanation ──────────────────────────────────────────────────────────────────────────────────
+
+/** One thing that happened to a device, with both sides where something changed. */
+export const deviceHistoryEntry = z
+  .object({
+    eventId: id,
+    at: time,
+    kind: z.string().meta({ example: 'device.upgraded' }),
+    severity: z.int().min(1).max(5),
+    status: z.int().min(0).max(2),
+    message: z.string().meta({ example: 'core-1 runs IOS-XE 16.12.4, before 16.9.1' }),
+    interfaceId: id.nullable(),
+    count: z.int(),
+    lastAt: time,
+    closedAt: maybeTime,
+    before: z.unknown().meta({ description: 'What was; null when nothing was.' }),
+    after: z.unknown().meta({ description: 'What is since.' }),
+  })
+  .meta({ id: 'DeviceHistoryEntry' });
+
+const evidenceClaim = z.object({ kind: z.string().meta({ example: 'serial' }), value: z.string() });
+
+/** Why this is one device, and why it is what it is. */
+export const deviceExplanation = z
+  .object({
+    deviceId: id,
+    /** What makes it that device: whoever shows one of these is it. */
+    evidence: z.array(
+      evidenceClaim.extend({
+        strength: z.enum(['strong', 'supporting', 'decision']),
+        firstSeen: time,
+        lastSeen: time,
+      }),
+    ),
+    decisions: z.array(
+      z.object({
+        id,
+        verb: z.enum(['merge', 'split']),
+        otherId: id,
+        other: z.string().nullable(),
+        by: z.string().nullable(),
+        at: time,
+        undoneAt: maybeTime,
+        evidence: z.array(evidenceClaim),
+      }),
+    ),
+    conflicts: z.array(z.object({ eventId: id, message: z.string(), at: time })),
+    /** Field → the rule that filled it. */
+    classification: z.record(z.string(), z.unknown()),
+    overrides: z.object({ name: z.string().nullable(), class: deviceClass.nullable() }),
+    /** What was read, and when it was last seen whole. */
+    facts: z.array(z.object({ group: z.string(), seenAt: time, complete: z.boolean() })),
+  })
+  .meta({ id: 'DeviceExplanation' });
+export type DeviceExplanation = z.infer<typeof deviceExplanation>;
+
+// ── Interface ────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** ifAdminStatus and ifOperStatus (IF-MIB) by name; index is the number minus 1. */
+export const INTERFACE_STATUSES = [
+  'up',
+  'down',
+  'testing',
+  'unknown',
+  'dormant',
+  'notPresent',
+  'lowerLayerDown',
+] as const;
+const interfaceStatus = z.enum(INTERFACE_STATUSES).nullable();
+
+export const networkInterface = z
+  .object({
+    id,
+    deviceId: id,
+    ifIndex: z.int().meta({ example: 10_148 }),
+    name: z.string().meta({ example: 'Gi1/0/48' }),
+    description: text('GigabitEthernet1/0/48'),
+    alias: text('uplink to dist-2'),
+    type: text('ethernetCsmacd').meta({
+      description: 'IANAifType name, or its number where IANA names none.',
+    }),
+    speedBps: z.number().nullable().meta({ description: 'bit/s.', example: 1_000_000_000 }),
+    mtu: z.int().nullable().meta({ example: 1500 }),
+    macAddress: mac,
+    adminStatus: interfaceStatus,
+    operStatus: interfaceStatus,
+    lastChange: maybeTime,
+    addresses: z.array(address),
+    vlan: z.int().nullable(),
+    neighbour: z
+      .object({
+        deviceId: id.nullable(),
+        name: text('dist-2'),
+        port: text('Te1/1/1'),
+        protocol: z.string().meta({ example: 'lldp' }),
+      })
+      .nullable(),
+    firstSeen: time,
+    lastSeen: time,
+  })
+  .meta({ id: 'Interface' });
+export type NetworkInterface = z.infer<typeof networkInterface>;
+
+export const INTERFACE_SORTS = [
+  'ifIndex',
+  'name',
+  'type',
+  'speedBps',
+  'adminStatus',
+  'operStatus',
+  'lastChange',
+  'vlan',
+] as const;
+export const interfaceQuery = z.strictObject({
+  deviceId: z.string().min(1).max(200).meta({ description: 'Required: whose interfaces.' }),
+  site: siteFilter,
+  sort: sortBy(INTERFACE_SORTS),
+  ...paging,
+});
+export type InterfaceQuery = z.output<typeof interfaceQuery>;
+
+// ── Topology ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Most devices in one answer of the topology; more is cut, and said. */
+export const TOPOLOGY_NODES = 20_000;
+
+const linkEnd = z.object({
+  deviceId: id,
+  interfaceId: id.nullable(),
+  ifIndex: z.int().nullable(),
+  port: text('Te1/1/1'),
+});
+export const topology = z
+  .object({
+    nodes: z.array(
+      z.object({
+        id,
+        siteId: id,
+        name: z.string(),
+        address: address.nullable(),
+        class: deviceClass,
+        status: deviceStatus,
+        monitor: flag,
+        worstSeverity: z.int().min(1).max(5).nullable().meta({ description: 'Of its open events.' }),
+      }),
+    ),
+    links: z.array(
+      z.object({
+        a: linkEnd,
+        b: linkEnd,
+        protocols: z.array(z.string()),
+        status: deviceStatus.meta({ description: 'Up when both known ends are up.' }),
+        speedBps: z.number().nullable(),
+        lastSeen: time,
+      }),
+    ),
+    /** Far ends that were named but are no device we know. */
+    strangers: z.array(
+      z.object({
+        from: linkEnd,
+        name: z.string().nullable(),
+        port: z.string().nullable(),
+        protocol: z.string(),
+        lastSeen: time,
+      }),
+    ),
+    truncated: z.boolean().meta({ description: `More than ${TOPOLOGY_NODES} devices: ask by site.` }),
+  })
+  .meta({ id: 'Topology' });
+export type Topology = z.infer<typeof topology>;
+
+// ── Operations ───────────────────────────────────────────────────────────────────────────────────────────────
+
+const devicePatch = z
+  .strictObject({
+    monitor: flag.optional(),
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .nullable()
+      .optional()
+      .meta({ description: 'Shown name; null gives it back to discovery.' }),
+    class: deviceClass.nullable().optional().meta({ description: 'Class; null gives it back to the rules.' }),
+  })
+  .refine((patch) => Object.keys(patch).length > 0, 'nothing to change');
+const merged = z.object({ id, address: address.nullable(), name: z.string() });
+
+export const inventoryOperations = {
+  'devices.list': {
+    method: 'GET',
+    path: '/api/devices',
+    tag: 'Devices',
+    summary: 'List devices',
+    stable: true,
+    access: 'viewer',
+    query: deviceQuery,
+    data: device,
+    envelope: 'list',
+  },
+  'devices.get': {
+    method: 'GET',
+    path: '/api/devices/{id}',
+    tag: 'Devices',
+    summary: 'One device, with neighbours, hardware and open cases',
+    stable: true,
+    access: 'viewer',
+    params: idParams,
+    data: deviceDetail,
+    envelope: 'item',
+    errors: ['not_found'],
+  },
+  'devices.update': {
+    method: 'PATCH',
+    path: '/api/devices/{id}',
+    tag: 'Devices',
+    summary: 'Watch or unwatch a device, override its name or class',
+    access: 'operator',
+    params: idParams,
+    body: devicePatch,
+    data: device,
+    envelope: 'item',
+    errors: ['not_found'],
+    example: { monitor: 1, name: 'core-1' },
+  },
+  'devices.delete': {
+    method: 'DELETE',
+    path: '/api/devices/{id}',
+    tag: 'Devices',
+    summary: 'Forget a device',
+    description:
+      'Its open events are closed, its history is kept. A later scan that finds it makes it a new device.',
+    access: 'admin',
+    params: idParams,
+    data: z.object({ id }),
+    envelope: 'item',
+    errors: ['not_found'],
+  },
+  'devices.bulk': {
+    method: 'POST',
+    path: '/api/devices/bulk',
+    tag: 'Devices',
+    summary: 'Change every device that a filter matches',
+    description:
+      'The filter takes the parameters of the list. `expect` refuses with 409 when another number matches.',
+    access: 'operator',
+    body: z.strictObject({
+      filter: deviceFilter,
+      set: z.strictObject({ monitor: flag }),
+      expect: z.int().min(0).optional(),
+    }),
+    data: z.object({ matched: z.int(), changed: z.int() }),
+    envelope: 'item',
+    errors: ['conflict'],
+    example: { filter: { class: 'switch', Address: '10.20.0.0/16' }, set: { monitor: 1 } },
+  },
+  'devices.merge': {
+    method: 'POST',
+    path: '/api/devices/{id}/merge',
+    tag: 'Devices',
+    summary: 'Say that another device is this one',
+    description: 'Remembered: later scans keep them one. Undone by a split.',
+    access: 'operator',
+    params: idParams,
+    body: z.strictObject({ deviceId: z.uuid() }),
+    data: device,
+    envelope: 'item',
+    errors: ['not_found', 'conflict'],
+    example: { deviceId: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a12' },
+  },
+  'devices.split': {
+    method: 'POST',
+    path: '/api/devices/{id}/split',
+    tag: 'Devices',
+    summary: 'Say that some addresses are another device',
+    description: 'Remembered: later scans keep them apart. Undone by a merge.',
+    access: 'operator',
+    params: idParams,
+    body: z.strictObject({ addresses: z.array(z.string().min(1).max(45)).min(1).max(1024) }),
+    data: z.object({ devices: z.array(merged) }),
+    envelope: 'item',
+    errors: ['not_found', 'conflict'],
+    example: { addresses: ['10.20.0.7'] },
+  },
+  'devices.history': {
+    method: 'GET',
+    path: '/api/devices/{id}/history',
+    tag: 'Devices',
+    summary: 'What happened to a device, newest first',
+    access: 'viewer',
+    params: idParams,
+    query: z.strictObject({ ...paging }),
+    data: deviceHistoryEntry,
+    envelope: 'list',
+    errors: ['not_found'],
+  },
+  'devices.explain': {
+    method: 'GET',
+    path: '/api/devices/{id}/explain',
+    tag: 'Devices',
+    summary: 'Why it is one device, and why it is classified so',
+    access: 'viewer',
+    params: idParams,
+    data: deviceExplanation,
+    envelope: 'item',
+    errors: ['not_found'],
+  },
+  'interfaces.list': {
+    method: 'GET',
+    path: '/api/interfaces',
+    tag: 'Interfaces',
+    summary: 'List the interfaces of a device',
+    stable: true,
+    access: 'viewer',
+    query: interfaceQuery,
+    data: networkInterface,
+    envelope: 'list',
+    errors: ['not_found'],
+  },
+  'topology.get': {
+    method: 'GET',
+    path: '/api/topology',
+    tag: 'Topology',
+    summary: 'Devices and the links between them',
+    access: 'viewer',
+    query: z.strictObject({ site: siteFilter }),
+    data: topology,
+    envelope: 'item',
+  },
+} as const satisfies Record<string, Operation>;

@@ -10,7 +10,7 @@ export type Access = 'public' | Role;
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** Shape of the answer's body: one `data`, a page of `data`, or a document of its own (OpenAPI, metrics, stream). */
+/** Shape of the answer's body: one `data`, a list of `data`, or a document of its own (OpenAPI, metrics, stream). */
 export type Envelope = 'item' | 'list' | 'raw';
 
 export interface Operation {
@@ -23,7 +23,7 @@ export interface Operation {
   /** Named in the customer's document: never changed incompatibly. */
   stable?: boolean;
   access: Access;
-  /** A bearer token is enough (default); `session` operations need a signed-in person. */
+  /** A token is enough (default); `session` operations need a signed-in person. */
   by?: 'any' | 'session';
   params?: z.ZodObject;
   query?: z.ZodObject;
@@ -33,6 +33,8 @@ export interface Operation {
   /** Members beside `data` at the top level of the envelope (`token`, `scanId`). */
   extra?: z.ZodObject;
   envelope: Envelope;
+  /** Media type of a `raw` answer, JSON when absent. `text/event-stream` stays open until either side ends it. */
+  produces?: string;
   /** Status of success, 200 when absent. */
   status?: 200 | 201 | 202;
   /** Error codes this operation answers beyond those every operation may give. */
@@ -67,8 +69,40 @@ export const errorBody = z.object({
 });
 export type ErrorBody = z.infer<typeof errorBody>;
 
-/** A UUID, or anything else that then simply does not exist: a bad id is 404, never 400. */
-export const idParams = z.strictObject({ id: z.string().max(200) });
+/** What the mount and the document add to an operation: a closed answer to "which errors can this give?". */
+export function errorCodes(operation: Operation): ErrorCode[] {
+  const codes = new Set<ErrorCode>(['invalid_request', 'rate_limited', 'internal', 'unavailable']);
+  if (operation.access !== 'public') codes.add('unauthorized').add('forbidden');
+  if (operation.params) codes.add('not_found');
+  if (operation.method !== 'GET')
+    codes.add('forbidden').add('payload_too_large').add('unsupported_media_type');
+  for (const code of operation.errors ?? []) codes.add(code);
+  return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** Whether a list answers in pages: its query takes `page` and `pageSize`. */
+export const isPaged = (operation: Operation): boolean => operation.query?.shape.page !== undefined;
+
+/** The whole body of a successful answer. */
+export function responseBody(operation: Operation): z.ZodType {
+  if (operation.envelope === 'raw') return operation.data;
+  const many = operation.envelope === 'list';
+  return z.strictObject({
+    success: z.literal(true),
+    ...operation.extra?.shape,
+    data: many ? z.array(operation.data) : operation.data,
+    ...(many && { totalCount: z.int().min(0).meta({ description: 'Items on all pages.', example: 1 }) }),
+    ...(many && isPaged(operation) && { page: z.int().min(1), pageSize: z.int().min(1).max(PAGE_SIZE_MOST) }),
+  });
+}
+
+const EXAMPLE_ID = '019aa3c4-5b00-7000-8000-000000000001';
+
+/** Id of a thing. */
+export const id = z.uuid().meta({ description: 'UUID, version 7.', example: EXAMPLE_ID });
+
+/** Path parameters never answer 400: what does not parse does not exist, 404. */
+export const idParams = z.strictObject({ id: z.uuid().toLowerCase().meta({ example: EXAMPLE_ID }) });
 
 export const PAGE_SIZE = 25;
 export const PAGE_SIZE_MOST = 1000;
@@ -80,10 +114,15 @@ const digits = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
-/** Paging members of every list query. Query values arrive as strings. */
+/** A query value that is a whole number; query values arrive as text. */
+export const wholeNumber = digits;
+
+/** Paging members of every list query. */
 export const paging = {
   page: digits(1, 1_000_000_000).default(1).meta({ description: 'Page, 1-based.', example: 1 }),
-  pageSize: digits(1, PAGE_SIZE_MOST).default(PAGE_SIZE).meta({ description: 'Items per page.', example: 25 }),
+  pageSize: digits(1, PAGE_SIZE_MOST)
+    .default(PAGE_SIZE)
+    .meta({ description: 'Items per page.', example: 25 }),
 };
 
 /** `sort=field` or `sort=-field` out of a closed list. */
@@ -93,13 +132,25 @@ export const sortBy = <F extends string>(fields: readonly F[]) =>
     .optional()
     .meta({ description: 'Field to order by; `-` in front for descending.' });
 
+/** `site` of every list query: the mount answers 403 when the caller has no access to it. */
+export const siteFilter = z
+  .uuid()
+  .toLowerCase()
+  .optional()
+  .meta({ description: 'Only this site.', example: EXAMPLE_ID });
+
 /** Several codes separated by commas, each out of a closed list. */
 export const codes = <C extends string>(allowed: readonly C[]) =>
   z
     .string()
     .max(400)
     .transform((text) => text.split(',').map((part) => part.trim()))
-    .pipe(z.array(z.enum(allowed as unknown as [C, ...C[]])).min(1).max(50));
+    .pipe(
+      z
+        .array(z.enum(allowed as unknown as [C, ...C[]]))
+        .min(1)
+        .max(50),
+    );
 
 /** Numeric codes separated by commas. */
 export const numericCodes = (least: number, most: number) =>
@@ -109,7 +160,21 @@ export const numericCodes = (least: number, most: number) =>
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(digits(least, most)).min(1).max(20));
 
-export const wholeNumber = digits;
+/**
+ * A parameter that may be given several times. In a query every other one is refused when it comes twice; an array
+ * schema is what tells them apart.
+ */
+export const repeated = <T extends z.ZodType>(item: T, most = 20) => z.array(item).min(1).max(most);
+
+/** One line of text: trimmed, composed (NFC), without control characters. Lengths in UTF-16 units. */
+export const line = (most: number, least = 1) =>
+  z
+    .string()
+    .normalize('NFC')
+    .trim()
+    .min(least)
+    .max(most)
+    .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters');
 
 /** Unix seconds. */
 export const unixSeconds = z.int().meta({ description: 'Unix seconds.', example: 1_763_700_000 });
