@@ -1,9 +1,19 @@
 /** Devices, interfaces and topology. */
 import { z } from 'zod';
 import { DEVICE_CLASSES, deviceClass, deviceStatus } from '../model.ts';
-import { codes, idParams, type Operation, paging, sortBy, unixSeconds, wholeNumber } from './operation.ts';
+import type { Operation } from './operation.ts';
+import {
+  codes,
+  id,
+  idParams,
+  line,
+  paging,
+  siteFilter,
+  sortBy,
+  unixSeconds,
+  wholeNumber,
+} from './operation.ts';
 
-const id = z.uuid().meta({ example: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a11' });
 const text = (example: string) => z.string().nullable().meta({ example });
 const time = unixSeconds;
 const maybeTime = unixSeconds.nullable();
@@ -17,19 +27,11 @@ const mac = z
 /** 0 or 1 as a number: the document calls it a numeric flag. */
 const flag = z.union([z.literal(0), z.literal(1)]).meta({ example: 1 });
 
-/** Site filter of every list: id or exact name. */
-export const siteFilter = z
-  .string()
-  .min(1)
-  .max(200)
-  .optional()
-  .meta({ description: 'Only this site: its id or exact name.', example: 'headquarters' });
-
 // ── Device ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A device as lists show it. Null: not known. */
 export const device = z
-  .object({
+  .strictObject({
     id,
     siteId: id,
     site: z.string().meta({ example: 'headquarters' }),
@@ -57,7 +59,7 @@ export const device = z
     monitor: flag.meta({ description: '1: watched.' }),
     status: deviceStatus,
     reachable: z
-      .object({ icmp: z.boolean().nullable(), snmp: z.boolean().nullable() })
+      .strictObject({ icmp: z.boolean().nullable(), snmp: z.boolean().nullable() })
       .meta({ description: 'What answered last; null when it was not asked.' }),
     rttMs: z.number().nullable().meta({ example: 0.42 }),
     interfaceCount: z.int().meta({ example: 52 }),
@@ -71,7 +73,7 @@ export type Device = z.infer<typeof device>;
 
 /** A far end seen from one device. */
 export const deviceNeighbour = z
-  .object({
+  .strictObject({
     protocol: z.string().meta({ example: 'lldp' }),
     interfaceId: id.nullable(),
     ifIndex: z.int().nullable(),
@@ -89,7 +91,7 @@ export type DeviceNeighbour = z.infer<typeof deviceNeighbour>;
 
 /** A piece of hardware (ENTITY-MIB entPhysicalTable). */
 export const entity = z
-  .object({
+  .strictObject({
     index: z.int().meta({ description: 'entPhysicalIndex.' }),
     parent: z.int().nullable().meta({ description: 'Index of what it sits in.' }),
     position: z.int().nullable(),
@@ -109,7 +111,7 @@ export type Entity = z.infer<typeof entity>;
 
 /** A case as its devices show it. */
 export const caseBrief = z
-  .object({
+  .strictObject({
     id,
     number: z.int().meta({ example: 1042 }),
     title: z.string(),
@@ -122,7 +124,7 @@ export const caseBrief = z
 
 /** One device with what hangs on it. */
 export const deviceDetail = z
-  .object({
+  .strictObject({
     ...device.shape,
     neighbours: z.array(deviceNeighbour),
     entities: z.array(entity),
@@ -181,7 +183,7 @@ export type DeviceFilter = z.output<typeof deviceFilter>;
 
 /** One thing that happened to a device, with both sides where something changed. */
 export const deviceHistoryEntry = z
-  .object({
+  .strictObject({
     eventId: id,
     at: time,
     kind: z.string().meta({ example: 'device.upgraded' }),
@@ -197,11 +199,11 @@ export const deviceHistoryEntry = z
   })
   .meta({ id: 'DeviceHistoryEntry' });
 
-const evidenceClaim = z.object({ kind: z.string().meta({ example: 'serial' }), value: z.string() });
+const evidenceClaim = z.strictObject({ kind: z.string().meta({ example: 'serial' }), value: z.string() });
 
 /** Why this is one device, and why it is what it is. */
 export const deviceExplanation = z
-  .object({
+  .strictObject({
     deviceId: id,
     /** What makes it that device: whoever shows one of these is it. */
     evidence: z.array(
@@ -212,7 +214,7 @@ export const deviceExplanation = z
       }),
     ),
     decisions: z.array(
-      z.object({
+      z.strictObject({
         id,
         verb: z.enum(['merge', 'split']),
         otherId: id,
@@ -223,12 +225,12 @@ export const deviceExplanation = z
         evidence: z.array(evidenceClaim),
       }),
     ),
-    conflicts: z.array(z.object({ eventId: id, message: z.string(), at: time })),
+    conflicts: z.array(z.strictObject({ eventId: id, message: z.string(), at: time })),
     /** Field → the rule that filled it. */
     classification: z.record(z.string(), z.unknown()),
-    overrides: z.object({ name: z.string().nullable(), class: deviceClass.nullable() }),
+    overrides: z.strictObject({ name: z.string().nullable(), class: deviceClass.nullable() }),
     /** What was read, and when it was last seen whole. */
-    facts: z.array(z.object({ group: z.string(), seenAt: time, complete: z.boolean() })),
+    facts: z.array(z.strictObject({ group: z.string(), seenAt: time, complete: z.boolean() })),
   })
   .meta({ id: 'DeviceExplanation' });
 export type DeviceExplanation = z.infer<typeof deviceExplanation>;
@@ -248,7 +250,7 @@ export const INTERFACE_STATUSES = [
 const interfaceStatus = z.enum(INTERFACE_STATUSES).nullable();
 
 export const networkInterface = z
-  .object({
+  .strictObject({
     id,
     deviceId: id,
     ifIndex: z.int().meta({ example: 10_148 }),
@@ -267,7 +269,7 @@ export const networkInterface = z
     addresses: z.array(address),
     vlan: z.int().nullable(),
     neighbour: z
-      .object({
+      .strictObject({
         deviceId: id.nullable(),
         name: text('dist-2'),
         port: text('Te1/1/1'),
@@ -303,16 +305,16 @@ export type InterfaceQuery = z.output<typeof interfaceQuery>;
 /** Most devices in one answer of the topology; more is cut, and said. */
 export const TOPOLOGY_NODES = 20_000;
 
-const linkEnd = z.object({
+const linkEnd = z.strictObject({
   deviceId: id,
   interfaceId: id.nullable(),
   ifIndex: z.int().nullable(),
   port: text('Te1/1/1'),
 });
 export const topology = z
-  .object({
+  .strictObject({
     nodes: z.array(
-      z.object({
+      z.strictObject({
         id,
         siteId: id,
         name: z.string(),
@@ -324,7 +326,7 @@ export const topology = z
       }),
     ),
     links: z.array(
-      z.object({
+      z.strictObject({
         a: linkEnd,
         b: linkEnd,
         protocols: z.array(z.string()),
@@ -335,7 +337,7 @@ export const topology = z
     ),
     /** Far ends that were named but are no device we know. */
     strangers: z.array(
-      z.object({
+      z.strictObject({
         from: linkEnd,
         name: z.string().nullable(),
         port: z.string().nullable(),
@@ -353,18 +355,14 @@ export type Topology = z.infer<typeof topology>;
 const devicePatch = z
   .strictObject({
     monitor: flag.optional(),
-    name: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
+    name: line(200)
       .nullable()
       .optional()
       .meta({ description: 'Shown name; null gives it back to discovery.' }),
     class: deviceClass.nullable().optional().meta({ description: 'Class; null gives it back to the rules.' }),
   })
   .refine((patch) => Object.keys(patch).length > 0, 'nothing to change');
-const merged = z.object({ id, address: address.nullable(), name: z.string() });
+const merged = z.strictObject({ id, address: address.nullable(), name: z.string() });
 
 export const inventoryOperations = {
   'devices.list': {
@@ -388,7 +386,6 @@ export const inventoryOperations = {
     params: idParams,
     data: deviceDetail,
     envelope: 'item',
-    errors: ['not_found'],
   },
   'devices.update': {
     method: 'PATCH',
@@ -400,7 +397,6 @@ export const inventoryOperations = {
     body: devicePatch,
     data: device,
     envelope: 'item',
-    errors: ['not_found'],
     example: { monitor: 1, name: 'core-1' },
   },
   'devices.delete': {
@@ -412,9 +408,8 @@ export const inventoryOperations = {
       'Its open events are closed, its history is kept. A later scan that finds it makes it a new device.',
     access: 'admin',
     params: idParams,
-    data: z.object({ id }),
+    data: z.null(),
     envelope: 'item',
-    errors: ['not_found'],
   },
   'devices.bulk': {
     method: 'POST',
@@ -429,7 +424,7 @@ export const inventoryOperations = {
       set: z.strictObject({ monitor: flag }),
       expect: z.int().min(0).optional(),
     }),
-    data: z.object({ matched: z.int(), changed: z.int() }),
+    data: z.strictObject({ matched: z.int(), changed: z.int() }),
     envelope: 'item',
     errors: ['conflict'],
     example: { filter: { class: 'switch', Address: '10.20.0.0/16' }, set: { monitor: 1 } },
@@ -442,10 +437,10 @@ export const inventoryOperations = {
     description: 'Remembered: later scans keep them one. Undone by a split.',
     access: 'operator',
     params: idParams,
-    body: z.strictObject({ deviceId: z.uuid() }),
+    body: z.strictObject({ deviceId: z.uuid().toLowerCase() }),
     data: device,
     envelope: 'item',
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
     example: { deviceId: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a12' },
   },
   'devices.split': {
@@ -457,9 +452,9 @@ export const inventoryOperations = {
     access: 'operator',
     params: idParams,
     body: z.strictObject({ addresses: z.array(z.string().min(1).max(45)).min(1).max(1024) }),
-    data: z.object({ devices: z.array(merged) }),
+    data: z.strictObject({ devices: z.array(merged) }),
     envelope: 'item',
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
     example: { addresses: ['10.20.0.7'] },
   },
   'devices.history': {
@@ -472,7 +467,6 @@ export const inventoryOperations = {
     query: z.strictObject({ ...paging }),
     data: deviceHistoryEntry,
     envelope: 'list',
-    errors: ['not_found'],
   },
   'devices.explain': {
     method: 'GET',
@@ -483,7 +477,6 @@ export const inventoryOperations = {
     params: idParams,
     data: deviceExplanation,
     envelope: 'item',
-    errors: ['not_found'],
   },
   'interfaces.list': {
     method: 'GET',
