@@ -86,7 +86,9 @@ export type WireCredential = z.infer<typeof wireCredential>;
 export const ruleset = z.object({
   /** Hash of the compiled rules; the collector keeps the last one it was given. */
   id: z.string().max(64),
-  extra: z.array(z.object({ prefix: z.string().max(512), oids: z.array(z.string().max(512)).max(64) })).max(5000),
+  extra: z
+    .array(z.object({ prefix: z.string().max(512), oids: z.array(z.string().max(512)).max(64) }))
+    .max(5000),
 });
 export type Ruleset = z.infer<typeof ruleset>;
 
@@ -144,6 +146,10 @@ export const serverMessage = z.discriminatedUnion('type', [
     intervals: z.object({ icmpMs: z.int(), snmpMs: z.int() }),
   }),
   z.object({ type: z.literal('heartbeat'), time, echo: time }),
+  /** Make a new key and say it with `new-key`; the old one stays good until the new one signed a hello. */
+  z.object({ type: z.literal('rotate') }),
+  /** The new key is known: reconnect with it, and forget the old one at the next welcome. */
+  z.object({ type: z.literal('key-stored'), publicKey: z.string().max(64) }),
   /** Finish nothing new, the server is going away. */
   z.object({ type: z.literal('drain'), reason: z.string().max(200) }),
 ]);
@@ -164,13 +170,17 @@ export const collectorMessage = z.discriminatedUnion('type', [
     last: z.object({ state: z.int().min(-1), event: z.int().min(-1) }),
     software: z.string().max(60),
     hostname: z.string().max(255),
-    engines: z.array(z.object({ name: z.string().max(20), ok: z.boolean(), reason: z.string().max(300) })).max(10),
+    engines: z
+      .array(z.object({ name: z.string().max(20), ok: z.boolean(), reason: z.string().max(300) }))
+      .max(10),
     /** Jobs it can take at once. */
     capacity: z.int().min(0).max(64),
     time,
   }),
   /** The new generation is on disk. */
   z.object({ type: z.literal('confirm'), generation: seq }),
+  /** Answer to `rotate`: Ed25519 public key, 32 bytes in base64, and proof of the private one over `signedKey(...)`. */
+  z.object({ type: z.literal('new-key'), publicKey: z.string().max(64), signature: z.string().max(128) }),
   /** Jobs it works on right now (after a reconnect): the server extends or cancels each. */
   z.object({ type: z.literal('working'), jobs: z.array(z.object({ job: z.uuid(), fence: seq })).max(64) }),
   z.object({
@@ -212,7 +222,11 @@ export const collectorMessage = z.discriminatedUnion('type', [
 ]);
 export type CollectorMessage = z.infer<typeof collectorMessage>;
 
-/** The exact text that `hello.signature` covers. */
+/**
+ * The exact text that `hello.signature` covers. `host` is the host of the server's address as the collector has it
+ * (`new URL(server).host`: lower case, with a port that is not the default), so that a signature given to one server
+ * opens no other.
+ */
 export const signedHello = (h: {
   nonce: string;
   collector: string;
@@ -220,6 +234,10 @@ export const signedHello = (h: {
   epoch: string;
   host: string;
 }): string => ['rollcall-hello-1', h.nonce, h.collector, h.generation, h.epoch, h.host].join('\n');
+
+/** The exact text that `new-key.signature` covers, signed by the new key; `nonce` is the connection's challenge. */
+export const signedKey = (k: { nonce: string; collector: string; publicKey: string }): string =>
+  ['rollcall-key-1', k.nonce, k.collector, k.publicKey].join('\n');
 
 /** Why a frame was refused; a value, never thrown. */
 export type Parsed<T> = { ok: true; message: T } | { ok: false; reason: string };
@@ -238,7 +256,8 @@ const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
 };
 
 /** Reads one frame of a collector. Observations stay `unknown`: each is checked alone, so one bad item spoils no batch. */
-export const parseCollectorMessage = (frame: string): Parsed<CollectorMessage> => parse(collectorMessage, frame);
+export const parseCollectorMessage = (frame: string): Parsed<CollectorMessage> =>
+  parse(collectorMessage, frame);
 /** Reads one frame of the server. */
 export const parseServerMessage = (frame: string): Parsed<ServerMessage> => parse(serverMessage, frame);
 /** Reads one observation of a batch. */

@@ -1,3 +1,491 @@
+/** Collectors and how they join, credentials, and what was lost on the way: dead letters and gaps. */
+import { z } from 'zod';
+import { STREAMS } from '../observation.ts';
 import type { Operation } from './operation.ts';
+import {
+  codes,
+  id,
+  idParams,
+  line,
+  paging,
+  siteFilter,
+  sortBy,
+  unixSeconds,
+  wholeNumber,
+} from './operation.ts';
 
-export const collectorOperations = {} as const satisfies Record<string, Operation>;
+const count = z.int().min(0).meta({ example: 3 });
+const maybeTime = unixSeconds.nullable();
+const siteName = z.string().meta({ example: 'Berlin' });
+
+export const COLLECTOR_STATUSES = ['active', 'quarantined', 'revoked'] as const;
+export const COLLECTOR_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u;
+const collectorName = line(63)
+  .regex(COLLECTOR_NAME, 'must be letters, digits and . _ - only')
+  .meta({ example: 'berlin-1' });
+
+// ── Collector ────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What a collector last said of itself. Shown, never decided on. */
+export const collectorHealth = z
+  .strictObject({
+    at: maybeTime.meta({ description: 'When it said so; null: not yet.' }),
+    outbox: z
+      .strictObject({
+        depth: count.meta({ description: 'Observations not yet acknowledged.' }),
+        bytes: count,
+        oldest: maybeTime.meta({ description: 'Time of the oldest of them.' }),
+      })
+      .nullable(),
+    drops: z.record(z.string(), z.int()).meta({ description: 'What it dropped, by reason.', example: {} }),
+    rssBytes: z.int().nullable().meta({ example: 104_857_600 }),
+    loopDelayMs: z.number().nullable().meta({ example: 1.2 }),
+    engines: z
+      .array(z.strictObject({ name: z.string(), ok: z.boolean(), reason: z.string() }))
+      .meta({ description: 'Ways to send ICMP on its host.' }),
+    capacity: z.int().nullable().meta({ description: 'Jobs it takes at once.', example: 4 }),
+  })
+  .meta({ id: 'CollectorHealth' });
+export type CollectorHealth = z.infer<typeof collectorHealth>;
+
+export const collector = z
+  .strictObject({
+    id,
+    siteId: id,
+    site: siteName,
+    name: z.string().meta({ example: 'berlin-1' }),
+    status: z.enum(COLLECTOR_STATUSES),
+    statusReason: z.string().meta({ example: '' }),
+    online: z.boolean(),
+    connectedAt: maybeTime,
+    lastSeenAt: maybeTime,
+    createdAt: unixSeconds,
+    hostname: z.string().meta({ example: 'probe.berlin.example.net' }),
+    software: z.string().meta({ example: 'rollcall-collector 0.1.0' }),
+    clockOffsetMs: z.int().meta({ description: 'Server clock minus its clock, milliseconds.', example: -12 }),
+    jobs: count.meta({ description: 'Jobs it works on right now.' }),
+    health: collectorHealth,
+  })
+  .meta({ id: 'Collector' });
+export type Collector = z.infer<typeof collector>;
+
+// ── Joining ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Longest life of a join token, seconds. */
+export const JOIN_TOKEN_SECONDS = 3600;
+
+export const joinToken = z
+  .strictObject({
+    id,
+    siteId: id,
+    site: siteName,
+    createdBy: z.string().nullable().meta({ example: 'ada' }),
+    createdAt: unixSeconds,
+    expiresAt: unixSeconds,
+    usedAt: maybeTime,
+    collectorId: id.nullable().meta({ description: 'Who joined with it.' }),
+  })
+  .meta({ id: 'JoinToken' });
+export type JoinToken = z.infer<typeof joinToken>;
+
+export const joinRequest = z.strictObject({
+  token: z.string().max(300).meta({ example: 'rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000' }),
+  name: collectorName.optional().meta({
+    description: 'Without it the first label of the host name; a number is appended where it is taken.',
+    example: 'berlin-1',
+  }),
+  hostname: line(255).meta({ example: 'probe.berlin.example.net' }),
+  publicKey: z.base64().length(44).meta({
+    description: 'Ed25519 public key, 32 raw bytes in base64.',
+    example: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+  }),
+});
+export type JoinRequest = z.infer<typeof joinRequest>;
+
+export const joined = z
+  .strictObject({
+    collectorId: id,
+    name: z.string().meta({ example: 'berlin-1' }),
+    site: z.strictObject({ id, name: siteName }),
+    generation: z.int().min(0).meta({ description: 'To be said in the first hello.', example: 0 }),
+    path: z.string().meta({ description: 'Where to open the WebSocket.', example: '/api/collectors/link' }),
+    protocol: z.strictObject({ version: z.int().meta({ example: 1 }), oldest: z.int().meta({ example: 1 }) }),
+    serverTime: unixSeconds,
+  })
+  .meta({ id: 'Joined' });
+export type Joined = z.infer<typeof joined>;
+
+// ── Credential ───────────────────────────────────────────────────────────────────────────────────────────────
+
+export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
+export const PRIV_PROTOCOLS = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
+const authProtocol = z.enum(AUTH_PROTOCOLS);
+const privProtocol = z
+  .enum(PRIV_PROTOCOLS)
+  .meta({ description: '`aes192r`, `aes256r`: keys localised as Cisco does (Reeder).' });
+
+const credentialName = line(100).meta({ example: 'read-only' });
+const position = z
+  .int()
+  .min(0)
+  .max(100_000)
+  .meta({ description: 'Tried in this order, lowest first.', example: 100 });
+const credentialSites = z.array(z.uuid().toLowerCase()).max(1000);
+const community = z.string().min(1).max(255).meta({ writeOnly: true, example: 'public' });
+const snmpUser = z.string().min(1).max(32).meta({ example: 'monitor' });
+/** RFC 3414 section 11.2: pass phrases have eight characters or more. */
+const passPhrase = z.string().min(8).max(255).meta({ writeOnly: true, example: 'correct horse' });
+const contextName = z.string().max(255).meta({ example: '' });
+
+export const credential = z
+  .strictObject({
+    id,
+    name: z.string().meta({ example: 'read-only' }),
+    version: z.enum(['v1', 'v2c', 'v3']),
+    user: z.string().nullable().meta({ description: 'SNMPv3 only.', example: null }),
+    authProtocol: authProtocol.nullable().meta({ example: null }),
+    privProtocol: privProtocol.nullable().meta({ example: null }),
+    contextName: z.string().nullable().meta({ example: null }),
+    secret: z.literal('set').meta({ description: 'Secrets are written, never read.' }),
+    fingerprint: z.string().meta({
+      description: 'Equal for equal secrets of this installation; tells nothing else.',
+      example: '9f86d081',
+    }),
+    position,
+    allSites: z.boolean(),
+    siteIds: z.array(id).meta({ description: 'The sites it is used at, unless all.' }),
+    createdAt: unixSeconds,
+    updatedAt: unixSeconds,
+  })
+  .meta({ id: 'Credential' });
+export type Credential = z.infer<typeof credential>;
+
+const newCredential = {
+  name: credentialName,
+  position: position.default(100),
+  allSites: z.boolean().optional().meta({ description: 'Without it: true unless `siteIds` names some.' }),
+  siteIds: credentialSites.default([]),
+};
+export const credentialRequest = z.discriminatedUnion('version', [
+  z.strictObject({ ...newCredential, version: z.literal('v1'), community }),
+  z.strictObject({ ...newCredential, version: z.literal('v2c'), community }),
+  z.strictObject({
+    ...newCredential,
+    version: z.literal('v3'),
+    user: snmpUser,
+    authProtocol: authProtocol.default('none'),
+    authKey: passPhrase.optional(),
+    privProtocol: privProtocol.default('none'),
+    privKey: passPhrase.optional(),
+    contextName: contextName.default(''),
+  }),
+]);
+export type CredentialRequest = z.infer<typeof credentialRequest>;
+
+export const credentialChange = z.strictObject({
+  name: credentialName.optional(),
+  position: position.optional(),
+  allSites: z.boolean().optional(),
+  siteIds: credentialSites.optional(),
+  community: community.optional(),
+  user: snmpUser.optional(),
+  authProtocol: authProtocol.optional(),
+  authKey: passPhrase.optional(),
+  privProtocol: privProtocol.optional(),
+  privKey: passPhrase.optional(),
+  contextName: contextName.optional(),
+});
+export type CredentialChange = z.infer<typeof credentialChange>;
+
+// ── Losses ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Where an observation came from; together its name for ever. */
+const origin = {
+  siteId: id,
+  site: siteName,
+  collectorId: id,
+  collector: z.string().nullable().meta({ description: 'null: deleted since.', example: 'berlin-1' }),
+  epoch: id.meta({ description: 'Of the outbox.' }),
+  stream: z.enum(STREAMS),
+};
+/** Characters of a dead letter that the list shows. */
+export const DEAD_LETTER_SHOWN = 4096;
+
+export const deadLetter = z
+  .strictObject({
+    ...origin,
+    seq: z.int().min(0).meta({ example: 1042 }),
+    at: unixSeconds,
+    reason: z.string().meta({ example: 'address: invalid' }),
+    body: z.string().meta({ description: `As it came, the first ${DEAD_LETTER_SHOWN} characters.` }),
+    hash: z.string().meta({ description: 'SHA-256 of the whole item, hex.' }),
+  })
+  .meta({ id: 'DeadLetter' });
+export type DeadLetter = z.infer<typeof deadLetter>;
+
+export const gap = z
+  .strictObject({
+    ...origin,
+    fromSeq: z.int().min(0).meta({ example: 1042 }),
+    toSeq: z.int().min(0).meta({ example: 1099 }),
+    count,
+    reason: z.string().meta({ description: '`bytes`, `age`, `disk` or `damaged`.', example: 'bytes' }),
+    at: unixSeconds,
+  })
+  .meta({ id: 'Gap' });
+export type Gap = z.infer<typeof gap>;
+
+const time = wholeNumber(0, 9_999_999_999);
+const losses = z.strictObject({
+  ...paging,
+  from: time.optional().meta({ description: 'Unix seconds, inclusive.', example: 1_763_700_000 }),
+  to: time.optional().meta({ description: 'Unix seconds, inclusive.', example: 1_763_786_400 }),
+  collector: z.uuid().toLowerCase().optional(),
+  site: siteFilter,
+});
+
+export const collectorOperations = {
+  // Before `/api/collectors/{id}`: the first path that fits is taken.
+  'joinTokens.list': {
+    method: 'GET',
+    path: '/api/collectors/join-tokens',
+    tag: 'Collectors',
+    summary: 'List join tokens, newest first',
+    description: 'Those of the last seven days; never the secret.',
+    access: 'admin',
+    query: z.strictObject({ ...paging, site: siteFilter }),
+    data: joinToken,
+    envelope: 'list',
+  },
+  'joinTokens.create': {
+    method: 'POST',
+    path: '/api/collectors/join-tokens',
+    tag: 'Collectors',
+    summary: 'Let one collector join a site',
+    description:
+      'The plaintext stands in `token`, this once. It works once, for an hour at most. On the host: `rollcall-collector join URL TOKEN`.',
+    access: 'admin',
+    body: z.strictObject({
+      siteId: z.uuid().toLowerCase(),
+      expiresIn: z
+        .int()
+        .min(60)
+        .max(JOIN_TOKEN_SECONDS)
+        .default(JOIN_TOKEN_SECONDS)
+        .meta({ description: 'Seconds.', example: JOIN_TOKEN_SECONDS }),
+    }),
+    data: joinToken,
+    extra: z.strictObject({
+      token: z.string().meta({
+        description: 'The plaintext, shown once.',
+        example: 'rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
+      }),
+    }),
+    envelope: 'item',
+    status: 201,
+    example: { siteId: '019aa3c4-5b00-7000-8000-000000000001' },
+  },
+  'joinTokens.delete': {
+    method: 'DELETE',
+    path: '/api/collectors/join-tokens/{id}',
+    tag: 'Collectors',
+    summary: 'Withdraw a join token',
+    access: 'admin',
+    params: idParams,
+    data: z.null(),
+    envelope: 'item',
+  },
+  'collectors.join': {
+    method: 'POST',
+    path: '/api/collectors/join',
+    tag: 'Collectors',
+    summary: 'Join a site (collectors only)',
+    description: 'A join token is taken once; unknown, used, expired and malformed ones read the same (401).',
+    access: 'public',
+    body: joinRequest,
+    data: joined,
+    envelope: 'item',
+    status: 201,
+    errors: ['unauthorized', 'conflict'],
+    example: {
+      token: 'rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
+      hostname: 'probe.berlin.example.net',
+      publicKey: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+    },
+  },
+  'collectors.list': {
+    method: 'GET',
+    path: '/api/collectors',
+    tag: 'Collectors',
+    summary: 'List collectors',
+    access: 'viewer',
+    query: z.strictObject({
+      ...paging,
+      search: z
+        .string()
+        .max(200)
+        .optional()
+        .meta({ description: 'Part of the name or host name.', example: 'ber' }),
+      status: codes(COLLECTOR_STATUSES)
+        .optional()
+        .meta({ description: 'One status, or several separated by commas.', example: 'active' }),
+      site: siteFilter,
+      sort: sortBy(['name', 'status', 'lastSeenAt', 'createdAt']),
+    }),
+    data: collector,
+    envelope: 'list',
+  },
+  'collectors.get': {
+    method: 'GET',
+    path: '/api/collectors/{id}',
+    tag: 'Collectors',
+    summary: 'Get a collector',
+    access: 'viewer',
+    params: idParams,
+    data: collector,
+    envelope: 'item',
+  },
+  'collectors.update': {
+    method: 'PATCH',
+    path: '/api/collectors/{id}',
+    tag: 'Collectors',
+    summary: 'Rename a collector',
+    access: 'admin',
+    params: idParams,
+    body: z.strictObject({ name: collectorName }),
+    data: collector,
+    envelope: 'item',
+    errors: ['conflict'],
+    example: { name: 'berlin-2' },
+  },
+  'collectors.revoke': {
+    method: 'POST',
+    path: '/api/collectors/{id}/revoke',
+    tag: 'Collectors',
+    summary: 'Revoke a collector',
+    description:
+      'Its link is closed within a second and never opened again; its jobs go to other collectors of the site; what it had not delivered stays on its host. Final: the host may join again with a new token.',
+    access: 'admin',
+    params: idParams,
+    data: collector,
+    envelope: 'item',
+  },
+  'collectors.rotate': {
+    method: 'POST',
+    path: '/api/collectors/{id}/rotate',
+    tag: 'Collectors',
+    summary: 'Have a collector make a new key',
+    description:
+      'The collector makes the key itself, so it must be online (409 otherwise). The old key dies when the new one was used.',
+    access: 'admin',
+    params: idParams,
+    data: collector,
+    envelope: 'item',
+    status: 202,
+    errors: ['conflict'],
+  },
+  'collectors.release': {
+    method: 'POST',
+    path: '/api/collectors/{id}/release',
+    tag: 'Collectors',
+    summary: 'Release a collector from quarantine',
+    description:
+      'Once it is clear which of the holders of its key is the right one and the other is stopped: the next holder that connects is taken for it. 409 unless it is quarantined.',
+    access: 'admin',
+    params: idParams,
+    data: collector,
+    envelope: 'item',
+    errors: ['conflict'],
+  },
+  'collectors.delete': {
+    method: 'DELETE',
+    path: '/api/collectors/{id}',
+    tag: 'Collectors',
+    summary: 'Delete a revoked collector',
+    description: 'What it found stays. 409 unless it is revoked.',
+    access: 'admin',
+    params: idParams,
+    data: z.null(),
+    envelope: 'item',
+    errors: ['conflict'],
+  },
+  'credentials.list': {
+    method: 'GET',
+    path: '/api/credentials',
+    tag: 'Credentials',
+    summary: 'List credentials in the order they are tried',
+    description: 'Those usable at a site of the caller; never a secret.',
+    access: 'viewer',
+    query: z.strictObject({ ...paging, site: siteFilter }),
+    data: credential,
+    envelope: 'list',
+  },
+  'credentials.get': {
+    method: 'GET',
+    path: '/api/credentials/{id}',
+    tag: 'Credentials',
+    summary: 'Get a credential',
+    access: 'viewer',
+    params: idParams,
+    data: credential,
+    envelope: 'item',
+  },
+  'credentials.create': {
+    method: 'POST',
+    path: '/api/credentials',
+    tag: 'Credentials',
+    summary: 'Add a credential',
+    description: 'For all sites only by an administrator who sees every site; else for sites of the caller.',
+    access: 'admin',
+    body: credentialRequest,
+    data: credential,
+    envelope: 'item',
+    status: 201,
+    errors: ['conflict'],
+    example: { name: 'read-only', version: 'v2c', community: 'public', allSites: true },
+  },
+  'credentials.update': {
+    method: 'PATCH',
+    path: '/api/credentials/{id}',
+    tag: 'Credentials',
+    summary: 'Change a credential',
+    description: 'Secrets that are left out stay as they are. The version cannot be changed.',
+    access: 'admin',
+    params: idParams,
+    body: credentialChange,
+    data: credential,
+    envelope: 'item',
+    errors: ['conflict'],
+    example: { community: 'not-public' },
+  },
+  'credentials.delete': {
+    method: 'DELETE',
+    path: '/api/credentials/{id}',
+    tag: 'Credentials',
+    summary: 'Delete a credential',
+    access: 'admin',
+    params: idParams,
+    data: z.null(),
+    envelope: 'item',
+  },
+  'deadLetters.list': {
+    method: 'GET',
+    path: '/api/dead-letters',
+    tag: 'Collectors',
+    summary: 'Observations that could not be stored, newest first',
+    access: 'viewer',
+    query: losses,
+    data: deadLetter,
+    envelope: 'list',
+  },
+  'gaps.list': {
+    method: 'GET',
+    path: '/api/gaps',
+    tag: 'Collectors',
+    summary: 'Observations that collectors had to drop, newest first',
+    access: 'viewer',
+    query: losses,
+    data: gap,
+    envelope: 'list',
+  },
+} as const satisfies Record<string, Operation>;
