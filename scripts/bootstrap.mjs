@@ -18,6 +18,7 @@ const inputs = [
   'packages/server/package.json',
   'packages/collector/package.json',
   'packages/lab/package.json',
+  'packages/web/package.json',
 ];
 
 function stamp() {

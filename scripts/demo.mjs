@@ -1,0 +1,302 @@
+// The demonstration: a server on an embedded database, a simulated site of real SNMP agents, one collector enrolled
+// through the join-token path, a first scan. The lab and the collector are processes of their own, as in a real site.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { lockFolder } from '@rollcall/shared/lock';
+import { root } from './bootstrap.mjs';
+
+const SITE = 'demo';
+const COLLECTOR = 'demo-collector';
+const LAB_PORT = 16161;
+const ONLINE_MS = 30_000;
+const SCAN_MS = 90_000;
+
+const colour = process.stdout.isTTY && !process.env.NO_COLOR;
+const bold = (text) => (colour ? `\u001b[1m${text}\u001b[22m` : text);
+const dim = (text) => (colour ? `\u001b[2m${text}\u001b[22m` : text);
+const say = (text) => process.stdout.write(`${text}\n`);
+
+/** Ends with one line that says what to do. */
+class Refusal extends Error {}
+
+const stops = [];
+let ending;
+
+/** Stops everything in reverse order of its start; each part has 5 s. */
+function end(code) {
+  ending ??= (async () => {
+    for (const stop of stops.reverse()) await stop().catch(() => {});
+    process.exit(code);
+  })();
+  setTimeout(() => process.exit(code), 9_000).unref();
+  return ending;
+}
+
+export async function demonstrate() {
+  process.on('SIGINT', () => end(0));
+  process.on('SIGTERM', () => end(0));
+  process.on('SIGHUP', () => end(0));
+  try {
+    await run();
+  } catch (error) {
+    if (ending) return;
+    process.stderr.write(
+      `rollcall: ${error instanceof Refusal || error.name === 'StartError' ? error.message : (error.stack ?? error)}\n`,
+    );
+    await end(1);
+  }
+}
+
+async function run() {
+  const data = resolve(root, process.env.ROLLCALL_DATA ?? 'data');
+  await takeFolder(data);
+  const port = readPort();
+
+  const lab = await startLab();
+  const { startServer } = await import('@rollcall/server/app');
+  const { readConfig } = await import('@rollcall/server/kernel/config');
+  const server = await startServer(
+    readConfig({
+      ...process.env,
+      PORT: String(port),
+      ROLLCALL_DATA: data,
+      LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
+    }),
+  );
+  stops.push(() => server.stop());
+  say(`server     ${server.url} ${dim(`(embedded database in ${relative(process.cwd(), data) || '.'})`)}`);
+
+  const facts = await accounts(data, server);
+  const api = client(server.url, facts.token);
+  await provision(api, lab);
+  await startCollector(api, join(data, 'collector'), server.url);
+  const { truth } = lab;
+  writeFacts(data, {
+    url: server.url,
+    user: facts.user,
+    password: facts.password,
+    token: facts.token,
+    site: SITE,
+    targets: truth.targets,
+    devices: truth.devices.map(({ name, class: kind, addresses }) => ({ name, class: kind, addresses })),
+  });
+  const { totalCount } = await api('GET', `/api/discovery/scans?site=${SITE}&pageSize=1`);
+  if (totalCount === 0) await firstScan(api, truth.targets);
+  farewell(server.url, facts, truth, data);
+  await new Promise(() => {});
+}
+
+async function takeFolder(data) {
+  try {
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    accessSync(data, constants.W_OK);
+  } catch (error) {
+    throw new Refusal(
+      `cannot write to the data folder ${data} (${error.code}): choose another with ROLLCALL_DATA`,
+    );
+  }
+  const lock = await lockFolder(data, 'demo');
+  if (!lock.ok)
+    throw new Refusal(
+      `the data folder ${data} is in use by ${lock.heldBy}: stop it, or choose another with ROLLCALL_DATA`,
+    );
+  stops.push(() => lock.release());
+}
+
+function readPort() {
+  const port = Number(process.env.PORT ?? 8080);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new Refusal(`PORT=${process.env.PORT} is not a port: give a number from 1 to 65535`);
+  return port;
+}
+
+/** A child process whose stderr is ours; ended with SIGTERM, after 5 s with SIGKILL. */
+function startChild(name, script, args) {
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' },
+    // A Ctrl-C reaches the whole terminal group: children of their own group are stopped by us, in order.
+    detached: true,
+  });
+  const exited = once(child, 'exit');
+  exited.then(([code, signal]) => {
+    if (ending) return;
+    process.stderr.write(`rollcall: the ${name} ended by itself (${code ?? signal})\n`);
+    end(1);
+  });
+  stops.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+    await exited;
+    clearTimeout(timer);
+  });
+  return child;
+}
+
+const firstLine = async (child) => {
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  throw new Error('ended without a word');
+};
+
+async function startLab() {
+  const child = startChild('lab', join(root, 'packages/lab/dist/main.js'), [
+    'demo',
+    '--port',
+    String(LAB_PORT),
+    '--json',
+  ]);
+  const truth = JSON.parse(await firstLine(child));
+  child.stdout.resume();
+  const agents = truth.devices.filter((device) => device.snmp).length;
+  say(`lab        ${truth.devices.length} devices, ${agents} with SNMP agents, on ${truth.targets}`);
+  return { truth };
+}
+
+/** Admin user and API token: from demo.json of an earlier start, else made now. */
+async function accounts(data, server) {
+  const file = join(data, 'demo.json');
+  if (existsSync(file)) {
+    const { user, password, token } = JSON.parse(readFileSync(file, 'utf8'));
+    return { user, password, token };
+  }
+  if (!server.firstAdmin)
+    throw new Refusal(
+      `${data} holds accounts but no demo.json: choose another folder with ROLLCALL_DATA, or remove this one`,
+    );
+  const { name: user, password } = server.firstAdmin;
+  const signIn = await fetch(`${server.url}/api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: server.url },
+    body: JSON.stringify({ name: user, password }),
+  });
+  if (!signIn.ok) throw new Error(`sign-in failed: ${await signIn.text()}`);
+  const made = await fetch(`${server.url}/api/tokens`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Origin: server.url,
+      Cookie: signIn.headers
+        .getSetCookie()
+        .map((cookie) => cookie.split(';')[0])
+        .join('; '),
+    },
+    body: JSON.stringify({ name: 'demonstration' }),
+  });
+  const { token } = await made.json();
+  // Written at once: a start that is stopped from here on must not lose the password.
+  writeFacts(data, { url: server.url, user, password, token });
+  return { user, password, token };
+}
+
+const client = (url, token) => async (method, path, body) => {
+  const response = await fetch(url + path, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const answer = await response.json();
+  if (!answer.success) throw new Error(`${method} ${path}: ${answer.error?.message ?? response.status}`);
+  return answer;
+};
+
+/** Site, credentials and profile of the demonstration, where they are missing. */
+async function provision(api, { truth }) {
+  const { data: sites } = await api('GET', '/api/sites');
+  if (!sites.some((site) => site.name === SITE))
+    await api('POST', '/api/sites', { name: SITE, allowLoopback: true, networks: ['127.0.0.0/8'] });
+  const { data: known } = await api('GET', '/api/credentials');
+  for (const credential of truth.credentials)
+    if (!known.some(({ name }) => name === credential.name))
+      await api('POST', '/api/credentials', credential);
+}
+
+async function startCollector(api, state, url) {
+  const cli = join(root, 'packages/collector/bin/rollcall-collector.js');
+  const { data: collectors } = await api('GET', '/api/collectors');
+  if (!existsSync(join(state, 'identity.json'))) {
+    const { data: sites } = await api('GET', '/api/sites');
+    const site = sites.find(({ name }) => name === SITE);
+    const { token } = await api('POST', '/api/collectors/join-tokens', { site: site.id });
+    const name = collectors.some((c) => c.name === COLLECTOR)
+      ? `${COLLECTOR}-${Date.now().toString(36)}`
+      : COLLECTOR;
+    const joining = spawn(process.execPath, [cli, 'join', url, token, '--state', state, '--name', name], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const [code] = await once(joining, 'exit');
+    if (code !== 0) throw new Refusal(`the collector could not join (exit code ${code})`);
+  }
+  const child = startChild('collector', cli, ['run', '--state', state]);
+  child.stdout.resume();
+  const deadline = Date.now() + ONLINE_MS;
+  while (Date.now() < deadline) {
+    const { data } = await api('GET', '/api/collectors');
+    const online = data.find((collector) => collector.online);
+    if (online) return say(`collector  ${online.name} is online`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Refusal(
+    `the collector did not come online within ${ONLINE_MS / 1000} s; LOG_LEVEL=info shows why`,
+  );
+}
+
+async function firstScan(api, targets) {
+  const { scanId } = await api('POST', '/api/discovery/scan', { targets, profile: 'demo', site: SITE });
+  const deadline = Date.now() + SCAN_MS;
+  let last = '';
+  for (;;) {
+    const { data: scan } = await api('GET', `/api/discovery/scans/${scanId}`);
+    const done = !['queued', 'running'].includes(scan.status);
+    const line = `scan       ${scan.status.padEnd(9)} ${scan.addressesProbed}/${scan.addressesTotal} addresses, ${scan.hostsAlive} alive, ${scan.devicesFound} devices`;
+    if (line !== last) process.stdout.write(process.stdout.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+    last = line;
+    if (done) {
+      if (process.stdout.isTTY) process.stdout.write('\n');
+      if (scan.status !== 'completed')
+        say(`scan       ended ${scan.status}: ${scan.errors?.join('; ') ?? ''}`);
+      return;
+    }
+    if (Date.now() > deadline) throw new Refusal(`the first scan did not end within ${SCAN_MS / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+function writeFacts(data, facts) {
+  const file = join(data, 'demo.json');
+  writeFileSync(`${file}.new`, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+function farewell(url, { user, password, token }, truth, data) {
+  const curl = (rest) => `  curl -s -H 'Authorization: Bearer ${token}' ${rest}`;
+  say(`
+${bold('Rollcall is ready')}
+
+  address    ${bold(url)}
+  sign in    ${user} / ${password}
+  API token  ${token}
+  ${dim(`the same in ${join(relative(process.cwd(), data) || '.', 'demo.json')}`)}
+
+${curl(`'${url}/api/devices?pageSize=5'`)}
+${curl(`'${url}/api/events?Severity=5'`)}
+${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"${truth.targets}","profile":"demo","site":"${SITE}"}' ${url}/api/discovery/scan`)}
+
+${dim('Ctrl-C ends everything; the next start keeps it.')}`);
+}
+
+// Packages resolve from the root's node_modules; this import makes a missing build an error that names it.
+createRequire(import.meta.url).resolve('@rollcall/shared/lock');

@@ -1,0 +1,6 @@
+// npm start: installs what is missing, builds, and runs the demonstration.
+import { build } from './build.mjs';
+
+build();
+const { demonstrate } = await import('./demo.mjs');
+await demonstrate();
