@@ -18,17 +18,21 @@ export interface Call<O extends Operation> {
   params: O['params'] extends z.ZodType ? z.output<O['params']> : Record<string, never>;
   query: O['query'] extends z.ZodType ? z.output<O['query']> : Record<string, never>;
   body: O['body'] extends z.ZodType ? z.output<O['body']> : undefined;
-  /** The caller; on `public` operations whoever was recognised, else undefined. */
+  /** The caller; `public` operations ask nobody who they are: undefined. */
   actor: O['access'] extends 'public' ? Actor | undefined : Actor;
   requestId: string;
   /** Address of the peer, by the trusted proxies' word where there are some. */
   address: string;
+  /** Whether the caller's side of the connection is TLS. */
+  secure: boolean;
   header(name: string): string | undefined;
   signal: AbortSignal;
 }
 
 type Data<O extends Operation> = z.input<O['data']>;
-type Extra<O extends Operation> = O['extra'] extends z.ZodType ? { extra: z.input<O['extra']> } : { extra?: never };
+type Extra<O extends Operation> = O['extra'] extends z.ZodType
+  ? { extra: z.input<O['extra']> }
+  : { extra?: never };
 type Reply = { status?: number; headers?: Record<string, string> };
 
 /** What a handler gives back; the mount puts it in the envelope. */
@@ -36,7 +40,9 @@ export type Answer<O extends Operation> = O['envelope'] extends 'list'
   ? { data: Data<O>[]; totalCount: number } & Extra<O> & Reply
   : O['envelope'] extends 'item'
     ? { data: Data<O> } & Extra<O> & Reply
-    : /** `raw`: the handler writes the response itself. */ { raw: (response: import('express').Response) => void | Promise<void> };
+    : /** `raw`: the handler writes the response itself. */ {
+        raw: (response: import('express').Response) => void | Promise<void>;
+      };
 
 export type Handler<O extends Operation> = (call: Call<O>) => Promise<Answer<O>>;
 
@@ -46,6 +52,8 @@ export type Handlers<Ids extends keyof Operations = keyof Operations> = {
 };
 
 /** The caller's sites as a SQL argument: null means every site, an array (perhaps empty) means only these. */
-export const visibleSites = (actor: Actor): string[] | null => (actor.sites === 'all' ? null : [...actor.sites]);
+export const visibleSites = (actor: Actor): string[] | null =>
+  actor.sites === 'all' ? null : [...actor.sites];
 
-export const sees = (actor: Actor, siteId: string): boolean => actor.sites === 'all' || actor.sites.includes(siteId);
+export const sees = (actor: Actor, siteId: string): boolean =>
+  actor.sites === 'all' || actor.sites.includes(siteId);

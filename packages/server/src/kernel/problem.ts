@@ -9,17 +9,25 @@ export class Problem extends Error {
   readonly details: { path: string; message: string }[] | undefined;
   /** Extra response headers, such as `Retry-After`. */
   readonly headers: Record<string, string>;
+  /** Where the status is not the code's own: 405 is an `invalid_request`. */
+  readonly status: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    more: { details?: { path: string; message: string }[]; headers?: Record<string, string>; cause?: unknown } = {},
+    more: {
+      details?: { path: string; message: string }[];
+      headers?: Record<string, string>;
+      status?: number;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'Problem';
     this.code = code;
     this.details = more.details;
     this.headers = more.headers ?? {};
+    this.status = more.status;
   }
 }
 

@@ -1,0 +1,57 @@
+/** How answers leave: one JSON writer, one error shape. */
+import { ERROR_STATUS, type ErrorBody } from '@rollcall/shared/api/operation';
+import type { Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { databaseAway, unavailable } from './db.ts';
+import { Problem } from './problem.ts';
+
+export function send(response: Response, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', bytes.length);
+  response.end(bytes);
+}
+
+/** What a caller may know about an error: a problem as it is, an absent database, and nothing else. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (databaseAway(error)) return unavailable(error);
+  // Express: a path that cannot be percent-decoded.
+  if (error instanceof URIError)
+    return new Problem('invalid_request', 'the address is not valid percent-encoding');
+  return new Problem('internal', 'something went wrong here; the log has it under this request id', {
+    cause: error,
+  });
+}
+
+export function sendProblem(
+  response: Response,
+  problem: Problem,
+  { log, error, request }: { log: Logger; error: unknown; request: Request },
+): void {
+  const requestId = response.locals.requestId as string;
+  const status = problem.status ?? ERROR_STATUS[problem.code];
+  if (status >= 500)
+    log.error({ requestId, operation: response.locals.operation, err: error }, problem.message);
+  if (response.headersSent) {
+    // Too late for a status: only cutting the connection tells the client that the answer is not whole.
+    response.destroy();
+    return;
+  }
+  for (const [name, value] of Object.entries(problem.headers)) response.setHeader(name, value);
+  response.removeHeader('ETag');
+  response.setHeader('Cache-Control', 'no-store');
+  // The rest of a refused body is not worth reading.
+  if (!request.complete) response.setHeader('Connection', 'close');
+  response.status(status);
+  const body: ErrorBody = {
+    success: false,
+    error: {
+      code: problem.code,
+      message: problem.message,
+      ...(problem.details && { details: problem.details }),
+      requestId,
+    },
+  };
+  send(response, body);
+}
