@@ -1,119 +1,150 @@
 /**
- * What ingest, watch, scans and collectors found to be different: the one thing incidents are made of.
- * A change is a fact with its before and after; which changes matter, how much, and what ends them stands in
+ * What was found to be different from what was known: the one thing that incidents are made of. A closed list; each
+ * kind names what stood before and what stands now. Which changes matter, how much, and what ends them stands in
  * `incidents/kinds.ts`. Changes are handed to `record(sql, changes)` inside the transaction that stores them.
  */
-import type { DeviceClass, DeviceStatus } from '@rollcall/shared/model';
 
-interface Base<K extends string> {
-  kind: K;
+interface On {
   siteId: string;
-  /** When it was so, Unix milliseconds by the server's clock (collector time, corrected). */
+  /** When it was so, Unix milliseconds by the server's clock. */
   at: number;
 }
-interface OnDevice<K extends string> extends Base<K> {
-  deviceId: string;
-  /** Its shown name at that moment. */
-  device: string;
-}
-interface OnInterface<K extends string> extends OnDevice<K> {
-  interfaceId: string;
-  interface: string;
-  ifIndex: number;
-}
-interface OnCollector<K extends string> extends Base<K> {
-  collectorId: string;
-  collector: string;
-}
-/** A value that changed, both sides. */
-interface Turned<T> {
-  before: T;
-  after: T;
-}
-export type ChangeValue = string | number | boolean | null | readonly (string | number)[];
-
-/** Something that makes two devices look like one, or one like two. */
-export interface EvidenceClaim {
-  kind: string;
-  value: string;
-}
-/** A far end as a neighbour protocol named it. */
-export interface FarEnd {
-  protocol: string;
-  name: string | null;
-  port: string | null;
+/** Whom a change of the inventory is about. */
+export interface About extends On {
+  /** Who observed it; null when a person or a rule did. */
+  collectorId: string | null;
+  /** Null only for what concerns no device: lost observations, a trap of an unknown source. */
   deviceId: string | null;
+  deviceName: string;
+  address: string | null;
+  monitor: boolean;
+  /** There for kinds that begin with `interface.`. */
+  interfaceId?: string;
+  ifName?: string;
 }
 
-export type Change =
-  // ── Inventory: found by scans ──
-  | (OnDevice<'device.new'> & {
-      after: { address: string | null; class: DeviceClass; vendor: string | null; model: string | null };
-    })
-  /** Not answered for as many scans of its addresses as the site's setting says. */
-  | (OnDevice<'device.gone'> & { missedScans: number; lastSeen: number })
-  | OnDevice<'device.returned'>
+type Nothing = Record<string, never>;
+interface Turn<Before, After = Before> {
+  before: Before;
+  after: After;
+}
+interface Known {
+  name: string;
+  address: string | null;
+  class: string;
+  vendor: string | null;
+  model: string | null;
+}
+interface Port {
+  deviceId: string;
+  deviceName: string;
+  ifIndex: number;
+  port: string;
+}
+interface Remote {
+  port: string;
+  chassisId: string | null;
+  sysName: string | null;
+  remotePort: string | null;
+}
+/** IF-MIB ifAdminStatus and ifOperStatus numbers. */
+interface InterfaceState {
+  adminStatus: number | null;
+  operStatus: number | null;
+}
+interface InterfaceFacts {
+  name: string;
+  ifIndex: number;
+  alias: string | null;
+  type: number | null;
+  speedBps: number | null;
+  macAddress: string | null;
+}
+interface Hardware {
+  serialNumber: string | null;
+  model: string | null;
+}
+interface Named {
+  deviceId: string;
+  name: string;
+}
+interface Holder {
+  deviceId: string;
+  deviceName: string;
+}
+
+/** Kinds that ingest and watch find. */
+interface Observed {
+  'device.new': Turn<Nothing, Known>;
+  /** Not answered in `missedScans` scans that covered its address. */
+  'device.gone': Turn<{ lastSeen: number }, { missedScans: number }>;
+  'device.returned': Turn<{ goneAt: number }, Nothing>;
+  /** Management address. */
+  'device.renumbered': Turn<{ address: string }>;
   /** Seen behind another switch port. */
-  | (OnDevice<'device.moved'> &
-      Turned<{ switchId: string | null; switch: string | null; port: string | null }>)
-  /** Managed by another address. */
-  | (OnDevice<'device.renumbered'> & Turned<{ address: string | null }>)
-  /** The same place, another chassis. */
-  | (OnDevice<'device.swapped'> & Turned<{ serialNumber: string | null }>)
-  | (OnDevice<'device.upgraded'> & Turned<{ os: string | null; osVersion: string | null }>)
-  /** Any other stored fact: one change per observation, the fields that differ on both sides. */
-  | (OnDevice<'device.changed'> & Turned<Record<string, ChangeValue>>)
-  | OnInterface<'interface.added'>
-  | OnInterface<'interface.removed'>
-  /** IF-MIB numbers: 1 up, 2 down, 3 testing … 7 lowerLayerDown; null when not reported. */
-  | (OnInterface<'interface.state'> & Turned<{ adminStatus: number | null; operStatus: number | null }>)
-  | (OnInterface<'interface.speed'> & Turned<{ speedBps: number | null; duplex?: string | null }>)
-  /** Another far end on a port; null on one side when it appeared or went. */
-  | (OnDevice<'neighbour.changed'> & {
-      localPort: string | null;
-      interfaceId: string | null;
-    } & Turned<FarEnd | null>)
-  /** Evidence that speaks for and against being one device: nothing was merged. */
-  | (OnDevice<'identity.conflict'> & {
-      otherId: string;
-      other: string;
-      reason: string;
-      evidence: readonly EvidenceClaim[];
-    })
-  | (OnDevice<'identity.settled'> & { otherId: string })
-  /** One address claimed by two devices at once. */
-  | (OnDevice<'address.conflict'> & { address: string; otherId: string; other: string })
-  | (OnDevice<'address.settled'> & { address: string })
-  // ── Watch and traps ──
-  | (OnDevice<'device.status'> & Turned<DeviceStatus>)
-  | (OnDevice<'snmp.status'> & Turned<'ok' | 'timeout' | 'auth-failed' | null>)
-  /** Boot times, Unix milliseconds. */
-  | (OnDevice<'rebooted'> & Turned<number | null>)
-  | (Base<'trap'> & {
-      /** Null when no device of the site has the address. */
-      deviceId: string | null;
-      device: string;
-      /** Set for linkDown and linkUp whose ifIndex is known. */
-      interfaceId: string | null;
-      interface: string | null;
-      address: string;
+  'device.moved': Turn<Port>;
+  /** Same place and name, other hardware. */
+  'device.swapped': Turn<Hardware>;
+  /** Other version of the operating system; up or down. */
+  'device.upgraded': Turn<{ osVersion: string }>;
+  'device.restarted': Turn<{ bootedAt: number }>;
+  /** Other known fields; only those that had a value before. */
+  'device.changed': Turn<Record<string, string>>;
+  /** Two records proved to be one box; `before` is the record that no longer exists. */
+  'device.merged': Turn<Named, { reason: string }>;
+  /** A person said that a record is two boxes; `after` is the new record. */
+  'device.split': Turn<Nothing, Named>;
+  'device.down': Turn<Nothing, { icmp: 'down' }>;
+  'device.up': Turn<Nothing, { icmp: 'up' }>;
+  'device.snmp-lost': Turn<Nothing, { reason: 'timeout' | 'auth-failed' }>;
+  'device.snmp-restored': Turn<Nothing>;
+  'interface.added': Turn<Nothing, InterfaceFacts>;
+  'interface.removed': Turn<InterfaceFacts, Nothing>;
+  'interface.changed': Turn<Partial<InterfaceFacts>>;
+  'interface.state': Turn<InterfaceState>;
+  'neighbour.changed': Turn<Remote | Nothing>;
+  /** An address answered as another device than before. */
+  'address.moved': Turn<Holder>;
+  /** Two devices that are seen now claim one address of their own. */
+  'address.conflict': Turn<Holder, { reason: string }>;
+  /** Strong evidence contradicts strong evidence: nothing was merged. */
+  'identity.conflict': Turn<Holder, { evidence: string; value: string; reason: string }>;
+  'trap.received': Turn<
+    Nothing,
+    {
+      source: string;
       trapOid: string;
+      varbinds: { oid: string; type: string; value: string }[];
       /** Traps of this source that the collector dropped since its last one. */
       dropped: number;
-      varbinds: readonly { oid: string; type: string; value: string }[];
-    })
-  // ── Collectors and scans ──
-  | (OnCollector<'collector.offline'> & { reason: string; lastSeen: number })
-  | OnCollector<'collector.online'>
-  /** Observations lost for ever, counted exactly. */
-  | (OnCollector<'collector.gap'> & { stream: string; count: number; reason: string })
-  | (OnCollector<'collector.quarantined'> & { reason: string })
-  /** An admin let it in again. */
-  | OnCollector<'collector.restored'>
-  /** Offset of its clock, milliseconds, at the moment it crossed the bound; `ok` when it is back inside. */
-  | (OnCollector<'collector.clock'> & { offsetMs: number; ok: boolean })
-  | (OnCollector<'collector.version'> & { software: string; ok: boolean })
-  | (Base<'scan.failed'> & { scanId: string; targets: string; reason: string });
+    }
+  >;
+  /** A collector dropped observations because a bound was reached. */
+  'observations.lost': Turn<
+    Nothing,
+    { stream: string; from: number; to: number; count: number; reason: string }
+  >;
+}
 
-export type ChangeKind = Change['kind'];
-export type ChangeOf<K extends ChangeKind> = Extract<Change, { kind: K }>;
+/** Kinds that the server finds about its own parts. */
+interface Kept {
+  'collector.offline': { collectorId: string; collectorName: string; lastSeen: number; reason: string };
+  'collector.online': { collectorId: string; collectorName: string };
+  /** A copied key, or what looks like one. */
+  'collector.quarantined': { collectorId: string; collectorName: string; reason: string };
+  'collector.restored': { collectorId: string; collectorName: string };
+  /** Its clock left the bound, or is back inside. */
+  'collector.clock': { collectorId: string; collectorName: string; offsetMs: number; ok: boolean };
+  /** It speaks an older protocol or version than this server wants, or no longer does. */
+  'collector.version': { collectorId: string; collectorName: string; software: string; ok: boolean };
+  'scan.failed': { scanId: string; targets: string; reason: string };
+}
+
+export type ObservedKind = keyof Observed;
+export type ChangeKind = ObservedKind | keyof Kept;
+export type ChangeOf<K extends ChangeKind> = K extends ObservedKind
+  ? About & { kind: K } & Observed[K]
+  : K extends keyof Kept
+    ? On & { kind: K } & Kept[K]
+    : never;
+export type Change = { [K in ChangeKind]: ChangeOf<K> }[ChangeKind];
