@@ -1,0 +1,56 @@
+/** All that a described box answers: its own MIB and one for each further context. */
+import type { Device } from '../device.ts';
+import { Mib } from '../mib.ts';
+import { asValue } from '../value.ts';
+import { bridge, vtp } from './bridge.ts';
+import { cdp } from './cdp.ts';
+import { entity } from './entity.ts';
+import { hostResources, printerMib, upsMib } from './host.ts';
+import { interfaces } from './interfaces.ts';
+import { ip } from './ip.ts';
+import { lldp } from './lldp.ts';
+import { Sheet } from './sheet.ts';
+import { system } from './system.ts';
+
+/** Context name → MIB; the default context is the empty name. */
+export type Contexts = ReadonlyMap<string, Mib>;
+
+/**
+ * Contexts of a box: one per VLAN (named by its number) when it keeps a bridge instance for each, one per VRF (named
+ * after it) with that VRF's addresses.
+ */
+export function describe(device: Device, uptime: () => number): Contexts {
+  const contexts = new Map([['', mibOf(device, uptime)]]);
+  if (device.features.includes('vlan-contexts')) {
+    for (const { id } of device.vlans) {
+      const sheet = new Sheet();
+      system(sheet, device);
+      bridge(sheet, device, id);
+      contexts.set(String(id), new Mib(sheet.entries, { uptime }));
+    }
+  }
+  for (const vrf of new Set(device.addresses.flatMap((a) => a.vrf ?? []))) {
+    const sheet = new Sheet();
+    system(sheet, device);
+    ip(sheet, device, vrf);
+    contexts.set(vrf, new Mib(sheet.entries, { uptime }));
+  }
+  return contexts;
+}
+
+function mibOf(device: Device, uptime: () => number): Mib {
+  const sheet = new Sheet();
+  system(sheet, device);
+  interfaces(sheet, device);
+  ip(sheet, device);
+  if (device.features.includes('entity')) entity(sheet, device);
+  lldp(sheet, device);
+  cdp(sheet, device);
+  bridge(sheet, device);
+  vtp(sheet, device);
+  if (device.host) hostResources(sheet, device, device.host);
+  if (device.ups) upsMib(sheet, device, device.ups);
+  if (device.printer) printerMib(sheet, device, device.printer);
+  for (const [name, value] of Object.entries(device.objects)) sheet.put(name, asValue(value));
+  return new Mib(sheet.entries, { uptime });
+}

@@ -1,0 +1,73 @@
+/** Printers: Printer-MIB, HOST-RESOURCES-MIB and the device id that makers keep under their own number. */
+import type { Printer } from '../device.ts';
+import type { Product } from '../product.ts';
+
+const mono = (descr: string, pages: number): Printer => ({
+  descr,
+  pages,
+  supplies: [{ descr: 'Black Cartridge', percent: 64 }],
+});
+
+export const hpM528: Product = {
+  class: 'printer',
+  vendor: 'HP',
+  model: 'LaserJet MFP M528',
+  os: 'JetDirect',
+  version: '2506116_036868',
+  sysObjectId: '1.3.6.1.4.1.11.2.3.9.1',
+  sysDescr: 'HP ETHERNET MULTI-ENVIRONMENT,ROM none,JETDIRECT,JD153,EEPROM JSI24180012,CIDATE 09/10/2021',
+  services: 72,
+  oui: '84:2a:fd',
+  serial: 'CNB1@#####',
+  ports: [
+    { name: 'lo', count: 1, mbps: 0, type: 24, mac: false },
+    { name: 'eth0', descr: 'HP ETHERNET MULTI-ENVIRONMENT,ROM none,JETDIRECT,JD153', count: 1, mbps: 1000 },
+  ],
+  features: ['high-speed'],
+  printer: mono('HP LaserJet MFP M528', 48_211),
+  objects: {
+    '1.3.6.1.4.1.11.2.3.9.1.1.7.0':
+      'MFG:HP;MDL:HP {model};CMD:PJL,PML,PCLXL,URP,PCL,PDF,POSTSCRIPT;CLS:PRINTER;SN:{serial};',
+    '1.3.6.1.4.1.11.2.3.9.4.2.1.1.3.3.0': '{serial}',
+    '1.3.6.1.4.1.11.2.3.9.4.2.1.1.3.6.0': '{version}',
+  },
+};
+
+/** An old one: v1 only. */
+export const jetdirect4250: Product = {
+  ...hpM528,
+  model: 'LaserJet 4250',
+  version: null,
+  sysDescr: 'HP ETHERNET MULTI-ENVIRONMENT,ROM V.28.22,JETDIRECT,JD95,EEPROM V.28.63,CIDATE 07/22/2005',
+  oui: '00:17:08',
+  ports: [{ name: 'eth0', descr: 'HP ETHERNET MULTI-ENVIRONMENT', count: 1, mbps: 100 }],
+  features: [],
+  printer: mono('hp LaserJet 4250', 310_544),
+  objects: {
+    '1.3.6.1.4.1.11.2.3.9.1.1.7.0':
+      'MFG:Hewlett-Packard;CMD:PJL,MLC,PCLXL,PCL,PJL,POSTSCRIPT;MDL:hp {model};CLS:PRINTER;',
+  },
+};
+
+export const brotherHl6400: Product = {
+  class: 'printer',
+  vendor: 'Brother',
+  model: 'HL-L6400DW series',
+  os: null,
+  version: '1.21',
+  sysObjectId: '1.3.6.1.4.1.2435.2.3.9.1',
+  sysDescr: 'Brother NC-8700w, Firmware Ver.{version}  ,MID 8C5-G39,FID 2',
+  services: 72,
+  oui: '30:05:5c',
+  serial: 'E7####@#J######',
+  ports: [
+    { name: 'Ethernet', descr: 'Brother NC-8700w', count: 1, mbps: 1000 },
+    { name: 'Loopback', count: 1, mbps: 10, type: 24, mac: false },
+  ],
+  features: [],
+  printer: mono('Brother HL-L6400DW series', 22_187),
+  objects: {
+    '1.3.6.1.4.1.2435.2.3.9.1.1.7.0':
+      'MFG:Brother;CMD:PJL,PCL,PCLXL,URF;MDL:{model};CLS:PRINTER;CID:Brother Laser Type1;',
+  },
+};

@@ -1,0 +1,176 @@
+/** Cables between boxes, and all that follows from them: neighbours, forwarding tables, ARP tables. */
+import { type Device, type Port, portNamed } from './device.ts';
+
+/** One cable, each end as `box:port`. */
+export interface Link {
+  a: string;
+  b: string;
+  /** An unmanaged switch stands between the ends: frames pass, LLDP and CDP do not. */
+  unmanaged?: boolean;
+}
+
+interface End {
+  device: Device;
+  port: Port;
+}
+
+interface Cable {
+  a: End;
+  b: End;
+  unmanaged: boolean;
+}
+
+/**
+ * Writes into every device what it learns over the cables. Whatever it had learnt before is forgotten, so it may be
+ * called again after a change. `vlanOf` tells the VLAN of an address's network.
+ */
+export function connect(devices: Device[], links: Link[], vlanOf: (address: string) => number): void {
+  const byName = new Map(devices.map((d) => [d.name, d]));
+  const cables = links.map((link) => ({
+    a: endOf(byName, link.a),
+    b: endOf(byName, link.b),
+    unmanaged: link.unmanaged ?? false,
+  }));
+  for (const device of devices) Object.assign(device, { neighbours: [], arp: [], fdb: [] });
+  for (const cable of cables) {
+    plug(cable.a, cable.b, vlanOf);
+    plug(cable.b, cable.a, vlanOf);
+    if (cable.unmanaged) continue;
+    hear(cable.a, cable.b);
+    hear(cable.b, cable.a);
+  }
+  forward(devices, cables, vlanOf);
+  for (const device of devices) resolve(device, devices);
+}
+
+function endOf(devices: Map<string, Device>, end: string): End {
+  const at = end.indexOf(':');
+  const device = devices.get(end.slice(0, at));
+  if (!device) throw new Error(`no box for the cable end ${end}`);
+  return { device, port: portNamed(device, end.slice(at + 1)) };
+}
+
+const isBridge = (device: Device): boolean => device.features.includes('bridge');
+
+function plug(own: End, other: End, vlanOf: (address: string) => number): void {
+  if (own.port.admin === 'up' && other.port.admin === 'up') own.port.oper = 'up';
+  own.port.alias = `${other.device.name} ${other.port.name}`;
+  own.port.trunk = isBridge(own.device) && isBridge(other.device);
+  if (isBridge(own.device) && !own.port.trunk)
+    own.port.vlan = vlanOf(other.device.addresses[0]?.address ?? '');
+}
+
+function hear(own: End, other: End): void {
+  const speaks = (end: End, protocol: 'lldp' | 'cdp') =>
+    end.device.features.includes(protocol) ||
+    (protocol === 'lldp' && end.device.features.includes('lldp-v2'));
+  if (own.port.oper !== 'up' || other.port.oper !== 'up') return;
+  for (const protocol of ['lldp', 'cdp'] as const) {
+    if (!speaks(own, protocol) || !speaks(other, protocol)) continue;
+    own.device.neighbours.push({
+      protocol,
+      ifIndex: own.port.ifIndex,
+      remote: other.device,
+      remotePort: other.port,
+    });
+  }
+}
+
+/** Every bridge learns every station on the port that leads to it over the spanning tree. */
+function forward(devices: Device[], cables: Cable[], vlanOf: (address: string) => number): void {
+  const live = cables.filter((c) => c.a.port.oper === 'up' && c.b.port.oper === 'up');
+  const tree = spanningTree(devices.filter(isBridge), live);
+  const learn = (at: Device, toward: Device | null, own: Port | null, mac: string, vlan: number) => {
+    const port = own ?? (toward && tree.portToward(at, toward));
+    if (port) at.fdb.push({ mac, ifIndex: port.lag ?? port.ifIndex, vlan });
+  };
+  for (const bridge of devices.filter(isBridge)) {
+    const vlan = vlanOf(bridge.addresses[0]?.address ?? '');
+    for (const other of devices.filter(isBridge)) {
+      if (other !== bridge) learn(bridge, other, null, managementMac(other), vlan);
+    }
+  }
+  for (const { a, b } of live) {
+    for (const [station, access] of [[a, b] as const, [b, a] as const]) {
+      if (isBridge(station.device) || !isBridge(access.device)) continue;
+      const vlan = vlanOf(station.device.addresses[0]?.address ?? '');
+      const mac = station.port.mac || station.device.mac;
+      learn(access.device, null, access.port, mac, vlan);
+      for (const bridge of devices.filter(isBridge)) {
+        if (bridge !== access.device) learn(bridge, access.device, null, mac, vlan);
+      }
+    }
+  }
+}
+
+/** The hardware address behind a box's first address: what its own frames come from. */
+export function managementMac(device: Device): string {
+  const first =
+    device.addresses.find((a) => a.reachable !== false && a.listed !== false) ?? device.addresses[0];
+  return device.ports.find((p) => p.ifIndex === first?.ifIndex)?.mac || device.mac;
+}
+
+/** Breadth first from the first bridge of each part; later cables to a bridge already reached are blocked. */
+function spanningTree(bridges: Device[], cables: Cable[]) {
+  const neighbours = new Map<Device, { port: Port; to: Device }[]>(bridges.map((b) => [b, []]));
+  const reached = new Set<Device>();
+  for (const root of bridges) {
+    if (reached.has(root)) continue;
+    reached.add(root);
+    const queue = [root];
+    for (let from = queue.shift(); from; from = queue.shift()) {
+      for (const { own, other } of endsAt(from, cables)) {
+        if (!isBridge(other.device) || reached.has(other.device)) continue;
+        reached.add(other.device);
+        neighbours.get(from)?.push({ port: own.port, to: other.device });
+        neighbours.get(other.device)?.push({ port: other.port, to: from });
+        queue.push(other.device);
+      }
+    }
+  }
+  const routes = new Map(bridges.map((b) => [b, routesOf(b, neighbours)]));
+  return { portToward: (at: Device, to: Device): Port | null => routes.get(at)?.get(to) ?? null };
+}
+
+const endsAt = (device: Device, cables: Cable[]): { own: End; other: End }[] =>
+  cables.flatMap(({ a, b }) => {
+    if (a.device === device) return [{ own: a, other: b }];
+    return b.device === device ? [{ own: b, other: a }] : [];
+  });
+
+/** For each other bridge the own port that leads there. */
+function routesOf(from: Device, neighbours: Map<Device, { port: Port; to: Device }[]>): Map<Device, Port> {
+  const routes = new Map<Device, Port>();
+  for (const first of neighbours.get(from) ?? []) {
+    const queue = [first.to];
+    for (let at = queue.shift(); at; at = queue.shift()) {
+      if (at === from || routes.has(at)) continue;
+      routes.set(at, first.port);
+      queue.push(...(neighbours.get(at) ?? []).map((n) => n.to));
+    }
+  }
+  return routes;
+}
+
+/** Routers know everyone in their networks, other boxes the routers. */
+function resolve(device: Device, devices: Device[]): void {
+  if (!device.features.includes('arp')) return;
+  const routes = (d: Device) => (d.sysServices & 4) !== 0;
+  for (const own of device.addresses.filter((a) => !a.address.includes(':') && a.listed !== false)) {
+    for (const other of devices) {
+      if (other === device || !(routes(device) || routes(other))) continue;
+      for (const { address, reachable, ifIndex } of other.addresses) {
+        if (reachable === false || !inNetwork(address, own.address, own.prefixLength)) continue;
+        const mac = other.ports.find((p) => p.ifIndex === ifIndex)?.mac || other.mac;
+        device.arp.push({ ifIndex: own.ifIndex, address, mac });
+      }
+    }
+  }
+}
+
+const bitsOf = (address: string): number => address.split('.').reduce((n, part) => n * 256 + Number(part), 0);
+
+export const inNetwork = (address: string, network: string, prefixLength: number): boolean => {
+  const size = 2 ** (32 - prefixLength);
+  return size > 1 && Math.floor(bitsOf(address) / size) === Math.floor(bitsOf(network) / size);
+};
