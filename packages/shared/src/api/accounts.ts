@@ -1,4 +1,4 @@
-/** Sessions, users, sites, tokens, audit. */
+/** Sessions, tokens, users, audit. */
 import { z } from 'zod';
 import { role } from '../model.ts';
 import type { Operation } from './operation.ts';
@@ -38,105 +38,64 @@ const userFields = {
   allSites: z.boolean().meta({ description: 'Sees every site, future ones too.' }),
   siteIds: z.array(z.uuid()).meta({ description: 'The sites it sees, unless all.' }),
 };
-export const user = z.strictObject({
-  ...userFields,
-  disabledAt: unixSeconds.nullable(),
-  createdAt: unixSeconds,
-  lastLoginAt: unixSeconds.nullable(),
-});
+export const user = z
+  .strictObject({
+    ...userFields,
+    disabledAt: unixSeconds.nullable(),
+    createdAt: unixSeconds,
+    lastLoginAt: unixSeconds.nullable(),
+  })
+  .meta({ id: 'User' });
 export type User = z.infer<typeof user>;
 
-export const session = z.strictObject({
-  id,
-  createdAt: unixSeconds,
-  lastSeenAt: unixSeconds,
-  expiresAt: unixSeconds,
-  address: z.string().meta({ example: '192.0.2.7' }),
-  userAgent: z.string(),
-  current: z.boolean().meta({ description: 'The session of this request.' }),
-});
+export const session = z
+  .strictObject({
+    id,
+    createdAt: unixSeconds,
+    lastSeenAt: unixSeconds,
+    expiresAt: unixSeconds,
+    address: z.string().meta({ example: '192.0.2.7' }),
+    userAgent: z.string(),
+    current: z.boolean().meta({ description: 'The session of this request.' }),
+  })
+  .meta({ id: 'Session' });
 export type Session = z.infer<typeof session>;
 
-export const me = z.strictObject({
-  user: z.strictObject({ ...userFields, settings: personalSettings }),
-  via: z.enum(['session', 'token']),
-  session: session.nullable(),
-});
+export const me = z
+  .strictObject({
+    user: z.strictObject({ ...userFields, settings: personalSettings }),
+    via: z.enum(['session', 'token']),
+    session: session.nullable(),
+  })
+  .meta({ id: 'Me' });
 export type Me = z.infer<typeof me>;
 
-export const token = z.strictObject({
-  id,
-  name: z.string().meta({ example: 'report script' }),
-  hint: z.string().meta({ description: 'Last four characters.', example: 'x7Qz' }),
-  createdAt: unixSeconds,
-  lastUsedAt: unixSeconds.nullable(),
-  expiresAt: unixSeconds.nullable().meta({ description: 'null: never.' }),
-  revokedAt: unixSeconds.nullable(),
-});
+export const token = z
+  .strictObject({
+    id,
+    name: z.string().meta({ example: 'report script' }),
+    hint: z.string().meta({ description: 'Last four characters.', example: 'x7Qz' }),
+    createdAt: unixSeconds,
+    lastUsedAt: unixSeconds.nullable(),
+    expiresAt: unixSeconds.nullable().meta({ description: 'null: never.' }),
+    revokedAt: unixSeconds.nullable(),
+  })
+  .meta({ id: 'ApiToken' });
 export type Token = z.infer<typeof token>;
 
-/** Settings of a site; what is absent has the server's default. */
-export const siteSettings = z
+export const auditEntry = z
   .strictObject({
-    watchIcmpSeconds: z
-      .int()
-      .min(1)
-      .max(3600)
-      .meta({ description: 'Between two pings of a watched device.' }),
-    watchSnmpSeconds: z
-      .int()
-      .min(5)
-      .max(86_400)
-      .meta({ description: 'Between two SNMP readings of a watched device.' }),
-    missedScansUntilGone: z
-      .int()
-      .min(1)
-      .max(1000)
-      .meta({ description: 'Scans in a row without a device until it counts as gone.' }),
-    caseWindowSeconds: z
-      .int()
-      .min(0)
-      .max(86_400)
-      .meta({ description: 'Events this close together may share a case.' }),
-    caseMinimumEvents: z.int().min(1).max(1000).meta({ description: 'Open events until a case is made.' }),
+    id,
+    at: unixSeconds,
+    actorId: z.uuid().nullable(),
+    actor: z.string().meta({ example: 'ada' }),
+    action: z.string().meta({ description: 'What was done.', example: 'token.create' }),
+    subject: z.string().meta({ description: 'What it was done to.', example: 'token report script' }),
+    siteId: z.uuid().nullable(),
+    address: z.string().meta({ example: '192.0.2.7' }),
+    detail: z.record(z.string(), z.json()),
   })
-  .partial();
-export type SiteSettings = z.infer<typeof siteSettings>;
-
-const networks = z
-  .array(z.string().trim().max(50))
-  .max(1000)
-  .meta({
-    description: 'CIDRs; a scan that names no site goes to the one that contains its targets.',
-    example: ['10.20.0.0/16'],
-  });
-const exclude = z
-  .array(z.string().trim().max(100))
-  .max(1000)
-  .meta({ description: 'Addresses and CIDRs never probed at this site.', example: ['10.20.0.1'] });
-export const site = z.strictObject({
-  id,
-  name: z.string().meta({ example: 'Berlin' }),
-  networks,
-  exclude,
-  allowLoopback: z.boolean().meta({ description: 'Scans may name 127.0.0.0/8 (demonstration and tests).' }),
-  settings: siteSettings,
-  createdAt: unixSeconds,
-});
-export type Site = z.infer<typeof site>;
-const siteName = line(100).meta({ example: 'Berlin' });
-
-export const auditEntry = z.strictObject({
-  id,
-  at: unixSeconds,
-  actorId: z.uuid().nullable(),
-  actor: z.string().meta({ example: 'ada' }),
-  action: z.string().meta({ description: 'What was done.', example: 'token.create' }),
-  subject: z.string().meta({ description: 'What it was done to.', example: 'token report script' }),
-  siteId: z.uuid().nullable(),
-  address: z.string().meta({ example: '192.0.2.7' }),
-  detail: z.record(z.string(), z.json()),
-});
+  .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof auditEntry>;
 
 export const accountOperations = {
@@ -376,82 +335,6 @@ export const accountOperations = {
       displayName: z.string().meta({ example: 'Ada Lovelace' }),
     }),
     envelope: 'list',
-  },
-  'sites.list': {
-    method: 'GET',
-    path: '/api/sites',
-    tag: 'Sites',
-    summary: 'List the sites the caller sees',
-    access: 'viewer',
-    query: z.strictObject({
-      ...paging,
-      search: z.string().max(200).optional().meta({ description: 'Part of the name.', example: 'ber' }),
-      sort: sortBy(['name', 'createdAt']),
-    }),
-    data: site,
-    envelope: 'list',
-  },
-  'sites.get': {
-    method: 'GET',
-    path: '/api/sites/{id}',
-    tag: 'Sites',
-    summary: 'Get a site',
-    access: 'viewer',
-    params: idParams,
-    data: site,
-    envelope: 'item',
-  },
-  'sites.create': {
-    method: 'POST',
-    path: '/api/sites',
-    tag: 'Sites',
-    summary: 'Add a site',
-    description: 'Only by an administrator who sees every site.',
-    access: 'admin',
-    body: z.strictObject({
-      name: siteName,
-      networks: networks.default([]),
-      exclude: exclude.default([]),
-      allowLoopback: z.boolean().default(false),
-      settings: siteSettings.default({}),
-    }),
-    data: site,
-    envelope: 'item',
-    status: 201,
-    errors: ['conflict'],
-    example: { name: 'Berlin', networks: ['10.20.0.0/16'] },
-  },
-  'sites.update': {
-    method: 'PATCH',
-    path: '/api/sites/{id}',
-    tag: 'Sites',
-    summary: 'Change a site',
-    description: 'With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
-    access: 'admin',
-    params: idParams,
-    body: z.strictObject({
-      name: siteName.optional(),
-      networks: networks.optional(),
-      exclude: exclude.optional(),
-      allowLoopback: z.boolean().optional(),
-      settings: siteSettings.optional(),
-    }),
-    data: site,
-    envelope: 'item',
-    errors: ['conflict'],
-    example: { networks: ['10.20.0.0/16', '10.21.0.0/16'] },
-  },
-  'sites.delete': {
-    method: 'DELETE',
-    path: '/api/sites/{id}',
-    tag: 'Sites',
-    summary: 'Delete an empty site',
-    description: 'A site that still has collectors, devices or scans is answered 409.',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-    errors: ['conflict'],
   },
   'audit.list': {
     method: 'GET',

@@ -5,9 +5,11 @@ import { incidentOperations } from './incidents.ts';
 import { inventoryOperations } from './inventory.ts';
 import { scanOperations } from './scans.ts';
 import { serviceOperations } from './service.ts';
+import { siteOperations } from './sites.ts';
 
 export const operations = {
   ...accountOperations,
+  ...siteOperations,
   ...collectorOperations,
   ...scanOperations,
   ...inventoryOperations,

@@ -17,7 +17,7 @@ const count = z.int().min(0).meta({ example: 3 });
 /** What changed, for a client to read again. `ids` is absent when there were too many to name. */
 export const change = z.object({
   site: z.uuid(),
-  kind: z.enum(['device', 'event', 'case', 'scan', 'collector', 'interface']),
+  kind: z.enum(['device', 'event', 'case', 'scan', 'collector', 'interface', 'site']),
   ids: z.array(z.uuid()).optional(),
 });
 export type Change = z.infer<typeof change>;
@@ -32,24 +32,26 @@ const siteSummary = z.strictObject({
   openCases: count,
 });
 
-export const summary = z.strictObject({
-  at: unixSeconds,
-  devices: z.strictObject({ total: count, monitored: count, up: count, down: count, unknown: count }),
-  classes: z
-    .array(z.strictObject({ class: z.enum(DEVICE_CLASSES), count }))
-    .meta({ description: 'Only classes that occur, most frequent first.' }),
-  events: z.strictObject({
-    open: count,
-    acknowledged: count,
-    bySeverity: z
-      .array(z.strictObject({ severity: z.int().min(1).max(5), open: count }))
-      .meta({ description: 'All five severities, worst first.' }),
-  }),
-  cases: z.strictObject({ open: count, investigating: count, resolved: count }),
-  collectors: z.strictObject({ online: count, offline: count, quarantined: count }),
-  scans: z.strictObject({ queued: count, running: count }),
-  sites: z.array(siteSummary).max(1000).meta({ description: 'By name; at most 1,000.' }),
-});
+export const summary = z
+  .strictObject({
+    at: unixSeconds,
+    devices: z.strictObject({ total: count, monitored: count, up: count, down: count, unknown: count }),
+    classes: z
+      .array(z.strictObject({ class: z.enum(DEVICE_CLASSES), count }))
+      .meta({ description: 'Only classes that occur, most frequent first.' }),
+    events: z.strictObject({
+      open: count,
+      acknowledged: count,
+      bySeverity: z
+        .array(z.strictObject({ severity: z.int().min(1).max(5), open: count }))
+        .meta({ description: 'All five severities, worst first.' }),
+    }),
+    cases: z.strictObject({ open: count, investigating: count, resolved: count }),
+    collectors: z.strictObject({ online: count, offline: count, quarantined: count }),
+    scans: z.strictObject({ queued: count, running: count }),
+    sites: z.array(siteSummary).max(1000).meta({ description: 'By name; at most 1,000.' }),
+  })
+  .meta({ id: 'Summary' });
 export type Summary = z.infer<typeof summary>;
 
 export const serviceOperations = {
