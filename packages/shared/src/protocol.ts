@@ -150,6 +150,8 @@ export const serverMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('rotate') }),
   /** The new key is known: reconnect with it, and forget the old one at the next welcome. */
   z.object({ type: z.literal('key-stored'), publicKey: z.string().max(64) }),
+  /** A message was not understood or not in its place, and had no effect. The third one closes (`badMessage`). */
+  z.object({ type: z.literal('refused'), reason: z.string().max(300) }),
   /** Finish nothing new, the server is going away. */
   z.object({ type: z.literal('drain'), reason: z.string().max(200) }),
 ]);
@@ -181,7 +183,7 @@ export const collectorMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('confirm'), generation: seq }),
   /** Answer to `rotate`: Ed25519 public key, 32 bytes in base64, and proof of the private one over `signedKey(...)`. */
   z.object({ type: z.literal('new-key'), publicKey: z.string().max(64), signature: z.string().max(128) }),
-  /** Jobs it works on right now (after a reconnect): the server extends or cancels each. */
+  /** Follows `confirm`, also when it is empty: the jobs it works on right now; the server extends or cancels each. */
   z.object({ type: z.literal('working'), jobs: z.array(z.object({ job: z.uuid(), fence: seq })).max(64) }),
   z.object({
     type: z.literal('progress'),
