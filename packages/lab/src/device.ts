@@ -18,6 +18,8 @@ export type Access =
 export type Feature =
   | 'lldp'
   | 'lldp-v2'
+  /** Tells its neighbours by LLDP who it is, but its agent shows nothing of it. */
+  | 'lldp-sender'
   | 'cdp'
   | 'bridge'
   | 'q-bridge'

@@ -60,13 +60,15 @@ function plug(own: End, other: End, vlanOf: (address: string) => number): void {
     own.port.vlan = vlanOf(other.device.addresses[0]?.address ?? '');
 }
 
+const LISTENS = { lldp: ['lldp', 'lldp-v2'], cdp: ['cdp'] } as const;
+const SPEAKS = { lldp: ['lldp', 'lldp-v2', 'lldp-sender'], cdp: ['cdp'] } as const;
+
 function hear(own: End, other: End): void {
-  const speaks = (end: End, protocol: 'lldp' | 'cdp') =>
-    end.device.features.includes(protocol) ||
-    (protocol === 'lldp' && end.device.features.includes('lldp-v2'));
   if (own.port.oper !== 'up' || other.port.oper !== 'up') return;
   for (const protocol of ['lldp', 'cdp'] as const) {
-    if (!speaks(own, protocol) || !speaks(other, protocol)) continue;
+    const listens = LISTENS[protocol].some((f) => own.device.features.includes(f));
+    const speaks = SPEAKS[protocol].some((f) => other.device.features.includes(f));
+    if (!listens || !speaks) continue;
     own.device.neighbours.push({
       protocol,
       ifIndex: own.port.ifIndex,

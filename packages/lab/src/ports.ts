@@ -43,6 +43,8 @@ export function makePorts(groups: PortGroup[], settings: PortSettings): Port[] {
   const ports: Port[] = [];
   let nextIndex = 1;
   let nextBridgePort = 1;
+  // A bridge has an address of its own before those of its ports; other boxes are known by their first port.
+  let nextMac = bridges ? 1 : 0;
   const add = (group: PortGroup, n: number, member: number) => {
     const fill = (text: string) => text.replaceAll('{n}', String(n)).replaceAll('{m}', String(member));
     const type = group.type ?? 6;
@@ -54,7 +56,7 @@ export function makePorts(groups: PortGroup[], settings: PortSettings): Port[] {
       type,
       speed: group.mbps * 1_000_000,
       mtu: group.mtu ?? 1500,
-      mac: group.mac === false ? '' : macPlus(mac, 1 + ports.length),
+      mac: group.mac === false ? '' : macPlus(mac, nextMac++),
       admin: 'up',
       oper: 'up',
       vlan: 1,

@@ -78,7 +78,7 @@ export function makeDevice(box: Box): Device {
   const mac = box.but?.mac ?? macPlus(`${product.oui}:00:00:00`, digest(name, 1 << 16) << 8);
   const serial = box.but?.serial !== undefined ? box.but.serial : serialOf(product, name);
   const version = box.but?.osVersion ?? product.version;
-  const facts = { name, model: product.model, version, serial, mac };
+  const facts = { name: box.but?.sysName ?? name, model: product.model, version, serial, mac };
   const fill = <T extends Plain>(value: T) =>
     typeof value === 'string' ? fillTemplate(value, facts) : value;
   const ports = makePorts(product.ports, {

@@ -16,7 +16,7 @@ export const axisP3245: Product = {
     { name: 'lo', count: 1, mbps: 10, type: 24, mac: false },
     { name: 'eth0', count: 1, mbps: 100 },
   ],
-  features: ['lldp', 'high-speed'],
+  features: ['lldp-sender', 'high-speed'],
   lldp: { portId: 'mac' },
 };
 
@@ -31,7 +31,7 @@ export const snomD785: Product = {
   services: 72,
   oui: '00:04:13',
   ports: [{ name: 'eth0', count: 1, mbps: 1000 }],
-  features: ['lldp'],
+  features: ['lldp-sender'],
   lldp: { portId: 'mac' },
 };
 
