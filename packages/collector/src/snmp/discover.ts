@@ -1,0 +1,212 @@
+/** First contact: which of many addresses has an SNMP agent that one of the credentials opens, and who it says it is. */
+import type { Varbind } from '@rollcall/shared/snmp/pdu';
+import type { SnmpCredential } from './credential.ts';
+import type { SnmpEngine } from './engine.ts';
+import type { Answer, AskOptions, Target } from './exchange.ts';
+import { type Failure, failure, isRefused } from './failure.ts';
+import { Query } from './query.ts';
+import { Session } from './session.ts';
+
+/** The system group as it came: text is octets (RFC 3418). */
+export interface RawSystem {
+  sysDescr?: Buffer;
+  sysObjectId?: string;
+  /** Hundredths of a second. */
+  sysUpTime?: number;
+  sysContact?: Buffer;
+  sysName?: Buffer;
+  sysLocation?: Buffer;
+  sysServices?: number;
+}
+
+const SYSTEM = '1.3.6.1.2.1.1';
+export const SYSTEM_OIDS: readonly string[] = [1, 2, 3, 4, 5, 6, 7].map((object) => `${SYSTEM}.${object}.0`);
+
+export interface Candidate {
+  /** Canonical text. */
+  address: string;
+  /** It answered ICMP. */
+  alive?: boolean;
+  /** Id of the credential that worked last time: tried first. */
+  known?: string;
+}
+
+export type Found =
+  | { address: string; outcome: 'snmp'; credential: SnmpCredential; system: RawSystem; rttMs: number }
+  /** An agent is there and refuses every credential; `failure` is what it said to the last one that it refused. */
+  | { address: string; outcome: 'snmp-auth-failed'; credential: SnmpCredential; failure: Failure }
+  /** Silent to SNMP: `snmp-timeout` when it answered ICMP, else `silent`. */
+  | { address: string; outcome: 'snmp-timeout' | 'silent'; failure: Failure }
+  /** No credential may be tried any more. */
+  | { address: string; outcome: 'budget-spent' }
+  | { address: string; outcome: 'error'; failure: Failure };
+
+/** How often an address may still be asked with credentials it did not accept; the day's memory is the caller's. */
+export interface Attempts {
+  left(address: string): number;
+  spend(address: string): void;
+}
+
+export interface DiscoverOptions extends AskOptions {
+  port: number;
+  /** In the order in which they are tried. */
+  credentials: readonly SnmpCredential[];
+  attempts: Attempts;
+  /** Addresses in work at once. */
+  window?: number;
+}
+
+const WINDOW = 8192;
+/** Candidates taken in one turn of the event loop. */
+const BATCH = 256;
+
+/**
+ * Asks every candidate and reports each exactly once, as soon as it is decided, in no order. Candidates are taken from
+ * the source only when there is room for them. Resolves when all are decided; after an abort the rest is not reported.
+ */
+export async function discover(
+  engine: SnmpEngine,
+  candidates: Iterable<Candidate> | AsyncIterable<Candidate>,
+  options: DiscoverOptions,
+  found: (result: Found) => void,
+): Promise<void> {
+  const probe = new Probe(engine, options);
+  const window = options.window ?? WINDOW;
+  let inWork = 0;
+  let taken = 0;
+  let most = 0;
+  let room: (() => void) | null = null;
+  const waitForRoom = (limit: number): Promise<void> | undefined => {
+    if (inWork <= limit) return undefined;
+    most = limit;
+    return new Promise((resolve) => {
+      room = resolve;
+    });
+  };
+  for await (const candidate of candidates) {
+    // The first packet waits for its turn here, so that probes not yet due never stand in front of other requests.
+    const due = options.pace?.take(1, candidate.address);
+    if (due) await due;
+    if (options.signal?.aborted) break;
+    inWork += 1;
+    taken += 1;
+    void probe.run(candidate).then((result) => {
+      inWork -= 1;
+      if (result) found(result);
+      if (inWork <= most) room?.();
+    });
+    await waitForRoom(window - 1);
+    if (taken % BATCH === 0) await turn();
+  }
+  await waitForRoom(0);
+}
+
+/** Lets the sockets be read. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+interface Prepared {
+  credential: SnmpCredential;
+  query: Query;
+}
+
+class Probe {
+  readonly #engine: SnmpEngine;
+  readonly #options: DiscoverOptions;
+  readonly #prepared: readonly Prepared[];
+
+  constructor(engine: SnmpEngine, options: DiscoverOptions) {
+    this.#engine = engine;
+    this.#options = options;
+    this.#prepared = options.credentials.map((credential) => ({
+      credential,
+      query: new Query(credential, { type: 'get', oids: SYSTEM_OIDS }),
+    }));
+  }
+
+  /** Tries the credentials until one works; null when cancelled. */
+  async run({ address, alive, known }: Candidate): Promise<Found | null> {
+    const { attempts, port } = this.#options;
+    const target = { address, port };
+    let refused: { credential: SnmpCredential; failure: Failure } | null = null;
+    let silence = failure('timeout');
+    let speaksV3: boolean | null = null;
+    let options: AskOptions = { ...this.#options, paid: true };
+    for (const { credential, query } of this.#inOrder(known)) {
+      const v3 = credential.version === 'v3';
+      // Who does not answer discovery does not speak v3, whichever user asks.
+      if (v3 && speaksV3 === false) continue;
+      if (attempts.left(address) <= 0) {
+        return refused
+          ? { address, outcome: 'snmp-auth-failed', ...refused }
+          : { address, outcome: 'budget-spent' };
+      }
+      const answer = await this.#engine.ask(target, query, options);
+      options = this.#options;
+      const system = answer.ok ? answer : await this.#insist(target, credential, answer);
+      if (system.ok) {
+        return {
+          address,
+          outcome: 'snmp',
+          credential,
+          system: systemOf(system.varbinds),
+          rttMs: system.rttMs,
+        };
+      }
+      if (v3) speaksV3 = this.#engine.engineIdOf(target) !== null;
+      if (isRefused(system.code) || (system.code === 'timeout' && (speaksV3 || refused))) {
+        // An agent is there: only now a failed try may count against us on its side.
+        attempts.spend(address);
+        refused = { credential, failure: system };
+      } else if (system.code === 'timeout') silence = system;
+      else if (system.code === 'cancelled' || system.code === 'closed') return null;
+      else return { address, outcome: 'error', failure: system };
+    }
+    if (refused) return { address, outcome: 'snmp-auth-failed', ...refused };
+    return { address, outcome: alive ? 'snmp-timeout' : 'silent', failure: silence };
+  }
+
+  #inOrder(known: string | undefined): readonly Prepared[] {
+    const first = known && this.#prepared.find(({ credential }) => credential.id === known);
+    return first ? [first, ...this.#prepared.filter((each) => each !== first)] : this.#prepared;
+  }
+
+  /** An agent that answers, but not to the whole group at once, is asked for less at a time. */
+  async #insist(target: Target, credential: SnmpCredential, refusal: Failure): Promise<Answer> {
+    const session = new Session(this.#engine, target, credential, this.#options);
+    switch (refusal.code) {
+      case 'no-such-name':
+      case 'gen-err':
+      case 'too-big':
+        return session.get(SYSTEM_OIDS);
+      case 'malformed':
+      case 'mismatched':
+      case 'error-status': {
+        const answers = await Promise.all(SYSTEM_OIDS.map((oid) => session.get([oid])));
+        const good = answers.filter((answer) => answer.ok);
+        const [first] = good;
+        return first ? { ...first, varbinds: good.flatMap(({ varbinds }) => varbinds) } : refusal;
+      }
+      default:
+        return refusal;
+    }
+  }
+}
+
+function systemOf(varbinds: readonly Varbind[]): RawSystem {
+  const system: RawSystem = {};
+  for (const varbind of varbinds) {
+    const object = SYSTEM_OIDS.indexOf(varbind.oid) + 1;
+    if (varbind.type === 'octets') {
+      if (object === 1) system.sysDescr = varbind.value;
+      else if (object === 4) system.sysContact = varbind.value;
+      else if (object === 5) system.sysName = varbind.value;
+      else if (object === 6) system.sysLocation = varbind.value;
+    } else if (varbind.type === 'oid') {
+      if (object === 2) system.sysObjectId = varbind.value;
+    } else if (typeof varbind.value === 'number') {
+      if (object === 3) system.sysUpTime = varbind.value;
+      else if (object === 7) system.sysServices = varbind.value;
+    }
+  }
+  return system;
+}
