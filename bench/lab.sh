@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# The benchmarks' own network: two namespaces joined by one veth, no way out of either. Needs root and iproute2.
+#
+#   rollcall-scan 198.19.255.1/30 ──veth── 198.19.255.2/30 rollcall-site
+#
+# The site answers for 198.18.0.0/16 (ICMP) and owns 198.19.0.0/20 (for agents), without configuring an address:
+# AnyIP routes make whole ranges local. Addresses are those set aside for benchmarks (RFC 2544).
+#
+#   lab.sh up | down | status
+#   lab.sh answer all|sparse|none      which of 198.18.0.0/16: all 65,536; the 4,096 of $LAB_DIR/live.txt; none
+#   lab.sh far DELAY_MS [JITTER_MS] [LOSS_PER_MILLE] | far off
+#                                      198.18.0.0/16 lies behind far.c, which answers so much later and loses some
+#   lab.sh exec CMD...                 runs CMD in rollcall-scan
+#   lab.sh site CMD...                 runs CMD in rollcall-site
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+LAB_DIR=${LAB_DIR:-${TMPDIR:-/tmp}/rollcall-lab}
+SCAN=${LAB_SCAN:-rollcall-scan}
+SITE=${LAB_SITE:-rollcall-site}
+NET=198.18.0.0/16
+PATH=$PATH:/usr/sbin:/sbin
+
+in_scan() { ip netns exec "$SCAN" "$@"; }
+in_site() { ip netns exec "$SITE" "$@"; }
+
+# One address in each block of 16, the same every time: minimal standard generator (Park, Miller 1988).
+live_list() {
+  awk 'BEGIN { x = 20261121
+    for (block = 0; block < 4096; block++) {
+      x = (x * 16807) % 2147483647
+      host = block * 16 + 1 + int(x / 8) % 14
+      printf "198.18.%d.%d\n", int(host / 256), host % 256 } }'
+}
+
+stop_far() {
+  [ -f "$LAB_DIR/far.pid" ] || return 0
+  kill "$(cat "$LAB_DIR/far.pid")" 2>/dev/null || true
+  for _ in $(seq 20); do ip -n "$SITE" link show far0 >/dev/null 2>&1 || break; sleep 0.1; done
+  rm -f "$LAB_DIR/far.pid"
+}
+
+# Neither namespace may reach anything but the other.
+guard() {
+  local ns
+  for ns in "$SCAN" "$SITE"; do
+    if ip -n "$ns" route show table all | grep -Eq '^default'; then echo "lab: $ns has a default route" >&2; exit 1; fi
+    if ip -n "$ns" -o link | grep -Ev ': (lo|scan0|site0|far0)[:@]'; then
+      echo "lab: $ns has an interface that is not the lab's" >&2; exit 1; fi
+  done
+}
+
+up() {
+  mkdir -p "$LAB_DIR"
+  ip netns add "$SCAN"
+  ip netns add "$SITE"
+  ip -n "$SCAN" link add scan0 type veth peer name site0 netns "$SITE"
+  local ns
+  for ns in "$SCAN" "$SITE"; do
+    ip netns exec "$ns" sh -c '
+      cd /proc/sys/net
+      echo 1 > ipv6/conf/all/disable_ipv6
+      echo 0 > ipv4/conf/all/rp_filter
+      echo 0 > ipv4/conf/default/rp_filter
+      echo 0 > ipv4/icmp_ratelimit
+      echo 10000000 > ipv4/icmp_msgs_per_sec
+      echo 100000 > ipv4/icmp_msgs_burst
+      echo "0 2147483647" > ipv4/ping_group_range'
+    ip -n "$ns" link set lo up
+  done
+  ip -n "$SCAN" addr add 198.19.255.1/30 dev scan0
+  ip -n "$SITE" addr add 198.19.255.2/30 dev site0
+  ip -n "$SCAN" link set scan0 up
+  ip -n "$SITE" link set site0 up
+  # Routed, so that one neighbour is resolved in all.
+  ip -n "$SCAN" route add $NET via 198.19.255.2
+  ip -n "$SCAN" route add 198.19.0.0/20 via 198.19.255.2
+  ip -n "$SITE" route add local 198.19.0.0/20 dev lo
+  live_list > "$LAB_DIR/live.txt"
+  sed 's/^/route add local /; s/$/ dev lo/' "$LAB_DIR/live.txt" > "$LAB_DIR/live.batch"
+  answer all
+  guard
+  ip -n "$SITE" -o link show site0 | grep -o 'link/ether [0-9a-f:]*' | cut -d' ' -f2 > "$LAB_DIR/gateway-mac"
+}
+
+down() {
+  stop_far
+  ip netns del "$SCAN" 2>/dev/null || true
+  ip netns del "$SITE" 2>/dev/null || true
+}
+
+# Leaves 198.18.0.0/16 without any route in the site.
+clear_routes() {
+  stop_far
+  in_site sh -c 'echo 0 > /proc/sys/net/ipv4/ip_forward'
+  ip -n "$SITE" route flush table local root $NET
+  ip -n "$SITE" route flush root $NET
+}
+
+answer() {
+  clear_routes
+  case $1 in
+    all) ip -n "$SITE" route add local $NET dev lo ;;
+    sparse) ip -n "$SITE" route add blackhole $NET; ip -n "$SITE" -batch "$LAB_DIR/live.batch" ;;
+    none) ip -n "$SITE" route add blackhole $NET ;;
+    *) echo "answer all|sparse|none" >&2; exit 2 ;;
+  esac
+}
+
+far() {
+  if [ "$1" = off ]; then answer all; return; fi
+  clear_routes
+  cc -O2 -o "$LAB_DIR/far" "$here/far.c"
+  ip netns exec "$SITE" "$LAB_DIR/far" far0 "$1" "${2:-0}" "${3:-0}" > "$LAB_DIR/far.log" 2>&1 &
+  echo $! > "$LAB_DIR/far.pid"
+  for _ in $(seq 20); do ip -n "$SITE" link show far0 >/dev/null 2>&1 && break; sleep 0.1; done
+  ip -n "$SITE" link set far0 txqueuelen 200000 up
+  ip -n "$SITE" route add $NET dev far0
+  in_site sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward' # between site0 and far0, the only two there are
+  guard
+}
+
+case ${1:-} in
+  up) up ;;
+  down) down ;;
+  status) guard; ip -n "$SCAN" -br addr; ip -n "$SITE" -br addr; ip -n "$SITE" route ;;
+  answer) answer "${2:-}" ;;
+  far) far "${2:-}" "${3:-0}" "${4:-0}" ;;
+  exec) shift; in_scan "$@" ;;
+  site) shift; in_site "$@" ;;
+  *) sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//'; exit 2 ;;
+esac
