@@ -1,0 +1,118 @@
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../kernel/db.ts';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { answered, asked, NOW, openSite, port, table } from './testing/site.ts';
+
+afterAll(closeDatabases);
+
+describe.each(databases())('ingest on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+
+  it('makes a device with interfaces and addresses out of one walk', async () => {
+    const site = await openSite(db);
+    const walk = asked(
+      {
+        sysName: 'sw1',
+        serials: ['FCW1929B68S'],
+        table: ['10.0.0.1', '10.0.1.1'],
+        sysUpTime: 1000,
+        macs: ['00:1b:54:00:00:01'],
+      },
+      '10.0.0.1',
+      { rttMs: 2.5 },
+    );
+    const through = await site.send([
+      answered('10.0.0.1', { snmp: 'answered' }),
+      walk,
+      table(walk, 'interfaces', [port(1, 'Gi0/1', { lastChange: 500 }), port(2, 'Gi0/2', { operStatus: 2 })]),
+      table(walk, 'addresses', [
+        { address: '10.0.0.1', prefixLength: 24, ifIndex: 1 },
+        { address: '10.0.1.1', prefixLength: 24, ifIndex: 2 },
+      ]),
+    ]);
+    expect(through).toBe(3);
+    const [device, ...others] = await site.devices();
+    expect(others).toEqual([]);
+    expect(device).toMatchObject({
+      name: 'sw1',
+      ip: '10.0.0.1',
+      serial_number: 'FCW1929B68S',
+      status: 'up',
+      icmp_reachable: true,
+      snmp_reachable: true,
+      interface_count: 2,
+      booted_at: new Date(NOW - 10_000),
+    });
+    expect(device?.search_text).toContain('00:1b:54:00:00:01');
+    const interfaces = await db.query(
+      'SELECT * FROM interfaces WHERE device_id = $1::uuid ORDER BY if_index',
+      [device?.id],
+    );
+    expect(interfaces).toMatchObject([
+      { name: 'Gi0/1', speed_bps: 1e9, oper_status: 1, last_change: new Date(NOW - 5_000) },
+      { name: 'Gi0/2', oper_status: 2 },
+    ]);
+    const addresses = await db.query(
+      'SELECT host(address) AS a, origin, prefix_length FROM device_addresses WHERE device_id = $1::uuid ORDER BY address',
+      [device?.id],
+    );
+    expect(addresses).toEqual([
+      { a: '10.0.0.1', origin: 'table', prefix_length: 24 },
+      { a: '10.0.1.1', origin: 'table', prefix_length: 24 },
+    ]);
+    expect(site.changes.map(({ kind, deviceName }) => [kind, deviceName])).toEqual([['device.new', 'sw1']]);
+  });
+
+  it('upgrades a host to a device when its agent answers later, and doubles nothing', async () => {
+    const site = await openSite(db);
+    await site.send([answered('10.0.0.1', { hostname: 'pr1.example' })]);
+    await site.send([asked({ sysName: 'printer' }, '10.0.0.1')]);
+    const devices = await site.devices();
+    expect(devices).toMatchObject([{ name: 'printer', snmp_reachable: true }]);
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['device.new']);
+  });
+
+  it('stores a batch once however often it comes, and answers the same', async () => {
+    const site = await openSite(db);
+    const batch = {
+      collectorId: site.collectors[0]!,
+      siteId: site.siteId,
+      epoch: uuidv7(),
+      stream: 'state' as const,
+      from: 0,
+      items: [answered('10.0.0.1'), asked({ sysName: 'a' }, '10.0.0.2')],
+      clockOffsetMs: 0,
+    };
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await site.ingest.accept(batch));
+    answers.push(...(await Promise.all([site.ingest.accept(batch), site.ingest.accept(batch)])));
+    expect(new Set(answers.map(({ through }) => through))).toEqual(new Set([1]));
+    expect(await site.devices()).toHaveLength(2);
+    expect(site.changes).toHaveLength(2);
+  });
+
+  it('buries an item that cannot be read and one that the database refuses, and stores the rest', async () => {
+    const site = await openSite(db);
+    const poison = asked({ sysName: 'nul\u0000byte' }, '10.0.0.3');
+    const through = await site.send([
+      answered('10.0.0.1'),
+      { kind: 'host', address: 'not one' },
+      answered('10.0.0.2'),
+      poison,
+      answered('10.0.0.4'),
+    ]);
+    expect(through).toBe(4);
+    expect((await site.devices()).map(({ ip }) => ip)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.4']);
+    const letters = await db.query(
+      'SELECT seq, reason, body FROM dead_letters WHERE site_id = $1::uuid ORDER BY seq',
+      [site.siteId],
+    );
+    expect(letters.map(({ seq }) => seq)).toEqual([1, 3]);
+    expect(letters[1]?.reason).toMatch(/^not stored: /);
+    expect(JSON.parse(letters[1]?.body as string)).toEqual(poison);
+  });
+});

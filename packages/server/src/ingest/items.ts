@@ -1,0 +1,87 @@
+/** The items of a batch, each read alone: one that cannot be read spoils no other. */
+import { createHash } from 'node:crypto';
+import { canonicalAddress } from '@rollcall/shared/ip';
+import type { Observation, Stream } from '@rollcall/shared/observation';
+import { parseObservation } from '@rollcall/shared/protocol';
+import type { Sql } from '../kernel/sql.ts';
+
+/** Consecutive observations of one stream of one collector, as they came; item i has sequence `from + i`. */
+export interface Batch {
+  collectorId: string;
+  siteId: string;
+  epoch: string;
+  stream: Stream;
+  from: number;
+  items: readonly unknown[];
+  /** Server clock minus collector clock, milliseconds. */
+  clockOffsetMs: number;
+}
+
+export type Item =
+  | { seq: number; observation: Observation; at: number; letter?: never }
+  | { seq: number; letter: Letter; observation?: never };
+
+/** An item that cannot be stored, kept with the reason. */
+export interface Letter {
+  reason: string;
+  body: string;
+  hash: string;
+}
+
+/** Longest body of a dead letter, characters. */
+const LETTER_CHARACTERS = 64 * 1024;
+const EARLIEST = Date.UTC(2020, 0);
+
+export function readItems(batch: Batch, now: number): Item[] {
+  return batch.items.map((item, i) => {
+    const seq = batch.from + i;
+    const parsed = parseObservation(item);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      return {
+        seq,
+        letter: letter(item, `${issue?.path.join('.') || 'observation'}: ${issue?.message ?? 'invalid'}`),
+      };
+    }
+    const observation = canonical(parsed.data);
+    if (observation === null) return { seq, letter: letter(item, 'address: not a literal address') };
+    return { seq, observation, at: correctedTime(observation.at, batch.clockOffsetMs, now) };
+  });
+}
+
+/** The collector's time on the server's clock; never in the future, never from before there was a Rollcall. */
+const correctedTime = (at: number, offsetMs: number, now: number): number => {
+  const corrected = at + offsetMs;
+  return corrected > now || corrected < EARLIEST ? now : corrected;
+};
+
+/** Addresses in the one form in which they compare; null when the observation's own is none. */
+function canonical(o: Observation): Observation | null {
+  if (o.kind !== 'host' && o.kind !== 'device' && o.kind !== 'rows' && o.kind !== 'trap') return o;
+  const address = canonicalAddress(o.address);
+  if (address === null) return null;
+  if (o.kind !== 'device') return { ...o, address };
+  return { ...o, address, addresses: o.addresses.flatMap((each) => canonicalAddress(each) ?? []) };
+}
+
+export function letter(item: unknown, reason: string): Letter {
+  const body = JSON.stringify(item) ?? 'undefined';
+  return {
+    reason: reason.slice(0, 500),
+    body: body.slice(0, LETTER_CHARACTERS),
+    hash: createHash('sha256').update(body).digest('hex'),
+  };
+}
+
+/** Keeps what could not be stored. A letter that comes twice is one letter. */
+export async function bury(sql: Sql, batch: Batch, items: readonly Item[]): Promise<void> {
+  const letters = items.flatMap(({ seq, letter }) => (letter ? [{ seq, ...letter }] : []));
+  if (letters.length === 0) return;
+  await sql.query(
+    `INSERT INTO dead_letters (site_id, collector_id, epoch, stream, seq, reason, body, hash)
+     SELECT $1::uuid, $2::uuid, $3::uuid, $4, r.seq, r.reason, r.body, r.hash
+     FROM jsonb_to_recordset($5::jsonb) AS r(seq bigint, reason text, body text, hash text)
+     ON CONFLICT DO NOTHING`,
+    [batch.siteId, batch.collectorId, batch.epoch, batch.stream, JSON.stringify(letters)],
+  );
+}

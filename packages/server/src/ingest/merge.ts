@@ -1,0 +1,272 @@
+/**
+ * Known + seen → known next. Pure. What was not seen stays as it is: an empty, failed or partial walk blanks nothing.
+ */
+import type { Change, ChangeOf } from './changes.ts';
+import { placeholderSerial } from './fingerprint.ts';
+import type { DeviceRow } from './rows.ts';
+
+/** What one observation says of a device; an absent member says nothing. */
+export interface Seen {
+  at: number;
+  collectorId: string;
+  scanId: string | null;
+  address: string;
+  /** The agent's own table, empty when unknown. */
+  addresses: readonly string[];
+  macAddress?: string | undefined;
+  hostname?: string | undefined;
+  icmpReachable?: boolean | undefined;
+  snmpReachable?: boolean | undefined;
+  rttMs?: number | undefined;
+  /** Hundredths of a second. */
+  sysUpTime?: number | undefined;
+  walk?: string | undefined;
+  credentialId?: string | undefined;
+  snmpVersion?: string | undefined;
+}
+
+/** Fields that come out of a device's merged facts, not out of one observation. */
+export type Described = Pick<
+  DeviceRow,
+  | 'class'
+  | 'vendor'
+  | 'model'
+  | 'os'
+  | 'osVersion'
+  | 'serialNumber'
+  | 'sysName'
+  | 'sysDescr'
+  | 'sysObjectId'
+  | 'location'
+  | 'contact'
+  | 'classifiedBy'
+>;
+
+export const newDevice = (siteId: string, id: string, at: number): DeviceRow => ({
+  siteId,
+  id,
+  collectorId: null,
+  lastScanId: null,
+  name: '',
+  nameOverride: null,
+  address: null,
+  macAddress: null,
+  class: 'unknown',
+  classOverride: null,
+  vendor: null,
+  model: null,
+  os: null,
+  osVersion: null,
+  serialNumber: null,
+  sysName: null,
+  sysDescr: null,
+  sysObjectId: null,
+  location: null,
+  contact: null,
+  classifiedBy: {},
+  bootedAt: null,
+  monitor: false,
+  status: 'unknown',
+  icmpReachable: null,
+  snmpReachable: null,
+  rttMs: null,
+  credentialId: null,
+  snmpVersion: null,
+  interfaceCount: 0,
+  firstSeen: at,
+  lastSeen: at,
+  missedScans: 0,
+  goneAt: null,
+  walk: null,
+  searchText: '',
+});
+
+/** A later sight within this time and the same scan moves nothing: last_seen is not worth a row version. */
+const SEEN_GRAIN_MS = 60_000;
+/** Round trips are noise: a new one is kept only where it is another order. */
+const rttMoved = (before: number | null, after: number): boolean =>
+  before === null || after > before * 2 + 1 || after < before / 2 - 1;
+
+/** What being seen does to a device; `known` tells whether the device already had that address. */
+export function see(row: DeviceRow, seen: Seen, known: boolean): DeviceRow {
+  const older = seen.at < row.lastSeen;
+  const fresh = seen.scanId !== row.lastScanId || seen.at - row.lastSeen >= SEEN_GRAIN_MS;
+  const next: DeviceRow = { ...row, missedScans: 0, goneAt: null };
+  if (!older && fresh) {
+    next.lastSeen = seen.at;
+    next.lastScanId = seen.scanId ?? row.lastScanId;
+    next.collectorId = seen.collectorId;
+  }
+  next.address = managementAddress(row, seen, known);
+  next.macAddress = seen.macAddress ?? row.macAddress;
+  next.icmpReachable = seen.icmpReachable ?? row.icmpReachable;
+  next.snmpReachable = seen.snmpReachable ?? row.snmpReachable;
+  if (seen.rttMs !== undefined && rttMoved(row.rttMs, seen.rttMs)) next.rttMs = seen.rttMs;
+  next.walk = seen.walk ?? row.walk;
+  next.credentialId = seen.credentialId ?? row.credentialId;
+  next.snmpVersion = seen.snmpVersion ?? row.snmpVersion;
+  next.bootedAt = bootTime(row.bootedAt, seen);
+  // A watched device is up or down by its watch.
+  if (!row.monitor) next.status = 'up';
+  return next;
+}
+
+/**
+ * The address a device is managed by stays while anything speaks for it. It changes to one that is new to the device,
+ * when neither the device's own table nor an answer in this scan confirms the old one.
+ */
+function managementAddress(row: DeviceRow, seen: Seen, known: boolean): string {
+  if (row.address === null || row.address === seen.address) return seen.address;
+  const confirmed = seen.addresses.includes(row.address);
+  const sameScan = seen.scanId !== null && row.lastScanId === seen.scanId;
+  return known || confirmed || sameScan ? row.address : seen.address;
+}
+
+/** sysUpTime wraps after 2³² hundredths, 497 days. */
+const UPTIME_WRAP_MS = 2 ** 32 * 10;
+const BOOT_TOLERANCE_MS = 120_000;
+
+/** Boot time as it was, unless this sight proves another one: clocks drift, answers are late, counters wrap. */
+function bootTime(before: number | null, seen: Seen): number | null {
+  if (seen.sysUpTime === undefined) return before;
+  const booted = seen.at - seen.sysUpTime * 10;
+  if (before === null) return booted;
+  const age = Math.max(0, seen.at - before);
+  const tolerance = BOOT_TOLERANCE_MS + age / 5_000;
+  const off = Math.abs(booted - before);
+  if (off <= tolerance) return before;
+  // A wrapped counter looks like a boot exactly one period later.
+  const rest = off % UPTIME_WRAP_MS;
+  const wrapped = booted > before && Math.min(rest, UPTIME_WRAP_MS - rest) <= tolerance;
+  return wrapped ? before : booted;
+}
+
+/** Shown name: the operator's, else sysName, else reverse DNS, else the address. */
+export const displayName = (row: DeviceRow, hostname: string | null): string =>
+  row.nameOverride || row.sysName?.trim() || hostname || row.address || row.id;
+
+/** Most characters of the searched text: a trigram index pays for each. */
+const SEARCH_CHARACTERS = 3000;
+/** Everything `search` looks through, lower case. */
+export const searchText = (row: DeviceRow, macs: readonly string[], addresses: readonly string[]): string =>
+  [
+    row.name,
+    row.address,
+    row.sysName,
+    row.vendor,
+    row.model,
+    row.os,
+    row.serialNumber,
+    row.location,
+    row.macAddress,
+    ...macs.slice(0, 64),
+    ...addresses.slice(0, 64),
+    row.sysDescr,
+  ]
+    .filter(Boolean)
+    .join(' ')
+    .replace(/\s+/g, ' ')
+    .toLowerCase()
+    .slice(0, SEARCH_CHARACTERS);
+
+const WORDS = {
+  sysName: 'sysName',
+  sysObjectId: 'sysObjectID',
+  vendor: 'vendor',
+  os: 'os',
+  class: 'class',
+  location: 'location',
+  contact: 'contact',
+} as const satisfies Partial<Record<keyof DeviceRow, string>>;
+
+/** What people are told when a device's row goes from `before` (null: not known) to `after`. */
+export function deviceChanges(
+  before: DeviceRow | null,
+  after: DeviceRow,
+  about: { at: number; collectorId: string | null },
+): Change[] {
+  const whom = {
+    siteId: after.siteId,
+    at: about.at,
+    collectorId: about.collectorId,
+    deviceId: after.id,
+    deviceName: after.name,
+    address: after.address,
+    monitor: after.monitor,
+  };
+  if (before === null) {
+    const { name, address, vendor, model } = after;
+    return [
+      {
+        ...whom,
+        kind: 'device.new',
+        before: {},
+        after: { name, address, class: after.class, vendor, model },
+      },
+    ];
+  }
+  const changes: Change[] = [];
+  if (before.goneAt !== null && after.goneAt === null) {
+    changes.push({ ...whom, kind: 'device.returned', before: { goneAt: before.goneAt }, after: {} });
+  }
+  if (before.address !== null && after.address !== null && before.address !== after.address) {
+    changes.push({
+      ...whom,
+      kind: 'device.renumbered',
+      before: { address: before.address },
+      after: { address: after.address },
+    });
+  }
+  const swapped =
+    isSerial(before.serialNumber) &&
+    isSerial(after.serialNumber) &&
+    before.serialNumber !== after.serialNumber;
+  if (swapped) {
+    changes.push({
+      ...whom,
+      kind: 'device.swapped',
+      before: { serialNumber: before.serialNumber, model: before.model },
+      after: { serialNumber: after.serialNumber, model: after.model },
+    });
+  }
+  if (before.osVersion && after.osVersion && before.osVersion !== after.osVersion) {
+    changes.push({
+      ...whom,
+      kind: 'device.upgraded',
+      before: { osVersion: before.osVersion },
+      after: { osVersion: after.osVersion },
+    });
+  }
+  if (before.bootedAt !== null && after.bootedAt !== null && after.bootedAt > before.bootedAt) {
+    changes.push({
+      ...whom,
+      kind: 'device.restarted',
+      before: { bootedAt: before.bootedAt },
+      after: { bootedAt: after.bootedAt },
+    });
+  }
+  const other = fieldChanges(before, after, swapped);
+  if (Object.keys(other.before).length > 0) changes.push({ ...whom, kind: 'device.changed', ...other });
+  return changes;
+}
+
+const isSerial = (text: string | null): text is string => text !== null && !placeholderSerial(text);
+
+function fieldChanges(
+  before: DeviceRow,
+  after: DeviceRow,
+  swapped: boolean,
+): Pick<ChangeOf<'device.changed'>, 'before' | 'after'> {
+  const out = { before: {} as Record<string, string>, after: {} as Record<string, string> };
+  const note = (word: string, a: string | null, b: string | null) => {
+    if (!a || !b || a === b) return;
+    out.before[word] = a;
+    out.after[word] = b;
+  };
+  for (const [field, word] of Object.entries(WORDS) as [keyof typeof WORDS, string][]) {
+    if (field === 'class' && before.class === 'unknown') continue;
+    note(word, before[field], after[field]);
+  }
+  if (!swapped) note('model', before.model, after.model);
+  return out;
+}

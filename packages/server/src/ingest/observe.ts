@@ -1,0 +1,309 @@
+/** One host or device observation into the world: identify, claim evidence, merge facts. No database, no clock. */
+import { createHash } from 'node:crypto';
+import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
+import type { About } from './changes.ts';
+import type { Classification, Classify, DeviceFacts } from './classify.ts';
+import {
+  claims,
+  deviceFingerprint,
+  type EvidenceKey,
+  type Fingerprint,
+  hostFingerprint,
+  keyText,
+} from './fingerprint.ts';
+import { type Decision, identify } from './identify.ts';
+import { displayName, newDevice, type Seen, searchText, see } from './merge.ts';
+import type { DeviceRow } from './rows.ts';
+import { current, knownAbout, list, putFacts, type Tracked, track, type World } from './world.ts';
+
+/** An observation with what can be said of it without knowing anything else. */
+export type Prepared =
+  | { kind: 'host'; observation: HostObservation; print: Fingerprint; at: number }
+  | { kind: 'device'; observation: DeviceObservation; print: Fingerprint; at: number };
+
+export interface Rules {
+  /** Hash of the compiled set. */
+  id: string;
+  classify: Classify;
+}
+
+export interface Observing {
+  rules: Rules;
+  collectorId: string;
+  newId: (at: number) => string;
+}
+
+export const prepareHost = (observation: HostObservation, at: number): Prepared => ({
+  kind: 'host',
+  observation,
+  print: hostFingerprint(observation),
+  at,
+});
+export const prepareDevice = (observation: DeviceObservation, at: number, rules: Rules): Prepared => ({
+  kind: 'device',
+  observation,
+  print: deviceFingerprint(observation, rules.classify(factsOf(observation)).serial),
+  at,
+});
+
+const factsOf = (o: DeviceObservation): DeviceFacts => ({
+  system: o.system,
+  chassis: o.chassis,
+  vendor: o.vendor,
+});
+
+/** Merges one observation into the world and answers the device it belongs to. */
+export function observe(world: World, prepared: Prepared, context: Observing): Tracked {
+  const { observation, print, at } = prepared;
+  const decision = identify(print, at, knownAbout(world, print));
+  const device = deviceOf(world, decision, at, context);
+  for (const other of decision.absorb)
+    absorb(world, other.deviceId, device, other.reason, context.collectorId);
+  report(world, decision, device, at, context);
+  const seen = prepared.kind === 'host' ? seenHost(prepared, context) : seenDevice(prepared, context);
+  seen.scanId = (observation.job && world.scans.get(observation.job)) ?? null;
+  device.row = see(device.row, seen, device.addresses.has(print.address));
+  device.seen = { at, collectorId: context.collectorId };
+  claim(world, device, print, at);
+  if (prepared.kind === 'device') {
+    world.walks.set(prepared.observation.walk, device.row.id);
+    for (const address of print.addresses) list(world, address, device.row.id);
+    mergeFacts(device, prepared.observation, print, at, context.rules);
+  } else mergeHost(device, print, at);
+  finish(device);
+  return device;
+}
+
+function deviceOf(world: World, decision: Decision, at: number, context: Observing): Tracked {
+  const known = decision.deviceId ? world.devices.get(current(world, decision.deviceId)) : undefined;
+  if (known) return known;
+  const row = newDevice(world.siteId, context.newId(at), at);
+  const device = track(null, row);
+  world.devices.set(row.id, device);
+  return device;
+}
+
+export const aboutDevice = (device: Tracked, at: number, collectorId: string | null): About => ({
+  siteId: device.row.siteId,
+  at,
+  collectorId,
+  deviceId: device.row.id,
+  deviceName: device.row.name,
+  address: device.row.address,
+  monitor: device.row.monitor,
+});
+
+/** Another record proved to be this box. */
+function absorb(world: World, otherId: string, into: Tracked, reason: string, collectorId: string): void {
+  const other = world.devices.get(otherId);
+  if (!other || other === into) return;
+  world.devices.delete(otherId);
+  world.absorbed.set(otherId, { into: into.row.id, reason });
+  for (const [key, holder] of world.holders) if (holder === otherId) world.holders.set(key, into.row.id);
+  for (const claimed of world.claimed.values())
+    if (claimed.deviceId === otherId) claimed.deviceId = into.row.id;
+  for (const [walk, id] of world.walks) if (id === otherId) world.walks.set(walk, into.row.id);
+  for (const address of other.addresses) into.addresses.add(address);
+  for (const ids of world.listing.values()) if (ids.delete(otherId)) ids.add(into.row.id);
+  if (other.stored === null) return;
+  world.changes.push({
+    ...aboutDevice(into, into.seen.at, collectorId),
+    kind: 'device.merged',
+    before: { deviceId: otherId, name: other.row.name },
+    after: { reason },
+  });
+}
+
+/** Conflicts are told once: from then on the evidence is shared and says nothing. */
+function report(world: World, decision: Decision, device: Tracked, at: number, context: Observing): void {
+  for (const conflict of decision.conflicts) {
+    const mark: EvidenceKey = { kind: 'shared', value: keyText(conflict.key) };
+    if (world.holders.has(keyText(mark))) continue;
+    setHolder(world, mark, conflict.deviceId, at);
+    const other = world.devices.get(current(world, conflict.deviceId));
+    world.changes.push({
+      ...aboutDevice(device, at, context.collectorId),
+      kind: 'identity.conflict',
+      before: { deviceId: conflict.deviceId, deviceName: other?.row.name ?? '' },
+      after: { evidence: conflict.key.kind, value: conflict.key.value, reason: conflict.reason },
+    });
+  }
+}
+
+/** Evidence is written again only to move "last seen" coarsely. */
+const EVIDENCE_GRAIN_MS = 24 * 3600_000;
+
+function setHolder(world: World, key: EvidenceKey, deviceId: string, at: number): void {
+  const text = keyText(key);
+  if (world.holders.get(text) === deviceId && at - (world.evidenceSeen.get(text) ?? 0) < EVIDENCE_GRAIN_MS)
+    return;
+  world.holders.set(text, deviceId);
+  world.evidenceSeen.set(text, at);
+  world.claimed.set(text, { ...key, deviceId, at });
+}
+
+function claim(world: World, device: Tracked, print: Fingerprint, at: number): void {
+  for (const key of claims(print)) {
+    const shared: EvidenceKey = { kind: 'shared', value: keyText(key) };
+    if (world.holders.has(keyText(shared))) continue;
+    const holder = world.holders.get(keyText(key));
+    if (holder === undefined || holder === device.row.id) setHolder(world, key, device.row.id, at);
+    else if (key.kind === 'address') takeAddress(world, device, holder, key, at);
+    // Two boxes with one value: it tells nothing from now on.
+    else setHolder(world, shared, holder, at);
+  }
+  device.addresses.add(print.address);
+}
+
+/** The address answers as another device now (DHCP, a virtual address, a replaced box). */
+function takeAddress(world: World, device: Tracked, holder: string, key: EvidenceKey, at: number): void {
+  const old = world.devices.get(holder);
+  setHolder(world, key, device.row.id, at);
+  world.left.push({ deviceId: holder, address: key.value });
+  if (!old) return;
+  old.addresses.delete(key.value);
+  const about = aboutDevice(device, at, device.seen.collectorId);
+  const before = { deviceId: holder, deviceName: old.row.name };
+  const both = (old.print?.addresses ?? []).filter((address) => device.print?.addresses.includes(address));
+  if (both.length === 1 && both[0] === key.value) {
+    const reason = `${old.row.name} and ${device.row.name || 'a new device'} both list ${key.value} as their own`;
+    world.changes.push({ ...about, kind: 'address.conflict', before, after: { reason } });
+  } else {
+    const after = { deviceId: device.row.id, deviceName: device.row.name };
+    world.changes.push({ ...about, kind: 'address.moved', before, after });
+  }
+  if (old.row.address === key.value) {
+    const [next] = [...old.addresses].sort();
+    if (next) old.row = { ...old.row, address: next };
+  }
+}
+
+const seenHost = ({ observation: o, at }: Prepared & { kind: 'host' }, context: Observing): Seen => ({
+  at,
+  collectorId: context.collectorId,
+  scanId: null,
+  address: o.address,
+  addresses: [],
+  macAddress: o.mac,
+  hostname: o.hostname,
+  icmpReachable: o.rttMs === undefined ? undefined : o.rttMs !== null,
+  snmpReachable: o.snmp === 'not-asked' ? undefined : o.snmp === 'answered',
+  rttMs: o.rttMs ?? undefined,
+});
+
+const seenDevice = (
+  { observation: o, print, at }: Prepared & { kind: 'device' },
+  context: Observing,
+): Seen => ({
+  at,
+  collectorId: context.collectorId,
+  scanId: null,
+  address: o.address,
+  addresses: print.addresses,
+  icmpReachable: o.rttMs === undefined ? undefined : o.rttMs !== null,
+  snmpReachable: true,
+  rttMs: o.rttMs ?? undefined,
+  sysUpTime: o.system.sysUpTime,
+  walk: o.walk,
+  credentialId: o.credentialId,
+  snmpVersion: o.snmpVersion,
+  macAddress: print.chassis[0] ?? print.macs[0],
+});
+
+/** Adds what this walk read to what earlier ones read, and classifies the sum. */
+function mergeFacts(
+  device: Tracked,
+  o: DeviceObservation,
+  print: Fingerprint,
+  at: number,
+  rules: Rules,
+): void {
+  const { sysUpTime: _, ...system } = o.system;
+  const stored = <T>(group: string): T | undefined => device.facts.get(group)?.data as T | undefined;
+  const facts = {
+    system: { ...stored<object>('system'), ...system },
+    chassis: o.chassis.length > 0 ? o.chassis : (stored<DeviceFacts['chassis']>('chassis') ?? []),
+    vendor: { ...stored<object>('vendor'), ...o.vendor },
+  } as { -readonly [Group in keyof DeviceFacts]: DeviceFacts[Group] };
+  const changed = [
+    ...(['system', 'chassis', 'vendor'] as const).map((group) =>
+      putFacts(device, group, facts[group], hashOf(facts[group]), at, true),
+    ),
+    putPrint(device, print, at),
+  ];
+  if (!changed.some(Boolean) && device.row.classifiedBy.rules === rules.id) return;
+  device.row = describe(device.row, facts, rules.classify(facts), rules.id);
+}
+
+/** The row's described fields from its facts. */
+export function describe(row: DeviceRow, facts: DeviceFacts, c: Classification, rulesId: string): DeviceRow {
+  return {
+    ...row,
+    class: row.classOverride ?? c.class,
+    vendor: c.vendor,
+    model: c.model,
+    os: c.os,
+    osVersion: c.osVersion,
+    serialNumber: c.serial,
+    sysName: facts.system.sysName ?? null,
+    sysDescr: facts.system.sysDescr ?? null,
+    sysObjectId: facts.system.sysObjectId ?? null,
+    location: facts.system.sysLocation ?? null,
+    contact: facts.system.sysContact ?? null,
+    classifiedBy: { ...c.by, class: c.by.class ? `${c.class}: ${c.by.class}` : c.class, rules: rulesId },
+  };
+}
+
+/** A walk that could not read a part keeps what the last one read of it. */
+function putPrint(device: Tracked, print: Fingerprint, at: number): boolean {
+  const before = device.print;
+  const keep = (now: string[], then: string[] | undefined) => (now.length > 0 ? now : (then ?? []));
+  const next: Fingerprint = before?.snmp
+    ? {
+        ...print,
+        address: device.row.address ?? print.address,
+        addresses: keep(print.addresses, before.addresses),
+        macs: keep(print.macs, before.macs),
+        serials: keep(print.serials, before.serials),
+        chassis: keep(print.chassis, before.chassis),
+        engineId: print.engineId ?? before.engineId,
+        lldpChassisId: print.lldpChassisId ?? before.lldpChassisId,
+        sysName: print.sysName ?? before.sysName,
+        sysObjectId: print.sysObjectId ?? before.sysObjectId,
+        hostname: print.hostname ?? before.hostname,
+      }
+    : {
+        ...print,
+        address: device.row.address ?? print.address,
+        hostname: print.hostname ?? before?.hostname ?? null,
+      };
+  device.print = next;
+  return putFacts(device, 'identity', next, hashOf(next), at, true);
+}
+
+/** A host says nothing about an agent that was read before, but its name. */
+function mergeHost(device: Tracked, print: Fingerprint, at: number): void {
+  const before = device.print;
+  const next: Fingerprint = before?.snmp
+    ? { ...before, hostname: print.hostname ?? before.hostname }
+    : {
+        ...print,
+        address: device.row.address ?? print.address,
+        macs: [...new Set([...(before?.macs ?? []), ...print.macs])].slice(-8).sort(),
+        hostname: print.hostname ?? before?.hostname ?? null,
+      };
+  device.print = next;
+  putFacts(device, 'identity', next, hashOf(next), at, true);
+}
+
+function finish(device: Tracked): void {
+  const name = displayName(device.row, device.print?.hostname ?? null);
+  const row = { ...device.row, name };
+  device.row = {
+    ...row,
+    searchText: searchText(row, device.print?.macs ?? [], device.print?.addresses ?? []),
+  };
+}
+
+export const hashOf = (value: unknown): string =>
+  createHash('sha1').update(JSON.stringify(value)).digest('base64url').slice(0, 22);

@@ -1,0 +1,135 @@
+/** Rows of the inventory as ingest holds them: times in Unix milliseconds, everything else as in the table. */
+
+export interface DeviceRow {
+  siteId: string;
+  id: string;
+  collectorId: string | null;
+  lastScanId: string | null;
+  name: string;
+  nameOverride: string | null;
+  address: string | null;
+  macAddress: string | null;
+  class: string;
+  classOverride: string | null;
+  vendor: string | null;
+  model: string | null;
+  os: string | null;
+  osVersion: string | null;
+  serialNumber: string | null;
+  sysName: string | null;
+  sysDescr: string | null;
+  sysObjectId: string | null;
+  location: string | null;
+  contact: string | null;
+  classifiedBy: Record<string, string>;
+  bootedAt: number | null;
+  monitor: boolean;
+  status: 'up' | 'down' | 'unknown';
+  icmpReachable: boolean | null;
+  snmpReachable: boolean | null;
+  rttMs: number | null;
+  credentialId: string | null;
+  snmpVersion: string | null;
+  interfaceCount: number;
+  firstSeen: number;
+  lastSeen: number;
+  missedScans: number;
+  goneAt: number | null;
+  walk: string | null;
+  searchText: string;
+}
+
+export interface EvidenceRow {
+  siteId: string;
+  kind: string;
+  value: string;
+  deviceId: string;
+  firstSeen: number;
+  lastSeen: number;
+}
+
+export interface AddressRecord {
+  siteId: string;
+  deviceId: string;
+  address: string;
+  prefixLength: number | null;
+  ifIndex: number | null;
+  origin: 'table' | 'reached';
+  firstSeen: number;
+  lastSeen: number;
+}
+
+export interface InterfaceRecord {
+  siteId: string;
+  id: string;
+  deviceId: string;
+  ifIndex: number;
+  name: string;
+  description: string | null;
+  alias: string | null;
+  type: number | null;
+  speedBps: number | null;
+  mtu: number | null;
+  macAddress: string | null;
+  adminStatus: number | null;
+  operStatus: number | null;
+  lastChange: number | null;
+  vlan: number | null;
+  firstSeen: number;
+  lastSeen: number;
+  goneAt: number | null;
+}
+
+export interface EntityRecord {
+  siteId: string;
+  deviceId: string;
+  index: number;
+  class: string;
+  name: string | null;
+  description: string | null;
+  model: string | null;
+  serial: string | null;
+  manufacturer: string | null;
+  hardwareRevision: string | null;
+  firmwareRevision: string | null;
+  softwareRevision: string | null;
+  parent: number | null;
+  position: number | null;
+  fru: boolean | null;
+  firstSeen: number;
+  lastSeen: number;
+}
+
+export interface NeighbourRecord {
+  siteId: string;
+  deviceId: string;
+  protocol: string;
+  key: string;
+  ifIndex: number | null;
+  localPort: string | null;
+  chassisId: string | null;
+  portId: string | null;
+  portDescription: string | null;
+  sysName: string | null;
+  sysDescr: string | null;
+  platform: string | null;
+  addresses: string[];
+  remoteDeviceId: string | null;
+  remoteIfIndex: number | null;
+  firstSeen: number;
+  lastSeen: number;
+}
+
+export interface FactsRow {
+  siteId: string;
+  deviceId: string;
+  group: string;
+  data: unknown;
+  hash: string;
+  seenAt: number;
+  complete: boolean;
+}
+
+/** Groups of facts of a `device` observation; the table groups beside them keep only the hash of their last walk. */
+export const DEVICE_GROUPS = ['system', 'chassis', 'vendor', 'identity'] as const;
+export type DeviceGroup = (typeof DEVICE_GROUPS)[number];

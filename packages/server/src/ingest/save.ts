@@ -1,0 +1,126 @@
+/** Writes the world back: devices first, because everything else refers to them; each table by one statement. */
+import type { Sql } from '../kernel/sql.ts';
+import { deviceChanges } from './merge.ts';
+import type { DeviceRow } from './rows.ts';
+import * as store from './store.ts';
+import { type Writes, writeTables } from './walked.ts';
+import { current, factsRow, type World } from './world.ts';
+
+/** What a save changed, for live updates. */
+export interface Saved {
+  devices: string[];
+  interfaces: number;
+}
+
+export async function save(sql: Sql, world: World, writes: Writes): Promise<Saved> {
+  const changed = [...world.devices.values()].filter(({ stored, row }) => !stored || !sameRow(stored, row));
+  await store.writeDevices(
+    sql,
+    changed.map(({ row: { nameOverride: _n, classOverride: _c, monitor: _m, ...row } }) => row),
+  );
+  await absorbRecords(sql, world);
+  await leaveAddresses(sql, world);
+  await claimEvidence(sql, world);
+  await writeTables(sql, world.siteId, writes);
+  await store.writeFacts(
+    sql,
+    [...world.devices.values()].flatMap((device) =>
+      [...device.dirty].flatMap((group) => factsRow(device, group) ?? []),
+    ),
+  );
+  for (const { stored, row, seen } of changed) world.changes.unshift(...deviceChanges(stored, row, seen));
+  return { devices: changed.map(({ row }) => row.id), interfaces: writes.interfaces.length };
+}
+
+const sameRow = (a: DeviceRow, b: DeviceRow): boolean =>
+  (Object.keys(b) as (keyof DeviceRow)[]).every(
+    (field) =>
+      a[field] === b[field] ||
+      (field === 'classifiedBy' && JSON.stringify(a[field]) === JSON.stringify(b[field])),
+  );
+
+/** Records that proved to be another's box: what they hold goes over, then they end. */
+async function absorbRecords(sql: Sql, world: World): Promise<void> {
+  const pairs = [...world.absorbed.keys()].map((from) => ({ from, into: current(world, from) }));
+  if (pairs.length > 0) await absorbInto(sql, world.siteId, pairs);
+}
+
+/** Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own. */
+export async function absorbInto(
+  sql: Sql,
+  siteId: string,
+  pairs: readonly { from: string; into: string }[],
+): Promise<void> {
+  const params = [siteId, JSON.stringify(pairs)];
+  const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid)';
+  await sql.query(
+    `UPDATE evidence e SET device_id = p."into" FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from"`,
+    params,
+  );
+  await sql.query(
+    `INSERT INTO device_addresses (site_id, device_id, address, prefix_length, if_index, origin, first_seen, last_seen)
+     SELECT a.site_id, p."into", a.address, a.prefix_length, NULL, a.origin, a.first_seen, a.last_seen
+     FROM ${PAIRS} JOIN device_addresses a ON a.site_id = $1::uuid AND a.device_id = p."from"
+     ORDER BY p."into", a.address
+     ON CONFLICT DO NOTHING`,
+    params,
+  );
+  await sql.query(
+    `UPDATE neighbours n SET remote_device_id = p."into" FROM ${PAIRS}
+     WHERE n.site_id = $1::uuid AND n.remote_device_id = p."from"`,
+    params,
+  );
+  await sql.query(
+    `UPDATE devices d SET monitor = d.monitor OR o.monitor, name_override = COALESCE(d.name_override, o.name_override),
+       name = COALESCE(d.name_override, o.name_override, d.name),
+       class_override = COALESCE(d.class_override, o.class_override),
+       class = COALESCE(d.class_override, o.class_override, d.class)
+     FROM ${PAIRS} JOIN devices o ON o.site_id = $1::uuid AND o.id = p."from"
+     WHERE d.site_id = $1::uuid AND d.id = p."into"
+       AND (o.monitor OR o.name_override IS NOT NULL OR o.class_override IS NOT NULL)`,
+    params,
+  );
+  await sql.query(
+    `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
+    params,
+  );
+}
+
+async function leaveAddresses(sql: Sql, world: World): Promise<void> {
+  const rows = world.left
+    .map(({ deviceId, address }) => ({ deviceId: current(world, deviceId), address, origin: 'reached' }))
+    .filter(({ deviceId, address }) => world.holders.get(`address:${address}`) !== deviceId);
+  await store.removeAddresses(sql, world.siteId, rows);
+}
+
+async function claimEvidence(sql: Sql, world: World): Promise<void> {
+  const { siteId } = world;
+  const rows = [...world.claimed.values()].map(({ kind, value, deviceId, at }) => ({
+    siteId,
+    kind,
+    value,
+    deviceId,
+    firstSeen: at,
+    lastSeen: at,
+  }));
+  await store.writeEvidence(sql, rows);
+  const reached = rows.filter(({ kind }) => kind === 'address');
+  if (reached.length === 0) return;
+  await sql.query(
+    `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
+     SELECT $1::uuid, r."deviceId", r.value::inet, 'reached', r.at, r.at
+     FROM jsonb_to_recordset($2::jsonb) AS r("deviceId" uuid, value text, at timestamptz)
+     ORDER BY r."deviceId", r.value
+     ON CONFLICT DO NOTHING`,
+    [
+      siteId,
+      JSON.stringify(
+        reached.map(({ deviceId, value, lastSeen }) => ({
+          deviceId,
+          value,
+          at: new Date(lastSeen).toISOString(),
+        })),
+      ),
+    ],
+  );
+}

@@ -1,0 +1,295 @@
+/**
+ * The bulk statements of ingest: one per table, rows as one JSON parameter, in the order of the key so that parallel
+ * writers lock in the same order. Rows that would not change are not written again.
+ */
+import type { Sql } from '../kernel/sql.ts';
+import type {
+  AddressRecord,
+  DeviceRow,
+  EntityRecord,
+  EvidenceRow,
+  FactsRow,
+  InterfaceRecord,
+  NeighbourRecord,
+} from './rows.ts';
+
+type ColumnType =
+  | 'uuid'
+  | 'text'
+  | 'int'
+  | 'bigint'
+  | 'float8'
+  | 'bool'
+  | 'inet'
+  | 'inet[]'
+  | 'jsonb'
+  | 'timestamptz';
+
+interface Table<Row> {
+  name: string;
+  key: readonly (keyof Row & string)[];
+  columns: { readonly [Column in keyof Row]: ColumnType };
+  /** Written once, never again. */
+  fixed?: readonly (keyof Row & string)[];
+  /** New value where it is not simply the row's. */
+  update?: { readonly [Column in keyof Row]?: string };
+}
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const quoted = (name: string): string => `"${snake(name)}"`;
+
+/** The upsert of a table: `$1` is a JSON array of rows whose members are named as in TypeScript. */
+function upsertStatement<Row>(table: Table<Row>): string {
+  const names = Object.keys(table.columns) as (keyof Row & string)[];
+  const fixed = new Set<string>([...table.key, ...(table.fixed ?? [])]);
+  const written = names.filter((name) => !fixed.has(name));
+  const next = written.map((name) => table.update?.[name] ?? `EXCLUDED.${quoted(name)}`);
+  const stored = written.map((name) => `${table.name}.${quoted(name)}`);
+  return `INSERT INTO ${table.name} (${names.map(quoted).join(', ')})
+SELECT ${names.map((name) => `r."${name}"`).join(', ')}
+FROM jsonb_to_recordset($1::jsonb) AS r(${names.map((name) => `"${name}" ${table.columns[name]}`).join(', ')})
+ORDER BY ${table.key.map((name) => `r."${name}"`).join(', ')}
+ON CONFLICT (${table.key.map(quoted).join(', ')}) DO UPDATE
+SET ${written.map((name, i) => `${quoted(name)} = ${next[i]}`).join(', ')}
+WHERE (${stored.join(', ')}) IS DISTINCT FROM (${next.join(', ')})`;
+}
+
+const DEVICES: Table<Omit<DeviceRow, 'nameOverride' | 'classOverride' | 'monitor'>> = {
+  name: 'devices',
+  key: ['siteId', 'id'],
+  columns: {
+    siteId: 'uuid',
+    id: 'uuid',
+    collectorId: 'uuid',
+    lastScanId: 'uuid',
+    name: 'text',
+    address: 'inet',
+    macAddress: 'text',
+    class: 'text',
+    vendor: 'text',
+    model: 'text',
+    os: 'text',
+    osVersion: 'text',
+    serialNumber: 'text',
+    sysName: 'text',
+    sysDescr: 'text',
+    sysObjectId: 'text',
+    location: 'text',
+    contact: 'text',
+    classifiedBy: 'jsonb',
+    bootedAt: 'timestamptz',
+    status: 'text',
+    icmpReachable: 'bool',
+    snmpReachable: 'bool',
+    rttMs: 'float8',
+    credentialId: 'uuid',
+    snmpVersion: 'text',
+    interfaceCount: 'int',
+    firstSeen: 'timestamptz',
+    lastSeen: 'timestamptz',
+    missedScans: 'int',
+    goneAt: 'timestamptz',
+    walk: 'uuid',
+    searchText: 'text',
+  },
+  fixed: ['firstSeen'],
+  update: {
+    // An operator's words may have been set since the row was read.
+    name: 'COALESCE(devices.name_override, EXCLUDED.name)',
+    class: 'COALESCE(devices.class_override, EXCLUDED.class)',
+    lastSeen: 'GREATEST(devices.last_seen, EXCLUDED.last_seen)',
+  },
+};
+
+const EVIDENCE: Table<EvidenceRow> = {
+  name: 'evidence',
+  key: ['siteId', 'kind', 'value'],
+  columns: {
+    siteId: 'uuid',
+    kind: 'text',
+    value: 'text',
+    deviceId: 'uuid',
+    firstSeen: 'timestamptz',
+    lastSeen: 'timestamptz',
+  },
+  fixed: ['firstSeen'],
+};
+
+const ADDRESSES: Table<AddressRecord> = {
+  name: 'device_addresses',
+  key: ['siteId', 'deviceId', 'address'],
+  columns: {
+    siteId: 'uuid',
+    deviceId: 'uuid',
+    address: 'inet',
+    prefixLength: 'int',
+    ifIndex: 'int',
+    origin: 'text',
+    firstSeen: 'timestamptz',
+    lastSeen: 'timestamptz',
+  },
+  fixed: ['firstSeen'],
+};
+
+const INTERFACES: Table<InterfaceRecord> = {
+  name: 'interfaces',
+  key: ['siteId', 'id'],
+  columns: {
+    siteId: 'uuid',
+    id: 'uuid',
+    deviceId: 'uuid',
+    ifIndex: 'int',
+    name: 'text',
+    description: 'text',
+    alias: 'text',
+    type: 'int',
+    speedBps: 'bigint',
+    mtu: 'int',
+    macAddress: 'text',
+    adminStatus: 'int',
+    operStatus: 'int',
+    lastChange: 'timestamptz',
+    vlan: 'int',
+    firstSeen: 'timestamptz',
+    lastSeen: 'timestamptz',
+    goneAt: 'timestamptz',
+  },
+  fixed: ['firstSeen', 'deviceId'],
+};
+
+const ENTITIES: Table<EntityRecord> = {
+  name: 'entities',
+  key: ['siteId', 'deviceId', 'index'],
+  columns: {
+    siteId: 'uuid',
+    deviceId: 'uuid',
+    index: 'int',
+    class: 'text',
+    name: 'text',
+    description: 'text',
+    model: 'text',
+    serial: 'text',
+    manufacturer: 'text',
+    hardwareRevision: 'text',
+    firmwareRevision: 'text',
+    softwareRevision: 'text',
+    parent: 'int',
+    position: 'int',
+    fru: 'bool',
+    firstSeen: 'timestamptz',
+    lastSeen: 'timestamptz',
+  },
+  fixed: ['firstSeen'],
+};
+
+const NEIGHBOURS: Table<NeighbourRecord> = {
+  name: 'neighbours',
+  key: ['siteId', 'deviceId', 'protocol', 'key'],
+  columns: {
+    siteId: 'uuid',
+    deviceId: 'uuid',
+    protocol: 'text',
+    key: 'text',
+    ifIndex: 'int',
+    localPort: 'text',
+    chassisId: 'text',
+    portId: 'text',
+    portDescription: 'text',
+    sysName: 'text',
+    sysDescr: 'text',
+    platform: 'text',
+    addresses: 'inet[]',
+    remoteDeviceId: 'uuid',
+    remoteIfIndex: 'int',
+    firstSeen: 'timestamptz',
+    lastSeen: 'timestamptz',
+  },
+  fixed: ['firstSeen'],
+};
+
+const FACTS: Table<FactsRow> = {
+  name: 'device_facts',
+  key: ['siteId', 'deviceId', 'group'],
+  columns: {
+    siteId: 'uuid',
+    deviceId: 'uuid',
+    group: 'text',
+    data: 'jsonb',
+    hash: 'text',
+    seenAt: 'timestamptz',
+    complete: 'bool',
+  },
+};
+
+/** Writes rows whose members are named as in TypeScript; times in milliseconds become timestamps. */
+const writer = <Row extends object>(table: Table<Row>) => {
+  const statement = upsertStatement(table);
+  const times = Object.entries<ColumnType>(table.columns)
+    .filter(([, type]) => type === 'timestamptz')
+    .map(([name]) => name);
+  return async (sql: Sql, rows: readonly Row[]): Promise<void> => {
+    if (rows.length === 0) return;
+    const out = rows.map((row) => {
+      const copy = { ...row } as Record<string, unknown>;
+      for (const name of times) {
+        const time = copy[name];
+        if (typeof time === 'number') copy[name] = new Date(time).toISOString();
+      }
+      return copy;
+    });
+    await sql.query(statement, [JSON.stringify(out)]);
+  };
+};
+
+export const writeDevices = writer(DEVICES);
+export const writeEvidence = writer(EVIDENCE);
+export const writeAddresses = writer(ADDRESSES);
+export const writeInterfaces = writer(INTERFACES);
+export const writeEntities = writer(ENTITIES);
+export const writeNeighbours = writer(NEIGHBOURS);
+export const writeFacts = writer(FACTS);
+
+/** Deletes rows by key: `match` names the columns after site and device, `rows` their values. */
+async function remove(
+  sql: Sql,
+  table: string,
+  siteId: string,
+  columns: Record<string, ColumnType>,
+  rows: readonly Record<string, unknown>[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const names = Object.keys(columns);
+  await sql.query(
+    `DELETE FROM ${table} t USING jsonb_to_recordset($2::jsonb) AS r(${names
+      .map((name) => `"${name}" ${columns[name]}`)
+      .join(', ')})
+     WHERE t.site_id = $1::uuid AND ${names.map((name) => `t.${quoted(name)} = r."${name}"`).join(' AND ')}`,
+    [siteId, JSON.stringify(rows)],
+  );
+}
+
+export const removeAddresses = (
+  sql: Sql,
+  siteId: string,
+  rows: readonly { deviceId: string; address: string; origin: string }[],
+): Promise<void> =>
+  remove(sql, 'device_addresses', siteId, { deviceId: 'uuid', address: 'inet', origin: 'text' }, rows);
+export const removeEntities = (
+  sql: Sql,
+  siteId: string,
+  rows: readonly { deviceId: string; index: number }[],
+): Promise<void> => remove(sql, 'entities', siteId, { deviceId: 'uuid', index: 'int' }, rows);
+export const removeNeighbours = (
+  sql: Sql,
+  siteId: string,
+  rows: readonly { deviceId: string; protocol: string; key: string }[],
+): Promise<void> =>
+  remove(sql, 'neighbours', siteId, { deviceId: 'uuid', protocol: 'text', key: 'text' }, rows);
+/** Only to make room for a new index: the rows are written again with the same ids. */
+export const liftInterfaces = (sql: Sql, siteId: string, rows: readonly { id: string }[]): Promise<void> =>
+  remove(sql, 'interfaces', siteId, { id: 'uuid' }, rows);
+export const removeFacts = (
+  sql: Sql,
+  siteId: string,
+  rows: readonly { deviceId: string; group: string }[],
+): Promise<void> => remove(sql, 'device_facts', siteId, { deviceId: 'uuid', group: 'text' }, rows);

@@ -1,0 +1,311 @@
+/**
+ * The part of a site that one batch touches, in memory: read at the start of the transaction, changed by one
+ * observation after the other, written at its end. Later observations of a batch see what earlier ones decided.
+ */
+import type { Observation } from '@rollcall/shared/observation';
+import type { Sql } from '../kernel/sql.ts';
+import type { Change } from './changes.ts';
+import { type EvidenceKey, type Fingerprint, keyText, lookups } from './fingerprint.ts';
+import type { Candidate, Known } from './identify.ts';
+import { DEVICE_GROUPS, type DeviceRow, type FactsRow } from './rows.ts';
+
+export interface FactsState {
+  hash: string;
+  seenAt: number;
+  complete: boolean;
+  /** Read only for the groups of a `device` observation. */
+  data?: unknown;
+}
+
+/** A device in memory. */
+export interface Tracked {
+  /** As it is in the database; null until it is written. */
+  stored: DeviceRow | null;
+  row: DeviceRow;
+  print: Fingerprint | null;
+  facts: Map<string, FactsState>;
+  /** Groups of facts to write. */
+  dirty: Set<string>;
+  /** Addresses it claims as evidence, as far as they are known here. */
+  addresses: Set<string>;
+  /** Time and collector of the last observation of this batch. */
+  seen: { at: number; collectorId: string | null };
+}
+
+export interface World {
+  siteId: string;
+  devices: Map<string, Tracked>;
+  /** `keyText` → device. */
+  holders: Map<string, string>;
+  /** Last time evidence was written. */
+  evidenceSeen: Map<string, number>;
+  /** Evidence to write. */
+  claimed: Map<string, EvidenceKey & { deviceId: string; at: number }>;
+  /** Address → devices whose own table names it. */
+  listing: Map<string, Set<string>>;
+  /** Walk → device. */
+  walks: Map<string, string>;
+  /** Job → scan. */
+  scans: Map<string, string>;
+  apart: Set<string>;
+  /** Records that became part of another: id → where to, in order. */
+  absorbed: Map<string, { into: string; reason: string }>;
+  /** Addresses whose device changed: the old one no longer answers there. */
+  left: { deviceId: string; address: string }[];
+  changes: Change[];
+}
+
+type State = Extract<Observation, { kind: 'host' | 'device' | 'rows' }>;
+
+/** One identity decision at a time per site, whichever server instance or collector: parallel writers queue here. */
+export const lockSite = async (sql: Sql, siteId: string): Promise<void> => {
+  await sql.query(`SELECT pg_advisory_xact_lock(hashtextextended('identity:' || $1::text, 0))`, [siteId]);
+};
+
+/** Reads everything that deciding about `observations` may need, in a handful of statements whatever their number. */
+export async function openWorld(
+  sql: Sql,
+  siteId: string,
+  observations: readonly State[],
+  prints: readonly Fingerprint[],
+): Promise<World> {
+  const world = emptyWorld(siteId);
+  await Promise.resolve();
+  const keys = new Map(prints.flatMap(lookups).map((key) => [keyText(key), key]));
+  await readEvidence(sql, world, [...keys.values()]);
+  const reached = [...new Set(prints.map((print) => print.address))];
+  await readListing(sql, world, reached);
+  await readWalks(sql, world, observations);
+  await readScans(sql, world, observations);
+  await loadDevices(sql, world, [
+    ...world.holders.values(),
+    ...[...world.listing.values()].flatMap((ids) => [...ids]),
+    ...world.walks.values(),
+  ]);
+  await readDecisions(sql, world);
+  return world;
+}
+
+export const emptyWorld = (siteId: string): World => ({
+  siteId,
+  devices: new Map(),
+  holders: new Map(),
+  evidenceSeen: new Map(),
+  claimed: new Map(),
+  listing: new Map(),
+  walks: new Map(),
+  scans: new Map(),
+  apart: new Set(),
+  absorbed: new Map(),
+  left: [],
+  changes: [],
+});
+
+async function readEvidence(sql: Sql, world: World, keys: readonly EvidenceKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  const rows = await sql.query<EvidenceKey & { device_id: string; last_seen: Date }>(
+    `SELECT e.kind, e.value, e.device_id, e.last_seen
+     FROM unnest($2::text[], $3::text[]) AS k(kind, value)
+     JOIN evidence e ON e.site_id = $1::uuid AND e.kind = k.kind AND e.value = k.value`,
+    [world.siteId, keys.map((key) => key.kind), keys.map((key) => key.value)],
+  );
+  for (const row of rows) {
+    world.holders.set(keyText(row), row.device_id);
+    world.evidenceSeen.set(keyText(row), row.last_seen.getTime());
+  }
+}
+
+async function readListing(sql: Sql, world: World, addresses: readonly string[]): Promise<void> {
+  if (addresses.length === 0) return;
+  const rows = await sql.query<{ address: string; device_id: string }>(
+    `SELECT host(address) AS address, device_id FROM device_addresses
+     WHERE site_id = $1::uuid AND origin = 'table' AND address = ANY($2::inet[])`,
+    [world.siteId, addresses],
+  );
+  for (const row of rows) list(world, row.address, row.device_id);
+}
+
+export const list = (world: World, address: string, deviceId: string): void => {
+  const ids = world.listing.get(address);
+  if (ids) ids.add(deviceId);
+  else world.listing.set(address, new Set([deviceId]));
+};
+
+/** Walks of earlier batches. A walk that a newer one replaced is not found: its rows are not mixed in. */
+async function readWalks(sql: Sql, world: World, observations: readonly State[]): Promise<void> {
+  const here = new Set(observations.flatMap((o) => (o.kind === 'device' ? [o.walk] : [])));
+  const rows = observations.filter((o) => o.kind === 'rows' && !here.has(o.walk));
+  if (rows.length === 0) return;
+  const found = await sql.query<{ id: string; walk: string }>(
+    `SELECT DISTINCT d.id, d.walk FROM device_addresses a
+     JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
+     WHERE a.site_id = $1::uuid AND a.address = ANY($2::inet[]) AND d.walk = ANY($3::uuid[])`,
+    [
+      world.siteId,
+      [...new Set(rows.map((o) => o.address))],
+      [...new Set(rows.flatMap((o) => (o.kind === 'rows' ? [o.walk] : [])))],
+    ],
+  );
+  for (const row of found) world.walks.set(row.walk, row.id);
+}
+
+async function readScans(sql: Sql, world: World, observations: readonly State[]): Promise<void> {
+  const jobs = [...new Set(observations.flatMap((o) => o.job ?? []))];
+  if (jobs.length === 0) return;
+  const rows = await sql.query<{ id: string; scan_id: string }>(
+    'SELECT id, scan_id FROM jobs WHERE id = ANY($1::uuid[]) AND site_id = $2::uuid',
+    [jobs, world.siteId],
+  );
+  for (const row of rows) world.scans.set(row.id, row.scan_id);
+}
+
+async function readDecisions(sql: Sql, world: World): Promise<void> {
+  if (world.devices.size < 2) return;
+  const rows = await sql.query<{ device_id: string; other_id: string }>(
+    `SELECT device_id, other_id FROM identity_decisions
+     WHERE site_id = $1::uuid AND verb = 'split' AND undone_at IS NULL AND device_id = ANY($2::uuid[])`,
+    [world.siteId, [...world.devices.keys()]],
+  );
+  for (const row of rows) {
+    world.apart.add(`${row.device_id}|${row.other_id}`);
+    world.apart.add(`${row.other_id}|${row.device_id}`);
+  }
+}
+
+/** Adds devices with their facts and addresses to the world. Unknown ids are left out. */
+export async function loadDevices(sql: Sql, world: World, ids: readonly string[]): Promise<void> {
+  const wanted = [...new Set(ids)].filter((id) => !world.devices.has(id)).sort();
+  if (wanted.length === 0) return;
+  const params = [world.siteId, wanted];
+  // Locked in the order of the key: other writers of device rows wait or are waited for, never crosswise.
+  const devices = await sql.query<Record<string, unknown>>(
+    `SELECT * FROM devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE`,
+    params,
+  );
+  for (const raw of devices) {
+    const row = deviceRow(raw);
+    world.devices.set(row.id, track(row, row));
+  }
+  const facts = await sql.query<Record<string, unknown>>(
+    `SELECT device_id, "group", hash, seen_at, complete, CASE WHEN "group" = ANY($3::text[]) THEN data END AS data
+     FROM device_facts WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[])`,
+    [...params, [...DEVICE_GROUPS]],
+  );
+  for (const fact of facts) {
+    const device = world.devices.get(fact.device_id as string);
+    if (!device) continue;
+    const state: FactsState = {
+      hash: fact.hash as string,
+      seenAt: (fact.seen_at as Date).getTime(),
+      complete: fact.complete as boolean,
+      ...(fact.data === null ? {} : { data: fact.data }),
+    };
+    device.facts.set(fact.group as string, state);
+    if (fact.group === 'identity') device.print = fact.data as Fingerprint;
+  }
+  const addresses = await sql.query<{ device_id: string; value: string }>(
+    `SELECT device_id, value FROM evidence WHERE site_id = $1::uuid AND kind = 'address' AND device_id = ANY($2::uuid[])`,
+    params,
+  );
+  for (const row of addresses) world.devices.get(row.device_id)?.addresses.add(row.value);
+}
+
+export const track = (stored: DeviceRow | null, row: DeviceRow): Tracked => ({
+  stored,
+  row,
+  print: null,
+  facts: new Map(),
+  dirty: new Set(),
+  addresses: new Set(),
+  seen: { at: row.lastSeen, collectorId: row.collectorId },
+});
+
+const TIMES = ['booted_at', 'first_seen', 'last_seen', 'gone_at'];
+/** A row of `devices` as ingest holds it. */
+function deviceRow(raw: Record<string, unknown>): DeviceRow {
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(raw)) {
+    const key = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    out[key] = TIMES.includes(name) && value instanceof Date ? value.getTime() : value;
+  }
+  return out as unknown as DeviceRow;
+}
+
+/** The record that a device became, after merges of this batch. */
+export function current(world: World, deviceId: string): string {
+  let id = deviceId;
+  for (let into = world.absorbed.get(id); into; into = world.absorbed.get(id)) id = into.into;
+  return id;
+}
+
+/** What is known about the devices that hold any evidence of a fingerprint. */
+export function knownAbout(world: World, print: Fingerprint): Known {
+  const lists = world.listing.get(print.address) ?? new Set<string>();
+  const ids = new Set<string>(lists);
+  for (const key of lookups(print)) {
+    const holder = key.kind === 'shared' ? undefined : world.holders.get(keyText(key));
+    if (holder) ids.add(holder);
+  }
+  const candidates: Candidate[] = [];
+  for (const id of new Set([...ids].map((each) => current(world, each)))) {
+    const device = world.devices.get(id);
+    if (!device) continue;
+    candidates.push({
+      deviceId: id,
+      print: device.print ?? bare(device.row),
+      firstSeen: device.row.firstSeen,
+      lastSeen: device.row.lastSeen,
+      lists: lists.has(id),
+      addressCount: device.addresses.size,
+    });
+  }
+  return { candidates, holders: world.holders, apart: world.apart };
+}
+
+const bare = (row: DeviceRow): Fingerprint => ({
+  address: row.address ?? '',
+  snmp: false,
+  addresses: [],
+  macs: row.macAddress ? [row.macAddress] : [],
+  engineId: null,
+  serials: [],
+  chassis: [],
+  lldpChassisId: null,
+  sysName: null,
+  sysObjectId: null,
+  hostname: null,
+});
+
+/** Facts of one group: kept if new, and seen-at moved coarsely if the same. */
+export function putFacts(
+  device: Tracked,
+  group: string,
+  data: unknown,
+  hash: string,
+  at: number,
+  complete: boolean,
+): boolean {
+  const before = device.facts.get(group);
+  const same = before?.hash === hash && before.complete === complete;
+  if (same && at - before.seenAt < FACTS_GRAIN_MS) return false;
+  device.facts.set(group, { hash, seenAt: at, complete, data });
+  device.dirty.add(group);
+  return !same;
+}
+/** "Seen at" of unchanged facts is exact to this. */
+const FACTS_GRAIN_MS = 6 * 3600_000;
+
+export const factsRow = (device: Tracked, group: string): FactsRow | undefined => {
+  const state = device.facts.get(group);
+  if (!state) return undefined;
+  const { hash, seenAt, complete } = state;
+  return {
+    siteId: device.row.siteId,
+    deviceId: device.row.id,
+    group,
+    data: state.data ?? {},
+    hash,
+    seenAt,
+    complete,
+  };
+};
