@@ -1,0 +1,460 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '@rollcall/shared/clock';
+import {
+  type GapObservation,
+  type HostObservation,
+  type Observation,
+  STREAMS,
+  type Stream,
+} from '@rollcall/shared/observation';
+import { open } from 'lmdb';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NotStored, Outbox, OutboxRefused, type OutboxSettings } from './outbox.ts';
+
+const log = pino({ level: 'silent' });
+const settings: OutboxSettings = { bytes: 64 * 1024 * 1024, ageMs: 86_400_000, minFreeBytes: 0 };
+const JOB = '0192f0c0-0000-7000-8000-000000000001';
+
+const host = (n: number, at = 1): HostObservation => ({
+  kind: 'host',
+  job: JOB,
+  at,
+  address: `10.0.${n >> 8}.${n & 255}`,
+  rttMs: 1,
+  snmp: 'silent',
+});
+const hosts = (count: number, from = 0) => Array.from({ length: count }, (_, i) => host(from + i));
+const trap = (n: number): Observation => ({
+  kind: 'trap',
+  at: n,
+  address: '10.0.0.1',
+  snmpVersion: 'v2c',
+  trapOid: '1.3.6.1.6.3.1.1.5.3',
+  varbinds: [],
+});
+
+let folder: string;
+const opened: Outbox[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rollcall-outbox-'));
+});
+afterEach(async () => {
+  for (const outbox of opened.splice(0)) await outbox.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const box = () => join(folder, 'outbox');
+const openBox = async (more: Partial<OutboxSettings> = {}, clock: Clock = systemClock) => {
+  const outbox = await Outbox.open({ folder: box(), settings: { ...settings, ...more }, clock, log });
+  opened.push(outbox);
+  return outbox;
+};
+const shut = async (outbox: Outbox) => {
+  opened.splice(opened.indexOf(outbox), 1);
+  await outbox.close();
+};
+
+/** Everything in a stream, by sequence, the way a link reads it. */
+const contents = (outbox: Outbox, stream: Stream, after = -1): Map<number, Observation> => {
+  const found = new Map<number, Observation>();
+  for (let from = after; ; ) {
+    const batch = outbox.next(stream, from, 256 * 1024, 2000);
+    if (!batch) return found;
+    for (const [i, item] of batch.items.entries()) found.set(batch.from + i, JSON.parse(item.toString()));
+    from = batch.from + batch.items.length - 1;
+  }
+};
+const gapsOf = (outbox: Outbox) =>
+  [...contents(outbox, 'event').values()].filter((o): o is GapObservation => o.kind === 'gap');
+const until = async (condition: () => boolean, ms = 10_000) => {
+  for (const end = Date.now() + ms; !condition(); ) {
+    if (Date.now() > end) throw new Error('waited in vain');
+    await systemClock.sleep(5);
+  }
+};
+const lostOf = (gaps: GapObservation[], stream: Stream) =>
+  gaps.filter((gap) => gap.stream === stream).reduce((sum, gap) => sum + gap.count, 0);
+
+describe('the outbox numbers, keeps and hands out', () => {
+  test('two streams, each in order with its own sequence, over a restart', async () => {
+    const first = await openBox();
+    const { epoch } = first;
+    await first.append([host(1), trap(1), host(2)]);
+    await first.append([trap(2)]);
+    expect(first.last).toEqual({ state: 1, event: 1 });
+    await shut(first);
+
+    const second = await openBox();
+    expect(second.epoch).toBe(epoch);
+    expect(second.last).toEqual({ state: 1, event: 1 });
+    expect([...contents(second, 'state')]).toEqual([
+      [0, host(1)],
+      [1, host(2)],
+    ]);
+    expect([...contents(second, 'event')]).toEqual([
+      [0, trap(1)],
+      [1, trap(2)],
+    ]);
+    await second.append([host(3)]);
+    expect(second.last.state).toBe(2);
+  });
+
+  test('a batch holds what fits, at least one', async () => {
+    const outbox = await openBox();
+    await outbox.append(hosts(100));
+    const size = Buffer.byteLength(JSON.stringify(host(0)));
+    expect(outbox.next('state', -1, 10 * (size + 1), 2000)?.items).toHaveLength(10);
+    expect(outbox.next('state', -1, 1, 2000)?.items).toHaveLength(1);
+    expect(outbox.next('state', 89, 1e9, 7)).toMatchObject({ from: 90, items: { length: 7 } });
+    expect(outbox.next('state', 99, 1e9, 7)).toBeNull();
+  });
+
+  test('what was acknowledged is deleted and stays deleted', async () => {
+    const first = await openBox();
+    await first.append(hosts(3000));
+    first.ack('state', 2499);
+    await until(() => first.status().depth === 500);
+    await shut(first);
+    const second = await openBox();
+    expect([...contents(second, 'state').keys()]).toEqual(Array.from({ length: 500 }, (_, i) => 2500 + i));
+    expect(second.status()).toMatchObject({ depth: 500, paused: null });
+    expect(second.status().bytes).toBe(
+      [...contents(second, 'state').values()].reduce((sum, o) => sum + JSON.stringify(o).length, 0),
+    );
+  });
+
+  test('A14: an acknowledgement repeated or out of order deletes nothing further', async () => {
+    const outbox = await openBox();
+    await outbox.append(hosts(10));
+    outbox.ack('state', 6);
+    outbox.ack('state', 3);
+    outbox.ack('state', 6);
+    await until(() => outbox.status().depth === 3);
+    expect([...contents(outbox, 'state').keys()]).toEqual([7, 8, 9]);
+  });
+
+  test('A15: an acknowledgement of what was never written is refused', async () => {
+    const outbox = await openBox();
+    await outbox.append(hosts(10));
+    expect(() => outbox.ack('state', 10)).toThrow(RangeError);
+    expect(contents(outbox, 'state').size).toBe(10);
+  });
+
+  test('tells what it holds, and since when', async () => {
+    const outbox = await openBox();
+    expect(outbox.status()).toMatchObject({ depth: 0, bytes: 0, oldest: null });
+    const before = Date.now();
+    await outbox.append(hosts(5));
+    const { oldest, depth } = outbox.status();
+    expect(depth).toBe(5);
+    expect(oldest).toBeGreaterThanOrEqual(before - 50);
+    expect(oldest).toBeLessThanOrEqual(Date.now() + 50);
+  });
+
+  test('appends that come together share a commit, and each is told when it is on disk', async () => {
+    const outbox = await openBox();
+    let news = 0;
+    outbox.onAppended(() => {
+      news += 1;
+    });
+    await Promise.all(Array.from({ length: 500 }, (_, i) => outbox.append([host(i)])));
+    expect(outbox.last.state).toBe(499);
+    expect(news).toBeLessThan(10);
+  });
+
+  test('a closed outbox says that nothing was stored', async () => {
+    const outbox = await openBox();
+    await shut(outbox);
+    await expect(outbox.append(hosts(1))).rejects.toBeInstanceOf(NotStored);
+  });
+});
+
+describe('bounds: every drop is counted exactly (B30, G4)', () => {
+  /** Checks that holes in the sequences, the gaps and the counters tell the same. */
+  const account = (outbox: Outbox) => {
+    const gaps = gapsOf(outbox);
+    for (const stream of STREAMS) {
+      const kept = contents(outbox, stream).size;
+      expect(lostOf(gaps, stream), stream).toBe(outbox.last[stream] + 1 - kept);
+    }
+    const { drops } = outbox.status();
+    expect(drops.bytes + drops.age + drops.damaged).toBe(gaps.reduce((sum, gap) => sum + gap.count, 0));
+    return gaps;
+  };
+
+  test('newer state of the same subject goes before anything else', async () => {
+    const outbox = await openBox({ bytes: 400_000 });
+    for (let round = 0; round < 8; round++) {
+      await outbox.append(hosts(1000).map((o) => ({ ...o, at: round })));
+      await outbox.append([trap(round)]);
+    }
+    account(outbox);
+    const seen = new Map(
+      [...contents(outbox, 'state').values()].map((o) => [(o as HostObservation).address, o.at]),
+    );
+    expect(seen.size).toBe(1000);
+    expect([...seen.values()].filter((at) => at === 7)).toHaveLength(1000);
+    const traps = [...contents(outbox, 'event').values()].filter((o) => o.kind === 'trap');
+    expect(traps).toHaveLength(8);
+    expect(outbox.status().bytes).toBeLessThanOrEqual(400_000);
+  });
+
+  test('parts of one walk never replace each other; a later walk goes last', async () => {
+    const outbox = await openBox({ bytes: 400_000 });
+    const part = (walk: string, n: number): Observation => ({
+      kind: 'rows',
+      at: 1,
+      walk,
+      address: '10.0.0.1',
+      table: 'vrfs',
+      part: n,
+      last: n === 9,
+      rows: [{ name: 'x'.repeat(6000) }],
+    });
+    const walks = [1, 2, 3, 4, 5].map((n) => `0192f0c0-0000-7000-8000-00000000000${n}`);
+    for (const walk of walks) await outbox.append(Array.from({ length: 10 }, (_, n) => part(walk, n)));
+    await outbox.append(hosts(1000));
+    account(outbox);
+    const left = [...contents(outbox, 'state').values()];
+    expect(outbox.status().drops.bytes).toBeGreaterThan(0);
+    expect(left.filter((o) => o.kind === 'rows' && o.walk === walks[4])).toHaveLength(10);
+    expect(left.filter((o) => o.kind === 'host')).toHaveLength(1000);
+  });
+
+  test('then the oldest state, then the oldest events; gaps themselves stay', async () => {
+    const outbox = await openBox({ bytes: 300_000 });
+    for (let i = 0; i < 6; i++) await outbox.append(hosts(1000, i * 1000));
+    await outbox.append(Array.from({ length: 6000 }, (_, i) => trap(i)));
+    account(outbox);
+    const states = [...contents(outbox, 'state').keys()];
+    const events = [...contents(outbox, 'event').values()].filter((o) => o.kind === 'trap');
+    expect(states.length).toBe(0);
+    expect(events.length).toBeGreaterThan(1000);
+    expect(events.at(-1)).toEqual(trap(5999));
+    expect(outbox.status().bytes).toBeLessThanOrEqual(300_000);
+  });
+
+  test('what may be with the server already is never dropped', async () => {
+    const outbox = await openBox({ bytes: 300_000 });
+    await outbox.append(hosts(500));
+    const inFlight = outbox.next('state', -1, 256 * 1024, 500);
+    expect(inFlight?.items).toHaveLength(500);
+    for (let i = 1; i < 8; i++) await outbox.append(hosts(1000, i * 1000));
+    const kept = [...contents(outbox, 'state').keys()];
+    expect(kept.slice(0, 500)).toEqual(Array.from({ length: 500 }, (_, i) => i));
+    account(outbox);
+  });
+
+  test('the same after a restart, when nobody knows what was sent', async () => {
+    const first = await openBox({ bytes: 300_000 });
+    await first.append(hosts(500));
+    await shut(first);
+    const second = await openBox({ bytes: 300_000 });
+    for (let i = 1; i < 8; i++) await second.append(hosts(1000, i * 1000));
+    expect([...contents(second, 'state').keys()].slice(0, 500)).toEqual(
+      Array.from({ length: 500 }, (_, i) => i),
+    );
+    account(second);
+  });
+
+  test('old observations go by age, by a clock that nobody can set (G16)', async () => {
+    let running = 0;
+    let wall = Date.now();
+    const clock: Clock = { ...systemClock, monotonic: () => running, now: () => wall };
+    const first = await openBox({ ageMs: 10_000 }, clock);
+    await first.append(hosts(100));
+    wall += 10 * 365 * 86_400_000;
+    await shut(first);
+
+    const jumped = await openBox({ ageMs: 10_000 }, clock);
+    await jumped.append(hosts(100, 100));
+    expect(contents(jumped, 'state').size).toBe(200);
+    jumped.ack('state', 99);
+    running += 20_000;
+    await shut(jumped);
+
+    const later = await openBox({ ageMs: 10_000 }, clock);
+    // In flight when the last run ended, as far as anyone knows: kept though old.
+    await later.append([trap(1)]);
+    expect(contents(later, 'state').size).toBe(100);
+  });
+
+  test('age alone drops what was never sent', async () => {
+    let running = 0;
+    const ticks: (() => void | Promise<void>)[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      monotonic: () => running,
+      every: (_ms, task) => {
+        ticks.push(task);
+        return () => undefined;
+      },
+    };
+    const outbox = await openBox({ ageMs: 10_000 }, clock);
+    await outbox.append(hosts(100));
+    running += 8_000;
+    await outbox.append(hosts(50, 100));
+    running += 4_000;
+    for (const tick of ticks) await tick();
+    await until(() => outbox.status().drops.age > 0);
+    expect(account(outbox)).toMatchObject([
+      { stream: 'state', fromSeq: 0, toSeq: 99, count: 100, reason: 'age' },
+    ]);
+  });
+
+  test('A20: one observation larger than allowed is left out, counted, and holds up nothing', async () => {
+    const outbox = await openBox();
+    const huge: Observation = {
+      kind: 'rows',
+      at: 1,
+      walk: JOB,
+      address: '10.0.0.1',
+      table: 'vrfs',
+      part: 0,
+      last: true,
+      rows: Array.from({ length: 20 }, () => ({ name: 'x'.repeat(8000) })),
+    };
+    await outbox.append([host(1), huge, host(2)]);
+    expect([...contents(outbox, 'state').keys()]).toEqual([0, 2]);
+    expect(account(outbox)).toMatchObject([
+      { stream: 'state', fromSeq: 1, toSeq: 1, count: 1, reason: 'bytes' },
+    ]);
+  });
+});
+
+describe('damage is moved aside, reported, and never fatal', () => {
+  const filled = async () => {
+    const outbox = await openBox();
+    await outbox.append(hosts(2000));
+    await outbox.append([trap(1), trap(2)]);
+    const { epoch } = outbox;
+    await shut(outbox);
+    return epoch;
+  };
+  const data = () => join(box(), 'data.mdb');
+
+  const ways: [string, () => void, number | null][] = [
+    ['B32: a truncated file', () => truncateSync(data(), 100_000), null],
+    ['B32: an empty file', () => writeFileSync(data(), ''), null],
+    ['B32: a foreign file', () => writeFileSync(data(), 'not a database at all '.repeat(5000)), null],
+    [
+      'zeroed root pages',
+      () => writeFileSync(data(), Buffer.concat([Buffer.alloc(8192), readFileSync(data()).subarray(8192)])),
+      null,
+    ],
+    ['a missing file', () => rmSync(data()), null],
+    [
+      'B32: a symlink in its place',
+      () => {
+        rmSync(data());
+        symlinkSync('/etc/passwd', data());
+      },
+      null,
+    ],
+    [
+      'B32: a file instead of the folder',
+      () => {
+        rmSync(box(), { recursive: true });
+        writeFileSync(box(), 'x');
+      },
+      null,
+    ],
+    ['a folder that is not ours', () => rmSync(join(box(), 'FORMAT')), null],
+  ];
+  test.each(ways)('%s', async (_name, damage) => {
+    const epoch = await filled();
+    damage();
+    const outbox = await openBox();
+    expect(outbox.epoch).not.toBe(epoch);
+    expect(gapsOf(outbox).map((gap) => gap.reason)).toContain('damaged');
+    expect(contents(outbox, 'state').size).toBe(0);
+    await outbox.append([host(1)]);
+    expect(contents(outbox, 'state').size).toBe(1);
+    expect(readdirSync(folder).filter((name) => name.startsWith('outbox.damaged-'))).toHaveLength(1);
+    expect(existsSync('/etc/passwd')).toBe(true);
+  });
+
+  test('wrong sums: what the store says it held is what the gap says was lost', async () => {
+    await filled();
+    const env = open({ path: box(), maxDbs: 4, encoding: 'binary' });
+    await env.openDB('state', { encoding: 'binary' }).remove(5);
+    await env.close();
+    const outbox = await openBox();
+    expect(lostOf(gapsOf(outbox), 'state')).toBe(2000);
+    expect(lostOf(gapsOf(outbox), 'event')).toBe(2);
+  });
+
+  test('B31: a flipped bit costs one record, which is kept aside and counted; the rest is delivered', async () => {
+    const epoch = await filled();
+    const bytes = readFileSync(data());
+    const at = bytes.indexOf('"address":"10.0.3.77"');
+    bytes[at + 14] = (bytes[at + 14] ?? 0) ^ 1;
+    writeFileSync(data(), bytes);
+    const outbox = await openBox();
+    expect(outbox.epoch).toBe(epoch);
+    const seq = 3 * 256 + 77;
+    expect(contents(outbox, 'state').size).toBe(1999);
+    expect(contents(outbox, 'state').has(seq)).toBe(false);
+    await until(() => outbox.status().drops.damaged === 1);
+    expect(gapsOf(outbox)).toMatchObject([
+      { stream: 'state', fromSeq: seq, toSeq: seq, count: 1, reason: 'damaged' },
+    ]);
+    expect(existsSync(join(folder, `outbox.record-state-${seq}`))).toBe(true);
+  });
+
+  test('B40: written by a newer version: refused, untouched, told what to do', async () => {
+    await filled();
+    writeFileSync(join(box(), 'FORMAT'), 'rollcall outbox 2\n');
+    const before = readFileSync(data());
+    await expect(openBox()).rejects.toThrow(OutboxRefused);
+    await expect(openBox()).rejects.toThrow(/newer version.*install that version again/);
+    expect(readFileSync(data()).equals(before)).toBe(true);
+  });
+
+  test('a crash between the two renames of a replacement is finished at the next start', async () => {
+    await filled();
+    truncateSync(data(), 100_000);
+    const outbox = await openBox();
+    const { epoch } = outbox;
+    await shut(outbox);
+    const { renameSync } = await import('node:fs');
+    renameSync(box(), `${box()}.new`);
+    const again = await openBox();
+    expect(again.epoch).toBe(epoch);
+    expect(gapsOf(again)).toHaveLength(1);
+  });
+
+  test('B35: a disk that went back in time begins a new epoch and reports what it set aside', async () => {
+    await filled();
+    const outbox = await openBox();
+    const { epoch } = outbox;
+    await outbox.startAnew('the server knows more');
+    expect(outbox.epoch).not.toBe(epoch);
+    expect(lostOf(gapsOf(outbox), 'state')).toBe(2000);
+    await outbox.append([host(1)]);
+    expect(outbox.last.state).toBe(0);
+  });
+
+  test('at most three damaged outboxes are kept', async () => {
+    for (let i = 0; i < 5; i++) {
+      const outbox = await openBox({}, { ...systemClock, now: () => 1_700_000_000_000 + i * 1000 });
+      await outbox.append(hosts(1));
+      await shut(outbox);
+      writeFileSync(data(), 'junk');
+    }
+    await openBox();
+    expect(readdirSync(folder).filter((name) => name.startsWith('outbox.damaged-'))).toHaveLength(3);
+  });
+});

@@ -1,0 +1,96 @@
+/**
+ * What goes when the outbox is full or old. First state that newer state of the same subject replaced, then the oldest
+ * state, then the oldest events. Never a gap (it accounts for others), never what may already be with the server
+ * (`floor`): dropping that would make the account wrong.
+ */
+import type { Stream } from '@rollcall/shared/observation';
+import type { Victim } from './draft.ts';
+import { decode, jsonBytes } from './record.ts';
+import type { Store } from './store.ts';
+
+/** Records looked at between two turns of the event loop. */
+const CHUNK = 2000;
+/** Subjects remembered while looking for replaced state (about 50 bytes each). */
+const SUBJECTS = 1_000_000;
+
+export interface Shedding {
+  stream: Stream;
+  victims: Victim[];
+}
+
+type Floor = Record<Stream, number>;
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Names records to drop, chunk by chunk, until they amount to `need` bytes or nothing more may go. */
+export async function* toFree(store: Store, need: number, floor: Floor): AsyncGenerator<Shedding> {
+  let left = need;
+  for (const pass of [replaced(store, floor), oldest(store, 'state', floor), oldest(store, 'event', floor)]) {
+    for await (const { stream, victims } of pass) {
+      const taken = victims.slice(0, enough(victims, left));
+      if (taken.length > 0) yield { stream, victims: taken };
+      left -= taken.reduce((sum, { bytes }) => sum + bytes, 0);
+      if (left <= 0) return;
+    }
+  }
+}
+
+/** Names records written before `age` (of the outbox, ms). */
+export async function* toExpire(store: Store, age: number, floor: Floor): AsyncGenerator<Shedding> {
+  for (const stream of ['state', 'event'] as const) yield* oldest(store, stream, floor, age);
+}
+
+function enough(victims: readonly Victim[], need: number): number {
+  let sum = 0;
+  const index = victims.findIndex(({ bytes }) => {
+    sum += bytes;
+    return sum >= need;
+  });
+  return index < 0 ? victims.length : index + 1;
+}
+
+async function* replaced(store: Store, floor: Floor): AsyncGenerator<Shedding> {
+  const seen = new Map<number, number>();
+  for (let start = Number.MAX_SAFE_INTEGER; start > floor.state && seen.size < SUBJECTS; ) {
+    const victims: Victim[] = [];
+    let read = 0;
+    for (const { seq, record } of store.read('state', start, CHUNK, true)) {
+      read += 1;
+      start = seq - 1;
+      const stored = decode(record, seq);
+      if (!stored || stored.subject === 0) continue;
+      const newer = seen.get(stored.subject);
+      if (newer === undefined) seen.set(stored.subject, stored.walk);
+      else if (seq > floor.state && (newer === 0 || newer !== stored.walk))
+        victims.push({ seq, bytes: jsonBytes(record) });
+    }
+    if (victims.length > 0) yield { stream: 'state', victims };
+    if (read < CHUNK) return;
+    await turn();
+  }
+}
+
+async function* oldest(
+  store: Store,
+  stream: Stream,
+  floor: Floor,
+  before = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Shedding> {
+  for (let start = floor[stream] + 1; ; ) {
+    const victims: Victim[] = [];
+    let read = 0;
+    for (const { seq, record } of store.read(stream, start, CHUNK)) {
+      start = seq + 1;
+      const stored = decode(record, seq);
+      if (stored && stored.age >= before) break;
+      read += 1;
+      if (!isGap(stored?.json)) victims.push({ seq, bytes: jsonBytes(record) });
+    }
+    if (victims.length > 0) yield { stream, victims };
+    if (read < CHUNK) return;
+    await turn();
+  }
+}
+
+/** By its first member, so that nothing needs parsing. */
+const isGap = (json: Buffer | undefined): boolean => json?.indexOf('{"kind":"gap"') === 0;

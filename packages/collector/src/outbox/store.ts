@@ -1,0 +1,180 @@
+/**
+ * The LMDB environment under the outbox: two tables of records by sequence and one row of meta. One commit at a time;
+ * a commit that resolved is on disk (data synced, then the root page written through). After any failed commit the
+ * environment is opened anew, because LMDB refuses, or hangs, once the update of a root page failed.
+ */
+import type { Stream } from '@rollcall/shared/observation';
+import { STREAMS } from '@rollcall/shared/observation';
+import { type Database, open, type RootDatabase } from 'lmdb';
+import { z } from 'zod';
+
+/** Version of what the outbox folder holds; a newer one is never touched. */
+export const FORMAT = 1;
+
+const count = z.int().min(0);
+const streamMeta = z.object({
+  /** Highest sequence ever given, -1 when none. */
+  last: z.int().min(-1),
+  /** Highest sequence that the server has committed. */
+  acked: z.int().min(-1),
+  /** Records present, and the bytes of their JSON. */
+  count,
+  bytes: count,
+});
+const meta = z.object({
+  format: z.literal(FORMAT),
+  epoch: z.uuid(),
+  /** Milliseconds this outbox has been open, over all runs: a clock that nobody can set. */
+  age: z.number().min(0),
+  streams: z.object({ state: streamMeta, event: streamMeta }),
+  /** Observations dropped on purpose, ever, by reason. */
+  drops: z.object({ bytes: count, age: count, disk: count, damaged: count }),
+});
+export type Meta = z.infer<typeof meta>;
+export type DropReason = keyof Meta['drops'];
+
+const freshStream = () => ({ last: -1, acked: -1, count: 0, bytes: 0 });
+export const freshMeta = (epoch: string): Meta => ({
+  format: FORMAT,
+  epoch,
+  age: 0,
+  streams: { state: freshStream(), event: freshStream() },
+  drops: { bytes: 0, age: 0, disk: 0, damaged: 0 },
+});
+
+/** Reads the meta row; null when it is no such thing. */
+export function parseMeta(text: string | undefined | null): Meta | null {
+  try {
+    return meta.parse(JSON.parse(text ?? ''));
+  } catch {
+    return null;
+  }
+}
+
+/** What one commit changes, all or nothing. Repeating it changes nothing more. */
+export interface Change {
+  put: { stream: Stream; seq: number; record: Buffer }[];
+  remove: { stream: Stream; seq: number }[];
+  meta: Meta;
+}
+
+/** Why a commit failed, in the words of the system. The change is not on disk and may be tried again. */
+export class CommitError extends Error {
+  override name = 'CommitError';
+}
+
+interface Tables {
+  env: RootDatabase<Buffer, number>;
+  streams: Record<Stream, Database<Buffer, number>>;
+  meta: Database<string, string>;
+}
+
+const ignore = () => undefined;
+
+function openTables(folder: string): Tables {
+  // Not overlapping: a commit resolves after its fdatasync, and a failed one is reported (an overlapped flush that
+  // fails is only printed, its promise never settles).
+  const env = open<Buffer, number>({
+    path: folder,
+    encoding: 'binary',
+    maxDbs: 4,
+    overlappingSync: false,
+    noSubdir: false,
+  });
+  return {
+    env,
+    streams: {
+      state: env.openDB<Buffer, number>('state', { encoding: 'binary' }),
+      event: env.openDB<Buffer, number>('event', { encoding: 'binary' }),
+    },
+    meta: env.openDB<string, string>('meta', { encoding: 'string' }),
+  };
+}
+
+export class Store {
+  readonly #folder: string;
+  #tables: Tables | null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#tables = openTables(folder);
+  }
+
+  meta(): Meta | null {
+    return parseMeta(this.#tables?.meta.get('meta'));
+  }
+
+  isEmpty(): boolean {
+    const tables = this.#tables;
+    return !tables || STREAMS.every((stream) => tables.streams[stream].getKeysCount({ limit: 1 }) === 0);
+  }
+
+  /** Records of a stream from `start` on, at most `limit`; none while the store is being opened anew. */
+  *read(
+    stream: Stream,
+    start: number,
+    limit: number,
+    reverse = false,
+  ): Iterable<{ seq: number; record: Buffer }> {
+    const table = this.#tables?.streams[stream];
+    if (!table) return;
+    for (const { key, value } of table.getRange({ start, limit, reverse })) yield { seq: key, record: value };
+  }
+
+  /** Sequences present from `start` to `end`, both included, at most `limit`. */
+  sequences(stream: Stream, start: number, end: number, limit: number): number[] {
+    if (end < start) return [];
+    return Array.from(this.#tables?.streams[stream].getKeys({ start, end: end + 1, limit }) ?? []);
+  }
+
+  get(stream: Stream, seq: number): Buffer | undefined {
+    return this.#tables?.streams[stream].get(seq);
+  }
+
+  /** Makes a change durable, or throws a CommitError and has changed nothing. Never called while one is under way. */
+  async commit(change: Change): Promise<void> {
+    try {
+      this.#tables ??= openTables(this.#folder);
+      await this.#write(this.#tables, change);
+    } catch (error) {
+      const reason = await reasonOf(error);
+      await this.#reopen();
+      throw new CommitError(reason);
+    }
+  }
+
+  #write(tables: Tables, change: Change): Promise<unknown> {
+    return tables.env.batch(() => {
+      // Each operation hands out a promise of the same commit; unheard, its rejection would end the process.
+      for (const { stream, seq, record } of change.put) tables.streams[stream].put(seq, record).catch(ignore);
+      for (const { stream, seq } of change.remove) tables.streams[stream].remove(seq).catch(ignore);
+      tables.meta.put('meta', JSON.stringify(change.meta)).catch(ignore);
+    });
+  }
+
+  async #reopen(): Promise<void> {
+    const old = this.#tables;
+    this.#tables = null;
+    await old?.env.close().catch(ignore);
+    try {
+      this.#tables = openTables(this.#folder);
+    } catch {
+      // The next commit tries again.
+    }
+  }
+
+  async close(): Promise<void> {
+    const old = this.#tables;
+    this.#tables = null;
+    await old?.env.close();
+  }
+}
+
+/** lmdb rejects with "see commitError": a promise of the error itself, which settles at once or never. */
+async function reasonOf(error: unknown): Promise<string> {
+  const words = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause));
+  const nested = (error as { commitError?: Promise<never> } | null)?.commitError;
+  if (!nested) return words(error);
+  const soon = new Promise<string>((resolve) => setImmediate(resolve, 'the commit failed'));
+  return Promise.race([nested.catch(words), soon]);
+}

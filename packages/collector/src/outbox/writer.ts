@@ -1,0 +1,316 @@
+/**
+ * The one writer of the outbox. Appends, deliveries and drops become one commit after the other, so a commit is the
+ * group of what came in while the last one was being written. Whatever the disk does, it goes on trying: nothing that
+ * waits is told "stored" before it is, nothing is lost for want of space.
+ */
+import { statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '@rollcall/shared/clock';
+import { STREAMS, type Stream } from '@rollcall/shared/observation';
+import type { Logger } from 'pino';
+import { Draft, type Victim } from './draft.ts';
+import { jsonBytes } from './record.ts';
+import { type Shedding, toExpire, toFree } from './shed.ts';
+import type { Change, Meta, Store } from './store.ts';
+
+export interface OutboxSettings {
+  /** Most bytes of observations kept. */
+  bytes: number;
+  /** Longest an observation is kept, milliseconds of the collector's running time. */
+  ageMs: number;
+  /** Collecting pauses while the disk has less than this free, bytes. */
+  minFreeBytes: number;
+}
+
+/** How long single appends are gathered before they are committed together. */
+const GATHER_MS = 10;
+/** Gathering ends early at this many waiting observations or bytes. */
+const GATHER_ITEMS = 1000;
+const GATHER_BYTES = 256 * 1024;
+/** Operations of one kind in one commit. */
+const COMMIT_ITEMS = 5000;
+/** Bytes that may wait in memory for the disk; whoever appends then is refused. */
+const WAITING_BYTES = 64 * 1024 * 1024;
+/** A full outbox is emptied to this share of its bound: dropping is rare, and in large pieces. */
+const LOW_WATER = 0.9;
+const RETRY_MS = 1000;
+const EXPIRE_EVERY_MS = 60_000;
+
+/** The observation is not on disk, because the outbox was closed or too many wait for the disk already. */
+export class NotStored extends Error {
+  override name = 'NotStored';
+}
+
+export interface Waiting {
+  stream: Stream;
+  /** Null when the observation is larger than one may be. */
+  record: Buffer | null;
+  /** Called once, after the commit or with the reason why there will be none. */
+  done: ((error?: Error) => void) | undefined;
+}
+
+export interface WriterDeps {
+  store: Store;
+  meta: Meta;
+  folder: string;
+  settings: OutboxSettings;
+  clock: Clock;
+  log: Logger;
+  /** Called after every commit that added observations. */
+  onAppended: () => void;
+  /** Highest sequence of each stream that may be with the server already; never dropped. */
+  floor: () => Record<Stream, number>;
+}
+
+export class Writer {
+  readonly #deps: WriterDeps;
+  readonly #closing = new AbortController();
+  readonly #openedAt: number;
+  readonly #ageAtOpening: number;
+  readonly #stopExpiry: () => void;
+  #meta: Meta;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #delivered: Record<Stream, number>;
+  #damaged: (Victim & { stream: Stream })[] = [];
+  #expiryDue = true;
+  #failure: string | null = null;
+  #noRoom: string | null = null;
+  #dropping = false;
+  #diskCheckedAt = Number.NEGATIVE_INFINITY;
+  #diskShort = false;
+  #running: Promise<void> | null = null;
+
+  constructor(deps: WriterDeps) {
+    this.#deps = deps;
+    this.#meta = deps.meta;
+    this.#openedAt = deps.clock.monotonic();
+    this.#ageAtOpening = deps.meta.age;
+    this.#delivered = { state: deps.meta.streams.state.acked, event: deps.meta.streams.event.acked };
+    this.#stopExpiry = deps.clock.every(EXPIRE_EVERY_MS, () => {
+      this.#expiryDue = true;
+      this.#wake();
+    });
+    this.#wake();
+  }
+
+  /** As of the last commit. */
+  get meta(): Meta {
+    return this.#meta;
+  }
+
+  /** Why nothing can be written right now; null when all is well. */
+  get paused(): string | null {
+    return this.#failure ?? this.#noRoom;
+  }
+
+  /** While records are being dropped none may be sent: one that left would be counted as lost. */
+  get dropping(): boolean {
+    return this.#dropping;
+  }
+
+  /** Age of the outbox, milliseconds of running time: a clock that nobody can set. */
+  get age(): number {
+    return this.#ageAtOpening + this.#deps.clock.monotonic() - this.#openedAt;
+  }
+
+  append(entries: readonly Waiting[]): void {
+    const bytes = entries.reduce((sum, { record }) => sum + (record?.length ?? 0), 0);
+    const refusal = this.#closing.signal.aborted
+      ? new NotStored('the outbox is closed')
+      : this.#waitingBytes + bytes > WAITING_BYTES
+        ? new NotStored(`${WAITING_BYTES} bytes wait for the disk already`)
+        : null;
+    if (refusal) {
+      for (const { done } of entries) done?.(refusal);
+      return;
+    }
+    this.#waiting.push(...entries);
+    this.#waitingBytes += bytes;
+    this.#wake();
+  }
+
+  /** The server has committed everything up to and including `through`. */
+  deliver(stream: Stream, through: number): void {
+    this.#delivered[stream] = Math.max(this.#delivered[stream], through);
+    this.#wake();
+  }
+
+  /** A record turned out damaged: it goes, and is accounted for. */
+  discard(stream: Stream, victim: Victim): void {
+    this.#damaged.push({ stream, ...victim });
+    this.#wake();
+  }
+
+  /** Writes what waits, unless the disk does not let it, and ends. */
+  async stop(): Promise<void> {
+    this.#stopExpiry();
+    this.#closing.abort();
+    await this.#running;
+    const error = this.#notStored();
+    for (const { done } of this.#waiting.splice(0)) done?.(error);
+  }
+
+  #wake(): void {
+    if (this.#hasWork()) this.#running ??= this.#run();
+  }
+
+  #hasWork(): boolean {
+    return (
+      this.#waiting.length > 0 ||
+      this.#damaged.length > 0 ||
+      this.#expiryDue ||
+      STREAMS.some((stream) => this.#delivered[stream] > this.#meta.streams[stream].acked)
+    );
+  }
+
+  async #run(): Promise<void> {
+    while (this.#hasWork()) {
+      await this.#gather();
+      if (this.#expiryDue) await this.#expire();
+      const accepted = this.#waiting.length > 0 ? await this.#accept() : [];
+      const draft = this.#draft();
+      for (const { stream, record } of accepted) {
+        if (record) draft.add(stream, record);
+        else draft.refuse(stream, 'bytes');
+      }
+      this.#settle(draft);
+      const written = !draft.changed || (await this.#commit(draft));
+      const error = written ? undefined : this.#notStored();
+      for (const { done } of accepted) done?.(error);
+      if (accepted.length > 0 && written) this.#deps.onAppended();
+      if (this.paused && this.#closing.signal.aborted) break;
+      if (this.paused) await this.#sleep(RETRY_MS);
+    }
+    this.#running = null;
+  }
+
+  /** Waits a moment for company, so that single observations share a sync. */
+  async #gather(): Promise<void> {
+    if (this.#waiting.length >= GATHER_ITEMS || this.#waitingBytes >= GATHER_BYTES) return;
+    await this.#sleep(GATHER_MS);
+  }
+
+  /** Takes from what waits as much as there is room for; pauses when there is none. */
+  async #accept(): Promise<Waiting[]> {
+    this.#say('noRoom', await this.#makeRoom());
+    if (this.#noRoom) return [];
+    let bytes = 0;
+    const room = this.#deps.settings.bytes - this.#bytes();
+    const end = this.#waiting.findIndex(({ record }, index) => {
+      bytes += record?.length ?? 0;
+      return index > 0 && (index >= COMMIT_ITEMS || bytes > room);
+    });
+    const accepted = this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
+    this.#waitingBytes -= accepted.reduce((sum, { record }) => sum + (record?.length ?? 0), 0);
+    return accepted;
+  }
+
+  #draft(): Draft {
+    return new Draft(this.#meta, this.#deps.clock.now(), this.age);
+  }
+
+  /** Adds deliveries and damage to the draft. */
+  #settle(draft: Draft): void {
+    for (const stream of STREAMS) {
+      const through = this.#delivered[stream];
+      if (through <= draft.meta.streams[stream].acked) continue;
+      const records: Victim[] = [];
+      for (const { seq, record } of this.#deps.store.read(stream, 0, COMMIT_ITEMS)) {
+        if (seq > through) break;
+        records.push({ seq, bytes: jsonBytes(record) });
+      }
+      const last = records.length === COMMIT_ITEMS ? (records.at(-1)?.seq ?? through) : through;
+      draft.deliver(stream, last, records);
+    }
+    for (const { stream, ...victim } of this.#damaged.splice(0)) {
+      if (victim.seq > draft.meta.streams[stream].acked) draft.drop(stream, [victim], 'damaged');
+    }
+  }
+
+  /** Commits until it succeeds; false when the outbox is closed before that. */
+  async #commit(change: Change): Promise<boolean> {
+    for (;;) {
+      try {
+        await this.#deps.store.commit(change);
+        this.#meta = change.meta;
+        this.#say('failure', null);
+        return true;
+      } catch (error) {
+        this.#say('failure', `the outbox cannot be written: ${(error as Error).message}`);
+        if (this.#closing.signal.aborted) return false;
+        await this.#sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** Drops what the bounds demand; answers why nothing may be written now, or null. */
+  async #makeRoom(): Promise<string | null> {
+    const { bytes: limit, minFreeBytes } = this.#deps.settings;
+    if (await this.#isDiskShort())
+      return `less than ${minFreeBytes} bytes are free on the disk of the outbox`;
+    const wanted = this.#bytes() + Math.min(this.#waitingBytes, limit * (1 - LOW_WATER));
+    if (wanted > limit)
+      await this.#drop(toFree(this.#deps.store, wanted - limit * LOW_WATER, this.#deps.floor()), 'bytes');
+    return this.#bytes() < limit ? null : 'the outbox is full of what may be with the server already';
+  }
+
+  #bytes(): number {
+    return STREAMS.reduce((sum, stream) => sum + this.#meta.streams[stream].bytes, 0);
+  }
+
+  /** A file that is half empty takes more without growing, so only a filled one needs the disk. */
+  async #isDiskShort(): Promise<boolean> {
+    const now = this.#deps.clock.monotonic();
+    if (now - this.#diskCheckedAt < RETRY_MS) return this.#diskShort;
+    this.#diskCheckedAt = now;
+    try {
+      const { bavail, bsize } = await statfs(this.#deps.folder);
+      const { size } = statSync(join(this.#deps.folder, 'data.mdb'));
+      this.#diskShort = bavail * bsize < this.#deps.settings.minFreeBytes && this.#bytes() > size / 2;
+    } catch {
+      this.#diskShort = false; // The commit will tell what is wrong.
+    }
+    return this.#diskShort;
+  }
+
+  async #expire(): Promise<void> {
+    this.#expiryDue = false;
+    const before = this.age - this.#deps.settings.ageMs;
+    if (before > 0) await this.#drop(toExpire(this.#deps.store, before, this.#deps.floor()), 'age');
+  }
+
+  async #drop(sheddings: AsyncGenerator<Shedding>, reason: 'bytes' | 'age'): Promise<void> {
+    let dropped = 0;
+    this.#dropping = true;
+    for await (const { stream, victims } of sheddings) {
+      const draft = this.#draft();
+      draft.drop(stream, victims, reason);
+      if (!(await this.#commit(draft))) break;
+      dropped += victims.length;
+    }
+    this.#dropping = false;
+    if (dropped === 0) return;
+    this.#deps.log.warn({ dropped, reason }, 'observations were dropped from the outbox');
+    this.#deps.onAppended();
+  }
+
+  #say(what: 'failure' | 'noRoom', reason: string | null): void {
+    const before = this.paused;
+    if (what === 'failure') this.#failure = reason;
+    else this.#noRoom = reason;
+    const { paused } = this;
+    if (paused === before) return;
+    if (paused) this.#deps.log.error({ reason: paused }, 'collecting is paused');
+    else this.#deps.log.info('collecting goes on');
+  }
+
+  #notStored(): NotStored {
+    return new NotStored(this.paused ?? 'the outbox was closed');
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return this.#deps.clock.sleep(ms, this.#closing.signal).catch(() => undefined);
+  }
+}
