@@ -33,6 +33,7 @@ const TOUCHED: Record<Change['kind'], readonly string[]> = {
   case: ['cases', 'summary'],
   scan: ['scans', 'summary'],
   collector: ['collectors', 'summary'],
+  site: ['sites', 'summary'],
 };
 
 /** Changes come in bursts while a scan runs: ask again at most this often. */
