@@ -1,0 +1,66 @@
+/** The append-only log of who did what to accounts, sites, credentials and collectors. */
+import { uuidv7 } from '@rollcall/shared/uuid';
+import type { Sql } from '../kernel/db.ts';
+import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
+import { page } from './page.ts';
+
+export interface AuditRecord {
+  /** The caller; a name alone where nobody is signed in (a refused sign-in, the command line). */
+  actor: Pick<Actor, 'userId' | 'name'> | { name: string };
+  /** Verb on a thing: `token.create`, `session.refused`. */
+  action: string;
+  /** What it was done to, for a person to read. */
+  subject?: string;
+  siteId?: string;
+  /** Address of the caller. */
+  address?: string;
+  /** Never a secret. */
+  detail?: Record<string, unknown>;
+}
+
+/** Writes one entry; inside the transaction of the deed, so that neither is there without the other. */
+export async function audit(sql: Sql, record: AuditRecord): Promise<void> {
+  await sql.query(
+    `INSERT INTO audit (id, actor_id, actor, action, subject, site_id, address, detail)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
+    [
+      uuidv7(),
+      'userId' in record.actor ? record.actor.userId : null,
+      record.actor.name,
+      record.action,
+      record.subject ?? '',
+      record.siteId ?? null,
+      record.address ?? '',
+      JSON.stringify(record.detail ?? {}),
+    ],
+  );
+}
+
+const COLUMNS = `id, floor(extract(epoch FROM at))::int8 AS at, actor_id AS "actorId", actor, action, subject,
+  site_id AS "siteId", address, detail`;
+const WHERE = `($1::uuid[] IS NULL OR site_id = ANY($1) OR actor_id = $2)
+  AND ($3::uuid IS NULL OR site_id = $3)
+  AND ($4::int8 IS NULL OR at >= to_timestamp($4)) AND ($5::int8 IS NULL OR at < to_timestamp($5 + 1))
+  AND ($6::text IS NULL OR actor = $6)
+  AND ($7::text IS NULL OR action = $7 OR starts_with(action, $7 || '.'))`;
+
+export const auditHandlers = ({ db }: { db: Sql }): Handlers<'audit.list'> => ({
+  'audit.list': async ({ actor, query }) =>
+    page(db, {
+      columns: COLUMNS,
+      from: 'audit',
+      where: WHERE,
+      order: 'at DESC, id DESC',
+      params: [
+        visibleSites(actor),
+        actor.userId,
+        query.site ?? null,
+        query.from ?? null,
+        query.to ?? null,
+        query.actor ?? null,
+        query.action ?? null,
+      ],
+      page: query.page,
+      pageSize: query.pageSize,
+    }),
+});

@@ -1,0 +1,110 @@
+/** Accounts that no caller of the API makes: the first one, and those of the command line. */
+import { randomInt } from 'node:crypto';
+import type { Database } from '../kernel/db.ts';
+import { Problem } from '../kernel/problem.ts';
+import { audit } from './audit.ts';
+import { hashPassword } from './password.ts';
+import { endSessions } from './sessions.ts';
+import { createToken } from './tokens.ts';
+import { insertUser, type NewUser } from './users.ts';
+
+/** No signs that people mix up when they read them aloud. */
+const SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789';
+const COMMAND_LINE = { actor: { name: 'command line' } };
+const SYSTEM = { actor: { name: 'system' } };
+
+/** Four groups of five: 99 random bits. */
+export const generatePassword = (): string =>
+  Array.from({ length: 4 }, () =>
+    Array.from({ length: 5 }, () => SIGNS[randomInt(SIGNS.length)]).join(''),
+  ).join('-');
+
+/** Where there is no account at all, makes `admin` and answers its password: the only time it is known. */
+export async function ensureFirstAdmin(db: Database): Promise<{ name: string; password: string } | null> {
+  const anybody = () => db.query('SELECT 1 FROM users LIMIT 1');
+  if ((await anybody()).length > 0) return null;
+  const password = generatePassword();
+  const passwordHash = await hashPassword(password);
+  const admin: NewUser = {
+    name: 'admin',
+    password,
+    displayName: '',
+    role: 'admin',
+    allSites: true,
+    siteIds: [],
+  };
+  return db.transaction(async (sql) => {
+    // Two servers that start together: one of them makes it.
+    await sql.query('LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE');
+    if ((await sql.query('SELECT 1 FROM users LIMIT 1')).length > 0) return null;
+    await insertUser(sql, admin, passwordHash, SYSTEM);
+    return { name: admin.name, password };
+  });
+}
+
+/** `user add`: answers the new user's id. Names of sites that do not exist are refused. */
+export async function addUser(
+  db: Database,
+  { sites, ...user }: Omit<NewUser, 'siteIds'> & { sites: readonly string[] },
+): Promise<string> {
+  const passwordHash = await hashPassword(user.password);
+  return db.transaction(async (sql) => {
+    const found = await sql.query<{ id: string; name: string }>(
+      'SELECT id, name FROM sites WHERE name = ANY($1::text[])',
+      [sites],
+    );
+    const missing = sites.find((name) => !found.some((site) => site.name === name));
+    if (missing !== undefined) throw new Problem('not_found', `there is no site named ${missing}`);
+    return insertUser(sql, { ...user, siteIds: found.map(({ id }) => id) }, passwordHash, COMMAND_LINE);
+  });
+}
+
+export interface ListedUser {
+  id: string;
+  name: string;
+  role: string;
+  allSites: boolean;
+  sites: string[];
+  disabled: boolean;
+}
+
+/** `user list`: everybody, by name. */
+export const listUsers = (db: Database): Promise<ListedUser[]> =>
+  db.query<ListedUser>(
+    `SELECT id, name, role, all_sites AS "allSites", disabled_at IS NOT NULL AS disabled,
+       ARRAY(SELECT s.name FROM user_sites u JOIN sites s ON s.id = u.site_id WHERE u.user_id = users.id ORDER BY 1) AS sites
+     FROM users ORDER BY name`,
+  );
+
+/** `user passwd`: signs the user out everywhere. */
+export async function setPassword(db: Database, name: string, password: string): Promise<void> {
+  const passwordHash = await hashPassword(password);
+  await db.transaction(async (sql) => {
+    const [user] = await sql.query<{ id: string }>(
+      'UPDATE users SET password_hash = $2 WHERE name = $1 RETURNING id',
+      [name, passwordHash],
+    );
+    if (!user) throw new Problem('not_found', `there is no user named ${name}`);
+    await endSessions(sql, user.id, {});
+    await audit(sql, {
+      ...COMMAND_LINE,
+      action: 'user.update',
+      subject: `user ${name}`,
+      detail: { password: 'changed' },
+    });
+  });
+}
+
+/** `token create`: a token for a user, by name; answers its plaintext. */
+export async function issueToken(
+  db: Database,
+  { user, name, expiresAt }: { user: string; name: string; expiresAt: number | null },
+  now: number,
+): Promise<string> {
+  return db.transaction(async (sql) => {
+    const [row] = await sql.query<{ id: string }>('SELECT id FROM users WHERE name = $1', [user]);
+    if (!row) throw new Problem('not_found', `there is no user named ${user}`);
+    const { plaintext } = await createToken(sql, { userId: row.id, name, expiresAt }, COMMAND_LINE, now);
+    return plaintext;
+  });
+}

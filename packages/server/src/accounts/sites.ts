@@ -1,0 +1,164 @@
+/** Sites, each an address space of its own: who may be there, what may be probed. */
+import type { Site } from '@rollcall/shared/api/sites';
+import { formatAddress, parseAddress, parseCidr } from '@rollcall/shared/ip';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import type { Sql } from '../kernel/db.ts';
+import { requireMatch } from '../kernel/etag.ts';
+import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
+import { invalid, notFound, Problem } from '../kernel/problem.ts';
+import { audit } from './audit.ts';
+import type { AccountDeps } from './deps.ts';
+import { contains, orderOf, page } from './page.ts';
+
+const COLUMNS = `id, name, networks, exclude, allow_loopback AS "allowLoopback", settings,
+  floor(extract(epoch FROM created_at))::int8 AS "createdAt"`;
+const VISIBLE = '($1::uuid[] IS NULL OR id = ANY($1))';
+const ORDERS = { name: 'lower(name)', createdAt: 'created_at' };
+
+type Ids = 'sites.list' | 'sites.get' | 'sites.create' | 'sites.update' | 'sites.delete';
+
+export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
+  return {
+    'sites.list': async ({ actor, query }) =>
+      page(db, {
+        columns: COLUMNS,
+        from: 'sites',
+        where: `${VISIBLE} AND ($2::text IS NULL OR name ILIKE $2)`,
+        order: `${orderOf(query.sort, ORDERS, 'name')}, id`,
+        params: [visibleSites(actor), query.search === undefined ? null : contains(query.search)],
+        page: query.page,
+        pageSize: query.pageSize,
+      }),
+
+    'sites.get': async ({ actor, params }) => ({ data: await readSite(db, actor, params.id) }),
+
+    'sites.create': async ({ actor, body, address }) => {
+      // The new site would not be among their own: they could neither see nor give it.
+      if (actor.sites !== 'all')
+        throw new Problem('forbidden', 'only an administrator who sees every site can add one');
+      const id = uuidv7();
+      const data = await db.transaction(async (sql) => {
+        const [row] = await sql.query(
+          `INSERT INTO sites (id, name, networks, exclude, allow_loopback, settings)
+           VALUES ($1, $2, $3::text[], $4::text[], $5, $6::jsonb) ON CONFLICT (name) DO NOTHING RETURNING id`,
+          [
+            id,
+            body.name,
+            blocks('networks', body.networks),
+            blocks('exclude', body.exclude),
+            body.allowLoopback,
+            JSON.stringify(body.settings),
+          ],
+        );
+        if (!row) throw taken(body.name);
+        await noteChange(sql, id);
+        await audit(sql, {
+          actor,
+          address,
+          action: 'site.create',
+          subject: `site ${body.name}`,
+          siteId: id,
+          detail: { ...body },
+        });
+        return readSite(sql, actor, id);
+      });
+      return { data };
+    },
+
+    'sites.update': async ({ actor, params, body, address, header }) => {
+      const data = await db.transaction(async (sql) => {
+        const before = await readSite(sql, actor, params.id, 'FOR UPDATE');
+        requireMatch(header('if-match'), before);
+        const after = {
+          name: body.name ?? before.name,
+          networks: body.networks ?? before.networks,
+          exclude: body.exclude ?? before.exclude,
+          allowLoopback: body.allowLoopback ?? before.allowLoopback,
+          settings: body.settings ?? before.settings,
+        };
+        const [clash] = await sql.query('SELECT 1 FROM sites WHERE name = $1 AND id <> $2', [
+          after.name,
+          params.id,
+        ]);
+        if (clash) throw taken(after.name);
+        await sql.query(
+          `UPDATE sites SET name = $2, networks = $3::text[], exclude = $4::text[], allow_loopback = $5,
+             settings = $6::jsonb WHERE id = $1`,
+          [
+            params.id,
+            after.name,
+            blocks('networks', after.networks),
+            blocks('exclude', after.exclude),
+            after.allowLoopback,
+            JSON.stringify(after.settings),
+          ],
+        );
+        await noteChange(sql, params.id);
+        await audit(sql, {
+          actor,
+          address,
+          action: 'site.update',
+          subject: `site ${before.name}`,
+          siteId: params.id,
+          detail: { ...body },
+        });
+        return readSite(sql, actor, params.id);
+      });
+      return { data };
+    },
+
+    'sites.delete': async ({ actor, params, address }) => {
+      await db.transaction(async (sql) => {
+        const site = await readSite(sql, actor, params.id, 'FOR UPDATE');
+        const [held] = await sql.query<Record<'collectors' | 'devices' | 'scans', boolean>>(
+          `SELECT EXISTS (SELECT 1 FROM collectors WHERE site_id = $1) AS collectors,
+             EXISTS (SELECT 1 FROM devices WHERE site_id = $1) AS devices,
+             EXISTS (SELECT 1 FROM scans WHERE site_id = $1) AS scans`,
+          [params.id],
+        );
+        const left = Object.entries(held ?? {}).flatMap(([what, some]) => (some ? [what] : []));
+        if (left.length > 0) throw new Problem('conflict', `the site still has ${left.join(', ')}`);
+        await sql.query('DELETE FROM sites WHERE id = $1', [params.id]);
+        await noteChange(sql, params.id);
+        await audit(sql, {
+          actor,
+          address,
+          action: 'site.delete',
+          subject: `site ${site.name}`,
+          siteId: params.id,
+        });
+      });
+      // Accounts that had it see one site less.
+      forget();
+      return { data: null };
+    },
+  };
+}
+
+const taken = (name: string): Problem => new Problem('conflict', `the name ${name} is taken`);
+
+async function readSite(sql: Sql, actor: Actor, id: string, lock = ''): Promise<Site> {
+  const [site] = await sql.query<Site>(`SELECT ${COLUMNS} FROM sites WHERE ${VISIBLE} AND id = $2 ${lock}`, [
+    visibleSites(actor),
+    id,
+  ]);
+  if (!site) throw notFound('site');
+  return site;
+}
+
+/** Canonical text of each address or CIDR. */
+function blocks(path: 'networks' | 'exclude', texts: readonly string[]): string[] {
+  return texts.map((text, i) => {
+    const block = parseCidr(text);
+    if (block.ok) return `${block.value.range.toString()}`;
+    const address = parseAddress(text);
+    if (address.ok) return formatAddress(address.value);
+    throw invalid(`${path}.${i}`, text.includes('/') ? block.reason : address.reason);
+  });
+}
+
+const noteChange = (sql: Sql, site: string) =>
+  sql.query('SELECT pg_notify($1, $2)', [
+    'rollcall_live',
+    JSON.stringify({ site, kind: 'site', ids: [site] }),
+  ]);

@@ -1,0 +1,215 @@
+/** Accounts of people: role, sites, enabled or not. */
+import type { User } from '@rollcall/shared/api/accounts';
+import type { Role } from '@rollcall/shared/model';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { rightsChanged } from '../kernel/auth.ts';
+import type { Sql } from '../kernel/db.ts';
+import { requireMatch } from '../kernel/etag.ts';
+import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
+import { invalid, notFound, Problem } from '../kernel/problem.ts';
+import { type AuditRecord, audit } from './audit.ts';
+import type { AccountDeps } from './deps.ts';
+import { contains, orderOf, page } from './page.ts';
+import { hashPassword } from './password.ts';
+import { endSessions } from './sessions.ts';
+
+const COLUMNS = `id, name, display_name AS "displayName", role, all_sites AS "allSites",
+  ARRAY(SELECT site_id::text FROM user_sites WHERE user_id = users.id ORDER BY 1) AS "siteIds",
+  floor(extract(epoch FROM disabled_at))::int8 AS "disabledAt",
+  floor(extract(epoch FROM created_at))::int8 AS "createdAt",
+  floor(extract(epoch FROM last_login_at))::int8 AS "lastLoginAt"`;
+/** Accounts that an administrator of the sites $1 may see and change: those that see no other site. */
+const WITHIN = `($1::uuid[] IS NULL OR (NOT all_sites AND NOT EXISTS (
+  SELECT 1 FROM user_sites WHERE user_id = users.id AND NOT site_id = ANY($1))))`;
+const ORDERS = { name: 'name', role: 'role', createdAt: 'created_at', lastLoginAt: 'last_login_at' };
+
+export interface NewUser {
+  name: string;
+  password: string;
+  displayName: string;
+  role: Role;
+  allSites: boolean;
+  siteIds: readonly string[];
+}
+
+type By = Pick<AuditRecord, 'actor' | 'address'>;
+
+/** Adds a user whose password is hashed already; the caller has the right to. */
+export async function insertUser(
+  sql: Sql,
+  { password: _, ...user }: NewUser,
+  passwordHash: string,
+  by: By,
+): Promise<string> {
+  const id = uuidv7();
+  const [row] = await sql.query(
+    `INSERT INTO users (id, name, display_name, password_hash, role, all_sites) VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (name) DO NOTHING RETURNING id`,
+    [id, user.name, user.displayName, passwordHash, user.role, user.allSites],
+  );
+  if (!row) throw new Problem('conflict', `the name ${user.name} is taken`);
+  await setSites(sql, id, user.siteIds);
+  await audit(sql, {
+    ...by,
+    action: 'user.create',
+    subject: `user ${user.name}`,
+    detail: { id, role: user.role, allSites: user.allSites, siteIds: user.siteIds },
+  });
+  return id;
+}
+
+async function setSites(sql: Sql, userId: string, siteIds: readonly string[]): Promise<void> {
+  await sql.query('DELETE FROM user_sites WHERE user_id = $1', [userId]);
+  const wanted = [...new Set(siteIds)];
+  const added = await sql.query(
+    `INSERT INTO user_sites (user_id, site_id) SELECT $1::uuid, id FROM sites WHERE id = ANY($2::uuid[]) RETURNING site_id`,
+    [userId, wanted],
+  );
+  if (added.length < wanted.length) throw invalid('siteIds', 'names a site that does not exist');
+}
+
+/** Nobody gives away more than they have: an administrator of some sites hands out those sites only. */
+function requireReach(
+  actor: Actor,
+  { allSites, siteIds }: { allSites: boolean; siteIds: readonly string[] },
+): void {
+  const { sites } = actor;
+  if (sites === 'all') return;
+  if (allSites || siteIds.some((id) => !sites.includes(id)))
+    throw new Problem('forbidden', 'no access to all of these sites');
+}
+
+/** Somebody who can manage everything must stay; asked after the change, with those who can locked in one order. */
+async function requireAdmin(sql: Sql): Promise<void> {
+  const [left] = await sql.query(
+    `SELECT 1 FROM users WHERE role = 'admin' AND all_sites AND disabled_at IS NULL LIMIT 1`,
+  );
+  if (!left)
+    throw new Problem(
+      'conflict',
+      'this is the last enabled administrator of all sites; make another one first',
+    );
+}
+const lockAdmins = (sql: Sql) =>
+  sql.query(
+    `SELECT id FROM users WHERE role = 'admin' AND all_sites AND disabled_at IS NULL ORDER BY id FOR UPDATE`,
+  );
+
+async function readUser(sql: Sql, actor: Actor, id: string, lock = ''): Promise<User> {
+  const [user] = await sql.query<User>(`SELECT ${COLUMNS} FROM users WHERE ${WITHIN} AND id = $2 ${lock}`, [
+    visibleSites(actor),
+    id,
+  ]);
+  if (!user) throw notFound('user');
+  return user;
+}
+
+type Ids = 'users.list' | 'users.get' | 'users.create' | 'users.update' | 'users.delete' | 'assignees.list';
+
+export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> {
+  return {
+    'users.list': async ({ actor, query }) =>
+      page(db, {
+        columns: COLUMNS,
+        from: 'users',
+        where: `${WITHIN} AND ($2::text IS NULL OR name ILIKE $2 OR display_name ILIKE $2)`,
+        order: `${orderOf(query.sort, ORDERS, 'name')}, id`,
+        params: [visibleSites(actor), query.search === undefined ? null : contains(query.search)],
+        page: query.page,
+        pageSize: query.pageSize,
+      }),
+
+    'users.get': async ({ actor, params }) => ({ data: await readUser(db, actor, params.id) }),
+
+    'users.create': async ({ actor, body, address }) => {
+      requireReach(actor, body);
+      const passwordHash = await hashPassword(body.password);
+      const data = await db.transaction(async (sql) => {
+        const id = await insertUser(sql, body, passwordHash, { actor, address });
+        return readUser(sql, actor, id);
+      });
+      return { data };
+    },
+
+    'users.update': async ({ actor, params, body, address, header }) => {
+      const passwordHash = body.password === undefined ? null : await hashPassword(body.password);
+      const data = await db.transaction(async (sql) => {
+        await lockAdmins(sql);
+        const before = await readUser(sql, actor, params.id, 'FOR UPDATE');
+        requireMatch(header('if-match'), before);
+        const after = {
+          role: body.role ?? before.role,
+          allSites: body.allSites ?? before.allSites,
+          siteIds: body.siteIds ?? before.siteIds,
+        };
+        requireReach(actor, after);
+        const disabled = body.disabled ?? before.disabledAt !== null;
+        await sql.query(
+          `UPDATE users SET display_name = coalesce($2, display_name), role = $3, all_sites = $4,
+             password_hash = coalesce($5, password_hash),
+             disabled_at = CASE WHEN $6::timestamptz IS NULL THEN NULL ELSE coalesce(disabled_at, $6) END
+           WHERE id = $1`,
+          [
+            params.id,
+            body.displayName ?? null,
+            after.role,
+            after.allSites,
+            passwordHash,
+            disabled ? new Date(clock.now()) : null,
+          ],
+        );
+        if (body.siteIds) await setSites(sql, params.id, body.siteIds);
+        await requireAdmin(sql);
+        // A new role or password, or none any more: who is signed in signs in again.
+        if (after.role !== before.role || passwordHash !== null || body.disabled)
+          await endSessions(sql, params.id, {});
+        await rightsChanged(sql, params.id);
+        const { password, ...shown } = body;
+        await audit(sql, {
+          actor,
+          address,
+          action: 'user.update',
+          subject: `user ${before.name}`,
+          detail: { id: params.id, ...shown, ...(password !== undefined && { password: 'changed' }) },
+        });
+        return readUser(sql, actor, params.id);
+      });
+      forget(params.id);
+      return { data };
+    },
+
+    'users.delete': async ({ actor, params, address }) => {
+      await db.transaction(async (sql) => {
+        await lockAdmins(sql);
+        const user = await readUser(sql, actor, params.id, 'FOR UPDATE');
+        await sql.query('DELETE FROM users WHERE id = $1', [params.id]);
+        await requireAdmin(sql);
+        await rightsChanged(sql, params.id);
+        await audit(sql, {
+          actor,
+          address,
+          action: 'user.delete',
+          subject: `user ${user.name}`,
+          detail: { id: params.id },
+        });
+      });
+      forget(params.id);
+      return { data: null };
+    },
+
+    'assignees.list': async ({ actor, query }) =>
+      page(db, {
+        columns: 'id, name, display_name AS "displayName"',
+        from: 'users',
+        where: `disabled_at IS NULL
+          AND ($1::uuid[] IS NULL OR all_sites OR EXISTS (
+            SELECT 1 FROM user_sites WHERE user_id = users.id AND site_id = ANY($1)) OR id = $3)
+          AND ($2::uuid IS NULL OR all_sites OR EXISTS (
+            SELECT 1 FROM user_sites WHERE user_id = users.id AND site_id = $2))`,
+        order: 'name, id',
+        params: [visibleSites(actor), query.site ?? null, actor.userId],
+        page: query.page,
+        pageSize: query.pageSize,
+      }),
+  };
+}
