@@ -193,6 +193,7 @@ class SweepRun {
   }
 
   close(): void {
+    this.#report();
     this.#stopPolling();
     this.#echo.close();
   }
