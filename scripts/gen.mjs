@@ -1,0 +1,42 @@
+// Writes the files that are made from the sources. usage: node scripts/gen.mjs [--check]
+// --check writes nothing, and ends with 1 where a file on disk is not what the sources give.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bin, bootstrap, root, run } from './bootstrap.mjs';
+
+/** Path from the root → how its text is made, once the packages are built. */
+const files = {
+  'docs/openapi.json': async () => {
+    const { operations } = await import('../packages/shared/dist/api/index.js');
+    const { openApiDocument } = await import('../packages/server/dist/kernel/openapi.js');
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    return `${JSON.stringify(openApiDocument(operations, version), null, 2)}\n`;
+  },
+};
+
+const check = process.argv.includes('--check');
+bootstrap();
+run(bin('tsc'), ['-b', 'packages/server']);
+let stale = false;
+for (const [path, make] of Object.entries(files)) {
+  const text = await make();
+  const file = join(root, path);
+  const before = read(file);
+  if (before === text) continue;
+  if (check) {
+    stale = true;
+    console.error(`rollcall: ${path} is not what the sources give; run: node scripts/gen.mjs`);
+  } else {
+    writeFileSync(file, text);
+    console.error(`rollcall: wrote ${path}`);
+  }
+}
+process.exit(stale ? 1 : 0);
+
+function read(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
