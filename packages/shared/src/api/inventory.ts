@@ -198,6 +198,7 @@ export const deviceHistoryEntry = z
     after: z.unknown().meta({ description: 'What is since.' }),
   })
   .meta({ id: 'DeviceHistoryEntry' });
+export type DeviceHistoryEntry = z.infer<typeof deviceHistoryEntry>;
 
 const evidenceClaim = z.strictObject({ kind: z.string().meta({ example: 'serial' }), value: z.string() });
 

@@ -1,0 +1,115 @@
+/**
+ * What every list shares: parameters, visibility, orders out of an allow-list, and the one statement that answers a
+ * page together with the exact number of all rows. Nothing that a caller sent ever becomes SQL text.
+ */
+import { type Actor, sees, visibleSites } from './handler.ts';
+import { Problem } from './problem.ts';
+import type { Sql } from './sql.ts';
+
+/** The parameters of one statement, numbered as they are mentioned. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  /** Adds a value and gives its placeholder. */
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+/** Sites a statement may read: null means every one. */
+export type Scope = readonly string[] | null;
+
+/** The caller's sites, narrowed to one where the query names it. */
+export function scopeOf(actor: Actor, site?: string): Scope {
+  if (site === undefined) return visibleSites(actor);
+  if (!sees(actor, site)) throw new Problem('forbidden', 'no access to this site');
+  return [site];
+}
+
+/** The condition that keeps a statement inside a scope. One site is an equality, so that ordered indexes serve it. */
+export function inScope(parameters: Parameters, column: string, scope: Scope): string {
+  if (scope === null) return 'true';
+  if (scope.length === 1) return `${column} = ${parameters.add(scope[0])}::uuid`;
+  return `${column} = ANY(${parameters.add(scope)}::uuid[])`;
+}
+
+/** A text as the inside of a LIKE pattern that matches it anywhere. The escape character is the backslash. */
+export const anywhere = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+/** One column of an order: an expression over the list's table, and its direction. */
+export interface OrderBy {
+  by: string;
+  descending: boolean;
+}
+
+/** The order that `sort` names, out of the list's allow-list; ties are broken by the columns behind it. */
+export function orderOf<Field extends string>(
+  sorts: Readonly<Record<Field, readonly string[]>>,
+  sort: Field | `-${Field}`,
+): OrderBy[] {
+  const descending = sort.startsWith('-');
+  const field = (descending ? sort.slice(1) : sort) as Field;
+  return sorts[field].map((by) => ({ by, descending }));
+}
+
+export const orderSql = (order: readonly OrderBy[]): string =>
+  order.map(({ by, descending }) => (descending ? `${by} DESC` : by)).join(', ');
+const reversed = (order: readonly OrderBy[]): OrderBy[] =>
+  order.map(({ by, descending }) => ({ by, descending: !descending }));
+
+export interface PageRequest {
+  page: number;
+  pageSize: number;
+}
+export const offsetOf = ({ page, pageSize }: PageRequest): number => (page - 1) * pageSize;
+
+/** Beyond this many rows before it, a page is also looked for from the other end. */
+const DEEP = 2_000;
+
+/**
+ * The keys of one page, as `SELECT … LIMIT`. A deep page beyond the middle is walked to from the end, where `total` (a
+ * scalar subquery) says that this is shorter: the branch that is not taken costs nothing (a one-time filter).
+ */
+export function pageKeys(
+  { keys, from, where, order }: { keys: string; from: string; where: string; order: readonly OrderBy[] },
+  request: PageRequest,
+  total: string,
+): string {
+  const { pageSize } = request;
+  const offset = offsetOf(request);
+  const forward = `SELECT ${keys} FROM ${from} WHERE ${where} ORDER BY ${orderSql(order)} LIMIT ${pageSize} OFFSET ${offset}`;
+  if (offset < DEEP) return forward;
+  return `(SELECT ${keys} FROM ${from} WHERE ${where} AND ${total} >= ${2 * offset}
+      ORDER BY ${orderSql(order)} LIMIT ${pageSize} OFFSET ${offset})
+    UNION ALL
+    (SELECT ${keys} FROM ${from} WHERE ${where} AND ${total} < ${2 * offset}
+      ORDER BY ${orderSql(reversed(order))}
+      LIMIT greatest(0, least(${pageSize}, ${total} - ${offset}))
+      OFFSET greatest(0, ${total} - ${offset + pageSize}))`;
+}
+
+export interface Page<Row> {
+  rows: Row[];
+  totalCount: number;
+}
+
+/**
+ * Runs a statement whose rows carry `total`: it answers at least one row, and one without `id` where the page is
+ * empty (`FROM total LEFT JOIN page`).
+ */
+export async function readPage<Row extends { id: string }>(
+  sql: Sql,
+  text: string,
+  parameters: Parameters,
+): Promise<Page<Row>> {
+  const rows = await sql.query<Row & { total: number }>(text, parameters.values);
+  return { rows: rows.filter((row) => row.id !== null), totalCount: rows[0]?.total ?? 0 };
+}
+
+/** A time of the database as the API tells it: Unix seconds, or null. */
+export function seconds(time: Date): number;
+export function seconds(time: Date | null): number | null;
+export function seconds(time: Date | null): number | null {
+  return time === null ? null : Math.floor(time.getTime() / 1000);
+}
