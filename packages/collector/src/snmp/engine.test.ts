@@ -298,6 +298,15 @@ describe('the engine itself', () => {
     await small.close();
   });
 
+  it('a question that cannot be written is an answer, not a crash', async () => {
+    const agent = await agentThat(() => undefined);
+    expect(await ask(agent, patient, { type: 'get', oids: ['1.3.x'] })).toEqual({
+      ok: false,
+      code: 'bad-request',
+      detail: 'bad-oid',
+    });
+  });
+
   it('ends everything when it closes', async () => {
     const mortal = await SnmpEngine.open({ clock: systemClock });
     const agent = await agentThat(() => undefined);

@@ -58,6 +58,8 @@ export interface EngineStats {
 const BURST = 32;
 /** Messages of one v3 exchange that a Report may cause: discovery, the request, a new clock or engine. */
 const MOST_ROUNDS = 4;
+/** Reasons not to send that may be gone at the next try: full buffers, and a full connection-tracking table (EPERM). */
+const PASSING = new Set(['ENOBUFS', 'ENOMEM', 'EAGAIN', 'EPERM']);
 
 export class SnmpEngine {
   readonly clock: Clock;
@@ -192,14 +194,21 @@ export class SnmpEngine {
       return;
     }
     const now = this.clock.monotonic();
+    let message: Buffer;
+    try {
+      message = messageOf(exchange, now);
+    } catch (error) {
+      if (!(error instanceof BerError)) throw error;
+      this.#finish(exchange, failure('bad-request', error.code));
+      return;
+    }
     exchange.sent += 1;
     exchange.sentAt = now;
     this.#stats.sent += 1;
     this.#deadlines.add(exchange, exchange.options.timeoutMs);
-    socket.send(messageOf(exchange, now), exchange.port, exchange.address, (errno) => {
-      // A full buffer is a lost packet like any other; the next try may do better.
-      if (errno === null || errno === 'ENOBUFS' || errno === 'EAGAIN') return;
-      this.#finish(exchange, failure('unreachable', errno));
+    socket.send(message, exchange.port, exchange.address, (errno) => {
+      exchange.sendError = errno;
+      if (errno !== null && !PASSING.has(errno)) this.#finish(exchange, failure('unreachable', errno));
     });
   }
 
@@ -207,6 +216,10 @@ export class SnmpEngine {
     if (exchange.done) return;
     if (exchange.sent < exchange.options.tries) {
       this.#enqueue(exchange);
+      return;
+    }
+    if (exchange.sendError !== null) {
+      this.#finish(exchange, failure('unreachable', exchange.sendError));
       return;
     }
     this.#stats.timedOut += 1;

@@ -55,6 +55,8 @@ export interface Exchange extends Asked, Waiting {
   sentAt: number;
   /** Reports heeded so far. */
   rounds: number;
+  /** Errno of the last try, when the system did not send it. */
+  sendError: string | null;
   /** Why the last reply that seemed to belong here was not believed. */
   refused: DropReason | null;
 }
@@ -78,6 +80,7 @@ export const exchangeOf = (
   paid: options.paid === true,
   sentAt: 0,
   rounds: 0,
+  sendError: null,
   refused: null,
   due: 0,
   waitMs: 0,

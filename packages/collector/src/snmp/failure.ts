@@ -27,6 +27,7 @@ export type DropReason = (typeof DROP_REASONS)[number];
 export type FailureCode =
   | 'timeout'
   | 'unreachable'
+  | 'bad-request'
   | 'cancelled'
   | 'closed'
   | 'busy'
@@ -85,6 +86,7 @@ const TEXT: Record<FailureCode, string> = {
   timeout:
     'No answer. The address may be unused, a firewall may drop SNMP, or the agent does not know this community.',
   unreachable: 'The system could not send to this address. Check the route and the local firewall.',
+  'bad-request': 'The request itself cannot be written. Check the OIDs of the rules and the credential.',
   cancelled: 'Cancelled before an answer came.',
   closed: 'The collector is stopping.',
   busy: 'Too many requests are waiting. Lower the number of scans that run at once.',

@@ -84,8 +84,8 @@ export function encodeCommunityMessage(message: CommunityMessage): Buffer {
 /** The envelope of a v3 message, read from where `openMessage` stopped. */
 export function readSecureEnvelope(reader: BerReader): SecureEnvelope {
   const message = reader.enter(Tag.sequence);
-  const msgId = reader.integer();
-  const maxSize = reader.integer();
+  const msgId = readUnsigned31(reader);
+  const maxSize = readUnsigned31(reader);
   const flags = reader.octets();
   const securityModel = reader.integer();
   reader.leave(message);
@@ -97,8 +97,8 @@ export function readSecureEnvelope(reader: BerReader): SecureEnvelope {
   reader.end = reader.position + inside;
   const parameters = reader.enter(Tag.sequence);
   const engineId = reader.octets();
-  const engineBoots = reader.integer();
-  const engineTime = reader.integer();
+  const engineBoots = readUnsigned31(reader);
+  const engineTime = readUnsigned31(reader);
   const userName = reader.octets();
   const digest = reader.octets();
   const salt = reader.octets();
@@ -124,6 +124,13 @@ export function readSecureEnvelope(reader: BerReader): SecureEnvelope {
     salt,
     payload: encrypted ? payload : reader.bytes.subarray(start, reader.position),
   };
+}
+
+/** RFC 3412 section 6 and RFC 3414 section 2.4 allow 0 … 2³¹−1. */
+function readUnsigned31(reader: BerReader): number {
+  const value = reader.integer();
+  if (value < 0 || value > 0x7fff_ffff) throw new BerError('bad-integer');
+  return value;
 }
 
 /** Writes the envelope around `payload`; `digest` and `salt` stand in it as they are. */
