@@ -3,8 +3,8 @@
  * changing in steps. Whatever a scanner sees, in whatever order, the boxes of `truth` are all there are.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import type { Device } from './device.ts';
 import { cases, overlapping, southBoxes } from './identity/cases.ts';
+import type { Box } from './product.ts';
 import { makeSite, type Site } from './site.ts';
 import { type LiveSite, startSite } from './start.ts';
 
@@ -34,24 +34,26 @@ export interface IdentityLab {
 
 const credentials = [{ name: 'public (v2c)', version: 'v2c' as const, community: 'public' }];
 
+/** Both sites as described, made anew by each call. */
+export function identitySites(): { north: Site; south: Site } {
+  const all = Object.values(cases);
+  const north = siteOf(
+    'north',
+    all.flatMap((c) => c.boxes),
+  );
+  for (const device of north.devices) for (const { adjust } of all) adjust?.(device);
+  return { north, south: siteOf('south', southBoxes) };
+}
+
 /** Starts both sites; on loopback two sites are told apart by the port of their agents. */
 export async function startIdentity(settings: {
   ports: { north: number; south: number };
   clock?: Clock;
 }): Promise<IdentityLab> {
   const clock = settings.clock ? { clock: settings.clock } : {};
-  const all = Object.values(cases);
-  const north = await startSite(
-    siteOf(
-      'north',
-      all.flatMap((c) => c.boxes),
-      (device) => {
-        for (const { adjust } of all) adjust?.(device);
-      },
-    ),
-    { port: settings.ports.north, ...clock },
-  );
-  const south = await startSite(siteOf('south', southBoxes), { port: settings.ports.south, ...clock });
+  const sites = identitySites();
+  const north = await startSite(sites.north, { port: settings.ports.north, ...clock });
+  const south = await startSite(sites.south, { port: settings.ports.south, ...clock });
   return {
     north,
     south,
@@ -68,15 +70,7 @@ export async function startIdentity(settings: {
   };
 }
 
-function siteOf(
-  name: string,
-  boxes: Parameters<typeof makeSite>[0]['boxes'],
-  adjust: (device: Device) => void = () => undefined,
-): Site {
-  const site = makeSite({ name, boxes, links: [], credentials });
-  for (const device of site.devices) adjust(device);
-  return site;
-}
+const siteOf = (name: string, boxes: Box[]): Site => makeSite({ name, boxes, links: [], credentials });
 
 /** All changes of the same number happen between the same two scans. */
 function stepsOf(north: LiveSite): IdentityStep[] {

@@ -1,5 +1,6 @@
 /** Cables between boxes, and all that follows from them: neighbours, forwarding tables, ARP tables. */
 import { type Device, type Port, portNamed } from './device.ts';
+import { toNumber } from './targets.ts';
 
 /** One cable, each end as `box:port`. */
 export interface Link {
@@ -20,27 +21,44 @@ interface Cable {
   unmanaged: boolean;
 }
 
+/** Plugs cables in: both ends come up, name each other, and carry the VLAN of what is behind them. */
+export function plug(devices: Device[], links: Link[], vlanOf: (address: string) => number): void {
+  for (const { a, b } of cablesOf(devices, links)) {
+    plugEnd(a, b, vlanOf);
+    plugEnd(b, a, vlanOf);
+  }
+}
+
+/** Pulls cables out: both ends go down. */
+export function unplug(devices: Device[], links: Link[]): void {
+  for (const { a, b } of cablesOf(devices, links)) {
+    for (const { port } of [a, b]) Object.assign(port, { oper: 'down', alias: '' });
+  }
+}
+
 /**
- * Writes into every device what it learns over the cables. Whatever it had learnt before is forgotten, so it may be
- * called again after a change. `vlanOf` tells the VLAN of an address's network.
+ * Writes into every device what it learns over the cables whose ends are up: neighbours, forwarding and ARP tables.
+ * Whatever it had learnt before is forgotten. `vlanOf` tells the VLAN of an address's network.
  */
-export function connect(devices: Device[], links: Link[], vlanOf: (address: string) => number): void {
-  const byName = new Map(devices.map((d) => [d.name, d]));
-  const cables = links.map((link) => ({
-    a: endOf(byName, link.a),
-    b: endOf(byName, link.b),
-    unmanaged: link.unmanaged ?? false,
-  }));
+export function learn(devices: Device[], links: Link[], vlanOf: (address: string) => number): void {
+  const cables = cablesOf(devices, links).filter((c) => c.a.port.oper === 'up' && c.b.port.oper === 'up');
   for (const device of devices) Object.assign(device, { neighbours: [], arp: [], fdb: [] });
   for (const cable of cables) {
-    plug(cable.a, cable.b, vlanOf);
-    plug(cable.b, cable.a, vlanOf);
     if (cable.unmanaged) continue;
     hear(cable.a, cable.b);
     hear(cable.b, cable.a);
   }
   forward(devices, cables, vlanOf);
   for (const device of devices) resolve(device, devices);
+}
+
+function cablesOf(devices: Device[], links: Link[]): Cable[] {
+  const byName = new Map(devices.map((d) => [d.name, d]));
+  return links.map((link) => ({
+    a: endOf(byName, link.a),
+    b: endOf(byName, link.b),
+    unmanaged: link.unmanaged ?? false,
+  }));
 }
 
 function endOf(devices: Map<string, Device>, end: string): End {
@@ -52,7 +70,7 @@ function endOf(devices: Map<string, Device>, end: string): End {
 
 const isBridge = (device: Device): boolean => device.features.includes('bridge');
 
-function plug(own: End, other: End, vlanOf: (address: string) => number): void {
+function plugEnd(own: End, other: End, vlanOf: (address: string) => number): void {
   if (own.port.admin === 'up' && other.port.admin === 'up') own.port.oper = 'up';
   own.port.alias = `${other.device.name} ${other.port.name}`;
   own.port.trunk = isBridge(own.device) && isBridge(other.device);
@@ -64,7 +82,6 @@ const LISTENS = { lldp: ['lldp', 'lldp-v2'], cdp: ['cdp'] } as const;
 const SPEAKS = { lldp: ['lldp', 'lldp-v2', 'lldp-sender'], cdp: ['cdp'] } as const;
 
 function hear(own: End, other: End): void {
-  if (own.port.oper !== 'up' || other.port.oper !== 'up') return;
   for (const protocol of ['lldp', 'cdp'] as const) {
     const listens = LISTENS[protocol].some((f) => own.device.features.includes(f));
     const speaks = SPEAKS[protocol].some((f) => other.device.features.includes(f));
@@ -80,8 +97,7 @@ function hear(own: End, other: End): void {
 
 /** Every bridge learns every station on the port that leads to it over the spanning tree. */
 function forward(devices: Device[], cables: Cable[], vlanOf: (address: string) => number): void {
-  const live = cables.filter((c) => c.a.port.oper === 'up' && c.b.port.oper === 'up');
-  const tree = spanningTree(devices.filter(isBridge), live);
+  const tree = spanningTree(devices.filter(isBridge), cables);
   const learn = (at: Device, toward: Device | null, own: Port | null, mac: string, vlan: number) => {
     const port = own ?? (toward && tree.portToward(at, toward));
     if (port) at.fdb.push({ mac, ifIndex: port.lag ?? port.ifIndex, vlan });
@@ -92,7 +108,7 @@ function forward(devices: Device[], cables: Cable[], vlanOf: (address: string) =
       if (other !== bridge) learn(bridge, other, null, managementMac(other), vlan);
     }
   }
-  for (const { a, b } of live) {
+  for (const { a, b } of cables) {
     for (const [station, access] of [[a, b] as const, [b, a] as const]) {
       if (isBridge(station.device) || !isBridge(access.device)) continue;
       const vlan = vlanOf(station.device.addresses[0]?.address ?? '');
@@ -170,9 +186,8 @@ function resolve(device: Device, devices: Device[]): void {
   }
 }
 
-const bitsOf = (address: string): number => address.split('.').reduce((n, part) => n * 256 + Number(part), 0);
-
-export const inNetwork = (address: string, network: string, prefixLength: number): boolean => {
+/** IPv4 only; a host route (/32) has nobody in it. */
+const inNetwork = (address: string, network: string, prefixLength: number): boolean => {
   const size = 2 ** (32 - prefixLength);
-  return size > 1 && Math.floor(bitsOf(address) / size) === Math.floor(bitsOf(network) / size);
+  return size > 1 && Math.floor(toNumber(address) / size) === Math.floor(toNumber(network) / size);
 };

@@ -1,7 +1,7 @@
 /** A described site: its boxes, its cables, and what is true of it. */
 import type { DeviceClass } from '@rollcall/shared/model';
 import { type Access, type Device, reachable } from './device.ts';
-import { connect, type Link } from './network.ts';
+import { type Link, learn, plug, unplug } from './network.ts';
 import { type Box, makeDevice } from './product.ts';
 import { coverOf } from './targets.ts';
 
@@ -23,8 +23,10 @@ export interface Site {
   devices: Device[];
   links: Link[];
   credentials: Credential[];
-  /** Recomputes neighbours, forwarding and ARP tables from devices and links. */
-  connect(): void;
+  /** Brings neighbours, forwarding and ARP tables up to date after a change of devices. */
+  learn(): void;
+  /** Exchanges the cables: ends of those that are gone go down, ends of new ones come up. */
+  recable(links: Link[]): void;
 }
 
 /** One box as a scanner should find it. */
@@ -58,11 +60,24 @@ export function makeSite(description: SiteDescription): Site {
   const site: Site = {
     name: description.name,
     devices: description.boxes.map(makeDevice),
-    links: description.links,
+    links: [],
     credentials: description.credentials,
-    connect: () => connect(site.devices, site.links, vlanOf),
+    learn: () => learn(site.devices, site.links, vlanOf),
+    recable: (links) => {
+      unplug(
+        site.devices,
+        site.links.filter((l) => !links.includes(l)),
+      );
+      plug(
+        site.devices,
+        links.filter((l) => !site.links.includes(l)),
+        vlanOf,
+      );
+      site.links = links;
+      site.learn();
+    },
   };
-  site.connect();
+  site.recable(description.links);
   return site;
 }
 

@@ -107,7 +107,7 @@ export interface LiveSite {
    * two boxes that claim an address the one changed last gets it.
    */
   change(name: string, edit: (device: Device) => void): Promise<void>;
-  /** Pulls cables and plugs others. */
+  /** Pulls cables (leave them out of what `edit` returns) and plugs others (add them). */
   recable(edit: (links: Site['links']) => Site['links']): void;
   stop(): Promise<void>;
 }
@@ -130,8 +130,7 @@ export async function startSite(site: Site, settings: StartSettings): Promise<Li
       await wire.attach(address, (datagram, send, from) => live.responder(datagram, send, from));
     }
   };
-  const settle = () => {
-    site.connect();
+  const refresh = () => {
     for (const live of boxes.values()) live.refresh();
   };
   try {
@@ -153,12 +152,13 @@ export async function startSite(site: Site, settings: StartSettings): Promise<Li
       for (const address of reachable(live.device)) before.delete(address);
       const taken = new Set(site.devices.flatMap((d) => (d.access ? reachable(d) : [])));
       for (const address of before) if (!taken.has(address)) wire.detach(address);
-      settle();
+      site.learn();
+      refresh();
       await attach(live);
     },
     recable: (edit) => {
-      site.links = edit(site.links);
-      settle();
+      site.recable(edit(site.links));
+      refresh();
     },
     stop: () => wire.stop(),
   };

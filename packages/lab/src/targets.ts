@@ -1,6 +1,7 @@
 /** Writes a set of IPv4 addresses as the `targets` of a scan. */
 
-const toNumber = (address: string): number =>
+/** An IPv4 address as a number. */
+export const toNumber = (address: string): number =>
   address.split('.').reduce((n, part) => n * 256 + Number(part), 0);
 const toAddress = (n: number): string => [24, 16, 8, 0].map((shift) => (n >>> shift) & 255).join('.');
 

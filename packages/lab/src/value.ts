@@ -1,4 +1,5 @@
 /** Short makers of SNMP values, so that device descriptions read as data. */
+import { parseAddress } from '@rollcall/shared/ip';
 import type { Value } from '@rollcall/shared/snmp/pdu';
 
 /** What a description may write down: text and bytes are OCTET STRING, plain numbers INTEGER. */
@@ -37,8 +38,12 @@ export const asValue = (plain: Plain): Value => {
 /** The six octets of a hardware address in colon form. */
 export const macBytes = (mac: string): Buffer => Buffer.from(mac.replaceAll(':', ''), 'hex');
 /** An IPv4 or IPv6 address as InetAddress octets (RFC 4001). */
-export const addressBytes = (address: string): Buffer =>
-  address.includes(':') ? ipv6Bytes(address) : Buffer.from(address.split('.').map(Number));
+export const addressBytes = (address: string): Buffer => {
+  const parsed = parseAddress(address);
+  if (!parsed.ok) throw new RangeError(`${address}: ${parsed.reason}`);
+  const { family, value } = parsed.value;
+  return Buffer.from(value.toString(16).padStart(family === 4 ? 8 : 32, '0'), 'hex');
+};
 
 /** A BITS value of `octetCount` octets with the given bits set; bit 0 is the highest of the first octet (RFC 2578). */
 export const bits = (set: Iterable<number>, octetCount: number): Buffer => {
@@ -46,15 +51,3 @@ export const bits = (set: Iterable<number>, octetCount: number): Buffer => {
   for (const bit of set) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
   return bytes;
 };
-
-function ipv6Bytes(address: string): Buffer {
-  const [head = '', tail] = address.split('::');
-  const groups = (part: string | undefined) =>
-    part ? part.split(':').map((g) => Number.parseInt(g, 16)) : [];
-  const left = groups(head);
-  const right = groups(tail);
-  const zeros: number[] = tail === undefined ? [] : new Array(8 - left.length - right.length).fill(0);
-  const bytes = Buffer.alloc(16);
-  for (const [i, group] of [...left, ...zeros, ...right].entries()) bytes.writeUInt16BE(group, i * 2);
-  return bytes;
-}

@@ -1,0 +1,123 @@
+import { AddressSpace } from '@rollcall/shared/address-space';
+import { DEVICE_CLASSES } from '@rollcall/shared/model';
+import { BerWriter } from '@rollcall/shared/snmp/ber';
+import { parseOid } from '@rollcall/shared/snmp/oid';
+import { writePdu } from '@rollcall/shared/snmp/pdu';
+import { parseTargets } from '@rollcall/shared/targets';
+import { describe, expect, it } from 'vitest';
+import { demoSite } from './demo.ts';
+import { describe as mibsOf } from './describe/mib.ts';
+import { type Device, reachable } from './device.ts';
+import { identitySites } from './identity.ts';
+import { truthOf } from './site.ts';
+import { topologyFixture } from './topology.ts';
+
+const demo = demoSite();
+const sites = [demo, topologyFixture().site, ...Object.values(identitySites())];
+const expand = (targets: string): string[] => {
+  const parsed = parseTargets(targets, { allowLoopback: true });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const space = new AddressSpace(parsed.targets.ranges);
+  return Array.from({ length: space.size }, (_, i) => space.at(i));
+};
+const doubles = <T>(list: T[]): T[] => list.filter((item, i) => list.indexOf(item) !== i);
+
+describe('the demonstration site', () => {
+  const truth = truthOf(demo);
+  it('is a believable site: size, kinds, versions, several addresses, hosts that only answer ping', () => {
+    expect(truth.devices.length).toBeGreaterThanOrEqual(60);
+    expect(new Set(truth.devices.map((d) => d.class)).size).toBeGreaterThanOrEqual(12);
+    expect(new Set(truth.devices.map((d) => d.model)).size).toBeGreaterThanOrEqual(25);
+    expect(new Set(truth.devices.map((d) => d.snmp))).toEqual(new Set(['v1', 'v2c', 'v3', null]));
+    const many = truth.devices.filter((d) => d.addresses.length > 1);
+    expect(many.length).toBeGreaterThanOrEqual(10);
+    expect(Math.max(...many.map((d) => d.addresses.length))).toBeLessThanOrEqual(8);
+    for (const d of truth.devices) expect(DEVICE_CLASSES).toContain(d.class);
+    for (const d of truth.devices.filter((x) => x.snmp === null)) expect(d.class).toBe('unknown');
+  });
+
+  it('needs its ordered list of credentials, and each device has one in it', () => {
+    for (const { access } of demo.devices) {
+      if (access)
+        expect(
+          truth.credentials.some((c) =>
+            Object.entries(access).every(([k, v]) => c[k as keyof typeof c] === v),
+          ),
+        ).toBe(true);
+    }
+    expect(new Set(demo.devices.map((d) => JSON.stringify(d.access))).size).toBe(
+      truth.credentials.length + 1,
+    );
+  });
+
+  it('connects every box, and LLDP tells the same link at both ends', () => {
+    for (const d of demo.devices) {
+      expect(demo.links.some((l) => [l.a, l.b].some((end) => end.startsWith(`${d.name}:`)))).toBe(true);
+      for (const n of d.neighbours) {
+        const port = d.ports.find((p) => p.ifIndex === n.ifIndex);
+        expect(port?.oper).toBe('up');
+        if (!n.remote.features.some((f) => f === 'lldp' || f === 'lldp-v2') || n.protocol !== 'lldp')
+          continue;
+        const back = n.remote.neighbours.filter((m) => m.remote === d && m.ifIndex === n.remotePort.ifIndex);
+        expect(back.map((m) => m.remotePort)).toContain(port);
+      }
+    }
+  });
+
+  it('is made anew each time', () => {
+    const first = demoSite();
+    const [device] = first.devices;
+    if (device) device.sysName = 'changed';
+    device?.ports.pop();
+    expect(truthOf(demoSite())).toEqual(truth);
+    expect(demoSite().devices[0]?.sysName).toBe('core-1');
+  });
+});
+
+describe.each(sites.map((s) => [s.name, s] as const))('the site %s', (_, site) => {
+  it('has targets that are exactly its addresses, each on one box', () => {
+    const addresses = site.devices.flatMap(reachable);
+    expect(doubles(addresses)).toEqual([]);
+    expect(expand(truthOf(site).targets).sort()).toEqual([...addresses].sort());
+  });
+
+  it('has no hardware address twice, but those of virtual routers', () => {
+    const macs = site.devices.flatMap((d) => d.ports.map((p) => p.mac).filter(Boolean));
+    expect(doubles(macs).filter((m) => !/^00:00:(5e:00:01|0c:07:ac)/.test(m))).toEqual([]);
+  });
+
+  it.each(site.devices.filter((d) => d.access).map((d) => [d.name, d] as const))(
+    '%s shows a sound MIB',
+    (_name, d) => {
+      sound(d);
+    },
+  );
+});
+
+function sound(d: Device): void {
+  const indexes = d.ports.map((p) => p.ifIndex);
+  expect(doubles(indexes)).toEqual([]);
+  for (const a of d.addresses) expect(indexes).toContain(a.ifIndex);
+  expect(doubles(d.entities.map((e) => e.index))).toEqual([]);
+  for (const e of d.entities)
+    expect(e.parent === 0 || d.entities.some((p) => p.index === e.parent)).toBe(true);
+  for (const e of d.fdb) expect(d.ports.find((p) => p.ifIndex === e.ifIndex)?.bridgePort).toBeDefined();
+  expect(parseOid(d.sysObjectId)).not.toBeNull();
+  expect(`${d.sysDescr}${Object.values(d.objects).join()}${JSON.stringify(d.entities)}`).not.toMatch(
+    /\{\w+\}/,
+  );
+  expect(d.engineId).toMatch(/^([0-9a-f]{2}){5,32}$/);
+  const writer = new BerWriter(65_535);
+  for (const mib of mibsOf(d, () => 10).values()) {
+    for (const { oid, value } of mib.under()) {
+      // Throws on whatever the codec cannot carry.
+      writePdu(writer.reset(), {
+        type: 'get',
+        requestId: 1,
+        errorStatus: 0,
+        errorIndex: 0,
+        varbinds: [{ oid, ...value }],
+      });
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { exchange, get, readReply } from './testing/client.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const main = join(root, 'packages/lab/dist/main.js');
+const PORT = 22_000 + (process.pid % 18_000);
+
+/** Starts the program; resolves with its first line. */
+async function start(...args: string[]) {
+  const child = spawn(process.execPath, [main, '--port', String(PORT), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  const line = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      out += chunk;
+      if (out.includes('\n')) resolve(out.slice(0, out.indexOf('\n')));
+    });
+    child.on('exit', (code) => reject(new Error(`ended with ${code}`)));
+  });
+  const stop = () =>
+    new Promise<number | null>((resolve) => {
+      child.on('exit', resolve);
+      child.kill('SIGTERM');
+    });
+  return { truth: JSON.parse(line), stop };
+}
+
+describe('the command line', () => {
+  beforeAll(() => {
+    spawnSync(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/lab'], { cwd: root });
+    expect(existsSync(main), `${main} could not be built`).toBe(true);
+  });
+
+  it('serves the demonstration, prints the truth and stops on SIGTERM', async () => {
+    const { truth, stop } = await start();
+    expect(truth).toMatchObject({ site: 'demo', targets: expect.any(String), devices: expect.any(Array) });
+    const { addresses, name } = truth.devices.find((d: { name: string }) => d.name === 'web-1');
+    const [answer] = await exchange(addresses[0], PORT, get('1.3.6.1.2.1.1.5.0'));
+    expect(String(readReply(answer?.bytes ?? null).varbinds[0]?.value)).toBe(name);
+    expect(await stop()).toBe(0);
+    // The port is free again.
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve, reject) =>
+      socket.on('error', reject).bind(PORT, addresses[0], resolve),
+    );
+    socket.close();
+  });
+
+  it('serves a folder of recordings with their contexts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rollcall-lab-'));
+    writeFileSync(join(folder, 'b.snmprec'), '1.3.6.1.2.1.1.5.0|4|b\n');
+    writeFileSync(join(folder, 'a.snmprec'), '1.3.6.1.2.1.1.5.0|4|a\n1.3.6.1.2.1.1.6.0|4|x\n');
+    writeFileSync(join(folder, 'a@10.snmprec'), '1.3.6.1.2.1.1.5.0|4|a in vlan 10\n');
+    const { truth, stop } = await start('--recordings', folder, '--from', '127.78.0.254');
+    expect(truth).toEqual({
+      targets: '127.78.0.254, 127.78.1.1',
+      recordings: [
+        { name: 'a', address: '127.78.0.254', objects: 2 },
+        { name: 'b', address: '127.78.1.1', objects: 1 },
+      ],
+    });
+    const [answer] = await exchange('127.78.1.1', PORT, get('1.3.6.1.2.1.1.5.0'));
+    expect(String(readReply(answer?.bytes ?? null).varbinds[0]?.value)).toBe('b');
+    expect(await stop()).toBe(0);
+  });
+
+  it.each([
+    [['--port', 'x'], /--port x is no UDP port/],
+    [['--from', '10.0.0.1'], /--from 10.0.0.1 is not in 127.0.0.0\/8/],
+    [['--prt'], /Unknown option '--prt'/],
+  ])('refuses %j in one line with exit code 2', (args, complaint) => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, [main, ...args]);
+    expect([status, String(stdout)]).toEqual([2, '']);
+    expect(String(stderr)).toMatch(complaint);
+    expect(String(stderr).trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('says what is wrong with a folder that is not there', () => {
+    const { status, stderr } = spawnSync(process.execPath, [main, '--recordings', '/nonexistent']);
+    expect(status).toBe(1);
+    expect(String(stderr)).toMatch(/^lab: ENOENT.*\/nonexistent/);
+  });
+});
