@@ -117,6 +117,7 @@ CREATE INDEX "devices_by_vendor" ON "devices" ("vendor", "name", "id");
 CREATE INDEX "devices_by_status" ON "devices" ("status", "name", "id");
 CREATE INDEX "devices_by_address" ON "devices" ("address", "id");
 CREATE INDEX "devices_by_first_seen" ON "devices" ("first_seen", "id");
+CREATE INDEX "neighbours_by_remote" ON "neighbours" ("remote_device_id") WHERE "remote_device_id" IS NOT NULL;
 CREATE INDEX "device_addresses_by_address" ON "device_addresses" ("address", "site_id", "device_id");
 
 -- ── Orders and filters of the event list ───────────────────────────────────────────────────────────────────────
@@ -147,6 +148,7 @@ CREATE TABLE "conditions" (
     "dedup_key" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
     "state" TEXT NOT NULL,
+    "present" BOOLEAN NOT NULL,
     "device_id" UUID,
     "event_id" UUID,
     "case_id" UUID,
@@ -157,7 +159,8 @@ CREATE TABLE "conditions" (
     "opening" JSONB NOT NULL,
 
     CONSTRAINT "conditions_pkey" PRIMARY KEY ("site_id", "dedup_key"),
-    CONSTRAINT "conditions_state" CHECK ("state" IN ('held', 'raised', 'cleared', 'flapping'))
+    CONSTRAINT "conditions_state" CHECK ("state" IN ('held', 'shadowed', 'raised', 'cleared', 'flapping'))
 );
 CREATE INDEX "conditions_due" ON "conditions" ("due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "conditions_device" ON "conditions" ("device_id");
+CREATE INDEX "conditions_present" ON "conditions" ("site_id", "kind") WHERE "present";
