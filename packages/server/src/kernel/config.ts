@@ -1,0 +1,161 @@
+/**
+ * Settings of a server process, read from its environment: the only place that does. Each variable has a default that
+ * works on one machine, and is refused with its name when it cannot be what it says.
+ */
+
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { Secret } from '@rollcall/shared/secret';
+import { z } from 'zod';
+import { closest } from './hint.ts';
+
+/** A start that cannot go on; its message is one line that says what to do. */
+export class StartError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'StartError';
+  }
+}
+
+export interface Config {
+  host: string;
+  port: number;
+  /** Absolute path. */
+  dataFolder: string;
+  /** PostgreSQL; absent: the embedded database in the data folder. Holds a password. */
+  databaseUrl: Secret | undefined;
+  /** Certificate and key files (PEM); absent: plain HTTP. */
+  tls: { certFile: string; keyFile: string } | undefined;
+  /** Addresses and CIDRs of reverse proxies whose X-Forwarded-* headers count. */
+  trustedProxies: string[];
+  logLevel: (typeof LOG_LEVELS)[number];
+  /** Requests per minute of one token or user; a tenth of it per address before that is known. 0: no limit. */
+  ratePerMinute: number;
+  /** Open connections, at most. */
+  connections: number;
+  /** Addresses in one scan, at most. */
+  scanAddresses: number;
+  /** File with the key that seals SNMP credentials; absent: `secret.key` in the data folder. */
+  keyFile: string | undefined;
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const whole = (least: number, most: number, otherwise: number) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/)
+    .transform(Number)
+    .pipe(z.int().min(least).max(most))
+    .default(otherwise)
+    .meta({ need: `a whole number from ${least} to ${most}` });
+const file = z
+  .string()
+  .min(1)
+  .transform((path) => resolve(path))
+  .meta({ need: 'the path of a file' });
+
+/** Every variable with its default and what it must be. */
+const variables = {
+  PORT: whole(0, 65_535, 8080).describe('Port to listen on; 0 takes a free one.'),
+  HOST: z
+    .string()
+    .refine((text) => isIP(text) !== 0)
+    .optional()
+    .meta({ need: 'an IPv4 or IPv6 address' })
+    .describe('Address to listen on. Default: 127.0.0.1, and with TLS every address.'),
+  ROLLCALL_DATA: z
+    .string()
+    .min(1)
+    .default('./data')
+    .meta({ need: 'the path of a folder' })
+    .describe('Data folder.'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/\S+$/)
+    .optional()
+    .meta({ need: 'postgres://user:password@host:port/database', secret: true })
+    .describe('PostgreSQL. Default: the embedded database, in the data folder.'),
+  ROLLCALL_TLS_CERT: file.optional().describe('Certificate chain, PEM; read again when it changes.'),
+  ROLLCALL_TLS_KEY: file.optional().describe('Its private key, PEM.'),
+  ROLLCALL_TRUSTED_PROXIES: z
+    .string()
+    .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+    .refine((blocks) => blocks.every(isBlock))
+    .default([])
+    .meta({ need: 'addresses or CIDRs, separated by commas' })
+    .describe('Reverse proxies whose X-Forwarded-* headers count. Default: none.'),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS)
+    .default('info')
+    .meta({ need: `one of ${LOG_LEVELS.join(', ')}` })
+    .describe('Least important line that is written.'),
+  ROLLCALL_RATE_LIMIT: whole(0, 100_000_000, 60_000).describe(
+    'Requests per minute of one caller; 0: no limit.',
+  ),
+  ROLLCALL_CONNECTIONS: whole(10, 1_000_000, 10_000).describe('Open connections, at most.'),
+  ROLLCALL_SCAN_ADDRESSES: whole(1, 16_777_216, 1_048_576).describe('Addresses in one scan, at most.'),
+  ROLLCALL_KEY_FILE: file
+    .optional()
+    .describe('Key that seals SNMP credentials. Default: secret.key in the data folder.'),
+} as const;
+type Variable = keyof typeof variables;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the settings. Throws a StartError that names the first wrong variable. */
+export function readConfig(env: Environment): Config {
+  refuseMisspelt(env);
+  const read = <V extends Variable>(name: V): z.output<(typeof variables)[V]> => {
+    const schema: z.ZodType = variables[name];
+    // An empty variable is an unset one: that is how a unit file or a compose file clears a default.
+    const result = schema.safeParse(env[name] === '' ? undefined : env[name]);
+    if (result.success) return result.data as z.output<(typeof variables)[V]>;
+    const { need, secret } = (schema.meta() ?? {}) as { need?: string; secret?: boolean };
+    const is = secret ? '' : ` (it is ${JSON.stringify(String(env[name]).slice(0, 60))})`;
+    throw new StartError(`${name} must be ${need ?? 'something else'}${is}`);
+  };
+  const certFile = read('ROLLCALL_TLS_CERT');
+  const keyFile = read('ROLLCALL_TLS_KEY');
+  if ((certFile === undefined) !== (keyFile === undefined))
+    throw new StartError('ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY go together: set both or none');
+  const tls = certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined;
+  const databaseUrl = read('DATABASE_URL');
+  return {
+    // Passwords and tokens must not cross a network in the clear by default: without TLS only this machine reaches us.
+    host: read('HOST') ?? (tls ? '::' : '127.0.0.1'),
+    port: read('PORT'),
+    dataFolder: resolve(read('ROLLCALL_DATA')),
+    databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
+    tls,
+    trustedProxies: read('ROLLCALL_TRUSTED_PROXIES'),
+    logLevel: read('LOG_LEVEL'),
+    ratePerMinute: read('ROLLCALL_RATE_LIMIT'),
+    connections: read('ROLLCALL_CONNECTIONS'),
+    scanAddresses: read('ROLLCALL_SCAN_ADDRESSES'),
+    keyFile: read('ROLLCALL_KEY_FILE'),
+  };
+}
+
+/** Each variable with what it is for, as `--help` shows them. */
+export const describeVariables = (): string =>
+  Object.entries(variables)
+    .map(([name, schema]) => `  ${name.padEnd(26)}${schema.description ?? ''}`)
+    .join('\n');
+
+/** A setting with a slip in its name would be ignored without a word. Others with our prefix are the collector's. */
+function refuseMisspelt(env: Environment): void {
+  const known = Object.keys(variables);
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('ROLLCALL_') || known.includes(name)) continue;
+    const meant = closest(name, known);
+    if (meant !== undefined) throw new StartError(`there is no setting ${name}; did you mean ${meant}?`);
+  }
+}
+
+function isBlock(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128));
+}

@@ -1,0 +1,89 @@
+/** The service about itself: its description, its documentation, its health, its figures. */
+import { operations } from '@rollcall/shared/api/index';
+import type { Clock } from '@rollcall/shared/clock';
+import type { Database } from '../kernel/db.ts';
+import type { Handlers } from '../kernel/handler.ts';
+import type { Metrics } from '../kernel/metrics.ts';
+import { openApiDocument } from '../kernel/openapi.ts';
+import { Problem } from '../kernel/problem.ts';
+import { version } from '../kernel/version.ts';
+import { DOCS_PAGE, docsFile } from './docs.ts';
+
+/** A database that does not answer by then is not there. */
+const READY_MS = 2_000;
+
+export interface ServiceDeps {
+  db: Database;
+  clock: Clock;
+  metrics: Metrics;
+  /** False from the moment the server begins to stop: no new work is to be sent here. */
+  accepting: () => boolean;
+}
+
+type Ids = 'openapi.get' | 'docs.get' | 'docs.file' | 'health.live' | 'health.ready' | 'metrics.get';
+
+export function serviceHandlers({ db, clock, metrics, accepting }: ServiceDeps): Handlers<Ids> {
+  const description = JSON.stringify(openApiDocument(operations, version));
+
+  return {
+    'openapi.get': async () => ({
+      raw: (response) => {
+        response.setHeader('Cache-Control', 'no-cache');
+        response.type('application/json').end(description);
+      },
+    }),
+
+    'docs.get': async () => ({
+      raw: (response) => {
+        response.setHeader('Cache-Control', 'no-cache');
+        response.type('text/html').end(DOCS_PAGE);
+      },
+    }),
+
+    'docs.file': async ({ params }) => {
+      const { type, bytes } = docsFile(params.file);
+      return {
+        raw: (response) => {
+          response.setHeader('Cache-Control', 'public, max-age=3600');
+          response.setHeader('Content-Type', type);
+          response.end(bytes);
+        },
+      };
+    },
+
+    'health.live': async () => ({ data: { status: 'live' } }),
+
+    'health.ready': async () => {
+      if (!accepting()) throw unready('the server is stopping');
+      const timer = new AbortController();
+      const late = clock.sleep(READY_MS, timer.signal).then(() => {
+        throw unready('the database does not answer');
+      });
+      try {
+        await Promise.race([db.query('SELECT 1'), late]);
+      } finally {
+        late.catch(() => undefined);
+        timer.abort();
+      }
+      return { data: { status: 'ready' } };
+    },
+
+    'metrics.get': async ({ actor }) => {
+      if (actor.sites !== 'all')
+        throw new Problem(
+          'forbidden',
+          'the figures are of all sites, and this account does not see all of them',
+        );
+      const text = await metrics.registry.metrics();
+      return {
+        raw: (response) => {
+          response.setHeader('Content-Type', metrics.registry.contentType);
+          response.end(text);
+        },
+      };
+    },
+  };
+}
+
+const unready = (message: string): Problem =>
+  new Problem('unavailable', message, { headers: { 'Retry-After': '5' } });
