@@ -35,6 +35,8 @@ const WAITING_BYTES = 64 * 1024 * 1024;
 /** A full outbox is emptied to this share of its bound: dropping is rare, and in large pieces. */
 const LOW_WATER = 0.9;
 const RETRY_MS = 1000;
+/** The free space of the disk is looked at after so many bytes, or RETRY_MS. */
+const DISK_CHECK_BYTES = 1024 * 1024;
 const EXPIRE_EVERY_MS = 60_000;
 
 /** The observation is not on disk, because the outbox was closed or too many wait for the disk already. */
@@ -79,6 +81,7 @@ export class Writer {
   #noRoom: string | null = null;
   #dropping = false;
   #diskCheckedAt = Number.NEGATIVE_INFINITY;
+  #writtenSinceCheck = 0;
   #diskShort = false;
   #running: Promise<void> | null = null;
 
@@ -203,7 +206,9 @@ export class Writer {
       return index > 0 && (index >= COMMIT_ITEMS || bytes > room);
     });
     const accepted = this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
-    this.#waitingBytes -= accepted.reduce((sum, { record }) => sum + (record?.length ?? 0), 0);
+    const taken = accepted.reduce((sum, { record }) => sum + (record?.length ?? 0), 0);
+    this.#waitingBytes -= taken;
+    this.#writtenSinceCheck += taken;
     return accepted;
   }
 
@@ -263,8 +268,10 @@ export class Writer {
   /** A file that is half empty takes more without growing, so only a filled one needs the disk. */
   async #isDiskShort(): Promise<boolean> {
     const now = this.#deps.clock.monotonic();
-    if (now - this.#diskCheckedAt < RETRY_MS) return this.#diskShort;
+    const recent = now - this.#diskCheckedAt < RETRY_MS && this.#writtenSinceCheck < DISK_CHECK_BYTES;
+    if (recent) return this.#diskShort;
     this.#diskCheckedAt = now;
+    this.#writtenSinceCheck = 0;
     try {
       const { bavail, bsize } = await statfs(this.#deps.folder);
       const { size } = statSync(join(this.#deps.folder, 'data.mdb'));
