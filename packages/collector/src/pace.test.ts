@@ -131,6 +131,17 @@ describe('Pace', () => {
     expect(pace.rate).toBe(1600);
   });
 
+  it('does not take the retries at the end of a sweep for a lossy network', async () => {
+    const { clock, pace } = make({ rate: 2000, ratePerNet: 'max' });
+    for (let second = 0; second < 3; second += 1) {
+      await clock.pass(1000);
+      pace.report(2000, 20);
+    }
+    await clock.pass(1000);
+    pace.report(60, 60);
+    expect(pace.rate).toBe(2000);
+  });
+
   it('judges nothing by a handful of answers', async () => {
     const { clock, pace } = make({ rate: 1600, ratePerNet: 'max' });
     await clock.pass(5000);

@@ -92,12 +92,16 @@ export class Pace {
     const now = this.#clock.monotonic();
     if (this.#ceiling === Number.POSITIVE_INFINITY || total < JUDGE_AFTER || now - this.#judgedAt < JUDGE_MS)
       return;
-    this.#rate =
-      this.#lost / total >= LOSS_LIMIT
-        ? Math.max(this.#rate / 2, this.#ceiling * FLOOR, 1)
-        : Math.min(this.#rate + this.#ceiling * GROWTH, this.#ceiling);
-    this.#answered = 0;
-    this.#lost = 0;
+    if (this.#lost / total >= LOSS_LIMIT) {
+      this.#rate = Math.max(this.#rate / 2, this.#ceiling * FLOOR, 1);
+      this.#answered = 0;
+      this.#lost = 0;
+    } else {
+      this.#rate = Math.min(this.#rate + this.#ceiling * GROWTH, this.#ceiling);
+      // A loss shows a timeout later than the answers sent beside it: they still count, half as much each time.
+      this.#answered /= 2;
+      this.#lost /= 2;
+    }
     this.#judgedAt = now;
   }
 

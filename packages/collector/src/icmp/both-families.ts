@@ -7,13 +7,11 @@ export class BothFamilies implements Echo {
   readonly batch: number;
   readonly #space: AddressSpace;
   readonly #echoes: ReadonlyMap<Family, Echo>;
-  readonly #run: Uint32Array;
 
   constructor(space: AddressSpace, echoes: ReadonlyMap<Family, Echo>) {
     this.#space = space;
     this.#echoes = echoes;
     this.batch = Math.min(...[...echoes.values()].map(({ batch }) => batch));
-    this.#run = new Uint32Array(this.batch);
   }
 
   get counts(): EchoCounts {
@@ -30,21 +28,18 @@ export class BothFamilies implements Echo {
   }
 
   /** Sends runs of one family at a time, so that what is left over is always the tail of `indexes`. */
-  send(indexes: Uint32Array, count: number, attempt: number): number {
-    for (let from = 0; from < count; ) {
+  send(indexes: Uint32Array, attempts: Uint8Array): number {
+    let from = 0;
+    while (from < indexes.length) {
       const family = this.#space.familyAt(indexes[from] ?? 0);
-      let length = 0;
-      while (length < this.batch && from + length < count) {
-        const index = indexes[from + length] ?? 0;
-        if (this.#space.familyAt(index) !== family) break;
-        this.#run[length] = index;
-        length += 1;
-      }
-      const done = this.#echoes.get(family)?.send(this.#run, length, attempt) ?? 0;
+      let to = from + 1;
+      while (to < indexes.length && this.#space.familyAt(indexes[to] ?? 0) === family) to += 1;
+      const done =
+        this.#echoes.get(family)?.send(indexes.subarray(from, to), attempts.subarray(from, to)) ?? 0;
       from += done;
-      if (done < length) return from;
+      if (from < to) break;
     }
-    return count;
+    return from;
   }
 
   receive(): boolean {

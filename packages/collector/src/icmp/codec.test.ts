@@ -49,7 +49,7 @@ class Bench {
 
   /** The request to one address, as bytes. */
   request(index: number, attempt = 1, at = 1000): Uint8Array {
-    this.#codec.encode(this.out, Uint32Array.of(index), 1, attempt, at);
+    this.#codec.encode(this.out, Uint32Array.of(index), Uint8Array.of(attempt), at);
     return new Uint8Array(this.out.data.buffer.slice(0, REQUEST_BYTES));
   }
 

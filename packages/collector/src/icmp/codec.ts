@@ -73,15 +73,16 @@ export class EchoCodec {
     }));
   }
 
-  /** Writes requests to `indexes[0 … count-1]` into the slots: packets, lengths and socket addresses. */
-  encode(slots: Slots, indexes: Uint32Array, count: number, attempt: number, now: number): void {
+  /** Writes requests to `indexes` into the slots: packets and socket addresses. */
+  encode(slots: Slots, indexes: Uint32Array, attempts: Uint8Array, now: number): void {
+    const count = indexes.length;
     const { family, space, id, checksum } = this.#options;
-    const { data, names, stride, lengths } = slots;
+    const { data, names, stride } = slots;
     const { addresses, facts } = this.#tags;
     const offset = addressOffset(family);
     for (let slot = 0; slot < count; slot += 1) {
       const index = indexes[slot] ?? 0;
-      const sequence = sequenceOf(index, attempt);
+      const sequence = sequenceOf(index, attempts[slot] ?? 0);
       const at = slot * stride;
       data.setUint32(at, this.#wire.request << 24);
       data.setUint16(at + 4, id);
@@ -91,7 +92,6 @@ export class EchoCodec {
       space.writeBytes(index, addresses, slot * 16);
       facts.setFloat64(slot * 16, now);
       facts.setUint16(slot * 16 + 8, sequence);
-      lengths[slot] = REQUEST_BYTES;
     }
     const tags = this.#tags.compute(count);
     for (let slot = 0; slot < count; slot += 1) {

@@ -48,10 +48,10 @@ export interface Echo {
   /** Most requests of one `send`: what surely fits the receive buffer when all are answered at once. */
   readonly batch: number;
   /**
-   * Asks the first `count` of `indexes` (of the address space). Returns how many are dealt with (sent, or reported
-   * `failed`); fewer than `count` means: not now, offer the rest again.
+   * Asks the addresses with these indexes, each for the time `attempts` says. Returns how many are dealt with (sent, or
+   * reported `failed`); fewer than all means: not now, offer the rest again.
    */
-  send(indexes: Uint32Array, count: number, attempt: number): number;
+  send(indexes: Uint32Array, attempts: Uint8Array): number;
   /** Reports what has arrived since. True when more is waiting: come back soon, but let others run first. */
   receive(): boolean;
   close(): void;

@@ -111,8 +111,9 @@ describe.skipIf(!hasPing())('PingEcho', () => {
       failed: () => undefined,
     });
     const indexes = Uint32Array.from({ length: 64 }, (_, i) => i);
-    expect(echo.send(indexes, 64, 1)).toBe(32);
-    expect(echo.send(indexes, 64, 1)).toBe(0);
+    const attempts = new Uint8Array(64).fill(1);
+    expect(echo.send(indexes, attempts)).toBe(32);
+    expect(echo.send(indexes, attempts)).toBe(0);
     for (let i = 0; i < 500 && heard.size < 32; i += 1) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       echo.receive();

@@ -130,10 +130,11 @@ export class PingEcho implements Echo {
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  send(indexes: Uint32Array, count: number, attempt: number): number {
+  send(indexes: Uint32Array, attempts: Uint8Array): number {
     const free = CONCURRENCY - this.#limit.activeCount - this.#limit.pendingCount;
-    const most = Math.max(0, Math.min(count, free));
-    for (const index of indexes.subarray(0, most)) {
+    const most = Math.max(0, Math.min(indexes.length, free));
+    for (const [i, index] of indexes.subarray(0, most).entries()) {
+      const attempt = attempts[i] ?? 1;
       const address = this.#space.at(index);
       const family = this.#space.familyAt(index);
       void this.#limit(async () => {

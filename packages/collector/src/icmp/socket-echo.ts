@@ -116,9 +116,9 @@ export class SocketEcho implements Echo {
     this.#in = new Messages(libc, fd, { size: BATCH, stride: RECEIVE_STRIDE, nameLength, control: true });
   }
 
-  send(indexes: Uint32Array, count: number, attempt: number): number {
-    const most = Math.min(count, this.batch);
-    this.#codec.encode(this.#out.slots, indexes, most, attempt, performance.now());
+  send(indexes: Uint32Array, attempts: Uint8Array): number {
+    const most = Math.min(indexes.length, this.batch);
+    this.#codec.encode(this.#out.slots, indexes.subarray(0, most), attempts, performance.now());
     let done = 0;
     while (done < most) {
       const sent = this.#out.send(done, most);

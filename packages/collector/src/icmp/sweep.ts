@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
+import { Bits } from './bits.ts';
 import { type Echo, type EchoCounts, MAX_ATTEMPTS, type OpenEcho } from './echo.ts';
 import { Permutation } from './permutation.ts';
 
@@ -52,67 +53,59 @@ const CHUNK = 64;
 const POLL_MS = 4;
 /** Longest time without giving way to the rest of the process. */
 const TURN_MS = 5;
+/** Turns given to a full receive queue before sending goes on. */
+const DRAIN_TURNS = 4;
 
 const yieldTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /**
- * Asks every address of a space once, in a keyed order; then, one timeout after its request, each silent one again, up
- * to `tries`; then reports who stayed silent. Memory is two bits an address and a number per 64 of them.
+ * Asks every address of a space once, in a keyed order; each silent one again a timeout later, up to `tries`; reports
+ * it silent a timeout after that. Results stream; memory is two bits an address and one number per 64 of them.
  * Throws `EchoRefused` when no engine can be opened.
  */
 export const sweepIcmp = async (sweep: IcmpSweep): Promise<IcmpSummary> => {
   if (!(sweep.tries >= 1 && sweep.tries <= MAX_ATTEMPTS)) throw new RangeError(`tries ${sweep.tries}`);
   const run = new SweepRun(sweep);
   try {
-    for (let attempt = 1; attempt <= sweep.tries && !run.settled; attempt += 1) await run.ask(attempt);
-    await run.concludeSilent();
+    await run.go();
   } finally {
     run.close();
   }
   return run.summary();
 };
 
-/** One bit for each address of a space. */
-class Bits {
-  readonly #bytes: Uint8Array;
-  constructor(size: number) {
-    this.#bytes = new Uint8Array((size >> 3) + 1);
-  }
-  has(index: number): boolean {
-    return ((this.#bytes[index >> 3] ?? 0) & (1 << (index & 7))) !== 0;
-  }
-  set(index: number): void {
-    this.#bytes[index >> 3] = (this.#bytes[index >> 3] ?? 0) | (1 << (index & 7));
-  }
-  clear(index: number): void {
-    this.#bytes[index >> 3] = (this.#bytes[index >> 3] ?? 0) & ~(1 << (index & 7));
-  }
-}
-
+/**
+ * The positions pass, chunk by chunk, through the stages: asked the first time (stage 0), the second (1), …, and the
+ * verdict (stage `tries`). A chunk enters its next stage a timeout after the last one.
+ */
 class SweepRun {
   readonly #sweep: IcmpSweep;
   readonly #clock: Clock;
   readonly #order: Permutation;
   readonly #echo: Echo;
+  /** Next chunk of each stage; never beyond that of the stage before. */
+  readonly #next: Uint32Array;
+  readonly #chunks: number;
+  /** When each chunk was last asked. */
+  readonly #askedAt: Float64Array;
   /** Answered or skipped. */
   readonly #done: Bits;
   /** The last request could not be sent. */
   readonly #unsent: Bits;
-  /** When the positions of each chunk were last asked. */
-  readonly #askedAt: Float64Array;
-  /** Indexes to be asked next. */
+  #anyUnsent = false;
+  /** Indexes to be asked with the next call, and which attempt of each it is. */
   readonly #batch: Uint32Array;
+  readonly #attempts: Uint8Array;
   #filled = 0;
-  /** First position of those. */
-  #from = 0;
-  #turnStarted: number;
+  /** Chunks with an index in the batch. */
+  readonly #touched = new Set<number>();
   readonly #stopPolling: () => void;
+  #turnStarted: number;
   #answered = 0;
   #silent = 0;
   #skipped = 0;
   #late = 0;
   #duplicates = 0;
-  #anyUnsent = false;
   /** Since the last report to the pace. */
   #recent = { answered: 0, lost: 0 };
   #overflow = 0;
@@ -123,9 +116,11 @@ class SweepRun {
     this.#sweep = sweep;
     this.#clock = sweep.clock ?? systemClock;
     this.#order = new Permutation(space.size, key);
+    this.#chunks = Math.ceil(space.size / CHUNK);
+    this.#next = new Uint32Array(sweep.tries + 1);
+    this.#askedAt = new Float64Array(this.#chunks);
     this.#done = new Bits(space.size);
     this.#unsent = new Bits(space.size);
-    this.#askedAt = new Float64Array(Math.floor(space.size / CHUNK) + 1);
     const events = {
       heard: (index: number, rttMs: number, attempt: number) => this.#onHeard(index, rttMs, attempt),
       failed: (index: number) => {
@@ -135,60 +130,28 @@ class SweepRun {
     };
     this.#echo = sweep.echo(space, events, { key, timeoutMs: sweep.timeoutMs });
     this.#batch = new Uint32Array(this.#echo.batch);
+    this.#attempts = new Uint8Array(this.#echo.batch);
     this.#turnStarted = this.#clock.monotonic();
     this.#stopPolling = this.#clock.every(POLL_MS, () => {
-      this.#receive();
+      this.#echo.receive();
     });
   }
 
-  /** Nothing is left to find out. */
-  get settled(): boolean {
-    return this.#answered + this.#skipped === this.#sweep.space.size || this.#aborted;
-  }
-
-  get #aborted(): boolean {
-    return this.#sweep.signal?.aborted ?? false;
-  }
-
-  /** One pass over all positions: asks those that are not done, each no sooner than a timeout after its last request. */
-  async ask(attempt: number): Promise<void> {
-    const { space, pace, skip } = this.#sweep;
-    const paced = pace.free !== true;
-    for (let position = 0; position < space.size && !this.settled; position += 1) {
-      if (position % CHUNK === 0) await this.#enterChunk(position, attempt);
-      const index = this.#order.at(position);
-      if (this.#done.has(index)) continue;
-      if (attempt === 1 && skip?.(index)) {
-        this.#done.set(index);
-        this.#skipped += 1;
+  async go(): Promise<void> {
+    while (!this.#settled) {
+      const stage = this.#dueStage();
+      if (stage === null) {
+        await this.#flush();
+        await this.#waitUntil(this.#nextDue());
         continue;
       }
-      const wait = paced ? pace.take(1, space.at(index)) : undefined;
-      if (wait) {
-        await this.#flush(position, attempt);
-        await wait;
-      }
-      if (this.#filled === 0) this.#from = position;
-      this.#batch[this.#filled] = index;
-      this.#filled += 1;
-      if (this.#filled === this.#batch.length) await this.#flush(position + 1, attempt);
-    }
-    await this.#flush(space.size, attempt);
-  }
-
-  /** Reports the silent, in the order asked, each a timeout after its last request. */
-  async concludeSilent(): Promise<void> {
-    const { space, onSilent, timeoutMs } = this.#sweep;
-    for (let position = 0; position < space.size && !this.settled; position += 1) {
-      if (position % CHUNK === 0) {
-        await this.#giveWay();
-        await this.#waitUntil((this.#askedAt[position / CHUNK] ?? 0) + timeoutMs);
-        if (this.settled) return;
-      }
-      const index = this.#order.at(position);
-      if (this.#done.has(index)) continue;
-      this.#silent += 1;
-      onSilent(index, space.at(index), !this.#unsent.has(index));
+      const chunk = this.#next[stage] ?? 0;
+      this.#next[stage] = chunk + 1;
+      // After a stall the answers are in the queue while their time is over: read them first.
+      if (stage > 0) await this.#drain();
+      if (stage === this.#sweep.tries) this.#conclude(chunk);
+      else await this.#ask(chunk, stage + 1);
+      await this.#giveWay();
     }
   }
 
@@ -210,49 +173,101 @@ class SweepRun {
     };
   }
 
-  async #enterChunk(position: number, attempt: number): Promise<void> {
-    await this.#giveWay();
-    if (attempt === 1) return;
-    const due = (this.#askedAt[position / CHUNK] ?? 0) + this.#sweep.timeoutMs;
-    if (due <= this.#clock.monotonic()) return;
-    await this.#flush(position, attempt);
-    await this.#waitUntil(due);
+  /** Nothing is left to find out. */
+  get #settled(): boolean {
+    return this.#answered + this.#skipped + this.#silent === this.#sweep.space.size || this.#aborted;
   }
 
-  /** Sends what is filled; `end` is the position after the last one filled. */
-  async #flush(end: number, attempt: number): Promise<void> {
+  get #aborted(): boolean {
+    return this.#sweep.signal?.aborted ?? false;
+  }
+
+  /** The stage to work on now, the latest first so that what is begun is brought to an end; null when all wait. */
+  #dueStage(): number | null {
+    const now = this.#clock.monotonic();
+    for (let stage = this.#sweep.tries; stage > 0; stage -= 1) {
+      if (this.#dueAt(stage) <= now) return stage;
+    }
+    return (this.#next[0] ?? 0) < this.#chunks ? 0 : null;
+  }
+
+  /** When the next chunk of a later stage may enter it. */
+  #dueAt(stage: number): number {
+    const chunk = this.#next[stage] ?? 0;
+    if (chunk >= (this.#next[stage - 1] ?? 0)) return Number.POSITIVE_INFINITY;
+    return (this.#askedAt[chunk] ?? 0) + this.#sweep.timeoutMs;
+  }
+
+  #nextDue(): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (let stage = 1; stage <= this.#sweep.tries; stage += 1) due = Math.min(due, this.#dueAt(stage));
+    return due;
+  }
+
+  async #ask(chunk: number, attempt: number): Promise<void> {
+    const { space, pace, skip } = this.#sweep;
+    const end = Math.min((chunk + 1) * CHUNK, space.size);
+    for (let position = chunk * CHUNK; position < end && !this.#aborted; position += 1) {
+      const index = this.#order.at(position);
+      if (this.#done.has(index)) continue;
+      if (attempt === 1 && skip?.(index)) {
+        this.#done.set(index);
+        this.#skipped += 1;
+        continue;
+      }
+      const wait = pace.free ? undefined : pace.take(1, space.at(index));
+      if (wait) {
+        await this.#flush();
+        await wait;
+      }
+      this.#batch[this.#filled] = index;
+      this.#attempts[this.#filled] = attempt;
+      this.#filled += 1;
+      this.#touched.add(chunk);
+      if (this.#filled === this.#batch.length) await this.#flush();
+    }
+    this.#askedAt[chunk] = this.#clock.monotonic();
+  }
+
+  /** Reports those of a chunk that never answered. */
+  #conclude(chunk: number): void {
+    const { space, onSilent } = this.#sweep;
+    const end = Math.min((chunk + 1) * CHUNK, space.size);
+    for (let position = chunk * CHUNK; position < end; position += 1) {
+      const index = this.#order.at(position);
+      if (this.#done.has(index)) continue;
+      this.#silent += 1;
+      onSilent(index, space.at(index), !this.#unsent.has(index));
+    }
+  }
+
+  /** Sends the batch. */
+  async #flush(): Promise<void> {
     const total = this.#filled;
     this.#filled = 0;
     if (total === 0) return;
     if (this.#anyUnsent) for (const index of this.#batch.subarray(0, total)) this.#unsent.clear(index);
-    for (let offset = 0; offset < total && !this.#aborted; ) {
-      const rest = offset === 0 ? this.#batch : this.#batch.subarray(offset);
-      offset += this.#echo.send(rest, total - offset, attempt);
+    for (let from = 0; from < total && !this.#aborted; ) {
+      from += this.#echo.send(this.#batch.subarray(from, total), this.#attempts.subarray(from, total));
       await this.#drain();
-      if (offset < total) await this.#clock.sleep(1);
+      if (from < total) await this.#clock.sleep(1);
     }
     const now = this.#clock.monotonic();
-    for (let chunk = Math.floor(this.#from / CHUNK); chunk * CHUNK < end; chunk += 1)
-      this.#askedAt[chunk] = now;
+    for (const chunk of this.#touched) this.#askedAt[chunk] = now;
+    this.#touched.clear();
     this.#report();
-    await this.#giveWay();
   }
 
-  /** Empties the receive queue; a flood is left to the next turn rather than let in without end. */
+  /** Empties the receive queue; a flood is left to later turns rather than let in without end. */
   async #drain(): Promise<void> {
-    for (let round = 0; this.#receive() && round < 4; round += 1) await yieldTurn();
-  }
-
-  #receive(): boolean {
-    return this.#echo.receive();
+    for (let turn = 0; this.#echo.receive() && turn < DRAIN_TURNS; turn += 1) await yieldTurn();
   }
 
   async #waitUntil(time: number): Promise<void> {
     for (;;) {
-      // Look first: after a stall the answers are there, and the deadline is over.
       await this.#drain();
       const rest = time - this.#clock.monotonic();
-      if (rest <= 0 || this.settled) return;
+      if (rest <= 0 || this.#settled) return;
       await this.#clock.sleep(Math.min(rest, POLL_MS), this.#sweep.signal).catch(() => undefined);
     }
   }
@@ -271,7 +286,8 @@ class SweepRun {
   }
 
   #onHeard(index: number, rttMs: number, attempt: number): void {
-    if (rttMs > this.#sweep.timeoutMs) this.#late += 1;
+    const late = rttMs > this.#sweep.timeoutMs;
+    if (late) this.#late += 1;
     if (this.#done.has(index)) {
       this.#duplicates += 1;
       return;
@@ -279,7 +295,7 @@ class SweepRun {
     this.#done.set(index);
     this.#answered += 1;
     this.#recent.answered += 1;
-    if (rttMs <= this.#sweep.timeoutMs) this.#recent.lost += attempt - 1;
+    if (!late) this.#recent.lost += attempt - 1;
     this.#sweep.onAnswer(index, this.#sweep.space.at(index), rttMs);
   }
 }
