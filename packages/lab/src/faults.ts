@@ -1,6 +1,16 @@
 /** Ways in which agents and networks misbehave, for tests. Views wrap what is shown, responders what is sent. */
 import type { Clock } from '@rollcall/shared/clock';
+import {
+  type CommunityMessage,
+  decodeCommunityMessage,
+  encodeCommunityMessage,
+  encodeScopedPdu,
+  encodeSecureEnvelope,
+  openMessage,
+  readSecureEnvelope,
+} from '@rollcall/shared/snmp/message';
 import { compareOid, isUnder } from '@rollcall/shared/snmp/oid';
+import type { PlainPdu } from '@rollcall/shared/snmp/pdu';
 import type { Mib, MibObject, View } from './mib.ts';
 import { integer } from './value.ts';
 import type { Responder } from './wire.ts';
@@ -112,6 +122,31 @@ export const mangled =
       },
       from,
     );
+
+/** Sends what `change` makes of each v1 or v2c answer: another request id, other OIDs, another community. */
+export const reworded = (
+  inner: Responder,
+  change: (message: CommunityMessage) => CommunityMessage,
+): Responder => mangled(inner, (answer) => [encodeCommunityMessage(change(decodeCommunityMessage(answer)))]);
+
+/**
+ * Puts in front of each v3 answer one with the same message id and user that carries `pdu` without authentication or
+ * encryption: what somebody on the path could send who knows no key.
+ */
+export const unauthenticated = (inner: Responder, pdu: PlainPdu): Responder =>
+  mangled(inner, (answer) => {
+    const envelope = readSecureEnvelope(openMessage(answer).reader);
+    const scoped = { contextEngineId: envelope.engineId, contextName: Buffer.alloc(0), pdu };
+    const forged = encodeSecureEnvelope({
+      ...envelope,
+      authenticated: false,
+      encrypted: false,
+      digest: Buffer.alloc(0),
+      salt: Buffer.alloc(0),
+      payload: encodeScopedPdu(scoped),
+    });
+    return [forged, answer];
+  });
 
 /** Lets `other`, a socket somewhere else, send every answer instead: right content, wrong source. */
 export const fromElsewhere =

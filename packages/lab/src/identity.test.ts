@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type IdentityLab, startIdentity } from './identity.ts';
 import { asNull, exchange, get, readReply, request } from './testing/client.ts';
 
-const NORTH = 41_000 + (process.pid % 10_000) * 2;
+const NORTH = 12_000 + (process.pid % 4_000) * 2;
 const SYS_NAME = '1.3.6.1.2.1.1.5.0';
 const IP_ADDRESSES = '1.3.6.1.2.1.4.20.1.1';
 

@@ -9,7 +9,7 @@ import { exchange, get, readReply } from './testing/client.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const main = join(root, 'packages/lab/dist/main.js');
-const PORT = 22_000 + (process.pid % 18_000);
+const PORT = 26_000 + (process.pid % 5_000);
 
 /** Starts the program; resolves with its first line. */
 async function start(...args: string[]) {

@@ -4,7 +4,7 @@ import { silent } from './faults.ts';
 import { type LiveSite, startSite } from './start.ts';
 import { asNull, exchange, get, readReply, request } from './testing/client.ts';
 
-const PORT = 21_000 + (process.pid % 20_000);
+const PORT = 21_000 + (process.pid % 5_000);
 const SYS = '1.3.6.1.2.1.1';
 const ask = async (address: string, oid: string, community = 'public', ms = 3000) => {
   const [answer] = await exchange(

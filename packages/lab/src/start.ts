@@ -4,7 +4,6 @@ import { Agent } from './agent.ts';
 import { type Contexts, describe } from './describe/mib.ts';
 import { type Device, reachable } from './device.ts';
 import type { View } from './mib.ts';
-import { responderOf } from './replay.ts';
 import { type Site, type SiteTruth, truthOf } from './site.ts';
 import { type Responder, Wire } from './wire.ts';
 
@@ -25,9 +24,7 @@ export class LiveBox {
   #contexts: Contexts | null = null;
   #agent: Agent;
   #wrapView: (view: View) => View = (view) => view;
-  #wrapResponder: (inner: Responder) => Responder = (inner) => inner;
-  /** What the wire calls. */
-  responder: Responder;
+  #responder: Responder;
 
   constructor(device: Device, clock: Clock, maxMessageSize: number | undefined) {
     this.device = device;
@@ -35,10 +32,16 @@ export class LiveBox {
     this.#maxMessageSize = maxMessageSize;
     this.#startedAt = clock.monotonic();
     this.#agent = this.#makeAgent();
-    this.responder = responderOf(this.#agent);
+    this.#responder = this.#answer;
   }
 
-  /** What it shows now, by context; made when first asked for, and anew after a change of its facts. */
+  /** What the wire calls. */
+  readonly respond: Responder = (datagram, send, from) => this.#responder(datagram, send, from);
+
+  /**
+   * What it shows now, by context. Made from its facts when first asked for and after each change of the site; single
+   * objects that a test sets or removes here last until then.
+   */
   get contexts(): Contexts {
     this.#contexts ??= describe(this.device, () => this.#elapsed());
     return this.#contexts;
@@ -48,7 +51,6 @@ export class LiveBox {
   refresh(): void {
     this.#contexts = null;
     this.#agent = this.#makeAgent();
-    this.responder = this.#wrapResponder(responderOf(this.#agent));
   }
 
   /** sysUpTime starts again, the engine counts one more boot. */
@@ -61,8 +63,7 @@ export class LiveBox {
 
   /** Faults of the network or the agent's sending (`faults.ts`); without an argument it behaves again. */
   behave(wrap: (inner: Responder) => Responder = (inner) => inner): void {
-    this.#wrapResponder = wrap;
-    this.refresh();
+    this.#responder = wrap(this.#answer);
   }
 
   /** Faults of what it shows, in every context; without an argument it shows the truth again. */
@@ -70,6 +71,11 @@ export class LiveBox {
     this.#wrapView = wrap;
     this.refresh();
   }
+
+  readonly #answer: Responder = (datagram, send) => {
+    const answer = this.#agent.answer(datagram);
+    if (answer) send(answer);
+  };
 
   #elapsed(): number {
     return (this.#clock.monotonic() - this.#startedAt) / 1000;
@@ -127,7 +133,7 @@ export async function startSite(site: Site, settings: StartSettings): Promise<Li
   const attach = async (live: LiveBox) => {
     if (!live.device.access) return;
     for (const address of reachable(live.device)) {
-      await wire.attach(address, (datagram, send, from) => live.responder(datagram, send, from));
+      await wire.attach(address, live.respond);
     }
   };
   const refresh = () => {

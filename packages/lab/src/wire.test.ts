@@ -1,4 +1,12 @@
 import { systemClock } from '@rollcall/shared/clock';
+import {
+  decodeScopedPdu,
+  encodeScopedPdu,
+  encodeSecureEnvelope,
+  openMessage,
+  readSecureEnvelope,
+} from '@rollcall/shared/snmp/message';
+import type { PlainPdu } from '@rollcall/shared/snmp/pdu';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from './agent.ts';
 import {
@@ -11,7 +19,9 @@ import {
   mangled,
   misordered,
   repeated,
+  reworded,
   silent,
+  unauthenticated,
 } from './faults.ts';
 import { type Entry, Mib, type View } from './mib.ts';
 import { responderOf } from './replay.ts';
@@ -110,6 +120,53 @@ describe('faults on the wire', () => {
     );
     const got = await exchange('127.77.2.2', forged.port, get('1.3.1.1'), { answers: 2 });
     expect(got.map((g) => g.bytes.length === 10)).toEqual([true, false]);
+  });
+
+  it('answers with another request id', async () => {
+    const { port } = await serve(
+      reworded(good, (m) => ({ ...m, pdu: { ...m.pdu, requestId: 8 } as PlainPdu })),
+    );
+    const [answer] = await exchange(address, port, get('1.3.1.1'));
+    expect(readReply(answer?.bytes ?? null)).toMatchObject({ requestId: 8, varbinds: [{ value: 1 }] });
+  });
+
+  it('an unauthenticated v3 message in front of the true one', async () => {
+    const pdu: PlainPdu = {
+      type: 'response',
+      requestId: 1,
+      errorStatus: 0,
+      errorIndex: 0,
+      varbinds: [{ oid: '1.3.1.1', ...integer(666) }],
+    };
+    const { port } = await serve(unauthenticated(good, pdu));
+    const discovery = encodeSecureEnvelope({
+      msgId: 5,
+      maxSize: 1472,
+      authenticated: false,
+      encrypted: false,
+      reportable: true,
+      securityModel: 3,
+      engineId: Buffer.alloc(0),
+      engineBoots: 0,
+      engineTime: 0,
+      userName: Buffer.alloc(0),
+      digest: Buffer.alloc(0),
+      salt: Buffer.alloc(0),
+      payload: encodeScopedPdu({
+        contextEngineId: Buffer.alloc(0),
+        contextName: Buffer.alloc(0),
+        pdu: { ...pdu, type: 'get', varbinds: [] },
+      }),
+    });
+    const got = await exchange(address, port, discovery, { answers: 2 });
+    const pdus = got.map(({ bytes }) => {
+      const envelope = readSecureEnvelope(openMessage(bytes).reader);
+      return [envelope.msgId, decodeScopedPdu(envelope.payload).pdu.type];
+    });
+    expect(pdus).toEqual([
+      [5, 'response'],
+      [5, 'report'],
+    ]);
   });
 
   it('answers from another port', async () => {

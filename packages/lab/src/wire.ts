@@ -30,8 +30,8 @@ export class Wire {
 
   /** Lets `responder` answer on `address` from now on. Rejects with what to do when the address cannot be bound. */
   async attach(address: string, responder: Responder): Promise<void> {
-    this.#responders.set(address, responder);
     if (!this.#sockets.has(address)) this.#sockets.set(address, await this.#open(address));
+    this.#responders.set(address, responder);
   }
 
   /** Nobody answers on `address` any more. The socket stays, so that no ICMP error tells. */
@@ -66,7 +66,10 @@ export class Wire {
       lookup: (hostname, _options, done) => done(null, hostname, family),
     });
     return new Promise((resolve, reject) => {
-      socket.once('error', (cause) => reject(bindError(address, this.port, cause)));
+      socket.once('error', (cause) => {
+        socket.close();
+        reject(bindError(address, this.port, cause));
+      });
       socket.bind({ address, port: this.port, exclusive: true }, () => {
         socket.removeAllListeners('error');
         // A peer that closed its socket makes sends fail; the datagram is lost, as datagrams are.
