@@ -9,6 +9,10 @@ export class Secret {
   reveal(): string {
     return hidden.get(this) ?? '';
   }
+  /** A secret made from this one, such as a community with a suffix. */
+  with(change: (value: string) => string): Secret {
+    return new Secret(change(this.reveal()));
+  }
   toString(): string {
     return '***';
   }

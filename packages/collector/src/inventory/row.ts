@@ -1,0 +1,94 @@
+import type { Varbind } from '@rollcall/shared/snmp/pdu';
+import type { WalkedTable } from '../snmp/walk.ts';
+import { macOf, physAddressOf, textOf } from './text.ts';
+
+/** One row of a walked table, read by column: values of another type than the MIB's are as good as absent. */
+export class Row {
+  readonly #table: string;
+  readonly #cells: ReadonlyMap<string, Varbind>;
+  /** Sub-identifiers of the index. */
+  readonly index: readonly number[];
+
+  constructor(table: string, index: string, cells: ReadonlyMap<string, Varbind>) {
+    this.#table = table;
+    this.#cells = cells;
+    this.index = index.split('.').map(Number);
+  }
+
+  #cell(column: number): Varbind | undefined {
+    return this.#cells.get(`${this.#table}.${column}`);
+  }
+
+  /** Integer of any kind; unsigned ones that an agent encoded as negative are put right where `unsigned`. */
+  int(column: number, unsigned = false): number | undefined {
+    const cell = this.#cell(column);
+    if (cell?.type === 'counter64') return Number(cell.value);
+    if (typeof cell?.value !== 'number') return undefined;
+    return unsigned && cell.value < 0 ? cell.value + 2 ** 32 : cell.value;
+  }
+
+  octets(column: number): Buffer | undefined {
+    const cell = this.#cell(column);
+    return cell?.type === 'octets' || cell?.type === 'opaque' ? cell.value : undefined;
+  }
+
+  /** Text that is not blank. */
+  text(column: number): string | undefined {
+    const octets = this.octets(column);
+    const text = octets && textOf(octets);
+    return text === undefined || text.trim() === '' ? undefined : text;
+  }
+
+  /** Text, empty where the agent says empty: for values whose absence and emptiness differ. */
+  rawText(column: number): string | undefined {
+    const octets = this.octets(column);
+    return octets && textOf(octets);
+  }
+
+  mac(column: number): string | undefined {
+    const octets = this.octets(column);
+    return octets && macOf(octets);
+  }
+
+  physAddress(column: number): string | undefined {
+    const octets = this.octets(column);
+    return octets && physAddressOf(octets);
+  }
+
+  oid(column: number): string | undefined {
+    const cell = this.#cell(column);
+    return cell?.type === 'oid' && cell.value !== '0.0' ? cell.value : undefined;
+  }
+
+  address(column: number): string | undefined {
+    const cell = this.#cell(column);
+    return cell?.type === 'ipaddress' ? cell.value : undefined;
+  }
+
+  has(column: number): boolean {
+    return this.#cell(column) !== undefined;
+  }
+}
+
+/** Columns `table.n` of a table entry. */
+export const columnsOf = (table: string, columns: readonly number[]): string[] =>
+  columns.map((c) => `${table}.${c}`);
+
+/** Rows of one table out of a walk that may hold several. */
+export function rowsOf(walked: WalkedTable, table: string): Row[] {
+  const rows: Row[] = [];
+  for (const [index, cells] of walked.rows) {
+    for (const column of cells.keys()) {
+      if (!column.startsWith(`${table}.`)) continue;
+      rows.push(new Row(table, index, cells));
+      break;
+    }
+  }
+  return rows;
+}
+
+/** Object without the members that are undefined: absent means "not told". */
+export function told<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
