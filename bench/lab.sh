@@ -3,8 +3,8 @@
 #
 #   rollcall-scan 198.19.255.1/30 ──veth── 198.19.255.2/30 rollcall-site
 #
-# The site answers for 198.18.0.0/16 (ICMP) and owns 198.19.0.0/20 (for agents), without configuring an address:
-# AnyIP routes make whole ranges local. Addresses are those set aside for benchmarks (RFC 2544).
+# The site answers for 198.18.0.0/16 (ICMP), owns 198.19.0.0/20 (for agents) and, where a million addresses are wanted,
+# 10.0.0.0/12, without configuring an address: AnyIP routes make whole ranges local.
 #
 #   lab.sh up | down | status
 #   lab.sh answer all|sparse|none      which of 198.18.0.0/16: all 65,536; the 4,096 of $LAB_DIR/live.txt; none
@@ -73,8 +73,11 @@ up() {
   ip -n "$SITE" link set site0 up
   # Routed, so that one neighbour is resolved in all.
   ip -n "$SCAN" route add $NET via 198.19.255.2
-  ip -n "$SCAN" route add 198.19.0.0/20 via 198.19.255.2
-  ip -n "$SITE" route add local 198.19.0.0/20 dev lo
+  local owned
+  for owned in 198.19.0.0/20 10.0.0.0/12; do
+    ip -n "$SCAN" route add "$owned" via 198.19.255.2
+    ip -n "$SITE" route add local "$owned" dev lo
+  done
   live_list > "$LAB_DIR/live.txt"
   sed 's/^/route add local /; s/$/ dev lo/' "$LAB_DIR/live.txt" > "$LAB_DIR/live.batch"
   answer all
