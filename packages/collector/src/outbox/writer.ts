@@ -26,10 +26,10 @@ export interface OutboxSettings {
 /** How long single appends are gathered before they are committed together. */
 const GATHER_MS = 10;
 /** Gathering ends early at this many waiting observations or bytes. */
-const GATHER_ITEMS = 1000;
+const GATHER_ITEMS = 500;
 const GATHER_BYTES = 256 * 1024;
 /** Operations of one kind in one commit. */
-const COMMIT_ITEMS = 5000;
+const COMMIT_ITEMS = 2000;
 /** Bytes that may wait in memory for the disk; whoever appends then is refused. */
 const WAITING_BYTES = 64 * 1024 * 1024;
 /** A full outbox is emptied to this share of its bound: dropping is rare, and in large pieces. */
