@@ -105,7 +105,8 @@ const VIRTUAL_MAC = new RegExp(
 export const virtualMac = (mac: string): boolean => VIRTUAL_MAC.test(mac);
 
 /** Addresses that every box may have on its inside: they name nothing. */
-const EVERYWHERE = /^(0\.|127\.0\.0\.1$|169\.254\.|22[4-9]\.|23\d\.|24\d\.|25[0-5]\.|::1$|::$|fe[89ab]|ff)/i;
+const EVERYWHERE =
+  /^(0\.|127\.0\.0\.1$|172\.1[78]\.0\.1$|169\.254\.|22[4-9]\.|23\d\.|24\d\.|25[0-5]\.|::1$|::$|fe[89ab]|ff)/i;
 /** A simulated site lives on 127.0.0.0/8; anywhere else such addresses are inside a box. */
 const tellsApart = (address: string, reached: string): boolean =>
   !EVERYWHERE.test(address) && (!address.startsWith('127.') || reached.startsWith('127.'));
@@ -187,6 +188,9 @@ export function claims(print: Fingerprint): EvidenceKey[] {
   return keys;
 }
 
+/** A host that is known by MAC only is found by one of these of its agent's. */
+const LOOKED_UP_MACS = 32;
+
 /** Every key worth looking up: its claims, what a stack member, a host without SNMP or a person may hold, and its own table. */
 export function lookups(print: Fingerprint): EvidenceKey[] {
   const enterprise = enterpriseOf(print.sysObjectId) ?? '';
@@ -200,10 +204,14 @@ export function lookups(print: Fingerprint): EvidenceKey[] {
     ...print.serials
       .slice(1, 16)
       .map((serial) => ({ kind: 'serial' as const, value: `${enterprise}:${serial}` })),
-    ...[...print.chassis, ...(print.snmp ? [] : print.macs)].flatMap((mac) => [
-      { kind: 'mac' as const, value: mac },
-      { kind: 'chassis-mac' as const, value: mac },
-    ]),
+    ...[...print.chassis, ...print.macs.slice(0, LOOKED_UP_MACS)].map((mac) => ({
+      kind: 'mac' as const,
+      value: mac,
+    })),
+    ...[...print.chassis, ...(print.snmp ? [] : print.macs)].map((mac) => ({
+      kind: 'chassis-mac' as const,
+      value: mac,
+    })),
     ...print.addresses.map((address) => ({ kind: 'address' as const, value: address })),
   ];
 }

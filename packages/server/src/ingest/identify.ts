@@ -183,7 +183,8 @@ function withHost(print: Fingerprint, candidate: Candidate, c: Comparison, at: n
   const differ = c.macs === 'differ' && known.macs.length < 256 && print.macs.length < 256;
   if (c.place) {
     const moment = print.snmp !== known.snmp && Math.abs(at - candidate.lastSeen) < SAME_MOMENT_MS;
-    return differ && !moment ? outcome('other', 'new') : outcome('same', 'address');
+    if (differ) return moment ? outcome('place', 'address') : outcome('other', 'new');
+    return outcome('same', 'address');
   }
   if (differ) return outcome('other', 'new');
   if (print.snmp && print.addresses.includes(known.address)) return outcome('same', 'own-address');
@@ -204,7 +205,7 @@ function compare(print: Fingerprint, candidate: Candidate, known: Known): Compar
     chassis: meet(print.chassis, other.chassis),
     table: tables(print, candidate),
     macs: print.snmp && other.snmp ? mostly(print.macs, other.macs) : within(print, other),
-    name: equal(print.sysName?.toLowerCase(), other.sysName?.toLowerCase()),
+    name: single('sys-name') ? equal(print.sysName?.toLowerCase(), other.sysName?.toLowerCase()) : undefined,
     type: equal(print.sysObjectId, other.sysObjectId),
     maker: makers[0] !== null && makers[1] !== null && makers[0] !== makers[1] ? 'differ' : undefined,
     place: known.holders.get(keyText({ kind: 'address', value: print.address })) === candidate.deviceId,
@@ -242,24 +243,22 @@ const mostly = (a: readonly string[], b: readonly string[]): Verdict => {
 const within = (a: Fingerprint, b: Fingerprint): Verdict =>
   meet([...a.macs, ...a.chassis], [...b.macs, ...b.chassis]);
 
-/** Whether the two address tables speak of one box: each names the other's address, or most is common. */
+/**
+ * Whether two address tables speak of one box. A box asked twice lists the same, or part of it; a pair that shares
+ * addresses has one of its own on either side.
+ */
 function tables(print: Fingerprint, { print: other, lists }: Candidate): Verdict {
   if (print.addresses.length === 0 || other.addresses.length === 0) return undefined;
   const mine = new Set(print.addresses);
-  const here = lists || other.addresses.includes(print.address);
-  if (print.address !== other.address) {
-    if (here && mine.has(other.address)) return 'agree';
-    if (
-      !here &&
-      mine.has(print.address) &&
-      other.addresses.includes(other.address) &&
-      !mine.has(other.address)
-    ) {
-      return 'differ';
-    }
-  }
+  const theirs = new Set(other.addresses);
   const common = other.addresses.filter((address) => mine.has(address)).length;
-  return common * 2 > Math.max(mine.size, other.addresses.length) ? 'agree' : undefined;
+  if (common < mine.size && common < theirs.size) {
+    const ownHere = mine.has(print.address) && !theirs.has(print.address);
+    const ownThere = theirs.has(other.address) && !mine.has(other.address);
+    return ownHere && ownThere ? 'differ' : undefined;
+  }
+  const here = lists || theirs.has(print.address);
+  return here || common * 2 > Math.max(mine.size, theirs.size) ? 'agree' : undefined;
 }
 
 const NAMES: [keyof Comparison, string][] = [

@@ -1,8 +1,9 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../kernel/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { answered, asked, NOW, openSite, port, table } from './testing/site.ts';
+import { answered, asked, NOW, openSite, port, type TestSite, table } from './testing/site.ts';
 
 afterAll(closeDatabases);
 
@@ -64,7 +65,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
       { a: '10.0.0.1', origin: 'table', prefix_length: 24 },
       { a: '10.0.1.1', origin: 'table', prefix_length: 24 },
     ]);
-    expect(site.changes.map(({ kind, deviceName }) => [kind, deviceName])).toEqual([['device.new', 'sw1']]);
+    expect(site.changes).toMatchObject([{ kind: 'device.new', deviceName: 'sw1' }]);
   });
 
   it('upgrades a host to a device when its agent answers later, and doubles nothing', async () => {
@@ -114,5 +115,110 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(letters.map(({ seq }) => seq)).toEqual([1, 3]);
     expect(letters[1]?.reason).toMatch(/^not stored: /);
     expect(JSON.parse(letters[1]?.body as string)).toEqual(poison);
+  });
+
+  it('makes one device when two collectors report the same boxes at the same time', async () => {
+    const site = await openSite(db, { collectors: 2 });
+    const box = (n: number) => ({
+      sysName: `r${n}`,
+      engineId: `80000009030000aa0000${10 + n}`,
+      table: [`10.0.${n}.1`, `10.0.${n}.2`],
+    });
+    const walks = (last: number, down: boolean) => {
+      const list = Array.from({ length: 20 }, (_, n) => {
+        const walk = asked(box(n), `10.0.${n}.${last}`);
+        return [walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])];
+      });
+      return (down ? list.reverse() : list).flat();
+    };
+    await Promise.all([
+      site.send(walks(1, false), site.collectors[0]),
+      site.send(walks(2, true), site.collectors[1]),
+      site.send(walks(2, false), site.collectors[0]),
+      site.send(walks(1, true), site.collectors[1]),
+    ]);
+    expect(await site.devices()).toHaveLength(20);
+    expect(site.changes.filter(({ kind }) => kind === 'device.new')).toHaveLength(20);
+    const ports = await db.query('SELECT 1 FROM interfaces WHERE site_id = $1::uuid', [site.siteId]);
+    expect(ports).toHaveLength(40);
+  });
+
+  it('gives the same inventory however a stream is cut into batches and repeated', async () => {
+    const boxes = Array.from({ length: 4 }, (_, n) => ({
+      sysName: `r${n}`,
+      serials: [`SER000${n}`],
+      macs: [`00:1b:54:00:00:0${n}`],
+    }));
+    const step = fc.record({
+      box: fc.nat(3),
+      address: fc.nat(5),
+      ports: fc.nat(4),
+      complete: fc.boolean(),
+      agent: fc.boolean(),
+    });
+    const stream = (
+      steps: { box: number; address: number; ports: number; complete: boolean; agent: boolean }[],
+    ) =>
+      steps.flatMap(({ box, address, ports, complete, agent }, i): unknown[] => {
+        const at = NOW + i * 1000;
+        const where = `10.0.0.${address + 1}`;
+        if (!agent) return [answered(where, { at, mac: boxes[box]?.macs[0] })];
+        const walk = asked(boxes[box]!, where, { at });
+        const rows = Array.from({ length: ports }, (_, p) => port(p + 1, `p${(p + i) % 5}`));
+        return [walk, table(walk, 'interfaces', rows, { at, complete })];
+      });
+    const inventory = async (site: TestSite) => ({
+      devices: await db.query(
+        `SELECT name, host(address) AS address, mac_address, serial_number, interface_count, last_seen FROM devices
+         WHERE site_id = $1::uuid ORDER BY 1, 2, 3`,
+        [site.siteId],
+      ),
+      ports: await db.query(
+        `SELECT d.name AS device, host(d.address) AS address, i.if_index, i.name, i.gone_at FROM interfaces i
+         JOIN devices d ON d.id = i.device_id WHERE i.site_id = $1::uuid ORDER BY 1, 2, 3`,
+        [site.siteId],
+      ),
+      evidence: await db.query(
+        `SELECT e.kind, e.value, d.name FROM evidence e JOIN devices d ON d.id = e.device_id
+         WHERE e.site_id = $1::uuid ORDER BY 1, 2`,
+        [site.siteId],
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 1, maxLength: 8 }),
+        fc.array(fc.record({ size: fc.integer({ min: 1, max: 5 }), back: fc.nat(6) }), {
+          minLength: 1,
+          maxLength: 12,
+        }),
+        async (steps, cuts) => {
+          const items = stream(steps);
+          const [plain, torn] = [await openSite(db), await openSite(db)];
+          for (const site of [plain, torn]) site.clock.set(NOW + 60_000);
+          const accept = (site: TestSite, from: number, to: number) =>
+            site.ingest.accept({
+              collectorId: site.collectors[0]!,
+              siteId: site.siteId,
+              epoch: site.siteId,
+              stream: 'state',
+              from,
+              items: items.slice(from, to),
+              clockOffsetMs: 0,
+            });
+          await accept(plain, 0, items.length);
+          let next = 0;
+          for (let i = 0; next < items.length; i++) {
+            const { size, back } = cuts[i % cuts.length]!;
+            const from = Math.max(0, next - back);
+            const to = Math.min(items.length, next + size);
+            await accept(torn, from, to);
+            next = to;
+          }
+          await accept(torn, 0, items.length);
+          expect(await inventory(torn)).toEqual(await inventory(plain));
+        },
+      ),
+      { numRuns: 15 },
+    );
   });
 });

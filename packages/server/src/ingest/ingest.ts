@@ -5,18 +5,26 @@
  * The stages: read → lock → skip what is known → identify, classify, merge → store → outcomes → record → commit.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import type { JobEndObservation, Observation, OutcomesObservation } from '@rollcall/shared/observation';
+import type {
+  JobEndObservation,
+  Observation,
+  OutcomesObservation,
+  RowsObservation,
+} from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Logger } from 'pino';
+import { announce } from '../kernel/announce.ts';
+import type { Change } from '../kernel/change.ts';
 import { type Database, sqlState } from '../kernel/db.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
-import type { Change, RecordChanges } from './changes.ts';
+import { type Happened, storeHappened } from './happened.ts';
 import { type Batch, bury, type Item, letter, readItems } from './items.ts';
+import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
 import { save } from './save.ts';
 import { mergeTables, type Timed } from './walked.ts';
-import { lockSite, openWorld } from './world.ts';
+import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
 
 /** Whose observation it is, for the functions of other features. */
 export interface From {
@@ -34,7 +42,8 @@ export interface IngestDeps {
   rules: () => Rules;
   applyOutcomes: (sql: Sql, outcomes: OutcomesObservation, from: From) => Promise<void>;
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
-  record: RecordChanges;
+  /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
+  record: (sql: Sql, changes: readonly Change[]) => Promise<void>;
 }
 
 export interface Ingest {
@@ -133,14 +142,33 @@ function ofKind<Kind extends Observation['kind']>(items: readonly Item[], ...kin
 
 async function storeState(deps: IngestDeps, sql: Sql, batch: Batch, items: readonly Item[]): Promise<void> {
   const state = ofKind(items, 'host', 'device', 'rows');
-  const ends = ofKind(items, 'outcomes', 'job-end');
   const changes = state.length > 0 ? await merged(deps, sql, batch, state) : [];
-  for (const { observation, at } of ends) {
+  for (const { observation, at } of ofKind(items, 'outcomes', 'job-end')) {
     const from = { siteId: batch.siteId, collectorId: batch.collectorId, at };
     if (observation.kind === 'outcomes') await deps.applyOutcomes(sql, observation, from);
-    else await deps.applyJobEnd(sql, observation, from);
+    else changes.push(...(await endJob(deps, sql, observation, from)));
+  }
+  const happened = ofKind(items, 'watch', 'trap', 'gap');
+  if (happened.length > 0) {
+    const { changes: more, devices, interfaces } = await storeHappened(sql, batch, happened as Happened[]);
+    changes.push(...more);
+    await announce(sql, batch.siteId, 'device', devices);
+    await announce(sql, batch.siteId, 'interface', interfaces);
   }
   if (changes.length > 0) await deps.record(sql, changes);
+}
+
+async function endJob(
+  deps: IngestDeps,
+  sql: Sql,
+  end: JobEndObservation,
+  from: From,
+): Promise<readonly Change[]> {
+  await deps.applyJobEnd(sql, end, from);
+  if (end.result !== 'done') return [];
+  const missed = await countMissed(sql, from.siteId, end.job, from.at, from.collectorId);
+  await announce(sql, from.siteId, 'device', missed.devices);
+  return missed.changes;
 }
 
 /** Identify, classify, merge, store. */
@@ -162,24 +190,49 @@ async function merged(
     state.map(({ observation }) => observation),
     prepared.map(({ print }) => print),
   );
-  for (const each of prepared) observe(world, each, context);
-  const rows = state.filter((each): each is Timed => each.observation.kind === 'rows');
-  const writes = await mergeTables(sql, world, rows, context.newId);
-  const saved = await save(sql, world, writes);
-  await notify(sql, batch.siteId, 'device', saved.devices);
+  let next = 0;
+  const walks = new Walks(world);
+  for (const { observation, at } of state) {
+    if (observation.kind === 'rows') walks.add(observation, at);
+    else walks.began(observe(world, prepared[next++] as Prepared, context));
+  }
+  const saved = new Set<string>();
+  for (const rows of walks.rounds) {
+    const writes = await mergeTables(sql, world, rows, context.newId);
+    for (const id of await save(sql, world, writes)) saved.add(id);
+  }
+  await announce(sql, batch.siteId, 'device', [...saved]);
   return world.changes;
 }
 
-/** A notification holds 8,000 bytes; more ids than fit are left out, and listeners read the whole list again. */
-const NOTIFIED_IDS = 150;
+/**
+ * The rows of a batch in rounds: a second walk of one device is merged after the first is stored, because each is
+ * compared with what the one before it left. Nearly always there is one round.
+ */
+class Walks {
+  readonly rounds: Timed[][] = [[]];
+  readonly #world: World;
+  readonly #round = new Map<string, number>();
+  readonly #withRows = new Set<string>();
 
-async function notify(
-  sql: Sql,
-  site: string,
-  kind: 'device' | 'interface',
-  ids: readonly string[],
-): Promise<void> {
-  if (ids.length === 0) return;
-  const message = { site, kind, ...(ids.length <= NOTIFIED_IDS ? { ids } : {}) };
-  await sql.query(`SELECT pg_notify('rollcall_live', $1)`, [JSON.stringify(message)]);
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** A device was seen, perhaps by a new walk. */
+  began(device: Tracked): void {
+    const { id } = device.row;
+    if (this.#withRows.delete(id)) this.#round.set(id, (this.#round.get(id) ?? 0) + 1);
+  }
+
+  /** Rows of a walk that a newer one replaced, or of a deleted device, are left out. */
+  add(observation: RowsObservation, at: number): void {
+    const device = walkedDevice(this.#world, observation.walk);
+    if (!device) return;
+    const { id } = device.row;
+    const round = this.#round.get(id) ?? 0;
+    this.#withRows.add(id);
+    while (this.rounds.length <= round) this.rounds.push([]);
+    this.rounds[round]?.push({ device: id, observation, at });
+  }
 }

@@ -3,7 +3,7 @@
  * indexes, ids follow the names, so history stays with the port.
  */
 import type { InterfaceRow } from '@rollcall/shared/observation';
-import type { ChangeOf } from './changes.ts';
+import type { ChangeOf } from '../kernel/change.ts';
 import type { InterfaceRecord } from './rows.ts';
 
 export interface InterfaceTable {

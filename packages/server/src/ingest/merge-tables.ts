@@ -1,7 +1,7 @@
 /** The other walked tables over the known ones: addresses, entities, neighbours. Pure. */
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { AddressRow, EntityRow, NeighbourRow } from '@rollcall/shared/observation';
-import type { ChangeOf } from './changes.ts';
+import type { ChangeOf } from '../kernel/change.ts';
 import type { AddressRecord, EntityRecord, NeighbourRecord } from './rows.ts';
 
 export interface WalkedTable<Stored, Row> {

@@ -1,7 +1,7 @@
 /**
  * Known + seen → known next. Pure. What was not seen stays as it is: an empty, failed or partial walk blanks nothing.
  */
-import type { Change, ChangeOf } from './changes.ts';
+import type { Change, ChangeOf } from '../kernel/change.ts';
 import { placeholderSerial } from './fingerprint.ts';
 import type { DeviceRow } from './rows.ts';
 
@@ -105,7 +105,7 @@ export function see(row: DeviceRow, seen: Seen, known: boolean): DeviceRow {
   next.walk = seen.walk ?? row.walk;
   next.credentialId = seen.credentialId ?? row.credentialId;
   next.snmpVersion = seen.snmpVersion ?? row.snmpVersion;
-  next.bootedAt = bootTime(row.bootedAt, seen);
+  next.bootedAt = bootTime(row.bootedAt, seen.sysUpTime, seen.at);
   // A watched device is up or down by its watch.
   if (!row.monitor) next.status = 'up';
   return next;
@@ -127,11 +127,11 @@ const UPTIME_WRAP_MS = 2 ** 32 * 10;
 const BOOT_TOLERANCE_MS = 120_000;
 
 /** Boot time as it was, unless this sight proves another one: clocks drift, answers are late, counters wrap. */
-function bootTime(before: number | null, seen: Seen): number | null {
-  if (seen.sysUpTime === undefined) return before;
-  const booted = seen.at - seen.sysUpTime * 10;
+export function bootTime(before: number | null, sysUpTime: number | undefined, at: number): number | null {
+  if (sysUpTime === undefined) return before;
+  const booted = at - sysUpTime * 10;
   if (before === null) return booted;
-  const age = Math.max(0, seen.at - before);
+  const age = Math.max(0, at - before);
   const tolerance = BOOT_TOLERANCE_MS + age / 5_000;
   const off = Math.abs(booted - before);
   if (off <= tolerance) return before;

@@ -1,7 +1,7 @@
 /** One host or device observation into the world: identify, claim evidence, merge facts. No database, no clock. */
 import { createHash } from 'node:crypto';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
-import type { About } from './changes.ts';
+import type { About } from '../kernel/change.ts';
 import type { Classification, Classify, DeviceFacts } from './classify.ts';
 import {
   claims,
@@ -98,7 +98,8 @@ function absorb(world: World, otherId: string, into: Tracked, reason: string, co
   const other = world.devices.get(otherId);
   if (!other || other === into) return;
   world.devices.delete(otherId);
-  world.absorbed.set(otherId, { into: into.row.id, reason });
+  world.absorbed.set(otherId, into.row.id);
+  world.absorbing.add(otherId);
   for (const [key, holder] of world.holders) if (holder === otherId) world.holders.set(key, into.row.id);
   for (const claimed of world.claimed.values())
     if (claimed.deviceId === otherId) claimed.deviceId = into.row.id;
@@ -227,7 +228,7 @@ function mergeFacts(
   } as { -readonly [Group in keyof DeviceFacts]: DeviceFacts[Group] };
   const changed = [
     ...(['system', 'chassis', 'vendor'] as const).map((group) =>
-      putFacts(device, group, facts[group], hashOf(facts[group]), at, true),
+      putFacts(device, group, facts[group], stableHash(facts[group]), at, true),
     ),
     putPrint(device, print, at),
   ];
@@ -278,7 +279,7 @@ function putPrint(device: Tracked, print: Fingerprint, at: number): boolean {
         hostname: print.hostname ?? before?.hostname ?? null,
       };
   device.print = next;
-  return putFacts(device, 'identity', next, hashOf(next), at, true);
+  return putFacts(device, 'identity', next, stableHash(next), at, true);
 }
 
 /** A host says nothing about an agent that was read before, but its name. */
@@ -293,7 +294,7 @@ function mergeHost(device: Tracked, print: Fingerprint, at: number): void {
         hostname: print.hostname ?? before?.hostname ?? null,
       };
   device.print = next;
-  putFacts(device, 'identity', next, hashOf(next), at, true);
+  putFacts(device, 'identity', next, stableHash(next), at, true);
 }
 
 function finish(device: Tracked): void {
@@ -305,5 +306,16 @@ function finish(device: Tracked): void {
   };
 }
 
+/** Short hash of a value whose members always come in one order. */
 export const hashOf = (value: unknown): string =>
   createHash('sha1').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+
+/** The same for what was read back from the database, which keeps members in an order of its own. */
+const stableHash = (value: unknown): string =>
+  hashOf(
+    JSON.parse(JSON.stringify(value), (_, member) =>
+      member && typeof member === 'object' && !Array.isArray(member)
+        ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : member,
+    ),
+  );

@@ -6,13 +6,8 @@ import * as store from './store.ts';
 import { type Writes, writeTables } from './walked.ts';
 import { current, factsRow, type World } from './world.ts';
 
-/** What a save changed, for live updates. */
-export interface Saved {
-  devices: string[];
-  interfaces: number;
-}
-
-export async function save(sql: Sql, world: World, writes: Writes): Promise<Saved> {
+/** Writes what changed since the last save and answers the devices that did. */
+export async function save(sql: Sql, world: World, writes: Writes): Promise<string[]> {
   const changed = [...world.devices.values()].filter(({ stored, row }) => !stored || !sameRow(stored, row));
   await store.writeDevices(
     sql,
@@ -22,17 +17,21 @@ export async function save(sql: Sql, world: World, writes: Writes): Promise<Save
   await leaveAddresses(sql, world);
   await claimEvidence(sql, world);
   await writeTables(sql, world.siteId, writes);
+  const tracked = [...world.devices.values()];
   await store.writeFacts(
     sql,
-    [...world.devices.values()].flatMap((device) =>
-      [...device.dirty].flatMap((group) => factsRow(device, group) ?? []),
-    ),
+    tracked.flatMap((device) => [...device.dirty].flatMap((group) => factsRow(device, group) ?? [])),
   );
-  for (const { stored, row, seen } of changed) world.changes.unshift(...deviceChanges(stored, row, seen));
-  return { devices: changed.map(({ row }) => row.id), interfaces: writes.interfaces.length };
+  for (const device of changed) {
+    world.changes.unshift(...deviceChanges(device.stored, device.row, device.seen));
+    device.stored = device.row;
+  }
+  for (const device of tracked) device.dirty.clear();
+  return changed.map(({ row }) => row.id);
 }
 
-const sameRow = (a: DeviceRow, b: DeviceRow): boolean =>
+/** Whether a row needs no writing. */
+export const sameRow = (a: DeviceRow, b: DeviceRow): boolean =>
   (Object.keys(b) as (keyof DeviceRow)[]).every(
     (field) =>
       a[field] === b[field] ||
@@ -41,8 +40,9 @@ const sameRow = (a: DeviceRow, b: DeviceRow): boolean =>
 
 /** Records that proved to be another's box: what they hold goes over, then they end. */
 async function absorbRecords(sql: Sql, world: World): Promise<void> {
-  const pairs = [...world.absorbed.keys()].map((from) => ({ from, into: current(world, from) }));
+  const pairs = [...world.absorbing].map((from) => ({ from, into: current(world, from) }));
   if (pairs.length > 0) await absorbInto(sql, world.siteId, pairs);
+  world.absorbing.clear();
 }
 
 /** Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own. */
@@ -90,6 +90,7 @@ async function leaveAddresses(sql: Sql, world: World): Promise<void> {
   const rows = world.left
     .map(({ deviceId, address }) => ({ deviceId: current(world, deviceId), address, origin: 'reached' }))
     .filter(({ deviceId, address }) => world.holders.get(`address:${address}`) !== deviceId);
+  world.left.length = 0;
   await store.removeAddresses(sql, world.siteId, rows);
 }
 
@@ -103,6 +104,7 @@ async function claimEvidence(sql: Sql, world: World): Promise<void> {
     firstSeen: at,
     lastSeen: at,
   }));
+  world.claimed.clear();
   await store.writeEvidence(sql, rows);
   const reached = rows.filter(({ kind }) => kind === 'address');
   if (reached.length === 0) return;

@@ -33,7 +33,21 @@ export interface Writes {
   lostFacts: { deviceId: string; group: string }[];
 }
 
+export const noWrites = (): Writes => ({
+  interfaces: [],
+  lift: [],
+  addresses: [],
+  lostAddresses: [],
+  entities: [],
+  lostEntities: [],
+  neighbours: [],
+  lostNeighbours: [],
+  lostFacts: [],
+});
+
+/** Rows of a walk, with the device that was walked. */
 export interface Timed {
+  device: string;
   observation: RowsObservation;
   at: number;
 }
@@ -48,17 +62,7 @@ export async function mergeTables(
   observations: readonly Timed[],
   newId: (at: number) => string,
 ): Promise<Writes> {
-  const writes: Writes = {
-    interfaces: [],
-    lift: [],
-    addresses: [],
-    lostAddresses: [],
-    entities: [],
-    lostEntities: [],
-    neighbours: [],
-    lostNeighbours: [],
-    lostFacts: [],
-  };
+  const writes = noWrites();
   const whole: Walked[] = [];
   for (const [device, parts] of byDevice(world, observations)) {
     for (const part of parts.filter(({ observation }) => !MERGED.has(observation.table))) {
@@ -75,16 +79,14 @@ export async function mergeTables(
 const of = (walked: readonly Walked[], table: TableName): Walked[] =>
   walked.filter((each) => each.table === table);
 
-/** Observations by device; those of a walk that a newer one replaced, or of a deleted device, are left out. */
-function byDevice(world: World, observations: readonly Timed[]): Map<Tracked, Timed[]> {
+function byDevice(world: World, timed: readonly Timed[]): Map<Tracked, Timed[]> {
   const map = new Map<Tracked, Timed[]>();
-  for (const timed of observations) {
-    const id = world.walks.get(timed.observation.walk);
-    const device = id === undefined ? undefined : world.devices.get(current(world, id));
-    if (!device || device.row.walk !== timed.observation.walk) continue;
+  for (const each of timed) {
+    const device = world.devices.get(current(world, each.device));
+    if (!device) continue;
     const list = map.get(device);
-    if (list) list.push(timed);
-    else map.set(device, [timed]);
+    if (list) list.push(each);
+    else map.set(device, [each]);
   }
   return map;
 }

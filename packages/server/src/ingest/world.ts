@@ -3,8 +3,8 @@
  * observation after the other, written at its end. Later observations of a batch see what earlier ones decided.
  */
 import type { Observation } from '@rollcall/shared/observation';
+import type { Change } from '../kernel/change.ts';
 import type { Sql } from '../kernel/sql.ts';
-import type { Change } from './changes.ts';
 import { type EvidenceKey, type Fingerprint, keyText, lookups } from './fingerprint.ts';
 import type { Candidate, Known } from './identify.ts';
 import { DEVICE_GROUPS, type DeviceRow, type FactsRow } from './rows.ts';
@@ -49,7 +49,9 @@ export interface World {
   scans: Map<string, string>;
   apart: Set<string>;
   /** Records that became part of another: id → where to, in order. */
-  absorbed: Map<string, { into: string; reason: string }>;
+  absorbed: Map<string, string>;
+  /** Those of `absorbed` that are not written yet. */
+  absorbing: Set<string>;
   /** Addresses whose device changed: the old one no longer answers there. */
   left: { deviceId: string; address: string }[];
   changes: Change[];
@@ -97,6 +99,7 @@ export const emptyWorld = (siteId: string): World => ({
   scans: new Map(),
   apart: new Set(),
   absorbed: new Map(),
+  absorbing: new Set(),
   left: [],
   changes: [],
 });
@@ -234,8 +237,15 @@ function deviceRow(raw: Record<string, unknown>): DeviceRow {
 /** The record that a device became, after merges of this batch. */
 export function current(world: World, deviceId: string): string {
   let id = deviceId;
-  for (let into = world.absorbed.get(id); into; into = world.absorbed.get(id)) id = into.into;
+  for (let into = world.absorbed.get(id); into; into = world.absorbed.get(id)) id = into;
   return id;
+}
+
+/** The device of a walk, while no newer walk replaced it. */
+export function walkedDevice(world: World, walk: string): Tracked | undefined {
+  const id = world.walks.get(walk);
+  const device = id === undefined ? undefined : world.devices.get(current(world, id));
+  return device?.row.walk === walk ? device : undefined;
 }
 
 /** What is known about the devices that hold any evidence of a fingerprint. */

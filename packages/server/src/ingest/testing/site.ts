@@ -2,8 +2,8 @@
 import type { Observation, RowsObservation } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
+import type { Change } from '../../kernel/change.ts';
 import type { Database } from '../../kernel/db.ts';
-import type { Change } from '../changes.ts';
 import { type Classify, classifyByEntity } from '../classify.ts';
 import { createIngest, type Ingest, type IngestDeps } from '../ingest.ts';
 

@@ -1,0 +1,174 @@
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../kernel/db.ts';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { answered, asked, NOW, openSite, port, type TestSite, table } from './testing/site.ts';
+
+afterAll(closeDatabases);
+
+describe.each(databases())('the event stream on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+
+  let seq = 0;
+  const epoch = uuidv7();
+  const happen = (site: TestSite, ...items: unknown[]) => {
+    const from = seq;
+    seq += items.length;
+    return site.ingest.accept({
+      collectorId: site.collectors[0]!,
+      siteId: site.siteId,
+      epoch,
+      stream: 'event',
+      from,
+      items,
+      clockOffsetMs: 0,
+    });
+  };
+  const device = async () => {
+    const site = await openSite(db);
+    const walk = asked({ sysName: 'sw1' }, '10.0.0.1');
+    await site.send([walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])]);
+    const [row] = await site.devices();
+    site.changes.length = 0;
+    return { site, walk, id: row?.id as string };
+  };
+
+  it('tells each turn of a watched device once', async () => {
+    const { site, id } = await device();
+    const watch = (more: object) => ({ kind: 'watch', at: NOW, deviceId: id, ...more });
+    await happen(site, watch({ icmp: 'up', snmp: 'ok' }), watch({ icmp: 'down', snmp: 'timeout' }));
+    await happen(site, watch({ icmp: 'down', snmp: 'timeout' }));
+    expect((await site.devices())[0]).toMatchObject({
+      status: 'down',
+      icmp_reachable: false,
+      snmp_reachable: false,
+    });
+    await happen(site, watch({ icmp: 'up', snmp: 'ok' }));
+    expect((await site.devices())[0]).toMatchObject({ status: 'up' });
+    expect(site.changes.map(({ kind }) => kind)).toEqual([
+      'device.down',
+      'device.snmp-lost',
+      'device.up',
+      'device.snmp-restored',
+    ]);
+  });
+
+  it('stores the state of a port, and lets the next scan see it anew', async () => {
+    const { site, id } = await device();
+    await happen(site, { kind: 'watch', at: NOW, deviceId: id, interfaces: [{ ifIndex: 2, operStatus: 2 }] });
+    const oper = async () =>
+      (
+        await db.query('SELECT oper_status FROM interfaces WHERE device_id = $1::uuid ORDER BY if_index', [
+          id,
+        ])
+      ).map((row) => row.oper_status);
+    expect(await oper()).toEqual([1, 2]);
+    expect(site.changes).toMatchObject([
+      { kind: 'interface.state', ifName: 'b', before: { operStatus: 1 }, after: { operStatus: 2 } },
+    ]);
+    // The scan finds the table as it was at the last scan; the port came back unseen.
+    const walk = asked({ sysName: 'sw1' }, '10.0.0.1');
+    await site.send([walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])]);
+    expect(await oper()).toEqual([1, 1]);
+  });
+
+  it('names the device that sent a trap, or the address where none is known', async () => {
+    const { site, id } = await device();
+    const trap = (address: string) => ({
+      kind: 'trap',
+      at: NOW,
+      address,
+      snmpVersion: 'v2c',
+      trapOid: '1.3.6.1.6.3.1.1.5.3',
+      varbinds: [],
+    });
+    await happen(site, trap('10.0.0.1'), trap('10.9.9.9'));
+    expect(site.changes).toMatchObject([
+      { kind: 'trap.received', deviceId: id, deviceName: 'sw1' },
+      { kind: 'trap.received', deviceId: null, address: '10.9.9.9' },
+    ]);
+  });
+
+  it('shows what a collector lost', async () => {
+    const { site } = await device();
+    await happen(site, {
+      kind: 'gap',
+      at: NOW,
+      stream: 'state',
+      fromSeq: 5,
+      toSeq: 9,
+      count: 5,
+      reason: 'bytes',
+    });
+    expect(
+      await db.query('SELECT from_seq, to_seq, count, reason FROM gaps WHERE site_id = $1::uuid', [
+        site.siteId,
+      ]),
+    ).toEqual([{ from_seq: 5, to_seq: 9, count: 5, reason: 'bytes' }]);
+    expect(site.changes).toMatchObject([{ kind: 'observations.lost', after: { count: 5 } }]);
+  });
+
+  it('counts scans that a device missed, and says when it is gone and when it is back', async () => {
+    const site = await openSite(db);
+    await db.query(`UPDATE sites SET settings = '{"missedScansUntilGone": 2}' WHERE id = $1::uuid`, [
+      site.siteId,
+    ]);
+    const scan = async (codes: string, ...observations: ((job: string) => object)[]) => {
+      const [scanId, job] = [uuidv7(), uuidv7()];
+      site.clock.set(site.clock.now() + 3600_000);
+      const at = site.clock.now();
+      await db.query(
+        `INSERT INTO scans (id, site_id, targets, profile, settings, addresses_total) VALUES ($1::uuid, $2::uuid, '', '', '{}', 4)`,
+        [scanId, site.siteId],
+      );
+      await db.query(
+        `INSERT INTO jobs (id, scan_id, site_id, position, cidr, spans, size, outcomes, started_at)
+         VALUES ($1::uuid, $2::uuid, $3::uuid, 0, '', $4::jsonb, 4, $5, $6)`,
+        [
+          job,
+          scanId,
+          site.siteId,
+          JSON.stringify([
+            { first: '10.0.0.1', count: 2 },
+            { first: '10.0.0.9', count: 2 },
+          ]),
+          codes,
+          new Date(at - 1000),
+        ],
+      );
+      await site.send([
+        ...observations.map((make) => ({ ...make(job), at })),
+        { kind: 'job-end', job, fence: 1, at, result: 'done', counts: {} },
+      ]);
+    };
+    const all = ['10.0.0.1', '10.0.0.2', '10.0.0.9', '10.0.0.10'].map(
+      (a) => (job: string) => answered(a, { job }),
+    );
+    await scan('iiii', ...all);
+    // .1 silent, .2 answers, .9 ran out of budget, .10 silent.
+    await scan('_ib_', all[1]!);
+    const missed = async () =>
+      (await site.devices()).map(({ missed_scans, gone_at }) => [missed_scans, gone_at !== null]);
+    expect(await missed()).toEqual([
+      [1, false],
+      [0, false],
+      [0, false],
+      [1, false],
+    ]);
+    await scan('_iii', all[1]!, all[2]!, all[3]!);
+    expect(await missed()).toEqual([
+      [2, true],
+      [0, false],
+      [0, false],
+      [0, false],
+    ]);
+    await scan('iiii', ...all);
+    expect(site.changes.slice(4).map(({ kind, ...c }) => [kind, 'address' in c && c.address])).toEqual([
+      ['device.gone', '10.0.0.1'],
+      ['device.returned', '10.0.0.1'],
+    ]);
+  });
+});

@@ -1,0 +1,72 @@
+/** Who did not answer although a scan asked: counted when a job ends, gone after as many scans as the site says. */
+import type { Change } from '../kernel/change.ts';
+import type { Sql } from '../kernel/sql.ts';
+
+/** Missed scans in a row until a device is gone, where the site's settings say nothing. */
+const MISSED_UNTIL_GONE = 3;
+
+/**
+ * Counts a miss for every device whose management address the job asked in vain, or found to be another device. An
+ * address without a final answer (budget spent, error, timeout) says nothing about its device.
+ */
+export async function countMissed(
+  sql: Sql,
+  siteId: string,
+  job: string,
+  at: number,
+  collectorId: string,
+): Promise<{ devices: string[]; changes: Change[] }> {
+  const rows = await sql.query<{
+    id: string;
+    name: string;
+    address: string;
+    monitor: boolean;
+    last_seen: Date;
+    missed_scans: number;
+    gone: boolean;
+  }>(
+    `WITH job AS (
+       SELECT j.scan_id, j.outcomes, j.started_at, j.spans,
+         COALESCE((s.settings ->> 'missedScansUntilGone')::int, ${MISSED_UNTIL_GONE}) AS most
+       FROM jobs j JOIN sites s ON s.id = j.site_id
+       WHERE j.id = $2::uuid AND j.site_id = $1::uuid AND j.started_at IS NOT NULL
+     ), span AS (
+       SELECT (e.span ->> 'first')::inet AS first, (e.span ->> 'count')::bigint AS count,
+         COALESCE(sum((e.span ->> 'count')::bigint) OVER (ORDER BY e.n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::bigint AS skip
+       FROM job, jsonb_array_elements(job.spans) WITH ORDINALITY AS e(span, n)
+     ), missed AS (
+       SELECT DISTINCT d.id, job.most
+       FROM job, span, devices d
+       WHERE d.site_id = $1::uuid AND d.gone_at IS NULL AND d.last_scan_id IS DISTINCT FROM job.scan_id
+         AND d.last_seen < job.started_at AND d.address >= span.first
+         AND CASE WHEN family(d.address) = family(span.first) AND d.address - span.first < span.count
+           THEN substr(job.outcomes, (span.skip + (d.address - span.first))::int + 1, 1) IN ('_', 'i', 's', 'a', '=')
+           ELSE false END
+     ), locked AS (
+       SELECT d.id, m.most FROM devices d JOIN missed m ON m.id = d.id WHERE d.site_id = $1::uuid ORDER BY d.id FOR UPDATE OF d
+     )
+     UPDATE devices d SET missed_scans = d.missed_scans + 1,
+       gone_at = CASE WHEN d.missed_scans + 1 >= l.most THEN $3::timestamptz END,
+       status = CASE WHEN d.monitor THEN d.status WHEN d.missed_scans + 1 >= l.most THEN 'down' ELSE 'unknown' END
+     FROM locked l WHERE d.site_id = $1::uuid AND d.id = l.id
+     RETURNING d.id, d.name, host(d.address) AS address, d.monitor, d.last_seen, d.missed_scans, d.gone_at IS NOT NULL AS gone`,
+    [siteId, job, new Date(at)],
+  );
+  const changes = rows
+    .filter(({ gone }) => gone)
+    .map(
+      (row): Change => ({
+        siteId,
+        at,
+        collectorId,
+        deviceId: row.id,
+        deviceName: row.name,
+        address: row.address,
+        monitor: row.monitor,
+        kind: 'device.gone',
+        before: { lastSeen: row.last_seen.getTime() },
+        after: { missedScans: row.missed_scans },
+      }),
+    );
+  return { devices: rows.map(({ id }) => id), changes };
+}
