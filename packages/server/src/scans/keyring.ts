@@ -1,0 +1,125 @@
+/**
+ * Seals secrets for the database: AES-256-GCM with a key from outside it, so that a dump of the database alone tells
+ * nothing. A sealed value is bound to its table and row: moved elsewhere it does not open.
+ */
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const FORMAT = 1;
+const NONCE = 12;
+const TAG = 16;
+const KEY = 32;
+const FILE = 'credential.keys';
+
+/** A value that could not be opened, and why; never with a part of it. */
+export class SealBroken extends Error {
+  override name = 'SealBroken';
+}
+
+/** The row a sealed value belongs to. */
+export interface Place {
+  table: string;
+  row: string;
+}
+
+export interface Keyring {
+  /** Id of the key that seals. */
+  readonly keyId: string;
+  seal(place: Place, plain: string): { sealed: Buffer; keyId: string };
+  /** @throws SealBroken when the key is unknown, the value was altered, or it stood in another row. */
+  open(place: Place, keyId: string, sealed: Uint8Array): string;
+  /** Eight hex digits that are equal for equal texts under the present key, and of no use without it. */
+  fingerprint(text: string): string;
+}
+
+const additional = ({ table, row }: Place): Buffer => Buffer.from(`rollcall\0${table}\0${row}`);
+const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 16);
+
+/** A ring of keys, 32 bytes each: the first seals, all open. */
+export function keyring(keys: readonly Buffer[]): Keyring {
+  const [present] = keys;
+  if (!present || keys.some((key) => key.length !== KEY)) throw new Error(`a key has ${KEY} bytes`);
+  const byId = new Map(keys.map((key) => [idOf(key), key]));
+  const keyId = idOf(present);
+  const printKey = createHmac('sha256', present).update('rollcall fingerprint').digest();
+  return {
+    keyId,
+    seal: (place, plain) => {
+      const nonce = randomBytes(NONCE);
+      const cipher = createCipheriv('aes-256-gcm', present, nonce).setAAD(additional(place));
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return { sealed: Buffer.concat([Buffer.of(FORMAT), nonce, body, cipher.getAuthTag()]), keyId };
+    },
+    open: (place, id, sealed) => {
+      const key = byId.get(id);
+      if (!key) throw new SealBroken(`sealed with key ${id}, which is not in the key file`);
+      const bytes = Buffer.from(sealed);
+      if (bytes[0] !== FORMAT || bytes.length < 1 + NONCE + TAG) throw new SealBroken('not a sealed value');
+      const opener = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, 1 + NONCE));
+      opener.setAAD(additional(place)).setAuthTag(bytes.subarray(-TAG));
+      try {
+        return opener.update(bytes.subarray(1 + NONCE, -TAG), undefined, 'utf8') + opener.final('utf8');
+      } catch {
+        throw new SealBroken('altered, or moved from another row');
+      }
+    },
+    fingerprint: (text) => createHmac('sha256', printKey).update(text).digest('hex').slice(0, 8),
+  };
+}
+
+export interface KeySource {
+  /** Where a key file is made when none is named. */
+  folder: string;
+  /** A key file by name: must exist. */
+  file?: string | undefined;
+  /** `CREDENTIALS_DIRECTORY` of the unit: its file `credential.keys` is taken when it is there. */
+  credentialsDirectory?: string | undefined;
+}
+
+/**
+ * Reads the key file, or makes it in the data folder, mode 0600. One base64 key of 32 bytes per line, the newest
+ * first; `#` begins a comment. To change the key, put a new line above the others and start again: everything opens as
+ * before and is sealed anew with the new one.
+ */
+export function openKeyring({ folder, file, credentialsDirectory }: KeySource): Keyring {
+  const given = credentialsDirectory === undefined ? undefined : join(credentialsDirectory, FILE);
+  if (file !== undefined) return keyring(readKeys(file));
+  if (given !== undefined && exists(given)) return keyring(readKeys(given));
+  const own = join(folder, FILE);
+  if (!exists(own)) makeKeyFile(own);
+  if (process.platform !== 'win32' && (statSync(own).mode & 0o077) !== 0)
+    throw new Error(`${own} can be read by others; make it yours alone: chmod 600 ${own}`);
+  return keyring(readKeys(own));
+}
+
+const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
+
+function readKeys(file: string): Buffer[] {
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/#.*/, '').trim())
+    .filter((line) => line !== '');
+  const keys = lines.map((line) => Buffer.from(line, 'base64'));
+  if (keys.length === 0 || keys.some((key) => key.length !== KEY))
+    throw new Error(`${file} must hold base64 keys of ${KEY} bytes, one per line`);
+  return keys;
+}
+
+/** Exclusive: of two servers that start at once on one folder, one makes it, the other reads it. */
+function makeKeyFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  let handle: number;
+  try {
+    handle = openSync(file, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    throw error;
+  }
+  try {
+    writeSync(handle, `${randomBytes(KEY).toString('base64')}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

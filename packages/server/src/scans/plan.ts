@@ -1,0 +1,152 @@
+/** What a request for a scan means: which site, which addresses, which jobs, how long. Pure; answers with reasons. */
+import { difference, parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
+import { JOB_ADDRESSES } from '@rollcall/shared/model';
+import type { ProfileSettings } from '@rollcall/shared/profile';
+import {
+  type PlannedJob,
+  parseTargets,
+  planJobs,
+  type TargetProblem,
+  type Targets,
+  type TargetsResult,
+} from '@rollcall/shared/targets';
+
+/** What planning needs to know of a site. */
+export interface PlanSite {
+  id: string;
+  name: string;
+  /** CIDRs. */
+  networks: readonly string[];
+  /** Addresses and CIDRs never probed. */
+  exclude: readonly string[];
+  allowLoopback: boolean;
+}
+
+export type SiteChoice =
+  | { ok: true; site: PlanSite; by: 'name' | 'networks' | 'only' }
+  | { ok: false; code: 'forbidden' | 'invalid_request'; message: string };
+
+/** Names told in a message; the rest is counted. */
+const NAMES_TOLD = 20;
+const listed = (sites: readonly PlanSite[]): string => {
+  const names = sites.slice(0, NAMES_TOLD).map(({ name }) => name);
+  return sites.length > NAMES_TOLD
+    ? `${names.join(', ')} and ${sites.length - NAMES_TOLD} more`
+    : names.join(', ');
+};
+
+const rangesOf = (texts: readonly string[]): Range[] =>
+  texts.flatMap((text) => {
+    if (text.includes('/')) {
+      const block = parseCidr(text);
+      return block.ok ? [block.value.range] : [];
+    }
+    const address = parseAddress(text);
+    return address.ok ? [Range.single(address.value)] : [];
+  });
+
+/**
+ * The named site; else the one whose networks contain all targets; else the only one there is. `sites` are those the
+ * caller sees; `all` tells whether these are all there are.
+ */
+export function chooseSite(request: {
+  named: string | undefined;
+  sites: readonly PlanSite[];
+  all: boolean;
+  ranges: readonly Range[];
+}): SiteChoice {
+  const { named, sites, all, ranges } = request;
+  const refuse = (message: string): SiteChoice => ({ ok: false, code: 'invalid_request', message });
+  if (named !== undefined) {
+    const site = sites.find(({ id, name }) => id === named.toLowerCase() || name === named);
+    if (site) return { ok: true, site, by: 'name' };
+    // Whether a site exists is not told to those who may not see it.
+    if (!all) return { ok: false, code: 'forbidden', message: 'no access to this site' };
+    return refuse(sites.length ? `no such site; there are ${listed(sites)}` : 'there is no site yet');
+  }
+  const containing = sites.filter(({ networks }) => difference(ranges, rangesOf(networks)).length === 0);
+  const [first, second] = containing;
+  if (first && !second) return { ok: true, site: first, by: 'networks' };
+  const [only, other] = sites;
+  if (only && !other) return { ok: true, site: only, by: 'only' };
+  if (!only) return refuse(all ? 'there is no site yet; add one first' : 'you have access to no site');
+  return refuse(
+    containing.length > 1
+      ? `several sites contain these targets; name one: ${listed(containing)}`
+      : `no site's networks contain all targets; name one: ${listed(sites)}`,
+  );
+}
+
+/** The addresses that a text names, before any site's policy: enough to find the site. */
+export function readTargets(targets: string, settings: ProfileSettings, max: number): TargetsResult {
+  const policy = { allowLoopback: true, exclude: settings.exclude };
+  // A site's exclusions may bring the count down yet; only what no exclusion can save is refused here.
+  const wide = parseTargets(targets, { ...policy, max: Number.MAX_SAFE_INTEGER });
+  return wide.ok ? wide : parseTargets(targets, { ...policy, max });
+}
+
+export interface Plan {
+  targets: Targets;
+  jobs: PlannedJob[];
+}
+export type Planned = { ok: true; plan: Plan } | { ok: false; problems: TargetProblem[] };
+
+/** Targets less the exclusions of site and profile, cut into jobs. */
+export function planScan(targets: string, settings: ProfileSettings, site: PlanSite, max: number): Planned {
+  const parsed = parseTargets(targets, {
+    max,
+    allowLoopback: site.allowLoopback,
+    exclude: [...site.exclude, ...settings.exclude],
+  });
+  if (!parsed.ok) return parsed;
+  return {
+    ok: true,
+    plan: { targets: parsed.targets, jobs: planJobs(parsed.targets.ranges, JOB_ADDRESSES) },
+  };
+}
+
+export interface Estimate {
+  /** Null: not paced. */
+  packetsPerSecond: number | null;
+  packets: number;
+  seconds: number;
+}
+
+/** Assumed where the profile lifts the pacing: below what the engines reached on two cores. */
+const UNPACED = 100_000;
+
+/** Networks (/24, IPv6 /64) that ranges touch: each has a rate limit of its own. */
+const netsOf = (ranges: readonly Range[]): number => {
+  let nets = 0n;
+  for (const { family, first, last } of ranges) {
+    const bits = family === 4 ? 8n : 64n;
+    nets += (last >> bits) - (first >> bits) + 1n;
+  }
+  return Number(nets);
+};
+
+/** Of a sweep in which nothing answers: every try is sent and waited for. */
+export function estimate(plan: Plan, settings: ProfileSettings, collectors: number): Estimate {
+  const { icmp, snmp, rate, ratePerNet } = settings;
+  const { count, ranges } = plan.targets;
+  const asked = snmp && (snmp.ask === 'all' || !icmp) ? snmp : null;
+  const packets = count * ((icmp?.tries ?? 0) + (asked?.tries ?? 0));
+  const hands = Math.max(1, Math.min(collectors, plan.jobs.length));
+  const paced = Math.min(
+    rate === 'max' ? Number.POSITIVE_INFINITY : rate * hands,
+    ratePerNet === 'max' ? Number.POSITIVE_INFINITY : ratePerNet * netsOf(ranges),
+  );
+  const perSecond = Number.isFinite(paced) ? paced : UNPACED * hands;
+  const waitMs = (icmp ? icmp.tries * icmp.timeoutMs : 0) + (asked ? asked.tries * asked.timeoutMs : 0);
+  return {
+    packetsPerSecond: Number.isFinite(paced) ? Math.round(paced) : null,
+    packets,
+    seconds: Math.round((packets / perSecond + waitMs / 1000) * 10) / 10,
+  };
+}
+
+/** Addresses that are in both. */
+export const overlap = (a: readonly Range[], b: readonly Range[]): number => {
+  const size = (ranges: readonly Range[]) => ranges.reduce((sum, range) => sum + range.size, 0n);
+  return Number(size(a) - size(difference(a, b)));
+};

@@ -1,0 +1,158 @@
+/** Profiles: named settings of a sweep. Those of the product are written at every start and cannot be changed. */
+import type { Profile } from '@rollcall/shared/api/scans';
+import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
+import { parseTargets } from '@rollcall/shared/targets';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { uniqueViolation } from '../kernel/db.ts';
+import type { Actor, Handlers } from '../kernel/handler.ts';
+import { page, unix } from '../kernel/page.ts';
+import { invalid, notFound, Problem } from '../kernel/problem.ts';
+import type { Sql } from '../kernel/sql.ts';
+import type { ScanDeps } from './deps.ts';
+
+const COLUMNS = `id, name, settings, built_in AS "builtIn", ${unix('created_at')} AS "createdAt",
+  ${unix('updated_at')} AS "updatedAt"`;
+
+/** Writes the profiles that every installation has, as this version knows them. */
+export async function seedProfiles(sql: Sql): Promise<void> {
+  const rows = Object.entries(BUILT_IN_PROFILES).map(([name, settings]) => ({
+    id: uuidv7(),
+    name,
+    settings,
+  }));
+  await sql.query(
+    `INSERT INTO profiles (id, name, settings, built_in)
+     SELECT r.id, r.name, r.settings, true FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, name text, settings jsonb)
+     ON CONFLICT (name) DO UPDATE SET settings = excluded.settings, built_in = true, updated_at = now()
+     WHERE profiles.settings <> excluded.settings OR NOT profiles.built_in`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Settings of a profile by its name; an unknown one is refused with the names that exist. */
+export async function settingsOf(sql: Sql, name: string): Promise<ProfileSettings> {
+  const [found] = await sql.query<{ settings: unknown }>('SELECT settings FROM profiles WHERE name = $1', [
+    name,
+  ]);
+  if (found) return profileSettings.parse(found.settings);
+  const known = await sql.query<{ name: string }>(
+    'SELECT name FROM profiles ORDER BY built_in DESC, name LIMIT 100',
+  );
+  throw invalid('profile', `there is no such profile; there are ${known.map((row) => row.name).join(', ')}`);
+}
+
+/** Exclusions are read when they are written, so that no scan fails over them later. */
+function checkExclusions({ exclude }: ProfileSettings): void {
+  for (const [i, text] of exclude.entries()) {
+    const parsed = parseTargets('2001:db8::', { exclude: [text] });
+    const problem = parsed.ok ? undefined : parsed.problems.find(({ code }) => code === 'malformed');
+    if (problem) throw invalid(`settings.exclude.${i}`, problem.reason);
+  }
+}
+
+const requireAll = (actor: Actor): void => {
+  if (actor.sites !== 'all')
+    throw new Problem(
+      'forbidden',
+      'profiles are for all sites: only an administrator who sees every site changes them',
+    );
+};
+const taken = (name: string) => new Problem('conflict', `there is a profile ${name} already`);
+
+type Ids = 'profiles.list' | 'profiles.get' | 'profiles.create' | 'profiles.update' | 'profiles.delete';
+
+export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): Handlers<Ids> {
+  const read = async (sql: Sql, id: string): Promise<Profile> => {
+    const [row] = await sql.query<Profile>(`SELECT ${COLUMNS} FROM profiles WHERE id = $1::uuid`, [id]);
+    if (!row) throw notFound('profile');
+    return row;
+  };
+  /** Locks a profile that may be changed. */
+  const own = async (sql: Sql, id: string): Promise<Profile> => {
+    const profile = await read(sql, id);
+    if (profile.builtIn)
+      throw new Problem('conflict', `${profile.name} is part of the product; copy it under another name`);
+    await sql.query('SELECT 1 FROM profiles WHERE id = $1::uuid FOR UPDATE', [id]);
+    return profile;
+  };
+  const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw uniqueViolation(error) ? taken(name) : error;
+    }
+  };
+
+  return {
+    'profiles.list': async ({ query }) =>
+      page<Profile>(db, {
+        columns: COLUMNS,
+        from: 'profiles',
+        where: 'true',
+        order: 'built_in DESC, lower(name), id',
+        params: [],
+        ...query,
+      }),
+
+    'profiles.get': async ({ params }) => ({ data: await read(db, params.id) }),
+
+    'profiles.create': async ({ actor, body, address }) => {
+      requireAll(actor);
+      checkExclusions(body.settings);
+      const id = uuidv7();
+      const data = await unique(body.name, () =>
+        db.transaction(async (sql) => {
+          await sql.query('INSERT INTO profiles (id, name, settings) VALUES ($1, $2, $3::jsonb)', [
+            id,
+            body.name,
+            JSON.stringify(body.settings),
+          ]);
+          await audit(sql, { actor, address, action: 'profile.create', subject: `profile ${body.name}` });
+          return read(sql, id);
+        }),
+      );
+      return { data, headers: { Location: `/api/discovery/profiles/${id}` } };
+    },
+
+    'profiles.update': async ({ actor, params, body, address }) => {
+      requireAll(actor);
+      if (body.settings) checkExclusions(body.settings);
+      const data = await unique(body.name ?? '', () =>
+        db.transaction(async (sql) => {
+          const before = await own(sql, params.id);
+          const name = body.name ?? before.name;
+          await sql.query(
+            'UPDATE profiles SET name = $2, settings = $3::jsonb, updated_at = now() WHERE id = $1::uuid',
+            [params.id, name, JSON.stringify(body.settings ?? before.settings)],
+          );
+          if (name !== before.name)
+            await sql.query('UPDATE schedules SET profile = $2 WHERE profile = $1', [before.name, name]);
+          await audit(sql, {
+            actor,
+            address,
+            action: 'profile.update',
+            subject: `profile ${name}`,
+            detail: { fields: Object.keys(body) },
+          });
+          return read(sql, params.id);
+        }),
+      );
+      return { data };
+    },
+
+    'profiles.delete': async ({ actor, params, address }) => {
+      requireAll(actor);
+      await db.transaction(async (sql) => {
+        const { name } = await own(sql, params.id);
+        const [schedule] = await sql.query<{ name: string }>(
+          'SELECT name FROM schedules WHERE profile = $1 ORDER BY name LIMIT 1',
+          [name],
+        );
+        if (schedule) throw new Problem('conflict', `the schedule ${schedule.name} uses this profile`);
+        await sql.query('DELETE FROM profiles WHERE id = $1::uuid', [params.id]);
+        await audit(sql, { actor, address, action: 'profile.delete', subject: `profile ${name}` });
+      });
+      return { data: null };
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** The operations on scans, thin: rights and shapes here, deeds in `scans.ts`. */
+import type { Handlers } from '../kernel/handler.ts';
+import { visibleSites } from '../kernel/handler.ts';
+import { scopeOf } from '../kernel/list.ts';
+import { orderBy } from '../kernel/page.ts';
+import { listAddresses } from './addresses.ts';
+import type { ScanDeps } from './deps.ts';
+import type { Scans } from './scans.ts';
+import { creatorOf } from './schedules.ts';
+
+const ORDERS = {
+  createdAt: 's.created_at',
+  startedAt: 's.started_at',
+  finishedAt: 's.finished_at',
+  status: 's.status',
+  addressesTotal: 's.addresses_total',
+};
+
+type Ids = 'scans.create' | 'scans.plan' | 'scans.list' | 'scans.get' | 'scans.cancel' | 'scans.addresses';
+
+export function scanHandlers({
+  db,
+  audit,
+  scans,
+}: Pick<ScanDeps, 'db' | 'audit'> & { scans: Scans }): Handlers<Ids> {
+  return {
+    'scans.create': async ({ actor, body, header }) => {
+      const data = await scans.create(body, creatorOf(actor), header('idempotency-key'));
+      const headers = { Location: `/api/discovery/scans/${data.id}` };
+      return { data, extra: { scanId: data.id }, headers };
+    },
+
+    'scans.plan': async ({ actor, body }) => ({ data: await scans.plan(body, creatorOf(actor)) }),
+
+    'scans.list': ({ actor, query }) =>
+      scans.list({
+        where: `($1::uuid[] IS NULL OR s.site_id = ANY($1)) AND ($2::text[] IS NULL OR s.status = ANY($2))
+          AND ($3::text IS NULL OR s.profile = $3)`,
+        order: `${orderBy(query.sort ?? '-createdAt', ORDERS)}, s.id DESC`,
+        params: [scopeOf(actor, query.site), query.status ?? null, query.profile ?? null],
+        page: query.page,
+        pageSize: query.pageSize,
+      }),
+
+    'scans.get': async ({ actor, params }) => ({
+      data: await scans.detail(visibleSites(actor), params.scanId),
+    }),
+
+    'scans.cancel': async ({ actor, params, address }) => {
+      const data = await scans.cancel(visibleSites(actor), params.scanId);
+      const subject = `scan ${data.id}`;
+      await audit(db, { actor, address, action: 'scan.cancel', subject, siteId: data.siteId });
+      return { data };
+    },
+
+    'scans.addresses': async ({ actor, params, query }) => {
+      await scans.get(db, visibleSites(actor), params.scanId);
+      return listAddresses(db, params.scanId, query);
+    },
+  };
+}
