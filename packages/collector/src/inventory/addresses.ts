@@ -25,8 +25,9 @@ export const addressColumns = (sysObjectId: string | undefined): string[] => [
 /** Addresses, each once; the newer table's word is kept where several tell of one, older ones fill what it leaves out. */
 export function addressesOf(walked: WalkedTable): AddressRow[] {
   const found = new Map<string, AddressRow>();
+  // Net-SNMP lists the broadcast addresses of its networks too: no address of the device.
   const add = (row: AddressRow | undefined) => {
-    if (row) found.set(row.address, { ...row, ...found.get(row.address) });
+    if (row && row.type !== 'broadcast') found.set(row.address, { ...row, ...found.get(row.address) });
   };
   for (const row of rowsOf(walked, ipAddressEntry)) add(fromInetIndex(row, ipAddress));
   for (const row of rowsOf(walked, cIpAddressEntry)) add(fromInetIndex(row, cIpAddress));

@@ -112,7 +112,7 @@ class Inventory {
     if (wants('addresses')) {
       const walked = await this.#walkColumns(addressColumns(system.sysObjectId));
       const rows = addressesOf(walked);
-      addresses = rows.filter((row) => row.type !== 'broadcast').map((row) => row.address);
+      addresses = rows.map((row) => row.address);
       facts.push(...this.#rows('addresses', rows, walked));
     }
     if (wants('entities')) {
