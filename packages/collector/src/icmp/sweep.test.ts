@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { systemClock } from '@rollcall/shared/clock';
 import { parseTargets } from '@rollcall/shared/targets';
@@ -39,6 +40,16 @@ const roll = async (space: AddressSpace, echo: OpenEcho, more: Partial<IcmpSweep
   return { summary, answers, silent, unsent };
 };
 
+const hasPing = () => {
+  try {
+    execFileSync('ping', ['-V'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    process.stderr.write('SKIPPED: no ping program on this host\n');
+    return false;
+  }
+};
+
 describe.skipIf(!enterOwnNetwork())('on a real loopback', () => {
   beforeAll(() => allowDatagramIcmp(true));
 
@@ -68,6 +79,15 @@ describe.skipIf(!enterOwnNetwork())('on a real loopback', () => {
     expect(silent).toEqual([]);
     expect(unsent.sort()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.3']);
     expect(summary.counts.failed).toEqual({ ENETUNREACH: 6 });
+  });
+
+  it.skipIf(!hasPing())('ping: the last resort finds the same', async () => {
+    const { choices, open } = await chooseEcho(['ping']);
+    expect(choices[0].engine).toBe('ping');
+    const { answers, unsent, silent, summary } = await roll(spaceOf('127.0.0.1-127.0.0.40 192.0.2.1'), open);
+    expect(answers.size).toBe(40);
+    expect([unsent, silent]).toEqual([['192.0.2.1'], []]);
+    expect(summary.counts.failed).toEqual({ 'exit 2': 2 });
   });
 
   it('gives way to the rest of the process every few milliseconds, at full speed', async () => {
@@ -206,6 +226,13 @@ describe('over a network made of functions', () => {
     expect(answers.size).toBe(512);
     expect(silent).toHaveLength(512);
     expect(summary.late).toBe(512);
+    // A slow sweep goes on long after its first verdicts: an answer that comes then is late and nothing more.
+    const slow = new Net((_index, attempt) => (attempt === 1 ? 8000 : null));
+    const pace = new Pace({ rate: 100, ratePerNet: 'max' }, slow.clock);
+    const later = await slow.roll(space, { tries: 2, pace });
+    expect([later.answers.size, later.silent.length]).toEqual([0, 1024]);
+    expect(later.summary).toMatchObject({ answered: 0, silent: 1024, duplicates: 0 });
+    expect(later.summary.late).toBeGreaterThan(500);
   });
 
   it('counts a second answer as a duplicate, once reported', async () => {
@@ -256,6 +283,21 @@ describe('over a network made of functions', () => {
     for (const [, asks] of groupBy(net.asked, ({ index, at }) => `${index >> 8} ${Math.floor(at / 1000)}`)) {
       expect(asks.length).toBeLessThanOrEqual(210);
     }
+  });
+
+  it('ends with the error of a callback that throws, whoever called it', async () => {
+    const net = new Net(() => 50);
+    const broken = () => {
+      throw new Error('no room');
+    };
+    const running = roll(spaceOf('10.0.0.1'), net.open, {
+      clock: net.clock,
+      timeoutMs: 1000,
+      onAnswer: broken,
+    });
+    const refused = expect(running).rejects.toThrow('no room');
+    await net.clock.pass(5000);
+    await refused;
   });
 
   it('refuses more tries than a request can tell', async () => {

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { Bits } from './bits.ts';
 import { type Echo, type EchoCounts, MAX_ATTEMPTS, type OpenEcho } from './echo.ts';
 import { Permutation } from './permutation.ts';
+import { Stages } from './stages.ts';
 
 /** How fast requests may leave; `Pace` is one. */
 export interface SweepPace {
@@ -40,9 +41,9 @@ export interface IcmpSummary {
   answered: number;
   silent: number;
   skipped: number;
-  /** Answers that took longer than the timeout; those that came before the verdict count as answers too. */
+  /** Answers that took longer than the timeout: before the verdict they are answers like others, after it only this. */
   late: number;
-  /** Further answers to addresses that had answered. */
+  /** Further answers, in time, of addresses that had answered. */
   duplicates: number;
   counts: EchoCounts;
 }
@@ -74,21 +75,13 @@ export const sweepIcmp = async (sweep: IcmpSweep): Promise<IcmpSummary> => {
   return run.summary();
 };
 
-/**
- * The positions pass, chunk by chunk, through the stages: asked the first time (stage 0), the second (1), …, and the
- * verdict (stage `tries`). A chunk enters its next stage a timeout after the last one.
- */
 class SweepRun {
   readonly #sweep: IcmpSweep;
   readonly #clock: Clock;
   readonly #order: Permutation;
   readonly #echo: Echo;
-  /** Next chunk of each stage; never beyond that of the stage before. */
-  readonly #next: Uint32Array;
-  readonly #chunks: number;
-  /** When each chunk was last asked. */
-  readonly #askedAt: Float64Array;
-  /** Answered or skipped. */
+  readonly #stages: Stages;
+  /** Answered, skipped or found silent. */
   readonly #done: Bits;
   /** The last request could not be sent. */
   readonly #unsent: Bits;
@@ -109,6 +102,7 @@ class SweepRun {
   /** Since the last report to the pace. */
   #recent = { answered: 0, lost: 0 };
   #overflow = 0;
+  #failure: { error: unknown } | null = null;
 
   constructor(sweep: IcmpSweep) {
     const { space } = sweep;
@@ -116,9 +110,7 @@ class SweepRun {
     this.#sweep = sweep;
     this.#clock = sweep.clock ?? systemClock;
     this.#order = new Permutation(space.size, key);
-    this.#chunks = Math.ceil(space.size / CHUNK);
-    this.#next = new Uint32Array(sweep.tries + 1);
-    this.#askedAt = new Float64Array(this.#chunks);
+    this.#stages = new Stages(Math.ceil(space.size / CHUNK), sweep.tries, sweep.timeoutMs);
     this.#done = new Bits(space.size);
     this.#unsent = new Bits(space.size);
     const events = {
@@ -132,27 +124,25 @@ class SweepRun {
     this.#batch = new Uint32Array(this.#echo.batch);
     this.#attempts = new Uint8Array(this.#echo.batch);
     this.#turnStarted = this.#clock.monotonic();
-    this.#stopPolling = this.#clock.every(POLL_MS, () => {
-      this.#echo.receive();
-    });
+    this.#stopPolling = this.#clock.every(POLL_MS, () => this.#poll());
   }
 
   async go(): Promise<void> {
-    while (!this.#settled) {
-      const stage = this.#dueStage();
+    while (!this.#settled && !this.#failure) {
+      const stage = this.#stages.due(this.#clock.monotonic());
       if (stage === null) {
         await this.#flush();
-        await this.#waitUntil(this.#nextDue());
+        await this.#waitUntil(this.#stages.nextDue());
         continue;
       }
-      const chunk = this.#next[stage] ?? 0;
-      this.#next[stage] = chunk + 1;
+      const chunk = this.#stages.enter(stage);
       // After a stall the answers are in the queue while their time is over: read them first.
       if (stage > 0) await this.#drain();
-      if (stage === this.#sweep.tries) this.#conclude(chunk);
+      if (stage === this.#stages.last) this.#conclude(chunk);
       else await this.#ask(chunk, stage + 1);
       await this.#giveWay();
     }
+    if (this.#failure) throw this.#failure.error;
   }
 
   close(): void {
@@ -182,28 +172,6 @@ class SweepRun {
     return this.#sweep.signal?.aborted ?? false;
   }
 
-  /** The stage to work on now, the latest first so that what is begun is brought to an end; null when all wait. */
-  #dueStage(): number | null {
-    const now = this.#clock.monotonic();
-    for (let stage = this.#sweep.tries; stage > 0; stage -= 1) {
-      if (this.#dueAt(stage) <= now) return stage;
-    }
-    return (this.#next[0] ?? 0) < this.#chunks ? 0 : null;
-  }
-
-  /** When the next chunk of a later stage may enter it. */
-  #dueAt(stage: number): number {
-    const chunk = this.#next[stage] ?? 0;
-    if (chunk >= (this.#next[stage - 1] ?? 0)) return Number.POSITIVE_INFINITY;
-    return (this.#askedAt[chunk] ?? 0) + this.#sweep.timeoutMs;
-  }
-
-  #nextDue(): number {
-    let due = Number.POSITIVE_INFINITY;
-    for (let stage = 1; stage <= this.#sweep.tries; stage += 1) due = Math.min(due, this.#dueAt(stage));
-    return due;
-  }
-
   async #ask(chunk: number, attempt: number): Promise<void> {
     const { space, pace, skip } = this.#sweep;
     const end = Math.min((chunk + 1) * CHUNK, space.size);
@@ -226,7 +194,7 @@ class SweepRun {
       this.#touched.add(chunk);
       if (this.#filled === this.#batch.length) await this.#flush();
     }
-    this.#askedAt[chunk] = this.#clock.monotonic();
+    this.#stages.asked(chunk, this.#clock.monotonic());
   }
 
   /** Reports those of a chunk that never answered. */
@@ -236,6 +204,7 @@ class SweepRun {
     for (let position = chunk * CHUNK; position < end; position += 1) {
       const index = this.#order.at(position);
       if (this.#done.has(index)) continue;
+      this.#done.set(index);
       this.#silent += 1;
       onSilent(index, space.at(index), !this.#unsent.has(index));
     }
@@ -253,9 +222,18 @@ class SweepRun {
       if (from < total) await this.#clock.sleep(1);
     }
     const now = this.#clock.monotonic();
-    for (const chunk of this.#touched) this.#askedAt[chunk] = now;
+    for (const chunk of this.#touched) this.#stages.asked(chunk, now);
     this.#touched.clear();
     this.#report();
+  }
+
+  /** A callback that throws has to end the sweep, not the process that the timer runs in. */
+  #poll(): void {
+    try {
+      this.#echo.receive();
+    } catch (error) {
+      this.#failure = { error };
+    }
   }
 
   /** Empties the receive queue; a flood is left to later turns rather than let in without end. */
@@ -267,7 +245,7 @@ class SweepRun {
     for (;;) {
       await this.#drain();
       const rest = time - this.#clock.monotonic();
-      if (rest <= 0 || this.#settled) return;
+      if (rest <= 0 || this.#settled || this.#failure) return;
       await this.#clock.sleep(Math.min(rest, POLL_MS), this.#sweep.signal).catch(() => undefined);
     }
   }
@@ -289,7 +267,7 @@ class SweepRun {
     const late = rttMs > this.#sweep.timeoutMs;
     if (late) this.#late += 1;
     if (this.#done.has(index)) {
-      this.#duplicates += 1;
+      if (!late) this.#duplicates += 1;
       return;
     }
     this.#done.set(index);
