@@ -1,0 +1,142 @@
+/**
+ * Who this collector is: the files `identity.json` and `key.pem` of the state folder. The key never leaves it; the
+ * generation is written down before it is confirmed, so that a copied folder betrays itself at the server.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Refusal, systemReason } from './refusal.ts';
+
+const identity = z.object({
+  format: z.literal(1),
+  /** Base address of the server, without a slash at its end. */
+  server: z.url({ protocol: /^https?$/ }),
+  /** Where the link is opened. */
+  path: z.string().startsWith('/').max(200),
+  collector: z.uuid(),
+  name: z.string().max(255),
+  site: z.object({ id: z.uuid(), name: z.string().max(255) }),
+  generation: z.int().min(0),
+  /** Certificate (PEM) that vouches for the server, where the join token named it by fingerprint. */
+  ca: z.string().max(65_536).optional(),
+});
+export type Identity = z.infer<typeof identity>;
+
+const FILE = 'identity.json';
+const KEY = 'key.pem';
+
+/** Makes the state folder, readable by nobody else, and proves that it can be written. Throws a Refusal. */
+export function prepareFolder(folder: string): void {
+  const probe = join(folder, '.writable');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeWhole(probe, '', 0o600);
+    rmSync(probe);
+  } catch (error) {
+    throw new Refusal(
+      `cannot write to the state folder ${folder}: ${systemReason(error)}; give another with --state, or make it ` +
+        `with "install -d -m 700 -o USER ${folder}"`,
+    );
+  }
+}
+
+/** The identity in a state folder and its key; null when the collector has not joined yet. Throws a Refusal. */
+export function loadIdentity(folder: string): { identity: Identity; key: KeyObject } | null {
+  const text = readIfThere(join(folder, FILE));
+  if (text === null) return null;
+  const parsed = identity.safeParse(jsonOf(text));
+  if (!parsed.success) {
+    const what = parsed.error.issues[0];
+    throw new Refusal(
+      `${join(folder, FILE)} is damaged (${what?.path.join('.') || 'not JSON'}): restore it, or move the state folder ` +
+        'away and join again',
+    );
+  }
+  return { identity: parsed.data, key: loadKey(folder) };
+}
+
+function loadKey(folder: string): KeyObject {
+  const file = join(folder, KEY);
+  const text = readIfThere(file);
+  if (text === null)
+    throw new Refusal(`${file} is missing: restore it, or move the state folder away and join again`);
+  const mode = statSync(file).mode & 0o777;
+  if (mode & 0o077) {
+    throw new Refusal(
+      `${file} can be read by others (mode ${mode.toString(8)}): "chmod 600 ${file}", and if it may have been copied, ` +
+        'revoke this collector at the server and join again',
+    );
+  }
+  try {
+    return createPrivateKey(text);
+  } catch {
+    throw new Refusal(`${file} holds no key: restore it, or move the state folder away and join again`);
+  }
+}
+
+/** A new key in the state folder, replacing one that has no identity yet. */
+export function makeKey(folder: string): KeyObject {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  writeWhole(join(folder, KEY), privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600);
+  return privateKey;
+}
+
+/** Writes the identity so that after a crash the old or the new one is there, whole. */
+export function saveIdentity(folder: string, value: Identity): void {
+  writeWhole(join(folder, FILE), `${JSON.stringify(value, null, 2)}\n`, 0o600);
+}
+
+/** The 32 raw bytes of the public key, base64. */
+export const publicKeyOf = (key: KeyObject): string =>
+  Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
+
+/** Ed25519 signature, base64. */
+export const signed = (text: string, key: KeyObject): string =>
+  sign(null, Buffer.from(text, 'utf8'), key).toString('base64');
+
+/** Temporary file, sync, rename, sync of the folder. */
+function writeWhole(file: string, text: string, mode: number): void {
+  const temporary = `${file}.new`;
+  rmSync(temporary, { force: true });
+  const handle = openSync(temporary, 'wx', mode);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(temporary, file);
+  const folder = openSync(join(file, '..'), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new Refusal(
+      `cannot read ${file}: ${systemReason(error)}; run as the user that owns the state folder`,
+    );
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
