@@ -1,0 +1,123 @@
+import { operations } from '@rollcall/shared/api/index';
+import { errorCodes, type Operation, responseBody } from '@rollcall/shared/api/operation';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openApiDocument } from './openapi.ts';
+
+const table: Record<string, Operation> = operations;
+interface Described {
+  operationId: string;
+  summary: string;
+  'x-stable'?: boolean;
+  security: Record<string, string[]>[];
+  parameters?: { name: string; in: string; required: boolean; example: unknown; explode?: boolean }[];
+  requestBody?: { content: { 'application/json': { example: unknown } } };
+  responses: Record<string, { content?: Record<string, { example?: unknown }>; $ref?: string }>;
+}
+const document = openApiDocument(table, '1.2.3') as unknown as {
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, unknown>; responses: Record<string, unknown> };
+};
+const described = new Map(
+  Object.values(document.paths).flatMap((path) =>
+    Object.values(path).map((o) => [o.operationId, o] as const),
+  ),
+);
+const cases = Object.entries(table).map(([id, operation]) => [id, operation, described.get(id)!] as const);
+
+/** Section 4 of the customer's document, and the description itself (sections 1 and 9). */
+const STABLE = [
+  'GET /api/cases',
+  'GET /api/cases/{id}',
+  'GET /api/devices',
+  'GET /api/devices/{id}',
+  'GET /api/events',
+  'GET /api/events/{id}',
+  'GET /api/interfaces',
+  'GET /api/openapi.json',
+  'GET /api/tokens',
+  'POST /api/discovery/scan',
+  'POST /api/tokens',
+  'DELETE /api/tokens/{id}',
+].sort();
+
+describe('the OpenAPI document', () => {
+  it('marks as stable what the customer was promised, and nothing else', () => {
+    const stable = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, o]) =>
+        o['x-stable'] ? [`${method.toUpperCase()} ${path}`] : [],
+      ),
+    );
+    expect(stable.sort()).toEqual(STABLE);
+  });
+
+  it('names each operation once, and every $ref leads somewhere', () => {
+    expect(described.size).toBe(Object.keys(table).length);
+    const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
+    expect(refs.length).toBeGreaterThan(100);
+    for (const [, kind, name] of refs)
+      expect(Object.keys(document.components[kind as 'schemas']), `${kind}/${name}`).toContain(name);
+  });
+
+  it.each(cases)(
+    '%s has an example that its own schemas accept, errors and security',
+    (_id, operation, d) => {
+      expect(d.summary.length).toBeGreaterThan(3);
+      if (operation.body) {
+        const { example } = d.requestBody!.content['application/json'];
+        expect(operation.body.safeParse(example).error?.message).toBeUndefined();
+      }
+      if (operation.envelope !== 'raw') {
+        const success = Object.values(d.responses).find((r) => r.content)!;
+        const { example } = success.content!['application/json']!;
+        expect(responseBody(operation).safeParse(example).error?.message).toBeUndefined();
+      }
+      for (const code of errorCodes(operation))
+        expect(Object.values(d.responses)).toContainEqual({ $ref: `#/components/responses/${code}` });
+      expect(d.security.length > 0).toBe(operation.access !== 'public');
+    },
+  );
+
+  it.each(cases.filter(([, { query }]) => query))(
+    '%s has parameters whose examples work when sent',
+    (_id, operation, d) => {
+      const sent: Record<string, unknown> = {};
+      for (const { name, in: where, example, explode } of d.parameters ?? []) {
+        if (where !== 'query') continue;
+        expect(example, name).toBeDefined();
+        sent[name] = Array.isArray(example)
+          ? explode
+            ? example.map(String)
+            : example.join(',')
+          : String(example);
+      }
+      expect(operation.query!.safeParse(sent).error?.message).toBeUndefined();
+    },
+  );
+
+  it('keeps apart what a name means as input and as output', () => {
+    const settings = z.strictObject({ tries: z.int().default(2) }).meta({ id: 'TestSettings' });
+    const wrapper = z.strictObject({ settings }).meta({ id: 'TestWrapper' });
+    const operation: Operation = {
+      method: 'POST',
+      path: '/api/x',
+      tag: 'Service',
+      summary: 'Test',
+      access: 'admin',
+      body: z.strictObject({ wrapper }),
+      data: wrapper,
+      envelope: 'item',
+    };
+    const { components } = openApiDocument({ x: operation }, '1') as unknown as typeof document;
+    const named = components.schemas as Record<
+      string,
+      { required?: string[]; properties: { settings: object } }
+    >;
+    expect(named.TestSettings?.required).toBeUndefined();
+    expect(named.TestSettingsOutput?.required).toEqual(['tries']);
+    expect(named.TestWrapperOutput?.properties.settings).toEqual({
+      $ref: '#/components/schemas/TestSettingsOutput',
+    });
+    expect(named.TestWrapper?.properties.settings).toEqual({ $ref: '#/components/schemas/TestSettings' });
+  });
+});
