@@ -1,4 +1,4 @@
-import { type Address, type Family, formatAddress, parseAddress, Range } from './ip.ts';
+import { type Address, type Family, formatAddress, formatIpv4, parseAddress, Range } from './ip.ts';
 import type { Span } from './protocol.ts';
 
 /**
@@ -10,12 +10,17 @@ export class AddressSpace {
   readonly #ranges: readonly Range[];
   /** Index of each range's first address, plus `size` at the end. */
   readonly #starts: Float64Array;
+  /** First address of each IPv4 range as a plain number: bigints would cost a sweep more than its arithmetic. */
+  readonly #firstV4: Float64Array;
   /** Range numbers ordered by first address, one list per family. */
   readonly #byFirst: Record<Family, number[]>;
 
   constructor(ranges: readonly Range[]) {
     this.#ranges = ranges;
     this.#starts = new Float64Array(ranges.length + 1);
+    this.#firstV4 = Float64Array.from(ranges, (range) =>
+      range.family === 4 ? Number(range.first) : Number.NaN,
+    );
     let size = 0n;
     for (const [i, range] of ranges.entries()) {
       size += range.size;
@@ -23,7 +28,8 @@ export class AddressSpace {
       this.#starts[i + 1] = Number(size);
     }
     this.size = Number(size);
-    const ordered = [...ranges.keys()].sort((a, b) => (this.#first(a) < this.#first(b) ? -1 : 1));
+    const first = (i: number) => ranges[i]?.first ?? 0n;
+    const ordered = [...ranges.keys()].sort((a, b) => (first(a) < first(b) ? -1 : 1));
     const familyOf = (i: number) => ranges[i]?.family;
     this.#byFirst = {
       4: ordered.filter((i) => familyOf(i) === 4),
@@ -49,32 +55,37 @@ export class AddressSpace {
 
   /** Canonical text of the address at `index`; throws a RangeError outside 0 … size-1. */
   at(index: number): string {
-    return formatAddress(this.addressAt(index));
+    const number = this.#rangeOf(index);
+    const first = this.#firstV4[number] ?? Number.NaN;
+    if (first >= 0) return formatIpv4(first + this.#offset(index, number));
+    return formatAddress(this.#valueAt(index, number));
   }
 
   addressAt(index: number): Address {
-    const { range, offset } = this.#locate(index);
-    return { family: range.family, value: range.first + BigInt(offset) };
+    return this.#valueAt(index, this.#rangeOf(index));
   }
 
   /** Index of an address (any accepted text), -1 when it is not of this space. */
   indexOf(text: string): number {
     const parsed = parseAddress(text);
-    return parsed.ok ? this.#indexOfValue(parsed.value.family, parsed.value.value) : -1;
+    if (!parsed.ok) return -1;
+    const { family, value } = parsed.value;
+    return family === 4 ? this.#indexOfV4(Number(value)) : this.#indexOfV6(value);
   }
 
   familyAt(index: number): Family {
-    return this.#locate(index).range.family;
+    return (this.#firstV4[this.#rangeOf(index)] ?? Number.NaN) >= 0 ? 4 : 6;
   }
 
   /** Writes the address at `index` as 4 or 16 bytes and tells which. */
   writeBytes(index: number, into: DataView, at: number): 4 | 16 {
-    const { range, offset } = this.#locate(index);
-    if (range.family === 4) {
-      into.setUint32(at, Number(range.first) + offset);
+    const number = this.#rangeOf(index);
+    const first = this.#firstV4[number] ?? Number.NaN;
+    if (first >= 0) {
+      into.setUint32(at, first + this.#offset(index, number));
       return 4;
     }
-    const value = range.first + BigInt(offset);
+    const { value } = this.#valueAt(index, number);
     into.setBigUint64(at, value >> 64n);
     into.setBigUint64(at + 8, value & 0xffff_ffff_ffff_ffffn);
     return 16;
@@ -82,40 +93,54 @@ export class AddressSpace {
 
   /** Index of the address whose bytes stand at `at`, -1 when it is not of this space. */
   indexOfBytes(family: Family, from: DataView, at: number): number {
-    if (family === 4) return this.#indexOfValue(4, BigInt(from.getUint32(at)));
-    return this.#indexOfValue(6, (from.getBigUint64(at) << 64n) | from.getBigUint64(at + 8));
+    if (family === 4) return this.#indexOfV4(from.getUint32(at));
+    return this.#indexOfV6((from.getBigUint64(at) << 64n) | from.getBigUint64(at + 8));
   }
 
-  #first(range: number): bigint {
-    return this.#ranges[range]?.first ?? 0n;
+  #offset(index: number, range: number): number {
+    return index - (this.#starts[range] ?? 0);
   }
 
-  #locate(index: number): { range: Range; offset: number } {
-    let low = 0;
-    let high = this.#ranges.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#starts[middle] ?? 0) <= index) low = middle;
-      else high = middle - 1;
-    }
-    const range = this.#ranges[low];
-    if (!range || !(index >= 0 && index < this.size))
+  #valueAt(index: number, number: number): Address {
+    const range = this.#ranges[number];
+    if (!range) throw new RangeError(`no range ${number}`);
+    return { family: range.family, value: range.first + BigInt(this.#offset(index, number)) };
+  }
+
+  /** Number of the range that holds an index. */
+  #rangeOf(index: number): number {
+    if (!(index >= 0 && index < this.size))
       throw new RangeError(`no address has index ${index} of ${this.size}`);
-    return { range, offset: index - (this.#starts[low] ?? 0) };
+    return lastWhere(this.#ranges.length, (number) => (this.#starts[number] ?? 0) <= index);
   }
 
-  #indexOfValue(family: Family, value: bigint): number {
-    const order = this.#byFirst[family];
-    let low = 0;
-    let high = order.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.#first(order[middle] ?? 0) <= value) low = middle;
-      else high = middle - 1;
-    }
-    const number = order[low];
+  #indexOfV4(value: number): number {
+    const order = this.#byFirst[4];
+    const number = order[lastWhere(order.length, (i) => (this.#firstV4[order[i] ?? 0] ?? 0) <= value)];
+    if (number === undefined) return -1;
+    const offset = value - (this.#firstV4[number] ?? 0);
+    const start = this.#starts[number] ?? 0;
+    return offset >= 0 && start + offset < (this.#starts[number + 1] ?? 0) ? start + offset : -1;
+  }
+
+  #indexOfV6(value: bigint): number {
+    const order = this.#byFirst[6];
+    const first = (i: number) => this.#ranges[order[i] ?? 0]?.first ?? 0n;
+    const number = order[lastWhere(order.length, (i) => first(i) <= value)];
     const range = number === undefined ? undefined : this.#ranges[number];
     if (number === undefined || !range || value < range.first || value > range.last) return -1;
     return (this.#starts[number] ?? 0) + Number(value - range.first);
   }
 }
+
+/** The last of 0 … count-1 for which `holds`, given that it holds up to some point and not beyond; 0 when for none. */
+const lastWhere = (count: number, holds: (i: number) => boolean): number => {
+  let low = 0;
+  let high = count - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+};

@@ -29,7 +29,8 @@ const lastOf = (family: Family): bigint => (1n << BigInt(bitsOf(family))) - 1n;
 const quadValue = (text: string): bigint =>
   text.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n);
 
-const quadText = (value: number): string =>
+/** Text of an IPv4 address given as a number. */
+export const formatIpv4 = (value: number): string =>
   `${value >>> 24}.${(value >>> 16) & 255}.${(value >>> 8) & 255}.${value & 255}`;
 
 /** Reads a strict IPv4 address: four decimal parts, no leading zeros (`010.1.1.1` means three things). */
@@ -82,11 +83,11 @@ export const parseAddress = (text: string): Parsed<Address> => {
 
 /** Canonical text of an address: the form PostgreSQL prints. */
 export const formatAddress = ({ family, value }: Address): string => {
-  if (family === 4) return quadText(Number(value));
+  if (family === 4) return formatIpv4(Number(value));
   const high = value >> 32n;
   // PostgreSQL's inet_net_ntop: six leading zero groups (and no seventh), or five and ffff, end in a quad.
-  if (high === 0xffffn) return `::ffff:${quadText(Number(value & 0xffff_ffffn))}`;
-  if (high === 0n && value > 0xffffn) return `::${quadText(Number(value))}`;
+  if (high === 0xffffn) return `::ffff:${formatIpv4(Number(value & 0xffff_ffffn))}`;
+  if (high === 0n && value > 0xffffn) return `::${formatIpv4(Number(value))}`;
   const bytes = Array.from({ length: 16 }, (_, i) => Number((value >> BigInt(120 - 8 * i)) & 0xffn));
   return new ipaddr.IPv6(bytes).toRFC5952String();
 };
