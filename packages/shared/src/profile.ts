@@ -25,7 +25,8 @@ export const profileSettings = z.strictObject({
     .default({ tries: 2, timeoutMs: 1_000 }),
   snmp: z
     .strictObject({
-      port: z.int().min(1).max(65_535).default(161),
+      /** UDP port of the agents; null: the site's, which is 161 unless it says otherwise. */
+      port: z.int().min(1).max(65_535).nullable().default(null),
       tries: z.int().min(1).max(10).default(2),
       timeoutMs: z.int().min(10).max(60_000).default(1_500),
       /** Whom to ask: those that answered ICMP first, then the silent too; or only those alive. */
@@ -42,7 +43,7 @@ export const profileSettings = z.strictObject({
     })
     .nullable()
     .default({
-      port: 161,
+      port: null,
       tries: 2,
       timeoutMs: 1_500,
       ask: 'all',

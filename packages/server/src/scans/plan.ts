@@ -20,6 +20,8 @@ export interface PlanSite {
   /** Addresses and CIDRs never probed. */
   exclude: readonly string[];
   allowLoopback: boolean;
+  /** Port of its SNMP agents, where it is not the usual one. */
+  snmpPort?: number | null;
 }
 
 export type SiteChoice =

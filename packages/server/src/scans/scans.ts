@@ -1,5 +1,6 @@
 /** Scans: created from a plan, cancelled, read. Their jobs live in the queue. */
 import type { Scan, ScanDetail, ScanJob, ScanPlan, ScanRequest } from '@rollcall/shared/api/scans';
+import { SNMP_PORT } from '@rollcall/shared/model';
 import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets, type TargetProblem } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
@@ -56,6 +57,12 @@ const refused = (problems: readonly TargetProblem[]): Problem =>
     details: problems.map((problem) => ({ path: 'targets', message: describeProblem(problem) })),
   });
 
+/** The profile's settings with what they leave to the site. */
+const atSite = (settings: ProfileSettings, site: PlanSite): ProfileSettings =>
+  settings.snmp
+    ? { ...settings, snmp: { ...settings.snmp, port: settings.snmp.port ?? site.snmpPort ?? SNMP_PORT } }
+    : settings;
+
 interface Prepared {
   site: PlanSite;
   settings: ProfileSettings;
@@ -67,7 +74,8 @@ export type Scans = ReturnType<typeof createScans>;
 export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddresses'>) {
   const sitesOf = (sql: Sql, scope: readonly string[] | null): Promise<PlanSite[]> =>
     sql.query<PlanSite & Record<string, unknown>>(
-      `SELECT id, name, networks, exclude, allow_loopback AS "allowLoopback" FROM sites
+      `SELECT id, name, networks, exclude, allow_loopback AS "allowLoopback",
+         (settings->>'snmpPort')::int AS "snmpPort" FROM sites
        WHERE $1::uuid[] IS NULL OR id = ANY($1) ORDER BY name`,
       [scope],
     );
@@ -89,7 +97,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
       });
     const planned = planScan(request.targets, settings, choice.site, maxAddresses);
     if (!planned.ok) throw refused(planned.problems);
-    return { site: choice.site, settings, plan: planned.plan };
+    return { site: choice.site, settings: atSite(settings, choice.site), plan: planned.plan };
   };
 
   const quota = async (sql: Sql, site: PlanSite, by: Creator): Promise<void> => {

@@ -26,6 +26,11 @@ export const siteSettings = z
       .min(0)
       .max(86_400)
       .meta({ description: 'Events this close together may share a case.' }),
+    snmpPort: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .meta({ description: 'UDP port of the SNMP agents, where a profile names none. Default: 161.' }),
     caseMinimumEvents: z.int().min(1).max(1000).meta({ description: 'Open events until a case is made.' }),
   })
   .partial()
