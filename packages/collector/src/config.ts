@@ -6,7 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
-import { isMap, LineCounter, parseDocument } from 'yaml';
+import type { Document, isMap as IsMap, LineCounter } from 'yaml';
 import { z } from 'zod';
 import { Refusal, systemReason } from './refusal.ts';
 
@@ -83,10 +83,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Reads the settings: `file` (or $ROLLCALL_COLLECTOR_CONFIG, or /etc/rollcall/collector.yaml where it is there), then
  * the environment over it. Throws a Refusal that names file and line, or the variable.
  */
-export function readConfig(env: Environment, file?: string): Settings {
+export async function readConfig(env: Environment, file?: string): Promise<Settings> {
   const named = file ?? env.ROLLCALL_COLLECTOR_CONFIG;
   const text = readFile(named ?? CONFIG_FILE, named !== undefined);
-  const from = text === null ? {} : parseFile(named ?? CONFIG_FILE, text);
+  const from = text === null ? {} : await parseFile(named ?? CONFIG_FILE, text);
   const merged = structuredClone(from) as Record<string, unknown>;
   for (const [variable, { path, kind }] of Object.entries(VARIABLES)) {
     const value = env[variable];
@@ -114,7 +114,9 @@ function readFile(file: string, needed: boolean): string | null {
 }
 
 /** Checks the file as a whole; the first thing wrong is told with its line. */
-function parseFile(file: string, text: string): object {
+async function parseFile(file: string, text: string): Promise<object> {
+  // Loaded only where there is a file: a sweep from the command line starts sooner.
+  const { isMap, LineCounter, parseDocument } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [syntax] = document.errors;
@@ -125,13 +127,14 @@ function parseFile(file: string, text: string): object {
   const [issue] = checked.error.issues;
   const path =
     issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
-  throw new Refusal(`${file}:${lineOf(document, path, lines)}: ${wordsOf(checked.error)}`);
+  throw new Refusal(`${file}:${lineOf(document, path, lines, isMap)}: ${wordsOf(checked.error)}`);
 }
 
 function lineOf(
-  document: ReturnType<typeof parseDocument>,
+  document: Document.Parsed,
   path: readonly PropertyKey[],
   lines: LineCounter,
+  isMap: typeof IsMap,
 ): number {
   for (let length = path.length; length > 0; length -= 1) {
     const parent: unknown =

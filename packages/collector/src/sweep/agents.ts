@@ -1,0 +1,172 @@
+/** The SNMP half of a sweep: who has an agent, which of them are one box, and what each of them tells. */
+import { type OutcomeCode, SNMP_PORT } from '@rollcall/shared/model';
+import type { HostObservation } from '@rollcall/shared/observation';
+import type { ProfileSettings } from '@rollcall/shared/profile';
+import pLimit from 'p-limit';
+import type { SweepPace } from '../icmp/sweep.ts';
+import type { DeviceFact } from '../inventory/inventory.ts';
+import { discover, type Found } from '../snmp/discover.ts';
+import type { SnmpEngine } from '../snmp/engine.ts';
+import { explain, type Failure } from '../snmp/failure.ts';
+import { Session } from '../snmp/session.ts';
+import { Aliases, faceOf } from './aliases.ts';
+import type { Candidates } from './candidates.ts';
+import type { Hosts } from './hosts.ts';
+import type { SweepReport, SweepTask, SweepTools } from './sweep.ts';
+
+/** Agents read at once. What waits for a slow one costs a timer, so the number is bounded by memory, not by work. */
+const READ_AT_ONCE = 256;
+
+export interface AgentsDeps {
+  task: SweepTask;
+  settings: NonNullable<ProfileSettings['snmp']>;
+  tools: SweepTools;
+  report: SweepReport;
+  signal: AbortSignal;
+  pace: SweepPace;
+  hosts: Hosts;
+  /** Ends an address at which something answered. */
+  settle: (index: number, code: OutcomeCode, note: string | undefined, snmp: HostObservation['snmp']) => void;
+  /** Ends an address that was silent to everything. */
+  silent: (index: number) => void;
+}
+
+/** Asks the candidates as they come and reads those that answer; resolves when all are settled, or soon after an abort. */
+export const askAgents = (deps: AgentsDeps, candidates: Candidates): Promise<void> =>
+  new Agents(deps).ask(candidates);
+
+class Agents {
+  readonly #deps: AgentsDeps;
+  readonly #aliases = new Aliases();
+  readonly #limit = pLimit(READ_AT_ONCE);
+  readonly #readings = new Set<Promise<void>>();
+
+  constructor(deps: AgentsDeps) {
+    this.#deps = deps;
+  }
+
+  async ask(candidates: Candidates): Promise<void> {
+    const { task, settings, tools } = this.#deps;
+    const engine = await tools.snmp();
+    const options = {
+      ...this.#asking(),
+      port: settings.port ?? SNMP_PORT,
+      credentials: task.credentials,
+      attempts: tools.attempts,
+    };
+    await discover(engine, candidates, options, (found) => this.#found(engine, found));
+    while (this.#readings.size > 0) await Promise.all(this.#readings);
+  }
+
+  #asking() {
+    const { settings, pace, signal } = this.#deps;
+    return { tries: settings.tries, timeoutMs: settings.timeoutMs, pace, signal };
+  }
+
+  #found(engine: SnmpEngine, found: Found): void {
+    const { task, signal, hosts, settle, silent, report } = this.#deps;
+    if (signal.aborted) return;
+    const index = task.space.indexOf(found.address);
+    switch (found.outcome) {
+      case 'snmp':
+        this.#track(this.#read(engine, index, found));
+        break;
+      case 'snmp-auth-failed':
+        settle(index, 'a', explanation(found.failure), 'auth-failed');
+        break;
+      case 'snmp-timeout':
+        settle(index, 't', undefined, 'silent');
+        break;
+      case 'silent':
+        silent(index);
+        break;
+      case 'budget-spent':
+      case 'error': {
+        const code = found.outcome === 'error' ? 'e' : 'b';
+        const note = found.outcome === 'error' ? explanation(found.failure) : ATTEMPTS_SPENT;
+        if (hosts.rttOf(index) === undefined) report.outcome(index, code, note);
+        else settle(index, code, note, 'not-asked');
+      }
+    }
+  }
+
+  #track(reading: Promise<void>): void {
+    const tracked = reading.finally(() => this.#readings.delete(tracked));
+    this.#readings.add(tracked);
+  }
+
+  async #read(engine: SnmpEngine, index: number, found: FoundAgent): Promise<void> {
+    const { tools, signal, settle, report } = this.#deps;
+    const face = faceOf(found.system, tools.clock.monotonic());
+    const reading = this.#aliases.readingOf(face);
+    // Waited for once only: boxes that look alike and list nothing must not be read one by one.
+    if (reading) await reading;
+    if (signal.aborted) return;
+    const owner = this.#aliases.ownerOf(found.address, face);
+    if (owner !== null) {
+      settle(index, '=', `alias of ${owner}`, 'answered');
+      return;
+    }
+    await this.#aliases.during(found.address, face, () =>
+      this.#limit(async () => {
+        await report.ready();
+        return signal.aborted ? [] : this.#readGuarded(engine, index, found);
+      }),
+    );
+  }
+
+  /** A fault of ours at one agent costs that agent, not the sweep. */
+  async #readGuarded(engine: SnmpEngine, index: number, found: FoundAgent): Promise<readonly string[]> {
+    const { report, signal, settle } = this.#deps;
+    try {
+      return await this.#readNow(engine, index, found);
+    } catch (error) {
+      report.fault(found.address, error);
+      if (!signal.aborted) settle(index, 'e', 'a fault of the collector; its log says more', 'answered');
+      return [];
+    }
+  }
+
+  /** Reads an agent, tells of it, and answers the addresses that it lists. */
+  async #readNow(engine: SnmpEngine, index: number, found: FoundAgent): Promise<readonly string[]> {
+    const { task, settings, tools, hosts, report, signal } = this.#deps;
+    hosts.isAgent(index);
+    const target = { address: found.address, port: settings.port ?? SNMP_PORT };
+    const rttMs = hosts.rttOf(index) ?? (task.profile.icmp ? null : undefined);
+    const facts = await tools.inventory({
+      session: new Session(engine, target, found.credential, this.#asking()),
+      system: found.system,
+      settings,
+      extra: task.extra,
+      now: () => tools.clock.now(),
+      ...(rttMs === undefined ? {} : { rttMs }),
+      ...(task.job === undefined ? {} : { job: task.job }),
+    });
+    if (signal.aborted) return [];
+    hosts.isTold(index);
+    for (const fact of facts) report.observe(fact);
+    const { code, note } = verdictOf(facts, settings.groups.length);
+    report.outcome(index, code, note);
+    return facts.flatMap((fact) => (fact.kind === 'device' ? fact.addresses : []));
+  }
+}
+
+type FoundAgent = Extract<Found, { outcome: 'snmp' }>;
+
+const ATTEMPTS_SPENT = 'no credential may be tried any more today: too many were refused';
+const NOTE_MOST = 200;
+const explanation = (failure: Failure): string => explain(failure).slice(0, NOTE_MOST);
+
+/** How the reading of an agent went: read, cut by a budget, or fallen silent right away. */
+function verdictOf(facts: readonly DeviceFact[], groups: number): { code: OutcomeCode; note?: string } {
+  const failed = Object.values(facts.find((fact) => fact.kind === 'device')?.failed ?? {});
+  if (groups > 0 && failed.length >= groups && failed.every((reason) => reason === 'timeout')) {
+    return { code: 't', note: 'the agent answered once and then fell silent' };
+  }
+  for (const fact of facts) {
+    if (fact.kind === 'rows' && fact.reason?.endsWith('-budget')) {
+      return { code: 'b', note: `${fact.table}: ${fact.reason}` };
+    }
+  }
+  return { code: 's' };
+}

@@ -1,0 +1,240 @@
+/**
+ * One sweep: every address of a space is asked by ICMP, then by SNMP (those that answered first, then the silent), each
+ * agent is read whole, and every address ends with an outcome. Facts of an address are told before its outcome.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AddressSpace } from '@rollcall/shared/address-space';
+import type { Clock } from '@rollcall/shared/clock';
+import type { OutcomeCode } from '@rollcall/shared/model';
+import type { HostObservation, Observation } from '@rollcall/shared/observation';
+import type { ProfileSettings } from '@rollcall/shared/profile';
+import type { Ruleset } from '@rollcall/shared/protocol';
+import { EchoRefused, type OpenEcho } from '../icmp/echo.ts';
+import { Permutation } from '../icmp/permutation.ts';
+import { type SweepPace, sweepIcmp } from '../icmp/sweep.ts';
+import type { DeviceFact, Subject } from '../inventory/inventory.ts';
+import type { SnmpCredential } from '../snmp/credential.ts';
+import type { Attempts } from '../snmp/discover.ts';
+import type { SnmpEngine } from '../snmp/engine.ts';
+import { Candidates } from './candidates.ts';
+import { Hosts } from './hosts.ts';
+
+/** What is to be swept, and how. */
+export interface SweepTask {
+  space: AddressSpace;
+  /** Addresses that are not visited: finished before, or excluded. */
+  skip: (index: number) => boolean;
+  profile: ProfileSettings;
+  credentials: readonly SnmpCredential[];
+  /** Id of the credential that worked last time at an address. */
+  known: (address: string) => string | undefined;
+  /** Extra OIDs that the rules want read. */
+  extra: Ruleset['extra'];
+  job?: string;
+}
+
+/** What a sweep works with; shared by the sweeps of a collector. */
+export interface SweepTools {
+  clock: Clock;
+  echo: OpenEcho;
+  /** Opened when first needed. */
+  snmp: () => Promise<SnmpEngine>;
+  inventory: (subject: Subject) => Promise<DeviceFact[]>;
+  pace: SweepPace;
+  attempts: Attempts;
+  macOf: (address: string) => string | undefined;
+  /** Reverse DNS; answers undefined for want of a name, within bounded time. */
+  nameOf: (address: string) => Promise<string | undefined>;
+}
+
+/** Where the results go. `observe` and `outcome` are called in order: facts of an address before its outcome. */
+export interface SweepReport {
+  observe(observation: Observation): void;
+  outcome(index: number, code: OutcomeCode, note?: string): void;
+  /** The collector failed at an address in a way that it should not. */
+  fault(address: string, error: unknown): void;
+  /** A promise while the receiver has enough to do; nothing new is read meanwhile. */
+  ready(): Promise<void> | undefined;
+}
+
+export interface SweepEnd {
+  /** `deferred`: could not be done now, for a reason that may pass. */
+  result: 'done' | 'aborted' | 'deferred';
+  reason?: string;
+}
+
+/** Sweeps; resolves when every address has its outcome, or soon after the signal. Throws only for faults of ours. */
+export async function sweep(
+  task: SweepTask,
+  tools: SweepTools,
+  report: SweepReport,
+  signal: AbortSignal,
+): Promise<SweepEnd> {
+  const run = new SweepRun(task, tools, report, signal);
+  try {
+    return await run.go();
+  } finally {
+    run.stop();
+  }
+}
+
+class SweepRun {
+  readonly #task: SweepTask;
+  readonly #tools: SweepTools;
+  readonly #report: SweepReport;
+  readonly #signal: AbortSignal;
+  readonly #hosts: Hosts;
+  readonly #candidates: Candidates;
+  /** Looking up names. */
+  readonly #naming = new Set<Promise<void>>();
+  /** Addresses to which no ICMP request could be sent. */
+  readonly #unsent = new Set<number>();
+  readonly #pace: SweepPace;
+  #icmpRefusal: string | undefined;
+
+  constructor(task: SweepTask, tools: SweepTools, report: SweepReport, signal: AbortSignal) {
+    this.#task = task;
+    this.#tools = tools;
+    this.#report = report;
+    this.#signal = signal;
+    this.#pace = heeding(tools.pace, report);
+    this.#hosts = new Hosts({
+      clock: tools.clock,
+      job: task.job,
+      addressOf: (index) => task.space.at(index),
+      macOf: tools.macOf,
+      observe: (host) => report.observe(host),
+    });
+    this.#candidates = new Candidates((index) => {
+      const address = task.space.at(index);
+      const known = task.known(address);
+      return known === undefined ? { address } : { address, known };
+    });
+  }
+
+  async go(): Promise<SweepEnd> {
+    const asking = this.#askAgents();
+    // It is awaited below, perhaps long after it failed.
+    asking.catch(() => undefined);
+    try {
+      if (this.#task.profile.icmp) await this.#icmp(this.#task.profile.icmp);
+      else this.#askAll();
+    } finally {
+      this.#candidates.end();
+      await asking;
+      while (this.#naming.size > 0) await Promise.all(this.#naming);
+    }
+    if (this.#signal.aborted) return { result: 'aborted' };
+    return this.#icmpRefusal !== undefined && !this.#task.profile.snmp
+      ? { result: 'deferred', reason: this.#icmpRefusal }
+      : { result: 'done', ...(this.#icmpRefusal === undefined ? {} : { reason: this.#icmpRefusal }) };
+  }
+
+  stop(): void {
+    this.#hosts.stop();
+  }
+
+  async #icmp({ tries, timeoutMs }: NonNullable<ProfileSettings['icmp']>): Promise<void> {
+    const { space, skip, profile } = this.#task;
+    const { clock, echo } = this.#tools;
+    try {
+      await sweepIcmp({
+        space,
+        echo,
+        pace: this.#pace,
+        tries,
+        timeoutMs,
+        signal: this.#signal,
+        skip,
+        clock,
+        onAnswer: (index, _address, rttMs) => {
+          if (!profile.snmp) this.#settle(index, 'i', undefined, 'not-asked', rttMs);
+          else {
+            this.#hosts.answered(index, rttMs);
+            this.#candidates.alive(index);
+          }
+        },
+        onSilent: (index, _address, sent) => {
+          if (this.#signal.aborted) return;
+          if (!sent) this.#unsent.add(index);
+          if (profile.snmp?.ask === 'all') this.#candidates.silent(index);
+          else this.#silent(index);
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof EchoRefused)) throw error;
+      this.#icmpRefusal = error.message;
+      if (profile.snmp) this.#askAll();
+    }
+  }
+
+  /** Without ICMP everybody is asked by SNMP, in an order that spreads over the networks. */
+  #askAll(): void {
+    const { space, skip } = this.#task;
+    const order = new Permutation(space.size, randomBytes(16));
+    for (let position = 0; position < space.size; position += 1) {
+      const index = order.at(position);
+      if (!skip(index)) this.#candidates.silent(index);
+    }
+  }
+
+  #silent(index: number): void {
+    if (this.#unsent.has(index)) this.#report.outcome(index, 'e', 'no request could be sent: no route');
+    else this.#report.outcome(index, '_');
+  }
+
+  /** Tells of the host, with its name where names are wanted, then of the outcome. */
+  #settle(
+    index: number,
+    code: OutcomeCode,
+    note: string | undefined,
+    snmp: HostObservation['snmp'],
+    rttMs?: number,
+  ): void {
+    const tell = (name?: string) => {
+      if (this.#signal.aborted) return;
+      this.#hosts.settle(index, snmp, rttMs, name);
+      this.#report.outcome(index, code, note);
+    };
+    if (!this.#task.profile.dns) {
+      tell();
+      return;
+    }
+    const naming = this.#tools
+      .nameOf(this.#task.space.at(index))
+      .then(tell)
+      .finally(() => this.#naming.delete(naming));
+    this.#naming.add(naming);
+  }
+
+  /** Loaded only for sweeps that ask by SNMP: a ping sweep starts sooner. */
+  async #askAgents(): Promise<void> {
+    const settings = this.#task.profile.snmp;
+    if (!settings) return;
+    const { askAgents } = await import('./agents.ts');
+    const deps = {
+      task: this.#task,
+      settings,
+      tools: this.#tools,
+      report: this.#report,
+      signal: this.#signal,
+      pace: this.#pace,
+      hosts: this.#hosts,
+      settle: this.#settle.bind(this),
+      silent: this.#silent.bind(this),
+    };
+    await askAgents(deps, this.#candidates);
+  }
+}
+
+/** A pace that also heeds the receiver of the results: who cannot take more is not given more. */
+const heeding = (pace: SweepPace, report: SweepReport): SweepPace => ({
+  get free() {
+    return (pace.free ?? false) && report.ready() === undefined;
+  },
+  take: (count, address) => {
+    const waits = [pace.take(count, address), report.ready()].filter((wait) => wait !== undefined);
+    return waits.length > 1 ? Promise.all(waits).then(() => undefined) : waits[0];
+  },
+  report: (answered, lost) => pace.report?.(answered, lost),
+});
