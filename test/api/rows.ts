@@ -1,0 +1,166 @@
+/**
+ * How each operation is called in the authorisation matrix, and what a caller with the role but without the site gets.
+ * Who may call at all follows from the table's `access`. An operation without a row does not compile, and fails the test.
+ */
+import type { OperationId } from '@rollcall/shared/api/index';
+import { ALPHA_NETWORK, CANARY, PASSWORD, type Person, type World } from './world.ts';
+
+export interface Row {
+  /** Value of the path's parameter. */
+  param?: (world: World, caller: Person) => string;
+  query?: (world: World) => string;
+  body?: (world: World, caller: Person) => unknown;
+  /** A working call answers this instead of the operation's own status. */
+  success?: number;
+  /**
+   * With the role, without site Alpha. `same`: it is not about sites. `nothing`: it works, and tells nothing of Alpha.
+   * A status: refused with it.
+   */
+  outside: 'same' | 'nothing' | 403 | 404;
+  /** With the role and site Alpha, but not every site; as a success where absent. */
+  inside?: 403 | 404;
+}
+
+const NEW_PASSWORD = 'staple battery horse correct';
+const on = (thing: keyof World['id']) => (world: World) => world.id[thing];
+const alpha = (world: World) => world.site.alpha;
+let names = 0;
+/** Names must be new at each call. */
+const fresh = (word: string) => `${word}-${++names}`;
+const scan = (world: World) => ({ targets: '10.77.0.0/30', profile: 'ping', site: alpha(world) });
+
+export const rows = {
+  'session.create': {
+    body: () => ({ name: 'viewer-all', password: PASSWORD }),
+    outside: 'same',
+  },
+  'session.get': { outside: 'same' },
+  'session.update': { body: () => ({ displayName: 'Me' }), outside: 'same' },
+  'session.delete': { outside: 'same' },
+  'session.password': { body: () => ({ current: PASSWORD, next: NEW_PASSWORD }), outside: 'same' },
+  'sessions.list': { outside: 'same' },
+  'sessions.delete': { param: (_, caller) => caller.sessionId, outside: 'same' },
+  'tokens.list': { outside: 'same' },
+  'tokens.create': { body: () => ({ name: 'another' }), outside: 'same' },
+  'tokens.delete': { param: (_, caller) => caller.tokenId, outside: 'same' },
+
+  'users.list': { outside: 'nothing' },
+  'users.get': { param: on('user'), outside: 404 },
+  'users.create': {
+    body: (world) => ({ name: fresh('user'), password: PASSWORD, role: 'viewer', siteIds: [alpha(world)] }),
+    outside: 403,
+  },
+  'users.update': { param: on('user'), body: () => ({ role: 'operator' }), outside: 404 },
+  'users.delete': { param: on('user'), outside: 404 },
+  'assignees.list': { outside: 'nothing' },
+  'audit.list': { outside: 'nothing' },
+
+  'sites.list': { outside: 'nothing' },
+  'sites.get': { param: alpha, outside: 404 },
+  'sites.create': { body: () => ({ name: fresh('site') }), outside: 403, inside: 403 },
+  'sites.update': { param: alpha, body: () => ({ name: `renamed ${CANARY}` }), outside: 404 },
+  'sites.delete': { param: alpha, success: 409, outside: 404 },
+
+  'joinTokens.list': { outside: 'nothing' },
+  'joinTokens.create': { body: (world) => ({ siteId: alpha(world) }), outside: 403 },
+  'joinTokens.delete': { param: on('joinToken'), outside: 404 },
+  'collectors.join': {
+    body: (world) => ({
+      token: world.joinToken,
+      hostname: 'probe.example.net',
+      publicKey: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+    }),
+    outside: 'same',
+  },
+  'collectors.list': { outside: 'nothing' },
+  'collectors.get': { param: on('collector'), outside: 404 },
+  'collectors.update': { param: on('collector'), body: () => ({ name: fresh('collector') }), outside: 404 },
+  'collectors.revoke': { param: on('collector'), outside: 404 },
+  'collectors.rotate': { param: on('collector'), outside: 404 },
+  'collectors.release': { param: on('quarantined'), outside: 404 },
+  'collectors.delete': { param: on('collector'), outside: 404 },
+  'credentials.list': { outside: 'nothing' },
+  'credentials.get': { param: on('credential'), outside: 404 },
+  'credentials.create': {
+    body: (world) => ({ name: fresh('community'), version: 'v2c', community: 'c', siteIds: [alpha(world)] }),
+    outside: 403,
+  },
+  'credentials.update': { param: on('credential'), body: () => ({ community: 'other' }), outside: 404 },
+  'credentials.delete': { param: on('credential'), outside: 404 },
+  'deadLetters.list': { outside: 'nothing' },
+  'gaps.list': { outside: 'nothing' },
+
+  'scans.create': { body: scan, outside: 403 },
+  'scans.plan': { body: scan, outside: 403 },
+  'scans.list': { outside: 'nothing' },
+  'scans.get': { param: on('scan'), outside: 404 },
+  'scans.cancel': { param: on('scan'), outside: 404 },
+  'scans.addresses': { param: on('scan'), outside: 404 },
+  'profiles.list': { outside: 'same' },
+  'profiles.get': { param: on('profile'), outside: 'same' },
+  'profiles.create': { body: () => ({ name: fresh('profile'), settings: {} }), outside: 403, inside: 403 },
+  'profiles.update': {
+    param: on('profile'),
+    body: () => ({ name: fresh('profile') }),
+    outside: 403,
+    inside: 403,
+  },
+  'profiles.delete': { param: on('profile'), outside: 403, inside: 403 },
+  'schedules.list': { outside: 'nothing' },
+  'schedules.get': { param: on('schedule'), outside: 404 },
+  'schedules.create': {
+    body: (world) => ({ ...scan(world), name: fresh('schedule'), cron: '0 2 * * *' }),
+    outside: 403,
+  },
+  'schedules.update': { param: on('schedule'), body: () => ({ enabled: false }), outside: 404 },
+  'schedules.delete': { param: on('schedule'), outside: 404 },
+
+  'devices.list': { outside: 'nothing' },
+  'devices.get': { param: on('device'), outside: 404 },
+  'devices.update': { param: on('device'), body: () => ({ monitor: 1 }), outside: 404 },
+  'devices.delete': { param: on('device'), outside: 404 },
+  'devices.bulk': {
+    body: () => ({ filter: { Address: ALPHA_NETWORK }, set: { monitor: 1 } }),
+    outside: 'nothing',
+  },
+  'devices.merge': {
+    param: on('device'),
+    body: (world) => ({ deviceId: world.id.otherDevice }),
+    outside: 404,
+  },
+  'devices.split': { param: on('device'), body: () => ({ addresses: ['10.77.0.11'] }), outside: 404 },
+  'devices.history': { param: on('device'), outside: 404 },
+  'devices.explain': { param: on('device'), outside: 404 },
+  'interfaces.list': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
+  'topology.get': { outside: 'nothing' },
+
+  'events.list': { outside: 'nothing' },
+  'events.get': { param: on('event'), outside: 404 },
+  'events.acknowledge': { param: on('event'), outside: 404 },
+  'events.close': { param: on('event'), outside: 404 },
+  'cases.list': { outside: 'nothing' },
+  'cases.get': { param: on('case'), outside: 404 },
+  'cases.create': { body: (world) => ({ siteId: alpha(world), title: 'Printers' }), outside: 403 },
+  'cases.update': { param: on('case'), body: () => ({ status: 1 }), outside: 404 },
+  'cases.comment': { param: on('case'), body: () => ({ text: 'hello' }), outside: 404 },
+  'cases.addEvents': {
+    param: on('case'),
+    body: (world) => ({ eventIds: [world.id.otherEvent] }),
+    outside: 404,
+  },
+  'cases.merge': { param: on('case'), body: (world) => ({ caseId: world.id.otherCase }), outside: 404 },
+  'cases.split': {
+    param: on('case'),
+    body: (world) => ({ eventIds: [world.id.event], title: 'Apart' }),
+    outside: 404,
+  },
+
+  'openapi.get': { outside: 'same' },
+  'docs.get': { outside: 'same' },
+  'docs.file': { param: () => 'start.js', outside: 'same' },
+  'health.live': { outside: 'same' },
+  'health.ready': { outside: 'same' },
+  'metrics.get': { outside: 403, inside: 403 },
+  'summary.get': { outside: 'nothing' },
+  'stream.open': { outside: 'same' },
+} satisfies Record<OperationId, Row>;
