@@ -92,8 +92,11 @@ export async function discover(
     taken += 1;
     void probe.run(candidate).then((result) => {
       inWork -= 1;
-      if (result) found(result);
-      if (inWork <= most) room?.();
+      try {
+        if (result) found(result);
+      } finally {
+        if (inWork <= most) room?.();
+      }
     });
     await waitForRoom(window - 1);
     if (taken % BATCH === 0) await turn();
