@@ -219,7 +219,7 @@ class SweepRun {
     for (let from = 0; from < total && !this.#aborted; ) {
       from += this.#echo.send(this.#batch.subarray(from, total), this.#attempts.subarray(from, total));
       await this.#drain();
-      if (from < total) await this.#clock.sleep(1);
+      if (from < total) await this.#clock.sleep(POLL_MS);
     }
     const now = this.#clock.monotonic();
     for (const chunk of this.#touched) this.#stages.asked(chunk, now);
