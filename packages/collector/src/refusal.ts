@@ -27,3 +27,8 @@ const REASONS: Record<string, string> = {
   ENOTFOUND: 'there is no such host name',
   EAI_AGAIN: 'the host name could not be looked up',
 };
+
+/** The command line itself is wrong. */
+export class Misuse extends Refusal {
+  override name = 'Misuse';
+}

@@ -1,0 +1,87 @@
+/** The bar of a sweep on a terminal, and its summary everywhere. */
+import type { OutcomeCode } from '@rollcall/shared/model';
+import type { MultiBar, SingleBar } from 'cli-progress';
+
+const LIVE = 'isat=b';
+
+export class Progress {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #total: number;
+  readonly #counts = new Map<OutcomeCode, number>();
+  #probed = 0;
+  #bars: MultiBar | null = null;
+  #bar: SingleBar | null = null;
+
+  constructor(stream: NodeJS.WriteStream, total: number) {
+    this.#stream = stream;
+    this.#total = total;
+    if (stream.isTTY) void this.#show();
+  }
+
+  /** Loaded while the sweep is under way already. */
+  async #show(): Promise<void> {
+    const { default: library } = await import('cli-progress');
+    this.#bars = new library.MultiBar(
+      {
+        stream: this.#stream,
+        format: '{bar} {percentage}% · {value}/{total} addresses · {live} alive · {eta_formatted} left',
+        barsize: 24,
+        hideCursor: true,
+        clearOnComplete: true,
+        etaBuffer: 1000,
+        fps: 8,
+      },
+      library.Presets.shades_classic,
+    );
+    this.#bar = this.#bars.create(this.#total, this.#probed, { live: this.#live() });
+  }
+
+  count(code: OutcomeCode): void {
+    this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
+    this.#probed += 1;
+    this.#bar?.update(this.#probed, { live: this.#live() });
+  }
+
+  /** Whether lines on that stream would run through the bar. */
+  shares(stream: NodeJS.WriteStream): boolean {
+    return this.#bars !== null && stream.isTTY === true;
+  }
+
+  /** Prints a line above the bar. */
+  above(text: string): void {
+    if (this.#bars) this.#bars.log(`${text}\n`);
+    else this.#stream.write(`${text}\n`);
+  }
+
+  stop(): void {
+    this.#bars?.stop();
+    this.#bars = null;
+    this.#bar = null;
+  }
+
+  #of(codes: string): number {
+    return [...codes].reduce((sum, code) => sum + (this.#counts.get(code as OutcomeCode) ?? 0), 0);
+  }
+
+  #live(): number {
+    return this.#of(LIVE);
+  }
+
+  /** One line: how many addresses in which time, and how they ended. */
+  summary(seconds: number): string {
+    const parts = [
+      [this.#of('sb'), 'read by SNMP'],
+      [this.#of('='), 'further addresses of those'],
+      [this.#of('a'), 'refused our credentials'],
+      [this.#of('_'), 'silent'],
+      [this.#of('x'), 'excluded'],
+      [this.#of('e'), 'errors'],
+    ] as const;
+    const rest = parts.flatMap(([count, words]) => (count > 0 ? [`${count} ${words}`] : []));
+    const swept =
+      this.#probed === this.#total
+        ? `${this.#total} addresses`
+        : `${this.#probed} of ${this.#total} addresses`;
+    return `${swept} in ${seconds.toFixed(2)} s: ${[`${this.#live()} alive`, ...rest].join(', ')}`;
+  }
+}
