@@ -1,11 +1,10 @@
 /** The REST side of the server on a database of a test: every operation whose feature is there. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { accountHandlers } from '@rollcall/server/accounts/accounts';
 import { openAuthenticator } from '@rollcall/server/kernel/auth';
 import type { Database } from '@rollcall/server/kernel/db';
 import type { Handlers } from '@rollcall/server/kernel/handler';
 import { restApp } from '@rollcall/server/kernel/http';
+import { listen } from '@rollcall/server/kernel/listener';
 import { openLog } from '@rollcall/server/kernel/log';
 import { openMetrics } from '@rollcall/server/kernel/metrics';
 import { serviceHandlers } from '@rollcall/server/service/service';
@@ -34,15 +33,18 @@ export async function startApi(db: Database): Promise<ApiServer> {
   const table: Record<string, Operation> = Object.fromEntries(
     Object.entries(operations).filter(([id]) => id in handlers),
   );
-  const server = createServer(restApp({ operations: table, handlers, auth, log, checkResponses: true }));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const app = restApp({ operations: table, handlers, auth, log, checkResponses: true });
+  const listener = await listen(
+    app,
+    { host: '127.0.0.1', port: 0, tls: undefined, connections: 100 },
+    { log, clock },
+  );
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listener.url,
     operations: table,
     trouble,
     stop: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await listener.stop(1_000);
       await auth.close();
     },
   };
