@@ -2,17 +2,17 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'svc_';
 /** 34 × log2(62) = 202 bits. */
 const RANDOM_LENGTH = 34;
 const CHECKSUM_LENGTH = 6;
 const TOKEN = /^svc_[0-9A-Za-z]{40}$/;
-/** What a token looks like inside other text, perhaps cut or lengthened. */
-const TOKEN_WITHIN = /svc_[0-9A-Za-z]{20,}/g;
+/** What a token (of a person, or a collector's to join) looks like inside other text, perhaps cut or lengthened. */
+const TOKEN_WITHIN = /(svc|rcj)_[0-9A-Za-z]{20,}/g;
 
 /** CRC-32 (ISO 3309) as six base62 digits: tells a mistyped token from a wrong one without asking the database. */
-function checksum(text: string): string {
+export function checksum(text: string): string {
   let digits = '';
   for (let rest = crc32(text); digits.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62))
     digits = BASE62[rest % 62] + digits;
@@ -39,7 +39,7 @@ export function isToken(text: string): boolean {
 export const containsToken = (text: string): boolean => text.search(TOKEN_WITHIN) >= 0;
 
 /** Second net under the logs; the first is that nobody hands a token to them. */
-export const withoutTokens = (text: string): string => text.replace(TOKEN_WITHIN, 'svc_***');
+export const withoutTokens = (text: string): string => text.replace(TOKEN_WITHIN, '$1_***');
 
 /** A new session id: 256 random bits, opaque. */
 export const mintSessionId = (): string => randomBytes(32).toString('base64url');

@@ -10,7 +10,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database, Sql } from '../kernel/db.ts';
 import { type LeaseName, notifyJobs, notifyLinks, notifyLive } from '../kernel/notify.ts';
 import { ATTEMPTS, type End, type endings } from './ending.ts';
-import { COUNTED, doneBitmap, outcomesOf } from './outcomes.ts';
+import { COUNTED, doneBitmap, type From, NotYours, outcomesOf } from './outcomes.ts';
 import { JOB_MOVES, SCAN_MOVES, SCANS_OPEN } from './states.ts';
 import { type Turn, takeTurns } from './turns.ts';
 
@@ -197,9 +197,15 @@ export function createQueue({ db, endings, leaseMs }: Deps) {
       return leases.filter(({ job }) => !held.has(job)).map(({ job, fence }) => ({ job, fence }));
     },
 
-    /** A collector refused a job before it collected anything. */
-    refuse: (from: { collectorId: string; siteId: string }, lease: Lease, end: End): Promise<boolean> =>
-      db.transaction((sql) => endings.endJob(sql, lease.job, end, from, lease.fence)),
+    /** A collector refused a job before it collected anything. False: it was not its job to refuse. */
+    refuse: async (from: From, { job, fence }: Lease, end: End): Promise<boolean> => {
+      try {
+        return await db.transaction((sql) => endings.endJob(sql, job, end, from, fence));
+      } catch (error) {
+        if (error instanceof NotYours) return false;
+        throw error;
+      }
+    },
 
     /** Gives back what a collector holds beside `working`: it came back without. */
     giveBack: (collectorId: string, working: readonly string[]): Promise<LeaseName[]> =>

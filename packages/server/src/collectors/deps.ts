@@ -1,0 +1,95 @@
+import type { Clock } from '@rollcall/shared/clock';
+import type { Stream } from '@rollcall/shared/observation';
+import type { ProfileSettings } from '@rollcall/shared/profile';
+import type { Ruleset, ServerMessage, Span, WireCredential } from '@rollcall/shared/protocol';
+import type { Logger } from 'pino';
+import type { Change } from '../kernel/change.ts';
+import type { Database } from '../kernel/db.ts';
+import type { Actor } from '../kernel/handler.ts';
+import type { LeaseName } from '../kernel/notify.ts';
+import type { Sql } from '../kernel/sql.ts';
+
+/** Records what came about as events, in the same transaction. */
+export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;
+
+/** Writes one entry of the audit log, in the transaction of the deed. */
+export type Audit = (
+  sql: Sql,
+  record: {
+    actor: Pick<Actor, 'userId' | 'name'> | { name: string };
+    action: string;
+    subject?: string;
+    siteId?: string;
+    address?: string;
+    detail?: Record<string, unknown>;
+  },
+) => Promise<void>;
+
+/** Consecutive observations of one stream, named by the connection they came on. */
+export interface Batch {
+  collectorId: string;
+  siteId: string;
+  epoch: string;
+  stream: Stream;
+  from: number;
+  items: readonly unknown[];
+  clockOffsetMs: number;
+}
+
+export interface Lease {
+  job: string;
+  fence: number;
+}
+/** A job in a collector's hands, as the queue gives it. */
+export interface ClaimedJob extends Lease {
+  siteId: string;
+  spans: Span[];
+  done?: string;
+  settings: ProfileSettings;
+}
+export interface Progress extends Lease {
+  probed: number;
+  alive: number;
+  devices: number;
+}
+
+/** What sessions need of the queue. */
+export interface Jobs {
+  claim(collector: { id: string; siteId: string; capacity: number }): Promise<ClaimedJob[]>;
+  /** Answers the leases that the collector no longer holds. */
+  extend(collectorId: string, leases: readonly Progress[]): Promise<Lease[]>;
+  refuse(
+    from: { collectorId: string; siteId: string },
+    lease: Lease,
+    end: { result: 'deferred' | 'failed'; reason: string },
+  ): Promise<boolean>;
+  giveBack(collectorId: string, working: readonly string[]): Promise<LeaseName[]>;
+  takeAll(collectorId: string, reason: string): Promise<LeaseName[]>;
+  sitesWithWork(): Promise<string[]>;
+}
+
+export type WatchMessage = Extract<ServerMessage, { type: 'watch' }>;
+
+/** What the feature needs of the rest of the server. */
+export interface CollectorDeps {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  raise: Raise;
+  audit: Audit;
+  jobs: Jobs;
+  /** Stores a batch; fails with `Problem('unavailable')` when nothing can be stored now. */
+  accept(batch: Batch): Promise<{ through: number }>;
+  /** Credentials for a job, in the order they are tried, and which worked where last time. */
+  credentialsFor(job: ClaimedJob): Promise<{ credentials: WireCredential[]; known: Record<string, string> }>;
+  /** Extra OIDs that the rules want read. */
+  ruleset(): Ruleset | undefined;
+  /** What a collector is to watch: the whole list, in as many messages as it takes; none when nothing changed. */
+  watchList(collector: { id: string; siteId: string }): Promise<readonly WatchMessage[]>;
+  /** SHA-256 of the server's certificate (DER), where nobody vouches for it. */
+  certificateFingerprint?: () => Uint8Array | undefined;
+  /** `host` or `host:port` that collectors may use for this server; any when absent. */
+  hosts?: readonly string[] | undefined;
+  /** Address of a peer, by the word of trusted proxies; that of the socket when absent. */
+  addressOf?: (request: import('node:http').IncomingMessage) => string;
+}

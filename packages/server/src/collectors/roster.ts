@@ -1,0 +1,256 @@
+/**
+ * Who is connected to this instance, and what reaches them from elsewhere: jobs, cancellations, revocations. Everything
+ * is told by NOTIFY and found again by looking, so a lost notification costs a second or a few, never more.
+ */
+import { CloseCode, type Ruleset } from '@rollcall/shared/protocol';
+import type { Sql } from '../kernel/db.ts';
+import {
+  JOBS_CHANNEL,
+  LINKS_CHANNEL,
+  type LinkNotice,
+  notifyLive,
+  notifyWatch,
+  WATCH_CHANNEL,
+} from '../kernel/notify.ts';
+import { ONLINE_SECONDS } from '../kernel/online.ts';
+import type { CollectorDeps } from './deps.ts';
+import { clampInt } from './identity.ts';
+import type { Session } from './session.ts';
+
+/** Status and holder of every connected collector are looked at this often: a revocation takes no longer. */
+const CHECK_MS = 1_000;
+/** Jobs are looked for this often besides: deferred ones become due, notifications get lost. */
+const OFFER_MS = 5_000;
+/** What collectors say of themselves is written this often. */
+const BEAT_MS = 10_000;
+/** A collector that is away for less is nobody's business: links break, hosts restart. */
+const OFFLINE_SECONDS = 60;
+/** A clock this far off is worth an event, and half of it is well again, milliseconds. */
+const CLOCK_OFF_MS = 10_000;
+
+type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'raise' | 'jobs'> & { instance: string };
+
+export type Roster = ReturnType<typeof createRoster>;
+
+export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
+  /** Collector → its conversation. */
+  const sessions = new Map<string, Session>();
+  const at = (siteId: string) => [...sessions.values()].filter((each) => each.collector?.siteId === siteId);
+
+  const CODES = { quarantined: CloseCode.quarantined, revoked: CloseCode.revoked } as const;
+
+  /** Closes the conversations that are no longer theirs to hold. */
+  const check = async (ids: readonly string[]): Promise<void> => {
+    if (ids.length === 0) return;
+    const asked = ids.flatMap((id) => sessions.get(id) ?? []);
+    const rows = await db.query<{
+      id: string;
+      status: 'active' | keyof typeof CODES;
+      status_reason: string;
+      instance: string | null;
+    }>('SELECT id, status, status_reason, instance FROM collectors WHERE id = ANY($1::uuid[])', [ids]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const session of asked) {
+      const row = byId.get(session.collector?.id ?? '');
+      if (!row) session.close(CloseCode.revoked, 'the collector was deleted');
+      else if (row.status !== 'active') session.close(CODES[row.status], row.status_reason || row.status);
+      else if (row.instance !== null && row.instance !== instance)
+        session.close(CloseCode.replaced, 'another connection of this collector replaced this one');
+    }
+  };
+
+  const offerTo = (siteId: string): void => {
+    for (const session of at(siteId)) session.offer();
+  };
+
+  const heed = (payload: string): void => {
+    // Empty after a lost connection: anything may have been missed.
+    if (payload === '') {
+      quietly('checking collectors', () => check([...sessions.keys()]));
+      for (const session of sessions.values()) session.recheck();
+      return;
+    }
+    const notice = JSON.parse(payload) as LinkNotice;
+    if (notice.verb === 'cancel')
+      for (const { collector, job, fence } of notice.leases) sessions.get(collector)?.cancel({ job, fence });
+    else if (!sessions.has(notice.collector)) return;
+    else if (notice.verb === 'rotate') sessions.get(notice.collector)?.rotate();
+    else quietly('checking a collector', () => check([notice.collector]));
+  };
+
+  const quietly = (what: string, work: () => Promise<unknown>): void => {
+    work().catch((error: unknown) => {
+      log.warn(
+        { err: error instanceof Error ? error.message : String(error) },
+        `${what} failed; it is tried again`,
+      );
+    });
+  };
+  const round = (what: string, work: () => Promise<unknown>) => async (): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      log.warn(
+        { err: error instanceof Error ? error.message : String(error) },
+        `${what} failed; it is tried again`,
+      );
+    }
+  };
+
+  const offerWhereWorkIs = async (): Promise<void> => {
+    if (sessions.size === 0) return;
+    for (const siteId of await jobs.sitesWithWork()) offerTo(siteId);
+  };
+
+  /** Writes that they are there, what they said of themselves, and how their clocks go. */
+  const writeBeats = async (): Promise<void> => {
+    const rows = [...sessions].map(([id, session]) => ({
+      id,
+      offset: clampInt(session.clockOffsetMs),
+      health: session.beat ?? {},
+    }));
+    if (rows.length === 0) return;
+    await db.transaction(async (sql) => {
+      const turned = await sql.query<{ id: string; name: string; site_id: string; was: number; is: number }>(
+        `WITH said AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "offset" int, health jsonb)),
+           before AS (SELECT c.id, c.clock_offset_ms AS was FROM collectors c JOIN said ON said.id = c.id
+             ORDER BY c.id FOR UPDATE OF c)
+         UPDATE collectors c SET last_seen_at = now(), clock_offset_ms = said."offset",
+           health = c.health || said.health
+         FROM said JOIN before ON before.id = said.id WHERE c.id = said.id AND c.instance = $2
+         RETURNING c.id, c.name, c.site_id, before.was, c.clock_offset_ms AS is`,
+        [JSON.stringify(rows), instance],
+      );
+      await raiseClocks(sql, turned);
+    });
+  };
+
+  const raiseClocks = async (
+    sql: Sql,
+    rows: readonly { id: string; name: string; site_id: string; was: number; is: number }[],
+  ): Promise<void> => {
+    const changes = rows.flatMap(({ id, name, site_id, was, is }) => {
+      const off = Math.abs(is) > CLOCK_OFF_MS && Math.abs(was) <= CLOCK_OFF_MS;
+      const well = Math.abs(is) <= CLOCK_OFF_MS / 2 && Math.abs(was) > CLOCK_OFF_MS / 2;
+      if (!off && !well) return [];
+      const about = { siteId: site_id, at: clock.now(), collectorId: id, collectorName: name };
+      return [{ kind: 'collector.clock' as const, ...about, offsetMs: is, ok: well }];
+    });
+    if (changes.length > 0) await raise(sql, changes);
+  };
+
+  /** Forgets what dead instances left behind, and says which collectors stay away. */
+  const noteAbsent = (): Promise<void> =>
+    db.transaction(async (sql) => {
+      await sql.query(
+        `UPDATE collectors SET instance = NULL
+         WHERE instance IS NOT NULL AND last_seen_at < now() - interval '${ONLINE_SECONDS} seconds'`,
+      );
+      const rows = await sql.query<{ id: string; name: string; site_id: string; last_seen_at: Date }>(
+        `UPDATE collectors SET connected_at = NULL WHERE id IN (
+           SELECT id FROM collectors WHERE status = 'active' AND connected_at IS NOT NULL AND instance IS NULL
+             AND last_seen_at < now() - interval '${OFFLINE_SECONDS} seconds' ORDER BY id FOR UPDATE SKIP LOCKED)
+         RETURNING id, name, site_id, last_seen_at`,
+      );
+      const at = clock.now();
+      const changes = rows.map(({ id, name, site_id, last_seen_at }) => ({
+        kind: 'collector.offline' as const,
+        siteId: site_id,
+        at,
+        collectorId: id,
+        collectorName: name,
+        lastSeen: last_seen_at.getTime(),
+        reason: `not connected for ${OFFLINE_SECONDS} seconds`,
+      }));
+      if (changes.length > 0) await raise(sql, changes);
+      for (const { id, site_id } of rows)
+        await notifyLive(sql, { site: site_id, kind: 'collector', ids: [id] });
+    });
+
+  const away = async (ids: readonly string[]): Promise<void> => {
+    await db.transaction(async (sql) => {
+      const rows = await sql.query<{ id: string; site_id: string }>(
+        `UPDATE collectors SET instance = NULL, last_seen_at = now() WHERE id = ANY($1::uuid[]) AND instance = $2
+         RETURNING id, site_id`,
+        [ids, instance],
+      );
+      for (const { id, site_id } of rows) {
+        await notifyLive(sql, { site: site_id, kind: 'collector', ids: [id] });
+        await notifyWatch(sql, site_id);
+      }
+    });
+  };
+
+  return {
+    /** Collectors connected here. */
+    get size(): number {
+      return sessions.size;
+    },
+
+    ready: (session: Session): void => {
+      const id = session.collector?.id;
+      if (id === undefined) return;
+      const older = sessions.get(id);
+      sessions.set(id, session);
+      older?.close(CloseCode.replaced, 'another connection of this collector replaced this one');
+    },
+
+    gone: (session: Session): void => {
+      const id = session.collector?.id;
+      if (id === undefined || sessions.get(id) !== session) return;
+      sessions.delete(id);
+      quietly('noting that a collector went', () => away([id]));
+    },
+
+    /** New rules for all. */
+    ruleset: (ruleset: Ruleset): void => {
+      for (const session of sessions.values()) session.ruleset(ruleset);
+    },
+
+    start: async (): Promise<() => Promise<void>> => {
+      // An embedded database has one server: whoever was connected was connected to the one before.
+      if (db.kind === 'pglite')
+        await db.query('UPDATE collectors SET instance = NULL WHERE instance IS NOT NULL');
+      const unlisten = await Promise.all([
+        db.listen(JOBS_CHANNEL, (siteId) => {
+          if (siteId === '') quietly('looking for jobs', offerWhereWorkIs);
+          else offerTo(siteId);
+        }),
+        db.listen(LINKS_CHANNEL, heed),
+        db.listen(WATCH_CHANNEL, (siteId) => {
+          for (const session of siteId === '' ? sessions.values() : at(siteId)) session.watch();
+        }),
+      ]);
+      const stops = [
+        clock.every(
+          CHECK_MS,
+          round('checking collectors', () => check([...sessions.keys()])),
+        ),
+        clock.every(OFFER_MS, round('looking for jobs', offerWhereWorkIs)),
+        clock.every(BEAT_MS, round('writing heartbeats', writeBeats)),
+        clock.every(BEAT_MS, round('looking for absent collectors', noteAbsent)),
+      ];
+      return async () => {
+        for (const stop of stops) stop();
+        for (const stop of unlisten) await stop();
+      };
+    },
+
+    /** Lets every conversation store what came in, for `ms` at most, then ends it: come again soon. */
+    drain: async (ms: number): Promise<void> => {
+      const leaving = [...sessions.values()];
+      const limit = new AbortController();
+      const drained = Promise.all(leaving.map((session) => session.drain('the server restarts')));
+      await Promise.race([drained, clock.sleep(ms, limit.signal).catch(() => undefined)]);
+      limit.abort();
+      const ids = [...sessions.keys()];
+      sessions.clear();
+      for (const session of leaving) session.close(CloseCode.restart, 'the server restarts');
+      if (ids.length > 0) await away(ids).catch(() => undefined);
+    },
+
+    // Rounds by hand, for those who wait for no clock.
+    writeBeats,
+    noteAbsent,
+  };
+}
