@@ -127,7 +127,7 @@ CREATE INDEX "events_device_id_timestamp_id_idx" ON "events" ("device_id", "time
 CREATE INDEX "events_live_device" ON "events" ("device_id", "severity") WHERE "status" < 2;
 CREATE INDEX "events_live_site" ON "events" ("site_id", "severity", "status") WHERE "status" < 2;
 DROP INDEX "events_case";
-CREATE INDEX "events_by_case" ON "events" ("case_id", "status", "timestamp", "id") WHERE "case_id" IS NOT NULL;
+CREATE INDEX "events_by_case" ON "events" ("case_id", "timestamp", "id") INCLUDE ("status", "severity") WHERE "case_id" IS NOT NULL;
 
 -- ── Orders and filters of the case list ────────────────────────────────────────────────────────────────────────
 CREATE FUNCTION lower_all(TEXT[]) RETURNS TEXT[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE

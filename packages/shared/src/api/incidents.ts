@@ -66,9 +66,9 @@ export const event = z
   .meta({ id: 'Event' });
 export type Event = z.infer<typeof event>;
 
-/** Latest time a query may name: the end of the year 9999. */
-const queryTime = wholeNumber(0, 253_402_300_799);
-export const EVENT_SORTS = ['timestamp', 'severity', 'firstSeen'] as const;
+/** Ten digits: seconds until the year 2286; more are milliseconds, given by mistake. */
+const queryTime = wholeNumber(0, 9_999_999_999);
+export const EVENT_SORTS = ['timestamp', 'severity'] as const;
 export const eventQuery = z.strictObject({
   from: queryTime
     .optional()

@@ -1,0 +1,184 @@
+/** Cases by hand: opened, given events, merged, split. */
+import { CaseStatus } from '@rollcall/shared/model';
+import { announce } from '../kernel/announce.ts';
+import type { Database } from '../kernel/db.ts';
+import { sees } from '../kernel/handler.ts';
+import { scopeOf } from '../kernel/list.ts';
+import { invalid, notFound, Problem } from '../kernel/problem.ts';
+import { eventsEntry, writeActivity } from './activity.ts';
+import { refreshSearch } from './case-search.ts';
+import {
+  by,
+  type Doing,
+  distinct,
+  entry,
+  insertCase,
+  lockCase,
+  mustBeOpen,
+  onCase,
+  siteOfCase,
+  userId,
+  type Work,
+} from './case-work.ts';
+import { attach, settleCases } from './cases.ts';
+import { ascendingIds } from './ids.ts';
+import { lockIncidents } from './store.ts';
+import { caseStatusName } from './transitions.ts';
+
+export interface NewCase {
+  siteId: string;
+  title: string;
+  description: string;
+  severity?: number | undefined;
+  priority: number;
+  assignee?: string | null | undefined;
+  tags: readonly string[];
+  eventIds?: readonly string[] | undefined;
+}
+
+/** Opens a case by hand. @returns its id. */
+export async function createCase(db: Database, draft: NewCase, { actor, at }: Doing): Promise<string> {
+  const { siteId } = draft;
+  if (!sees(actor, siteId)) throw new Problem('forbidden', 'no access to this site');
+  return db.transaction(async (sql) => {
+    await lockIncidents(sql, siteId);
+    const [site] = await sql.query('SELECT 1 FROM sites WHERE id = $1::uuid', [siteId]);
+    if (!site) throw notFound('site');
+    const work: Work = { sql, siteId, actor, at, newId: ascendingIds(at) };
+    const id = await insertCase(work, {
+      title: draft.title,
+      description: draft.description,
+      severity: draft.severity ?? null,
+      priority: draft.priority,
+      assigneeId: draft.assignee ? await userId(work, draft.assignee) : null,
+      tags: distinct(draft.tags),
+    });
+    await writeActivity(sql, siteId, at, [entry(work, id, 'created', draft.title)]);
+    if (draft.eventIds) await moveEvents(work, id, draft.eventIds);
+    // A severity given by hand stands until the next of its events comes or closes.
+    if (draft.severity)
+      await sql.query('UPDATE cases SET severity = $3 WHERE site_id = $1::uuid AND id = $2::uuid', [
+        siteId,
+        id,
+        draft.severity,
+      ]);
+    await refreshSearch(sql, siteId, id);
+    await announce(sql, siteId, 'case', [id]);
+    return id;
+  });
+}
+
+/** Puts events into a case; they leave the one they were in. */
+export async function addEvents(
+  db: Database,
+  id: string,
+  eventIds: readonly string[],
+  doing: Doing,
+): Promise<void> {
+  await onCase(db, id, doing, async (work, found) => {
+    mustBeOpen(found);
+    await moveEvents(work, id, eventIds);
+  });
+}
+
+/** Moves events of the site to a case and settles every case that this touches. All or none. */
+async function moveEvents(work: Work, caseId: string, eventIds: readonly string[]): Promise<void> {
+  const { sql, siteId, at, newId } = work;
+  const wanted = [...new Set(eventIds)];
+  const events = await sql.query<{ id: string; caseId: string | null; message: string }>(
+    `SELECT id, case_id AS "caseId", message FROM events
+     WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY severity, first_seen, id`,
+    [siteId, wanted],
+  );
+  if (events.length < wanted.length) throw notFound('event');
+  const moved = events.filter((event) => event.caseId !== caseId);
+  if (moved.length === 0) return;
+  const former = new Set(moved.flatMap((event) => event.caseId ?? []));
+  await attach(sql, siteId, new Map(moved.map((event) => [event.id, caseId])));
+  await sql.query(
+    'UPDATE conditions SET case_id = $3::uuid WHERE site_id = $1::uuid AND event_id = ANY($2::uuid[])',
+    [siteId, moved.map((event) => event.id), caseId],
+  );
+  await writeActivity(sql, siteId, at, [eventsEntry('event_added', caseId, moved, by(work), newId)]);
+  await settleCases(sql, siteId, { joined: new Set([caseId]), left: former, closed: [] }, at, newId);
+}
+
+/** Merges another case of the same site into this one and closes it. */
+export async function mergeCases(db: Database, id: string, otherId: string, doing: Doing): Promise<void> {
+  if (id === otherId) throw invalid('caseId', 'must be another case');
+  const other = await siteOfCase(db, otherId, scopeOf(doing.actor));
+  await onCase(db, id, doing, async (work, found) => {
+    if (other !== work.siteId) throw new Problem('conflict', 'cases of two sites cannot be merged');
+    mustBeOpen(found);
+    const source = await lockCase(work, otherId);
+    mustBeOpen(source);
+    const { sql, siteId, at } = work;
+    const events = await sql.query<{ id: string }>(
+      'SELECT id FROM events WHERE site_id = $1::uuid AND case_id = $2::uuid',
+      [siteId, otherId],
+    );
+    if (events.length > 0)
+      await moveEvents(
+        work,
+        id,
+        events.map((event) => event.id),
+      );
+    await sql.query(
+      `UPDATE case_activity SET case_id = $3::uuid WHERE site_id = $1::uuid AND case_id = $2::uuid AND kind = 'comment'`,
+      [siteId, otherId, id],
+    );
+    await sql.query(
+      `UPDATE cases SET tags = $3::text[], updated_at = $4::timestamptz WHERE site_id = $1::uuid AND id = $2::uuid`,
+      [siteId, id, distinct([...source.tags, ...found.tags]), new Date(at)],
+    );
+    await sql.query(
+      `UPDATE cases SET status = ${CaseStatus.closed}, manual_status = true, closed_at = $3::timestamptz, updated_at = $3::timestamptz
+       WHERE site_id = $1::uuid AND id = $2::uuid`,
+      [siteId, otherId, new Date(at)],
+    );
+    await writeActivity(sql, siteId, at, [
+      entry(work, id, 'comment', `merged case #${source.number} into this one`),
+      entry(
+        work,
+        otherId,
+        'status',
+        `merged into case #${found.number}`,
+        caseStatusName(source.status),
+        'closed',
+      ),
+    ]);
+    await refreshSearch(sql, siteId, id);
+    await announce(sql, siteId, 'case', [otherId]);
+  });
+}
+
+/** Makes a new case of some events of this one. @returns its id. */
+export async function splitCase(
+  db: Database,
+  id: string,
+  { eventIds, title }: { eventIds: readonly string[]; title?: string | undefined },
+  doing: Doing,
+): Promise<string> {
+  return onCase(db, id, doing, async (work, found) => {
+    mustBeOpen(found);
+    const { sql, siteId, at } = work;
+    const wanted = [...new Set(eventIds)];
+    const own = await sql.query<{ message: string }>(
+      `SELECT message FROM events WHERE site_id = $1::uuid AND case_id = $2::uuid AND id = ANY($3::uuid[])
+       ORDER BY severity, first_seen, id`,
+      [siteId, id, wanted],
+    );
+    if (own.length < wanted.length)
+      throw new Problem('conflict', `not all of these events are in case #${found.number}`);
+    const made = await insertCase(work, {
+      ...found,
+      title: title ?? own[0]?.message.slice(0, 200) ?? found.title,
+      description: '',
+    });
+    await writeActivity(sql, siteId, at, [entry(work, made, 'created', `split from case #${found.number}`)]);
+    await moveEvents(work, made, wanted);
+    await refreshSearch(sql, siteId, made);
+    await announce(sql, siteId, 'case', [made]);
+    return made;
+  });
+}

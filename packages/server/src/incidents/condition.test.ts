@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type Condition,
+  type Effect,
+  FLAPPING_ONSETS,
+  type Signal,
+  step,
+  type Timing,
+  WINDOW_MS,
+} from './condition.ts';
+
+const HOLD: Timing = { holdMs: 20_000, silenceable: true };
+const AT_ONCE: Timing = { holdMs: 0, silenceable: false };
+const ROOT = { id: 'core', name: 'core-1' };
+
+/** Plays signals; answers the last state and what was done, as short words. */
+function play(timing: Timing, signals: (Signal<string> & { live?: boolean })[]) {
+  let condition: Condition<string> | null = null;
+  let ids = 0;
+  const done: string[] = [];
+  const names = new Map<string, string>();
+  const word = (effect: Effect<string>) => {
+    if (effect.type === 'raise') {
+      names.set(effect.eventId, effect.as);
+      return `raise ${effect.as}@${effect.at / 1000}${effect.root ? ` behind ${effect.root.name}` : ''}`;
+    }
+    return `${effect.type} ${names.get(effect.eventId)}@${effect.at / 1000}`;
+  };
+  for (const { live = true, ...signal } of signals) {
+    const result: ReturnType<typeof step<string>> = step(
+      condition,
+      signal as Signal<string>,
+      'device.down',
+      timing,
+      live,
+      () => `e${++ids}`,
+    );
+    condition = result.next;
+    done.push(...result.effects.map(word));
+  }
+  return {
+    state: condition ? (condition as Condition<string>).state : null,
+    done,
+    condition: condition as Condition<string> | null,
+  };
+}
+const on = (s: number): Signal<string> => ({ type: 'onset', at: s * 1000, opening: 'down' });
+const off = (s: number): Signal<string> => ({ type: 'clear', at: s * 1000 });
+const due = (s: number, silence: Extract<Signal, { type: 'due' }>['silence'] = null): Signal<string> => ({
+  type: 'due',
+  at: s * 1000,
+  silence,
+});
+
+describe('a condition', () => {
+  it.each<[string, Timing, (Signal<string> & { live?: boolean })[], string | null, string[]]>([
+    ['without hold time is raised at once', AT_ONCE, [on(0)], 'raised', ['raise plain@0']],
+    ['counts while it lasts', AT_ONCE, [on(0), on(5)], 'raised', ['raise plain@0', 'count plain@5']],
+    ['clears', AT_ONCE, [on(0), off(9)], 'cleared', ['raise plain@0', 'close plain@9']],
+    ['clear without onset is nothing', AT_ONCE, [off(0)], null, []],
+    ['waits for its hold time', HOLD, [on(0)], 'held', []],
+    ['is raised when it held, as of its onset', HOLD, [on(0), due(20)], 'raised', ['raise plain@0']],
+    ['too short is no event', HOLD, [on(0), off(5)], 'cleared', []],
+    [
+      'told late but long enough is an event that is over',
+      HOLD,
+      [on(0), off(60)],
+      'cleared',
+      ['raise plain@0', 'close plain@60'],
+    ],
+    [
+      'waits while its device explains it',
+      HOLD,
+      [on(0), due(20, { by: 'same-device' }), due(30)],
+      'raised',
+      ['raise plain@0'],
+    ],
+    [
+      'is never raised when what silenced it outlived it',
+      HOLD,
+      [on(0), due(20, { by: 'same-device' }), off(60)],
+      'cleared',
+      [],
+    ],
+    [
+      'behind another is raised as its shadow',
+      HOLD,
+      [on(0), due(20, { by: 'path', root: ROOT })],
+      'shadowed',
+      ['raise shadowed@0 behind core-1'],
+    ],
+    [
+      'in the shadow clears all the same',
+      HOLD,
+      [on(0), due(20, { by: 'path', root: ROOT }), off(60)],
+      'cleared',
+      ['raise shadowed@0 behind core-1', 'close shadowed@60'],
+    ],
+    [
+      'out of the shadow stands for itself',
+      HOLD,
+      [on(0), due(20, { by: 'path', root: ROOT }), due(30)],
+      'raised',
+      ['raise shadowed@0 behind core-1', 'close shadowed@30', 'raise plain@0'],
+    ],
+    [
+      'closed by hand while it lasts is new at its next occurrence',
+      AT_ONCE,
+      [on(0), { ...on(5), live: false }],
+      'raised',
+      ['raise plain@0', 'raise plain@5'],
+    ],
+    [
+      'that comes back in time is a new event',
+      AT_ONCE,
+      [on(0), off(1), on(60)],
+      'raised',
+      ['raise plain@0', 'close plain@1', 'raise plain@60'],
+    ],
+    [
+      'that comes back late starts afresh',
+      AT_ONCE,
+      [on(0), off(1), on(700), off(701), on(1400)],
+      'raised',
+      ['raise plain@0', 'close plain@1', 'raise plain@700', 'close plain@701', 'raise plain@1400'],
+    ],
+    [
+      'the third time is flapping',
+      AT_ONCE,
+      [on(0), off(1), on(2), off(3), on(4)],
+      'flapping',
+      ['raise plain@0', 'close plain@1', 'raise plain@2', 'close plain@3', 'raise flapping@4'],
+    ],
+    [
+      'of blips below the hold time is flapping too',
+      HOLD,
+      [on(0), off(1), on(2), off(3), on(4)],
+      'flapping',
+      ['raise flapping@4'],
+    ],
+    [
+      'flapping counts its onsets only',
+      AT_ONCE,
+      [on(0), off(1), on(2), off(3), on(4), off(5), on(6), on(6.5)],
+      'flapping',
+      [
+        'raise plain@0',
+        'close plain@1',
+        'raise plain@2',
+        'close plain@3',
+        'raise flapping@4',
+        'count flapping@6',
+      ],
+    ],
+    [
+      'flapping that kept still clear is over',
+      AT_ONCE,
+      [on(0), off(1), on(2), off(3), on(4), off(5), due(605)],
+      null,
+      [
+        'raise plain@0',
+        'close plain@1',
+        'raise plain@2',
+        'close plain@3',
+        'raise flapping@4',
+        'close flapping@605',
+      ],
+    ],
+    [
+      'flapping that kept still broken is what it is',
+      AT_ONCE,
+      [on(0), off(1), on(2), off(3), on(4), due(604)],
+      'raised',
+      [
+        'raise plain@0',
+        'close plain@1',
+        'raise plain@2',
+        'close plain@3',
+        'raise flapping@4',
+        'close flapping@604',
+        'raise plain@4',
+      ],
+    ],
+    [
+      'is forgotten when it stayed away',
+      AT_ONCE,
+      [on(0), off(1), due(601)],
+      null,
+      ['raise plain@0', 'close plain@1'],
+    ],
+  ])('%s', (_name, timing, signals, state, done) => {
+    const played = play(timing, signals);
+    expect(played.done).toEqual(done);
+    expect(played.state).toBe(state);
+  });
+
+  it('makes at most three events of a link that flaps a hundred times in ten minutes', () => {
+    const signals = Array.from({ length: 100 }, (_, i) => [on(i * 6), off(i * 6 + 3)]).flat();
+    const { done, condition } = play({ holdMs: 0, silenceable: false }, signals);
+    expect(done.filter((word) => word.startsWith('raise'))).toHaveLength(FLAPPING_ONSETS);
+    expect(condition?.onsets).toBe(100);
+  });
+
+  it('never leaves an event open that nothing points at, whatever comes in whatever order', () => {
+    const signal = fc.oneof(
+      fc.record({ type: fc.constant('onset' as const), at: fc.integer({ min: 0, max: 5000 }) }),
+      fc.record({ type: fc.constant('clear' as const), at: fc.integer({ min: 0, max: 5000 }) }),
+      fc.record({
+        type: fc.constant('due' as const),
+        at: fc.integer({ min: 0, max: 5000 }),
+        quiet: fc.boolean(),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(signal, { maxLength: 60 }), fc.constantFrom(HOLD, AT_ONCE), (signals, timing) => {
+        let condition: Condition<string> | null = null;
+        let ids = 0;
+        const open = new Set<string>();
+        for (const s of signals) {
+          const at = s.at * 1000;
+          const as: Signal<string> =
+            s.type === 'onset'
+              ? { type: 'onset', at, opening: '' }
+              : s.type === 'clear'
+                ? { type: 'clear', at }
+                : { type: 'due', at, silence: s.quiet ? { by: 'same-device' } : null };
+          const result: ReturnType<typeof step<string>> = step(
+            condition,
+            as,
+            'device.down',
+            timing,
+            true,
+            () => `e${++ids}`,
+          );
+          for (const effect of result.effects) {
+            if (effect.type === 'raise') open.add(effect.eventId);
+            if (effect.type === 'close') expect(open.delete(effect.eventId)).toBe(true);
+            if (effect.type === 'count') expect(open.has(effect.eventId)).toBe(true);
+          }
+          condition = result.next;
+          expect([...open]).toEqual(condition?.eventId ? [condition.eventId] : []);
+          if (condition?.state === 'cleared') expect(condition.present).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it('is looked at again until it is decided', () => {
+    expect(play(HOLD, [on(0)]).condition?.dueAt).toBe(20_000);
+    expect(play(HOLD, [on(0), due(20, { by: 'same-device' })]).condition?.dueAt).toBe(30_000);
+    expect(play(HOLD, [on(0), due(20)]).condition?.dueAt).toBeNull();
+    expect(play(AT_ONCE, [on(0), off(1)]).condition?.dueAt).toBe(1000 + WINDOW_MS);
+  });
+});

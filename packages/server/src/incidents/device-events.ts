@@ -1,0 +1,59 @@
+/** What becomes of events when people change devices. Inside the caller's transaction. */
+
+import { announce } from '../kernel/announce.ts';
+import type { Sql } from '../kernel/sql.ts';
+import { settleCases } from './cases.ts';
+import { ascendingIds } from './ids.ts';
+import { WATCH_KINDS } from './kinds-watch.ts';
+import { type ClosedEvent, lockIncidents } from './store.ts';
+
+interface SiteDevices {
+  siteId: string;
+  deviceIds: readonly string[];
+}
+
+/** Conditions that only the watch opens and clears, with what they are raised as. */
+const WATCHED = Object.entries(WATCH_KINDS)
+  .filter(([, kind]) => kind.clears !== undefined)
+  .map(([code]) => code);
+
+/** Nobody watches these devices any more, so nothing would clear what the watch found: it is closed. */
+export async function unwatched(sql: Sql, devices: SiteDevices, at: number): Promise<void> {
+  await close(sql, devices, { kinds: WATCHED, by: null, reason: 'cleared' }, at);
+}
+
+/** These devices are about to be deleted: their live events are closed, their conditions forgotten. */
+export async function forgotten(sql: Sql, devices: SiteDevices, by: string, at: number): Promise<void> {
+  await close(sql, devices, { kinds: null, by, reason: 'deleted' }, at);
+}
+
+async function close(
+  sql: Sql,
+  { siteId, deviceIds }: SiteDevices,
+  {
+    kinds,
+    by,
+    reason,
+  }: { kinds: readonly string[] | null; by: string | null; reason: 'cleared' | 'deleted' },
+  at: number,
+): Promise<void> {
+  await lockIncidents(sql, siteId);
+  const closed = await sql.query<ClosedEvent>(
+    `UPDATE events SET status = 2, closed_at = greatest($4::timestamptz, first_seen), closed_by = $5, close_reason = $6
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND status < 2 AND ($3::text[] IS NULL OR kind = ANY($3))
+     RETURNING id, case_id AS "caseId", message`,
+    [siteId, deviceIds, kinds, new Date(at), by, reason],
+  );
+  await sql.query(
+    `DELETE FROM conditions
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND ($3::text[] IS NULL OR kind = ANY($3))`,
+    [siteId, deviceIds, kinds],
+  );
+  await settleCases(sql, siteId, { joined: new Set(), closed }, at, ascendingIds(at));
+  await announce(
+    sql,
+    siteId,
+    'event',
+    closed.map(({ id }) => id),
+  );
+}

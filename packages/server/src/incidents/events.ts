@@ -1,0 +1,245 @@
+/** The event list and one event, each as one statement. */
+import type { Event, EventQuery } from '@rollcall/shared/api/incidents';
+import { CLOSE_REASONS } from '@rollcall/shared/api/incidents';
+import { canonicalAddress } from '@rollcall/shared/ip';
+import { eventSource } from '@rollcall/shared/model';
+import { isUuid } from '@rollcall/shared/uuid';
+import { z } from 'zod';
+import {
+  inScope,
+  type OrderBy,
+  offsetOf,
+  orderSql,
+  type Page,
+  Parameters,
+  pageKeys,
+  readPage,
+  type Scope,
+  seconds,
+} from '../kernel/list.ts';
+import { invalid } from '../kernel/problem.ts';
+import type { Sql } from '../kernel/sql.ts';
+
+export interface EventRow {
+  id: string;
+  siteId: string;
+  deviceId: string | null;
+  device: string | null;
+  interfaceId: string | null;
+  collectorId: string | null;
+  caseId: string | null;
+  kind: string;
+  source: string;
+  severity: number;
+  status: number;
+  message: string;
+  details: Record<string, unknown>;
+  dedupKey: string;
+  count: number;
+  firstSeen: Date;
+  timestamp: Date;
+  acknowledgedAt: Date | null;
+  acknowledgedBy: string | null;
+  closedAt: Date | null;
+  closedBy: string | null;
+  closeReason: string | null;
+}
+
+/** The columns of an event, over `events e` with its device `d`. */
+export const EVENT_COLUMNS = `e.id, e.site_id AS "siteId", e.device_id AS "deviceId", d.name AS device,
+  e.interface_id AS "interfaceId", e.collector_id AS "collectorId", e.case_id AS "caseId", e.kind, e.source,
+  e.severity, e.status, e.message, e.details, e.dedup_key AS "dedupKey", e.count, e.first_seen AS "firstSeen",
+  e.timestamp, e.acknowledged_at AS "acknowledgedAt", e.acknowledged_by AS "acknowledgedBy",
+  e.closed_at AS "closedAt", e.closed_by AS "closedBy", e.close_reason AS "closeReason"`;
+export const EVENT_DEVICE = 'LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id';
+
+const closeReason = z.enum(CLOSE_REASONS).nullable().catch('cleared');
+
+export const toEvent = (row: EventRow): Event => ({
+  ...row,
+  source: eventSource.parse(row.source),
+  closeReason: closeReason.parse(row.closeReason),
+  firstSeen: seconds(row.firstSeen),
+  timestamp: seconds(row.timestamp),
+  acknowledgedAt: seconds(row.acknowledgedAt),
+  closedAt: seconds(row.closedAt),
+});
+
+/** One event; null where it does not exist or is not in scope. */
+export async function readEvent(sql: Sql, id: string, scope: Scope): Promise<Event | null> {
+  const p = new Parameters();
+  const [row] = await sql.query<EventRow>(
+    `SELECT ${EVENT_COLUMNS} FROM events e ${EVENT_DEVICE}
+     WHERE e.id = ${p.add(id)}::uuid AND ${inScope(p, 'e.site_id', scope)}`,
+    p.values,
+  );
+  return row ? toEvent(row) : null;
+}
+
+/** Orders: time is newest first unless asked otherwise; severity groups are newest first within. */
+function orderOf(sort: EventQuery['sort']): OrderBy[] {
+  const time = (descending: boolean): OrderBy[] => [
+    { by: 'e.timestamp', descending },
+    { by: 'e.id', descending },
+  ];
+  switch (sort) {
+    case 'severity':
+      return [{ by: 'e.severity', descending: false }, ...time(true)];
+    case '-severity':
+      return [{ by: 'e.severity', descending: true }, ...time(true)];
+    case 'timestamp':
+      return time(false);
+    default:
+      return time(true);
+  }
+}
+
+/** One page of events and how many there are on all pages. @throws Problem `invalid_request` for `from` after `to`. */
+export async function listEvents(sql: Sql, query: EventQuery, scope: Scope): Promise<Page<Event>> {
+  if (query.from !== undefined && query.to !== undefined && query.from > query.to)
+    throw invalid('from', 'must not be after to');
+  const p = new Parameters();
+  const order = orderOf(query.sort);
+  const found =
+    query.Device === undefined
+      ? byTally(p, query, scope, order)
+      : byDevice(p, { ...query, Device: query.Device }, scope, order);
+  const { rows, totalCount } = await readPage<EventRow>(
+    sql,
+    `WITH ${found}
+     SELECT total.n AS total, ${EVENT_COLUMNS}
+     FROM total LEFT JOIN (keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id ${EVENT_DEVICE}) ON true
+     ORDER BY ${orderSql(order)}`,
+    p,
+  );
+  return {
+    rows: rows.map(({ total: _, ...row }: EventRow & { total?: number }) => toEvent(row)),
+    totalCount,
+  };
+}
+
+type Filter = Pick<EventQuery, 'Status' | 'Severity' | 'Source'>;
+
+/** Filters that events and their tally have under the same names. */
+function plain(p: Parameters, table: 'e' | 't', { Status, Severity, Source }: Filter): string[] {
+  return [
+    ...(Status ? [`${table}.status = ANY(${p.add(Status)}::int[])`] : []),
+    ...(Severity ? [`${table}.severity <= ${p.add(Severity)}::int`] : []),
+    ...(Source ? [`${table}.source = ${p.add(Source)}::text`] : []),
+  ];
+}
+
+/** The milliseconds that `from` and `to` enclose, the end excluded: `to` is a whole second. */
+const spanOf = ({ from, to }: Pick<EventQuery, 'from' | 'to'>) => ({
+  first: from === undefined ? undefined : from * 1000,
+  end: to === undefined ? undefined : (to + 1) * 1000,
+});
+const stamp = (p: Parameters, ms: number): string => `${p.add(new Date(ms).toISOString())}::timestamptz`;
+
+/**
+ * Pages found by adding up the tally: whole buckets (hours of all sites, or days of one) come from the tally, the two
+ * ends of a span are counted. What comes before a page is never walked over, only added up, and a page reads no
+ * buckets but its own.
+ */
+function byTally(p: Parameters, query: EventQuery, scope: Scope, order: readonly OrderBy[]): string {
+  const width = scope === null ? 3_600_000 : 86_400_000;
+  const bySeverity = order[0]?.by === 'e.severity';
+  const group = bySeverity ? ', severity' : '';
+  const { whole, ends } = cut(spanOf(query), width);
+  const tallied = [
+    scope === null ? 't.site_id IS NULL' : inScope(p, 't.site_id', scope),
+    ...plain(p, 't', query),
+    ...(whole?.first === undefined ? [] : [`t.bucket >= ${stamp(p, whole.first)}`]),
+    ...(whole?.end === undefined ? [] : [`t.bucket < ${stamp(p, whole.end)}`]),
+  ];
+  const where = [inScope(p, 'e.site_id', scope), ...plain(p, 'e', query)].join(' AND ');
+  const parts = [
+    ...(whole === null
+      ? []
+      : [
+          `SELECT t.bucket AS first, t.bucket + interval '${width / 1000} seconds' AS "end"${group && ', t.severity'},
+             sum(t.n)::int8 AS n
+           FROM event_tally t WHERE ${tallied.join(' AND ')} GROUP BY t.bucket${group && ', t.severity'} HAVING sum(t.n) > 0`,
+        ]),
+    ...ends.map(({ first, end }) => {
+      const [a, b] = [stamp(p, first), stamp(p, end)];
+      return `SELECT ${a}, ${b}${group && ', e.severity'}, count(*) FROM events e
+         WHERE e.timestamp >= ${a} AND e.timestamp < ${b} AND ${where} ${bySeverity ? 'GROUP BY e.severity' : ''} HAVING count(*) > 0`;
+    }),
+  ];
+  const offset = offsetOf(query);
+  const reach = offset + query.pageSize;
+  const walk = order
+    .filter(({ by }) => by !== 'e.id')
+    .map(({ by, descending }) => `${by === 'e.severity' ? 'severity' : 'first'}${descending ? ' DESC' : ''}`)
+    .join(', ');
+  return `cells AS MATERIALIZED (${parts.join(' UNION ALL ')}),
+    total AS MATERIALIZED (SELECT coalesce(sum(n), 0)::int8 AS n FROM cells),
+    walk AS (SELECT cells.*, (sum(n) OVER (ORDER BY ${walk}))::int8 - n AS before FROM cells),
+    own AS MATERIALIZED (SELECT * FROM walk WHERE before < ${reach} AND before + n > ${offset}),
+    keys AS MATERIALIZED (
+      SELECT e.site_id, e.id FROM own CROSS JOIN LATERAL (
+        SELECT e.site_id, e.id, e.timestamp, e.severity FROM events e
+        WHERE e.timestamp >= own.first AND e.timestamp < own."end" AND ${where}
+          ${bySeverity ? 'AND e.severity = own.severity' : ''}
+        ORDER BY ${orderSql(order.filter(({ by }) => by !== 'e.severity'))} LIMIT ${reach} - own.before) e
+      ORDER BY ${orderSql(order)} LIMIT ${query.pageSize}
+      OFFSET greatest(0, ${offset} - coalesce((SELECT min(before) FROM own), 0)))`;
+}
+
+interface Span {
+  first: number;
+  end: number;
+}
+
+/** Cuts a span at bucket borders: whole buckets (null: none), and the ends that are less than one. Pure. */
+export function cut(
+  { first, end }: { first?: number | undefined; end?: number | undefined },
+  width: number,
+): { whole: Partial<Span> | null; ends: Span[] } {
+  const up = first === undefined ? undefined : Math.ceil(first / width) * width;
+  const down = end === undefined ? undefined : Math.floor(end / width) * width;
+  // Both ends within one bucket.
+  if (first !== undefined && end !== undefined && up !== undefined && down !== undefined && up > down)
+    return { whole: null, ends: first < end ? [{ first, end }] : [] };
+  const ends: Span[] = [];
+  if (first !== undefined && up !== undefined && first < up) ends.push({ first, end: up });
+  if (end !== undefined && down !== undefined && down < end) ends.push({ first: down, end });
+  const whole = { ...(up !== undefined && { first: up }), ...(down !== undefined && { end: down }) };
+  return { whole, ends };
+}
+
+/** Pages of the events of one device, or of those that share the address or name. */
+function byDevice(
+  p: Parameters,
+  query: EventQuery & { Device: string },
+  scope: Scope,
+  order: readonly OrderBy[],
+): string {
+  const { first, end } = spanOf(query);
+  const where = [
+    inScope(p, 'e.site_id', scope),
+    // An array, so that the index on devices is what is walked, however many events there are beside.
+    `e.device_id = ANY((SELECT array_agg(id) FROM (${devicesNamed(p, query.Device, scope)}) AS named)::uuid[])`,
+    ...plain(p, 'e', query),
+    ...(first === undefined ? [] : [`e.timestamp >= ${stamp(p, first)}`]),
+    ...(end === undefined ? [] : [`e.timestamp < ${stamp(p, end)}`]),
+  ].join(' AND ');
+  const keys = pageKeys(
+    { keys: 'e.site_id, e.id', from: 'events e', where, order },
+    query,
+    '(SELECT n FROM total)',
+  );
+  return `total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})`;
+}
+
+/** Ids of the devices that a text names: id, one of their addresses, or exact name. */
+function devicesNamed(p: Parameters, text: string, scope: Scope): string {
+  // Events outlive their device, so an id need not be one that still exists.
+  if (isUuid(text)) return `SELECT ${p.add(text)}::uuid AS id`;
+  const named = `SELECT d.id FROM devices d WHERE d.name = ${p.add(text)}::text AND ${inScope(p, 'd.site_id', scope)}`;
+  const address = canonicalAddress(text);
+  if (address === null) return named;
+  return `${named} UNION SELECT a.device_id FROM device_addresses a
+    WHERE a.address = ${p.add(address)}::inet AND ${inScope(p, 'a.site_id', scope)}`;
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '@rollcall/shared/clock';
+import { EventStatus } from '@rollcall/shared/model';
+import type { Database } from '../kernel/db.ts';
+import type { Actor, Handlers } from '../kernel/handler.ts';
+import { scopeOf } from '../kernel/list.ts';
+import { notFound } from '../kernel/problem.ts';
+import { commentCase, patchCase } from './case-change.ts';
+import { addEvents, createCase, mergeCases, splitCase } from './case-events.ts';
+import { listCases, readCase } from './case-list.ts';
+import { workEvent } from './event-work.ts';
+import { listEvents, readEvent } from './events.ts';
+
+type Ids =
+  | 'events.list'
+  | 'events.get'
+  | 'events.acknowledge'
+  | 'events.close'
+  | 'cases.list'
+  | 'cases.get'
+  | 'cases.create'
+  | 'cases.update'
+  | 'cases.comment'
+  | 'cases.addEvents'
+  | 'cases.merge'
+  | 'cases.split';
+
+export function incidentHandlers({ db, clock }: { db: Database; clock: Clock }): Handlers<Ids> {
+  const event = async (id: string, actor: Actor) => {
+    const found = await readEvent(db, id, scopeOf(actor));
+    if (!found) throw notFound('event');
+    return { data: found };
+  };
+  const theCase = async (id: string, actor: Actor) => {
+    const found = await readCase(db, id, scopeOf(actor));
+    if (!found) throw notFound('case');
+    return { data: found };
+  };
+  const move = async (id: string, to: EventStatus, actor: Actor) => {
+    await workEvent(db, { id, to, actor, scope: scopeOf(actor), at: clock.now() });
+    return event(id, actor);
+  };
+  const doing = (actor: Actor) => ({ actor, at: clock.now() });
+  return {
+    'events.list': async ({ query, actor }) => {
+      const { rows, totalCount } = await listEvents(db, query, scopeOf(actor, query.site));
+      return { data: rows, totalCount };
+    },
+    'events.get': ({ params, actor }) => event(params.id, actor),
+    'events.acknowledge': ({ params, actor }) => move(params.id, EventStatus.acknowledged, actor),
+    'events.close': ({ params, actor }) => move(params.id, EventStatus.closed, actor),
+    'cases.list': async ({ query, actor }) => {
+      const { rows, totalCount } = await listCases(db, query, scopeOf(actor, query.site), actor.userId);
+      return { data: rows, totalCount };
+    },
+    'cases.get': ({ params, actor }) => theCase(params.id, actor),
+    'cases.create': async ({ body, actor }) => theCase(await createCase(db, body, doing(actor)), actor),
+    'cases.update': async ({ params: { id }, body, actor }) => {
+      await patchCase(db, id, body, doing(actor));
+      return theCase(id, actor);
+    },
+    'cases.comment': async ({ params: { id }, body, actor }) => ({
+      data: await commentCase(db, id, body.text, doing(actor)),
+    }),
+    'cases.addEvents': async ({ params: { id }, body, actor }) => {
+      await addEvents(db, id, body.eventIds, doing(actor));
+      return theCase(id, actor);
+    },
+    'cases.merge': async ({ params: { id }, body, actor }) => {
+      await mergeCases(db, id, body.caseId, doing(actor));
+      return theCase(id, actor);
+    },
+    'cases.split': async ({ params: { id }, body, actor }) =>
+      theCase(await splitCase(db, id, body, doing(actor)), actor),
+  };
+}

@@ -1,0 +1,214 @@
+/** Kinds that scans find: what of the inventory is new, gone or different. */
+import { Severity } from '@rollcall/shared/model';
+import { DAY, declare, device, noted, of, port, shown, sides } from './event-kind.ts';
+
+const fields = (after: object): string => Object.keys(after).sort().join(', ');
+
+export const INVENTORY_KINDS = declare({
+  'device.new': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.new': (c) =>
+        noted(
+          c,
+          '',
+          `${c.deviceName} is new: ${[c.after.vendor, c.after.model].filter(Boolean).join(' ') || c.after.class}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.gone': {
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'device.gone': (c) => of(c, `${c.deviceName} has not answered in ${c.after.missedScans} scans`),
+    },
+    clears: { 'device.returned': device, 'device.up': device },
+    cases: 'none',
+  },
+  'device.renumbered': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.renumbered': (c) =>
+        noted(c, c.after.address, `${c.deviceName} is at ${c.after.address}, before ${c.before.address}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.moved': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.moved': (c) =>
+        noted(
+          c,
+          `${c.after.deviceId}/${c.after.ifIndex}`,
+          `${c.deviceName} is behind ${c.after.port} of ${c.after.deviceName}, before ${c.before.port} of ${c.before.deviceName}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.swapped': {
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'device.swapped': (c) =>
+        noted(
+          c,
+          shown(c.after.serialNumber),
+          `${c.deviceName} is other hardware: serial number ${shown(c.after.serialNumber)}, before ${shown(c.before.serialNumber)}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.upgraded': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.upgraded': (c) =>
+        noted(
+          c,
+          c.after.osVersion,
+          `${c.deviceName} runs version ${c.after.osVersion}, before ${c.before.osVersion}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.changed': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.changed': (c) =>
+        noted(c, JSON.stringify(c.after).slice(0, 200), `${c.deviceName} changed: ${fields(c.after)}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.merged': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.merged': (c) =>
+        noted(c, c.before.deviceId, `${c.deviceName} and ${c.before.name} are one device: ${c.after.reason}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.split': {
+    severity: Severity.info,
+    source: 'api',
+    opens: {
+      'device.split': (c) => noted(c, c.after.deviceId, `${c.after.name} was split from ${c.deviceName}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'interface.added': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'interface.added': (c) => ({
+        subject: String(c.interfaceId),
+        message: `${port(c)} is new`,
+        details: sides(c),
+      }),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'interface.removed': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'interface.removed': (c) => ({
+        subject: String(c.interfaceId),
+        message: `${port(c)} is gone`,
+        details: sides(c),
+      }),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'interface.changed': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'interface.changed': (c) =>
+        c.before.speedBps && c.after.speedBps
+          ? null
+          : {
+              subject: `${c.interfaceId}:${JSON.stringify(c.after).slice(0, 200)}`,
+              message: `${port(c)} changed: ${fields(c.after)}`,
+              details: sides(c),
+            },
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'neighbour.changed': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'neighbour.changed': (c) => {
+        const side = (remote: typeof c.before) =>
+          'port' in remote ? remote.sysName || remote.chassisId : null;
+        const at = 'port' in c.after ? c.after.port : 'port' in c.before ? c.before.port : '';
+        return noted(
+          c,
+          `${at}:${shown(side(c.after))}`,
+          `${c.deviceName} sees ${shown(side(c.after))} on ${at}, before ${shown(side(c.before))}`,
+        );
+      },
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'address.moved': {
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'address.moved': (c) =>
+        noted(
+          c,
+          `${c.address}:${c.after.deviceId}`,
+          `${c.address} is ${c.after.deviceName}, before ${c.before.deviceName}`,
+        ),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'address.conflict': {
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'address.conflict': (c) =>
+        noted(
+          c,
+          `${c.address}`,
+          `${c.address} is claimed by ${c.deviceName} and ${c.before.deviceName}: ${c.after.reason}`,
+        ),
+    },
+    expiresMs: 2 * DAY,
+    cases: 'none',
+  },
+  'identity.conflict': {
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'identity.conflict': (c) =>
+        noted(
+          c,
+          `${c.before.deviceId}:${c.after.evidence}`,
+          `${c.deviceName} and ${c.before.deviceName} may be one device: ${c.after.reason}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+});

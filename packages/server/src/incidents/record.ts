@@ -1,0 +1,201 @@
+/**
+ * Changes into events and cases. `record` runs inside the transaction that stores what the changes speak of; `tend`
+ * decides by itself what only time decides: hold times, silences, flapping, expiry.
+ *
+ * The stages: signals → lock the site → conditions → events → cases → announce; one statement per table and verb.
+ */
+import type { Clock } from '@rollcall/shared/clock';
+import { announce } from '../kernel/announce.ts';
+import type { Change, ChangeOf } from '../kernel/change.ts';
+import type { Database } from '../kernel/db.ts';
+import type { Sql } from '../kernel/sql.ts';
+import { placeEvents, settleCases } from './cases.ts';
+import { type Silence, step } from './condition.ts';
+import { ascendingIds } from './ids.ts';
+import { type EventCode, kindOf } from './kinds.ts';
+import { Ledger, type StoredCondition } from './ledger.ts';
+import { followMerges } from './merged.ts';
+import { expireNotices } from './notices.ts';
+import { type SiteSignal, signalsOf } from './signals.ts';
+import { readSilences } from './silence.ts';
+import * as store from './store.ts';
+import { linkTrap } from './traps.ts';
+
+export interface Recorder {
+  /** Opens, counts up and clears events, and makes their cases. Inside the caller's transaction. */
+  record(sql: Sql, changes: readonly Change[]): Promise<void>;
+  /** Decides what is due by now. Call it every second or two, by any number of instances. @returns decisions made. */
+  tend(): Promise<number>;
+}
+
+export function createRecorder({ db, clock }: { db: Database; clock: Clock }): Recorder {
+  return {
+    async record(sql, changes) {
+      const known = await nameInterfaces(sql, changes);
+      const sites = bySite(known);
+      for (const siteId of [...sites.keys()].sort()) {
+        const own = sites.get(siteId) ?? [];
+        await followMerges(sql, siteId, own);
+        await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now());
+      }
+    },
+    async tend() {
+      const now = clock.now();
+      const expired = await expireNotices(db, now);
+      const sites = await db.query<{ siteId: string }>(
+        'SELECT DISTINCT site_id AS "siteId" FROM conditions WHERE due_at <= $1::timestamptz ORDER BY site_id LIMIT 1000',
+        [new Date(now)],
+      );
+      let decided = 0;
+      for (const { siteId } of sites) decided += await db.transaction((sql) => tendSite(sql, siteId, now));
+      return expired + decided;
+    },
+  };
+}
+
+function bySite(changes: readonly Change[]): Map<string, Change[]> {
+  const sites = new Map<string, Change[]>();
+  for (const change of changes) {
+    const own = sites.get(change.siteId);
+    if (own) own.push(change);
+    else sites.set(change.siteId, [change]);
+  }
+  return sites;
+}
+
+const timingOf = (code: EventCode) => {
+  const { holdMs = 0, silencedBy = [], shadowed = false } = kindOf(code);
+  return { holdMs, silenceable: silencedBy.length > 0 || shadowed };
+};
+
+async function recordSite(
+  sql: Sql,
+  siteId: string,
+  signals: readonly SiteSignal[],
+  now: number,
+): Promise<void> {
+  if (signals.length === 0) return;
+  await store.lockIncidents(sql, siteId);
+  const newId = ascendingIds(now);
+  const ledger = new Ledger();
+  const keys = signals.filter(({ type }) => type !== 'notice').map(({ key }) => key);
+  const loaded = new Map(
+    (await store.loadConditions(sql, siteId, [...new Set(keys)])).map((each) => [each.key, each]),
+  );
+  for (const signal of signals) {
+    const { key, code, at } = signal;
+    if (signal.type === 'notice') {
+      ledger.notice(newId(), key, code, at, signal.opening);
+      continue;
+    }
+    const touched = ledger.conditions.get(key);
+    const condition = touched === undefined ? (loaded.get(key)?.condition ?? null) : touched;
+    // An event raised in this very transaction cannot have been closed by hand.
+    const live = touched === undefined ? (loaded.get(key)?.live ?? true) : true;
+    const { next, effects } = step(condition, signal, code, timingOf(code), live, newId);
+    remember(ledger, key, condition, next, effects);
+  }
+  await write(sql, siteId, ledger, now, newId);
+}
+
+/** Examines what is due at one site. @returns how many conditions were. */
+async function tendSite(sql: Sql, siteId: string, now: number): Promise<number> {
+  await store.lockIncidents(sql, siteId);
+  const due = await store.dueConditions(sql, siteId, now, DUE_MOST);
+  if (due.length === 0) return 0;
+  const silences = await readSilences(sql, siteId, due);
+  const newId = ascendingIds(now);
+  const ledger = new Ledger();
+  for (const { key, condition, live } of due) {
+    const silence: Silence | null = silences.get(key) ?? null;
+    const { kind } = condition;
+    const { next, effects } = step(
+      condition,
+      { type: 'due', at: now, silence },
+      kind,
+      timingOf(kind),
+      live,
+      newId,
+    );
+    remember(ledger, key, condition, next, effects);
+  }
+  await write(sql, siteId, ledger, now, newId);
+  return due.length;
+}
+
+/** Conditions examined per transaction: a bound for its duration. The rest comes with the next call. */
+const DUE_MOST = 2_000;
+
+function remember(
+  ledger: Ledger,
+  key: string,
+  before: StoredCondition | null,
+  next: ReturnType<typeof step<StoredCondition['opening']>>['next'],
+  effects: ReturnType<typeof step<StoredCondition['opening']>>['effects'],
+): void {
+  const caseId = before?.caseId ?? null;
+  if (next !== before) ledger.conditions.set(key, next && { ...next, caseId });
+  for (const effect of effects) ledger.apply(key, caseId, effect);
+}
+
+/** Writes a ledger: events, then cases, then the conditions that point at both. */
+async function write(
+  sql: Sql,
+  siteId: string,
+  ledger: Ledger,
+  now: number,
+  newId: () => string,
+): Promise<void> {
+  const fresh = [...ledger.fresh.values()];
+  const holders = await store.insertEvents(sql, siteId, fresh);
+  await store.countEvents(sql, siteId, ledger.counts);
+  const cleared = await store.clearEvents(sql, siteId, ledger.closes);
+  const own = fresh.filter(({ id }) => holders.get(id) === id);
+  const caseOf = await placeEvents(sql, siteId, own, now, newId);
+  for (const { id, conditionKey } of own) {
+    const condition = conditionKey === null ? null : ledger.conditions.get(conditionKey);
+    const caseId = caseOf.get(id);
+    if (condition && caseId) condition.caseId = caseId;
+  }
+  for (const condition of ledger.conditions.values())
+    if (condition?.eventId) condition.eventId = holders.get(condition.eventId) ?? condition.eventId;
+  await store.saveConditions(sql, siteId, ledger.conditions);
+  const closed = [
+    ...cleared,
+    ...own.flatMap(({ id, closedAt, body }) =>
+      closedAt === null ? [] : [{ id, caseId: caseOf.get(id) ?? null, message: body.message }],
+    ),
+  ];
+  await settleCases(sql, siteId, { joined: new Set(caseOf.values()), closed }, now, newId);
+  await announce(sql, siteId, 'event', [
+    ...new Set([...holders.values(), ...ledger.counts.keys(), ...cleared.map(({ id }) => id)]),
+  ]);
+}
+
+/** Link traps name an ifIndex; this finds the interfaces they mean, all by one statement. */
+async function nameInterfaces(sql: Sql, changes: readonly Change[]): Promise<Change[]> {
+  const ports = changes.flatMap((change) => {
+    const ifIndex = change.kind === 'trap.received' ? (linkTrap(change)?.ifIndex ?? null) : null;
+    if (ifIndex === null || change.kind !== 'trap.received') return [];
+    return change.deviceId === null || change.interfaceId
+      ? []
+      : [{ siteId: change.siteId, deviceId: change.deviceId, ifIndex }];
+  });
+  if (ports.length === 0) return [...changes];
+  const rows = await sql.query<{ id: string; name: string; deviceId: string; ifIndex: number }>(
+    `SELECT i.id, i.name, i.device_id AS "deviceId", i.if_index AS "ifIndex"
+     FROM (SELECT DISTINCT * FROM jsonb_to_recordset($1::jsonb) AS r("siteId" uuid, "deviceId" uuid, "ifIndex" bigint)) r
+     JOIN interfaces i ON i.site_id = r."siteId" AND i.device_id = r."deviceId" AND i.if_index = r."ifIndex"`,
+    [JSON.stringify(ports)],
+  );
+  const found = new Map(rows.map((row) => [`${row.deviceId} ${row.ifIndex}`, row]));
+  return changes.map((change) => (change.kind === 'trap.received' ? withInterface(change, found) : change));
+}
+
+function withInterface(
+  change: ChangeOf<'trap.received'>,
+  found: ReadonlyMap<string, { id: string; name: string }>,
+): Change {
+  const row = found.get(`${change.deviceId} ${linkTrap(change)?.ifIndex}`);
+  return row ? { ...change, interfaceId: row.id, ifName: row.name } : change;
+}
