@@ -2,7 +2,7 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Sql } from '../kernel/db.ts';
 import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
-import { page } from './page.ts';
+import { page, unix } from '../kernel/page.ts';
 
 export interface AuditRecord {
   /** The caller; a name alone where nobody is signed in (a refused sign-in, the command line). */
@@ -36,7 +36,7 @@ export async function audit(sql: Sql, record: AuditRecord): Promise<void> {
   );
 }
 
-const COLUMNS = `id, floor(extract(epoch FROM at))::int8 AS at, actor_id AS "actorId", actor, action, subject,
+const COLUMNS = `id, ${unix('at')} AS at, actor_id AS "actorId", actor, action, subject,
   site_id AS "siteId", address, detail`;
 const WHERE = `($1::uuid[] IS NULL OR site_id = ANY($1) OR actor_id = $2)
   AND ($3::uuid IS NULL OR site_id = $3)

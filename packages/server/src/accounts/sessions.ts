@@ -5,6 +5,7 @@ import { rightsChanged, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../kernel/a
 import { presentedSession, sessionCookie } from '../kernel/credentials.ts';
 import type { Sql } from '../kernel/db.ts';
 import type { Actor, Handlers } from '../kernel/handler.ts';
+import { unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { hashOf, mintSessionId } from '../kernel/token.ts';
 import { audit } from './audit.ts';
@@ -13,6 +14,8 @@ import { hashPassword, isOutdated, passwordFits } from './password.ts';
 import { loginThrottle } from './throttle.ts';
 import { revokeTokens } from './tokens.ts';
 
+const COLUMNS = `id, ${unix('created_at')} AS "createdAt", ${unix('last_seen_at')} AS "lastSeenAt",
+  ${unix('expires_at')} AS "expiresAt", address, user_agent AS "userAgent"`;
 /** Sessions of one account; the oldest makes room. */
 const SESSIONS_MOST = 50;
 /** Bytes of a person's own settings. */
@@ -189,10 +192,7 @@ async function sessionsOf(
   now: number,
 ): Promise<Session[]> {
   return sql.query<Session>(
-    `SELECT id, floor(extract(epoch FROM created_at))::int8 AS "createdAt",
-       floor(extract(epoch FROM last_seen_at))::int8 AS "lastSeenAt",
-       floor(extract(epoch FROM expires_at))::int8 AS "expiresAt", address, user_agent AS "userAgent",
-       id IS NOT DISTINCT FROM $2::uuid AS current
+    `SELECT ${COLUMNS}, id IS NOT DISTINCT FROM $2::uuid AS current
      FROM sessions WHERE user_id = $1 AND expires_at > $3 AND last_seen_at > $4
      ORDER BY last_seen_at DESC, id DESC LIMIT 100`,
     [userId, current ?? null, new Date(now), new Date(now - SESSION_IDLE_MS)],
@@ -209,9 +209,7 @@ async function meOf(sql: Sql, userId: string, via: Actor['via']): Promise<Me> {
   if (!user) throw notFound('user');
   if (via.kind === 'token') return { user, via: 'token', session: null };
   const [session] = await sql.query<Session>(
-    `SELECT id, floor(extract(epoch FROM created_at))::int8 AS "createdAt",
-       floor(extract(epoch FROM last_seen_at))::int8 AS "lastSeenAt",
-       floor(extract(epoch FROM expires_at))::int8 AS "expiresAt", address, user_agent AS "userAgent", true AS current
+    `SELECT ${COLUMNS}, true AS current
      FROM sessions WHERE id = $1`,
     [via.sessionId],
   );

@@ -5,13 +5,14 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Sql } from '../kernel/db.ts';
 import { requireMatch } from '../kernel/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
+import { anywhere } from '../kernel/list.ts';
+import { orderBy, page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
-import { contains, orderOf, page } from './page.ts';
 
 const COLUMNS = `id, name, networks, exclude, allow_loopback AS "allowLoopback", settings,
-  floor(extract(epoch FROM created_at))::int8 AS "createdAt"`;
+  ${unix('created_at')} AS "createdAt"`;
 const VISIBLE = '($1::uuid[] IS NULL OR id = ANY($1))';
 const ORDERS = { name: 'lower(name)', createdAt: 'created_at' };
 
@@ -24,8 +25,8 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
         columns: COLUMNS,
         from: 'sites',
         where: `${VISIBLE} AND ($2::text IS NULL OR name ILIKE $2)`,
-        order: `${orderOf(query.sort, ORDERS, 'name')}, id`,
-        params: [visibleSites(actor), query.search === undefined ? null : contains(query.search)],
+        order: `${orderBy(query.sort ?? 'name', ORDERS)}, id`,
+        params: [visibleSites(actor), query.search === undefined ? null : anywhere(query.search)],
         page: query.page,
         pageSize: query.pageSize,
       }),

@@ -4,6 +4,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { rightsChanged } from '../kernel/auth.ts';
 import type { Sql } from '../kernel/db.ts';
 import type { Handlers } from '../kernel/handler.ts';
+import { unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { mintToken } from '../kernel/token.ts';
 import { type AuditRecord, audit } from './audit.ts';
@@ -13,14 +14,8 @@ const DAY_MS = 24 * 3600_000;
 /** Tokens of one account in the list, revoked ones included: bounds making and revoking in a loop. */
 const LISTED_MOST = 1000;
 
-const seconds = (column: string, name: string) => `floor(extract(epoch FROM ${column}))::int8 AS "${name}"`;
-const COLUMNS = [
-  'id, name, hint',
-  seconds('created_at', 'createdAt'),
-  seconds('last_used_at', 'lastUsedAt'),
-  seconds('expires_at', 'expiresAt'),
-  seconds('revoked_at', 'revokedAt'),
-].join(', ');
+const COLUMNS = `id, name, hint, ${unix('created_at')} AS "createdAt", ${unix('last_used_at')} AS "lastUsedAt",
+  ${unix('expires_at')} AS "expiresAt", ${unix('revoked_at')} AS "revokedAt"`;
 
 export interface NewToken {
   userId: string;
@@ -114,7 +109,7 @@ export function tokenHandlers({
           `SELECT ${COLUMNS} FROM api_tokens WHERE id = $1 AND user_id = $2 FOR UPDATE`,
           [params.id, actor.userId],
         );
-        if (!before) throw notFound('API token');
+        if (!before) throw notFound('token');
         if (before.revokedAt !== null) return before;
         const [after] = await sql.query<Token>(
           `UPDATE api_tokens SET revoked_at = $2 WHERE id = $1 RETURNING ${COLUMNS}`,

@@ -6,18 +6,19 @@ import { rightsChanged } from '../kernel/auth.ts';
 import type { Sql } from '../kernel/db.ts';
 import { requireMatch } from '../kernel/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
+import { anywhere } from '../kernel/list.ts';
+import { orderBy, page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { type AuditRecord, audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
-import { contains, orderOf, page } from './page.ts';
 import { hashPassword } from './password.ts';
 import { endSessions } from './sessions.ts';
 
 const COLUMNS = `id, name, display_name AS "displayName", role, all_sites AS "allSites",
   ARRAY(SELECT site_id::text FROM user_sites WHERE user_id = users.id ORDER BY 1) AS "siteIds",
-  floor(extract(epoch FROM disabled_at))::int8 AS "disabledAt",
-  floor(extract(epoch FROM created_at))::int8 AS "createdAt",
-  floor(extract(epoch FROM last_login_at))::int8 AS "lastLoginAt"`;
+  ${unix('disabled_at')} AS "disabledAt",
+  ${unix('created_at')} AS "createdAt",
+  ${unix('last_login_at')} AS "lastLoginAt"`;
 /** Accounts that an administrator of the sites $1 may see and change: those that see no other site. */
 const WITHIN = `($1::uuid[] IS NULL OR (NOT all_sites AND NOT EXISTS (
   SELECT 1 FROM user_sites WHERE user_id = users.id AND NOT site_id = ANY($1))))`;
@@ -113,8 +114,8 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
         columns: COLUMNS,
         from: 'users',
         where: `${WITHIN} AND ($2::text IS NULL OR name ILIKE $2 OR display_name ILIKE $2)`,
-        order: `${orderOf(query.sort, ORDERS, 'name')}, id`,
-        params: [visibleSites(actor), query.search === undefined ? null : contains(query.search)],
+        order: `${orderBy(query.sort ?? 'name', ORDERS)}, id`,
+        params: [visibleSites(actor), query.search === undefined ? null : anywhere(query.search)],
         page: query.page,
         pageSize: query.pageSize,
       }),

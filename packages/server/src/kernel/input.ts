@@ -14,9 +14,12 @@ const CONTROL = /\p{Cc}/u;
 /** What does not parse in a path does not exist. */
 export function readParams(operation: Operation, raw: Record<string, unknown>): Record<string, unknown> {
   const result = (operation.params ?? z.object({})).safeParse({ ...raw });
-  if (!result.success) throw notFound(operation.tag.toLowerCase().replace(/s$/, ''));
+  if (!result.success) throw notFound(thingOf(operation.path));
   return result.data;
 }
+
+/** What a path is about: the word before its parameter. `/api/discovery/scans/{scanId}` is about a scan. */
+const thingOf = (path: string): string => /([\w-]+?)s?\/\{/.exec(path)?.[1] ?? 'thing';
 
 /** Reads the text behind `?`. Names are case-sensitive, unknown ones refused, scalars may come only once. */
 export function readQuery(operation: Operation, search: string): Record<string, unknown> {
