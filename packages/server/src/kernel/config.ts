@@ -37,6 +37,8 @@ export interface Config {
   scanAddresses: number;
   /** File with the key that seals SNMP credentials; absent: `secret.key` in the data folder. */
   keyFile: string | undefined;
+  /** Where systemd puts the unit's credentials (LoadCredential). */
+  credentialsDirectory: string | undefined;
 }
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -98,6 +100,9 @@ const variables = {
   ROLLCALL_KEY_FILE: file
     .optional()
     .describe('Key that seals SNMP credentials. Default: secret.key in the data folder.'),
+  CREDENTIALS_DIRECTORY: file
+    .optional()
+    .describe('Set by systemd (LoadCredential): `credential.keys` in it seals SNMP credentials.'),
 } as const;
 type Variable = keyof typeof variables;
 
@@ -134,6 +139,7 @@ export function readConfig(env: Environment): Config {
     connections: read('ROLLCALL_CONNECTIONS'),
     scanAddresses: read('ROLLCALL_SCAN_ADDRESSES'),
     keyFile: read('ROLLCALL_KEY_FILE'),
+    credentialsDirectory: read('CREDENTIALS_DIRECTORY'),
   };
 }
 

@@ -1,0 +1,199 @@
+/**
+ * The composition root: builds every feature and hands each the few functions it needs of the others. Read from top to
+ * bottom it is the way of the data: scans → collectors → ingest → incidents → inventory and live.
+ *
+ * One straight function on purpose: each step needs what the last one made, and whatever must be stopped puts its stop
+ * on the list the moment it runs.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Clock, systemClock } from '@rollcall/shared/clock';
+import { COLLECTOR_PATH } from '@rollcall/shared/protocol';
+import type { Logger } from 'pino';
+import { accountHandlers, audit, ensureFirstAdmin, purgeAccounts } from './accounts/accounts.ts';
+import { createCollectorFeature } from './collectors/feature.ts';
+import { openData } from './data.ts';
+import { forgotten, unwatched } from './incidents/device-events.ts';
+import { incidentHandlers } from './incidents/handlers.ts';
+import { createRecorder } from './incidents/record.ts';
+import { classifier } from './ingest/classify.ts';
+import { identityActions } from './ingest/identity-actions.ts';
+import { createIngest } from './ingest/ingest.ts';
+import { loadRules } from './ingest/rules.ts';
+import { inventoryHandlers } from './inventory/handlers.ts';
+import { openAuthenticator } from './kernel/auth.ts';
+import type { Config } from './kernel/config.ts';
+import type { Database } from './kernel/db.ts';
+import { restApp } from './kernel/http.ts';
+import { listen } from './kernel/listener.ts';
+import { openLog } from './kernel/log.ts';
+import { openMetrics } from './kernel/metrics.ts';
+import { webFiles } from './kernel/web.ts';
+import { openLive } from './live/live.ts';
+import { createScanFeature } from './scans/feature.ts';
+import { openKeyring } from './scans/keyring.ts';
+import { serviceHandlers } from './service/service.ts';
+
+/** Device knowledge of the product, and the web application: beside the packages in a checkout, beside the bundle else. */
+const RULES = fileURLToPath(new URL('../../../rules/', import.meta.url));
+const WEB = fileURLToPath(new URL('../../web/dist/site/', import.meta.url));
+
+/** Requests and batches that are under way at a stop have this long. */
+const GRACE_MS = 3_000;
+/** How often is decided what only time decides: hold times, silences, expiry. */
+const TEND_MS = 1_000;
+const PURGE_MS = 3_600_000;
+
+export interface Server {
+  /** Where it answers, with its port. */
+  url: string;
+  /** The account that this start made, because there was none; its password is known only here. */
+  firstAdmin: { name: string; password: string } | null;
+  db: Database;
+  /** Nothing new, what runs ends, collectors are told to come again, the database is closed. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  log?: Logger;
+  clock?: Clock;
+  /** Answers that do not fit their schema become errors: for tests. */
+  checkResponses?: boolean;
+}
+
+/** Starts one server process. Throws a StartError whose message is one line that says what to do. */
+export async function startServer(config: Config, options: StartOptions = {}): Promise<Server> {
+  const { log = openLog(config), clock = systemClock } = options;
+  const stops: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  try {
+    return await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function start(): Promise<Server> {
+    const { db, applied, close } = await openData(config, log);
+    stops.push(close);
+    if (applied.length > 0) log.info({ applied }, 'the schema is up to date');
+    if (db.kind === 'pglite')
+      log.warn('embedded database: for trials and small sites; a power cut may lose what was stored last');
+    const firstAdmin = await ensureFirstAdmin(db);
+    const auth = await openAuthenticator({ db, clock, log });
+    stops.push(() => auth.close());
+    const metrics = openMetrics();
+    const keyring = openKeyring({
+      folder: config.dataFolder,
+      file: config.keyFile,
+      credentialsDirectory: config.credentialsDirectory,
+    });
+
+    const incidents = createRecorder({ db, clock });
+    const scans = createScanFeature({
+      db,
+      clock,
+      log,
+      audit,
+      keyring,
+      raise: incidents.record,
+      maxAddresses: config.scanAddresses,
+    });
+    const set = loadRules(ruleFolders(config));
+    const classify = classifier(set);
+    const rules = {
+      current: () => ({ id: set.id, classify }),
+      ruleset: () => set.ruleset,
+      reclassify: async () => undefined,
+      start: async () => undefined,
+    };
+    const ingest = createIngest({
+      db,
+      clock,
+      log,
+      rules: rules.current,
+      applyOutcomes: scans.applyOutcomes,
+      applyJobEnd: scans.applyJobEnd,
+      record: incidents.record,
+    });
+    const collectors = createCollectorFeature({
+      db,
+      clock,
+      log,
+      audit,
+      raise: incidents.record,
+      jobs: scans.queue,
+      accept: ingest.accept,
+      credentialsFor: scans.credentials.forJob,
+      ruleset: rules.ruleset,
+      watchList: async () => [],
+    });
+    const live = await openLive({ db, clock, log, watch: auth.watch });
+    stops.push(() => live.close());
+
+    let accepting = true;
+    const app = restApp({
+      auth,
+      log,
+      handlers: {
+        ...accountHandlers({ db, clock, forget: auth.forget }),
+        ...serviceHandlers({ db, clock, metrics, accepting: () => accepting }),
+        ...scans.handlers,
+        ...collectors.handlers,
+        ...inventoryHandlers({
+          db,
+          clock,
+          identity: {
+            ...identityActions({ db, clock, record: incidents.record }),
+            reclassify: rules.reclassify,
+          },
+          events: { unwatched, forgotten },
+        }),
+        ...incidentHandlers({ db, clock }),
+        ...live.handlers,
+      },
+      trustedProxies: config.trustedProxies,
+      ratePerMinute: config.ratePerMinute,
+      observe: metrics.request,
+      ...(options.checkResponses ? { checkResponses: true } : {}),
+      ...(existsSync(join(WEB, 'index.html')) ? { web: webFiles(WEB) } : {}),
+    });
+
+    await rules.start();
+    stops.push(await scans.start());
+    stops.push(clock.every(TEND_MS, quietly(log, 'tending events', incidents.tend)));
+    stops.push(
+      clock.every(
+        PURGE_MS,
+        quietly(log, 'purging accounts', () => purgeAccounts({ db, clock })),
+      ),
+    );
+    const listener = await listen(app, config, { log, clock });
+    stops.push(() => listener.stop(GRACE_MS));
+    listener.server.on('upgrade', collectors.upgrade);
+    stops.push(await collectors.start());
+    stops.push(() => {
+      accepting = false;
+    });
+    log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
+    return { url: listener.url, firstAdmin, db, stop };
+  }
+}
+
+/** Operators' rules come before the product's. */
+function ruleFolders({ dataFolder }: Config): string[] {
+  const own = join(dataFolder, 'rules');
+  return existsSync(own) ? [own, RULES] : [RULES];
+}
+
+/** A round of work that says its failure and comes again. */
+const quietly = (log: Logger, name: string, work: () => Promise<unknown>) => async () => {
+  try {
+    await work();
+  } catch (error) {
+    log.warn({ err: error instanceof Error ? error.message : String(error) }, `${name}: this round failed`);
+  }
+};
