@@ -87,7 +87,14 @@ export const ruleset = z.object({
   /** Hash of the compiled rules; the collector keeps the last one it was given. */
   id: z.string().max(64),
   extra: z
-    .array(z.object({ prefix: z.string().max(512), oids: z.array(z.string().max(512)).max(64) }))
+    .array(
+      z.object({
+        prefix: z.string().max(512),
+        oids: z.array(z.string().max(512)).max(64),
+        /** Texts to read from the front of the agent's own enterprise subtree, whatever they are. */
+        sample: z.int().min(0).max(256).optional(),
+      }),
+    )
     .max(5000),
 });
 export type Ruleset = z.infer<typeof ruleset>;

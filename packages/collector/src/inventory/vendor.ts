@@ -2,6 +2,7 @@
 import type { Ruleset } from '@rollcall/shared/protocol';
 import type { Varbind } from '@rollcall/shared/snmp/pdu';
 import type { Session } from '../snmp/session.ts';
+import { sampleTexts } from './sample.ts';
 import { textOrHex } from './text.ts';
 
 /** OIDs in one request. */
@@ -11,11 +12,12 @@ const MOST = 128;
 
 /** OIDs for an agent: those of every prefix that its sysObjectID lies under; an empty prefix is for all. */
 export function extraOids(sysObjectId: string | undefined, extra: Ruleset['extra']): string[] {
-  const oids = extra
-    .filter(({ prefix }) => prefix === '' || sysObjectId === prefix || sysObjectId?.startsWith(`${prefix}.`))
-    .flatMap((rule) => rule.oids);
+  const oids = extra.filter(({ prefix }) => appliesTo(prefix, sysObjectId)).flatMap((rule) => rule.oids);
   return [...new Set(oids)].slice(0, MOST);
 }
+
+const appliesTo = (prefix: string, sysObjectId: string | undefined): boolean =>
+  prefix === '' || sysObjectId === prefix || (sysObjectId?.startsWith(`${prefix}.`) ?? false);
 
 /**
  * OID → text. A rule may name an instance, or a column or object without its instance: then the first instance under
@@ -41,7 +43,11 @@ export async function vendorFacts(
       if (first?.oid.startsWith(`${oid}.`)) keep(facts, oid, first);
     }
   }
-  return facts;
+  const sample = Math.max(
+    0,
+    ...extra.filter(({ prefix }) => appliesTo(prefix, sysObjectId)).map((rule) => rule.sample ?? 0),
+  );
+  return sample > 0 ? { ...(await sampleTexts(session, sysObjectId, sample)), ...facts } : facts;
 }
 
 function keep(facts: Record<string, string>, oid: string, varbind: Varbind | undefined): boolean {

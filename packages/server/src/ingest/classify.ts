@@ -1,14 +1,21 @@
-/** What is it? Pure: facts in; vendor, class, OS, model, version and serial out, each with what decided it. */
+/** What is it? Pure: rules and facts in; vendor, class, OS, model, version and serial out, each with what decided it. */
 import type { DeviceClass } from '@rollcall/shared/model';
 import type { EntityRow, SystemGroup } from '@rollcall/shared/observation';
+import { macMaker, organisation } from './enterprises.ts';
+import { enterpriseOf, vendorEnterprise } from './fingerprint.ts';
+import * as general from './general.ts';
+import type { Condition, Rule, Source } from './rule-schema.ts';
+import type { RuleSet } from './rules.ts';
 
 /** Everything that classification reads; kept as facts, so that new rules need no new walk. */
 export interface DeviceFacts {
   system: SystemGroup;
   /** ENTITY-MIB rows of class chassis or stack, or those without parent. */
   chassis: readonly EntityRow[];
-  /** OID → value, as rules asked for it. */
+  /** OID → value, as rules asked for it, and the sample of the enterprise's own objects. */
   vendor: Readonly<Record<string, string>>;
+  /** Of a host without an agent. */
+  host?: { mac: string | null; name: string | null };
 }
 
 export interface Classification {
@@ -24,23 +31,222 @@ export interface Classification {
 
 export type Classify = (facts: DeviceFacts) => Classification;
 
-/** What ENTITY-MIB says of the box itself: the first chassis row, else the first that names anything. */
-export function classifyByEntity(facts: DeviceFacts): Classification {
-  const box = facts.chassis.find((row) => row.class === 'chassis') ?? facts.chassis[0];
-  const by: Record<string, string> = {};
-  const take = (field: string, text: string | undefined): string | null => {
-    const value = text?.trim();
-    if (!value) return null;
-    by[field] = 'entity-mib';
-    return value;
-  };
-  return {
-    vendor: take('vendor', box?.manufacturer),
-    class: 'unknown',
-    os: null,
-    osVersion: take('osVersion', box?.softwareRevision),
-    model: take('model', box?.model),
-    serial: take('serial', box?.serial),
-    by,
-  };
+/** A classifier over a compiled set. Rules are looked up by enterprise number; those without a prefix are always tried. */
+export function classifier(set: RuleSet): Classify {
+  const index = indexRules(set.rules);
+  return (facts) => (facts.host ? classifyHost(facts.host) : classify(set, index, facts));
 }
+
+/** What a hardware address and a name tell. */
+function classifyHost({ mac, name }: NonNullable<DeviceFacts['host']>): Classification {
+  const draft = new Draft();
+  draft.offer('vendor', 'mac-prefix', mac && macMaker(mac));
+  draft.offer('class', 'hostname', name && general.classOfHostname(name));
+  return result(draft);
+}
+
+const result = (draft: Draft): Classification => ({
+  vendor: draft.get('vendor'),
+  class: (draft.get('class') ?? 'unknown') as DeviceClass,
+  os: draft.get('os'),
+  osVersion: draft.get('osVersion'),
+  model: draft.get('model'),
+  serial: draft.get('serial'),
+  by: draft.by,
+});
+
+type Field = 'vendor' | 'class' | 'os' | 'osVersion' | 'model' | 'serial';
+
+/** Takes the first value that anything has for a field, and notes what it was. */
+class Draft {
+  readonly by: Record<string, string> = {};
+  readonly #values = new Map<Field, string>();
+
+  get(field: Field): string | null {
+    return this.#values.get(field) ?? null;
+  }
+  offer(field: Field, by: string, value: string | null | undefined): void {
+    if (!value || this.#values.has(field)) return;
+    this.#values.set(field, value);
+    this.by[field] = by;
+  }
+}
+
+function classify(set: RuleSet, index: RuleIndex, facts: DeviceFacts): Classification {
+  const draft = new Draft();
+  const matched = matching(index, facts);
+  for (const { rule, prefix } of matched) {
+    draft.offer('vendor', rule.name, rule.vendor);
+    draft.offer('os', rule.name, rule.os);
+    draft.offer('model', rule.name, firstValue(rule.model, facts, general.cleanModel));
+    draft.offer('model', rule.name, product(rule, prefix, facts));
+    draft.offer('osVersion', rule.name, firstValue(rule.version, facts, general.cleanVersion));
+    draft.offer('serial', rule.name, firstValue(rule.serial, facts, general.cleanSerial));
+  }
+  const enterprise = vendorEnterprise(facts.system.sysObjectId);
+  const vendor = enterprise === null ? undefined : set.vendors[enterprise];
+  draft.offer('vendor', 'enterprise-number', vendor?.name);
+  if (enterprise !== null) draft.offer('vendor', 'enterprise-number', organisation(enterprise));
+  else draft.offer('vendor', 'vendor-objects', vendorOfObjects(set, facts));
+  general.complete(facts, (field, by, value) => draft.offer(field, by, value), {
+    vendor: draft.get('vendor'),
+    model: draft.get('model'),
+  });
+  for (const { rule } of matched) draft.offer('class', rule.name, classOf(rule, facts, draft.get('model')));
+  general.classHints(facts, draft.get('model'), vendor?.class, (by, value) =>
+    draft.offer('class', by, value),
+  );
+  return result(draft);
+}
+
+/** Software that runs on anybody's hardware and has objects of its own. */
+const NO_MAKERS = new Set([2021, 8072, 9999, 2312, 12325, 30155]);
+
+/** Of an agent that names no maker: whose objects it has. */
+function vendorOfObjects(set: RuleSet, facts: DeviceFacts): string | null {
+  const numbers = Object.keys(facts.vendor).map(enterpriseOf);
+  const enterprise = numbers.find((each) => each !== null && !NO_MAKERS.has(each));
+  return enterprise == null ? null : (set.vendors[enterprise]?.name ?? organisation(enterprise));
+}
+
+interface RuleIndex {
+  byEnterprise: Map<number, Rule[]>;
+  everywhere: Rule[];
+  /** Position in the files: of two rules that fit as well, the first wins. */
+  order: Map<Rule, number>;
+}
+
+function indexRules(rules: readonly Rule[]): RuleIndex {
+  const index: RuleIndex = { byEnterprise: new Map(), everywhere: [], order: new Map() };
+  rules.forEach((rule, i) => {
+    index.order.set(rule, i);
+    const enterprises = rule.match.map(({ sysObjectId }) => sysObjectId?.map(enterpriseOf));
+    if (enterprises.some((each) => each === undefined || each.includes(null))) index.everywhere.push(rule);
+    else {
+      for (const enterprise of new Set(enterprises.flat() as number[])) {
+        index.byEnterprise.set(enterprise, [...(index.byEnterprise.get(enterprise) ?? []), rule]);
+      }
+    }
+  });
+  return index;
+}
+
+interface Matched {
+  rule: Rule;
+  /** sysObjectID prefix that matched, '' for none. */
+  prefix: string;
+}
+
+/** Rules that hold, the most specific first: longest sysObjectID prefix, then most other conditions, then file order. */
+function matching(index: RuleIndex, facts: DeviceFacts): Matched[] {
+  const enterprise = enterpriseOf(facts.system.sysObjectId);
+  const candidates = [...(index.byEnterprise.get(enterprise ?? -1) ?? []), ...index.everywhere];
+  const found: (Matched & { weight: number })[] = [];
+  for (const rule of candidates) {
+    let best: (Matched & { weight: number }) | undefined;
+    for (const condition of rule.match) {
+      const prefix = holds(condition, facts, null);
+      if (prefix === undefined) continue;
+      const others = Object.keys(condition).length - (condition.sysObjectId ? 1 : 0);
+      const weight = (prefix === '' ? 0 : prefix.split('.').length) * 8 + others * 17;
+      if (!best || weight > best.weight) best = { rule, prefix, weight };
+    }
+    if (best) found.push(best);
+  }
+  const order = (rule: Rule) => index.order.get(rule) ?? 0;
+  return found.sort((a, b) => b.weight - a.weight || order(a.rule) - order(b.rule));
+}
+
+const under = (oid: string | undefined, prefixes: readonly string[]): string | undefined =>
+  oid === undefined
+    ? undefined
+    : prefixes
+        .filter((prefix) => oid === prefix || oid.startsWith(`${prefix}.`))
+        .sort((a, b) => b.length - a.length)[0];
+
+/** The sysObjectID prefix of a condition that holds ('' when it names none), undefined when it does not hold. */
+function holds(condition: Condition, facts: DeviceFacts, model: string | null): string | undefined {
+  const { system, chassis, vendor } = facts;
+  const oid = system.sysObjectId?.replace(/^\./, '');
+  const prefix = condition.sysObjectId ? under(oid, condition.sysObjectId) : '';
+  if (prefix === undefined) return undefined;
+  if (condition.sysDescr && !condition.sysDescr.test(system.sysDescr ?? '')) return undefined;
+  if (condition.sysName && !condition.sysName.test(system.sysName ?? '')) return undefined;
+  if (condition.model && !condition.model.test(model ?? '')) return undefined;
+  if (condition.entity) {
+    const { entity } = condition;
+    const texts = chassis.flatMap((row) => [row.model, row.description, row.name, row.manufacturer]);
+    if (!texts.some((text) => text !== undefined && entity.test(text))) return undefined;
+  }
+  for (const [each, pattern] of Object.entries(condition.value ?? {})) {
+    const value = vendor[each];
+    if (value === undefined || !pattern.test(value)) return undefined;
+  }
+  if (condition.not?.sysDescr?.test(system.sysDescr ?? '')) return undefined;
+  if (condition.not?.sysObjectId && under(oid, condition.not.sysObjectId)) return undefined;
+  return prefix;
+}
+
+function firstValue(
+  sources: readonly Source[] | undefined,
+  facts: DeviceFacts,
+  clean: (text: string) => string | null,
+): string | null {
+  for (const source of sources ?? []) {
+    for (const text of textsOf(source, facts)) {
+      const value = extract(source, text);
+      const cleaned = value === null ? null : clean(value);
+      if (cleaned) return cleaned;
+    }
+  }
+  return null;
+}
+
+const ENTITY_FIELDS = {
+  model: 'model',
+  serial: 'serial',
+  software: 'softwareRevision',
+  firmware: 'firmwareRevision',
+  hardware: 'hardwareRevision',
+  description: 'description',
+  name: 'name',
+} as const satisfies Record<string, keyof EntityRow>;
+
+function textsOf(source: Source, facts: DeviceFacts): string[] {
+  if ('text' in source) return [source.text];
+  if ('oid' in source) return [facts.vendor[source.oid]].filter((text) => text !== undefined);
+  if ('sysDescr' in source) return [facts.system.sysDescr ?? ''];
+  if ('sysName' in source) return [facts.system.sysName ?? ''];
+  const field = ENTITY_FIELDS[source.entity];
+  return general.boxes(facts.chassis).flatMap((row) => row[field] ?? []);
+}
+
+function extract(source: Source, text: string): string | null {
+  if ('text' in source) return text;
+  const pattern =
+    'sysDescr' in source ? source.sysDescr : 'sysName' in source ? source.sysName : source.match;
+  if (!pattern) return text;
+  const found = pattern.exec(text);
+  if (!found) return null;
+  if (source.as === undefined) return found.slice(1).find((group) => group !== undefined) ?? found[0];
+  return source.as.replace(/\$(\d)/g, (_, n: string) => found[Number(n)] ?? '').trim();
+}
+
+function product(rule: Rule, prefix: string, facts: DeviceFacts): string | undefined {
+  const oid = facts.system.sysObjectId?.replace(/^\./, '');
+  if (!rule.products || prefix === '' || !oid) return undefined;
+  return rule.products[oid.slice(prefix.length + 1)];
+}
+
+function classOf(rule: Rule, facts: DeviceFacts, model: string | null): DeviceClass | undefined {
+  if (!Array.isArray(rule.class)) return rule.class;
+  return rule.class.find(({ when }) => !when || holds(when, facts, model) !== undefined)?.is;
+}
+
+/** ENTITY-MIB and general patterns only, no rules. */
+export const classifyByEntity: Classify = classifier({
+  id: '',
+  rules: [],
+  vendors: {},
+  ruleset: { id: '', extra: [] },
+});

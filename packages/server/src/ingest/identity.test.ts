@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { classifyByEntity } from './classify.ts';
 import { observe, type Prepared, prepareDevice, prepareHost } from './observe.ts';
-import { answered, asked, type Box, NOW } from './testing/site.ts';
+import { answered, asked, type Box, entityOnly, NOW } from './testing/site.ts';
 import { emptyWorld, type World } from './world.ts';
 
 /**
  * The hardest row of every peer: one box is one device. Each case is a small site that is scanned several times, in
  * many orders; whatever the order, the number of devices and who holds which address must be the true one.
  */
-const rules = { id: 'test', classify: classifyByEntity };
+const rules = { id: 'test', classify: entityOnly };
 const DAY = 86_400_000;
 
 type Sight = { box?: Box; address: string; host?: Record<string, unknown> };

@@ -117,6 +117,25 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(JSON.parse(letters[1]?.body as string)).toEqual(poison);
   });
 
+  it('stops taking what it cannot understand at all, rather than bury everything', async () => {
+    let broken = true;
+    const site = await openSite(db, {
+      deps: {
+        record: async () => {
+          if (broken) throw new TypeError('a fault of ours');
+        },
+      },
+    });
+    const hosts = Array.from({ length: 40 }, (_, n) => answered(`10.0.0.${n + 1}`));
+    await expect(site.send(hosts)).rejects.toThrow('a fault of ours');
+    const letters = async () =>
+      (await db.query('SELECT 1 FROM dead_letters WHERE site_id = $1::uuid', [site.siteId])).length;
+    expect(await letters()).toBe(10);
+    broken = false;
+    expect(await site.send([answered('10.0.1.1')])).toBe(40);
+    expect(await letters()).toBe(10);
+  });
+
   it('makes one device when two collectors report the same boxes at the same time', async () => {
     const site = await openSite(db, { collectors: 2 });
     const box = (n: number) => ({

@@ -55,34 +55,59 @@ export interface Ingest {
 }
 
 export function createIngest(deps: IngestDeps): Ingest {
+  const faults = new Faults();
   return {
     async accept(batch) {
       const items = readItems(batch, deps.clock.now());
-      return { through: await storeOrSplit(deps, batch, items) };
+      return { through: await storeOrSplit(deps, faults, batch, items) };
     },
   };
+}
+
+/**
+ * Counts faults of our own code since anything was stored. One is the fault of an odd observation, which is buried; so
+ * many in a row are a fault of this build, and then nothing more is taken until it is mended.
+ */
+class Faults {
+  static readonly #most = 10;
+  #inARow = 0;
+
+  stored(): void {
+    this.#inARow = 0;
+  }
+  mayBury(): boolean {
+    this.#inARow += 1;
+    return this.#inARow <= Faults.#most;
+  }
 }
 
 /**
  * Stores items in one transaction. Where the database refuses them, halves them until the one that it refuses stands
  * alone, and buries that one with the reason: the stream goes on.
  */
-async function storeOrSplit(deps: IngestDeps, batch: Batch, items: readonly Item[]): Promise<number> {
+async function storeOrSplit(
+  deps: IngestDeps,
+  faults: Faults,
+  batch: Batch,
+  items: readonly Item[],
+): Promise<number> {
   try {
-    return await deps.db.ingest.transaction((sql) => storeItems(deps, sql, batch, items));
+    const through = await deps.db.ingest.transaction((sql) => storeItems(deps, sql, batch, items));
+    if (items.some(({ letter }) => !letter)) faults.stored();
+    return through;
   } catch (error) {
     if (!isPoison(error)) throw error;
     if (items.length > 1) {
       const middle = items.length >> 1;
-      await storeOrSplit(deps, batch, items.slice(0, middle));
-      return storeOrSplit(deps, batch, items.slice(middle));
+      await storeOrSplit(deps, faults, batch, items.slice(0, middle));
+      return storeOrSplit(deps, faults, batch, items.slice(middle));
     }
     const [item] = items;
-    if (!item || item.letter) throw error;
+    if (!item || item.letter || (sqlState(error) === undefined && !faults.mayBury())) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     deps.log.warn({ collector: batch.collectorId, seq: item.seq, reason }, 'observation buried');
     const dead = letter(batch.items[item.seq - batch.from], `not stored: ${reason}`);
-    return storeOrSplit(deps, batch, [{ seq: item.seq, letter: dead }]);
+    return storeOrSplit(deps, faults, batch, [{ seq: item.seq, letter: dead }]);
   }
 }
 

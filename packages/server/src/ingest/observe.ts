@@ -69,7 +69,7 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
     world.walks.set(prepared.observation.walk, device.row.id);
     for (const address of print.addresses) list(world, address, device.row.id);
     mergeFacts(device, prepared.observation, print, at, context.rules);
-  } else mergeHost(device, print, at);
+  } else mergeHost(device, print, at, context.rules);
   finish(device);
   return device;
 }
@@ -283,7 +283,7 @@ function putPrint(device: Tracked, print: Fingerprint, at: number): boolean {
 }
 
 /** A host says nothing about an agent that was read before, but its name. */
-function mergeHost(device: Tracked, print: Fingerprint, at: number): void {
+function mergeHost(device: Tracked, print: Fingerprint, at: number, rules: Rules): void {
   const before = device.print;
   const next: Fingerprint = before?.snmp
     ? { ...before, hostname: print.hostname ?? before.hostname }
@@ -294,8 +294,19 @@ function mergeHost(device: Tracked, print: Fingerprint, at: number): void {
         hostname: print.hostname ?? before?.hostname ?? null,
       };
   device.print = next;
-  putFacts(device, 'identity', next, stableHash(next), at, true);
+  const changed = putFacts(device, 'identity', next, stableHash(next), at, true);
+  if (next.snmp || (!changed && device.row.classifiedBy.rules === rules.id)) return;
+  const facts = hostFacts(next);
+  device.row = describe(device.row, facts, rules.classify(facts), rules.id);
 }
+
+/** What classification may know of a host without an agent. */
+export const hostFacts = (print: Fingerprint | null): DeviceFacts => ({
+  system: {},
+  chassis: [],
+  vendor: {},
+  host: { mac: print?.macs[0] ?? null, name: print?.hostname ?? null },
+});
 
 function finish(device: Tracked): void {
   const name = displayName(device.row, device.print?.hostname ?? null);

@@ -4,10 +4,18 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
 import type { Change } from '../../kernel/change.ts';
 import type { Database } from '../../kernel/db.ts';
-import { type Classify, classifyByEntity } from '../classify.ts';
+import { type Classify, classifier } from '../classify.ts';
 import { createIngest, type Ingest, type IngestDeps } from '../ingest.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
+
+/** No rules: what ENTITY-MIB and general patterns say. */
+export const entityOnly: Classify = classifier({
+  id: 'test',
+  rules: [],
+  vendors: {},
+  ruleset: { id: 'test', extra: [] },
+});
 
 export interface TestSite {
   siteId: string;
@@ -52,7 +60,7 @@ export async function openSite(
       every: () => () => undefined,
     },
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    rules: () => ({ id: 'test', classify: more.classify ?? classifyByEntity }),
+    rules: () => ({ id: 'test', classify: more.classify ?? entityOnly }),
     applyOutcomes: async () => undefined,
     applyJobEnd: async () => undefined,
     record: async (_sql, some) => {
