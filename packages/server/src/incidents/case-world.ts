@@ -50,6 +50,7 @@ export async function groupEvents(
   return group(incoming, {
     cases: await readOpenCases(sql, siteId, around, former, now, grouping),
     links,
+    shadows: await readShadowed(sql, siteId, devices, incoming),
     waiting: grouping.minimum > 1 ? await readWaiting(sql, siteId, devices, incoming) : new Map(),
     grouping,
     newId,
@@ -112,4 +113,21 @@ async function readWaiting(
     [siteId, OPENERS, devices, incoming.map(({ eventId }) => eventId)],
   );
   return new Map(rows.map(({ deviceId, ids }) => [deviceId ?? '', ids]));
+}
+
+/** Shadows that found no case yet, by the device that explains them. */
+async function readShadowed(
+  sql: Sql,
+  siteId: string,
+  devices: readonly string[],
+  incoming: readonly Incoming[],
+): Promise<Map<string, string[]>> {
+  const rows = await sql.query<{ root: string; ids: string[] }>(
+    `SELECT details ->> 'rootDeviceId' AS root, array_agg(id) AS ids FROM events
+     WHERE site_id = $1::uuid AND status < 2 AND case_id IS NULL AND kind = 'device.unreachable'
+       AND details ->> 'rootDeviceId' = ANY($2::text[]) AND NOT id = ANY($3::uuid[])
+     GROUP BY 1`,
+    [siteId, devices, incoming.map(({ eventId }) => eventId)],
+  );
+  return new Map(rows.map(({ root, ids }) => [root, ids]));
 }

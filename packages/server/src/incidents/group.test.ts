@@ -25,6 +25,7 @@ const place = (events: Incoming[], world: Partial<World> = {}) => {
     cases: [],
     links: new Map(),
     waiting: new Map(),
+    shadows: new Map(),
     grouping: { windowMs: 300_000, minimum: 1 },
     newId: () => `n${++ids}`,
     ...world,
@@ -127,6 +128,16 @@ describe('grouping', () => {
     ],
   ])('%s', (_name, events, world, expected) => {
     expect(place(events, world).placed).toEqual(expected);
+  });
+
+  it('takes in what its root explains and was found before it', () => {
+    expect(
+      place([event('core', { deviceId: 'core' })], { shadows: new Map([['core', ['a', 'b']]]) }).placed,
+    ).toEqual({
+      core: 'n1: new',
+      a: 'n1: root',
+      b: 'n1: root',
+    });
   });
 
   it('waits for as many open events as the site wants, then takes them all', () => {

@@ -74,6 +74,8 @@ export interface World {
   links: ReadonlyMap<string, ReadonlySet<string>>;
   /** Open events without a case, by device id; '' stands for the site. */
   waiting: ReadonlyMap<string, readonly string[]>;
+  /** Open events without a case, by the device that explains them. */
+  shadows: ReadonlyMap<string, readonly string[]>;
   grouping: Grouping;
   newId: () => string;
 }
@@ -91,6 +93,12 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   const candidates: Candidate[] = world.cases.map((c) => ({ ...c, deviceIds: new Set(c.deviceIds) }));
   const created: NewCase[] = [];
   const placements: Placement[] = [];
+  const place = (event: Incoming, caseId: string, reason: Reason) => {
+    placements.push({ eventId: event.eventId, caseId, reason });
+    // What it explains may have been found before it was.
+    for (const eventId of world.shadows.get(event.deviceId ?? '') ?? [])
+      placements.push({ eventId, caseId, reason: 'root' });
+  };
   const waiting = new Map([...world.waiting].map(([subject, ids]) => [subject, [...ids]]));
   const order = [...incoming].sort(
     (a, b) =>
@@ -102,7 +110,7 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
     const found = match(event, candidates, world);
     if (found) {
       if (event.deviceId !== null) found.case.deviceIds.add(event.deviceId);
-      placements.push({ eventId: event.eventId, caseId: found.case.id, reason: found.reason });
+      place(event, found.case.id, found.reason);
       continue;
     }
     const subject = event.deviceId ?? '';
@@ -127,7 +135,7 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       siteLevel: event.deviceId === null,
       begunAt: event.at,
     });
-    placements.push({ eventId: event.eventId, caseId: id, reason: 'new' });
+    place(event, id, 'new');
   }
   return { placements, created };
 }

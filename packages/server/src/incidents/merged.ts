@@ -1,13 +1,20 @@
 import { CaseStatus } from '@rollcall/shared/model';
 import type { Change } from '../kernel/change.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { lockIncidents } from './store.ts';
+import { settleCases } from './cases.ts';
+import { ascendingIds } from './ids.ts';
+import { type ClosedEvent, lockIncidents } from './store.ts';
 
 /**
  * Records that proved to be one box: events, cases and conditions of the one that went belong to the one that stayed.
  * Its live events are closed, for whatever is still so will be observed of the one that stayed.
  */
-export async function followMerges(sql: Sql, siteId: string, changes: readonly Change[]): Promise<void> {
+export async function followMerges(
+  sql: Sql,
+  siteId: string,
+  changes: readonly Change[],
+  now: number,
+): Promise<void> {
   const pairs = changes.flatMap((change) =>
     change.kind === 'device.merged' && change.deviceId !== null
       ? [{ from: change.before.deviceId, into: change.deviceId, at: new Date(change.at).toISOString() }]
@@ -17,10 +24,14 @@ export async function followMerges(sql: Sql, siteId: string, changes: readonly C
   await lockIncidents(sql, siteId);
   const params = [siteId, JSON.stringify(pairs)];
   const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid, at timestamptz)';
+  const closed = await sql.query<ClosedEvent>(
+    `UPDATE events e SET status = 2, closed_at = greatest(p.at, e.first_seen), close_reason = 'deleted'
+     FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.status < 2
+     RETURNING e.id, e.case_id AS "caseId", e.message`,
+    params,
+  );
   await sql.query(
-    `UPDATE events e SET device_id = p."into", status = 2,
-       closed_at = coalesce(e.closed_at, greatest(p.at, e.first_seen)), close_reason = coalesce(e.close_reason, 'deleted')
-     FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from"`,
+    `UPDATE events e SET device_id = p."into" FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from"`,
     params,
   );
   await sql.query(
@@ -32,4 +43,5 @@ export async function followMerges(sql: Sql, siteId: string, changes: readonly C
     `DELETE FROM conditions c USING ${PAIRS} WHERE c.site_id = $1::uuid AND c.device_id = p."from"`,
     params,
   );
+  await settleCases(sql, siteId, { joined: new Set(), closed }, now, ascendingIds(now));
 }

@@ -35,7 +35,7 @@ export function createRecorder({ db, clock }: { db: Database; clock: Clock }): R
       const sites = bySite(known);
       for (const siteId of [...sites.keys()].sort()) {
         const own = sites.get(siteId) ?? [];
-        await followMerges(sql, siteId, own);
+        await followMerges(sql, siteId, own, clock.now());
         await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now());
       }
     },
