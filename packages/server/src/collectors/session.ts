@@ -89,9 +89,12 @@ export class Session {
   #known: Known | undefined;
   /** Of the transport, milliseconds. */
   #roundTrip = 0;
-  #beat: Beat | undefined;
+  /** What it last said of itself. */
+  beat: Beat | undefined;
   #through = { state: -1, event: -1 };
   #offering = false;
+  /** Set while and after a `confirm` is checked: work that comes right behind it waits for it in its lane. */
+  #confirmed: Promise<void> | undefined;
 
   constructor(link: Link, peer: { host: string; address: string }, deps: SessionDeps) {
     this.#link = link;
@@ -119,9 +122,6 @@ export class Session {
       ? undefined
       : { id, siteId: site.id, name };
   }
-  get beat(): Beat | undefined {
-    return this.#beat;
-  }
   get clockOffsetMs(): number {
     return this.#offset.offsetMs;
   }
@@ -134,7 +134,8 @@ export class Session {
       const parsed = parseCollectorMessage(frame);
       if (!parsed.ok) throw new Refusal(parsed.reason);
       const { message } = parsed;
-      if (!HEARD[this.#state].includes(message.type))
+      const state = this.#confirmed ? 'ready' : this.#state;
+      if (!HEARD[state].includes(message.type))
         throw new Refusal(`${message.type} is out of place in a ${this.#state} conversation`);
       this.#hear(message);
     } catch (error) {
@@ -214,7 +215,7 @@ export class Session {
         this.#inOrder(() => this.#greet(message));
         break;
       case 'confirm':
-        this.#act((known) => this.#confirm(message, known));
+        this.#confirmed = this.#act((known) => this.#confirm(message, known));
         break;
       case 'working':
         this.#act(async ({ hands }) => {
@@ -280,7 +281,7 @@ export class Session {
 
   async #confirm({ generation }: Message<'confirm'>, { hello, collector, hands }: Known): Promise<void> {
     if (this.#state !== 'greeted' || generation !== collector.generation)
-      throw new Refusal('confirm: not the generation of the welcome');
+      throw new Goodbye(CloseCode.badMessage, 'confirm: not the generation of the welcome');
     const confirmed = await this.#deps.identities.confirm(collector, hello, this.clockOffsetMs);
     if (this.#is('closed')) return;
     if (!confirmed) throw new Goodbye(CloseCode.replaced, 'another connection of this collector got further');
@@ -307,6 +308,7 @@ export class Session {
       throw new Refusal('observations: of another epoch than the hello; connect anew');
     const { id: collectorId, site } = known.collector;
     const run = this.#stores.run(async () => {
+      await this.#confirmed;
       if (this.#is('closed')) return;
       const { clockOffsetMs } = this;
       const batch = { collectorId, siteId: site.id, epoch, stream, from, items, clockOffsetMs };
@@ -323,7 +325,7 @@ export class Session {
   #heartbeat({ time, outbox, drops, rssBytes, loopDelayMs }: Message<'heartbeat'>): void {
     const now = this.#clock.now();
     this.#offset.add(time, now, this.#roundTrip);
-    this.#beat = { at: now, outbox, drops, rssBytes: rssBytes ?? null, loopDelayMs: loopDelayMs ?? null };
+    this.beat = { at: now, outbox, drops, rssBytes: rssBytes ?? null, loopDelayMs: loopDelayMs ?? null };
     this.#send({ type: 'heartbeat', time: now, echo: time });
   }
 
@@ -353,19 +355,20 @@ export class Session {
     else this.#send({ type: 'refused', reason: cut(reason, 300) });
   }
 
-  #act(work: (known: Known) => Promise<void>): void {
-    this.#inOrder(async () => {
-      if (!this.#known) throw new Refusal('the welcome has not been said');
+  #act(work: (known: Known) => Promise<void>): Promise<void> {
+    return this.#inOrder(async () => {
+      if (!this.#known) throw new Goodbye(CloseCode.badMessage, 'the welcome has not been said');
       await work(this.#known);
     });
   }
 
-  #inOrder(work: () => Promise<void>): void {
+  /** Resolves when it is done, however it ended. */
+  async #inOrder(work: () => Promise<void>): Promise<void> {
     const run = this.#acts.run(async () => {
       if (!this.#is('closed')) await work();
     });
     if (run === undefined) this.close(CloseCode.policy, 'too many messages');
-    else run.catch((error: unknown) => this.#fail(error));
+    else await run.catch((error: unknown) => this.#fail(error));
   }
 
   #send(message: ServerMessage): void {
@@ -384,7 +387,7 @@ export class Session {
     this.#state = next;
   }
 
-  /** Asked after a wait, when the state may be another than the compiler believes. */
+  /** For after a wait: the state may be another than the compiler believes. */
   #is(state: SessionState): boolean {
     return this.#state === state;
   }

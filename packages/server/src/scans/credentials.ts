@@ -1,5 +1,6 @@
 /** Credentials as collectors get them: opened at the last moment, only for a job or a watch of their own site. */
 import { formatAddress } from '@rollcall/shared/ip';
+import type { ProfileSettings } from '@rollcall/shared/profile';
 import { type Span, type WireCredential, wireCredential } from '@rollcall/shared/protocol';
 import { AddressSpace } from '@rollcall/shared/targets';
 import { z } from 'zod';
@@ -73,26 +74,40 @@ export function createCredentials({ db, log, keyring }: Pick<ScanDeps, 'db' | 'l
       [siteId, ids],
     );
 
-  return {
-    /** Credentials of a site in the order they are tried; `ids` narrows them to those named. */
-    ofSite: async (siteId: string, ids: readonly string[] | null = null): Promise<WireCredential[]> =>
-      wired(await atSite(db, siteId, ids)),
+  /** Credentials of a site in the order they are tried; `ids` narrows them to those named. */
+  const ofSite = async (siteId: string, ids: readonly string[] | null = null): Promise<WireCredential[]> =>
+    wired(await atSite(db, siteId, ids));
 
-    /** Address → credential that worked there last time, for addresses of a job. */
-    knownAt: async (siteId: string, spans: readonly Span[]): Promise<Record<string, string>> => {
-      const ranges = AddressSpace.ofSpans(spans).ranges.map(({ family, first, last }) => ({
-        first: formatAddress({ family, value: first }),
-        last: formatAddress({ family, value: last }),
-      }));
-      const rows = await db.query<{ address: string; credential_id: string }>(
-        `SELECT DISTINCT ON (a.address) host(a.address) AS address, d.credential_id
-         FROM jsonb_to_recordset($2::jsonb) AS r(first inet, last inet)
-         JOIN device_addresses a ON a.site_id = $1::uuid AND a.address BETWEEN r.first AND r.last
-         JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
-         WHERE d.credential_id IS NOT NULL ORDER BY a.address, d.last_seen DESC LIMIT ${KNOWN_MOST}`,
-        [siteId, JSON.stringify(ranges)],
-      );
-      return Object.fromEntries(rows.map(({ address, credential_id }) => [address, credential_id]));
+  /** Address → credential that worked there last time. */
+  const knownAt = async (siteId: string, spans: readonly Span[], ids: readonly string[]) => {
+    const ranges = AddressSpace.ofSpans(spans).ranges.map(({ family, first, last }) => ({
+      first: formatAddress({ family, value: first }),
+      last: formatAddress({ family, value: last }),
+    }));
+    const rows = await db.query<{ address: string; credential_id: string }>(
+      `SELECT DISTINCT ON (a.address) host(a.address) AS address, d.credential_id
+       FROM jsonb_to_recordset($2::jsonb) AS r(first inet, last inet)
+       JOIN device_addresses a ON a.site_id = $1::uuid AND a.address BETWEEN r.first AND r.last
+       JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
+       WHERE d.credential_id = ANY($3::uuid[]) ORDER BY a.address, d.last_seen DESC LIMIT ${KNOWN_MOST}`,
+      [siteId, JSON.stringify(ranges), ids],
+    );
+    return Object.fromEntries(rows.map(({ address, credential_id }) => [address, credential_id]));
+  };
+
+  return {
+    ofSite,
+
+    /** What a job needs: nothing where no agent is asked. */
+    forJob: async (job: {
+      siteId: string;
+      spans: readonly Span[];
+      settings: Pick<ProfileSettings, 'snmp'>;
+    }): Promise<{ credentials: WireCredential[]; known: Record<string, string> }> => {
+      if (!job.settings.snmp) return { credentials: [], known: {} };
+      const credentials = await ofSite(job.siteId);
+      const ids = credentials.map(({ id }) => id);
+      return { credentials, known: await knownAt(job.siteId, job.spans, ids) };
     },
 
     /** Seals with the present key what an older one sealed, row by row: may be stopped at any point and run again. */

@@ -1,0 +1,107 @@
+/** One instance of the server as collectors see it: a real socket, the queue, identities; ingest is the least there is. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Clock, systemClock } from '@rollcall/shared/clock';
+import { parseObservation } from '@rollcall/shared/protocol';
+import { pino } from 'pino';
+import type { Batch, CollectorDeps } from '../collectors/deps.ts';
+import { type CollectorFeature, createCollectorFeature } from '../collectors/feature.ts';
+import type { Change } from '../kernel/change.ts';
+import type { Database } from '../kernel/db.ts';
+import { createScanFeature, type ScanFeature } from '../scans/feature.ts';
+import { keyring } from '../scans/keyring.ts';
+
+export interface Instance {
+  scans: ScanFeature;
+  collectors: CollectorFeature;
+  /** `ws://127.0.0.1:port`. */
+  base: string;
+  host: string;
+  /** What was raised, in order. */
+  raised: Change[];
+  stop(): Promise<void>;
+}
+
+/** Stores nothing but how far each stream came, what became of addresses, and how jobs ended. */
+const least =
+  (db: Database, scans: ScanFeature) =>
+  ({ collectorId, siteId, epoch, stream, from, items }: Batch): Promise<{ through: number }> =>
+    db.ingest.transaction(async (sql) => {
+      const key = [collectorId, epoch, stream];
+      await sql.query(
+        'INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1, $2, $3, -1) ON CONFLICT DO NOTHING',
+        key,
+      );
+      const [row] = await sql.query<{ through: number }>(
+        'SELECT through FROM collector_streams WHERE collector_id = $1 AND epoch = $2 AND stream = $3 FOR UPDATE',
+        key,
+      );
+      const through = Math.max(row?.through ?? -1, from + items.length - 1);
+      for (const [i, item] of items.entries()) {
+        const parsed = parseObservation(item);
+        if (!parsed.success || from + i <= (row?.through ?? -1)) continue;
+        const { data } = parsed;
+        if (data.kind === 'outcomes') await scans.applyOutcomes(sql, data, { collectorId, siteId });
+        if (data.kind === 'job-end') await scans.applyJobEnd(sql, data, { collectorId, siteId });
+      }
+      await sql.query(
+        'UPDATE collector_streams SET through = $4 WHERE collector_id = $1 AND epoch = $2 AND stream = $3',
+        [...key, through],
+      );
+      return { through };
+    });
+
+export async function openInstance(
+  db: Database,
+  more: Partial<CollectorDeps> & { clock?: Clock; leaseMs?: number } = {},
+): Promise<Instance> {
+  const raised: Change[] = [];
+  const clock = more.clock ?? systemClock;
+  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  const raise = async (_sql: unknown, changes: readonly Change[]) => {
+    raised.push(...changes);
+  };
+  const audit = async () => undefined;
+  const scans = createScanFeature({
+    db,
+    clock,
+    log,
+    raise,
+    audit,
+    keyring: keyring([Buffer.alloc(32, 7)]),
+    maxAddresses: 1_048_576,
+    ...(more.leaseMs === undefined ? {} : { leaseMs: more.leaseMs }),
+  });
+  const collectors = createCollectorFeature({
+    db,
+    clock,
+    log,
+    raise,
+    audit,
+    jobs: scans.queue,
+    accept: least(db, scans),
+    credentialsFor: scans.credentials.forJob,
+    ruleset: () => undefined,
+    watchList: async () => [],
+    ...more,
+  });
+  const server = createServer();
+  server.on('upgrade', collectors.upgrade);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stopScans = await scans.start();
+  const stopCollectors = await collectors.start();
+  return {
+    scans,
+    collectors,
+    host,
+    base: `ws://${host}`,
+    raised,
+    stop: async () => {
+      stopScans();
+      await stopCollectors();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
