@@ -5,6 +5,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -14,7 +15,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { Refusal, systemReason } from './refusal.ts';
 
@@ -35,12 +36,13 @@ export type Identity = z.infer<typeof identity>;
 
 const FILE = 'identity.json';
 const KEY = 'key.pem';
+const NEXT_KEY = 'key.next.pem';
 
 /** Makes the state folder, readable by nobody else, and proves that it can be written. Throws a Refusal. */
 export function prepareFolder(folder: string): void {
   const probe = join(folder, '.writable');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     writeWhole(probe, '', 0o600);
     rmSync(probe);
   } catch (error) {
@@ -49,6 +51,13 @@ export function prepareFolder(folder: string): void {
         `with "install -d -m 700 -o USER ${folder}"`,
     );
   }
+}
+
+/** Not `recursive`: that never ends where a file system answers ENOENT to mkdir, as /proc does (Node 20). */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 /** The identity in a state folder and its key; null when the collector has not joined yet. Throws a Refusal. */
@@ -67,10 +76,17 @@ export function loadIdentity(folder: string): { identity: Identity; key: KeyObje
 }
 
 function loadKey(folder: string): KeyObject {
-  const file = join(folder, KEY);
+  const key = keyIn(join(folder, KEY));
+  if (key) return key;
+  throw new Refusal(
+    `${join(folder, KEY)} is missing: restore it, or move the state folder away and join again`,
+  );
+}
+
+/** The key in a file, null when there is none. Refuses one that others could have read. */
+function keyIn(file: string): KeyObject | null {
   const text = readIfThere(file);
-  if (text === null)
-    throw new Refusal(`${file} is missing: restore it, or move the state folder away and join again`);
+  if (text === null) return null;
   const mode = statSync(file).mode & 0o777;
   if (mode & 0o077) {
     throw new Refusal(
@@ -87,9 +103,60 @@ function loadKey(folder: string): KeyObject {
 
 /** A new key in the state folder, replacing one that has no identity yet. */
 export function makeKey(folder: string): KeyObject {
+  return writeKey(join(folder, KEY));
+}
+
+function writeKey(file: string): KeyObject {
   const { privateKey } = generateKeyPairSync('ed25519');
-  writeWhole(join(folder, KEY), privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600);
+  writeWhole(file, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600);
   return privateKey;
+}
+
+/**
+ * The key of this collector, and while it is being changed the next one. Both stay on disk until the server took one
+ * of them: whatever dies in between, one of the two is good.
+ */
+export class Keys {
+  readonly #folder: string;
+  #key: KeyObject;
+  #next: KeyObject | null;
+  #useNext = false;
+
+  constructor(folder: string, key: KeyObject) {
+    this.#folder = folder;
+    this.#key = key;
+    this.#next = keyIn(join(folder, NEXT_KEY));
+  }
+
+  /** Signs the next hello. */
+  get current(): KeyObject {
+    return this.#useNext && this.#next ? this.#next : this.#key;
+  }
+
+  /** Makes the next key; the present one goes on signing until `useNext`. */
+  makeNext(): KeyObject {
+    this.#next = writeKey(join(this.#folder, NEXT_KEY));
+    this.#useNext = false;
+    return this.#next;
+  }
+
+  useNext(): void {
+    this.#useNext = this.#next !== null;
+  }
+
+  /** The current key was not accepted: the other one's turn, where there is one. */
+  tryOther(): void {
+    this.#useNext = this.#next !== null && !this.#useNext;
+  }
+
+  /** The server took this key: the next one becomes the key. A next one that was not used stays, unused. */
+  works(key: KeyObject): void {
+    if (key !== this.#next) return;
+    renameSync(join(this.#folder, NEXT_KEY), join(this.#folder, KEY));
+    this.#key = key;
+    this.#next = null;
+    this.#useNext = false;
+  }
 }
 
 /** Writes the identity so that after a crash the old or the new one is there, whole. */

@@ -64,6 +64,41 @@ function program(finish: (code: number) => void): Command {
       const { runSweep } = await import('./commands/sweep.ts');
       finish(await runSweep(targets, flags));
     });
+
+  const state = ['--state <folder>', 'folder of identity and outbox'] as const;
+  const config = ['--config <file>', 'settings of this host (/etc/rollcall/collector.yaml)'] as const;
+  root
+    .command('join')
+    .description('make this host a collector of a site')
+    .argument('<url>', 'address of the server, https://…')
+    .argument('<token>', 'join token, from the server: Collectors → Add')
+    .option(...state)
+    .option(...config)
+    .option('--name <name>', 'name of the collector; without it the host name')
+    .option('--json', 'answer as JSON', false)
+    .action(async (url: string, token: string, flags) => {
+      const { runJoin } = await import('./commands/join.ts');
+      finish(await runJoin(url, token, flags));
+    });
+  root
+    .command('run')
+    .description('work for the server that was joined, until SIGTERM')
+    .option(...state)
+    .option(...config)
+    .action(async (flags) => {
+      const { run } = await import('./commands/run.ts');
+      finish(await run(flags));
+    });
+  root
+    .command('doctor')
+    .description('check everything a first run fails on, and say what to do')
+    .option(...state)
+    .option(...config)
+    .option('--json', 'answer as JSON', false)
+    .action(async (flags) => {
+      const { runDoctor } = await import('./commands/doctor.ts');
+      finish(await runDoctor(flags));
+    });
   return root;
 }
 

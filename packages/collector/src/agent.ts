@@ -1,0 +1,238 @@
+/** The collector daemon: what it is made of and how the parts are joined. */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Clock } from '@rollcall/shared/clock';
+import { lockFolder } from '@rollcall/shared/lock';
+import type { Logger } from 'pino';
+import { outboxSettings, type Settings } from './config.ts';
+import { describeChoice } from './icmp/choose.ts';
+import { type Identity, Keys, loadIdentity, prepareFolder, saveIdentity } from './identity.ts';
+import type { Heartbeat } from './link/conversation.ts';
+import { Link } from './link/link.ts';
+import type { LinkState } from './link/states.ts';
+import { Outbox } from './outbox/outbox.ts';
+import { Refusal } from './refusal.ts';
+import { Runner, type RunnerLimits } from './runner/runner.ts';
+import { Scope } from './scope.ts';
+import { isLoopback } from './server-address.ts';
+import { type Network, openNetwork } from './sweep/tools.ts';
+import { VERSION } from './version.ts';
+
+export interface CollectorOptions {
+  stateFolder: string;
+  settings: Settings;
+  clock: Clock;
+  log: Logger;
+  onLink?: (state: LinkState) => void;
+}
+
+export interface RunningCollector {
+  readonly identity: Identity;
+  readonly link: LinkState;
+  /** Whether results can be kept; a reason when not. */
+  readonly paused: string | null;
+  /** New settings for scope, rates and jobs; the others need a restart. */
+  apply(settings: Settings): void;
+  /** Stops sweeps, keeps what they found, closes the link. Resolves within some seconds; may be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Without a cap of its own a collector sends no more than this, packets per second. */
+const USUAL_RATE = 10_000;
+const USUAL_RATE_PER_NET = 2000;
+/** Results of stopped sweeps get this long to reach the disk. */
+const SETTLE_MS = 3000;
+/** An outbox that the server does not recognise is replaced once in so long. */
+const ANEW_MS = 86_400_000;
+
+/**
+ * Starts the collector whose state lies in a folder. Throws a Refusal when it cannot run: not joined, the folder in use
+ * or unusable, its outbox written by a newer version.
+ */
+export async function startCollector(options: CollectorOptions): Promise<RunningCollector> {
+  const { stateFolder, settings, clock, log } = options;
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop();
+  };
+  try {
+    prepareFolder(stateFolder);
+    const lock = await lockFolder(stateFolder, 'collector');
+    if (!lock.ok)
+      throw new Refusal(`the state folder ${stateFolder} is in use by ${lock.heldBy}: stop it first`);
+    stops.push(() => lock.release());
+    const loaded = loadIdentity(stateFolder);
+    if (!loaded) {
+      throw new Refusal(
+        `this collector has not joined a server yet: "rollcall-collector join URL TOKEN" (state folder ${stateFolder})`,
+      );
+    }
+    const identity = new Self(stateFolder, loaded.identity);
+    const outbox = await Outbox.open({
+      folder: join(stateFolder, 'outbox'),
+      settings: outboxSettings(settings),
+      clock,
+      log,
+    });
+    stops.push(() => outbox.close());
+    const network = await openNetwork(clock, settings.engines);
+    stops.push(() => network.close());
+    for (const choice of network.chosen.choices) log.info(describeChoice(choice));
+    const limits = (from: Settings): RunnerLimits => limitsOf(from, loaded.identity);
+    const runner = new Runner({
+      tools: network.tools,
+      outbox,
+      clock,
+      log,
+      limits: limits(settings),
+      say: (message) => link.say(message),
+    });
+    stops.push(() => Promise.race([runner.stop(), clock.sleep(SETTLE_MS)]));
+    const health = new Health(clock, outbox);
+    stops.push(() => health.stop());
+    const link: Link = new Link({
+      clock,
+      log,
+      collector: {
+        ...speaker({ identity, keys: new Keys(stateFolder, loaded.key), outbox, runner, clock, log }),
+        about: () => ({
+          software: `rollcall-collector ${VERSION}`,
+          hostname: hostname(),
+          capacity: settings.jobs,
+          engines: enginesOf(network),
+        }),
+        health: () => health.beat(),
+      },
+      ...(options.onLink ? { onState: options.onLink } : {}),
+    });
+    stops.push(() => link.stop());
+    let stopping: Promise<void> | undefined;
+    return {
+      identity: loaded.identity,
+      get link() {
+        return link.state;
+      },
+      get paused() {
+        return outbox.status().paused;
+      },
+      apply: (changed) => runner.limit(limits(changed)),
+      stop: () => {
+        stopping ??= stopAll();
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+}
+
+/** The identity in memory and on disk. */
+class Self {
+  readonly #folder: string;
+  value: Identity;
+
+  constructor(folder: string, value: Identity) {
+    this.#folder = folder;
+    this.value = value;
+  }
+
+  generation(generation: number): void {
+    saveIdentity(this.#folder, { ...this.value, generation });
+    this.value = { ...this.value, generation };
+  }
+}
+
+/** What the link may ask and tell of the rest. */
+function speaker({
+  identity,
+  keys,
+  outbox,
+  runner,
+  clock,
+  log,
+}: {
+  identity: Self;
+  keys: Keys;
+  outbox: Outbox;
+  runner: Runner;
+  clock: Clock;
+  log: Logger;
+}) {
+  let begunAnewAt = Number.NEGATIVE_INFINITY;
+  return {
+    outbox,
+    identity: () => identity.value,
+    saveGeneration: (generation: number) => identity.generation(generation),
+    key: () => keys.current,
+    keyWorks: (key: Parameters<Keys['works']>[0]) => keys.works(key),
+    makeNextKey: () => keys.makeNext(),
+    useNextKey: () => keys.useNext(),
+    tryOtherKey: () => keys.tryOther(),
+    working: () => runner.working(),
+    assign: runner.assign.bind(runner),
+    cancel: runner.cancel.bind(runner),
+    rules: runner.rules.bind(runner),
+    watch: () => log.debug('watching devices is not part of this version'),
+    wentBack: async (reason: string) => {
+      const now = clock.monotonic();
+      if (now - begunAnewAt < ANEW_MS) {
+        log.error({ reason }, 'the server claims to have what it cannot have');
+        return;
+      }
+      begunAnewAt = now;
+      await outbox
+        .startAnew(reason)
+        .catch((error: unknown) => log.error({ err: error }, 'no new outbox could be made'));
+    },
+  };
+}
+
+/** Local limits. Loopback is swept unasked only where the server is on this machine too: a laboratory. */
+const limitsOf = ({ jobs, allow, deny, rate, ratePerNet }: Settings, { server }: Identity): RunnerLimits => ({
+  jobs,
+  scope: new Scope({ allow, deny, loopback: isLoopback(new URL(server).hostname) }),
+  caps: { rate: rate ?? USUAL_RATE, ratePerNet: ratePerNet ?? USUAL_RATE_PER_NET },
+});
+
+const enginesOf = ({ chosen }: Network) =>
+  chosen.choices.flatMap(({ family, engine, refusals }) => [
+    ...refusals.map((refusal) => ({
+      name: `${refusal.engine} IPv${family}`,
+      ok: false,
+      reason: `${refusal.reason}; ${refusal.remedy}`.slice(0, 300),
+    })),
+    ...(engine === null ? [] : [{ name: `${engine} IPv${family}`, ok: true, reason: '' }]),
+  ]);
+
+/** What a heartbeat tells. */
+class Health {
+  readonly #clock: Clock;
+  readonly #outbox: Outbox;
+  readonly #delay: IntervalHistogram;
+
+  constructor(clock: Clock, outbox: Outbox) {
+    this.#clock = clock;
+    this.#outbox = outbox;
+    this.#delay = monitorEventLoopDelay({ resolution: 20 });
+    this.#delay.enable();
+  }
+
+  beat(): Heartbeat {
+    const { depth, bytes, oldest, drops } = this.#outbox.status();
+    const loopDelayMs = Math.max(0, Math.round(this.#delay.max / 1e5) / 10 - 20);
+    this.#delay.reset();
+    return {
+      time: this.#clock.now(),
+      outbox: { depth, bytes, oldest: oldest === null ? null : Math.max(0, oldest) },
+      drops,
+      rssBytes: process.memoryUsage.rss(),
+      loopDelayMs,
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#delay.disable();
+  }
+}
