@@ -92,7 +92,7 @@ export async function listCases(sql: Sql, query: CaseQuery, scope: Scope, me: st
 }
 
 function conditions(p: Parameters, query: CaseQuery, scope: Scope, me: string): string[] {
-  const tags = query.tag === undefined ? [] : [query.tag].flat();
+  const tags = query.tag ?? [];
   return [
     inScope(p, 'c.site_id', scope),
     ...(query.status ? [`c.status = ANY(${p.add(query.status)}::int[])`] : []),

@@ -1,9 +1,11 @@
 /** Hand-made rows and callers for tests of handlers. */
 import { operations } from '@rollcall/shared/api/index';
+import type { Operation } from '@rollcall/shared/api/operation';
 import type { Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { z } from 'zod';
 import type { Actor } from '../kernel/handler.ts';
+import { readBody, readParams, readQuery } from '../kernel/input.ts';
 import type { Sql } from '../kernel/sql.ts';
 
 /** Inserts rows whose members are column names; columns that no row names keep their defaults. */
@@ -117,6 +119,13 @@ interface Request {
   query?: Record<string, string | string[]>;
   body?: unknown;
 }
+const searchOf = (query: Request['query'] = {}): string =>
+  new URLSearchParams(
+    Object.entries(query).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name, value]),
+    ),
+  ).toString();
+
 interface LooseAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every operation
   data: any;
@@ -127,17 +136,13 @@ interface LooseAnswer {
 /** Calls one of a feature's handlers as the mount would: input through the operation's schemas, answer checked by them. */
 export function asCaller(handlers: object, actor: Actor) {
   return async (id: keyof typeof operations, request: Request = {}): Promise<LooseAnswer> => {
-    const operation = operations[id] as (typeof operations)[keyof typeof operations] & {
-      params?: z.ZodType;
-      query?: z.ZodType;
-      body?: z.ZodType;
-    };
+    const operation: Operation = operations[id];
     const handler = (handlers as Record<string, (call: unknown) => Promise<LooseAnswer>>)[id];
     if (!handler) throw new Error(`no handler for ${id}`);
     const answer = await handler({
-      params: operation.params?.parse(request.params ?? {}) ?? {},
-      query: operation.query?.parse(request.query ?? {}) ?? {},
-      body: operation.body?.parse(request.body),
+      params: readParams(operation, request.params ?? {}),
+      query: readQuery(operation, searchOf(request.query)),
+      body: readBody(operation, request.body === undefined ? undefined : JSON.stringify(request.body)),
       actor,
       requestId: uuidv7(),
       address: '192.0.2.1',

@@ -178,8 +178,7 @@ export const caseQuery = z.strictObject({
     .max(200)
     .optional()
     .meta({ description: 'User id or name, `me`, or `none`.', example: 'me' }),
-  tag: z
-    .union([z.string().min(1).max(60), repeated(z.string().min(1).max(60))])
+  tag: repeated(z.string().min(1).max(60))
     .optional()
     .meta({ description: 'One tag, exact but for case; given twice, both must be there.', example: 'core' }),
   q: z.string().max(200).optional().meta({
