@@ -1,10 +1,38 @@
-// Compiles every package to its dist/ (and checks all types on the way).
+// npm run build: compiles every package to its dist/, checking all types on the way, and builds the web application.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bin, bootstrap, run } from './bootstrap.mjs';
+import { bin, bootstrap, root, run } from './bootstrap.mjs';
 
-export function build() {
+const PRODUCT = ['packages/server', 'packages/collector', 'packages/lab'];
+
+/** Compiles what runs; with `all` also checks the web application and the tests. */
+export function build({ all = true } = {}) {
   bootstrap();
-  run(bin('tsc'), ['-b']);
+  run(bin('tsc'), ['-b', ...(all ? [] : PRODUCT)]);
+  buildWeb();
+}
+
+/** The web application, when something it is made of is newer than its build. */
+function buildWeb() {
+  const web = join(root, 'packages/web');
+  const page = join(web, 'dist/site/index.html');
+  const sources = [
+    join(web, 'src'),
+    join(web, 'public'),
+    join(web, 'index.html'),
+    join(web, 'vite.config.ts'),
+  ];
+  const newest = Math.max(...[...sources, join(root, 'packages/shared/src')].map(newestIn));
+  if (existsSync(page) && statSync(page).mtimeMs >= newest) return;
+  run(join(web, 'node_modules/.bin/vite'), ['build', '--logLevel', 'warn', web]);
+}
+
+function newestIn(path) {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) return 0;
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestIn(join(path, name))));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) build();

@@ -1,6 +1,7 @@
 // The demonstration: a server on an embedded database, a simulated site of real SNMP agents, one collector enrolled
 // through the join-token path, a first scan. The lab and the collector are processes of their own, as in a real site.
 import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import {
   accessSync,
@@ -19,7 +20,8 @@ import { root } from './bootstrap.mjs';
 
 const SITE = 'demo';
 const COLLECTOR = 'demo-collector';
-const LAB_PORT = 16161;
+/** UDP ports that are tried for the simulated agents. */
+const LAB_PORTS = Array.from({ length: 32 }, (_, i) => 16_161 + i);
 const ONLINE_MS = 30_000;
 const SCAN_MS = 90_000;
 
@@ -37,7 +39,8 @@ let ending;
 /** Stops everything in reverse order of its start; each part has 5 s. */
 function end(code) {
   ending ??= (async () => {
-    for (const stop of stops.reverse()) await stop().catch(() => {});
+    for (const stop of stops.reverse())
+      await stop().catch((error) => process.stderr.write(`rollcall: while stopping: ${error.message}\n`));
     process.exit(code);
   })();
   setTimeout(() => process.exit(code), 9_000).unref();
@@ -92,10 +95,9 @@ async function run() {
     targets: truth.targets,
     devices: truth.devices.map(({ name, class: kind, addresses }) => ({ name, class: kind, addresses })),
   });
-  const { totalCount } = await api('GET', `/api/discovery/scans?site=${SITE}&pageSize=1`);
+  const { totalCount } = await api('GET', '/api/discovery/scans?pageSize=1');
   if (totalCount === 0) await firstScan(api, truth.targets);
   farewell(server.url, facts, truth, data);
-  await new Promise(() => {});
 }
 
 async function takeFolder(data) {
@@ -152,18 +154,28 @@ const firstLine = async (child) => {
   throw new Error('ended without a word');
 };
 
+/** A UDP port that nothing on the lab's addresses has; another demonstration may run beside this one. */
+async function freePort() {
+  for (const port of LAB_PORTS) {
+    const socket = createSocket('udp4');
+    const free = await new Promise((resolve) => {
+      socket.once('error', () => resolve(false));
+      socket.bind(port, '127.20.0.1', () => resolve(true));
+    });
+    socket.close();
+    if (free) return port;
+  }
+  throw new Refusal(`UDP ports ${LAB_PORTS[0]} to ${LAB_PORTS.at(-1)} are taken: end another demonstration`);
+}
+
 async function startLab() {
-  const child = startChild('lab', join(root, 'packages/lab/dist/main.js'), [
-    'demo',
-    '--port',
-    String(LAB_PORT),
-    '--json',
-  ]);
+  const port = await freePort();
+  const child = startChild('lab', join(root, 'packages/lab/dist/main.js'), ['--port', String(port)]);
   const truth = JSON.parse(await firstLine(child));
   child.stdout.resume();
   const agents = truth.devices.filter((device) => device.snmp).length;
   say(`lab        ${truth.devices.length} devices, ${agents} with SNMP agents, on ${truth.targets}`);
-  return { truth };
+  return { truth, port };
 }
 
 /** Admin user and API token: from demo.json of an earlier start, else made now. */
@@ -214,14 +226,19 @@ const client = (url, token) => async (method, path, body) => {
 };
 
 /** Site, credentials and profile of the demonstration, where they are missing. */
-async function provision(api, { truth }) {
+async function provision(api, { truth, port }) {
   const { data: sites } = await api('GET', '/api/sites');
-  if (!sites.some((site) => site.name === SITE))
-    await api('POST', '/api/sites', { name: SITE, allowLoopback: true, networks: ['127.0.0.0/8'] });
+  const site = sites.find(({ name }) => name === SITE);
+  const settings = { snmpPort: port };
+  if (!site) {
+    await api('POST', '/api/sites', { name: SITE, allowLoopback: true, networks: ['127.0.0.0/8'], settings });
+  } else if (site.settings.snmpPort !== port) {
+    await api('PATCH', `/api/sites/${site.id}`, { settings: { ...site.settings, ...settings } });
+  }
   const { data: known } = await api('GET', '/api/credentials');
   for (const credential of truth.credentials)
     if (!known.some(({ name }) => name === credential.name))
-      await api('POST', '/api/credentials', credential);
+      await api('POST', '/api/credentials', { ...credential, allSites: true });
 }
 
 async function startCollector(api, state, url) {
@@ -230,7 +247,7 @@ async function startCollector(api, state, url) {
   if (!existsSync(join(state, 'identity.json'))) {
     const { data: sites } = await api('GET', '/api/sites');
     const site = sites.find(({ name }) => name === SITE);
-    const { token } = await api('POST', '/api/collectors/join-tokens', { site: site.id });
+    const { token } = await api('POST', '/api/collectors/join-tokens', { siteId: site.id });
     const name = collectors.some((c) => c.name === COLLECTOR)
       ? `${COLLECTOR}-${Date.now().toString(36)}`
       : COLLECTOR;
@@ -255,7 +272,7 @@ async function startCollector(api, state, url) {
 }
 
 async function firstScan(api, targets) {
-  const { scanId } = await api('POST', '/api/discovery/scan', { targets, profile: 'demo', site: SITE });
+  const { scanId } = await api('POST', '/api/discovery/scan', { targets, profile: 'standard', site: SITE });
   const deadline = Date.now() + SCAN_MS;
   let last = '';
   for (;;) {
@@ -293,7 +310,7 @@ ${bold('Rollcall is ready')}
 
 ${curl(`'${url}/api/devices?pageSize=5'`)}
 ${curl(`'${url}/api/events?Severity=5'`)}
-${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"${truth.targets}","profile":"demo","site":"${SITE}"}' ${url}/api/discovery/scan`)}
+${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"${truth.targets}","profile":"standard","site":"${SITE}"}' ${url}/api/discovery/scan`)}
 
 ${dim('Ctrl-C ends everything; the next start keeps it.')}`);
 }
