@@ -19,7 +19,7 @@ export function readParams(operation: Operation, raw: Record<string, unknown>): 
 }
 
 /** What a path is about: the word before its parameter. `/api/discovery/scans/{scanId}` is about a scan. */
-const thingOf = (path: string): string => /([\w-]+?)s?\/\{/.exec(path)?.[1] ?? 'thing';
+const thingOf = (path: string): string => (/([\w-]+?)s?\/\{/.exec(path)?.[1] ?? 'thing').replace('-', ' ');
 
 /** Reads the text behind `?`. Names are case-sensitive, unknown ones refused, scalars may come only once. */
 export function readQuery(operation: Operation, search: string): Record<string, unknown> {

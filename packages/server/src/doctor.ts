@@ -1,0 +1,183 @@
+/** Checks everything that a first start fails on, changes nothing, and says the remedy. */
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import type { Clock } from '@rollcall/shared/clock';
+import { asStartError, takeFolder } from './data.ts';
+import type { Config } from './kernel/config.ts';
+import { type Database, openDatabase } from './kernel/db.ts';
+import type { Logger } from './kernel/log.ts';
+import { pending, readMigrations } from './kernel/migrate.ts';
+
+export interface Finding {
+  check: string;
+  /** `warning`: it works, and should be seen to. */
+  state: 'ok' | 'warning' | 'failed';
+  found: string;
+  remedy?: string;
+}
+type Result = Omit<Finding, 'check'>;
+
+const GIB = 1024 ** 3;
+const DAY_MS = 86_400_000;
+const ok = (found: string): Result => ({ state: 'ok', found });
+const warning = (found: string, remedy: string): Result => ({ state: 'warning', found, remedy });
+const failed = (found: string, remedy: string): Result => ({ state: 'failed', found, remedy });
+
+/** Runs every check; none of them throws. */
+export async function examine(config: Config, log: Logger, clock: Clock): Promise<Finding[]> {
+  const checks: Record<string, () => Result | Promise<Result>> = {
+    node,
+    'data folder': () => dataFolder(config),
+    disk: () => disk(config),
+    database: () => database(config, log),
+    port: () => port(config),
+    tls: () => tls(config, clock),
+    'open files': openFiles,
+  };
+  const findings: Finding[] = [];
+  for (const [check, run] of Object.entries(checks)) {
+    try {
+      findings.push({ check, ...(await run()) });
+    } catch (error) {
+      findings.push({
+        check,
+        ...failed(error instanceof Error ? error.message : String(error), 'see above'),
+      });
+    }
+  }
+  return findings;
+}
+
+function node(): Result {
+  const [major = 0] = process.versions.node.split('.').map(Number);
+  return major < 22
+    ? warning(`Node ${process.versions.node}, which gets no fixes any more`, 'install Node 24')
+    : ok(`Node ${process.versions.node}`);
+}
+
+async function dataFolder({ dataFolder: folder, databaseUrl }: Config): Promise<Result> {
+  try {
+    const release = await takeFolder(folder, databaseUrl === undefined);
+    await release();
+    return ok(folder);
+  } catch (error) {
+    const { message } = error as Error;
+    return message.includes('in use by')
+      ? ok(`${folder}, in use by a running server`)
+      : failed(message, 'make the folder writable, or set ROLLCALL_DATA');
+  }
+}
+
+function disk({ dataFolder: folder }: Config): Result {
+  let there = folder;
+  while (!existsSync(there)) there = dirname(there);
+  const { bavail, bsize } = statfsSync(there);
+  const free = bavail * bsize;
+  const found = `${(free / GIB).toFixed(1)} GiB free at ${there}`;
+  if (free < GIB / 10) return failed(found, 'free some space, or set ROLLCALL_DATA to another disk');
+  return free < GIB ? warning(found, 'free some space soon') : ok(found);
+}
+
+async function database({ databaseUrl, dataFolder: folder }: Config, log: Logger): Promise<Result> {
+  if (databaseUrl === undefined) {
+    if (!existsSync(join(folder, 'database'))) return ok('embedded; the first start makes it');
+    return warning(
+      'embedded: for trials and small sites; a power cut may lose what was stored last',
+      'set DATABASE_URL',
+    );
+  }
+  let db: Database;
+  try {
+    db = await openDatabase({ url: databaseUrl.reveal() }, log);
+  } catch (error) {
+    const refusal = asStartError(error);
+    return failed(refusal instanceof Error ? refusal.message : String(refusal), 'see DATABASE_URL');
+  }
+  try {
+    return await schema(db);
+  } finally {
+    await db.close();
+  }
+}
+
+async function schema(db: Database): Promise<Result> {
+  const [server] = await db.query<{ version: string; zone: string; fsync: string }>(
+    `SELECT current_setting('server_version') AS version, current_setting('TimeZone') AS zone, current_setting('fsync') AS fsync`,
+  );
+  const found = `PostgreSQL ${server?.version}`;
+  if (server?.zone !== 'UTC')
+    return failed(`${found}, sessions in ${server?.zone}`, 'the session must be in UTC');
+  if (server.fsync !== 'on')
+    return warning(`${found}, fsync is off`, 'turn fsync on: a power cut destroys the database');
+  const [book] = await db.query<{ there: boolean }>(
+    `SELECT to_regclass('"_prisma_migrations"') IS NOT NULL AS there`,
+  );
+  const ran = book?.there
+    ? await db.query<{ migration_name: string; checksum: string }>(
+        `SELECT migration_name, checksum FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+      )
+    : [];
+  try {
+    const missing = pending(ran, readMigrations()).length;
+    return ok(
+      missing === 0
+        ? `${found}, schema up to date`
+        : `${found}, the next start applies ${missing} migrations`,
+    );
+  } catch (error) {
+    return failed((error as Error).message, 'install the version that wrote this database');
+  }
+}
+
+async function port({ host, port: number, tls: secure }: Config): Promise<Result> {
+  const problem = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error));
+    probe.listen(host === '::' ? { port: number } : { host, port: number }, () =>
+      probe.close(() => resolve(undefined)),
+    );
+  });
+  const at = `${host} port ${number}`;
+  if (problem === undefined) {
+    return secure || host === '127.0.0.1' || host === '::1'
+      ? ok(`${at} is free`)
+      : warning(
+          `${at} is free, without TLS`,
+          'set ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY, or stay behind a proxy on 127.0.0.1',
+        );
+  }
+  if (problem.code !== 'EADDRINUSE')
+    return failed(`${at}: ${problem.code}`, 'set HOST and PORT to what this machine has');
+  const url = `${secure ? 'https' : 'http'}://127.0.0.1:${number}/api/health/live`;
+  const answers = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    async (response) => (await response.text()).includes('"live"'),
+    () => false,
+  );
+  return answers
+    ? ok(`${at}: a Rollcall server answers there`)
+    : failed(`${at} is in use`, 'stop what uses it, or set PORT');
+}
+
+function tls({ tls: files }: Config, clock: Clock): Result {
+  if (!files) return ok('not used; only this machine, or a proxy on it, should reach the server');
+  const [cert, key] = [readFileSync(files.certFile), readFileSync(files.keyFile)];
+  createSecureContext({ cert, key });
+  const { validTo, subjectAltName } = new X509Certificate(cert);
+  const left = Math.floor((Date.parse(validTo) - clock.now()) / DAY_MS);
+  const found = `${subjectAltName ?? 'no names'}, valid to ${validTo}`;
+  if (left < 0) return failed(found, 'renew the certificate');
+  return left < 14 ? warning(found, `renew the certificate within ${left} days`) : ok(found);
+}
+
+/** Each collector, browser and request takes a file descriptor. */
+function openFiles(): Result {
+  const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : '';
+  const soft = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.NaN);
+  if (Number.isNaN(soft)) return ok('no limit known');
+  return soft < 4096
+    ? warning(`${soft}`, 'raise LimitNOFILE (ulimit -n) to 65536 for many collectors')
+    : ok(`${soft}`);
+}

@@ -1,0 +1,268 @@
+/** The command line. Everything that can go wrong ends in one line on stderr that says what to do. */
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { PASSWORD_LEAST, PASSWORD_MOST } from '@rollcall/shared/api/accounts';
+import { type Clock, systemClock } from '@rollcall/shared/clock';
+import { ROLES, type Role } from '@rollcall/shared/model';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { audit } from './accounts/audit.ts';
+import { addUser, generatePassword, issueToken, listUsers, setPassword } from './accounts/command-line.ts';
+import { openData } from './data.ts';
+import { examine } from './doctor.ts';
+import { type Config, describeVariables, type Environment, readConfig, StartError } from './kernel/config.ts';
+import type { Database } from './kernel/db.ts';
+import { openLog } from './kernel/log.ts';
+import { Problem } from './kernel/problem.ts';
+import { version } from './kernel/version.ts';
+
+export interface Surroundings {
+  env: Environment;
+  stdin: Readable;
+  stdout: (text: string) => void;
+  stderr: (text: string) => void;
+  /** Resolves when the process is asked to end. */
+  ended: Promise<unknown>;
+  clock?: Clock;
+}
+
+const NAME = 'rollcall-server';
+/** Done; could not be done; was not asked rightly. */
+const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+
+/** Runs one command. Answers the exit code: 0 done, 1 it could not be done, 2 it was not asked rightly. */
+export async function run(args: readonly string[], around: Surroundings): Promise<number> {
+  const told = { failed: false };
+  try {
+    await program(around, told).parseAsync(args, { from: 'user' });
+    return told.failed ? EXIT.failed : EXIT.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (!(error instanceof StartError || error instanceof Problem)) throw error;
+    around.stderr(`${NAME}: ${error.message}\n`);
+    return EXIT.failed;
+  }
+}
+
+function program(around: Surroundings, told: { failed: boolean }): Command {
+  const { env, stdout, stderr, clock = systemClock } = around;
+  const config = (): Config => readConfig(env);
+  /** Commands speak through their output; only what goes wrong underneath is logged. */
+  const quiet = (settings: Config) =>
+    openLog(
+      { logLevel: settings.logLevel === 'info' ? 'error' : settings.logLevel },
+      { destination: { write: stderr } },
+    );
+  const withDatabase = async <T>(work: (db: Database, applied: string[]) => Promise<T>): Promise<T> => {
+    const settings = config();
+    const data = await openData(settings, quiet(settings));
+    try {
+      return await work(data.db, data.applied);
+    } finally {
+      await data.close();
+    }
+  };
+  /** As JSON where that was asked for, else as people read it. */
+  const answer = (json: boolean | undefined, value: unknown, text: string) =>
+    stdout(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+
+  const root = new Command(NAME)
+    .description('The central server of Rollcall.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: stdout,
+      writeErr: stderr,
+      outputError: (text, write) => write(`${NAME}: ${text.replace(/^error: /, '')}`),
+    })
+    .addHelpText('after', `\nSettings, read from the environment:\n${describeVariables()}\n\n${EXITS}`);
+
+  root
+    .command('serve')
+    .description('run the server until it is told to stop')
+    .action(async () => {
+      const { startServer } = await import('./app.ts');
+      const server = await startServer(config());
+      if (server.firstAdmin) {
+        const { name, password } = server.firstAdmin;
+        stderr(
+          `${NAME}: first start: sign in at ${server.url} as ${name} with the password ${password} (shown this once)\n`,
+        );
+      }
+      await around.ended;
+      await server.stop();
+    });
+
+  root
+    .command('migrate')
+    .description('bring the schema of the database up to date')
+    .option('--json', 'answer as JSON')
+    .action(({ json }: Flags) =>
+      withDatabase(async (_db, applied) => {
+        answer(json, { applied }, applied.length ? `applied: ${applied.join(', ')}` : 'nothing to do');
+      }),
+    );
+
+  addUserCommands(root, { withDatabase, answer, around });
+  addTokenCommands(root, { withDatabase, answer, clock });
+  addJoinTokenCommands(root, { withDatabase, answer, clock });
+  root
+    .command('doctor')
+    .description('check everything that a start needs, and say the remedy')
+    .option('--json', 'answer as JSON')
+    .action(async ({ json }: Flags) => {
+      const settings = config();
+      const findings = await examine(settings, quiet(settings), clock);
+      const lines = findings.map(
+        ({ check, state, found, remedy }) =>
+          `${state.padEnd(8)}${check.padEnd(13)}${found}${remedy ? `\n${' '.repeat(21)}→ ${remedy}` : ''}`,
+      );
+      answer(json, findings, lines.join('\n'));
+      told.failed = findings.some(({ state }) => state === 'failed');
+    });
+  return root;
+}
+
+const EXITS = 'Exit codes: 0 done, 1 could not be done (stderr says why), 2 the command line is wrong.';
+
+interface Flags {
+  json?: boolean;
+}
+interface Tools {
+  withDatabase: <T>(work: (db: Database, applied: string[]) => Promise<T>) => Promise<T>;
+  answer: (json: boolean | undefined, value: unknown, text: string) => void;
+}
+
+function addUserCommands(
+  root: Command,
+  { withDatabase, answer, around }: Tools & { around: Surroundings },
+): void {
+  const user = root.command('user').description('accounts of people');
+  user
+    .command('add')
+    .description('add an account; without --password-stdin a password is made and printed')
+    .argument('<name>', 'sign-in name', signInName)
+    .addOption(new Option('--role <role>', 'what it may do').choices([...ROLES]).default('viewer'))
+    .option('--all-sites', 'it sees every site, future ones too')
+    .option('--site <name...>', 'it sees these sites')
+    .option('--display-name <text>', 'name for people', '')
+    .option('--password-stdin', 'read the password from the first line of standard input')
+    .option('--json', 'answer as JSON')
+    .action(async (name: string, flags: Flags & NewUserFlags) => {
+      const given = flags.passwordStdin ? await passwordFrom(around.stdin) : undefined;
+      const password = given ?? generatePassword();
+      const { role, displayName, allSites = false, site: sites = [] } = flags;
+      const id = await withDatabase((db) =>
+        addUser(db, { name, password, displayName, role, allSites, sites }),
+      );
+      const shown = given === undefined ? { password } : {};
+      answer(
+        flags.json,
+        { id, name, ...shown },
+        `added ${name}${given === undefined ? `, password ${password}` : ''}`,
+      );
+    });
+  user
+    .command('list')
+    .description('list accounts')
+    .option('--json', 'answer as JSON')
+    .action(async ({ json }: Flags) => {
+      const users = await withDatabase(listUsers);
+      const line = (u: (typeof users)[number]) =>
+        [
+          u.name.padEnd(20),
+          u.role.padEnd(9),
+          u.allSites ? 'all sites' : u.sites.join(', ') || 'no site',
+          u.disabled ? 'disabled' : '',
+        ]
+          .join(' ')
+          .trimEnd();
+      answer(json, users, users.map(line).join('\n'));
+    });
+  user
+    .command('passwd')
+    .description('give an account a new password and sign it out everywhere')
+    .argument('<name>', 'sign-in name', signInName)
+    .option('--password-stdin', 'read the password from the first line of standard input')
+    .option('--json', 'answer as JSON')
+    .action(async (name: string, flags: Flags & { passwordStdin?: boolean }) => {
+      const given = flags.passwordStdin ? await passwordFrom(around.stdin) : undefined;
+      const password = given ?? generatePassword();
+      await withDatabase((db) => setPassword(db, name, password));
+      const shown = given === undefined ? { password } : {};
+      answer(
+        flags.json,
+        { name, ...shown },
+        `changed ${name}${given === undefined ? `, password ${password}` : ''}`,
+      );
+    });
+}
+
+interface NewUserFlags {
+  role: Role;
+  displayName: string;
+  allSites?: boolean;
+  site?: string[];
+  passwordStdin?: boolean;
+}
+
+function addTokenCommands(root: Command, { withDatabase, answer, clock }: Tools & { clock: Clock }): void {
+  root
+    .command('token')
+    .description('personal API tokens')
+    .command('create')
+    .description('make a token of an account; printed this once')
+    .requiredOption('--user <name>', 'whose token', signInName)
+    .option('--name <text>', 'what it is for', 'command line')
+    .option('--days <n>', 'it expires after so many days; never without', days)
+    .option('--json', 'answer as JSON')
+    .action(async (flags: Flags & { user: string; name: string; days?: number }) => {
+      const now = clock.now();
+      const expiresAt = flags.days === undefined ? null : Math.floor(now / 1000) + flags.days * 86_400;
+      const token = await withDatabase((db) =>
+        issueToken(db, { user: flags.user, name: flags.name, expiresAt }, now),
+      );
+      answer(flags.json, { token, expiresAt }, token);
+    });
+}
+
+function addJoinTokenCommands(
+  root: Command,
+  { withDatabase, answer, clock }: Tools & { clock: Clock },
+): void {
+  root
+    .command('join-token')
+    .description('tokens that let a collector join')
+    .command('create')
+    .description('make a token for one collector of a site; works once, for an hour')
+    .requiredOption('--site <name>', 'the site it joins')
+    .option('--json', 'answer as JSON')
+    .action(async ({ json, site }: Flags & { site: string }) => {
+      const { createEnrolment } = await import('./collectors/enroll.ts');
+      const log = openLog({ logLevel: 'silent' });
+      const token = await withDatabase((db) => createEnrolment({ db, clock, log, audit }).tokenFor(site));
+      answer(json, { token, site }, token);
+    });
+}
+
+const signInName = (text: string): string => {
+  const name = text.trim().toLowerCase();
+  if (!/^[a-z0-9][a-z0-9._@-]{0,63}$/.test(name))
+    throw new InvalidArgumentError('letters, digits and . _ @ - only, at most 64.');
+  return name;
+};
+
+const days = (text: string): number => {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new InvalidArgumentError('a number of days from 1 to 99999.');
+  return Number(text);
+};
+
+/** A password never stands in the arguments: every process of the machine can read those. */
+async function passwordFrom(stdin: Readable): Promise<string> {
+  for await (const line of createInterface({ input: stdin })) {
+    if (line.length >= PASSWORD_LEAST && line.length <= PASSWORD_MOST) return line;
+    break;
+  }
+  throw new StartError(
+    `the password must have ${PASSWORD_LEAST} to ${PASSWORD_MOST} characters, on the first line of standard input`,
+  );
+}
