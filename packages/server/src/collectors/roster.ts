@@ -211,16 +211,16 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
       // An embedded database has one server: whoever was connected was connected to the one before.
       if (db.kind === 'pglite')
         await db.query('UPDATE collectors SET instance = NULL WHERE instance IS NOT NULL');
-      const unlisten = await Promise.all([
-        db.listen(JOBS_CHANNEL, (siteId) => {
+      const unlisten = [
+        await db.listen(JOBS_CHANNEL, (siteId) => {
           if (siteId === '') quietly('looking for jobs', offerWhereWorkIs);
           else offerTo(siteId);
         }),
-        db.listen(LINKS_CHANNEL, heed),
-        db.listen(WATCH_CHANNEL, (siteId) => {
+        await db.listen(LINKS_CHANNEL, heed),
+        await db.listen(WATCH_CHANNEL, (siteId) => {
           for (const session of siteId === '' ? sessions.values() : at(siteId)) session.watch();
         }),
-      ]);
+      ];
       const stops = [
         clock.every(
           CHECK_MS,

@@ -117,12 +117,15 @@ export interface Estimate {
 /** Assumed where the profile lifts the pacing: below what the engines reached on two cores. */
 const UNPACED = 100_000;
 
-/** Networks (/24, IPv6 /64) that ranges touch: each has a rate limit of its own. */
+/** Networks (/24, IPv6 /64) that sorted ranges touch: each has a rate limit of its own. */
 const netsOf = (ranges: readonly Range[]): number => {
   let nets = 0n;
+  let before: string | undefined;
   for (const { family, first, last } of ranges) {
     const bits = family === 4 ? 8n : 64n;
-    nets += (last >> bits) - (first >> bits) + 1n;
+    const shared = before === `${family} ${first >> bits}` ? 1n : 0n;
+    nets += (last >> bits) - (first >> bits) + 1n - shared;
+    before = `${family} ${last >> bits}`;
   }
   return Number(nets);
 };
