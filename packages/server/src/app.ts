@@ -29,6 +29,7 @@ import { restApp } from './kernel/http.ts';
 import { listen } from './kernel/listener.ts';
 import { openLog } from './kernel/log.ts';
 import { openMetrics } from './kernel/metrics.ts';
+import { foldTallies } from './kernel/tally.ts';
 import { webFiles } from './kernel/web.ts';
 import { openLive } from './live/live.ts';
 import { createScanFeature } from './scans/feature.ts';
@@ -43,6 +44,8 @@ const WEB = fileURLToPath(new URL('../../web/dist/site/', import.meta.url));
 const GRACE_MS = 3_000;
 /** How often is decided what only time decides: hold times, silences, expiry. */
 const TEND_MS = 1_000;
+/** How often counts that were appended are folded together. */
+const FOLD_MS = 10_000;
 const PURGE_MS = 3_600_000;
 
 export interface Server {
@@ -165,6 +168,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await rules.start();
     stops.push(await scans.start());
     stops.push(clock.every(TEND_MS, quietly(log, 'tending events', incidents.tend)));
+    stops.push(
+      clock.every(
+        FOLD_MS,
+        quietly(log, 'folding tallies', () => foldTallies(db)),
+      ),
+    );
     stops.push(
       clock.every(
         PURGE_MS,
