@@ -30,7 +30,8 @@ export interface AgentSettings {
   maxMessageSize?: number;
 }
 
-const ETHERNET_PAYLOAD = 1472;
+/** UDP payload of one Ethernet frame, octets. */
+export const ETHERNET_PAYLOAD = 1472;
 
 export class Agent {
   readonly #contexts: () => ReadonlyMap<string, View>;

@@ -3,18 +3,18 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
-import { Agent } from './agent.ts';
+import { Agent, ETHERNET_PAYLOAD } from './agent.ts';
 import type { Access } from './device.ts';
 import type { Mib } from './mib.ts';
 import { engineIdOf } from './product.ts';
-import { mibOf, type RecordingFault, readRecording } from './recording.ts';
+import { mibOf, type Recording, type RecordingFault, readRecording } from './recording.ts';
 import { digest, macPlus } from './seed.ts';
 import { nextHost } from './targets.ts';
 import type { Responder, Wire } from './wire.ts';
 
 export interface ReplaySettings {
   access?: readonly Access[];
-  /** Octets. */
+  /** Octets; by default what fits one Ethernet frame, or the largest value where the device really sent a larger one. */
   maxMessageSize?: number;
   clock?: Clock;
 }
@@ -42,9 +42,11 @@ export async function replay(path: string, settings: ReplaySettings = {}): Promi
   const name = basename(path).replace(ENDING, '');
   const contexts = new Map<string, Mib>();
   const faults: RecordingFault[] = [];
+  let largest = 0;
   for (const [context, file] of [['', path] as const, ...(await contextsOf(path))]) {
     const recording = await readRecording(file);
     faults.push(...recording.faults);
+    largest = Math.max(largest, largestOf(recording));
     contexts.set(context, mibOf(recording, { uptime: seconds }));
   }
   const sysObjectId = contexts.get('')?.get('1.3.6.1.2.1.1.2.0');
@@ -59,9 +61,21 @@ export async function replay(path: string, settings: ReplaySettings = {}): Promi
       'hex',
     ),
     seconds,
-    ...(settings.maxMessageSize === undefined ? {} : { maxMessageSize: settings.maxMessageSize }),
+    maxMessageSize: settings.maxMessageSize ?? Math.max(ETHERNET_PAYLOAD, largest + MESSAGE_HEAD),
   });
   return { name, contexts, faults, responder: responderOf(agent) };
+}
+
+/** Room for all of a message but one value. */
+const MESSAGE_HEAD = 256;
+
+/** Length of the longest recorded value; written in hex it is half as long, so this is never too little. */
+function largestOf({ entries }: Recording): number {
+  let largest = 0;
+  for (const [, cell] of entries) {
+    if ('recorded' in cell && cell.recorded.length > largest) largest = Buffer.byteLength(cell.recorded);
+  }
+  return largest;
 }
 
 export const responderOf =

@@ -134,7 +134,7 @@ const addressRow = z.object({
 export type AddressRow = z.infer<typeof addressRow>;
 
 const neighbourRow = z.object({
-  protocol: z.enum(['lldp', 'cdp', 'fdp', 'ndp']),
+  protocol: z.enum(['lldp', 'cdp', 'fdp', 'edp', 'ndp', 'mndp']),
   /** Local port: ifIndex where it could be resolved, and its name. */
   ifIndex: z.int().optional(),
   localPort: text.optional(),

@@ -2,12 +2,13 @@ import type { Varbind } from '@rollcall/shared/snmp/pdu';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WalkedTable } from '../snmp/walk.ts';
-import { addressesOf, maskLength } from './addresses.ts';
+import { addressColumns, addressesOf, maskLength } from './addresses.ts';
 import { fdbOf, portList, vlansOf } from './bridge.ts';
 import { chassisOf, entitiesOf } from './entities.ts';
 import { interfacesOf, speedOf } from './interfaces.ts';
 import { partsOf } from './inventory.ts';
-import { chassisIdOf, neighboursOf } from './neighbours.ts';
+import { chassisIdOf } from './lldp.ts';
+import { neighbourColumns, neighboursOf } from './neighbours.ts';
 import { addressOf, macOf, physAddressOf, TEXT_MOST, textOf, textOrHex } from './text.ts';
 import { extraOids } from './vendor.ts';
 
@@ -131,6 +132,11 @@ describe('interfacesOf', () => {
       },
     ]);
   });
+  it('reads numbers that an agent sends as text', () => {
+    expect(interfacesOf(walked({ [`${ifEntry}.5:1`]: bytes('1000000000') }))).toEqual([
+      { ifIndex: 1, speedBps: 1_000_000_000 },
+    ]);
+  });
   it('takes ifXTable alone where there is no ifTable, and invents nothing beside an ifTable', () => {
     expect(interfacesOf(walked({ [`${ifXEntry}.1:3`]: bytes('eth3') }))).toEqual([
       { ifIndex: 3, ifName: 'eth3' },
@@ -179,6 +185,30 @@ describe('addressesOf', () => {
       { address: '10.9.9.9', prefixLength: 30, ifIndex: 6 },
       { address: '2001:db8::1', prefixLength: 64, ifIndex: 3 },
     ]);
+  });
+  it.each([
+    ['behind the address an arc, as FortiOS lists one twice', '10.0.0.1.2', 5, {}],
+    ['in front of it ifIndex', '5.10.0.0.1', 5, {}],
+    ['a row number', '0', 5, { '1.3.6.1.2.1.4.20.1.1:0': 'ip:10.0.0.1' }],
+  ])('reads ipAddrTable with %s', (_, index, ifIndex, more) => {
+    const rows = addressesOf(walked({ [`1.3.6.1.2.1.4.20.1.2:${index}`]: ifIndex, ...more }));
+    expect(rows).toEqual([{ address: '10.0.0.1', ifIndex }]);
+  });
+  it('lists no unspecified address, and reads IPv6 written as text into an index', () => {
+    const text = [...Buffer.from('2001:db8::1/64')].join('.');
+    const rows = addressesOf(
+      walked({ '1.3.6.1.2.1.4.20.1.2:0.0.0.0': 3, [`1.3.6.1.2.1.55.1.8.1.2:3.${text}`]: 64 }),
+    );
+    expect(rows).toEqual([{ address: '2001:db8::1', prefixLength: 64, ifIndex: 3 }]);
+  });
+  it('reads TP-Link’s IPv6 addresses', () => {
+    const entry = '1.3.6.1.4.1.11863.6.50.1.1.1';
+    const octets = Buffer.from('20010db8000000000000000000000001', 'hex');
+    const index = `255.2.1.${[...octets].join('.')}`;
+    expect(addressesOf(walked({ [`${entry}.4:${index}`]: octets, [`${entry}.5:${index}`]: 64 }))).toEqual([
+      { address: '2001:db8::1', prefixLength: 64, ifIndex: 255 },
+    ]);
+    expect(addressColumns('1.3.6.1.4.1.11863.5.1')).toContain(`${entry}.4`);
   });
   it('skips an index of the wrong length (E87)', () => {
     expect(addressesOf(walked({ '1.3.6.1.2.1.4.34.1.3:1.3.10.0.0': 5 }))).toEqual([]);
@@ -244,6 +274,69 @@ describe('neighboursOf', () => {
       ),
     ).toEqual([
       { protocol: 'cdp', ifIndex: 3, sysName: 'phone-1', portId: 'Port 1', addresses: ['10.0.0.9'] },
+    ]);
+  });
+  it.each([
+    [
+      'FDP of Foundry',
+      '1.3.6.1.4.1.1991.1.1.3.20.1.2.1.1',
+      { '3:7.1': bytes('core'), '5:7.1': Buffer.from([10, 0, 0, 2]), '7:7.1': bytes('ethernet1/1') },
+      { protocol: 'fdp', sysName: 'core', addresses: ['10.0.0.2'], portId: 'ethernet1/1' },
+    ],
+    [
+      'ISDP of FASTPATH',
+      '1.3.6.1.4.1.4413.1.1.39.1.2.1.1',
+      { '6:7.1': bytes('core'), '7:7.1': bytes('0/1') },
+      { protocol: 'cdp', sysName: 'core', portId: '0/1' },
+    ],
+    [
+      'EDP of Extreme',
+      '1.3.6.1.4.1.1916.1.13.2.1',
+      { '3:7.0.0.0.1.2.3.4.5': bytes('core'), '5:7.0.0.0.1.2.3.4.5': 1, '6:7.0.0.0.1.2.3.4.5': 24 },
+      { protocol: 'edp', sysName: 'core', chassisId: 'macAddress:00:01:02:03:04:05', portId: '1:24' },
+    ],
+    [
+      'MNDP of MikroTik',
+      '1.3.6.1.4.1.14988.1.1.11.1.1',
+      { '3:1': Buffer.from([0, 1, 2, 3, 4, 5]), '6:1': bytes('core'), '8:1': 7 },
+      { protocol: 'mndp', sysName: 'core', chassisId: 'macAddress:00:01:02:03:04:05' },
+    ],
+    [
+      'LLDP of Nokia SR OS',
+      '1.3.6.1.4.1.6527.3.1.2.59.4.1.1',
+      { '6:99.7.1.1': 5, '7:99.7.1.1': bytes('1/1/2'), '9:99.7.1.1': bytes('core') },
+      { protocol: 'lldp', sysName: 'core', portId: '1/1/2' },
+    ],
+    [
+      'LLDP of TP-Link',
+      '1.3.6.1.4.1.11863.6.35.1.2.2.1',
+      { '4:7.1': bytes('00:01:02:03:04:05'), '6:7.1': bytes('eth1'), '9:7.1': bytes('core') },
+      { protocol: 'lldp', sysName: 'core', chassisId: 'macAddress:00:01:02:03:04:05', portId: 'eth1' },
+    ],
+  ])('reads %s', (_, entry, cells, neighbour) => {
+    const named = Object.entries(cells).map(([cell, value]) => [`${entry}.${cell}`, value]);
+    expect(neighboursOf(walked(Object.fromEntries(named)), [{ ifIndex: 7, ifName: 'p7' }])).toEqual([
+      { ...neighbour, ifIndex: 7, localPort: 'p7' },
+    ]);
+    const asked = neighbourColumns(`${entry}.9`);
+    for (const [cell] of named) expect(asked).toContain(String(cell).split(':')[0]);
+    expect(neighbourColumns('1.3.6.1.4.1.99999.1').filter((column) => column.startsWith(entry))).toEqual([]);
+  });
+  it('places RouterOS’ LLDP rows by its own table, and tells by MNDP only what LLDP does not', () => {
+    const mtxr = '1.3.6.1.4.1.14988.1.1.11.1.1';
+    const rows = neighboursOf(
+      walked({
+        [`${rem}.9:0.0.3`]: bytes('lldp-far'),
+        [`${mtxr}.6:3`]: bytes('lldp-far'),
+        [`${mtxr}.8:3`]: 7,
+        [`${mtxr}.6:4`]: bytes('mndp-far'),
+        [`${mtxr}.8:4`]: 8,
+      }),
+      [],
+    );
+    expect(rows).toEqual([
+      { protocol: 'lldp', ifIndex: 7, sysName: 'lldp-far' },
+      { protocol: 'mndp', ifIndex: 8, sysName: 'mndp-far' },
     ]);
   });
   it.each([

@@ -30,7 +30,8 @@ import {
 } from './bridge.ts';
 import { chassisOf, ENTITY_COLUMNS, entitiesOf } from './entities.ts';
 import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf } from './interfaces.ts';
-import { LLDP_LOCAL, localChassisId, NEIGHBOUR_COLUMNS, neighboursOf } from './neighbours.ts';
+import { LLDP_LOCAL, localChassisId } from './lldp.ts';
+import { neighbourColumns, neighboursOf } from './neighbours.ts';
 import { isUnicastMac, macOf, textOf } from './text.ts';
 import { vendorFacts } from './vendor.ts';
 import { VRF_COLUMNS, vrfsOf } from './vrfs.ts';
@@ -54,11 +55,14 @@ export type DeviceFact = DeviceObservation | RowsObservation;
 const DEVICE_BYTES = 64 * 1024 * 1024;
 /** Contexts of single VLANs read for their forwarding tables. */
 const VLAN_CONTEXTS = 64;
+/** Contexts in a row that did not answer, after which no more are asked. */
+const SILENT_CONTEXTS = 2;
 /** VLANs 1002–1005 exist on every Cisco switch for Token Ring and FDDI and hold nothing. */
 const isReservedVlan = (vlan: number): boolean => vlan >= 1002 && vlan <= 1005;
 
 const SNMP_ENGINE_ID = '1.3.6.1.6.3.10.2.1.1.0';
-const DOT1D_BASE_BRIDGE_ADDRESS = '1.3.6.1.2.1.17.1.1.0';
+const BRIDGE = '1.3.6.1.2.1.17';
+const DOT1D_BASE_BRIDGE_ADDRESS = `${BRIDGE}.1.1.0`;
 const SCALARS = [
   IF_NUMBER,
   SNMP_ENGINE_ID,
@@ -121,7 +125,7 @@ class Inventory {
       facts.push(...this.#rows('entities', entities, walked));
     }
     if (wants('neighbours')) {
-      const walked = await this.#walkColumns(NEIGHBOUR_COLUMNS);
+      const walked = await this.#walkColumns(neighbourColumns(system.sysObjectId));
       facts.push(...this.#rows('neighbours', neighboursOf(walked, interfaces), walked));
     }
     if (wants('arp')) {
@@ -167,8 +171,14 @@ class Inventory {
     const rows = fdbOf(whole);
     let complete: Pick<WalkedTable, 'complete' | 'reason'> = whole;
     if (this.#keepsTablePerVlan() && !rows.some((row) => row.vlan !== undefined)) {
+      let silent = 0;
       for (const vlan of vlans.filter((each) => !isReservedVlan(each)).slice(0, VLAN_CONTEXTS)) {
         const session = this.#inVlan(vlan);
+        // An agent without contexts ignores them one by one; each would cost the whole patience of a walk.
+        const first = await session.getNext([BRIDGE]);
+        silent = first.ok || first.code === 'no-such-name' ? 0 : silent + 1;
+        if (silent >= SILENT_CONTEXTS) break;
+        if (silent > 0) continue;
         const walked = await this.#walkColumns(CONTEXT_FDB_COLUMNS, {}, session);
         rows.push(...fdbOf(walked, vlan));
         if (!walked.complete) complete = walked;
@@ -188,7 +198,7 @@ class Inventory {
       credential.version === 'v3'
         ? { ...credential, contextName: `vlan-${vlan}` }
         : { ...credential, community: credential.community.with((name) => `${name}@${vlan}`) };
-    return new Session(engine, target, inside, { ...options, tries: 1 });
+    return new Session(engine, target, inside, { ...options, tries: 2 });
   }
 
   #device(

@@ -19,10 +19,14 @@ export class Row {
     return this.#cells.get(`${this.#table}.${column}`);
   }
 
-  /** Integer of any kind; unsigned ones that an agent encoded as negative are put right where `unsigned`. */
+  /**
+   * Integer of any kind; unsigned ones that an agent encoded as negative are put right where `unsigned`. Agents exist
+   * that send numbers as text.
+   */
   int(column: number, unsigned = false): number | undefined {
     const cell = this.#cell(column);
     if (cell?.type === 'counter64') return Number(cell.value);
+    if (cell?.type === 'octets') return decimal(cell.value);
     if (typeof cell?.value !== 'number') return undefined;
     return unsigned && cell.value < 0 ? cell.value + 2 ** 32 : cell.value;
   }
@@ -68,6 +72,12 @@ export class Row {
   has(column: number): boolean {
     return this.#cell(column) !== undefined;
   }
+}
+
+/** Digits only: two octets that happen to be digits may be anything else, so only what a MIB calls a number is asked. */
+function decimal(octets: Buffer): number | undefined {
+  const text = octets.length <= 15 ? octets.toString('latin1') : '';
+  return /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 /** Columns `table.n` of a table entry. */
