@@ -68,6 +68,13 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(site.changes).toMatchObject([{ kind: 'device.new', deviceName: 'sw1' }]);
   });
 
+  it('names the collector of a device that was seen without a job', async () => {
+    const site = await openSite(db, { collectors: 2 });
+    const { job: _, ...host } = answered('10.0.0.1') as { job?: string };
+    await site.send([host], site.collectors[1]);
+    expect(await site.devices()).toMatchObject([{ collector_id: site.collectors[1] }]);
+  });
+
   it('upgrades a host to a device when its agent answers later, and doubles nothing', async () => {
     const site = await openSite(db);
     await site.send([answered('10.0.0.1', { hostname: 'pr1.example' })]);

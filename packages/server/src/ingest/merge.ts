@@ -90,7 +90,8 @@ const rttMoved = (before: number | null, after: number): boolean =>
 /** What being seen does to a device; `known` tells whether the device already had that address. */
 export function see(row: DeviceRow, seen: Seen, known: boolean): DeviceRow {
   const older = seen.at < row.lastSeen;
-  const fresh = seen.scanId !== row.lastScanId || seen.at - row.lastSeen >= SEEN_GRAIN_MS;
+  const fresh =
+    row.collectorId === null || seen.scanId !== row.lastScanId || seen.at - row.lastSeen >= SEEN_GRAIN_MS;
   const next: DeviceRow = { ...row, missedScans: 0, goneAt: null };
   if (!older && fresh) {
     next.lastSeen = seen.at;
