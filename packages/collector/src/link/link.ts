@@ -9,7 +9,8 @@ import { consequenceOf, type Ending } from './ending.ts';
 import { LINK_MOVES, type LinkState } from './states.ts';
 
 const BACKOFF = { first: 1000, most: 30_000 };
-/** From the open socket to the welcome. */
+/** From the first packet to the open socket, and from there to the welcome. */
+const CONNECT_MS = 10_000;
 const GREETING_MS = 10_000;
 /** A link that held so long was a good one: the next failure starts from the shortest wait. */
 const STABLE_MS = 30_000;
@@ -141,7 +142,10 @@ export class Link {
   #look(): void {
     const now = this.#deps.clock.monotonic();
     const greeting = this.#state === 'challenged' || this.#state === 'greeting';
-    if (now - this.#heardAt > SILENCE_MS) this.#line?.cut('nothing was heard of the server for too long');
+    if (this.#state === 'connecting') {
+      if (now - this.#heardAt > CONNECT_MS) this.#line?.cut('the server did not open the link in time');
+    } else if (now - this.#heardAt > SILENCE_MS)
+      this.#line?.cut('nothing was heard of the server for too long');
     else if (greeting && now - this.#openedAt > GREETING_MS)
       this.#line?.cut('the server did not greet in time');
     else this.#conversation?.pump();
