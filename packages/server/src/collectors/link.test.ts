@@ -5,6 +5,7 @@ import type { Database } from '../kernel/db.ts';
 import type { Call } from '../kernel/handler.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { type Instance, openInstance } from '../testing/gateway.ts';
+import { ManualClock } from '../testing/manual-clock.ts';
 import { addSite } from '../testing/rows.ts';
 import {
   type Disk,
@@ -621,6 +622,44 @@ describe.each(databases())('collectors on %s', (_name, open) => {
       expect(events().sort()).toEqual(['collector.offline', 'collector.online']);
     });
 
+    it('is there again after its instance could not write for a while', async () => {
+      const disk = await enrolled(db, await site());
+      await connect(disk);
+      await db.query(`UPDATE collectors SET last_seen_at = now() - interval '90 seconds' WHERE id = $1`, [
+        disk.id,
+      ]);
+      await two.collectors.roster.forgetDead();
+      await two.collectors.roster.noteAbsent();
+      expect(await row(disk.id)).toMatchObject({ instance: null, connected: false });
+      await one.collectors.roster.writeBeats();
+      expect(await row(disk.id)).toMatchObject({ instance: one.collectors.instance, connected: true });
+      expect(one.raised.at(-1)).toMatchObject({ kind: 'collector.online', collectorId: disk.id });
+    });
+
+    it('says of nobody that he is away right after a start', async () => {
+      const disk = await enrolled(db, await site());
+      await db.query(
+        `UPDATE collectors SET connected_at = now(), last_seen_at = now() - interval '1 hour' WHERE id = $1`,
+        [disk.id],
+      );
+      const clock = new ManualClock();
+      const third = await openInstance(db, { clock });
+      const said = (...by: Instance[]) =>
+        by.flatMap(({ raised }) =>
+          raised.filter((change) => 'collectorId' in change && change.collectorId === disk.id),
+        );
+      await clock.pass(55_000);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(said(third)).toEqual([]);
+      // One of those that run since a minute of real time may come first.
+      for (let i = 0; i < 20 && said(one, two, third).length === 0; i++) {
+        await clock.pass(10_000);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect(said(one, two, third)).toMatchObject([{ kind: 'collector.offline' }]);
+      await third.stop();
+    });
+
     it('forgets what a dead instance left behind', async () => {
       const siteId = await site();
       const disk = await enrolled(db, siteId);
@@ -631,7 +670,7 @@ describe.each(databases())('collectors on %s', (_name, open) => {
       const get = async () =>
         (await one.collectors.handlers['collectors.get'](call({ params: { id: disk.id } }))).data;
       expect(await get()).toMatchObject({ online: false });
-      await one.collectors.roster.noteAbsent();
+      await one.collectors.roster.forgetDead();
       expect((await row(disk.id)).instance).toBeNull();
     });
 

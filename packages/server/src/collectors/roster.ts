@@ -3,7 +3,6 @@
  * is told by NOTIFY and found again by looking, so a lost notification costs a second or a few, never more.
  */
 import { CloseCode, type Ruleset } from '@rollcall/shared/protocol';
-import type { Sql } from '../kernel/db.ts';
 import {
   JOBS_CHANNEL,
   LINKS_CHANNEL,
@@ -29,6 +28,16 @@ const OFFLINE_SECONDS = 60;
 const CLOCK_OFF_MS = 10_000;
 
 type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'raise' | 'jobs'> & { instance: string };
+
+interface Written {
+  id: string;
+  name: string;
+  site_id: string;
+  /** Clock offsets, milliseconds. */
+  was: number;
+  is: number;
+  absent: boolean;
+}
 
 export type Roster = ReturnType<typeof createRoster>;
 
@@ -102,7 +111,10 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
     for (const siteId of await jobs.sitesWithWork()) offerTo(siteId);
   };
 
-  /** Writes that they are there, what they said of themselves, and how their clocks go. */
+  /**
+   * Writes that they are there, what they said of themselves, and how their clocks go. Whoever another instance took for
+   * gone, because this one could not write for a while, is there again.
+   */
   const writeBeats = async (): Promise<void> => {
     const rows = [...sessions].map(([id, session]) => ({
       id,
@@ -111,61 +123,88 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
     }));
     if (rows.length === 0) return;
     await db.transaction(async (sql) => {
-      const turned = await sql.query<{ id: string; name: string; site_id: string; was: number; is: number }>(
+      const written = await sql.query<Written>(
         `WITH said AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "offset" int, health jsonb)),
-           before AS (SELECT c.id, c.clock_offset_ms AS was FROM collectors c JOIN said ON said.id = c.id
-             ORDER BY c.id FOR UPDATE OF c)
-         UPDATE collectors c SET last_seen_at = now(), clock_offset_ms = said."offset",
-           health = c.health || said.health
-         FROM said JOIN before ON before.id = said.id WHERE c.id = said.id AND c.instance = $2
-         RETURNING c.id, c.name, c.site_id, before.was, c.clock_offset_ms AS is`,
+           before AS (SELECT c.id, c.clock_offset_ms AS was, c.connected_at IS NULL AS absent
+             FROM collectors c JOIN said ON said.id = c.id ORDER BY c.id FOR UPDATE OF c)
+         UPDATE collectors c SET last_seen_at = now(), clock_offset_ms = said."offset", instance = $2,
+           connected_at = coalesce(c.connected_at, now()), health = c.health || said.health
+         FROM said JOIN before ON before.id = said.id
+         WHERE c.id = said.id AND c.status = 'active' AND coalesce(c.instance, $2) = $2
+         RETURNING c.id, c.name, c.site_id, before.was, before.absent, c.clock_offset_ms AS is`,
         [JSON.stringify(rows), instance],
       );
-      await raiseClocks(sql, turned);
+      const back = written.filter(({ absent }) => absent);
+      const changes = [
+        ...back.map((row) => ({ kind: 'collector.online' as const, ...about(row) })),
+        ...clocks(written),
+      ];
+      if (changes.length > 0) await raise(sql, changes);
     });
   };
 
-  const raiseClocks = async (
-    sql: Sql,
-    rows: readonly { id: string; name: string; site_id: string; was: number; is: number }[],
-  ): Promise<void> => {
-    const changes = rows.flatMap(({ id, name, site_id, was, is }) => {
-      const off = Math.abs(is) > CLOCK_OFF_MS && Math.abs(was) <= CLOCK_OFF_MS;
-      const well = Math.abs(is) <= CLOCK_OFF_MS / 2 && Math.abs(was) > CLOCK_OFF_MS / 2;
-      if (!off && !well) return [];
-      const about = { siteId: site_id, at: clock.now(), collectorId: id, collectorName: name };
-      return [{ kind: 'collector.clock' as const, ...about, offsetMs: is, ok: well }];
+  const about = ({ id, name, site_id }: { id: string; name: string; site_id: string }) => ({
+    siteId: site_id,
+    at: clock.now(),
+    collectorId: id,
+    collectorName: name,
+  });
+
+  /** Clocks that crossed the bound, either way. */
+  const clocks = (rows: readonly Written[]) =>
+    rows.flatMap((row) => {
+      const [was, is] = [Math.abs(row.was), Math.abs(row.is)];
+      const off = is > CLOCK_OFF_MS && was <= CLOCK_OFF_MS;
+      const well = is <= CLOCK_OFF_MS / 2 && was > CLOCK_OFF_MS / 2;
+      return off || well
+        ? [{ kind: 'collector.clock' as const, ...about(row), offsetMs: row.is, ok: well }]
+        : [];
     });
-    if (changes.length > 0) await raise(sql, changes);
+
+  /** Forgets what dead instances left behind. */
+  const forgetDead = async (): Promise<void> => {
+    await db.query(
+      `UPDATE collectors SET instance = NULL
+       WHERE instance IS NOT NULL AND last_seen_at < now() - interval '${ONLINE_SECONDS} seconds'`,
+    );
   };
 
-  /** Forgets what dead instances left behind, and says which collectors stay away. */
+  /** Says which collectors stay away. */
   const noteAbsent = (): Promise<void> =>
     db.transaction(async (sql) => {
-      await sql.query(
-        `UPDATE collectors SET instance = NULL
-         WHERE instance IS NOT NULL AND last_seen_at < now() - interval '${ONLINE_SECONDS} seconds'`,
-      );
       const rows = await sql.query<{ id: string; name: string; site_id: string; last_seen_at: Date }>(
         `UPDATE collectors SET connected_at = NULL WHERE id IN (
            SELECT id FROM collectors WHERE status = 'active' AND connected_at IS NOT NULL AND instance IS NULL
              AND last_seen_at < now() - interval '${OFFLINE_SECONDS} seconds' ORDER BY id FOR UPDATE SKIP LOCKED)
          RETURNING id, name, site_id, last_seen_at`,
       );
-      const at = clock.now();
-      const changes = rows.map(({ id, name, site_id, last_seen_at }) => ({
+      const changes = rows.map((row) => ({
         kind: 'collector.offline' as const,
-        siteId: site_id,
-        at,
-        collectorId: id,
-        collectorName: name,
-        lastSeen: last_seen_at.getTime(),
+        ...about(row),
+        lastSeen: row.last_seen_at.getTime(),
         reason: `not connected for ${OFFLINE_SECONDS} seconds`,
       }));
       if (changes.length > 0) await raise(sql, changes);
       for (const { id, site_id } of rows)
         await notifyLive(sql, { site: site_id, kind: 'collector', ids: [id] });
     });
+
+  /**
+   * One round of presence. Who is away is said only by an instance that has been here, with its database, for as long as
+   * it takes to come back: after a restart nobody is away, everybody is on the way.
+   */
+  const watching = () => {
+    let since = clock.monotonic();
+    let last = since;
+    return async (): Promise<void> => {
+      await writeBeats();
+      await forgetDead();
+      const now = clock.monotonic();
+      if (now - last > 3 * BEAT_MS) since = now;
+      last = now;
+      if (now - since >= OFFLINE_SECONDS * 1000) await noteAbsent();
+    };
+  };
 
   const away = async (ids: readonly string[]): Promise<void> => {
     await db.transaction(async (sql) => {
@@ -227,8 +266,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
           round('checking collectors', () => check([...sessions.keys()])),
         ),
         clock.every(OFFER_MS, round('looking for jobs', offerWhereWorkIs)),
-        clock.every(BEAT_MS, round('writing heartbeats', writeBeats)),
-        clock.every(BEAT_MS, round('looking for absent collectors', noteAbsent)),
+        clock.every(BEAT_MS, round('noting who is there', watching())),
       ];
       return async () => {
         for (const stop of stops) stop();
@@ -251,6 +289,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
 
     // Rounds by hand, for those who wait for no clock.
     writeBeats,
+    forgetDead,
     noteAbsent,
   };
 }
