@@ -1,0 +1,163 @@
+/** A source as a process of its own, behind a proxy of its own. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { join as joinSite } from '@rollcall/collector/join';
+import { Child, type Ended, eventually, tail } from './child.ts';
+import type { SourceName } from './facts.ts';
+import { FaultProxy } from './proxy.ts';
+import type { Server } from './server.ts';
+
+/** The compiled program, from the sources and from dist/ alike. */
+const PROGRAM = fileURLToPath(new URL('.', import.meta.url)).replace(
+  /chaos\/(dist\/)?$/,
+  'chaos/dist/source.js',
+);
+
+/** What a source last said of itself. */
+export interface Told {
+  /** Next number. */
+  n: number;
+  /** Observations its outbox took in this life. */
+  kept: number;
+  /** Observations in the outbox. */
+  depth: number;
+  paused: string | null;
+  drops: Record<string, number>;
+  link: string;
+  epoch: string;
+}
+
+export interface SourceOptions {
+  folder: string;
+  name: SourceName;
+  site: { id: string; name: string };
+  /** Observations per second. */
+  rate: number;
+  outboxBytes?: number;
+}
+
+export class SourceProcess {
+  readonly #options: SourceOptions;
+  readonly proxy: FaultProxy;
+  #child: Child | undefined;
+  told: Told | undefined;
+  id = '';
+  starts = 0;
+
+  private constructor(options: SourceOptions, proxy: FaultProxy) {
+    this.#options = options;
+    this.proxy = proxy;
+  }
+
+  /** Opens its proxy and joins its site through it, by a token as an administrator makes it. */
+  static async enrol(options: SourceOptions, server: Server): Promise<SourceProcess> {
+    mkdirSync(options.folder, { recursive: true });
+    const proxy = await FaultProxy.open({ host: '127.0.0.1', port: server.port });
+    const source = new SourceProcess(options, proxy);
+    const { token } = await server.api<{ token: string }>('POST', '/api/collectors/join-tokens', {
+      siteId: options.site.id,
+    });
+    const name = `source-${options.name.index}`;
+    const url = `http://127.0.0.1:${proxy.port}`;
+    const identity = await joinSite({ stateFolder: source.stateFolder, url, token, name });
+    source.id = identity.collector;
+    return source;
+  }
+
+  get name(): SourceName {
+    return this.#options.name;
+  }
+  get site(): { id: string; name: string } {
+    return this.#options.site;
+  }
+  get stateFolder(): string {
+    return join(this.#options.folder, 'state');
+  }
+  get ledgerFile(): string {
+    return join(this.#options.folder, 'ledger');
+  }
+  get logFile(): string {
+    return join(this.#options.folder, 'source.log');
+  }
+  get child(): Child | undefined {
+    return this.#child;
+  }
+  get running(): boolean {
+    return this.#child !== undefined && this.#child.over === undefined;
+  }
+  get linked(): boolean {
+    return this.running && this.told?.link === 'ready';
+  }
+
+  /** `wrap`: words before the command (strace, unshare). */
+  start({ wrap = [], env = {}, flags = [] }: StartSource = {}): void {
+    if (this.running) throw new Error('the source runs already');
+    this.starts += 1;
+    this.told = undefined;
+    const { name, rate, outboxBytes = 1e10 } = this.#options;
+    const words = [
+      ...wrap,
+      process.execPath,
+      ...(env.CHAOS_CLOCK_FILE ? ['--import', preload('clock')] : []),
+      PROGRAM,
+      this.stateFolder,
+      this.ledgerFile,
+      ...[name.index, name.place, rate, outboxBytes].map(String),
+      ...flags,
+    ];
+    const child = new Child({
+      command: words[0] ?? '',
+      args: words.slice(1),
+      env: { LOG_LEVEL: 'info', ...env },
+      logFile: this.logFile,
+      channel: true,
+    });
+    child.onMessage((message) => {
+      if (this.#child === child) this.told = message as Told;
+    });
+    this.#child = child;
+  }
+
+  /** Starts and waits for its first word; throws with its last ones when it ends instead: a start that failed. */
+  async startSpeaking(options: StartSource = {}, forMs = 30_000): Promise<void> {
+    this.start(options);
+    const told = await eventually(() => this.told ?? (this.running ? undefined : 'ended'), forMs, 10);
+    if (told === undefined || told === 'ended')
+      throw new Error(`source ${this.name.index} does not start:\n${tail(this.logFile)}`);
+  }
+
+  kill(): Promise<Ended | undefined> {
+    return this.#child?.kill() ?? Promise.resolve(undefined);
+  }
+  stop(patienceMs = 15_000): Promise<Ended | undefined> {
+    return this.#child?.stop(patienceMs) ?? Promise.resolve(undefined);
+  }
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.signal(signal);
+  }
+
+  setRate(rate: number): void {
+    this.#options.rate = rate;
+    this.#child?.send({ rate });
+  }
+  /** Observes up to this number and no further. */
+  setUntil(until: number): void {
+    this.#child?.send({ until });
+  }
+
+  /** Everything it observed is with the server. */
+  drained(forMs: number): Promise<true | undefined> {
+    return eventually(() => this.linked && this.told?.depth === 0, forMs, 100);
+  }
+}
+
+export interface StartSource {
+  wrap?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+  flags?: readonly string[];
+}
+
+/** URL of a module of the harness to be loaded into a process before its own. */
+export const preload = (name: string): string =>
+  new URL(`file://${PROGRAM.replace(/source\.js$/, `preload-${name}.js`)}`).href;

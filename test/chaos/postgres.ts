@@ -1,0 +1,162 @@
+/** A PostgreSQL of our own, to be stopped, frozen and filled: a cluster in a temporary folder on a free port. */
+import { spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { atExit, output } from './child.ts';
+
+const VERSIONS = '/usr/lib/postgresql';
+
+/** Folder of the newest PostgreSQL on this machine, or undefined. */
+export function postgresPrograms(): string | undefined {
+  if (!existsSync(VERSIONS)) return undefined;
+  const [newest] = readdirSync(VERSIONS)
+    .filter((version) => existsSync(join(VERSIONS, version, 'bin', 'initdb')))
+    .sort((a, b) => Number(b) - Number(a));
+  return newest === undefined ? undefined : join(VERSIONS, newest, 'bin');
+}
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+export class Postgres {
+  readonly #programs: string;
+  readonly #folder: string;
+  readonly port: number;
+  readonly #forget: () => void;
+
+  private constructor(programs: string, folder: string, port: number) {
+    this.#programs = programs;
+    this.#folder = folder;
+    this.port = port;
+    this.#forget = atExit(() => {
+      if (this.#parent !== undefined && this.running) process.kill(this.#parent, 'SIGQUIT');
+      rmSync(folder, { recursive: true, force: true });
+    });
+  }
+
+  /** Makes a cluster and starts it. Durable as in production: fsync and synchronous_commit are on. */
+  static async create(): Promise<Postgres> {
+    const programs = postgresPrograms();
+    if (!programs) throw new Error('PostgreSQL is not installed');
+    const folder = mkdtempSync(join(tmpdir(), 'rollcall-chaos-pg-'));
+    if (asRoot()) chownSync(folder, ...accountOf('postgres'));
+    const cluster = new Postgres(programs, folder, await freePort());
+    const data = join(folder, 'data');
+    await cluster.#run('initdb', [
+      '-D',
+      data,
+      '-A',
+      'trust',
+      '-U',
+      'postgres',
+      '-E',
+      'UTF8',
+      '--locale=C.UTF-8',
+    ]);
+    await cluster.start();
+    return cluster;
+  }
+
+  url(database = 'postgres'): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
+  }
+
+  async start(): Promise<void> {
+    const options = [
+      `-p ${this.port}`,
+      `-k ${this.#folder}`,
+      '-c listen_addresses=127.0.0.1',
+      '-c max_connections=60',
+      '-c shared_buffers=256MB',
+    ];
+    const log = join(this.#folder, 'log');
+    await this.#control('-w', '-t', '120', '-l', log, '-o', options.join(' '), 'start');
+  }
+
+  /** immediate: as after a crash. fast: sessions are ended, everything is written. */
+  async stop(how: 'immediate' | 'fast'): Promise<void> {
+    await this.#control('-w', '-m', how, 'stop').catch((error: unknown) => {
+      if (this.running) throw error;
+    });
+  }
+
+  /** The parent process and all sessions. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    const parent = this.#parent;
+    if (parent === undefined) return;
+    const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(parent)], { encoding: 'utf8' }).stdout;
+    for (const pid of [parent, ...children.split(/\s+/).filter(Boolean).map(Number)]) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // A session that ended just now.
+      }
+    }
+  }
+
+  /** Runs one statement as a person would, outside of any pool. */
+  async sql(text: string, database = 'postgres'): Promise<string> {
+    const args = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-d', this.url(database), '-c', text];
+    return (await output(join(this.#programs, 'psql'), args)).trim();
+  }
+
+  get running(): boolean {
+    const parent = this.#parent;
+    if (parent === undefined) return false;
+    try {
+      process.kill(parent, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async destroy(): Promise<void> {
+    this.signal('SIGCONT');
+    if (this.running) await this.stop('immediate');
+    this.#forget();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #parent(): number | undefined {
+    try {
+      return Number(readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #control(...args: string[]): Promise<string> {
+    return this.#run('pg_ctl', ['-D', join(this.#folder, 'data'), ...args]);
+  }
+
+  /** PostgreSQL refuses to run as root. Its output is not piped: the server keeps what it inherits. */
+  async #run(program: string, args: readonly string[]): Promise<string> {
+    const file = join(this.#programs, program);
+    const quiet = ['-c', '"$@" >"$0" 2>&1 </dev/null || { cat "$0" >&2; exit 1; }'];
+    const words = [...quiet, join(this.#folder, `${program}.out`), file, ...args];
+    if (!asRoot()) return output('sh', words);
+    const as = ['--reuid=postgres', '--regid=postgres', '--clear-groups'];
+    return output('setpriv', [...as, 'env', `HOME=${this.#folder}`, 'sh', ...words]);
+  }
+}
+
+export const asRoot = (): boolean => process.geteuid?.() === 0;
+
+function accountOf(name: string): [number, number] {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((each) => each.startsWith(`${name}:`));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  if (uid === undefined || gid === undefined) throw new Error(`there is no account ${name}`);
+  return [Number(uid), Number(gid)];
+}

@@ -1,0 +1,146 @@
+/**
+ * A collector that sweeps nothing: real outbox, real link, real identity, and observations that it makes up at a given
+ * rate, each written to its ledger first. Told what to do over the channel of its parent; see `collector.ts`.
+ *
+ *   node source.js STATE-FOLDER LEDGER INDEX PLACE RATE OUTBOX-BYTES [--no-link]
+ */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { Keys, loadIdentity, prepareFolder, saveIdentity } from '@rollcall/collector/identity';
+import { Link } from '@rollcall/collector/link/link';
+import { openLog } from '@rollcall/collector/log';
+import { Outbox } from '@rollcall/collector/outbox/outbox';
+import { systemClock as clock } from '@rollcall/shared/clock';
+import { lockFolder } from '@rollcall/shared/lock';
+import { factOf } from './facts.ts';
+import { LedgerWriter, readLedger } from './ledger.ts';
+
+const [folder = '', ledgerFile = '', index = '', place = '', perSecond = '', bytes = '', ...flags] =
+  process.argv.slice(2);
+const log = await openLog(process.env.LOG_LEVEL ?? 'info');
+
+/** Appends that may wait for the disk; more would only measure this process's memory. */
+const WAITING = 16;
+const TICK_MS = 50;
+const TELL_MS = 200;
+
+prepareFolder(folder);
+const lock = await lockFolder(folder, 'collector');
+if (!lock.ok) {
+  log.fatal(`the state folder ${folder} is in use by ${lock.heldBy}`);
+  process.exit(3);
+}
+const loaded = loadIdentity(folder);
+if (!loaded) throw new Error('not joined');
+let { identity } = loaded;
+const keys = new Keys(folder, loaded.key);
+
+const ledger = new LedgerWriter(ledgerFile);
+const source = { index: Number(index), place: Number(place) };
+let n = (readLedger(ledgerFile).entries.at(-1)?.n ?? -1) + 1;
+let rate = Number(perSecond);
+/** Stop at this number. */
+let until = Number.POSITIVE_INFINITY;
+let kept = 0;
+let waiting = 0;
+
+const outbox = await Outbox.open({
+  folder: join(folder, 'outbox'),
+  settings: { bytes: Number(bytes), ageMs: 1e12, minFreeBytes: 0 },
+  clock,
+  log,
+});
+
+let state = 'waiting';
+const link = flags.includes('--no-link')
+  ? undefined
+  : new Link({
+      clock,
+      log,
+      collector: {
+        outbox,
+        identity: () => identity,
+        saveGeneration: (generation) => {
+          saveIdentity(folder, { ...identity, generation });
+          identity = { ...identity, generation };
+        },
+        key: () => keys.current,
+        keyWorks: (key) => keys.works(key),
+        makeNextKey: () => keys.makeNext(),
+        useNextKey: () => keys.useNext(),
+        tryOtherKey: () => keys.tryOther(),
+        about: () => ({ software: 'chaos source', hostname: hostname(), capacity: 0, engines: [] }),
+        health: () => {
+          const { depth, bytes, oldest, drops } = outbox.status();
+          return {
+            time: clock.now(),
+            outbox: { depth, bytes, oldest: oldest === null ? null : Math.max(0, oldest) },
+            drops,
+          };
+        },
+        working: () => [],
+        assign: () => undefined,
+        cancel: () => undefined,
+        rules: () => undefined,
+        watch: () => undefined,
+        wentBack: (reason) => outbox.startAnew(reason),
+      },
+      onState: (next) => {
+        state = next;
+        tell();
+      },
+    });
+
+function tell(): void {
+  const { depth, paused, drops } = outbox.status();
+  process.send?.({ n, kept, depth, paused, drops, link: state, epoch: outbox.epoch });
+}
+tell();
+clock.every(TELL_MS, tell);
+
+let owed = 0;
+const stopMaking = clock.every(TICK_MS, () => {
+  owed = Math.min(owed + (rate * TICK_MS) / 1000, rate);
+  const count = Math.min(Math.floor(owed), until - n);
+  if (count <= 0 || waiting >= WAITING) return;
+  owed -= count;
+  observe(count);
+});
+
+function observe(count: number): void {
+  const first = n;
+  const facts = Array.from({ length: count }, (_, i) => factOf(source, first + i, clock.now()));
+  n += count;
+  ledger.observed(facts);
+  waiting += 1;
+  outbox
+    .append(facts.map(({ observation }) => observation))
+    .then(
+      () => {
+        ledger.kept(first, first + count - 1);
+        kept += count;
+      },
+      (error: unknown) => log.warn({ err: error }, 'not kept'),
+    )
+    .finally(() => {
+      waiting -= 1;
+    });
+}
+
+let stopping = false;
+async function stop(): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  stopMaking();
+  await link?.stop();
+  await outbox.close();
+  ledger.close();
+  if (lock.ok) await lock.release();
+  process.exit(0);
+}
+process.on('SIGTERM', () => void stop());
+process.on('disconnect', () => process.exit(4));
+process.on('message', (message: { rate?: number; until?: number }) => {
+  if (message.rate !== undefined) rate = message.rate;
+  if (message.until !== undefined) until = message.until;
+});
