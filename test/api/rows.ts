@@ -76,9 +76,10 @@ export const rows = {
   'collectors.get': { param: on('collector'), outside: 404 },
   'collectors.update': { param: on('collector'), body: () => ({ name: fresh('collector') }), outside: 404 },
   'collectors.revoke': { param: on('collector'), outside: 404 },
-  'collectors.rotate': { param: on('collector'), outside: 404 },
+  // It makes its new key itself, and it is not online.
+  'collectors.rotate': { param: on('collector'), success: 409, outside: 404 },
   'collectors.release': { param: on('quarantined'), outside: 404 },
-  'collectors.delete': { param: on('collector'), outside: 404 },
+  'collectors.delete': { param: on('revoked'), outside: 404 },
   'credentials.list': { outside: 'nothing' },
   'credentials.get': { param: on('credential'), outside: 404 },
   'credentials.create': {

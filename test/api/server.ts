@@ -1,51 +1,55 @@
-/** The REST side of the server on a database of a test: every operation whose feature is there. */
-import { accountHandlers } from '@rollcall/server/accounts/accounts';
-import { openAuthenticator } from '@rollcall/server/kernel/auth';
+/** The whole server, as it is started in earnest, on a database of the test's own. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '@rollcall/server/app';
+import { readConfig } from '@rollcall/server/kernel/config';
 import type { Database } from '@rollcall/server/kernel/db';
-import type { Handlers } from '@rollcall/server/kernel/handler';
-import { restApp } from '@rollcall/server/kernel/http';
-import { listen } from '@rollcall/server/kernel/listener';
 import { openLog } from '@rollcall/server/kernel/log';
-import { openMetrics } from '@rollcall/server/kernel/metrics';
-import { serviceHandlers } from '@rollcall/server/service/service';
-import { operations } from '@rollcall/shared/api/index';
-import type { Operation } from '@rollcall/shared/api/operation';
-import { systemClock } from '@rollcall/shared/clock';
+import { type Keyring, openKeyring } from '@rollcall/server/scans/keyring';
+import { createPostgres } from '@rollcall/server/testing/database';
 
 export interface ApiServer {
   url: string;
-  operations: Record<string, Operation>;
-  /** Lines of warnings and errors. */
+  db: Database;
+  /** The server's own: what it seals with. */
+  keyring: Keyring;
+  /** Lines of warnings and errors since the start. */
   trouble: string[];
   stop(): Promise<void>;
 }
 
-export async function startApi(db: Database): Promise<ApiServer> {
+/** The databases a suite of the whole server runs on: PostgreSQL where TEST_DATABASE_URL names a server. */
+export const kinds = (): ('pglite' | 'postgresql')[] =>
+  process.env.TEST_DATABASE_URL ? ['pglite', 'postgresql'] : ['pglite'];
+
+/** Starts it, with every answer checked against its schema. Dispose of the database with `closeDatabases`. */
+export async function startApi(kind: 'pglite' | 'postgresql'): Promise<ApiServer> {
   const trouble: string[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-api-'));
+  const url = kind === 'postgresql' ? await freshPostgres() : undefined;
+  const config = readConfig({
+    PORT: '0',
+    ROLLCALL_DATA: folder,
+    ROLLCALL_RATE_LIMIT: '0',
+    LOG_LEVEL: 'warn',
+    ...(url !== undefined && { DATABASE_URL: url }),
+  });
   const destination = { write: (line: string) => void trouble.push(line) };
-  const log = openLog({ logLevel: 'warn' }, { destination, terminal: false });
-  const clock = systemClock;
-  const auth = await openAuthenticator({ db, clock, log });
-  const handlers: Partial<Handlers> = {
-    ...accountHandlers({ db, clock, forget: auth.forget }),
-    ...serviceHandlers({ db, clock, metrics: openMetrics(), accepting: () => true }),
-  };
-  const table: Record<string, Operation> = Object.fromEntries(
-    Object.entries(operations).filter(([id]) => id in handlers),
-  );
-  const app = restApp({ operations: table, handlers, auth, log, checkResponses: true });
-  const listener = await listen(
-    app,
-    { host: '127.0.0.1', port: 0, tls: undefined, connections: 100 },
-    { log, clock },
-  );
+  const log = openLog(config, { destination, terminal: false });
+  const server = await startServer(config, { log, checkResponses: true });
+  trouble.length = 0;
   return {
-    url: listener.url,
-    operations: table,
+    url: server.url,
+    db: server.db,
+    keyring: openKeyring({ folder, file: undefined, credentialsDirectory: undefined }),
     trouble,
     stop: async () => {
-      await listener.stop(1_000);
-      await auth.close();
+      await server.stop();
+      rmSync(folder, { recursive: true });
     },
   };
 }
+
+const freshPostgres = async (): Promise<string> =>
+  (await createPostgres(process.env.TEST_DATABASE_URL ?? '')).url;

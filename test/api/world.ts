@@ -4,10 +4,12 @@
  */
 
 import { hashPassword } from '@rollcall/server/accounts/password';
-import type { Database } from '@rollcall/server/kernel/db';
+import type { Database, Sql } from '@rollcall/server/kernel/db';
 import { hashOf, mintSessionId, mintToken } from '@rollcall/server/kernel/token';
+import type { Keyring } from '@rollcall/server/scans/keyring';
 import type { Role } from '@rollcall/shared/model';
 import { ROLES } from '@rollcall/shared/model';
+import { profileSettings } from '@rollcall/shared/profile';
 import { uuidv7 } from '@rollcall/shared/uuid';
 
 /** Stands in every text of site Alpha: nobody without that site may ever read it. */
@@ -51,6 +53,7 @@ const THINGS = [
   'job',
   'collector',
   'quarantined',
+  'revoked',
   'joinToken',
   'credential',
   'profile',
@@ -90,7 +93,7 @@ const TABLES = [
 let passwordHash: string | undefined;
 
 /** Empties the database and fills it anew: same kinds of things, new credentials. Built-in profiles stay. */
-export async function makeWorld(db: Database): Promise<World> {
+export async function makeWorld(db: Database, keyring: Keyring): Promise<World> {
   passwordHash ??= await hashPassword(PASSWORD);
   const world: World = {
     people: [],
@@ -99,20 +102,22 @@ export async function makeWorld(db: Database): Promise<World> {
     id: Object.fromEntries(THINGS.map((thing) => [thing, uuidv7()])) as World['id'],
     joinToken: '',
   };
-  for (const table of TABLES) await db.query(`DELETE FROM ${table}`);
-  await db.query(`DELETE FROM profiles WHERE NOT built_in`);
-  await db.query(
-    `INSERT INTO sites (id, name, networks, exclude) VALUES ($1, $2, $3::text[], '{}'), ($4, 'Beta', '{10.88.0.0/16}', '{}')`,
-    [world.site.alpha, `Alpha ${CANARY}`, [ALPHA_NETWORK], world.site.beta],
-  );
-  await people(db, world);
-  await inventory(db, world);
-  await incidents(db, world);
-  await discovery(db, world);
+  await db.transaction(async (sql) => {
+    for (const table of TABLES) await sql.query(`DELETE FROM ${table}`);
+    await sql.query(`DELETE FROM profiles WHERE NOT built_in`);
+    await sql.query(
+      `INSERT INTO sites (id, name, networks, exclude) VALUES ($1, $2, $3::text[], '{}'), ($4, 'Beta', '{10.88.0.0/16}', '{}')`,
+      [world.site.alpha, `Alpha ${CANARY}`, [ALPHA_NETWORK], world.site.beta],
+    );
+    await people(sql, world);
+    await inventory(sql, world);
+    await incidents(sql, world);
+    await discovery(sql, world, keyring);
+  });
   return world;
 }
 
-async function people(db: Database, world: World): Promise<void> {
+async function people(db: Sql, world: World): Promise<void> {
   for (const role of ROLES)
     for (const reach of REACHES) {
       const name = `${role}-${reach}`;
@@ -168,7 +173,7 @@ async function people(db: Database, world: World): Promise<void> {
 }
 
 async function account(
-  db: Database,
+  db: Sql,
   world: World,
   { name, role, reach, displayName = '' }: { name: string; role: Role; reach: Reach; displayName?: string },
 ): Promise<Omit<Person, 'name' | 'role' | 'reach'>> {
@@ -194,10 +199,10 @@ async function account(
   return { id, token: token.plaintext, tokenId, cookie: `rollcall=${secret}`, sessionId };
 }
 
-async function inventory(db: Database, { site, id }: World): Promise<void> {
+async function inventory(db: Sql, { site, id }: World): Promise<void> {
   await db.query(
     `INSERT INTO collectors (id, site_id, name, public_key, status)
-     VALUES ($1, $3, $4, $6, 'active'), ($2, $3, $5, $7, 'quarantined')`,
+     VALUES ($1, $3, $4, $6, 'active'), ($2, $3, $5, $7, 'quarantined'), ($8, $3, $9, $10, 'revoked')`,
     [
       id.collector,
       id.quarantined,
@@ -206,6 +211,9 @@ async function inventory(db: Database, { site, id }: World): Promise<void> {
       `two ${CANARY}`,
       Buffer.alloc(32, 1),
       Buffer.alloc(32, 2),
+      id.revoked,
+      `three ${CANARY}`,
+      Buffer.alloc(32, 3),
     ],
   );
   const device = (device: string, name: string, address: string) =>
@@ -250,7 +258,7 @@ async function inventory(db: Database, { site, id }: World): Promise<void> {
   );
 }
 
-async function incidents(db: Database, { site, id }: World): Promise<void> {
+async function incidents(db: Sql, { site, id }: World): Promise<void> {
   for (const [caseId, title] of [
     [id.case, 'core down'],
     [id.otherCase, 'edge down'],
@@ -277,28 +285,34 @@ async function incidents(db: Database, { site, id }: World): Promise<void> {
   );
 }
 
-async function discovery(db: Database, world: World): Promise<void> {
+async function discovery(db: Sql, world: World, keyring: Keyring): Promise<void> {
   const { site, id } = world;
+  const settings = JSON.stringify(profileSettings.parse({}));
   const joinToken = mintToken().plaintext.slice(4);
   world.joinToken = `rcj_${joinToken}`;
   await db.query(
     `INSERT INTO join_tokens (id, site_id, hash, expires_at) VALUES ($1, $2, $3, now() + interval '1 hour')`,
     [id.joinToken, site.alpha, hashOf(world.joinToken)],
   );
+  const secret = JSON.stringify({ community: CANARY });
+  const community = keyring.seal({ table: 'credentials', row: id.credential }, secret);
   await db.query(
     `INSERT INTO credentials (id, name, version, sealed, key_id, all_sites, site_ids)
-     VALUES ($1, $2, 'v2c', 'x', 'k', false, ARRAY[$3]::uuid[])`,
-    [id.credential, `community ${CANARY}`, site.alpha],
+     VALUES ($1, $2, 'v2c', $4, $5, false, ARRAY[$3]::uuid[])`,
+    [id.credential, `community ${CANARY}`, site.alpha, community.sealed, community.keyId],
   );
-  await db.query(`INSERT INTO profiles (id, name, settings) VALUES ($1, 'own', '{}')`, [id.profile]);
+  await db.query(`INSERT INTO profiles (id, name, settings) VALUES ($1, 'own', $2::jsonb)`, [
+    id.profile,
+    settings,
+  ]);
   await db.query(
     `INSERT INTO schedules (id, site_id, name, targets, profile, cron, enabled) VALUES ($1, $2, $3, '10.77.0.0/24', 'ping', '0 2 * * *', false)`,
     [id.schedule, site.alpha, CANARY],
   );
   await db.query(
     `INSERT INTO scans (id, site_id, targets, profile, settings, addresses_total, created_by_name)
-     VALUES ($1, $2, '10.77.0.0/30', 'ping', '{}', 2, $3)`,
-    [id.scan, site.alpha, CANARY],
+     VALUES ($1, $2, '10.77.0.0/30', 'ping', $4::jsonb, 2, $3)`,
+    [id.scan, site.alpha, CANARY, settings],
   );
   await db.query(
     `INSERT INTO jobs (id, scan_id, site_id, position, cidr, spans, size) VALUES ($1, $2, $3, 0, '10.77.0.0/30', $4::jsonb, 2)`,
@@ -306,11 +320,14 @@ async function discovery(db: Database, world: World): Promise<void> {
   );
 }
 
-/** One value that changes with any row of any table, apart from when credentials were last used. */
+/**
+ * A value per table that changes with any of its rows, apart from when credentials were last used. Tallies follow from
+ * other tables and are folded now and then.
+ */
 export async function fingerprint(db: Database): Promise<Record<string, string>> {
   const tables = await db.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables
-     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT LIKE '\\_%' ORDER BY 1`,
+     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT LIKE '\\_%' AND table_name NOT LIKE '%\\_tally' ORDER BY 1`,
   );
   const parts = tables.map(
     ({ name }) =>

@@ -1,6 +1,6 @@
 /** Checks everything that a first start fails on, changes nothing, and says the remedy. */
 import { X509Certificate } from 'node:crypto';
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -59,7 +59,10 @@ function node(): Result {
 }
 
 async function dataFolder({ dataFolder: folder, databaseUrl }: Config): Promise<Result> {
+  const there = nearest(folder);
   try {
+    accessSync(there, constants.W_OK);
+    if (there !== folder) return ok(`${folder}; the first start makes it`);
     const release = await takeFolder(folder, databaseUrl === undefined);
     await release();
     return ok(folder);
@@ -71,9 +74,15 @@ async function dataFolder({ dataFolder: folder, databaseUrl }: Config): Promise<
   }
 }
 
-function disk({ dataFolder: folder }: Config): Result {
+/** The folder, or what of the way to it is there already. */
+const nearest = (folder: string): string => {
   let there = folder;
   while (!existsSync(there)) there = dirname(there);
+  return there;
+};
+
+function disk({ dataFolder: folder }: Config): Result {
+  const there = nearest(folder);
   const { bavail, bsize } = statfsSync(there);
   const free = bavail * bsize;
   const found = `${(free / GIB).toFixed(1)} GiB free at ${there}`;

@@ -35,7 +35,7 @@ export interface Config {
   connections: number;
   /** Addresses in one scan, at most. */
   scanAddresses: number;
-  /** File with the key that seals SNMP credentials; absent: `secret.key` in the data folder. */
+  /** File with the key that seals SNMP credentials; absent: `credential.keys` in the data folder. */
   keyFile: string | undefined;
   /** Where systemd puts the unit's credentials (LoadCredential). */
   credentialsDirectory: string | undefined;
@@ -59,7 +59,7 @@ const file = z
 
 /** Every variable with its default and what it must be. */
 const variables = {
-  PORT: whole(0, 65_535, 8080).describe('Port to listen on; 0 takes a free one.'),
+  PORT: whole(0, 65_535, 8080).describe('Port to listen on; 0 takes a free one. Default: 8080.'),
   HOST: z
     .string()
     .refine((text) => isIP(text) !== 0)
@@ -71,7 +71,7 @@ const variables = {
     .min(1)
     .default('./data')
     .meta({ need: 'the path of a folder' })
-    .describe('Data folder.'),
+    .describe('Data folder. Default: ./data.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\/\S+$/)
@@ -91,15 +91,17 @@ const variables = {
     .enum(LOG_LEVELS)
     .default('info')
     .meta({ need: `one of ${LOG_LEVELS.join(', ')}` })
-    .describe('Least important line that is written.'),
+    .describe('Least important line that is written. Default: info.'),
   ROLLCALL_RATE_LIMIT: whole(0, 100_000_000, 60_000).describe(
-    'Requests per minute of one caller; 0: no limit.',
+    'Requests per minute of one caller; 0: no limit. Default: 60000.',
   ),
-  ROLLCALL_CONNECTIONS: whole(10, 1_000_000, 10_000).describe('Open connections, at most.'),
-  ROLLCALL_SCAN_ADDRESSES: whole(1, 16_777_216, 1_048_576).describe('Addresses in one scan, at most.'),
+  ROLLCALL_CONNECTIONS: whole(10, 1_000_000, 10_000).describe('Open connections, at most. Default: 10000.'),
+  ROLLCALL_SCAN_ADDRESSES: whole(1, 16_777_216, 1_048_576).describe(
+    'Addresses in one scan, at most. Default: 1048576.',
+  ),
   ROLLCALL_KEY_FILE: file
     .optional()
-    .describe('Key that seals SNMP credentials. Default: secret.key in the data folder.'),
+    .describe('Key that seals SNMP credentials. Default: credential.keys in the data folder.'),
   CREDENTIALS_DIRECTORY: file
     .optional()
     .describe('Set by systemd (LoadCredential): `credential.keys` in it seals SNMP credentials.'),
