@@ -20,6 +20,7 @@ import {
 } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { Problem } from '../kernel/problem.ts';
+import { reached } from '../kernel/stage.ts';
 import { ClockOffset } from './clock-offset.ts';
 import {
   type Beat,
@@ -315,6 +316,7 @@ export class Session {
       const { through } = await this.#deps.accept(batch);
       this.#through[stream] = Math.max(this.#through[stream], through);
       this.#send({ type: 'ack', epoch, stream, through });
+      reached('acknowledged');
       if (stream === 'state') this.#act(({ hands }) => hands.giveBack(this.#through.state));
       if (known.hands.ended(items)) this.offer();
     });

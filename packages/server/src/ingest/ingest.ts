@@ -18,6 +18,7 @@ import type { Change } from '../kernel/change.ts';
 import { type Database, sqlState } from '../kernel/db.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
+import { reached } from '../kernel/stage.ts';
 import { type Happened, storeHappened } from './happened.ts';
 import { type Batch, bury, type Item, letter, readItems } from './items.ts';
 import { countMissed } from './missed.ts';
@@ -59,6 +60,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   return {
     async accept(batch) {
       const items = readItems(batch, deps.clock.now());
+      reached('read');
       return { through: await storeOrSplit(deps, faults, batch, items) };
     },
   };
@@ -93,6 +95,7 @@ async function storeOrSplit(
 ): Promise<number> {
   try {
     const through = await deps.db.ingest.transaction((sql) => storeItems(deps, sql, batch, items));
+    reached('committed');
     if (items.some(({ letter }) => !letter)) faults.stored();
     return through;
   } catch (error) {
@@ -124,16 +127,19 @@ function isPoison(error: unknown): boolean {
 
 async function storeItems(deps: IngestDeps, sql: Sql, batch: Batch, items: readonly Item[]): Promise<number> {
   const known = await lockStream(sql, batch);
+  reached('locked');
   const fresh = items.filter(({ seq }) => seq > known);
   const last = fresh.at(-1);
   if (!last) return known;
   await bury(sql, batch, fresh);
+  reached('buried');
   await storeState(deps, sql, batch, fresh);
   await sql.query(
     `UPDATE collector_streams SET through = $4, updated_at = $5
      WHERE collector_id = $1::uuid AND epoch = $2::uuid AND stream = $3`,
     [batch.collectorId, batch.epoch, batch.stream, last.seq, new Date(deps.clock.now())],
   );
+  reached('marked');
   return last.seq;
 }
 
@@ -180,7 +186,9 @@ async function storeState(deps: IngestDeps, sql: Sql, batch: Batch, items: reado
     await announce(sql, batch.siteId, 'device', devices);
     await announce(sql, batch.siteId, 'interface', interfaces);
   }
+  reached('merged');
   if (changes.length > 0) await deps.record(sql, changes);
+  reached('recorded');
 }
 
 async function endJob(
