@@ -1,5 +1,5 @@
 /** Credentials as people manage them: secrets go in and never come out. */
-import { type Credential, type CredentialRequest, credentialRequest } from '@rollcall/shared/api/collectors';
+import { type Credential, type CredentialRequest, credentialRequest } from '@rollcall/shared/api/credentials';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { uniqueViolation } from '../kernel/db.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../kernel/handler.ts';

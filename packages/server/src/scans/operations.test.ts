@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { credentialRequest } from '@rollcall/shared/api/collectors';
+import { credentialRequest } from '@rollcall/shared/api/credentials';
 import { operations } from '@rollcall/shared/api/index';
 import { responseBody } from '@rollcall/shared/api/operation';
 import { BUILT_IN_PROFILES, profileSettings } from '@rollcall/shared/profile';

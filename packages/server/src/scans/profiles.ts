@@ -1,5 +1,5 @@
 /** Profiles: named settings of a sweep. Those of the product are written at every start and cannot be changed. */
-import type { Profile } from '@rollcall/shared/api/scans';
+import type { Profile } from '@rollcall/shared/api/profiles';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { parseTargets } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';

@@ -1,4 +1,4 @@
-/** Collectors and how they join, credentials, and what was lost on the way: dead letters and gaps. */
+/** Collectors, how they join, and what was lost on the way: dead letters and gaps. */
 import { z } from 'zod';
 import { STREAMS } from '../observation.ts';
 import type { Operation } from './operation.ts';
@@ -114,88 +114,6 @@ export const joined = z
   })
   .meta({ id: 'Joined' });
 export type Joined = z.infer<typeof joined>;
-
-// ── Credential ───────────────────────────────────────────────────────────────────────────────────────────────
-
-export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
-export const PRIV_PROTOCOLS = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
-const authProtocol = z.enum(AUTH_PROTOCOLS);
-const privProtocol = z
-  .enum(PRIV_PROTOCOLS)
-  .meta({ description: '`aes192r`, `aes256r`: keys localised as Cisco does (Reeder).' });
-
-const credentialName = line(100).meta({ example: 'read-only' });
-const position = z
-  .int()
-  .min(0)
-  .max(100_000)
-  .meta({ description: 'Tried in this order, lowest first.', example: 100 });
-const credentialSites = z.array(z.uuid().toLowerCase()).max(1000);
-const community = z.string().min(1).max(255).meta({ writeOnly: true, example: 'public' });
-const snmpUser = z.string().min(1).max(32).meta({ example: 'monitor' });
-/** RFC 3414 section 11.2: pass phrases have eight characters or more. */
-const passPhrase = z.string().min(8).max(255).meta({ writeOnly: true, example: 'correct horse' });
-const contextName = z.string().max(255).meta({ example: '' });
-
-export const credential = z
-  .strictObject({
-    id,
-    name: z.string().meta({ example: 'read-only' }),
-    version: z.enum(['v1', 'v2c', 'v3']),
-    user: z.string().nullable().meta({ description: 'SNMPv3 only.', example: null }),
-    authProtocol: authProtocol.nullable().meta({ example: null }),
-    privProtocol: privProtocol.nullable().meta({ example: null }),
-    contextName: z.string().nullable().meta({ example: null }),
-    secret: z.literal('set').meta({ description: 'Secrets are written, never read.' }),
-    fingerprint: z.string().meta({
-      description: 'Equal for equal secrets of this installation; tells nothing else.',
-      example: '9f86d081',
-    }),
-    position,
-    allSites: z.boolean(),
-    siteIds: z.array(id).meta({ description: 'The sites it is used at, unless all.' }),
-    createdAt: unixSeconds,
-    updatedAt: unixSeconds,
-  })
-  .meta({ id: 'Credential' });
-export type Credential = z.infer<typeof credential>;
-
-const newCredential = {
-  name: credentialName,
-  position: position.default(100),
-  allSites: z.boolean().optional().meta({ description: 'Without it: true unless `siteIds` names some.' }),
-  siteIds: credentialSites.default([]),
-};
-export const credentialRequest = z.discriminatedUnion('version', [
-  z.strictObject({ ...newCredential, version: z.literal('v1'), community }),
-  z.strictObject({ ...newCredential, version: z.literal('v2c'), community }),
-  z.strictObject({
-    ...newCredential,
-    version: z.literal('v3'),
-    user: snmpUser,
-    authProtocol: authProtocol.default('none'),
-    authKey: passPhrase.optional(),
-    privProtocol: privProtocol.default('none'),
-    privKey: passPhrase.optional(),
-    contextName: contextName.default(''),
-  }),
-]);
-export type CredentialRequest = z.infer<typeof credentialRequest>;
-
-export const credentialChange = z.strictObject({
-  name: credentialName.optional(),
-  position: position.optional(),
-  allSites: z.boolean().optional(),
-  siteIds: credentialSites.optional(),
-  community: community.optional(),
-  user: snmpUser.optional(),
-  authProtocol: authProtocol.optional(),
-  authKey: passPhrase.optional(),
-  privProtocol: privProtocol.optional(),
-  privKey: passPhrase.optional(),
-  contextName: contextName.optional(),
-});
-export type CredentialChange = z.infer<typeof credentialChange>;
 
 // ── Losses ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -408,65 +326,6 @@ export const collectorOperations = {
     data: z.null(),
     envelope: 'item',
     errors: ['conflict'],
-  },
-  'credentials.list': {
-    method: 'GET',
-    path: '/api/credentials',
-    tag: 'Credentials',
-    summary: 'List credentials in the order they are tried',
-    description: 'Those usable at a site of the caller; never a secret.',
-    access: 'viewer',
-    query: z.strictObject({ ...paging, site: siteFilter }),
-    data: credential,
-    envelope: 'list',
-  },
-  'credentials.get': {
-    method: 'GET',
-    path: '/api/credentials/{id}',
-    tag: 'Credentials',
-    summary: 'Get a credential',
-    access: 'viewer',
-    params: idParams,
-    data: credential,
-    envelope: 'item',
-  },
-  'credentials.create': {
-    method: 'POST',
-    path: '/api/credentials',
-    tag: 'Credentials',
-    summary: 'Add a credential',
-    description: 'For all sites only by an administrator who sees every site; else for sites of the caller.',
-    access: 'admin',
-    body: credentialRequest,
-    data: credential,
-    envelope: 'item',
-    status: 201,
-    errors: ['conflict'],
-    example: { name: 'read-only', version: 'v2c', community: 'public', allSites: true },
-  },
-  'credentials.update': {
-    method: 'PATCH',
-    path: '/api/credentials/{id}',
-    tag: 'Credentials',
-    summary: 'Change a credential',
-    description: 'Secrets that are left out stay as they are. The version cannot be changed.',
-    access: 'admin',
-    params: idParams,
-    body: credentialChange,
-    data: credential,
-    envelope: 'item',
-    errors: ['conflict'],
-    example: { community: 'not-public' },
-  },
-  'credentials.delete': {
-    method: 'DELETE',
-    path: '/api/credentials/{id}',
-    tag: 'Credentials',
-    summary: 'Delete a credential',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
   },
   'deadLetters.list': {
     method: 'GET',

@@ -1,8 +1,10 @@
 /** The one table of all REST operations, by operation id. */
 import { accountOperations } from './accounts.ts';
 import { collectorOperations } from './collectors.ts';
+import { credentialOperations } from './credentials.ts';
 import { incidentOperations } from './incidents.ts';
 import { inventoryOperations } from './inventory.ts';
+import { profileOperations } from './profiles.ts';
 import { scanOperations } from './scans.ts';
 import { serviceOperations } from './service.ts';
 import { siteOperations } from './sites.ts';
@@ -11,7 +13,9 @@ export const operations = {
   ...accountOperations,
   ...siteOperations,
   ...collectorOperations,
+  ...credentialOperations,
   ...scanOperations,
+  ...profileOperations,
   ...inventoryOperations,
   ...incidentOperations,
   ...serviceOperations,
