@@ -1,43 +1,54 @@
 /** Words of free text: which of them is a model, a version, a serial number. Pure patterns, tried in order. */
 import { compareOid } from '@rollcall/shared/snmp/oid';
 
+/** What was found, and whether a label or an unmistakable form says so. */
+export interface Guess {
+  text: string;
+  sure: boolean;
+}
+const sure = (text: string | null | undefined): Guess | null => (text ? { text, sure: true } : null);
+const unsure = (text: string | null | undefined): Guess | null => (text ? { text, sure: false } : null);
+
 /** A version: digits with dots, brackets, letters between (12.2(55)SE12, 15.1X53-D59.4, V200R003C01, RA.16.02.0012). */
-const VERSION = String.raw`[A-Za-z]{0,4}[._-]?\d[\w.+~-]*(?:\([\w.,/-]+\)[\w.]*)*`;
+const VERSION = String.raw`[A-Za-z]{0,4}[._-]?\d[\w.+~-]*(?:\([\w.,/-]+\)[\w.]*)*(?: ?build[- ]?\w+)?`;
 
 const labelled = (words: string): RegExp =>
   new RegExp(
-    String.raw`(?<!hard\s?ware |hw |boot |rom |bootrom |kernel |loader |protocol |snmp |u-boot )\b(?:${words})\b[\s.:=#_]*(?:v(?:er(?:sion)?)?\b[\s.:]*)?(${VERSION})`,
+    String.raw`(?<!hard\s?ware |hw |boot |rom |bootrom |kernel |loader |protocol |snmp |u-boot |board )\b(?:${words})\b[\s.:=#_,]*(?:v(?:er(?:s(?:ion)?)?)?\b[\s.:]*)?(${VERSION})`,
     'i',
   );
 
 /** The labels that mean the running software, the clearest first. */
 const VERSION_LABELS = [
-  labelled(
-    'software version|sw version|firmware version|fw version|system version|os version|soft(?:ware)? ver|firmware ver|app(?:lication)? ver(?:sion)?',
-  ),
+  labelled('(?:application )?software version|soft(?:ware)? ver(?:sion)?|sw ver(?:sion)?'),
+  labelled('firmware version|fw ver(?:sion)?|firmware ver|system version|os version'),
+  labelled('software|sw|app ver'),
   labelled('version|vers|ver'),
-  labelled('firmware|fw|software|sw'),
+  labelled('firmware|fw'),
+  labelled(String.raw`[a-z]{0,8}os(?:-[a-z]{1,3})?|nos`),
   labelled('release|rel|revision|rev'),
 ];
 
 const MAC = /^[0-9a-f]{2}([:.-][0-9a-f]{2}){5}$/i;
 const ADDRESS = /^\d{1,3}(\.\d{1,3}){3}$/;
-const DATE = /^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}:\d{2}(:\d{2})?.*)$/;
+const DATE =
+  /^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}:\d{2}(:\d{2})?.*|(19|20)\d{6})$/;
 
-export function versionIn(text: string): string | null {
-  const linux = /^Linux \S+ (\d+\.\d+\S*)/.exec(text);
+/** The version in sysDescr. The kernel of a uname text is the last choice: it is rarely the product's version. */
+export function versionIn(text: string): Guess | null {
+  const kernel = /^Linux \S+ (\d+\.\d+\S*)/.exec(text)?.[1];
   for (const label of VERSION_LABELS) {
     const found = label.exec(text)?.[1];
-    if (found && /\d/.test(found) && !DATE.test(found)) return trimmed(found);
+    if (found && /\d/.test(found) && !DATE.test(found) && found !== kernel) return sure(trimmed(found));
   }
-  if (linux) return linux[1] ?? null;
+  if (kernel) return unsure(kernel);
   const v = /(?:^|[\s(,;:_-])(v\d+(?:[._]\d+)+[\w.()+-]*)/i.exec(text)?.[1];
-  if (v) return trimmed(v);
-  const dotted = [...text.matchAll(/(?<![\w.:/-])(\d+(?:\.\d+){2,}[\w.()+-]*)/g)].map(
-    (match) => match[1] ?? '',
-  );
-  const plain = dotted.find((each) => !ADDRESS.test(each) || /^\d\./.test(each));
-  return plain ? trimmed(plain) : null;
+  if (v) return sure(trimmed(v));
+  const dotted =
+    /(?<![\w.:/@-])(?<!\bip )((?:[A-Z]{1,3}\.)?\d+(?:\.\d+){2,}[\w.()+-]*|[A-Z]{1,3}\.\d+(?:\.\d+)+)/.exec(
+      text,
+    )?.[1];
+  return unsure(dotted && trimmed(dotted));
 }
 
 const trimmed = (version: string): string => {
@@ -46,49 +57,59 @@ const trimmed = (version: string): string => {
 };
 
 const MODEL_LABEL =
-  /\b(?:hardware model|device model|product(?: name)?|model(?: name| number| no\.?)?|prod|mn|pn|mdl|pid)\b\s*[:=]\s*"?([^,;)"\n]{2,60}?)\s*(?=[,;)"\n]|\b(?:version|software|firmware|rating|sn|s\/n|serial|hr|md)\b|$)/i;
+  /\b(?:hardware model|device model|product(?: name)?|model(?: name| number| no\.?)?|prod|mn|pn|mdl|pid)\b\s*[:=]\s*"?([^,;)"\n]{2,60}?)\s*(?=[,;)"\n]|\b(?:version|software|firmware|rating|sn|s\/n|serial|hr|md|af1|mn)\b|$)/i;
 
 /** Tokens with letters and digits that are no model. */
 const NO_MODEL =
-  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-6]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d)$/i;
+  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-9]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d|dvb\S*|\w+\.bin|(eth|wlan|lan|wan|lo|br|ge|fe|te|vlan)-?\d\S*)$/i;
 
 /** Words of a short sysDescr that say what kind of thing it is, not which. */
 const KIND_ONLY =
-  /^(?:the|a|an|snmp|agent|card|device|system|switch|router|gateway|server|managed|ethernet|gigabit|fast|industrial|smart|network|management|controller|unit|module|software|hardware|firmware|description|descr|sys|web|adapter|interface|platform|product|products|company|node|access|control|power|wireless|bridge|link|radio|microwave|for|and|of|by|with|ip|lan|web\/snmp|linux|embedded|host|local|test|private|unknown|<private>|\W*)$/i;
+  /^(?:the|a|an|snmp|agent|card|device|systems?|switch|switched|router|gateway|server|managed|ethernet|gigabit|fast|industrial|smart|network|networks|management|controller|unit|module|software|hardware|firmware|description|descr|sys|web|adapter|interface|platform|products?|company|node|access|control|power|wireless|bridge|link|radio|microwave|for|and|of|by|with|to|ip|lan|web\/snmp|linux|embedded|host|local|test|private|unknown|pdu|ups|inc|<[^>]*>|\W*)$/i;
+
+/** Words behind which a number is no model. */
+const VERSION_WORD =
+  /^(release|rel|version|ver|revision|rev|build|patch|software|firmware|hardware|hw|sw|fw|rom|bootrom|sn|s\/n|serial|no|number|nr|copyright|\(c\)|system)$/i;
 
 /**
  * The model in sysDescr: what a label names, what it "runs on", else the first word of letters and digits that is
- * neither version nor date nor speed; a short text without any such word is the model itself.
+ * neither version nor date nor speed. A short text without any such word may be the model itself.
  */
-export function modelIn(text: string, vendor: string | null): string | null {
-  if (text === '' || /^(Linux|FreeBSD|OpenBSD|NetBSD|Darwin|SunOS|AIX|HP-UX|Windows)\b/i.test(text))
+export function modelIn(text: string, vendor: string | null): Guess | null {
+  if (text === '' || /^(Linux|FreeBSD|OpenBSD|NetBSD|Darwin|SunOS|AIX|HP-UX|Windows|Hardware:)\b/i.test(text))
     return null;
   const label = MODEL_LABEL.exec(text)?.[1] ?? /\brunning on an? (.+?)\.?$/i.exec(text)?.[1];
-  if (label && /\w/.test(label)) return withoutVendor(label, vendor);
+  if (label && /\w/.test(label)) return sure(withoutVendor(label, vendor));
   const first = text.split(/[\n\r]/)[0] ?? '';
   const words = first.split(/[\s,;|]+/).map((word) => word.replace(/^[("'[<]+|[)"'\]>.:]+$/g, ''));
-  const at = words.findIndex((word) => isModel(word));
-  if (at >= 0 && at < 12) {
-    const word = words[at] ?? '';
-    const before = words[at - 1] ?? '';
-    const joins = /^\d/.test(word) || (word.length <= 4 && /^[A-Z]/.test(before));
-    return withoutVendor(
-      joins && before && !KIND_ONLY.test(before) && /^[A-Za-z]/.test(before) ? `${before} ${word}` : word,
-      vendor,
-    );
-  }
+  const at = words.findIndex((word, i) => isModel(word) && !VERSION_WORD.test(words[i - 1] ?? ''));
+  if (at >= 0 && at < 12) return sure(withoutVendor(joined(words, at), vendor));
   const number = words.findIndex(
-    (word, i) => i > 0 && /^\d{3,5}[A-Za-z]{0,3}$/.test(word) && !/^(19|20)\d\d$/.test(word),
+    (word, i) =>
+      i > 0 &&
+      /^\d{3,5}[A-Za-z]{0,3}$/.test(word) &&
+      !/^(19|20)\d\d$/.test(word) &&
+      !VERSION_WORD.test(words[i - 1] ?? ''),
   );
   if (number > 0 && number < 6 && /^[A-Za-z]{2}/.test(words[number - 1] ?? '')) {
-    return withoutVendor(`${words[number - 1]} ${words[number]}`, vendor);
+    return sure(withoutVendor(`${words[number - 1]} ${words[number]}`, vendor));
   }
-  const meaning = words.filter((word) => word && !KIND_ONLY.test(word));
-  if (first.length <= 40 && words.length <= 5 && meaning.length > 0 && !/[@=]/.test(first)) {
-    const named = withoutVendor(first, vendor);
-    return named && !KIND_ONLY.test(named) ? named : null;
-  }
-  return null;
+  const segment = (first.split(/[,;(]| - /)[0] ?? '').replace(/\s+v?\d+(\.\d+)+.*$/i, '').trim();
+  const parts = segment.split(/\s+/);
+  const meaning = parts.filter((word) => !KIND_ONLY.test(word));
+  if (segment.length > 40 || parts.length > 6 || meaning.length === 0 || /[@=<>]/.test(segment)) return null;
+  const named = withoutVendor(segment, vendor);
+  return named && !KIND_ONLY.test(named) && named.toLowerCase() !== vendor?.toLowerCase()
+    ? unsure(named)
+    : null;
+}
+
+/** A word with the one before it, where it is only the number of a name (`Room Alert 12E`). */
+function joined(words: readonly string[], at: number): string {
+  const word = words[at] ?? '';
+  const before = words[at - 1] ?? '';
+  const number = /^\d/.test(word) || (word.length <= 4 && /^[A-Z]/.test(before));
+  return number && /^[A-Za-z]/.test(before) && !KIND_ONLY.test(before) ? `${before} ${word}` : word;
 }
 
 const isModel = (word: string): boolean =>
@@ -99,8 +120,11 @@ const isModel = (word: string): boolean =>
   /^[\w(][\w.()/+-]*$/.test(word) &&
   !NO_MODEL.test(word) &&
   !MAC.test(word) &&
-  !/^(v|ver|version|rev|r|rel|build|hw|sw|fw|sn|cpu)[.:]?\d[\d._]*\w?$/i.test(word) &&
-  !/[._]\d+[._]\d+/.test(word);
+  !/^(ver|version|rev|rel|build|hw|sw|fw|sn|cpu)[.:]?\d[\d._]*\w?$|^[vr][.:]?\d+([._]\d+)+\w*$|^[vr]\d{1,2}$/i.test(
+    word,
+  ) &&
+  !/[._]\d+[._]\d+/.test(word) &&
+  !/^[A-Za-z]+OS-/.test(word);
 
 function withoutVendor(text: string, vendor: string | null): string | null {
   let rest = text.trim();
@@ -124,62 +148,100 @@ export function osIn(text: string): string | null {
   );
 }
 
-interface Sampled {
-  model: string | null;
-  version: string | null;
+export interface Sampled {
+  model: Guess | null;
+  version: Guess | null;
   serial: string | null;
 }
 
-/** Objects below an enterprise, in the order of their OIDs; texts only. */
-function sample(facts: Readonly<Record<string, string>>, enterprise: number | null): string[] {
+interface SampleText {
+  text: string;
+  /** Position in the subtree: what stands first is about the box. */
+  at: number;
+}
+
+/** Objects below an enterprise, in the order of their OIDs. */
+function sample(facts: Readonly<Record<string, string>>, enterprise: number | null): SampleText[] {
   const prefix = enterprise === null ? '1.3.6.1.4.1.' : `1.3.6.1.4.1.${enterprise}.`;
   return Object.entries(facts)
     .filter(([oid, text]) => oid.startsWith(prefix) && text.length >= 3 && text.length <= 100)
     .sort(([a], [b]) => compareOid(a, b))
-    .map(([, text]) => text.replace(/\s+/g, ' ').trim());
+    .map(([, text], at) => ({ text: text.replace(/\s+/g, ' ').trim(), at }))
+    .filter(({ text }) => !MAC.test(text) && !DATE.test(text) && !/^(0x|1\.3\.6\.1\.|https?:|\/)/.test(text));
 }
 
-const WHOLE_VERSION =
-  /^(?:(?:version|ver|release|rel|rev|fw|sw|firmware|software)[\s.:_-]*)?(?:v\.?\s?)?(\d+(?:\.\d+){1,5}[\w.()+-]*(?: ?(?:build|rel|rev|release|patch|b|r)[ .:-]?[\w.-]+)*|[a-z]{1,3}\d+(?:[._]\d+)+[\w.()-]*|V\d+R\d+\w*)$/i;
-
-/** Which of the vendor's own values look like version, serial number and model; the first of each. */
+/** Which of the vendor's own values look like version, serial number and model: the best of each, else the first. */
 export function sampledFields(
   facts: Readonly<Record<string, string>>,
   enterprise: number | null,
   sysDescr: string,
   sysName: string,
 ): Sampled {
-  const texts = sample(facts, enterprise);
-  const out: Sampled = { model: null, version: null, serial: null };
-  for (const text of texts) {
-    if (MAC.test(text) || ADDRESS.test(text) || DATE.test(text) || text === sysName || /^0x/.test(text))
-      continue;
-    if (/^1\.3\.6\.1\./.test(text) || /^-?\d{1,5}(\.\d{1,2})?$/.test(text)) continue;
-    if (WHOLE_VERSION.test(text)) {
-      const better = out.version === null || (dots(text) >= 2 && dots(out.version) < 2);
-      if (better) out.version = text;
-    } else if (isSerial(text)) out.serial ??= text;
-    else if (isModelText(text, sysDescr)) out.model ??= text;
-  }
-  return out;
+  const texts = sample(facts, enterprise).filter(({ text }) => text !== sysName && !ADDRESS.test(text));
+  const best = <T>(rank: (each: SampleText) => number, make: (text: string, rank: number) => T): T | null => {
+    let found: { text: string; rank: number } | undefined;
+    for (const each of texts) {
+      const value = rank(each);
+      if (value > (found?.rank ?? 0)) found = { text: each.text, rank: value };
+    }
+    return found ? make(found.text, found.rank) : null;
+  };
+  return {
+    model: best(
+      (each) => modelRank(each, sysDescr),
+      (text, rank) => ({ text, sure: rank >= 3 }),
+    ),
+    version: best(versionRank, (text, rank) => ({ text, sure: rank >= 3 })),
+    serial: best(
+      (each) => serialRank(each, sysDescr),
+      (text) => text,
+    ),
+  };
 }
 
-const dots = (text: string): number => text.split('.').length - 1;
+const UNIT = /\d\s*(v|a|w|kw|va|kva|hz|dbm?|°?c|%|mv|ma|vac|vdc|rpm|e-?\d+)$/i;
 
-/** One word of 6 to 24 letters and digits, half digits at least: no model has that many. */
-const isSerial = (text: string): boolean => {
-  if (!/^[A-Z0-9][A-Z0-9/-]{5,23}$/i.test(text) || /^(.)\1*$/.test(text)) return false;
+function versionRank({ text, at }: SampleText): number {
+  if (text.length > 60 || UNIT.test(text) || /[@/\\]/.test(text)) return 0;
+  const early = at < 12;
+  if (/^v?\d+(\.\d+){2,5}([-_. (+]?[a-z0-9()]+)*$/i.test(text)) return early ? 5 : 4;
+  if (/^(?:version|ver|release|rel|rev|fw|sw|firmware|software)?[\s.:_-]*v\.?\s?\d+([._]\d+)+/i.test(text))
+    return early ? 5 : 4;
+  if (/\bV\d+R\d+\w*/.test(text)) return 4;
+  if (/\bv\d+([._]\d+)+|\bbuild[ ._-]?\d+/i.test(text)) return 3;
+  if (/^\S*\d+\.\d+\.\d+\S*$/.test(text) && /[A-Za-z_-]/.test(text)) return 3;
+  if (/^\d{1,3}\.\d{1,4}[a-z]?\d?$/i.test(text)) return early ? 1 : 0;
+  return 0;
+}
+
+/** One word of 6 to 24 letters and digits, half digits at least: few models have that many. */
+function serialRank({ text, at }: SampleText, sysDescr: string): number {
+  if (!/^[A-Z0-9][A-Z0-9/-]{5,23}$/i.test(text) || /^(.)\1*$/.test(text) || sysDescr.includes(text)) return 0;
   const digits = text.replace(/\D/g, '').length;
-  return (
-    digits >= 5 && digits * 2 >= text.replace(/[/-]/g, '').length && (/[A-Z]/i.test(text) || digits >= 8)
-  );
-};
+  const letters = text.length - digits - text.replace(/[^/-]/g, '').length;
+  if (digits < 5 || digits < letters || (letters === 0 && digits < 8)) return 0;
+  const head = text.slice(0, 4).toLowerCase();
+  if (/[/-]/.test(text) && sysDescr.toLowerCase().includes(head)) return 0;
+  return (/[/-]/.test(text) ? 1 : 3) + (at < 12 ? 1 : 0);
+}
 
-const isModelText = (text: string, sysDescr: string): boolean =>
-  text.length <= 40 &&
-  /[A-Za-z]{2}/.test(text) &&
-  text.split(' ').length <= 4 &&
-  !/[@=?:]|https?|\.(com|net|org|bin|img|xml|cfg)\b/i.test(text) &&
-  (/\d/.test(text) || sysDescr.includes(text)) &&
-  /[A-Za-z]/.test(text[0] ?? '') &&
-  !NO_MODEL.test(text);
+/** What measurements, parts and settings are called. */
+const NO_NAME =
+  /\b(temp\w*|fan|volt\w*|sensor|input|output|planar|outlet|bank|phase|cpu|slot|port|module|routing|engine|default|admin|public|private|local|none|ok|normal|active|enabled|disabled|up|down|yes|no|true|false|on|off|unknown|interface|status|desc\w*|location|contact|vlan|group|user|test\w*|rack|server room|psu|psm|power supply|ac|dc)\b/i;
+
+function modelRank({ text, at }: SampleText, sysDescr: string): number {
+  if (text.length > 40 || !/[A-Za-z]{2}/.test(text) || text.split(' ').length > 4) return 0;
+  if (
+    /[@=?:,%°\\]|https?|\.(com|net|org|bin|img|xml|cfg|local)\b|\d\.\d+\.\d/i.test(text) ||
+    NO_NAME.test(text)
+  )
+    return 0;
+  if (!/^[A-Za-z]/.test(text) || NO_MODEL.test(text) || UNIT.test(text)) return 0;
+  if (versionRank({ text, at }) > 0) return 0;
+  const named = sysDescr.toLowerCase().includes(text.toLowerCase());
+  const digits = /\d/.test(text);
+  if (digits && serialRank({ text, at }, '') >= 3) return 0;
+  if (!digits && !named) return at < 3 && text.length >= 4 ? 1 : 0;
+  const word = !text.includes(' ') && /^[A-Za-z]+[-_]?[A-Za-z]*\d[\w/+-]*$/.test(text);
+  return (word ? 3 : 2) + (at < 12 ? 1 : 0) + (named ? 1 : 0);
+}

@@ -5,7 +5,7 @@
 import type { EntityRow } from '@rollcall/shared/observation';
 import type { DeviceFacts } from './classify.ts';
 import { vendorEnterprise } from './fingerprint.ts';
-import { modelIn, osIn, sampledFields, serialIn, versionIn } from './general-text.ts';
+import { type Guess, modelIn, osIn, sampledFields, serialIn, versionIn } from './general-text.ts';
 
 /** Values of the vendor's own subtree that collectors read, in its order: nearly always product, version and serial. */
 export const SAMPLED = 64;
@@ -71,21 +71,23 @@ export function complete(
 ): void {
   const { system, vendor } = facts;
   const text = system.sysDescr?.trim() ?? '';
+  const version = versionIn(text);
+  const model = modelIn(text, known.vendor);
+  const sample = sampledFields(vendor, vendorEnterprise(system.sysObjectId), text, system.sysName ?? '');
+  const only = (guess: Guess | null, sure: boolean) => (guess?.sure === sure ? guess.text : null);
+  offer('osVersion', 'sysDescr', cleanVersion(only(version, true)));
   fromEntity(facts, offer);
   fromStandardMibs(vendor, offer);
-  offer('model', 'sysDescr', cleanModel(modelIn(text, known.vendor)));
-  offer('osVersion', 'sysDescr', cleanVersion(versionIn(text)));
+  offer('model', 'sysDescr', cleanModel(only(model, true)));
+  offer('model', 'sample', cleanModel(only(sample.model, true)));
+  offer('model', 'sysDescr', cleanModel(only(model, false)));
+  offer('model', 'sample', cleanModel(only(sample.model, false)));
+  offer('osVersion', 'sample', cleanVersion(only(sample.version, true)));
+  offer('osVersion', 'sysDescr', cleanVersion(only(version, false)));
+  offer('osVersion', 'sample', cleanVersion(only(sample.version, false)));
   offer('serial', 'sysDescr', cleanSerial(serialIn(text)));
-  offer('os', 'sysDescr', osIn(text));
-  const sample = sampledFields(
-    facts.vendor,
-    vendorEnterprise(system.sysObjectId),
-    text,
-    system.sysName ?? '',
-  );
-  offer('model', 'sample', cleanModel(sample.model));
-  offer('osVersion', 'sample', cleanVersion(sample.version));
   offer('serial', 'sample', cleanSerial(sample.serial));
+  offer('os', 'sysDescr', osIn(text));
 }
 
 function fromEntity(facts: DeviceFacts, offer: Offer): void {
