@@ -52,7 +52,7 @@ describe.each(databases)('the flow on %s', (_name, url) => {
     // Slow enough to be killed in the middle.
     await world.api('POST', '/api/discovery/profiles', {
       name: 'slow',
-      settings: { rate: 30, icmp: { tries: 1, timeoutMs: 500 }, snmp: { tries: 2, timeoutMs: 400 } },
+      settings: { rate: 200, icmp: { tries: 1, timeoutMs: 500 }, snmp: { tries: 2, timeoutMs: 400 } },
     });
   }, 120_000);
   afterAll(() => world?.stop());

@@ -5,8 +5,11 @@
 import type { Clock } from '@rollcall/shared/clock';
 import type { HostObservation } from '@rollcall/shared/observation';
 
-/** How long the word of SNMP is waited for. */
-const HOLD_MS = 250;
+/**
+ * How long the word of SNMP is waited for: some credentials in a row take seconds. Told too early, a further address of
+ * a router would stand in the inventory as a device of its own until the router is read.
+ */
+const HOLD_MS = 10_000;
 const LOOK_MS = 50;
 
 interface Held {

@@ -24,6 +24,12 @@ export async function followMerges(
   await lockIncidents(sql, siteId);
   const params = [siteId, JSON.stringify(pairs)];
   const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid, at timestamptz)';
+  // A second address that was taken for a device of its own for a moment was never new.
+  await sql.query(
+    `DELETE FROM events e USING ${PAIRS}
+     WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.kind = 'device.new' AND e.case_id IS NULL`,
+    params,
+  );
   const closed = await sql.query<ClosedEvent>(
     `UPDATE events e SET status = 2, closed_at = greatest(p.at, e.first_seen), close_reason = 'deleted'
      FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.status < 2

@@ -5,6 +5,7 @@ import { notifyLive } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { type From, lockJob, NOT_PROBED, outcomesOf } from './outcomes.ts';
 import { JOB_ENDS, JOB_MOVES, SCAN_MOVES } from './states.ts';
+import { writeTally } from './tally.ts';
 
 /** Tells the rest of the server what came about, in the same transaction. */
 export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;
@@ -95,7 +96,9 @@ export const endings = (deps: { raise: Raise; now: () => number }) => {
        WHERE id = $1::uuid AND status = ANY($4) RETURNING site_id, targets`,
       [scanId, status, reason, SCAN_MOVES[status]],
     );
-    if (!ended || status === 'completed') return;
+    if (!ended) return;
+    await writeTally(sql, scanId);
+    if (status === 'completed') return;
     const { site_id: siteId, targets } = ended;
     await deps.raise(sql, [
       { kind: 'scan.failed', siteId, at: deps.now(), scanId, targets: targets.slice(0, 500), reason },

@@ -14,6 +14,7 @@ import { chooseSite, estimate, overlap, type Plan, type PlanSite, planScan, read
 import { settingsOf } from './profiles.ts';
 import { enqueue } from './queue.ts';
 import { JOB_MOVES, SCAN_MOVES, SCANS_OPEN } from './states.ts';
+import { TALLY } from './tally.ts';
 
 /** Who asks for a scan: a person, or a schedule in its own name. */
 export interface Creator {
@@ -39,15 +40,17 @@ const COLUMNS = `s.id, s.id AS "scanId", s.targets, s.profile, s.site_id AS "sit
     THEN 'waits: no collector of site ' || x.name || ' is online' ELSE '' END AS "statusReason",
   s.created_by_name AS "createdBy", ${unix('s.created_at')} AS "createdAt", ${unix('s.started_at')} AS "startedAt",
   ${unix('s.finished_at')} AS "finishedAt", s.addresses_total AS "addressesTotal",
-  s.devices_new AS "devicesNew", s.devices_changed AS "devicesChanged",
-  (SELECT jsonb_build_object('addressesProbed', coalesce(sum(probed), 0), 'hostsAlive', coalesce(sum(alive), 0),
-     'devicesFound', coalesce(sum(devices), 0)) FROM jobs WHERE scan_id = s.id) AS counts,
+  coalesce(s.devices_found, t.found) AS "devicesFound",
+  CASE WHEN s.devices_found IS NULL THEN t.new ELSE s.devices_new END AS "devicesNew",
+  CASE WHEN s.devices_found IS NULL THEN t.changed ELSE s.devices_changed END AS "devicesChanged",
+  (SELECT jsonb_build_object('addressesProbed', coalesce(sum(probed), 0), 'hostsAlive', coalesce(sum(alive), 0))
+   FROM jobs WHERE scan_id = s.id) AS counts,
   (SELECT coalesce(jsonb_agg(e), '[]') FROM (
      SELECT id AS "jobId", cidr, status_reason AS message FROM jobs
      WHERE scan_id = s.id AND status = 'failed' ORDER BY position LIMIT ${ERRORS_TOLD}) e) AS errors`;
-const FROM = 'scans s JOIN sites x ON x.id = s.site_id';
-type ScanRow = Omit<Scan, 'addressesProbed' | 'hostsAlive' | 'devicesFound'> & {
-  counts: Pick<Scan, 'addressesProbed' | 'hostsAlive' | 'devicesFound'>;
+const FROM = `scans s JOIN sites x ON x.id = s.site_id CROSS JOIN LATERAL ${TALLY} t`;
+type ScanRow = Omit<Scan, 'addressesProbed' | 'hostsAlive'> & {
+  counts: Pick<Scan, 'addressesProbed' | 'hostsAlive'>;
 };
 const scanOf = ({ counts, ...row }: ScanRow): Scan => ({ ...row, ...counts });
 

@@ -1,0 +1,35 @@
+/** How many devices a scan found: counted from the devices while it runs, written down with its end. */
+import type { Change } from '../kernel/change.ts';
+import type { Sql } from '../kernel/sql.ts';
+
+/** Events that say that a known device is no longer what it was. */
+const CHANGES = [
+  'device.changed',
+  'device.moved',
+  'device.renumbered',
+  'device.swapped',
+  'device.upgraded',
+  'interface.added',
+  'interface.removed',
+  'neighbour.changed',
+] as const satisfies readonly Change['kind'][];
+
+/** Clocks of collectors are corrected, not exact. */
+const BEGAN = `coalesce(s.started_at, s.created_at) - interval '1 second'`;
+const MINE = 'd.site_id = s.site_id AND d.last_scan_id = s.id';
+
+/** One row per scan `s`: found, new, changed; zeros, for nothing, where that is written down already. */
+export const TALLY = `(SELECT count(*) AS found, count(*) FILTER (WHERE d.first_seen >= ${BEGAN}) AS new,
+    (SELECT count(DISTINCT e.device_id) FROM events e
+     WHERE e.site_id = s.site_id AND e.timestamp >= ${BEGAN} AND e.kind IN (${CHANGES.map((kind) => `'${kind}'`).join(', ')})
+       AND s.devices_found IS NULL AND e.device_id IN (SELECT d.id FROM devices d WHERE ${MINE})) AS changed
+  FROM devices d WHERE s.devices_found IS NULL AND ${MINE})`;
+
+/** Writes down what a scan that just ended found. */
+export async function writeTally(sql: Sql, scanId: string): Promise<void> {
+  await sql.query(
+    `UPDATE scans SET devices_found = t.found, devices_new = t.new, devices_changed = t.changed
+     FROM (SELECT t.* FROM scans s, LATERAL ${TALLY} t WHERE s.id = $1::uuid) t WHERE id = $1::uuid`,
+    [scanId],
+  );
+}
