@@ -99,6 +99,21 @@ describe('who answers', () => {
     expect(agent.received).toBe(1);
   });
 
+  it('does not wait out the silence of one credential before it tries the next', async () => {
+    const asked: string[] = [];
+    const agent = await agentThat(
+      community((pdu, message) => {
+        const name = message.community.toString();
+        asked.push(name);
+        return name === 'third' ? honest(system)(pdu) : null;
+      }),
+    );
+    const credentials = ['first', 'second', 'third', 'fourth'].map((id) => communityCredential(id));
+    const found = await run([agent], credentials, { timeoutMs: 5_000, tries: 2 });
+    expect(found.get(agent.address)).toMatchObject({ outcome: 'snmp', credential: { id: 'third' } });
+    expect(asked, 'no retry yet, and nothing after the one that works').toEqual(['first', 'second', 'third']);
+  });
+
   it('tells silence of the dead from silence of the living', async () => {
     const mute = await agentThat(() => undefined);
     const results = await run(

@@ -57,6 +57,8 @@ export interface DiscoverOptions extends AskOptions {
 }
 
 const WINDOW = 8192;
+/** Silence of one credential after which the next one is tried besides: well above the round trips of a WAN. */
+const STAGGER_MS = 300;
 /** Candidates taken in one turn of the event loop. */
 const BATCH = 256;
 
@@ -112,6 +114,58 @@ interface Prepared {
   query: Query;
 }
 
+/** One credential tried at one address. */
+interface Tried {
+  prepared: Prepared;
+  answer: Answer;
+  /** Of a v3 try: whether the agent told its engine id. */
+  speaksV3: boolean | null;
+}
+
+/** What is known of one address while its credentials are tried. */
+class Trial {
+  readonly #attempts: Attempts;
+  readonly #address: string;
+  #refused: { credential: SnmpCredential; failure: Failure } | null = null;
+  #silence = failure('timeout');
+  speaksV3: boolean | null = null;
+
+  constructor(attempts: Attempts, address: string) {
+    this.#attempts = attempts;
+    this.#address = address;
+  }
+
+  /** No credential may be tried any more. */
+  get spent(): boolean {
+    return this.#attempts.left(this.#address) <= 0;
+  }
+
+  /** The end of the search, null when it was cancelled, undefined when it goes on. */
+  judge({ prepared: { credential }, answer, speaksV3 }: Tried): Found | null | undefined {
+    const address = this.#address;
+    if (answer.ok) {
+      return { address, outcome: 'snmp', credential, system: systemOf(answer.varbinds), rttMs: answer.rttMs };
+    }
+    this.speaksV3 = speaksV3 ?? this.speaksV3;
+    if (isRefused(answer.code) || (answer.code === 'timeout' && (this.speaksV3 || this.#refused))) {
+      // An agent is there: only now a failed try may count against us on its side.
+      this.#attempts.spend(address);
+      this.#refused = { credential, failure: answer };
+    } else if (answer.code === 'timeout') this.#silence = answer;
+    else if (answer.code === 'cancelled' || answer.code === 'closed') return null;
+    else return { address, outcome: 'error', failure: answer };
+    return undefined;
+  }
+
+  /** Nothing is left to try. */
+  end(alive: boolean | undefined): Found {
+    const address = this.#address;
+    if (this.#refused) return { address, outcome: 'snmp-auth-failed', ...this.#refused };
+    if (this.spent) return { address, outcome: 'budget-spent' };
+    return { address, outcome: alive ? 'snmp-timeout' : 'silent', failure: this.#silence };
+  }
+}
+
 class Probe {
   readonly #engine: SnmpEngine;
   readonly #options: DiscoverOptions;
@@ -126,46 +180,92 @@ class Probe {
     }));
   }
 
-  /** Tries the credentials until one works; null when cancelled. */
+  /**
+   * Tries the credentials until one works; null when cancelled. Each begins when the one before it was decided or has
+   * been silent for STAGGER_MS: an agent does not say that a community is wrong, and waiting out each in turn would
+   * take the sum of all time-outs.
+   */
   async run({ address, alive, known }: Candidate): Promise<Found | null> {
-    const { attempts, port } = this.#options;
-    const target = { address, port };
-    let refused: { credential: SnmpCredential; failure: Failure } | null = null;
-    let silence = failure('timeout');
-    let speaksV3: boolean | null = null;
-    let options: AskOptions = { ...this.#options, paid: true };
-    for (const { credential, query } of this.#inOrder(known)) {
-      const v3 = credential.version === 'v3';
-      // Who does not answer discovery does not speak v3, whichever user asks.
-      if (v3 && speaksV3 === false) continue;
-      if (attempts.left(address) <= 0) {
-        return refused
-          ? { address, outcome: 'snmp-auth-failed', ...refused }
-          : { address, outcome: 'budget-spent' };
-      }
-      const answer = await this.#engine.ask(target, query, options);
-      options = this.#options;
-      const system = answer.ok ? answer : await this.#insist(target, credential, answer);
-      if (system.ok) {
-        return {
-          address,
-          outcome: 'snmp',
-          credential,
-          system: systemOf(system.varbinds),
-          rttMs: system.rttMs,
-        };
-      }
-      if (v3) speaksV3 = this.#engine.engineIdOf(target) !== null;
-      if (isRefused(system.code) || (system.code === 'timeout' && (speaksV3 || refused))) {
-        // An agent is there: only now a failed try may count against us on its side.
-        attempts.spend(address);
-        refused = { credential, failure: system };
-      } else if (system.code === 'timeout') silence = system;
-      else if (system.code === 'cancelled' || system.code === 'closed') return null;
-      else return { address, outcome: 'error', failure: system };
+    const trial = new Trial(this.#options.attempts, address);
+    const rest = [...this.#inOrder(known)];
+    const [only] = rest;
+    if (only && rest.length === 1 && !trial.spent) {
+      const found = trial.judge(await this.#try(address, only, { ...this.#options, paid: true }));
+      return found === undefined ? trial.end(alive) : found;
     }
-    if (refused) return { address, outcome: 'snmp-auth-failed', ...refused };
-    return { address, outcome: alive ? 'snmp-timeout' : 'silent', failure: silence };
+    const open = new Map<Prepared, Promise<Tried>>();
+    const stop = new AbortController();
+    const { signal } = this.#options;
+    const cancel = () => stop.abort(signal?.reason);
+    signal?.addEventListener('abort', cancel, { once: true });
+    if (signal?.aborted) cancel();
+    try {
+      let paid = true;
+      while (rest.length > 0 || open.size > 0) {
+        const next = this.#nextOf(rest, open, trial);
+        if (next === 'spent') return trial.end(alive);
+        if (next) {
+          open.set(next, this.#try(address, next, { ...this.#options, signal: stop.signal, paid }));
+          paid = false;
+        }
+        if (open.size === 0) continue;
+        const tried = await this.#decided(open, rest.length > 0);
+        if (!tried) continue;
+        open.delete(tried.prepared);
+        const found = trial.judge(tried);
+        if (found !== undefined) return found;
+      }
+      return trial.end(alive);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      stop.abort();
+    }
+  }
+
+  /** The next credential to begin with; undefined when it has to wait, `spent` when none may be tried any more. */
+  #nextOf(
+    rest: Prepared[],
+    open: ReadonlyMap<Prepared, unknown>,
+    trial: Trial,
+  ): Prepared | 'spent' | undefined {
+    // Who does not answer discovery does not speak v3, whichever user asks: the first v3 credential finds out.
+    const v3Open = [...open.keys()].some(({ credential }) => credential.version === 'v3');
+    for (let i = 0; i < rest.length; i++) {
+      const next = rest[i];
+      if (!next) break;
+      if (next.credential.version === 'v3') {
+        if (v3Open) continue;
+        if (trial.speaksV3 === false) {
+          rest.splice(i--, 1);
+          continue;
+        }
+      }
+      if (trial.spent) return open.size > 0 ? undefined : 'spent';
+      rest.splice(i, 1);
+      return next;
+    }
+    return undefined;
+  }
+
+  /** The first try that is decided; undefined when none is within STAGGER_MS and another credential may begin. */
+  #decided(open: ReadonlyMap<Prepared, Promise<Tried>>, more: boolean): Promise<Tried | undefined> {
+    const tries: Promise<Tried | undefined>[] = [...open.values()];
+    if (!more) return Promise.race(tries);
+    const timer = new AbortController();
+    const late = this.#engine.clock.sleep(STAGGER_MS, timer.signal).then(
+      () => undefined,
+      () => undefined,
+    );
+    return Promise.race([...tries, late]).finally(() => timer.abort());
+  }
+
+  async #try(address: string, prepared: Prepared, options: AskOptions): Promise<Tried> {
+    const { credential, query } = prepared;
+    const target = { address, port: this.#options.port };
+    const answer = await this.#engine.ask(target, query, options);
+    const system = answer.ok ? answer : await this.#insist(target, credential, answer);
+    const speaksV3 = credential.version === 'v3' ? this.#engine.engineIdOf(target) !== null : null;
+    return { prepared, answer: system, speaksV3 };
   }
 
   #inOrder(known: string | undefined): readonly Prepared[] {
