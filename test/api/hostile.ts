@@ -304,19 +304,17 @@ export interface Ground {
   operation: Described;
   schemas: Record<string, Schema>;
   ids: readonly string[];
+  /** What the path's parameter should be for the operation to find something. */
+  fit: string | undefined;
 }
 
-/** One request that begins as the description's own example and is then bent in one to three places. */
+/** One request that begins as the description's own example and is then bent in up to three places. */
 export function attack(random: Random, ground: Ground): Attack {
   const { operation } = ground;
   const parameters = operation.parameters ?? [];
   let path = ground.path;
   for (const { name, in: where } of parameters)
-    if (where === 'path')
-      path = path.replace(
-        `{${name}}`,
-        encode(random, random() < 0.6 ? pick(random, ground.ids) : text(random)),
-      );
+    if (where === 'path') path = path.replace(`{${name}}`, encode(random, pathValue(random, ground)));
   const query: string[] = [];
   for (const parameter of parameters.filter((p) => p.in === 'query'))
     if (parameter.required ? random() < 0.9 : random() < 0.35)
@@ -336,11 +334,17 @@ export function attack(random: Random, ground: Ground): Attack {
   if (random() < 0.1) attack.body = pick(random, RAW_BODIES);
   else {
     let body = random() < 0.3 ? fromSchema(random, schema, ground, 0) : structuredClone(example);
-    for (let bends = Math.floor(random() * 3); bends >= 0; bends--) body = bend(random, body, schema, ground);
+    for (let bends = Math.floor(random() * 4); bends > 0; bends--) body = bend(random, body, schema, ground);
     attack.body = JSON.stringify(body) ?? '';
   }
   if (method === 'TRACE') delete attack.body;
   return attack;
+}
+
+function pathValue(random: Random, { fit, ids }: Ground): string {
+  const dice = random();
+  if (fit !== undefined && dice < 0.6) return fit;
+  return dice < 0.8 ? pick(random, ids) : text(random);
 }
 
 const text = (random: Random): string => pick(random, TEXTS);
