@@ -104,6 +104,7 @@ export async function discover(
     if (taken % BATCH === 0) await turn();
   }
   await waitForRoom(0);
+  probe.close();
 }
 
 /** Lets the sockets be read. */
@@ -170,6 +171,11 @@ class Probe {
   readonly #engine: SnmpEngine;
   readonly #options: DiscoverOptions;
   readonly #prepared: readonly Prepared[];
+  /** What stops the searches that are under way. One listener for all: a signal with thousands warns of a leak. */
+  readonly #running = new Set<AbortController>();
+  readonly #cancel = () => {
+    for (const stop of this.#running) stop.abort();
+  };
 
   constructor(engine: SnmpEngine, options: DiscoverOptions) {
     this.#engine = engine;
@@ -178,6 +184,11 @@ class Probe {
       credential,
       query: new Query(credential, { type: 'get', oids: SYSTEM_OIDS }),
     }));
+    options.signal?.addEventListener('abort', this.#cancel);
+  }
+
+  close(): void {
+    this.#options.signal?.removeEventListener('abort', this.#cancel);
   }
 
   /**
@@ -195,10 +206,8 @@ class Probe {
     }
     const open = new Map<Prepared, Promise<Tried>>();
     const stop = new AbortController();
-    const { signal } = this.#options;
-    const cancel = () => stop.abort(signal?.reason);
-    signal?.addEventListener('abort', cancel, { once: true });
-    if (signal?.aborted) cancel();
+    this.#running.add(stop);
+    if (this.#options.signal?.aborted) stop.abort();
     try {
       let paid = true;
       while (rest.length > 0 || open.size > 0) {
@@ -217,7 +226,7 @@ class Probe {
       }
       return trial.end(alive);
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      this.#running.delete(stop);
       stop.abort();
     }
   }
