@@ -9,9 +9,12 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Logger } from 'pino';
 import { type Config, StartError } from './config.ts';
 
-/** A request's headers must be here by then, its whole body by the second. Answers may take as long as they do. */
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 30_000;
+/** A request's headers must be here by then, and its whole body. Answers may take as long as they do. */
+export interface Patience {
+  headersMs: number;
+  requestMs: number;
+}
+const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000 };
 /** Longer than the usual minute of a proxy, so that the proxy closes first and no request falls between. */
 const KEEP_ALIVE_MS = 65_000;
 const HEADER_BYTES = 16 * 1024;
@@ -33,14 +36,14 @@ type Settings = Pick<Config, 'host' | 'port' | 'tls' | 'connections'>;
 export async function listen(
   app: RequestListener,
   settings: Settings,
-  { log, clock }: { log: Logger; clock: Clock },
+  { log, clock, patience = PATIENCE }: { log: Logger; clock: Clock; patience?: Patience },
 ): Promise<Listener> {
   const { host, port, tls, connections } = settings;
   const limits = {
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: 1_000,
+    connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
     maxHeaderSize: HEADER_BYTES,
   };
   const server = tls ? createTls(limits, tls, app) : createHttp(limits, app);
