@@ -57,6 +57,8 @@ export function bootstrap() {
   const lock = existsSync(join(root, 'pnpm-lock.yaml')) ? ['--frozen-lockfile'] : [];
   run('npm', ['exec', '--yes', `--package=${PNPM}`, '--', 'pnpm', 'install', '--prefer-offline', ...lock], {
     CI: 'true',
+    // .npmrc keeps npm's banner out of what scripts print; a failing installation must speak.
+    npm_config_loglevel: 'warn',
   });
   console.error('rollcall: generating the database client');
   // `prisma generate` insists on a schema engine that it does not use; any executable satisfies it offline.

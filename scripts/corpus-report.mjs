@@ -1,0 +1,75 @@
+// npm run corpus:report   plays the recordings of ../shared/corpus/dev and writes docs/accuracy.md
+// npm run corpus:check    plays them and ends with 1 where a figure is lower than docs/accuracy.md says
+//
+// `-- --results FILE` scores lines that `npm run corpus` wrote instead of playing them.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { bin, bootstrap, root, run } from './bootstrap.mjs';
+import { figuresIn, figuresOf, report } from './corpus/figures.mjs';
+
+const corpus = resolve(root, '../shared/corpus');
+const file = join(root, 'docs/accuracy.md');
+const words = process.argv.slice(2);
+const check = words.includes('--check');
+const given = words.includes('--results') ? words[words.indexOf('--results') + 1] : undefined;
+
+if (!existsSync(join(corpus, 'evaluate.mjs'))) {
+  process.stderr.write(`SKIPPED: there is no ${corpus}, so what the rules are worth was not measured\n`);
+  process.exit(0);
+}
+const { evaluate } = await import(join(corpus, 'evaluate.mjs'));
+const { lines, lost, seconds } = given ? read(given) : await play();
+const figures = figuresOf(
+  evaluate(JSON.parse(readFileSync(join(corpus, 'dev/expected.json'), 'utf8')), lines),
+);
+if (check) {
+  const lower = compare(figuresIn(readFileSync(file, 'utf8')), figures);
+  process.exitCode = lower > 0 || lost > 0 ? 1 : 0;
+} else {
+  writeFileSync(file, report(figures, { recordings: lines.length, seconds }));
+  process.stderr.write(`corpus: wrote docs/accuracy.md\n`);
+  process.exitCode = lost > 0 ? 1 : 0;
+}
+
+function read(path) {
+  const text = readFileSync(resolve(process.env.INIT_CWD ?? process.cwd(), path), 'utf8');
+  return {
+    lines: text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line)),
+    lost: 0,
+    seconds: null,
+  };
+}
+
+async function play() {
+  bootstrap();
+  run(bin('tsc'), ['-b', 'packages/server', 'packages/collector', 'packages/lab']);
+  const { playFolder } = await import('./corpus/play.mjs');
+  const started = performance.now();
+  const lines = [];
+  const lost = await playFolder(join(corpus, 'dev'), (line) => lines.push(line));
+  return { lines, lost, seconds: Math.round((performance.now() - started) / 1000) };
+}
+
+/** Says what fell and what rose; answers how many fell. */
+function compare(before, now) {
+  let lower = 0;
+  for (const { name, right } of now) {
+    const was = before.get(name);
+    if (was === undefined || was === right) continue;
+    // "Invented" is better the lower it is.
+    const fell = name.startsWith('invented') ? right > was : right < was;
+    if (fell) lower += 1;
+    process.stderr.write(
+      `corpus: ${name}: ${right} right, docs/accuracy.md says ${was}${fell ? ': LOWER' : ''}\n`,
+    );
+  }
+  process.stderr.write(
+    lower > 0
+      ? 'corpus: figures fell; where that is meant, npm run corpus:report\n'
+      : 'corpus: no figure fell\n',
+  );
+  return lower;
+}
