@@ -33,6 +33,8 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     });
     // An idle connection that dies is replaced at the next query; without a listener the process would end.
     pool.on('error', (error) => log.warn({ err: error.message }, 'idle database connection lost'));
+    // One that dies between two statements of a transaction: the next statement fails, and says so to who waits.
+    pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
   };
   const main = open(MAIN_CONNECTIONS, STATEMENT_MS, 'api');

@@ -56,6 +56,19 @@ describe.each(databases())('the database on %s', (_name, open) => {
     expect([done, tries]).toEqual(['done', 3]);
   });
 
+  it('survives the end of its connection between two statements of a transaction', async () => {
+    const db = await open();
+    if (db.kind === 'pglite') return;
+    const cut = db.transaction(async (sql) => {
+      const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await sql.query('SELECT 1');
+    });
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await db.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
   it('names the constraint that was violated', async () => {
     const db = await open();
     const insert = `INSERT INTO sites (id, name, networks, exclude) VALUES (gen_random_uuid(), 'a', '{}', '{}')`;
