@@ -35,6 +35,8 @@ export interface SourceOptions {
   /** Observations per second. */
   rate: number;
   outboxBytes?: number;
+  /** Share of the product's waits between tries to connect. */
+  haste?: number;
 }
 
 export class SourceProcess {
@@ -43,7 +45,6 @@ export class SourceProcess {
   #child: Child | undefined;
   told: Told | undefined;
   id = '';
-  starts = 0;
 
   private constructor(options: SourceOptions, proxy: FaultProxy) {
     this.#options = options;
@@ -80,6 +81,9 @@ export class SourceProcess {
   get logFile(): string {
     return join(this.#options.folder, 'source.log');
   }
+  get clockFile(): string {
+    return join(this.#options.folder, 'clock');
+  }
   get child(): Child | undefined {
     return this.#child;
   }
@@ -93,13 +97,13 @@ export class SourceProcess {
   /** `wrap`: words before the command (strace, unshare). */
   start({ wrap = [], env = {}, flags = [] }: StartSource = {}): void {
     if (this.running) throw new Error('the source runs already');
-    this.starts += 1;
     this.told = undefined;
     const { name, rate, outboxBytes = 1e10 } = this.#options;
     const words = [
       ...wrap,
       process.execPath,
-      ...(env.CHAOS_CLOCK_FILE ? ['--import', preload('clock')] : []),
+      '--import',
+      preload('clock'),
       PROGRAM,
       this.stateFolder,
       this.ledgerFile,
@@ -109,7 +113,12 @@ export class SourceProcess {
     const child = new Child({
       command: words[0] ?? '',
       args: words.slice(1),
-      env: { LOG_LEVEL: 'info', ...env },
+      env: {
+        LOG_LEVEL: 'info',
+        CHAOS_HASTE: String(this.#options.haste ?? 1),
+        CHAOS_CLOCK_FILE: this.clockFile,
+        ...env,
+      },
       logFile: this.logFile,
       channel: true,
     });
@@ -117,6 +126,18 @@ export class SourceProcess {
       if (this.#child === child) this.told = message as Told;
     });
     this.#child = child;
+  }
+
+  /** Another process on the same state folder; answers how it ended. */
+  startTwin(): Promise<Ended> {
+    const { name } = this.#options;
+    const words = [
+      PROGRAM,
+      this.stateFolder,
+      `${this.ledgerFile}.twin`,
+      ...[name.index, name.place, 1, 1e9].map(String),
+    ];
+    return new Child({ command: process.execPath, args: words, logFile: this.logFile }).ended;
   }
 
   /** Starts and waits for its first word; throws with its last ones when it ends instead: a start that failed. */

@@ -239,7 +239,7 @@ class Lane {
       this.#waiting -= piece.length;
       if (this.#to.destroyed) return;
       this.#passed(piece.length);
-      if (!this.#to.write(piece)) await Promise.race([once(this.#to, 'drain'), once(this.#to, 'close')]);
+      if (!this.#to.write(piece)) await roomIn(this.#to);
     });
     if (this.#waiting > WAITING_BYTES || takesMs > 0) await this.#tail;
   }
@@ -248,3 +248,13 @@ class Lane {
     return this.#tail;
   }
 }
+
+/** Resolves when a socket takes more, or will never again. */
+const roomIn = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });

@@ -27,8 +27,8 @@ export class Server {
   readonly #options: ServerOptions;
   #child: Child | undefined;
   token = '';
-  /** Starts, ever. */
-  starts = 0;
+  /** Milliseconds from each start until it was ready. */
+  readonly startTimes: number[] = [];
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -64,7 +64,6 @@ export class Server {
 
   start(extra: Readonly<Record<string, string>> = {}): void {
     if (this.running) throw new Error('the server runs already');
-    this.starts += 1;
     const preload = (this.#options.preload ?? []).flatMap((file) => ['--import', file]);
     this.#child = new Child({
       command: process.execPath,
@@ -79,7 +78,9 @@ export class Server {
     const begun = systemClock.monotonic();
     this.start(extra);
     if (!(await this.ready(forMs))) throw new Error(`the server does not start:\n${tail(this.logFile)}`);
-    return systemClock.monotonic() - begun;
+    const took = systemClock.monotonic() - begun;
+    this.startTimes.push(took);
+    return took;
   }
 
   async ready(forMs: number): Promise<boolean> {

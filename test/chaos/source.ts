@@ -85,6 +85,7 @@ const link = flags.includes('--no-link')
         watch: () => undefined,
         wentBack: (reason) => outbox.startAnew(reason),
       },
+      random: () => Math.random() * Number(process.env.CHAOS_HASTE ?? 1),
       onState: (next) => {
         state = next;
         tell();

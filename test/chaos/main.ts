@@ -1,0 +1,71 @@
+/** The command line of the chaos run; see `scripts/chaos.mjs`. */
+import { parseArgs } from 'node:util';
+import { Matrix } from './matrix.ts';
+import { postgresPrograms } from './postgres.ts';
+import { chaos, type Outcome } from './run.ts';
+import type { DatabaseKind } from './world.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    minutes: { type: 'string', default: '2' },
+    database: { type: 'string', default: 'both' },
+    sources: { type: 'string', default: '6' },
+    rate: { type: 'string', default: '40' },
+    least: { type: 'string', default: '0' },
+  },
+});
+process.on('SIGTERM', () => process.exit(143));
+process.on('SIGINT', () => process.exit(130));
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const databases: DatabaseKind[] =
+  values.database === 'both' ? ['postgresql', 'pglite'] : [values.database as DatabaseKind];
+if (databases.includes('postgresql') && !postgresPrograms()) {
+  say('chaos: PostgreSQL is not installed (apt install postgresql)');
+  process.exit(2);
+}
+
+const outcomes: Outcome[] = [];
+for (const database of databases) {
+  const outcome = await chaos({
+    seed: values.seed,
+    minutes: Number(values.minutes),
+    database,
+    sources: Number(values.sources),
+    rate: Number(values.rate),
+    least: Number(values.least),
+    say,
+  });
+  outcomes.push(outcome);
+  report(outcome);
+}
+
+function report({ database, verdict, faults, starts, seconds, folder, ok }: Outcome): void {
+  const { observed, kept, lost, doubled, altered, misattributed, foreign, reported, examples } = verdict;
+  say(`\n${database}, ${Math.round(seconds)} s:`);
+  say(`  observed ${observed}, of which certainly kept ${kept}`);
+  say(
+    `  lost ${lost}, doubled ${doubled}, altered ${altered}, misattributed ${misattributed}, foreign ${foreign}`,
+  );
+  say(`  reported as dropped ${reported}`);
+  const sorted = [...starts].sort((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+  say(
+    `  server ready after ${at(0.5)} ms (median), ${at(0.95)} ms (p95), ${at(1)} ms (most) of ${starts.length} starts`,
+  );
+  for (const line of [...faults, ...examples]) say(`  ! ${line}`);
+  if (!ok) say(`  ledgers, journal and logs: ${folder}`);
+}
+
+const matrix = new Matrix([]);
+for (const outcome of outcomes) matrix.add(outcome.matrix);
+say(`\n${matrix}\n`);
+const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
+say(
+  `seed ${values.seed}: ${matrix.total} faults of ${matrix.kinds} kinds, ${matrix.empty.length} cells empty, ${sum(({ verdict }) => verdict.observed)} observations`,
+);
+const bad = outcomes.filter(({ ok }) => !ok).length;
+say(bad === 0 && matrix.empty.length === 0 ? 'chaos: green' : 'chaos: RED');
+process.exitCode = bad === 0 && matrix.empty.length === 0 ? 0 : 1;
+process.exit();
