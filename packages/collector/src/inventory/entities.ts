@@ -70,8 +70,8 @@ export function entitiesOf(walked: WalkedTable): EntityRow[] {
  */
 export function chassisOf(entities: readonly EntityRow[], most = 64): EntityRow[] {
   const chassis = entities.filter((row) => row.class === 'chassis' || row.class === 'stack');
-  if (chassis.length > 0) return chassis.slice(0, most);
+  if (chassis.some((row) => row.serial ?? row.model)) return chassis.slice(0, most);
   const roots = entities.filter((row) => row.parent === undefined);
   if (roots.some((row) => row.serial ?? row.model)) return roots.slice(0, most);
-  return entities.filter((row) => row.serial ?? row.model).slice(0, 8);
+  return [...chassis.slice(0, most - 8), ...entities.filter((row) => row.serial ?? row.model).slice(0, 8)];
 }

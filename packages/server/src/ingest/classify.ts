@@ -137,7 +137,10 @@ interface Matched {
   prefix: string;
 }
 
-/** Rules that hold, the most specific first: longest sysObjectID prefix, then most other conditions, then file order. */
+/**
+ * Rules that hold, the most specific first: a sysObjectID prefix counts more than one other condition, two conditions
+ * count more than it; then the longer prefix; then the order of the files.
+ */
 function matching(index: RuleIndex, facts: DeviceFacts): Matched[] {
   const enterprise = enterpriseOf(facts.system.sysObjectId);
   const candidates = [...(index.byEnterprise.get(enterprise ?? -1) ?? []), ...index.everywhere];
@@ -148,7 +151,8 @@ function matching(index: RuleIndex, facts: DeviceFacts): Matched[] {
       const prefix = holds(condition, facts, null);
       if (prefix === undefined) continue;
       const others = Object.keys(condition).length - (condition.sysObjectId ? 1 : 0);
-      const weight = (prefix === '' ? 0 : prefix.split('.').length) * 8 + others * 17;
+      const arcs = prefix === '' ? 0 : 120 + prefix.split('.').length;
+      const weight = arcs + others * 100 - (rule.last ? 10_000 : 0);
       if (!best || weight > best.weight) best = { rule, prefix, weight };
     }
     if (best) found.push(best);
@@ -214,6 +218,10 @@ const ENTITY_FIELDS = {
 
 function textsOf(source: Source, facts: DeviceFacts): string[] {
   if ('text' in source) return [source.text];
+  if ('published' in source) {
+    const oid = facts.system.sysObjectId;
+    return oid ? [general.publishedModel(oid, null) ?? ''] : [];
+  }
   if ('oid' in source) return [facts.vendor[source.oid]].filter((text) => text !== undefined);
   if ('sysDescr' in source) return [facts.system.sysDescr ?? ''];
   if ('sysName' in source) return [facts.system.sysName ?? ''];
@@ -222,7 +230,7 @@ function textsOf(source: Source, facts: DeviceFacts): string[] {
 }
 
 function extract(source: Source, text: string): string | null {
-  if ('text' in source) return text;
+  if ('text' in source || 'published' in source) return text;
   const pattern =
     'sysDescr' in source ? source.sysDescr : 'sysName' in source ? source.sysName : source.match;
   if (!pattern) return text;

@@ -14,7 +14,7 @@ const VERSION = String.raw`[A-Za-z]{0,4}[._-]?\d[\w.+~-]*(?:\([\w.,/-]+\)[\w.]*)
 
 const labelled = (words: string): RegExp =>
   new RegExp(
-    String.raw`(?<!hard\s?ware |hw |boot |rom |bootrom |kernel |loader |protocol |snmp |u-boot |board )\b(?:${words})\b[\s.:=#_,]*(?:v(?:er(?:s(?:ion)?)?)?\b[\s.:]*)?(${VERSION})`,
+    String.raw`(?<!hard\s?ware |hw |boot |rom |bootrom |kernel |loader |protocol |snmp |u-boot |board )\b(?:${words})\b[\s.:=#_]*(?:v(?:er(?:s(?:ion)?)?)?\b[\s.:]*)?(${VERSION})`,
     'i',
   );
 
@@ -32,7 +32,7 @@ const VERSION_LABELS = [
 const MAC = /^[0-9a-f]{2}([:.-][0-9a-f]{2}){5}$/i;
 const ADDRESS = /^\d{1,3}(\.\d{1,3}){3}$/;
 const DATE =
-  /^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\d{1,2}:\d{2}(:\d{2})?.*|(19|20)\d{6})$/;
+  /^((19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d{1,2}\.\d{1,2}\.(19|20)\d\d|\d{1,2}:\d{2}(:\d{2})?.*|(19|20)\d{6})$/;
 
 /** The version in sysDescr. The kernel of a uname text is the last choice: it is rarely the product's version. */
 export function versionIn(text: string): Guess | null {
@@ -52,7 +52,7 @@ export function versionIn(text: string): Guess | null {
 }
 
 const trimmed = (version: string): string => {
-  const cut = version.replace(/[.,;:_-]+$/, '');
+  const cut = version.replace(/^[.,;:_-]+|[.,;:_-]+$/g, '');
   return cut.endsWith(')') && !cut.includes('(') ? cut.slice(0, -1) : cut;
 };
 
@@ -191,13 +191,17 @@ export function sampledFields(
       (each) => modelRank(each, sysDescr),
       (text, rank) => ({ text, sure: rank >= 3 }),
     ),
-    version: best(versionRank, (text, rank) => ({ text, sure: rank >= 3 })),
+    version: best(versionRank, (text, rank) => ({ text: versionAlone(text), sure: rank >= 3 })),
     serial: best(
       (each) => serialRank(each, sysDescr),
       (text) => text,
     ),
   };
 }
+
+/** The version out of a text of several words. */
+const versionAlone = (text: string): string =>
+  (text.split(' ').length > 3 && /\bv(\d+(?:\.\d+)+\S*)/i.exec(text)?.[1]) || text;
 
 const UNIT = /\d\s*(v|a|w|kw|va|kva|hz|dbm?|°?c|%|mv|ma|vac|vdc|rpm|e-?\d+)$/i;
 
@@ -208,15 +212,16 @@ function versionRank({ text, at }: SampleText): number {
   if (/^(?:version|ver|release|rel|rev|fw|sw|firmware|software)?[\s.:_-]*v\.?\s?\d+([._]\d+)+/i.test(text))
     return early ? 5 : 4;
   if (/\bV\d+R\d+\w*/.test(text)) return 4;
-  if (/\bv\d+([._]\d+)+|\bbuild[ ._-]?\d+/i.test(text)) return 3;
+  if (/(?:^|[^a-z])v\d+([._]\d+)+|\d+build[ ._-]?\d+|\bbuild[ ._-]?\d+/i.test(text)) return 3;
   if (/^\S*\d+\.\d+\.\d+\S*$/.test(text) && /[A-Za-z_-]/.test(text)) return 3;
-  if (/^\d{1,3}\.\d{1,4}[a-z]?\d?$/i.test(text)) return early ? 1 : 0;
+  if (/^\d{1,3}\.\d{1,4}[a-z]?\d?$/i.test(text)) return at < 6 ? 1 : 0;
   return 0;
 }
 
 /** One word of 6 to 24 letters and digits, half digits at least: few models have that many. */
 function serialRank({ text, at }: SampleText, sysDescr: string): number {
   if (!/^[A-Z0-9][A-Z0-9/-]{5,23}$/i.test(text) || /^(.)\1*$/.test(text) || sysDescr.includes(text)) return 0;
+  if (/^V\d+R\d+/i.test(text)) return 0;
   const digits = text.replace(/\D/g, '').length;
   const letters = text.length - digits - text.replace(/[^/-]/g, '').length;
   if (digits < 5 || digits < letters || (letters === 0 && digits < 8)) return 0;

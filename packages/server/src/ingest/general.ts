@@ -4,6 +4,7 @@
  */
 import type { EntityRow } from '@rollcall/shared/observation';
 import type { DeviceFacts } from './classify.ts';
+import { publishedProduct } from './enterprises.ts';
 import { vendorEnterprise } from './fingerprint.ts';
 import { type Guess, modelIn, osIn, sampledFields, serialIn, versionIn } from './general-text.ts';
 
@@ -80,6 +81,8 @@ export function complete(
   fromStandardMibs(vendor, offer);
   offer('model', 'sysDescr', cleanModel(only(model, true)));
   offer('model', 'sample', cleanModel(only(sample.model, true)));
+  const published = system.sysObjectId ? publishedModel(system.sysObjectId, known.vendor) : null;
+  offer('model', 'published', cleanModel(published));
   offer('model', 'sysDescr', cleanModel(only(model, false)));
   offer('model', 'sample', cleanModel(only(sample.model, false)));
   offer('osVersion', 'sample', cleanVersion(only(sample.version, true)));
@@ -89,6 +92,38 @@ export function complete(
   offer('serial', 'sample', cleanSerial(sample.serial));
   offer('os', 'sysDescr', osIn(text));
 }
+
+/** Numbers that name a whole product line say nothing of the model: one arc below the enterprise, or the agent's own. */
+const NO_PRODUCT = /^1\.3\.6\.1\.4\.1\.(\d+(\.\d+)?|8072\..*|311\..*|14988\..*|318\..*|705\..*|890\.1\.15)$/;
+
+/** What makers published about a sysObjectID, without the maker's own name. */
+export function publishedModel(sysObjectId: string, vendor: string | null): string | null {
+  if (NO_PRODUCT.test(sysObjectId.replace(/^\./, ''))) return null;
+  const model = publishedProduct(sysObjectId)?.model ?? null;
+  const first = vendor?.split(' ')[0]?.toLowerCase();
+  return model && first && model.toLowerCase().startsWith(`${first} `)
+    ? model.slice(first.length + 1)
+    : model;
+}
+
+/** Category words of the published list → class. */
+const CATEGORIES: Record<string, string> = {
+  Router: 'router',
+  Switch: 'switch',
+  'Layer 3 Switch': 'switch',
+  Firewall: 'firewall',
+  'Load Balancer': 'load-balancer',
+  'Access Point': 'wireless',
+  Wireless: 'wireless',
+  WirelessLANController: 'wireless',
+  'Wireless LAN Controller': 'wireless',
+  Printer: 'printer',
+  UPS: 'ups',
+  PDU: 'pdu',
+  Storage: 'storage',
+  'Self-contained NAS': 'storage',
+  'WAN Accelerator': 'router',
+};
 
 function fromEntity(facts: DeviceFacts, offer: Offer): void {
   for (const row of boxes(facts.chassis)) {
@@ -166,6 +201,8 @@ export function classHints(
     offer('printer-mib', 'printer');
   const words = CLASS_WORDS.filter(([, name]) => name !== 'server');
   for (const [pattern, name] of words) if (pattern.test(descr)) offer('sysDescr', name);
+  const oid = system.sysObjectId?.replace(/^\./, '') ?? '';
+  if (!NO_PRODUCT.test(oid)) offer('published', CATEGORIES[publishedProduct(oid)?.category ?? '']);
   offer('enterprise-number', usual);
   const things = [
     model ?? '',
@@ -206,13 +243,13 @@ export const classOfHostname = (name: string): string | null =>
 const NOTHING =
   /^(n\/?a|none|null|nil|unknown|unspecified|undefined|not (available|applicable|specified|set|defined|supported)|default|empty|<private>|private|redacted|-+|\.+|\?+|0+|x+|\*+|no ?such.*|tbd|string|sys ?(name|descr|description)|0x.*)$/i;
 
-const tidy = (text: string | null | undefined): string | null => {
+const tidy = (text: string | null | undefined, nothing = NOTHING): string | null => {
   const one = (text ?? '')
     .replace(/\\x[0-9a-f]{2}/gi, ' ')
     .replace(/\s+/g, ' ')
     .replace(/^["'\s]+|["'\s]+$/g, '')
     .trim();
-  return one === '' || NOTHING.test(one) ? null : one;
+  return one === '' || nothing.test(one) ? null : one;
 };
 
 export function cleanModel(text: string | null | undefined): string | null {
@@ -235,12 +272,15 @@ export function cleanVersion(text: string | null | undefined): string | null {
   return one && /\d/.test(one) ? one : null;
 }
 
+/** Zeros and the like are what some devices say; identity leaves them out (`placeholderSerial`). */
+const NO_SERIAL =
+  /^(n\/?a|none|null|nil|unknown|undefined|not (available|applicable|specified|set|defined|supported)|default|empty|<private>|private|-+|\.+|\?+|no ?such.*|0x.*)$/i;
+
 export function cleanSerial(text: string | null | undefined): string | null {
-  const one =
-    tidy(text)
-      ?.replace(/^(?:s\/?n|serial(?: number| no\.?)?)[\s.:#=-]+/i, '')
-      .slice(0, 64) ?? null;
-  return one !== null && one.length >= 3 && !/^(.)\1*$/.test(one) ? one : null;
+  const one = tidy(text, NO_SERIAL)
+    ?.replace(/^(?:s\/?n|serial(?: number| no\.?)?)[\s.:#=-]+(?=\w)/i, '')
+    .slice(0, 64);
+  return one !== undefined && one.length >= 3 ? one : null;
 }
 
 const cleanName = (text: string | null | undefined): string | null => tidy(text)?.slice(0, 80) ?? null;

@@ -61,6 +61,8 @@ const source = z.union([
   z.strictObject({ sysDescr: pattern, as: part.as }),
   z.strictObject({ sysName: pattern, as: part.as }),
   z.strictObject({ entity: z.enum(ENTITY_COLUMNS), ...part }),
+  /** What makers published about the sysObjectID. */
+  z.strictObject({ published: z.literal(true) }),
   /** The same text for every device of the rule. */
   z.strictObject({ text: z.string().min(1).max(100) }),
 ]);
@@ -73,6 +75,8 @@ export const ruleSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9][a-z0-9.-]*$/, 'lower case, digits, dots, dashes')
     .max(60),
+  /** Considered after all other rules, however well it fits: for what runs on anybody's hardware. */
+  last: z.literal(true).optional(),
   /** Any of these. */
   match: z.union([condition.transform((one) => [one]), z.array(condition).min(1).max(50)]),
   vendor: z.string().min(1).max(80).optional(),
