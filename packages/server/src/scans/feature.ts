@@ -11,7 +11,7 @@ import { createScans } from './scans.ts';
 import { createSchedules } from './schedules.ts';
 
 /** How often leases that ran out are looked for. */
-const REAP_MS = 5_000;
+const REAP_MS = 2_000;
 /** How often schedules are looked at: patterns are in minutes. */
 const SCHEDULE_MS = 5_000;
 

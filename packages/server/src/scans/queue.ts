@@ -14,8 +14,8 @@ import { COUNTED, doneBitmap, type From, NotYours, outcomesOf } from './outcomes
 import { JOB_MOVES, SCAN_MOVES, SCANS_OPEN } from './states.ts';
 import { type Turn, takeTurns } from './turns.ts';
 
-/** A lease lasts this long without progress. */
-export const LEASE_MS = 30_000;
+/** A lease lasts this long without progress; with the time to notice, a job goes on elsewhere within 30 s. */
+export const LEASE_MS = 25_000;
 /** A job whose holder lives but gets nowhere is taken back after this long, or twice the time one device may take. */
 const STUCK_MS = 600_000;
 /** A lease that ends later than this many leases from now was given before the clock was set back. */

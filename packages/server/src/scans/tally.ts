@@ -14,8 +14,11 @@ const CHANGES = [
   'neighbour.changed',
 ] as const satisfies readonly Change['kind'][];
 
-/** Clocks of collectors are corrected, not exact. */
-const BEGAN = `coalesce(s.started_at, s.created_at) - interval '1 second'`;
+/**
+ * Corrected times of collectors err by half a round trip at most, and an assignment takes half a round trip to arrive:
+ * nothing a scan found is from before it began. What is from before was found by another, perhaps a moment ago.
+ */
+const BEGAN = 'coalesce(s.started_at, s.created_at)';
 const MINE = 'd.site_id = s.site_id AND d.last_scan_id = s.id';
 
 /** One row per scan `s`: found, new, changed; zeros, for nothing, where that is written down already. */
