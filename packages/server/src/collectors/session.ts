@@ -390,9 +390,7 @@ export class Session {
   }
 
   /** For after a wait: the state may be another than the compiler believes. */
-  #is(state: SessionState): boolean {
-    return this.#state === state;
-  }
+  #is = (state: SessionState): boolean => this.#state === state;
 
   #after(ms: number, task: () => void): void {
     this.#clock.sleep(ms, this.#over.signal).then(task, () => undefined);

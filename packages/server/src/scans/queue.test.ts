@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { systemClock } from '@rollcall/shared/clock';
 import { JOB_ADDRESSES, OUTCOMES } from '@rollcall/shared/model';
 import type { Span } from '@rollcall/shared/protocol';
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { makeCollector, makeSite } from '../testing/site.ts';
+import { addCollector, addSite } from '../testing/rows.ts';
 import { createScanFeature, type ScanFeature } from './feature.ts';
 import { keyring } from './keyring.ts';
 import { doneBitmap, mergeOutcomes } from './outcomes.ts';
@@ -43,8 +44,8 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
   });
 
   const site = async () => {
-    const id = await makeSite(db);
-    return { id, a: await makeCollector(db, id), b: await makeCollector(db, id) };
+    const id = await addSite(db, `site ${randomUUID()}`);
+    return { id, a: await addCollector(db, id, 'a'), b: await addCollector(db, id, 'b') };
   };
   const scan = async (siteId: string, targets: string, profile = 'ping') =>
     (
