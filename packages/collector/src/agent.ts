@@ -88,7 +88,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       limits: limits(settings),
       say: (message) => link.say(message),
     });
-    stops.push(() => Promise.race([runner.stop(), clock.sleep(SETTLE_MS)]));
+    stops.push(() => within(SETTLE_MS, runner.stop(), clock));
     const health = new Health(clock, outbox);
     stops.push(() => health.stop());
     const link: Link = new Link({
@@ -126,6 +126,14 @@ export async function startCollector(options: CollectorOptions): Promise<Running
     await stopAll();
     throw error;
   }
+}
+
+/** Waits for work, but no longer than `ms`. */
+async function within(ms: number, work: Promise<void>, clock: Clock): Promise<void> {
+  const done = new AbortController();
+  const late = clock.sleep(ms, done.signal).catch(() => undefined);
+  await Promise.race([work, late]);
+  done.abort();
 }
 
 /** The identity in memory and on disk. */

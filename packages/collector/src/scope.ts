@@ -43,6 +43,7 @@ export interface Refused {
 
 export class Scope {
   readonly #allowed: Range[];
+  readonly #asked: Range[];
   readonly #deny: readonly Range[];
 
   constructor({ allow, deny, loopback }: ScopeSettings) {
@@ -50,7 +51,8 @@ export class Scope {
     const special = [...rangesOf(SPECIAL), ...(loopback ? [] : rangesOf(LOOPBACK))];
     // 0.0.0.0/0 names no special block; 169.254.10.0/24 does.
     const named = (allow ?? []).filter((range) => difference([range], special).length === 0);
-    this.#allowed = difference(unionOf(allow ?? EVERYTHING), [...difference(special, named), ...deny]);
+    this.#asked = unionOf(allow ?? EVERYTHING);
+    this.#allowed = difference(this.#asked, [...difference(special, named), ...deny]);
   }
 
   allows(address: Address): boolean {
@@ -77,12 +79,11 @@ export class Scope {
   }
 
   #reason(piece: Range): string {
-    const kind = classifyAddress(piece.at(0));
     if (this.#deny.some((range) => range.intersect(piece)))
       return `${piece} is denied by this collector’s settings`;
-    if (kind === 'private' || kind === 'global' || kind === 'shared') {
+    if (difference([piece], this.#asked).length > 0)
       return `${piece} is outside what this collector’s settings allow`;
-    }
+    const kind = classifyAddress(piece.at(0));
     return `${piece} (${kind}) is swept only where this collector’s settings allow it by name`;
   }
 }

@@ -47,10 +47,10 @@ export function dial({ server, path, ca }: Identity, clock: Clock, events: DialE
     ...trust(ca),
   });
   let cause: Ending | undefined;
-  let over = false;
+  const over = new AbortController();
   const end = (ending: Ending) => {
-    if (over) return;
-    over = true;
+    if (over.signal.aborted) return;
+    over.abort();
     events.ended(cause ?? ending);
   };
   socket.on('open', events.open);
@@ -88,7 +88,10 @@ export function dial({ server, path, ca }: Identity, clock: Clock, events: DialE
     close: (code, reason) => {
       cause ??= { by: 'us', reason };
       socket.close(code, reason.slice(0, CLOSE_REASON));
-      void clock.sleep(CLOSE_MS).then(() => socket.terminate());
+      clock.sleep(CLOSE_MS, over.signal).then(
+        () => socket.terminate(),
+        () => undefined,
+      );
     },
     cut: (reason) => {
       cause ??= { by: 'us', reason };
