@@ -150,33 +150,42 @@ class Listener {
     client.on('notification', ({ channel, payload }) => {
       for (const listener of this.#channels.get(channel) ?? []) listener(payload ?? '');
     });
-    let lost = false;
-    const onLost = (error?: Error) => {
-      if (lost || this.#closed) return;
-      lost = true;
-      this.#client = undefined;
-      this.#log.warn({ err: error?.message }, 'notification connection lost');
+    const drop = () =>
       client
         .end()
         .catch((reason: unknown) => this.#log.debug({ err: String(reason) }, 'closing a lost connection'));
-      this.#again();
-    };
-    client.on('error', onLost);
-    client.on('end', () => onLost());
-    await client.connect();
-    for (const channel of this.#channels.keys()) await client.query(`LISTEN ${channel}`);
+    // While it connects, failures are the caller's; from then on a loss is told once.
+    client.on('error', (error) => this.#lost(client, error.message));
+    client.on('end', () => this.#lost(client));
+    try {
+      await client.connect();
+      for (const channel of this.#channels.keys()) await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      void drop();
+      throw error;
+    }
     this.#client = client;
   }
 
+  #lost(client: pg.Client, reason?: string): void {
+    if (client !== this.#client || this.#closed) return;
+    this.#client = undefined;
+    this.#log.warn({ err: reason }, 'notification connection lost; listening again as soon as possible');
+    this.#again();
+  }
+
+  /** Tries until it listens again, with one timer at a time. */
   #again(): void {
+    clearTimeout(this.#retry);
     this.#retry = setTimeout(
       async () => {
         try {
           await this.#connect();
-          for (const listeners of this.#channels.values()) for (const listener of listeners) listener('');
         } catch {
           if (!this.#closed) this.#again();
+          return;
         }
+        for (const listeners of this.#channels.values()) for (const listener of listeners) listener('');
       },
       500 + Math.random() * 1000,
     );

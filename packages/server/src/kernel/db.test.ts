@@ -1,6 +1,7 @@
+import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
-import { closeDatabases, databases } from '../testing/database.ts';
-import { databaseAway, uniqueViolation } from './db.ts';
+import { closeDatabases, createPostgres, databases } from '../testing/database.ts';
+import { databaseAway, openDatabase, uniqueViolation } from './db.ts';
 import { type Migration, MigrationError, migrate, pending, readMigrations } from './migrate.ts';
 
 afterAll(closeDatabases);
@@ -137,6 +138,29 @@ describe.each(databases())('the database on %s', (_name, open) => {
     await expect(migrate(db, [bad])).rejects.toThrow(MigrationError);
     expect(await db.query(`SELECT to_regclass('half') AS t`)).toEqual([{ t: null }]);
     expect(await db.query('SELECT * FROM _prisma_migrations')).toEqual([]);
+  });
+});
+
+const server = process.env.TEST_DATABASE_URL;
+describe.skipIf(!server)('the notification connection on PostgreSQL', () => {
+  it('listens again after it was lost, tells that something may have been missed, and tells the loss once', async () => {
+    const lines: string[] = [];
+    const { url } = await createPostgres(server as string);
+    const db = await openDatabase(
+      { url },
+      pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+    );
+    const heard: string[] = [];
+    await db.listen('rollcall_test', (payload) => heard.push(payload));
+    await db.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'rollcall listen' AND datname = current_database()`,
+    );
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['']);
+    await db.notify('rollcall_test', 'again');
+    await expect.poll(() => heard).toEqual(['', 'again']);
+    expect(lines.filter((line) => line.includes('notification connection lost'))).toHaveLength(1);
+    await db.close();
   });
 });
 
