@@ -45,9 +45,13 @@ const portsOf = (walked: WalkedTable): Map<number, number> =>
     }),
   );
 
-/** Learned entries. Q-BRIDGE's are taken where there are any: they name the VLAN and hold all that BRIDGE-MIB has. */
-export function fdbOf(walked: WalkedTable, vlan?: number): FdbRow[] {
-  const ports = portsOf(walked);
+/**
+ * Learned entries. Q-BRIDGE's are taken where there are any: they name the VLAN and hold all that BRIDGE-MIB has.
+ * `vlan` is that of the context that was walked; `outside` is what was walked without one, whose bridge ports help where
+ * the context does not list its own.
+ */
+export function fdbOf(walked: WalkedTable, vlan?: number, outside?: WalkedTable): FdbRow[] {
+  const ports = new Map([...(outside ? portsOf(outside) : []), ...portsOf(walked)]);
   const vlanOfFdb = new Map(
     rowsOf(walked, dot1qVlanCurrentEntry).flatMap((row) => {
       const fdb = row.int(dot1qVlanCurrent.fdbId);

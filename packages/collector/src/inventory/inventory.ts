@@ -5,6 +5,7 @@
 import {
   type DeviceObservation,
   type EntityRow,
+  type FdbRow,
   type InterfaceRow,
   OBSERVATION_BYTES,
   type RowsObservation,
@@ -168,9 +169,10 @@ class Inventory {
   /** The forwarding table; of a bridge that keeps one per VLAN also those, each in its own context. */
   async #forwarding(vlans: readonly number[]): Promise<RowsObservation[]> {
     const whole = await this.#walkColumns(FDB_COLUMNS);
-    const rows = fdbOf(whole);
+    const found = fdbOf(whole);
+    const inVlans: FdbRow[] = [];
     let complete: Pick<WalkedTable, 'complete' | 'reason'> = whole;
-    if (this.#keepsTablePerVlan() && !rows.some((row) => row.vlan !== undefined)) {
+    if (this.#keepsTablePerVlan() && !found.some((row) => row.vlan !== undefined)) {
       let silent = 0;
       for (const vlan of vlans.filter((each) => !isReservedVlan(each)).slice(0, VLAN_CONTEXTS)) {
         const session = this.#inVlan(vlan);
@@ -180,11 +182,14 @@ class Inventory {
         if (silent >= SILENT_CONTEXTS) break;
         if (silent > 0) continue;
         const walked = await this.#walkColumns(CONTEXT_FDB_COLUMNS, {}, session);
-        rows.push(...fdbOf(walked, vlan));
+        inVlans.push(...fdbOf(walked, vlan, whole));
         if (!walked.complete) complete = walked;
       }
     }
-    return this.#rows('fdb', rows, complete);
+    // The table without a context is that of the default VLAN once more.
+    const placed = new Set(inVlans.map(({ mac, bridgePort }) => `${mac} ${bridgePort}`));
+    const others = found.filter(({ mac, bridgePort }) => !placed.has(`${mac} ${bridgePort}`));
+    return this.#rows('fdb', [...others, ...inVlans], complete);
   }
 
   /** Cisco's way: community `name@vlan` in v1/v2c, context `vlan-N` in v3. */

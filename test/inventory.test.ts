@@ -1,0 +1,178 @@
+/** The inventory of simulated boxes is what the boxes are: every interface, address, link and learned station. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { takeInventory } from '@rollcall/collector/inventory/inventory';
+import { credentialOf } from '@rollcall/collector/snmp/credential';
+import { discover, type Found } from '@rollcall/collector/snmp/discover';
+import { SnmpEngine } from '@rollcall/collector/snmp/engine';
+import { Session } from '@rollcall/collector/snmp/session';
+import { demoSite } from '@rollcall/lab/demo';
+import { type Device, reachable } from '@rollcall/lab/device';
+import type { Site } from '@rollcall/lab/site';
+import { startSite } from '@rollcall/lab/start';
+import { topologyFixture } from '@rollcall/lab/topology';
+import { systemClock } from '@rollcall/shared/clock';
+import type {
+  AddressRow,
+  FdbRow,
+  InterfaceRow,
+  NeighbourRow,
+  Observation,
+} from '@rollcall/shared/observation';
+import { BUILT_IN_PROFILES } from '@rollcall/shared/profile';
+import type { WireCredential } from '@rollcall/shared/protocol';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+const settings = BUILT_IN_PROFILES.deep.snmp as NonNullable<typeof BUILT_IN_PROFILES.deep.snmp>;
+
+interface Reading {
+  device: Device;
+  facts: Observation[];
+  interfaces: InterfaceRow[];
+  addresses: AddressRow[];
+  neighbours: NeighbourRow[];
+  fdb: FdbRow[];
+}
+
+/** Every box of a site that has an agent, found and read over UDP at its first address. */
+async function readSite(site: Site): Promise<Reading[]> {
+  const port = await freePort();
+  const lab = await startSite(site, { port });
+  const engine = await SnmpEngine.open({ clock: systemClock });
+  try {
+    const options = { port, timeoutMs: 1500, tries: 3 };
+    const credentials = site.credentials.map(({ name: _, ...access }) =>
+      credentialOf({ id: uuidv7(), ...access } as WireCredential),
+    );
+    const attempts = { left: () => 10, spend: () => undefined };
+    const agents = site.devices.filter((device) => device.access);
+    const byAddress = new Map(agents.map((device) => [reachable(device)[0] ?? '', device]));
+    const candidates = [...byAddress.keys()].map((address) => ({ address }));
+    const found: Found[] = [];
+    await discover(engine, candidates, { ...options, credentials, attempts }, (each) => found.push(each));
+    return await Promise.all(
+      found.map(async (each) => {
+        const device = byAddress.get(each.address) as Device;
+        if (each.outcome !== 'snmp') throw new Error(`${device.name}: ${each.outcome}`);
+        const session = new Session(engine, { address: each.address, port }, each.credential, options);
+        const { system } = each;
+        const facts = await takeInventory({
+          session,
+          system,
+          settings,
+          extra: [],
+          now: () => systemClock.now(),
+        });
+        const rows = <T>(table: string) =>
+          facts.flatMap((fact) => (fact.kind === 'rows' && fact.table === table ? (fact.rows as T[]) : []));
+        return {
+          device,
+          facts,
+          interfaces: rows<InterfaceRow>('interfaces'),
+          addresses: rows<AddressRow>('addresses'),
+          neighbours: rows<NeighbourRow>('neighbours'),
+          fdb: rows<FdbRow>('fdb'),
+        };
+      }),
+    );
+  } finally {
+    await engine.close();
+    await lab.stop();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  return port;
+}
+
+const has = ({ features }: Device, ...any: Device['features']) => any.some((each) => features.includes(each));
+const sorted = (rows: readonly string[]) => [...new Set(rows)].sort();
+const OPER = { up: 1, down: 2, 'lower-layer-down': 7 };
+
+describe.each([
+  ['the demonstration site', demoSite],
+  ['the topology fixture', () => topologyFixture().site],
+])('%s, read by the collector', (_, make) => {
+  let readings: Reading[];
+  const site = make();
+  beforeAll(async () => {
+    readings = await readSite(site);
+  });
+
+  it('has every agent, and every table of it whole', () => {
+    expect(sorted(readings.map(({ device }) => device.name))).toEqual(
+      sorted(site.devices.filter((device) => device.access).map((device) => device.name)),
+    );
+    const cut = readings.flatMap(({ device, facts }) =>
+      facts.flatMap((fact) =>
+        fact.kind === 'rows' && fact.last && !fact.complete
+          ? [`${device.name} ${fact.table} ${fact.reason}`]
+          : [],
+      ),
+    );
+    expect(cut).toEqual([]);
+  });
+
+  it('has every interface with its facts, and none beside', () => {
+    for (const { device, interfaces } of readings) {
+      const truth = device.ports.map((port) => ({
+        ifIndex: port.ifIndex,
+        ifDescr: port.descr,
+        ifType: port.type,
+        mtu: port.mtu,
+        adminStatus: OPER[port.admin],
+        operStatus: OPER[port.oper],
+        ...(port.mac ? { physAddress: port.mac } : {}),
+        ...(has(device, 'high-speed')
+          ? { ifName: port.name, ifAlias: port.alias, speedBps: port.speed }
+          : { speedBps: Math.min(port.speed, 2 ** 32 - 1) }),
+      }));
+      const told = interfaces.map(({ lastChange: _, ...row }) => row);
+      expect([device.name, told]).toEqual([device.name, truth.sort((a, b) => a.ifIndex - b.ifIndex)]);
+    }
+  });
+
+  it('has the addresses that the box lists', () => {
+    for (const { device, addresses } of readings) {
+      const truth = device.addresses.filter(
+        ({ address, listed, vrf }) =>
+          listed !== false && !vrf && (!address.includes(':') || has(device, 'ip-address-table')),
+      );
+      const form = ({ address, prefixLength, ifIndex }: AddressRow) =>
+        `${address}/${prefixLength} ${ifIndex}`;
+      expect([device.name, sorted(addresses.map(form))]).toEqual([device.name, sorted(truth.map(form))]);
+    }
+  });
+
+  it('has every neighbour at its port', () => {
+    for (const { device, neighbours } of readings) {
+      const truth = device.neighbours.map(
+        ({ protocol, ifIndex, remote }) => `${protocol} ${ifIndex} ${remote.sysName}`,
+      );
+      const told = neighbours.map(({ protocol, ifIndex, sysName }) => `${protocol} ${ifIndex} ${sysName}`);
+      expect([device.name, sorted(told)]).toEqual([device.name, sorted(truth)]);
+    }
+  });
+
+  it('has every learned station at its port, of VLANs that only a context of their own shows too', () => {
+    for (const { device, fdb } of readings.filter((reading) => has(reading.device, 'bridge'))) {
+      const vlans = has(device, 'q-bridge', 'vlan-contexts');
+      const form = ({ mac, ifIndex, vlan }: Pick<FdbRow, 'mac' | 'ifIndex' | 'vlan'>) =>
+        `${mac} ${ifIndex}${vlans ? ` ${vlan}` : ''}`;
+      // Where each VLAN is a context, there is none for a VLAN that the box does not have.
+      const shown = (vlan: number) =>
+        !has(device, 'vlan-contexts') || device.vlans.some(({ id }) => id === vlan);
+      const truth = device.fdb.filter(({ vlan }) => shown(vlan));
+      expect([device.name, sorted(fdb.map(form))]).toEqual([device.name, sorted(truth.map(form))]);
+    }
+  });
+});
+
+it('the topology fixture has links that only a context shows', () => {
+  expect(topologyFixture().links.some((link) => link.inContext)).toBe(true);
+});
