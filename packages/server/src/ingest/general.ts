@@ -94,7 +94,8 @@ export function complete(
 }
 
 /** Numbers that name a whole product line say nothing of the model: one arc below the enterprise, or the agent's own. */
-const NO_PRODUCT = /^1\.3\.6\.1\.4\.1\.(\d+(\.\d+)?|8072\..*|311\..*|14988\..*|318\..*|705\..*|890\.1\.15)$/;
+const NO_PRODUCT =
+  /^1\.3\.6\.1\.4\.1\.(\d+(\.\d+)?|8072\..*|311\..*|14988\..*|318\..*|705\..*|890\.1\.15|41112\..*)$/;
 
 /** What makers published about a sysObjectID, without the maker's own name. */
 export function publishedModel(sysObjectId: string, vendor: string | null): string | null {
