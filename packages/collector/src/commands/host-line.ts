@@ -44,21 +44,42 @@ export function jsonOf(
   code: OutcomeCode,
   note?: string,
 ): string {
-  const {
-    kind: _kind,
-    walk: _walk,
-    job: _job,
+  // Members that are undefined are left out. Most hosts end here, and there may be a million of them.
+  const { mac, hostname } = host ?? {};
+  if (!device) {
+    return JSON.stringify({
+      address,
+      outcome: OUTCOMES[code],
+      note,
+      at: host?.at,
+      mac,
+      hostname,
+      rttMs: host?.rttMs,
+    });
+  }
+  const { kind: _kind, walk: _walk, job: _job, address: _address, at, credentialId, ...facts } = device;
+  return JSON.stringify({
+    address,
+    outcome: OUTCOMES[code],
+    note,
     at,
-    address: _address,
-    credentialId,
-    ...facts
-  } = device ?? {
-    ...host,
-    walk: undefined,
-    credentialId: undefined,
-  };
-  const tables: Record<string, { complete: boolean; reason?: string; rows: object[] }> = {};
-  for (const part of rows) {
+    mac,
+    hostname,
+    ...facts,
+    credential: credentialId,
+    tables: tablesOf(rows),
+  });
+}
+
+interface Table {
+  complete: boolean;
+  reason?: string;
+  rows: object[];
+}
+
+function tablesOf(parts: readonly RowsObservation[]): Record<string, Table> {
+  const tables: Record<string, Table> = {};
+  for (const part of parts) {
     tables[part.table] ??= { complete: false, rows: [] };
     const table = tables[part.table];
     if (!table) continue;
@@ -66,17 +87,7 @@ export function jsonOf(
     if (part.last) table.complete = part.complete ?? false;
     if (part.reason !== undefined) table.reason = part.reason;
   }
-  return JSON.stringify({
-    address,
-    outcome: OUTCOMES[code],
-    ...(note === undefined ? {} : { note }),
-    at,
-    ...(host?.mac === undefined ? {} : { mac: host.mac }),
-    ...(host?.hostname === undefined ? {} : { hostname: host.hostname }),
-    ...facts,
-    ...(credentialId === undefined ? {} : { credential: credentialId }),
-    ...(rows.length === 0 ? {} : { tables }),
-  });
+  return tables;
 }
 
 const WIDTHS = { address: 15, rtt: 10, outcome: 17, name: 24 } as const;

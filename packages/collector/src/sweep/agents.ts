@@ -12,7 +12,7 @@ import { Session } from '../snmp/session.ts';
 import { Aliases, faceOf } from './aliases.ts';
 import type { Candidates } from './candidates.ts';
 import type { Hosts } from './hosts.ts';
-import type { SweepReport, SweepTask, SweepTools } from './sweep.ts';
+import type { SweepReport, SweepTask, SweepTools } from './task.ts';
 
 /** Agents read at once. What waits for a slow one costs a timer, so the number is bounded by memory, not by work. */
 const READ_AT_ONCE = 256;

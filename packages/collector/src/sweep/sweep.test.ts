@@ -16,7 +16,8 @@ import { community, FakeAgent, honest, secure } from '../snmp/testing/fake-agent
 import { echoOf, factsOf, noEcho } from '../testing/fake-network.ts';
 import { fastClock } from '../testing/fast-clock.ts';
 import { AttemptBook } from './attempts.ts';
-import { type SweepReport, type SweepTask, type SweepTools, sweep } from './sweep.ts';
+import { sweep } from './sweep.ts';
+import type { SweepReport, SweepTask, SweepTools } from './task.ts';
 
 let engine: SnmpEngine;
 const agents: FakeAgent[] = [];

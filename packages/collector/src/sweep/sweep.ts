@@ -18,50 +18,7 @@ import type { Attempts } from '../snmp/discover.ts';
 import type { SnmpEngine } from '../snmp/engine.ts';
 import { Candidates } from './candidates.ts';
 import { Hosts } from './hosts.ts';
-
-/** What is to be swept, and how. */
-export interface SweepTask {
-  space: AddressSpace;
-  /** Addresses that are not visited: finished before, or excluded. */
-  skip: (index: number) => boolean;
-  profile: ProfileSettings;
-  credentials: readonly SnmpCredential[];
-  /** Id of the credential that worked last time at an address. */
-  known: (address: string) => string | undefined;
-  /** Extra OIDs that the rules want read. */
-  extra: Ruleset['extra'];
-  job?: string;
-}
-
-/** What a sweep works with; shared by the sweeps of a collector. */
-export interface SweepTools {
-  clock: Clock;
-  echo: OpenEcho;
-  /** Opened when first needed. */
-  snmp: () => Promise<SnmpEngine>;
-  inventory: (subject: Subject) => Promise<DeviceFact[]>;
-  pace: SweepPace;
-  attempts: Attempts;
-  macOf: (address: string) => string | undefined;
-  /** Reverse DNS; answers undefined for want of a name, within bounded time. */
-  nameOf: (address: string) => Promise<string | undefined>;
-}
-
-/** Where the results go. `observe` and `outcome` are called in order: facts of an address before its outcome. */
-export interface SweepReport {
-  observe(observation: Observation): void;
-  outcome(index: number, code: OutcomeCode, note?: string): void;
-  /** The collector failed at an address in a way that it should not. */
-  fault(address: string, error: unknown): void;
-  /** A promise while the receiver has enough to do; nothing new is read meanwhile. */
-  ready(): Promise<void> | undefined;
-}
-
-export interface SweepEnd {
-  /** `deferred`: could not be done now, for a reason that may pass. */
-  result: 'done' | 'aborted' | 'deferred';
-  reason?: string;
-}
+import type { SweepEnd, SweepReport, SweepTask, SweepTools } from './task.ts';
 
 /** Sweeps; resolves when every address has its outcome, or soon after the signal. Throws only for faults of ours. */
 export async function sweep(
@@ -147,7 +104,8 @@ class SweepRun {
         signal: this.#signal,
         skip,
         clock,
-        onAnswer: (index, _address, rttMs) => {
+        onAnswer: (index, _address, rtt) => {
+          const rttMs = Math.round(rtt * 1000) / 1000;
           if (!profile.snmp) this.#settle(index, 'i', undefined, 'not-asked', rttMs);
           else {
             this.#hosts.answered(index, rttMs);

@@ -4,7 +4,7 @@ import { type Chosen, chooseEcho } from '../icmp/choose.ts';
 import type { EngineName } from '../icmp/echo.ts';
 import type { SnmpEngine } from '../snmp/engine.ts';
 import { OnLink } from './on-link.ts';
-import type { SweepTools } from './sweep.ts';
+import type { SweepTools } from './task.ts';
 
 /** The part of a sweep's tools that does not depend on the job. */
 export type SharedTools = Pick<SweepTools, 'clock' | 'echo' | 'snmp' | 'inventory' | 'macOf' | 'nameOf'>;
