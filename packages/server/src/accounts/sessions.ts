@@ -1,10 +1,13 @@
 /** Signing in and out, and what people change about themselves. */
 import type { Me, Session } from '@rollcall/shared/api/accounts';
+import type { Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import type { Prisma } from '../generated/prisma/client.ts';
 import { rightsChanged, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../kernel/auth.ts';
 import { presentedSession, sessionCookie } from '../kernel/credentials.ts';
-import type { Sql } from '../kernel/db.ts';
+import type { Database, Sql } from '../kernel/db.ts';
 import type { Actor, Handlers } from '../kernel/handler.ts';
+import { seconds } from '../kernel/list.ts';
 import { unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { hashOf, mintSessionId } from '../kernel/token.ts';
@@ -33,13 +36,13 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
       const guess = throttle.begin(name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
       const user = await signInRow(db, name);
-      const fits = await passwordFits(body.password, user?.password_hash);
-      if (!user || !fits || user.disabled) {
+      const fits = await passwordFits(body.password, user?.passwordHash);
+      if (!user || !fits || user.disabledAt) {
         await audit(db, { actor: { name }, action: 'session.refused', address });
         throw new Problem('unauthorized', 'the name or the password is wrong');
       }
       guess.succeeded();
-      const rehashed = isOutdated(user.password_hash) ? await hashPassword(body.password) : null;
+      const rehashed = isOutdated(user.passwordHash) ? await hashPassword(body.password) : null;
       const opened = await db.transaction(async (sql) => {
         // Whatever session the browser held, planted or its own, ends here.
         const old = presentedSession(header('cookie'), secure);
@@ -61,14 +64,15 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
     'session.get': async ({ actor }) => ({ data: await meOf(db, actor.userId, actor.via) }),
 
     'session.update': async ({ actor, body }) => {
-      const settings = body.settings === undefined ? null : JSON.stringify(body.settings);
-      if (settings !== null && Buffer.byteLength(settings) > SETTINGS_BYTES)
+      if (Buffer.byteLength(JSON.stringify(body.settings ?? {})) > SETTINGS_BYTES)
         throw invalid('settings', `must not be larger than ${SETTINGS_BYTES / 1024} KiB`);
-      await db.query(
-        `UPDATE users SET display_name = coalesce($2, display_name), settings = coalesce($3::jsonb, settings)
-         WHERE id = $1`,
-        [actor.userId, body.displayName ?? null, settings],
-      );
+      await db.prisma.user.update({
+        where: { id: actor.userId },
+        data: {
+          ...(body.displayName !== undefined && { displayName: body.displayName }),
+          ...(body.settings !== undefined && { settings: body.settings as Prisma.InputJsonObject }),
+        },
+      });
       return { data: await meOf(db, actor.userId, actor.via) };
     },
 
@@ -86,14 +90,14 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
       const guess = throttle.begin(actor.name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
       const user = await signInRow(db, actor.name);
-      if (!(await passwordFits(body.current, user?.password_hash)))
+      if (!(await passwordFits(body.current, user?.passwordHash)))
         throw invalid('current', 'is not the present password');
       guess.succeeded();
       const next = await hashPassword(body.next);
       const opened = await db.transaction(async (sql) => {
         const changed = await sql.query(
           'UPDATE users SET password_hash = $2 WHERE id = $1 AND password_hash = $3 RETURNING id',
-          [actor.userId, next, user?.password_hash],
+          [actor.userId, next, user?.passwordHash],
         );
         if (changed.length === 0) throw new Problem('conflict', 'the password was changed in the meantime');
         await endSessions(sql, actor.userId, {});
@@ -138,13 +142,8 @@ const cookieOf = (secure: boolean, id: string): string =>
 const sessionOf = (actor: Actor): string | undefined =>
   actor.via.kind === 'session' ? actor.via.sessionId : undefined;
 
-async function signInRow(sql: Sql, name: string) {
-  const [row] = await sql.query<{ id: string; password_hash: string; disabled: boolean }>(
-    'SELECT id, password_hash, disabled_at IS NOT NULL AS disabled FROM users WHERE name = $1',
-    [name],
-  );
-  return row;
-}
+const signInRow = ({ prisma }: Database, name: string) =>
+  prisma.user.findUnique({ where: { name }, select: { id: true, passwordHash: true, disabledAt: true } });
 
 /** Makes a session; the secret goes into the cookie and nowhere else. */
 async function openSession(sql: Sql, userId: string, now: number, address: string, userAgent = '') {
@@ -199,19 +198,31 @@ async function sessionsOf(
   );
 }
 
-async function meOf(sql: Sql, userId: string, via: Actor['via']): Promise<Me> {
-  const [user] = await sql.query<Me['user']>(
-    `SELECT id, name, display_name AS "displayName", role, all_sites AS "allSites", settings,
-       ARRAY(SELECT site_id::text FROM user_sites WHERE user_id = users.id ORDER BY 1) AS "siteIds"
-     FROM users WHERE id = $1`,
-    [userId],
-  );
+async function meOf({ prisma }: Database, userId: string, via: Actor['via']): Promise<Me> {
+  const user = await prisma.user.findUnique({ where: { id: userId }, include: { sites: true } });
   if (!user) throw notFound('user');
-  if (via.kind === 'token') return { user, via: 'token', session: null };
-  const [session] = await sql.query<Session>(
-    `SELECT ${COLUMNS}, true AS current
-     FROM sessions WHERE id = $1`,
-    [via.sessionId],
-  );
-  return { user, via: 'session', session: session ?? null };
+  const session =
+    via.kind === 'session' ? await prisma.session.findUnique({ where: { id: via.sessionId } }) : null;
+  const { id, name, displayName, role, allSites } = user;
+  return {
+    user: {
+      id,
+      name,
+      displayName,
+      role: role as Role,
+      allSites,
+      siteIds: user.sites.map(({ siteId }) => siteId),
+      settings: user.settings as Me['user']['settings'],
+    },
+    via: via.kind,
+    session: session && {
+      id: session.id,
+      createdAt: seconds(session.createdAt),
+      lastSeenAt: seconds(session.lastSeenAt),
+      expiresAt: seconds(session.expiresAt),
+      address: session.address,
+      userAgent: session.userAgent,
+      current: true,
+    },
+  };
 }

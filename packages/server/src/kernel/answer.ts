@@ -2,8 +2,11 @@
 import { ERROR_STATUS, type ErrorBody } from '@rollcall/shared/api/operation';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { databaseAway, unavailable } from './db.ts';
+import { databaseAway, sqlState, unavailable } from './db.ts';
 import { Problem } from './problem.ts';
+
+/** SQLSTATE of a statement that ran into its timeout (PostgreSQL, appendix A). */
+const QUERY_CANCELED = '57014';
 
 export function send(response: Response, body: unknown): void {
   const bytes = Buffer.from(JSON.stringify(body));
@@ -16,6 +19,11 @@ export function send(response: Response, body: unknown): void {
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (databaseAway(error)) return unavailable(error);
+  if (sqlState(error) === QUERY_CANCELED)
+    return new Problem('unavailable', 'this took too long; ask for less, or try again', {
+      headers: { 'Retry-After': '5' },
+      cause: error,
+    });
   // Express: a path that cannot be percent-decoded.
   if (error instanceof URIError)
     return new Problem('invalid_request', 'the address is not valid percent-encoding');

@@ -52,7 +52,11 @@ const TRANSACTION_TRIES = 8;
 
 /** Connection trouble: class 08, shutdown and start-up (57P01–57P03), out of resources (53), driver codes. */
 const AWAY = /^(08...|57P0[1-5]|53[0-4]00|58030)$/;
-const AWAY_DRIVER = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH']);
+const AWAY_DRIVER = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH'],
+  // Prisma: not reachable, timed out, operation timed out, connection closed, no connection free.
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024'],
+]);
 const AWAY_TEXT =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|PGlite is (closed|closing)/;
 

@@ -94,6 +94,8 @@ const session = mintSessionId();
 const failures: Record<string, () => unknown> = {
   problem: () => new Problem('conflict', 'taken', { headers: { 'X-Extra': '1' } }),
   away: () => Object.assign(new Error('SECRET-host refused'), { code: 'ECONNREFUSED' }),
+  slow: () => Object.assign(new Error('SECRET canceling statement'), { code: '57014' }),
+  prisma: () => Object.assign(new Error('SECRET Can not reach host'), { code: 'P1001' }),
   string: () => 'SECRET thrown string',
   sql: () => Object.assign(new Error('SECRET syntax error at SELECT'), { code: '42601' }),
 };
@@ -369,6 +371,8 @@ describe('the mount', () => {
   it.each([
     ['problem', 409, 'taken'],
     ['away', 503, 'the database is away; try again shortly'],
+    ['prisma', 503, 'the database is away; try again shortly'],
+    ['slow', 503, 'this took too long; ask for less, or try again'],
     ['string', 500, 'something went wrong here; the log has it under this request id'],
     ['sql', 500, 'something went wrong here; the log has it under this request id'],
     ['circular', 500, 'something went wrong here; the log has it under this request id'],
