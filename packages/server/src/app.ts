@@ -17,10 +17,9 @@ import { openData } from './data.ts';
 import { forgotten, unwatched } from './incidents/device-events.ts';
 import { incidentHandlers } from './incidents/handlers.ts';
 import { createRecorder } from './incidents/record.ts';
-import { classifier } from './ingest/classify.ts';
 import { identityActions } from './ingest/identity-actions.ts';
 import { createIngest } from './ingest/ingest.ts';
-import { loadRules } from './ingest/rules.ts';
+import { openRuleBook } from './ingest/rule-book.ts';
 import { inventoryHandlers } from './inventory/handlers.ts';
 import { openAuthenticator } from './kernel/auth.ts';
 import type { Config } from './kernel/config.ts';
@@ -105,14 +104,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       raise: incidents.record,
       maxAddresses: config.scanAddresses,
     });
-    const set = loadRules(ruleFolders(config));
-    const classify = classifier(set);
-    const rules = {
-      current: () => ({ id: set.id, classify }),
-      ruleset: () => set.ruleset,
-      reclassify: async () => undefined,
-      start: async () => undefined,
-    };
+    const rules = openRuleBook({ db, log, folders: ruleFolders(config) });
     const ingest = createIngest({
       db,
       clock,
@@ -165,7 +157,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       ...(existsSync(join(WEB, 'index.html')) ? { web: webFiles(WEB) } : {}),
     });
 
-    await rules.start();
+    stops.push(await rules.start());
     stops.push(await scans.start());
     stops.push(clock.every(TEND_MS, quietly(log, 'tending events', incidents.tend)));
     stops.push(

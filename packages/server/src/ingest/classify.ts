@@ -1,22 +1,12 @@
 /** What is it? Pure: rules and facts in; vendor, class, OS, model, version and serial out, each with what decided it. */
 import type { DeviceClass } from '@rollcall/shared/model';
-import type { EntityRow, SystemGroup } from '@rollcall/shared/observation';
+import type { EntityRow } from '@rollcall/shared/observation';
 import { macMaker, organisation } from './enterprises.ts';
+import type { DeviceFacts } from './facts.ts';
 import { enterpriseOf, vendorEnterprise } from './fingerprint.ts';
 import * as general from './general.ts';
 import type { Condition, Rule, Source } from './rule-schema.ts';
 import type { RuleSet } from './rules.ts';
-
-/** Everything that classification reads; kept as facts, so that new rules need no new walk. */
-export interface DeviceFacts {
-  system: SystemGroup;
-  /** ENTITY-MIB rows of class chassis or stack, or those without parent. */
-  chassis: readonly EntityRow[];
-  /** OID → value, as rules asked for it, and the sample of the enterprise's own objects. */
-  vendor: Readonly<Record<string, string>>;
-  /** Of a host without an agent. */
-  host?: { mac: string | null; name: string | null };
-}
 
 export interface Classification {
   vendor: string | null;
@@ -250,11 +240,3 @@ function classOf(rule: Rule, facts: DeviceFacts, model: string | null): DeviceCl
   if (!Array.isArray(rule.class)) return rule.class;
   return rule.class.find(({ when }) => !when || holds(when, facts, model) !== undefined)?.is;
 }
-
-/** ENTITY-MIB and general patterns only, no rules. */
-export const classifyByEntity: Classify = classifier({
-  id: '',
-  rules: [],
-  vendors: {},
-  ruleset: { id: '', extra: [] },
-});

@@ -25,7 +25,7 @@ const VERSION_LABELS = [
   labelled('software|sw|app ver'),
   labelled('version|vers|ver'),
   labelled('firmware|fw'),
-  labelled(String.raw`[a-z]{0,8}os(?:-[a-z]{1,3})?|nos`),
+  labelled('[a-z]{0,8}os(?:-[a-z]{1,3})?|nos'),
   labelled('release|rel|revision|rev'),
 ];
 

@@ -3,8 +3,8 @@
  * the vendor's own objects. Everything here is a pattern over all devices, never one device.
  */
 import type { EntityRow } from '@rollcall/shared/observation';
-import type { DeviceFacts } from './classify.ts';
 import { publishedProduct } from './enterprises.ts';
+import type { DeviceFacts } from './facts.ts';
 import { vendorEnterprise } from './fingerprint.ts';
 import { type Guess, modelIn, osIn, sampledFields, serialIn, versionIn } from './general-text.ts';
 

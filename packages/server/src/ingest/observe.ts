@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
 import type { About } from '../kernel/change.ts';
-import type { Classification, Classify, DeviceFacts } from './classify.ts';
+import type { Classification, Classify } from './classify.ts';
+import type { DeviceFacts } from './facts.ts';
 import {
   claims,
   deviceFingerprint,
