@@ -7,7 +7,7 @@ import { parseTargets } from '@rollcall/shared/targets';
 import { Bits } from '../icmp/bits.ts';
 import type { Scope } from '../scope.ts';
 import type { SnmpCredential } from '../snmp/credential.ts';
-import type { SweepTask } from '../sweep/sweep.ts';
+import type { SweepTask } from '../sweep/task.ts';
 
 /** A job as it will be swept. */
 export interface Order {

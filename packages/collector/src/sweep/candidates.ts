@@ -1,20 +1,27 @@
 import type { Candidate } from '../snmp/discover.ts';
 
-/** Whom to ask by SNMP, in the order of their promise: who answered ICMP before who did not. Ends when told so. */
+/** Who answered ICMP and still waits to be asked by SNMP, at most, before ICMP is held up. */
+const WAITING_MOST = 10_000;
+
+/**
+ * Whom to ask by SNMP, in the order of their promise: who answered ICMP before who did not. Indexes only: of the silent
+ * there may be a million. Ends when told so.
+ */
 export class Candidates implements AsyncIterable<Candidate> {
-  readonly #alive: Candidate[] = [];
-  /** Index → candidate, made when its turn comes: of the silent there may be a million. */
-  readonly #silent: number[] = [];
+  readonly #alive = new Queue();
+  readonly #silent = new Queue();
   readonly #make: (index: number) => Candidate;
   #ended = false;
-  #wake: (() => void) | null = null;
+  #wake: (() => void) | undefined;
+  #room: Promise<void> | undefined;
+  #makeRoom: (() => void) | undefined;
 
   constructor(make: (index: number) => Candidate) {
     this.#make = make;
   }
 
   alive(index: number): void {
-    this.#alive.push({ ...this.#make(index), alive: true });
+    this.#alive.push(index);
     this.#wake?.();
   }
 
@@ -29,24 +36,71 @@ export class Candidates implements AsyncIterable<Candidate> {
     this.#wake?.();
   }
 
+  /** A promise while enough wait. */
+  room(): Promise<void> | undefined {
+    if (this.#alive.size < WAITING_MOST) return undefined;
+    this.#room ??= new Promise((resolve) => {
+      this.#makeRoom = resolve;
+    });
+    return this.#room;
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<Candidate, void, void> {
-    // Positions instead of shift(), which moves the whole array.
-    for (let alive = 0, silent = 0; ; ) {
-      const candidate = this.#alive[alive];
-      const index = this.#silent[silent];
-      if (candidate) {
-        alive += 1;
-        yield candidate;
-      } else if (index !== undefined) {
-        silent += 1;
-        yield this.#make(index);
-      } else if (this.#ended) return;
-      else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        this.#wake = null;
+    try {
+      for (;;) {
+        const alive = this.#alive.shift();
+        const silent = alive === undefined ? this.#silent.shift() : undefined;
+        if (this.#alive.size < WAITING_MOST) this.#letGo();
+        if (alive !== undefined) yield { ...this.#make(alive), alive: true };
+        else if (silent !== undefined) yield this.#make(silent);
+        else if (this.#ended) return;
+        else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+          this.#wake = undefined;
+        }
       }
+    } finally {
+      // Nobody takes any more: nobody is to wait for it.
+      this.#alive.clear();
+      this.#letGo();
     }
+  }
+
+  #letGo(): void {
+    this.#makeRoom?.();
+    this.#makeRoom = undefined;
+    this.#room = undefined;
+  }
+}
+
+/** First in, first out, without moving what waits at every step. */
+class Queue {
+  #items: number[] = [];
+  #next = 0;
+
+  get size(): number {
+    return this.#items.length - this.#next;
+  }
+
+  push(item: number): void {
+    this.#items.push(item);
+  }
+
+  shift(): number | undefined {
+    const item = this.#items[this.#next];
+    if (item === undefined) return undefined;
+    this.#next += 1;
+    if (this.#next * 2 > this.#items.length && this.#next >= 1024) {
+      this.#items = this.#items.slice(this.#next);
+      this.#next = 0;
+    }
+    return item;
+  }
+
+  clear(): void {
+    this.#items = [];
+    this.#next = 0;
   }
 }

@@ -3,19 +3,12 @@
  * agent is read whole, and every address ends with an outcome. Facts of an address are told before its outcome.
  */
 import { randomBytes } from 'node:crypto';
-import type { AddressSpace } from '@rollcall/shared/address-space';
-import type { Clock } from '@rollcall/shared/clock';
 import type { OutcomeCode } from '@rollcall/shared/model';
-import type { HostObservation, Observation } from '@rollcall/shared/observation';
+import type { HostObservation } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
-import type { Ruleset } from '@rollcall/shared/protocol';
-import { EchoRefused, type OpenEcho } from '../icmp/echo.ts';
+import { EchoRefused } from '../icmp/echo.ts';
 import { Permutation } from '../icmp/permutation.ts';
 import { type SweepPace, sweepIcmp } from '../icmp/sweep.ts';
-import type { DeviceFact, Subject } from '../inventory/inventory.ts';
-import type { SnmpCredential } from '../snmp/credential.ts';
-import type { Attempts } from '../snmp/discover.ts';
-import type { SnmpEngine } from '../snmp/engine.ts';
 import { Candidates } from './candidates.ts';
 import { Hosts } from './hosts.ts';
 import type { SweepEnd, SweepReport, SweepTask, SweepTools } from './task.ts';
@@ -54,7 +47,7 @@ class SweepRun {
     this.#tools = tools;
     this.#report = report;
     this.#signal = signal;
-    this.#pace = heeding(tools.pace, report);
+    this.#pace = heeding(tools.pace, () => report.ready());
     this.#hosts = new Hosts({
       clock: tools.clock,
       job: task.job,
@@ -98,7 +91,7 @@ class SweepRun {
       await sweepIcmp({
         space,
         echo,
-        pace: this.#pace,
+        pace: heeding(this.#pace, () => this.#candidates.room()),
         tries,
         timeoutMs,
         signal: this.#signal,
@@ -185,14 +178,14 @@ class SweepRun {
   }
 }
 
-/** A pace that also heeds the receiver of the results: who cannot take more is not given more. */
-const heeding = (pace: SweepPace, report: SweepReport): SweepPace => ({
+/** A pace that also waits while somebody else has enough to do. */
+const heeding = (pace: SweepPace, busy: () => Promise<void> | undefined): SweepPace => ({
   get free() {
-    return (pace.free ?? false) && report.ready() === undefined;
+    return (pace.free ?? false) && busy() === undefined;
   },
   take: (count, address) => {
-    const waits = [pace.take(count, address), report.ready()].filter((wait) => wait !== undefined);
-    return waits.length > 1 ? Promise.all(waits).then(() => undefined) : waits[0];
+    const [first, second] = [pace.take(count, address), busy()].filter((wait) => wait !== undefined);
+    return first && second ? Promise.all([first, second]).then(() => undefined) : first;
   },
   report: (answered, lost) => pace.report?.(answered, lost),
 });

@@ -1,6 +1,6 @@
 /** The interfaces of one device. */
-import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/inventory';
-import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/inventory';
+import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/interfaces';
+import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
 import { inScope, orderOf, orderSql, Parameters, pageKeys, type Scope, seconds } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { ifTypeName } from './if-type.ts';

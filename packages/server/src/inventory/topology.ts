@@ -1,5 +1,5 @@
 /** Devices and the links between them, as far as the caller sees. */
-import { TOPOLOGY_NODES, type Topology } from '@rollcall/shared/api/inventory';
+import { TOPOLOGY_NODES, type Topology } from '@rollcall/shared/api/interfaces';
 import { deviceClass, deviceStatus } from '@rollcall/shared/model';
 import { inScope, Parameters, type Scope } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';

@@ -3,6 +3,7 @@ import { accountOperations } from './accounts.ts';
 import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
 import { incidentOperations } from './incidents.ts';
+import { interfaceOperations } from './interfaces.ts';
 import { inventoryOperations } from './inventory.ts';
 import { profileOperations } from './profiles.ts';
 import { scanOperations } from './scans.ts';
@@ -17,6 +18,7 @@ export const operations = {
   ...scanOperations,
   ...profileOperations,
   ...inventoryOperations,
+  ...interfaceOperations,
   ...incidentOperations,
   ...serviceOperations,
 };

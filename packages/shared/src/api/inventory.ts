@@ -1,4 +1,4 @@
-/** Devices, interfaces and topology. */
+/** Devices: what they are, what happened to them, why they are one. */
 import { z } from 'zod';
 import { DEVICE_CLASSES, deviceClass, deviceStatus } from '../model.ts';
 import type { Operation } from './operation.ts';
@@ -236,121 +236,6 @@ export const deviceExplanation = z
   .meta({ id: 'DeviceExplanation' });
 export type DeviceExplanation = z.infer<typeof deviceExplanation>;
 
-// ── Interface ────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** ifAdminStatus and ifOperStatus (IF-MIB) by name; index is the number minus 1. */
-export const INTERFACE_STATUSES = [
-  'up',
-  'down',
-  'testing',
-  'unknown',
-  'dormant',
-  'notPresent',
-  'lowerLayerDown',
-] as const;
-const interfaceStatus = z.enum(INTERFACE_STATUSES).nullable();
-
-export const networkInterface = z
-  .strictObject({
-    id,
-    deviceId: id,
-    ifIndex: z.int().meta({ example: 10_148 }),
-    name: z.string().meta({ example: 'Gi1/0/48' }),
-    description: text('GigabitEthernet1/0/48'),
-    alias: text('uplink to dist-2'),
-    type: text('ethernetCsmacd').meta({
-      description: 'IANAifType name, or its number where IANA names none.',
-    }),
-    speedBps: z.number().nullable().meta({ description: 'bit/s.', example: 1_000_000_000 }),
-    mtu: z.int().nullable().meta({ example: 1500 }),
-    macAddress: mac,
-    adminStatus: interfaceStatus,
-    operStatus: interfaceStatus,
-    lastChange: maybeTime,
-    addresses: z.array(address),
-    vlan: z.int().nullable(),
-    neighbour: z
-      .strictObject({
-        deviceId: id.nullable(),
-        name: text('dist-2'),
-        port: text('Te1/1/1'),
-        protocol: z.string().meta({ example: 'lldp' }),
-      })
-      .nullable(),
-    firstSeen: time,
-    lastSeen: time,
-  })
-  .meta({ id: 'Interface' });
-export type NetworkInterface = z.infer<typeof networkInterface>;
-
-export const INTERFACE_SORTS = [
-  'ifIndex',
-  'name',
-  'type',
-  'speedBps',
-  'adminStatus',
-  'operStatus',
-  'lastChange',
-  'vlan',
-] as const;
-export const interfaceQuery = z.strictObject({
-  deviceId: z.string().min(1).max(200).meta({ description: 'Required: whose interfaces.' }),
-  site: siteFilter,
-  sort: sortBy(INTERFACE_SORTS),
-  ...paging,
-});
-export type InterfaceQuery = z.output<typeof interfaceQuery>;
-
-// ── Topology ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** Most devices in one answer of the topology; more is cut, and said. */
-export const TOPOLOGY_NODES = 20_000;
-
-const linkEnd = z.strictObject({
-  deviceId: id,
-  interfaceId: id.nullable(),
-  ifIndex: z.int().nullable(),
-  port: text('Te1/1/1'),
-});
-export const topology = z
-  .strictObject({
-    nodes: z.array(
-      z.strictObject({
-        id,
-        siteId: id,
-        name: z.string(),
-        address: address.nullable(),
-        class: deviceClass,
-        status: deviceStatus,
-        monitor: flag,
-        worstSeverity: z.int().min(1).max(5).nullable().meta({ description: 'Of its open events.' }),
-      }),
-    ),
-    links: z.array(
-      z.strictObject({
-        a: linkEnd,
-        b: linkEnd,
-        protocols: z.array(z.string()),
-        status: deviceStatus.meta({ description: 'Up when both known ends are up.' }),
-        speedBps: z.number().nullable(),
-        lastSeen: time,
-      }),
-    ),
-    /** Far ends that were named but are no device we know. */
-    strangers: z.array(
-      z.strictObject({
-        from: linkEnd,
-        name: z.string().nullable(),
-        port: z.string().nullable(),
-        protocol: z.string(),
-        lastSeen: time,
-      }),
-    ),
-    truncated: z.boolean().meta({ description: `More than ${TOPOLOGY_NODES} devices: ask by site.` }),
-  })
-  .meta({ id: 'Topology' });
-export type Topology = z.infer<typeof topology>;
-
 // ── Operations ───────────────────────────────────────────────────────────────────────────────────────────────
 
 const devicePatch = z
@@ -477,28 +362,6 @@ export const inventoryOperations = {
     access: 'viewer',
     params: idParams,
     data: deviceExplanation,
-    envelope: 'item',
-  },
-  'interfaces.list': {
-    method: 'GET',
-    path: '/api/interfaces',
-    tag: 'Interfaces',
-    summary: 'List the interfaces of a device',
-    stable: true,
-    access: 'viewer',
-    query: interfaceQuery,
-    data: networkInterface,
-    envelope: 'list',
-    errors: ['not_found'],
-  },
-  'topology.get': {
-    method: 'GET',
-    path: '/api/topology',
-    tag: 'Topology',
-    summary: 'Devices and the links between them',
-    access: 'viewer',
-    query: z.strictObject({ site: siteFilter }),
-    data: topology,
     envelope: 'item',
   },
 } as const satisfies Record<string, Operation>;

@@ -1,0 +1,160 @@
+/** Interfaces of a device, and the links between devices. */
+import { z } from 'zod';
+import { deviceClass, deviceStatus } from '../model.ts';
+import type { Operation } from './operation.ts';
+import { id, paging, siteFilter, sortBy, unixSeconds } from './operation.ts';
+
+const text = (example: string) => z.string().nullable().meta({ example });
+const time = unixSeconds;
+const maybeTime = unixSeconds.nullable();
+const address = z
+  .string()
+  .meta({ description: 'IPv4 or IPv6 address, canonical text.', example: '10.20.0.1' });
+const mac = z
+  .string()
+  .nullable()
+  .meta({ description: 'Lower-case colon form.', example: '00:1b:21:3c:9d:f8' });
+/** 0 or 1 as a number: the document calls it a numeric flag. */
+const flag = z.union([z.literal(0), z.literal(1)]).meta({ example: 1 });
+
+// ── Interface ────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** ifAdminStatus and ifOperStatus (IF-MIB) by name; index is the number minus 1. */
+export const INTERFACE_STATUSES = [
+  'up',
+  'down',
+  'testing',
+  'unknown',
+  'dormant',
+  'notPresent',
+  'lowerLayerDown',
+] as const;
+const interfaceStatus = z.enum(INTERFACE_STATUSES).nullable();
+
+export const networkInterface = z
+  .strictObject({
+    id,
+    deviceId: id,
+    ifIndex: z.int().meta({ example: 10_148 }),
+    name: z.string().meta({ example: 'Gi1/0/48' }),
+    description: text('GigabitEthernet1/0/48'),
+    alias: text('uplink to dist-2'),
+    type: text('ethernetCsmacd').meta({
+      description: 'IANAifType name, or its number where IANA names none.',
+    }),
+    speedBps: z.number().nullable().meta({ description: 'bit/s.', example: 1_000_000_000 }),
+    mtu: z.int().nullable().meta({ example: 1500 }),
+    macAddress: mac,
+    adminStatus: interfaceStatus,
+    operStatus: interfaceStatus,
+    lastChange: maybeTime,
+    addresses: z.array(address),
+    vlan: z.int().nullable(),
+    neighbour: z
+      .strictObject({
+        deviceId: id.nullable(),
+        name: text('dist-2'),
+        port: text('Te1/1/1'),
+        protocol: z.string().meta({ example: 'lldp' }),
+      })
+      .nullable(),
+    firstSeen: time,
+    lastSeen: time,
+  })
+  .meta({ id: 'Interface' });
+export type NetworkInterface = z.infer<typeof networkInterface>;
+
+export const INTERFACE_SORTS = [
+  'ifIndex',
+  'name',
+  'type',
+  'speedBps',
+  'adminStatus',
+  'operStatus',
+  'lastChange',
+  'vlan',
+] as const;
+export const interfaceQuery = z.strictObject({
+  deviceId: z.string().min(1).max(200).meta({ description: 'Required: whose interfaces.' }),
+  site: siteFilter,
+  sort: sortBy(INTERFACE_SORTS),
+  ...paging,
+});
+export type InterfaceQuery = z.output<typeof interfaceQuery>;
+
+// ── Topology ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Most devices in one answer of the topology; more is cut, and said. */
+export const TOPOLOGY_NODES = 20_000;
+
+const linkEnd = z.strictObject({
+  deviceId: id,
+  interfaceId: id.nullable(),
+  ifIndex: z.int().nullable(),
+  port: text('Te1/1/1'),
+});
+export const topology = z
+  .strictObject({
+    nodes: z.array(
+      z.strictObject({
+        id,
+        siteId: id,
+        name: z.string(),
+        address: address.nullable(),
+        class: deviceClass,
+        status: deviceStatus,
+        monitor: flag,
+        worstSeverity: z.int().min(1).max(5).nullable().meta({ description: 'Of its open events.' }),
+      }),
+    ),
+    links: z.array(
+      z.strictObject({
+        a: linkEnd,
+        b: linkEnd,
+        protocols: z.array(z.string()),
+        status: deviceStatus.meta({ description: 'Up when both known ends are up.' }),
+        speedBps: z.number().nullable(),
+        lastSeen: time,
+      }),
+    ),
+    /** Far ends that were named but are no device we know. */
+    strangers: z.array(
+      z.strictObject({
+        from: linkEnd,
+        name: z.string().nullable(),
+        port: z.string().nullable(),
+        protocol: z.string(),
+        lastSeen: time,
+      }),
+    ),
+    truncated: z.boolean().meta({ description: `More than ${TOPOLOGY_NODES} devices: ask by site.` }),
+  })
+  .meta({ id: 'Topology' });
+export type Topology = z.infer<typeof topology>;
+
+// ── Operations ──────────────────────────────────────────────────────────────────────────────────────────────
+
+export const interfaceOperations = {
+  'interfaces.list': {
+    method: 'GET',
+    path: '/api/interfaces',
+    tag: 'Interfaces',
+    summary: 'List the interfaces of a device',
+    stable: true,
+    access: 'viewer',
+    query: interfaceQuery,
+    data: networkInterface,
+    envelope: 'list',
+    errors: ['not_found'],
+  },
+  'topology.get': {
+    method: 'GET',
+    path: '/api/topology',
+    tag: 'Topology',
+    summary: 'Devices and the links between them',
+    access: 'viewer',
+    query: z.strictObject({ site: siteFilter }),
+    data: topology,
+    envelope: 'item',
+  },
+} as const satisfies Record<string, Operation>;
