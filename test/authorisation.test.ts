@@ -6,9 +6,9 @@
 import type { Database } from '@rollcall/server/kernel/db';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { type Asked, ask, type Reply } from '@rollcall/server/testing/rest';
-import { operations } from '@rollcall/shared/api/index';
+import { type OperationId, operations } from '@rollcall/shared/api/index';
 import type { Operation } from '@rollcall/shared/api/operation';
-import { ROLES } from '@rollcall/shared/model';
+import { ROLES, type Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Row, rows } from './api/rows.ts';
@@ -24,6 +24,20 @@ describe('the authorisation matrix', () => {
   it('has a row for every operation and none besides', () => {
     expect(Object.keys(rows).sort(), 'test/api/rows.ts').toEqual(Object.keys(table).sort());
   });
+});
+
+/** Doing many things at once asks for no less than doing one of them. */
+const BULK: [many: OperationId, one: OperationId][] = [
+  ['devices.bulk', 'devices.update'],
+  ['cases.addEvents', 'cases.update'],
+  ['cases.merge', 'cases.update'],
+  ['cases.split', 'cases.create'],
+  ['devices.merge', 'devices.update'],
+  ['devices.split', 'devices.update'],
+];
+it.each(BULK)('G108 CVE-2026-23925 %s asks for the role of %s, or more', (many, one) => {
+  const rank = (id: OperationId) => ROLES.indexOf(table[id]?.access as Role);
+  expect(rank(many)).toBeGreaterThanOrEqual(rank(one));
 });
 
 describe.each(kinds())('authorisation on %s', (kind) => {
@@ -170,6 +184,26 @@ describe.each(kinds())('authorisation on %s', (kind) => {
       expect(stream(table[id]!) ? [403, 404] : [403]).toContain(known.status);
     },
   );
+
+  it('G107 an account without any site sees nothing of any, however it is asked', async () => {
+    touched = true;
+    await settle();
+    touched = true;
+    for (const role of ROLES) {
+      const caller = person(world, role, 'alpha');
+      await db.query('DELETE FROM user_sites WHERE user_id = $1', [caller.id]);
+      for (const id of ids) {
+        const [operation, row] = [table[id]!, rowOf[id]!];
+        if (operation.method !== 'GET' || row.outside === 'same') continue;
+        if (ROLES.indexOf(role) < ROLES.indexOf(operation.access as Role)) continue;
+        const reply = await call(id, caller, headersOf(caller, 'token'));
+        expectSilence(reply, `${id} as ${role} of no site`);
+        // Of accounts and what one did oneself there may be some.
+        if (operation.envelope === 'list' && reply.status === 200 && !/users|assignees|audit/.test(id))
+          expect([id, reply.json.totalCount, reply.json.data]).toEqual([id, 0, []]);
+      }
+    }
+  });
 
   it('left nothing in the log that needs a person', () => {
     expect(server.trouble).toEqual([]);

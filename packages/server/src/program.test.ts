@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFolder } from '@rollcall/shared/lock';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isToken } from './kernel/token.ts';
@@ -19,7 +20,12 @@ afterAll(() => {
   for (const made of folders) rmSync(made, { recursive: true });
 });
 
-async function command(line: string, env: Record<string, string>, stdin = '') {
+async function command(
+  line: string,
+  env: Record<string, string>,
+  stdin = '',
+  ended: (err: () => string) => Promise<unknown> = async () => undefined,
+) {
   let [out, err] = ['', ''];
   const code = await run(line.split(' '), {
     env: { LOG_LEVEL: 'silent', ...env },
@@ -30,7 +36,7 @@ async function command(line: string, env: Record<string, string>, stdin = '') {
     stderr: (text) => {
       err += text;
     },
-    ended: Promise.resolve(),
+    ended: ended(() => err),
   });
   return { code, out, err };
 }
@@ -129,6 +135,26 @@ describe('the command line', () => {
     expect(await one({})).toContain(`is in use by process ${process.pid}`);
     if (lock.ok) await lock.release();
   });
+
+  it('serves until it is told to stop, and tells the first password once', async () => {
+    const env = { ROLLCALL_DATA: folder(), PORT: '0' };
+    let health = '';
+    const serve = () =>
+      command('serve', env, '', async (err) => {
+        for (let i = 0; i < 600 && !health; i++) {
+          await sleep(100);
+          const url = /sign in at (\S+) as admin/.exec(err())?.[1];
+          if (url) health = await fetch(`${url}/api/health/ready`).then((response) => response.text());
+        }
+      });
+    const first = await serve();
+    expect(health).toContain('"ready"');
+    expect(first).toMatchObject({ code: 0, out: '' });
+    expect(first.err).toMatch(
+      /^rollcall-server: first start: sign in at \S+ as admin with the password \S+ \(shown this once\)\n$/,
+    );
+    expect((await serve()).err).toBe('');
+  }, 120_000);
 
   it('doctor finds what a start would fail on, and names the remedy', async () => {
     const good = await command('doctor --json', { ROLLCALL_DATA: folder(), PORT: '0' });
