@@ -23,7 +23,11 @@ describe('lockFolder', () => {
 
   it('keeps different folders and names apart', async () => {
     const [a, b] = [folder(), folder()];
-    const locks = [await lockFolder(a, 'server'), await lockFolder(b, 'server'), await lockFolder(a, 'collector')];
+    const locks = [
+      await lockFolder(a, 'server'),
+      await lockFolder(b, 'server'),
+      await lockFolder(a, 'collector'),
+    ];
     expect(locks.map((l) => l.ok)).toEqual([true, true, true]);
     for (const l of locks) if (l.ok) await l.release();
   });
@@ -32,7 +36,9 @@ describe('lockFolder', () => {
     const path = folder();
     const script = `import { lockFolder } from ${JSON.stringify(fileURLToPath(new URL('../dist/lock.js', import.meta.url)))};
       const l = await lockFolder(${JSON.stringify(path)}, 'server'); console.log(l.ok); setInterval(() => {}, 1000);`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(child.stdout, 'data');
     expect(await lockFolder(path, 'server')).toEqual({ ok: false, heldBy: `process ${child.pid}` });
     child.kill('SIGKILL');
