@@ -31,7 +31,7 @@ export function interfacesOf(walked: WalkedTable): InterfaceRow[] {
   const more = new Map(rowsOf(walked, ifXEntry).map((row) => [row.index[0] ?? -1, row]));
   const indexes = base.size > 0 ? base.keys() : more.keys();
   return [...indexes]
-    .filter((ifIndex) => ifIndex >= 0 && ifIndex <= 0x7fff_ffff)
+    .filter((ifIndex) => ifIndex >= 0)
     .map((ifIndex) => interfaceOf(ifIndex, base.get(ifIndex), more.get(ifIndex)));
 }
 
