@@ -12,7 +12,7 @@ import type { Heartbeat } from './link/conversation.ts';
 import { Link } from './link/link.ts';
 import type { LinkState } from './link/states.ts';
 import { Outbox } from './outbox/outbox.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, systemReason } from './refusal.ts';
 import { Runner, type RunnerLimits } from './runner/runner.ts';
 import { Scope } from './scope.ts';
 import { isLoopback } from './server-address.ts';
@@ -57,24 +57,10 @@ export async function startCollector(options: CollectorOptions): Promise<Running
     for (const stop of stops.splice(0).reverse()) await stop();
   };
   try {
-    prepareFolder(stateFolder);
-    const lock = await lockFolder(stateFolder, 'collector');
-    if (!lock.ok)
-      throw new Refusal(`the state folder ${stateFolder} is in use by ${lock.heldBy}: stop it first`);
+    const { lock, loaded } = await takeFolder(stateFolder);
     stops.push(() => lock.release());
-    const loaded = loadIdentity(stateFolder);
-    if (!loaded) {
-      throw new Refusal(
-        `this collector has not joined a server yet: "rollcall-collector join URL TOKEN" (state folder ${stateFolder})`,
-      );
-    }
     const identity = new Self(stateFolder, loaded.identity);
-    const outbox = await Outbox.open({
-      folder: join(stateFolder, 'outbox'),
-      settings: outboxSettings(settings),
-      clock,
-      log,
-    });
+    const outbox = await openOutbox(options);
     stops.push(() => outbox.close());
     const network = await openNetwork(clock, settings.engines);
     stops.push(() => network.close());
@@ -125,6 +111,35 @@ export async function startCollector(options: CollectorOptions): Promise<Running
   } catch (error) {
     await stopAll();
     throw error;
+  }
+}
+
+/** Locks the state folder and reads who we are. */
+async function takeFolder(stateFolder: string) {
+  prepareFolder(stateFolder);
+  const lock = await lockFolder(stateFolder, 'collector');
+  if (!lock.ok)
+    throw new Refusal(`the state folder ${stateFolder} is in use by ${lock.heldBy}: stop it first`);
+  try {
+    const loaded = loadIdentity(stateFolder);
+    if (loaded) return { lock, loaded };
+    throw new Refusal(
+      `this collector has not joined a server yet: "rollcall-collector join URL TOKEN" (state folder ${stateFolder})`,
+    );
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openOutbox({ stateFolder, settings, clock, log }: CollectorOptions): Promise<Outbox> {
+  const folder = join(stateFolder, 'outbox');
+  try {
+    return await Outbox.open({ folder, settings: outboxSettings(settings), clock, log });
+  } catch (error) {
+    throw error instanceof Refusal
+      ? error
+      : new Refusal(`cannot open the outbox ${folder}: ${systemReason(error)}`);
   }
 }
 

@@ -1,5 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@rollcall/shared/clock';
@@ -467,6 +476,44 @@ describe('run', () => {
     await (await server.peer()).greet({ state: -1, event: -1 }, 2);
   });
 
+  test('B40: an outbox of a newer version is left alone, and that is said', async () => {
+    const { state } = await joined();
+    mkdirSync(join(state, 'outbox'));
+    writeFileSync(join(state, 'outbox', 'FORMAT'), 'rollcall outbox 9\n');
+    const { code, err } = await run(['run', '--state', state]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^rollcall-collector: the outbox in .* was written by a newer version .*\n$/);
+    expect(readdirSync(join(state, 'outbox'))).toEqual(['FORMAT']);
+  });
+
+  test.each([
+    [
+      'B33: read-only',
+      'mount -t tmpfs tmpfs "$0" && cp -r "$0.kept/." "$0" && mount -o remount,ro "$0"',
+      /cannot write to the state folder .*read-only/,
+    ],
+    [
+      'B28: full at the start',
+      'mount -t tmpfs -o size=256k tmpfs "$0" && cp -r "$0.kept/." "$0"',
+      /the disk of .* is full: make room/,
+    ],
+  ])('%s: one clear line, exit code 1', async (_name, mount, words) => {
+    if (spawnSync('unshare', ['-m', 'true']).status !== 0) {
+      process.stderr.write('SKIPPED: needs root to mount\n');
+      return;
+    }
+    const { state } = await joined();
+    cpSync(state, `${state}.kept`, { recursive: true });
+    const command = `${mount} && exec "$1" "$2" run --state "$0"`;
+    const ended = spawnSync('unshare', ['-m', 'sh', '-c', command, state, process.execPath, program], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect(ended.status).toBe(1);
+    expect(ended.stderr).toMatch(words);
+    expect(ended.stderr.trim().split('\n')).toHaveLength(1);
+  });
+
   test('SIGHUP reads the settings again, and keeps the old ones when they are bad', async () => {
     const config = join(folder, 'c.yaml');
     writeFileSync(config, 'log: info\n');
@@ -489,7 +536,6 @@ describe('run', () => {
 
   test('tells systemd that it is ready, feeds its watchdog, and says when it stops', async () => {
     const { state, server } = await joined();
-    const { spawnSync } = await import('node:child_process');
     if (spawnSync('systemd-notify', ['--version']).status !== 0) {
       process.stderr.write('SKIPPED: no systemd-notify\n');
       return;

@@ -1,10 +1,10 @@
 /** `sweep`: one sweep from the command line, without any server. Shares all code with the daemon. */
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { systemClock } from '@rollcall/shared/clock';
-import { OUTCOMES, type OutcomeCode } from '@rollcall/shared/model';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
-import { describeProblem, MAX_ADDRESSES, parseTargets } from '@rollcall/shared/targets';
+import { describeProblem, parseTargets } from '@rollcall/shared/targets';
 import { readConfig, type Settings } from '../config.ts';
+import type { Bits } from '../icmp/bits.ts';
 import { describeChoice } from '../icmp/choose.ts';
 import type { EngineName } from '../icmp/echo.ts';
 import { Pace, type Rate } from '../pace.ts';
@@ -12,11 +12,10 @@ import { Misuse, Refusal } from '../refusal.ts';
 import { Scope } from '../scope.ts';
 import { AttemptBook } from '../sweep/attempts.ts';
 import { sweep } from '../sweep/sweep.ts';
-import { openNetwork } from '../sweep/tools.ts';
+import type { SweepEnd } from '../sweep/task.ts';
+import { type Network, openNetwork } from '../sweep/tools.ts';
 import { type CredentialFlags, credentialsOf } from './credentials.ts';
-import { Gathering, jsonOf, TABLE_HEAD, tableLineOf } from './host-line.ts';
-import { Out } from './out.ts';
-import { Progress } from './progress.ts';
+import { Printer } from './printer.ts';
 
 export interface SweepFlags extends CredentialFlags {
   config?: string;
@@ -42,85 +41,41 @@ export async function runSweep(targets: readonly string[], flags: SweepFlags): P
   const credentials = profile.snmp ? await snmpCredentials(flags) : [];
   if (credentials.length === 0) profile.snmp = null;
   const explained = new Map((flags.explain ?? []).map((text) => [indexIn(space, text), text]));
-  const { refused, reason } = scoped(space, config);
+  const refused = scoped(space, config);
 
   const clock = systemClock;
   const network = await openNetwork(clock, flags.engine ?? config.engines);
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  const out = new Out(process.stdout);
-  out.onClosed = onSignal;
-  const gathering = new Gathering();
-  const progress = new Progress(process.stderr, space.size);
-  const columns = process.stdout.columns ?? 400;
-  const print = (text: string) => (progress.shares(process.stdout) ? progress.above(text) : out.line(text));
-  const endings = new Map<number, { code: OutcomeCode; note: string | undefined }>();
-  if (!flags.json) print(TABLE_HEAD);
-
-  const outcome = (index: number, code: OutcomeCode, note?: string) => {
-    progress.count(code);
-    if (explained.has(index)) endings.set(index, { code, note });
-    const address = space.at(index);
-    const gathered = gathering.take(address);
-    if (!gathered || stop.signal.aborted) return;
-    print(
-      flags.json
-        ? jsonOf(address, gathered, code, note)
-        : tableLineOf(address, gathered, code, note, columns),
-    );
-  };
+  const printer = new Printer(space, { json: flags.json, explained, stop });
+  const skip = (index: number) => refused?.bits.has(index) ?? false;
   for (let index = 0; refused && index < space.size; index += 1) {
-    if (refused.has(index)) outcome(index, 'x', reason);
+    if (skip(index)) printer.outcome(index, 'x', refused.reason);
   }
+  const task = { space, skip, profile, credentials, known: () => undefined, extra: [] };
+  const { rate, ratePerNet } = profile;
+  const pace = new Pace({ rate, ratePerNet, ...(config.rate ? { cap: config.rate } : {}) }, clock);
+  const attempts = new AttemptBook(clock).within(profile.snmp?.attempts ?? 0);
   const started = clock.monotonic();
   try {
-    const end = await sweep(
-      {
-        space,
-        skip: (index) => refused?.has(index) ?? false,
-        profile,
-        credentials,
-        known: () => undefined,
-        extra: [],
-      },
-      {
-        ...network.tools,
-        pace: new Pace(
-          {
-            rate: profile.rate,
-            ratePerNet: profile.ratePerNet,
-            ...(config.rate ? { cap: config.rate } : {}),
-          },
-          clock,
-        ),
-        attempts: new AttemptBook(clock).within(profile.snmp?.attempts ?? 0),
-      },
-      {
-        observe: (fact) => gathering.add(fact),
-        outcome,
-        fault: (address, error) => progress.above(`${address}: ${(error as Error).stack ?? error}`),
-        ready: () => out.ready(),
-      },
-      stop.signal,
-    );
-    out.flush();
-    progress.stop();
-    for (const [index, text] of explained) explain(flags.json, text, endings.get(index));
-    const seconds = (clock.monotonic() - started) / 1000;
-    const engines = network.chosen.choices.filter(({ family }) =>
-      space.ranges.some((range) => range.family === family),
-    );
-    process.stderr.write(`${progress.summary(seconds)}\n`);
-    if (end.reason !== undefined || engines.some(({ engine }) => engine === 'ping'))
-      for (const choice of engines) process.stderr.write(`${describeChoice(choice)}\n`);
+    const end = await sweep(task, { ...network.tools, pace, attempts }, printer, stop.signal);
+    printer.finish((clock.monotonic() - started) / 1000);
+    tellEngines(network, space, end);
     if (end.result === 'deferred')
       throw new Refusal(`could not sweep: ${end.reason}; "rollcall-collector doctor" says what to do`);
     return end.result === 'aborted' ? 130 : 0;
   } finally {
-    progress.stop();
+    printer.stop();
     await network.close();
   }
+}
+
+/** Says by which engine ICMP went where that was not a good one, or none. */
+function tellEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd): void {
+  const used = chosen.choices.filter(({ family }) => space.ranges.some((range) => range.family === family));
+  if (end.reason === undefined && !used.some(({ engine }) => engine === 'ping')) return;
+  for (const choice of used) process.stderr.write(`${describeChoice(choice)}\n`);
 }
 
 function spaceOf(targets: readonly string[], { exclude, max }: SweepFlags): AddressSpace {
@@ -162,38 +117,14 @@ function indexIn(space: AddressSpace, address: string): number {
   return index;
 }
 
-/** The local settings hold for a sweep by hand as well. */
-function scoped(space: AddressSpace, { allow, deny }: Settings) {
-  if (!allow && deny.length === 0) return { refused: null, reason: undefined };
+/** The local settings hold for a sweep by hand as well: what they leave out, and why; null when nothing. */
+function scoped(
+  space: AddressSpace,
+  { allow, deny }: Settings,
+): { bits: Bits; reason: string | undefined } | null {
+  if (!allow && deny.length === 0) return null;
   const { bits, count, reasons } = new Scope({ allow, deny, loopback: true }).refuse(space);
   const [reason] = reasons.values();
   if (count === space.size) throw new Refusal(`nothing to sweep: ${reason}`);
-  return { refused: count > 0 ? bits : null, reason };
+  return count > 0 ? { bits, reason } : null;
 }
-
-function explain(
-  json: boolean,
-  address: string,
-  end: { code: OutcomeCode; note: string | undefined } | undefined,
-) {
-  const outcome = OUTCOMES[end?.code ?? '.'];
-  const why = end?.note ?? MEANING[end?.code ?? '.'];
-  process.stdout.write(
-    json ? `${JSON.stringify({ explain: address, outcome, why })}\n` : `${address}: ${outcome}: ${why}\n`,
-  );
-}
-
-const MEANING: Record<OutcomeCode, string> = {
-  '.': 'the sweep ended before its turn',
-  x: 'excluded',
-  _: 'answered neither ICMP nor SNMP',
-  i: 'answered ICMP; SNMP was not asked',
-  s: 'an SNMP agent answered and was read',
-  a: 'an SNMP agent is there and refused every credential',
-  t: 'answered ICMP; to SNMP it was silent: no agent, another port, a firewall, or another community',
-  '=': 'a further address of a device that was read already',
-  b: 'a budget of the sweep was used up before it was read to the end',
-  e: 'an error came in between',
-};
-
-export { MAX_ADDRESSES };

@@ -198,6 +198,23 @@ describe('a disk that fails', () => {
     },
   );
 
+  test('B28: however often the disk is full, LMDB never meets it: a page it cannot write damages its memory', async () => {
+    if (!has('unshare', '-m', 'true')) return;
+    const run = onSmallDisk([1e9, 50, 0]);
+    for (let round = 0; round < 4; round++) {
+      await run.until(/^paused/);
+      freeSpace(run);
+      const before = run.stored.length;
+      while (run.stored.length === before) await systemClock.sleep(5);
+      writeFileSync(`/proc/${run.child.pid}/root${folder}/ballast`, Buffer.alloc(200_000 * (round + 1)));
+      run.lines.length = 0;
+    }
+    expect(run.child.exitCode).toBe(null);
+    expect(run.errors()).toBe('');
+    run.kill();
+    await run.ended;
+  });
+
   test.each([
     ['fdatasync', 'EIO', '6..7'],
     ['pwrite64', 'EIO', '7'],

@@ -13,10 +13,12 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { STREAMS } from '@rollcall/shared/observation';
+import { Refusal } from '../refusal.ts';
 import { Draft } from './draft.ts';
 import { FORMAT, freshMeta, type Meta, Store } from './store.ts';
 import { verify } from './verify.ts';
@@ -26,9 +28,11 @@ const DATA = 'data.mdb';
 const STAMP = 'FORMAT';
 /** Damaged stores kept for people to look at. */
 const KEPT = 3;
+/** Free space without which no store is opened, bytes. */
+const LEAST_FREE = 1024 * 1024;
 
 /** The outbox cannot be used, and starting with another one would be wrong. The message says what to do. */
-export class OutboxRefused extends Error {
+export class OutboxRefused extends Refusal {
   override name = 'OutboxRefused';
 }
 
@@ -41,6 +45,7 @@ export interface OpenedStore {
 
 /** Opens the store in `folder`, making one where none is, moving a damaged one aside. `now` in Unix ms. */
 export async function openStore(folder: string, now: number): Promise<OpenedStore> {
+  refuseFullDisk(dirname(folder));
   finishInterrupted(folder);
   const found = await inspect(folder);
   if (found.kind === 'ours') return { ...openOurs(folder), damage: null };
@@ -118,6 +123,13 @@ async function make(folder: string, loss: { held: Meta | null; now: number } | n
   await store.close();
   writeFileSync(join(beside, STAMP), `rollcall outbox ${FORMAT}\n`, { mode: 0o600, flush: true });
   syncFolder(beside);
+}
+
+/** LMDB maps its files: on a disk without a free page the first touch of a new one ends the process (SIGBUS). */
+function refuseFullDisk(parent: string): void {
+  const { bavail, bsize } = statfsSync(parent);
+  if (bavail * bsize < LEAST_FREE)
+    throw new OutboxRefused(`the disk of ${parent} is full: make room, then start again`);
 }
 
 /** A crash between the two renames of `replaceStore` leaves the finished new store beside an empty place. */

@@ -3,10 +3,12 @@
  * a commit that resolved is on disk (data synced, then the root page written through). After any failed commit the
  * environment is opened anew, because LMDB refuses, or hangs, once the update of a root page failed.
  */
+import { writeSync } from 'node:fs';
 import type { Stream } from '@rollcall/shared/observation';
 import { STREAMS } from '@rollcall/shared/observation';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { z } from 'zod';
+import { reserve, type Stats } from './reserve.ts';
 
 /** Version of what the outbox folder holds; a newer one is never touched. */
 export const FORMAT = 1;
@@ -135,9 +137,11 @@ export class Store {
   async commit(change: Change): Promise<void> {
     try {
       this.#tables ??= openTables(this.#folder);
+      await reserve(this.#folder, this.#tables.env.getStats() as Stats, change.put);
       await this.#write(this.#tables, change);
     } catch (error) {
       const reason = await reasonOf(error);
+      if (overran(reason)) dieAtOnce();
       await this.#reopen();
       throw new CommitError(reason);
     }
@@ -168,6 +172,21 @@ export class Store {
     this.#tables = null;
     await old?.env.close();
   }
+}
+
+/**
+ * Whether LMDB's words about a page that it could not write are longer than the 100 bytes it keeps for them
+ * (liblmdb/mdb.c of lmdb 3.5.6, mdb_page_flush; malloc rounds up to 104): then the heap behind them is damaged.
+ */
+export function overran(reason: string): boolean {
+  const words = /Attempting to write page at .*/.exec(reason)?.[0];
+  return words !== undefined && words.length >= 104;
+}
+
+/** Nothing of this process can be trusted; what was told to be on disk is there, and the next start goes on from it. */
+function dieAtOnce(): void {
+  writeSync(2, 'the disk of the outbox failed in a way that LMDB does not survive: ending at once\n');
+  process.kill(process.pid, 'SIGKILL');
 }
 
 /** lmdb rejects with "see commitError": a promise of the error itself, which settles at once or never. */
