@@ -13,7 +13,7 @@ import { COLLECTOR_PATH } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { accountHandlers, audit, ensureFirstAdmin, purgeAccounts } from './accounts/accounts.ts';
 import { createCollectorFeature } from './collectors/feature.ts';
-import { openData } from './data.ts';
+import { openData, ruleFolders } from './data.ts';
 import { forgotten, unwatched } from './incidents/device-events.ts';
 import { incidentHandlers } from './incidents/handlers.ts';
 import { createRecorder } from './incidents/record.ts';
@@ -35,8 +35,7 @@ import { createScanFeature } from './scans/feature.ts';
 import { openKeyring } from './scans/keyring.ts';
 import { serviceHandlers } from './service/service.ts';
 
-/** Device knowledge of the product, and the web application: beside the packages in a checkout, beside the bundle else. */
-const RULES = fileURLToPath(new URL('../../../rules/', import.meta.url));
+/** The web application: beside the packages in a checkout, beside the bundle in an installation. */
 const WEB = fileURLToPath(new URL('../../web/dist/site/', import.meta.url));
 
 /** Requests and batches that are under way at a stop have this long. */
@@ -84,7 +83,6 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     if (applied.length > 0) log.info({ applied }, 'the schema is up to date');
     if (db.kind === 'pglite')
       log.warn('embedded database: for trials and small sites; a power cut may lose what was stored last');
-    const firstAdmin = await ensureFirstAdmin(db);
     const auth = await openAuthenticator({ db, clock, log });
     stops.push(() => auth.close());
     const metrics = openMetrics();
@@ -174,6 +172,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     );
     const listener = await listen(app, config, { log, clock });
     stops.push(() => listener.stop(GRACE_MS));
+    // Not before the port is ours: a start that fails would take the only showing of the password with it.
+    const firstAdmin = await ensureFirstAdmin(db);
     listener.server.on('upgrade', collectors.upgrade);
     stops.push(await collectors.start());
     stops.push(() => {
@@ -182,12 +182,6 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
     return { url: listener.url, firstAdmin, db, stop };
   }
-}
-
-/** Operators' rules come before the product's. */
-function ruleFolders({ dataFolder }: Config): string[] {
-  const own = join(dataFolder, 'rules');
-  return existsSync(own) ? [own, RULES] : [RULES];
 }
 
 /** A round of work that says its failure and comes again. */

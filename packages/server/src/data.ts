@@ -1,6 +1,7 @@
 /** The data folder and the database of a configuration: what the server runs on and the commands work on. */
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { lockFolder } from '@rollcall/shared/lock';
 import { type Config, StartError } from './kernel/config.ts';
 import { type Database, openDatabase, sqlState } from './kernel/db.ts';
@@ -103,3 +104,12 @@ const once = (work: () => Promise<void>): (() => Promise<void>) => {
     return done;
   };
 };
+
+/** Device knowledge of the product: beside the packages in a checkout, beside the bundle in an installation. */
+const RULES = fileURLToPath(new URL('../../../rules/', import.meta.url));
+
+/** Folders of rules; an operator's own, `rules` in the data folder, come before the product's. */
+export function ruleFolders({ dataFolder }: Pick<Config, 'dataFolder'>): string[] {
+  const own = join(dataFolder, 'rules');
+  return existsSync(own) ? [own, RULES] : [RULES];
+}

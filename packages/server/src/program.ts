@@ -7,7 +7,7 @@ import { ROLES, type Role } from '@rollcall/shared/model';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { audit } from './accounts/audit.ts';
 import { addUser, generatePassword, issueToken, listUsers, setPassword } from './accounts/command-line.ts';
-import { openData } from './data.ts';
+import { openData, ruleFolders } from './data.ts';
 import { examine } from './doctor.ts';
 import { type Config, describeVariables, type Environment, readConfig, StartError } from './kernel/config.ts';
 import type { Database } from './kernel/db.ts';
@@ -99,6 +99,20 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
     .action(({ json }: Flags) =>
       withDatabase(async (_db, applied) => {
         answer(json, { applied }, applied.length ? `applied: ${applied.join(', ')}` : 'nothing to do');
+      }),
+    );
+
+  root
+    .command('reclassify')
+    .description('apply the rules, as they are now, to everything that is known; needs no scan')
+    .option('--json', 'answer as JSON')
+    .action(({ json }: Flags) =>
+      withDatabase(async (db) => {
+        const settings = config();
+        const { openRuleBook } = await import('./ingest/rule-book.ts');
+        const rules = openRuleBook({ db, log: quiet(settings), folders: ruleFolders(settings) });
+        const changed = await rules.reclassifyAll();
+        answer(json, { changed }, changed === 1 ? '1 device changed' : `${changed} devices changed`);
       }),
     );
 

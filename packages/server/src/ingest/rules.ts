@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import type { Ruleset } from '@rollcall/shared/protocol';
 import { parse } from 'yaml';
 import type { z } from 'zod';
+import { StartError } from '../kernel/config.ts';
 import { GENERAL_OIDS, SAMPLED } from './general.ts';
 import { type Rule, ruleFile, type VendorTable, vendorFile } from './rule-schema.ts';
 
@@ -21,10 +22,8 @@ export interface RuleSet {
   ruleset: Ruleset;
 }
 
-/** Says which file and line is wrong. */
-export class RuleError extends Error {
-  override readonly name = 'RuleError';
-}
+/** Says which file and line is wrong; at a start, one line that says what to do. */
+export class RuleError extends StartError {}
 
 /** File of enterprise numbers in a rules folder. */
 const VENDORS = 'vendors.yaml';

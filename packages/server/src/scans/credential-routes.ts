@@ -9,6 +9,7 @@ import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { type Sealed, type Secrets, vault } from './credentials.ts';
 import type { ScanDeps } from './deps.ts';
+import { SealBroken } from './keyring.ts';
 
 const COLUMNS = `id, name, version, facts->>'user' AS "user", facts->>'authProtocol' AS "authProtocol",
   facts->>'privProtocol' AS "privProtocol", facts->>'contextName' AS "contextName", 'set' AS secret,
@@ -94,6 +95,22 @@ export function credentialHandlers(deps: Pick<ScanDeps, 'db' | 'audit' | 'keyrin
     return { allSites, siteIds };
   };
 
+  /** What is stored; where it cannot be opened any more, changing a part of it makes no sense. */
+  const opened = (row: Sealed) => {
+    try {
+      return open(row);
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
+      throw new Problem(
+        'conflict',
+        'its secret cannot be opened any more: delete this credential and add it anew',
+        {
+          cause: error,
+        },
+      );
+    }
+  };
+
   const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -164,7 +181,7 @@ export function credentialHandlers(deps: Pick<ScanDeps, 'db' | 'audit' | 'keyrin
             allSites: body.allSites ?? (body.siteIds ? undefined : before.allSites),
             siteIds: body.siteIds ?? before.siteIds,
           });
-          const next = parts(changed(before, open(row), body));
+          const next = parts(changed(before, opened(row), body));
           const { sealed, keyId, fingerprint } = seal(params.id, next.secret);
           await sql.query(
             `UPDATE credentials SET name = $2, sealed = $3, key_id = $4, facts = $5::jsonb, position = $6,
