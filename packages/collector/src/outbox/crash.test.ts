@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { built } from '../testing/built.ts';
 import { Outbox } from './outbox.ts';
+import { overran } from './store.ts';
 
 const log = pino({ level: 'silent' });
 let program: string;
@@ -28,6 +29,8 @@ interface Writer {
   lines: string[];
   ended: Promise<{ code: number | null; signal: string | null }>;
   until(line: RegExp): Promise<void>;
+  /** What LMDB and the runtime printed. */
+  errors(): string;
   /** Kills it and whatever traces it. */
   kill(): void;
 }
@@ -36,7 +39,9 @@ const watch = (child: ChildProcess): Writer => {
   const stored: number[] = [];
   const lines: string[] = [];
   const waiters: { line: RegExp; resolve: () => void }[] = [];
-  if (!child.stdout) throw new Error('no output');
+  if (!child.stdout || !child.stderr) throw new Error('no output');
+  const errors: Buffer[] = [];
+  child.stderr.on('data', (data: Buffer) => errors.push(data));
   const reader = createInterface({ input: child.stdout });
   reader.on('line', (line) => {
     if (line.startsWith('stored ')) stored.push(...line.slice(7).split(',').map(Number));
@@ -56,6 +61,7 @@ const watch = (child: ChildProcess): Writer => {
     stored,
     lines,
     ended,
+    errors: () => Buffer.concat(errors).toString(),
     until: (line) => {
       if (lines.some((said) => line.test(said))) return Promise.resolve();
       return new Promise((resolve) => waiters.push({ line, resolve }));
@@ -66,7 +72,7 @@ const watch = (child: ChildProcess): Writer => {
 const start = (args: (string | number)[] = [1e9, 1, 0], wrap: string[] = []): Writer => {
   const command = [...wrap, process.execPath, program, join(folder, 'outbox'), ...args.map(String)];
   return watch(
-    spawn(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'pipe', 'ignore'], detached: true }),
+    spawn(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
   );
 };
 
@@ -158,6 +164,17 @@ const has = (tool: string, ...args: string[]) => {
   return found;
 };
 
+test.each([
+  ['Attempting to write page at position 196608, size 4096, blocks 1, buffer sizes 4096 0 0', false],
+  [
+    'No space left on device: Attempting to write page at position 167936, size 4096, blocks 1, buffer sizes 4096 -988190240 -988190896',
+    true,
+  ],
+  ['Input/output error', false],
+])('knows when LMDB damaged its memory: %s', (words, damaged) => {
+  expect(overran(words)).toBe(damaged);
+});
+
 describe('a disk that fails', () => {
   /** Runs the writer on a disk of 8 MiB of which 3 are taken; the disk's content is copied back at the end. */
   const onSmallDisk = (args: (string | number)[]) => {
@@ -198,22 +215,21 @@ describe('a disk that fails', () => {
     },
   );
 
-  test('B28: however often the disk is full, LMDB never meets it: a page it cannot write damages its memory', async () => {
+  test('B28: a disk full again and again never reaches LMDB, which a page that it cannot write damages', async () => {
     if (!has('unshare', '-m', 'true')) return;
     const run = onSmallDisk([1e9, 50, 0]);
-    for (let round = 0; round < 4; round++) {
+    for (let ballast = 2_400_000; ballast >= 0; ballast -= 600_000) {
       await run.until(/^paused/);
-      freeSpace(run);
-      const before = run.stored.length;
-      while (run.stored.length === before) await systemClock.sleep(5);
-      writeFileSync(`/proc/${run.child.pid}/root${folder}/ballast`, Buffer.alloc(200_000 * (round + 1)));
       run.lines.length = 0;
+      const before = run.stored.length;
+      truncateSync(`/proc/${run.child.pid}/root${folder}/ballast`, ballast);
+      await run.until(/^goes on/);
+      expect(run.stored.length).toBeGreaterThan(before);
     }
-    expect(run.child.exitCode).toBe(null);
-    expect(run.errors()).toBe('');
     run.kill();
     await run.ended;
-  });
+    expect(run.errors()).toBe('');
+  }, 60_000);
 
   test.each([
     ['fdatasync', 'EIO', '6..7'],
@@ -235,11 +251,13 @@ describe('a disk that fails', () => {
         `inject=${call}:error=${error}:when=${when}`,
       ],
     );
-    await run.until(/^goes on/);
+    // A page that LMDB cannot write may damage its memory: then the process ends (by us, or by malloc), the next goes on.
+    const over = run.ended.then(({ signal }) => expect(['SIGKILL', 'SIGABRT']).toContain(signal));
+    await Promise.race([run.until(/^goes on/), over]);
     const before = run.stored.length;
-    while (run.stored.length === before) await systemClock.sleep(10);
+    while (run.stored.length === before && run.child.signalCode === null) await systemClock.sleep(10);
     run.kill();
-    await run.ended;
+    await over;
     const { numbers, sequences, gaps } = await read();
     expect(gaps).toEqual([]);
     expect(sequences).toEqual(Array.from({ length: sequences.length }, (_, i) => i));

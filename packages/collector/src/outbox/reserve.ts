@@ -6,8 +6,8 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Left over after every commit that adds: enough for deliveries, which free more than they take. */
-const MARGIN = 2 * 1024 * 1024;
-const STEP = 1024 * 1024;
+const MARGIN = 1024 * 1024;
+const STEP = 256 * 1024;
 const ZEROS = Buffer.alloc(STEP);
 
 /** Of an LMDB environment, as it is on disk. */
