@@ -124,8 +124,10 @@ export function tableLineOf(
     OUTCOMES[code].padEnd(WIDTHS.outcome),
     name.padEnd(WIDTHS.name),
     about.join(' · '),
-  ].join('  ');
-  return line.length > columns ? `${line.slice(0, columns - 1)}…` : line.trimEnd();
+  ]
+    .join('  ')
+    .trimEnd();
+  return line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();

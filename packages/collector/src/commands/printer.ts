@@ -45,7 +45,7 @@ export class Printer implements SweepReport {
     const address = this.#space.at(index);
     const gathered = this.#gathering.take(address);
     if (!gathered || this.#signal.aborted) return;
-    const columns = process.stdout.columns ?? COLUMNS;
+    const columns = process.stdout.columns || COLUMNS;
     this.#print(
       this.#json
         ? jsonOf(address, gathered, code, note)

@@ -106,11 +106,6 @@ export class Store {
     return parseMeta(this.#tables?.meta.get('meta'));
   }
 
-  isEmpty(): boolean {
-    const tables = this.#tables;
-    return !tables || STREAMS.every((stream) => tables.streams[stream].getKeysCount({ limit: 1 }) === 0);
-  }
-
   /** Records of a stream from `start` on, at most `limit`; none while the store is being opened anew. */
   *read(
     stream: Stream,
@@ -121,16 +116,6 @@ export class Store {
     const table = this.#tables?.streams[stream];
     if (!table) return;
     for (const { key, value } of table.getRange({ start, limit, reverse })) yield { seq: key, record: value };
-  }
-
-  /** Sequences present from `start` to `end`, both included, at most `limit`. */
-  sequences(stream: Stream, start: number, end: number, limit: number): number[] {
-    if (end < start) return [];
-    return Array.from(this.#tables?.streams[stream].getKeys({ start, end: end + 1, limit }) ?? []);
-  }
-
-  get(stream: Stream, seq: number): Buffer | undefined {
-    return this.#tables?.streams[stream].get(seq);
   }
 
   /** Makes a change durable, or throws a CommitError and has changed nothing. Never called while one is under way. */

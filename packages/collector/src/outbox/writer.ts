@@ -3,12 +3,10 @@
  * group of what came in while the last one was being written. Whatever the disk does, it goes on trying: nothing that
  * waits is told "stored" before it is, nothing is lost for want of space.
  */
-import { statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Clock } from '@rollcall/shared/clock';
 import { STREAMS, type Stream } from '@rollcall/shared/observation';
 import type { Logger } from 'pino';
+import { Disk } from './disk.ts';
 import { Draft, type Victim } from './draft.ts';
 import { jsonBytes } from './record.ts';
 import { type Shedding, toExpire, toFree } from './shed.ts';
@@ -35,8 +33,6 @@ const WAITING_BYTES = 64 * 1024 * 1024;
 /** A full outbox is emptied to this share of its bound: dropping is rare, and in large pieces. */
 const LOW_WATER = 0.9;
 const RETRY_MS = 1000;
-/** The free space of the disk is looked at after so many bytes, or RETRY_MS. */
-const DISK_CHECK_BYTES = 1024 * 1024;
 const EXPIRE_EVERY_MS = 60_000;
 
 /** The observation is not on disk, because the outbox was closed or too many wait for the disk already. */
@@ -80,14 +76,13 @@ export class Writer {
   #failure: string | null = null;
   #noRoom: string | null = null;
   #dropping = false;
-  #diskCheckedAt = Number.NEGATIVE_INFINITY;
-  #writtenSinceCheck = 0;
-  #diskShort = false;
+  readonly #disk: Disk;
   #running: Promise<void> | null = null;
 
   constructor(deps: WriterDeps) {
     this.#deps = deps;
     this.#meta = deps.meta;
+    this.#disk = new Disk(deps.folder, deps.settings.minFreeBytes, deps.clock);
     this.#openedAt = deps.clock.monotonic();
     this.#ageAtOpening = deps.meta.age;
     this.#delivered = { state: deps.meta.streams.state.acked, event: deps.meta.streams.event.acked };
@@ -208,7 +203,7 @@ export class Writer {
     const accepted = this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
     const taken = accepted.reduce((sum, { record }) => sum + (record?.length ?? 0), 0);
     this.#waitingBytes -= taken;
-    this.#writtenSinceCheck += taken;
+    this.#disk.written(taken);
     return accepted;
   }
 
@@ -253,7 +248,7 @@ export class Writer {
   /** Drops what the bounds demand; answers why nothing may be written now, or null. */
   async #makeRoom(): Promise<string | null> {
     const { bytes: limit, minFreeBytes } = this.#deps.settings;
-    if (await this.#isDiskShort())
+    if (await this.#disk.isShort(this.#bytes()))
       return `less than ${minFreeBytes} bytes are free on the disk of the outbox`;
     const wanted = this.#bytes() + Math.min(this.#waitingBytes, limit * (1 - LOW_WATER));
     if (wanted > limit)
@@ -263,23 +258,6 @@ export class Writer {
 
   #bytes(): number {
     return STREAMS.reduce((sum, stream) => sum + this.#meta.streams[stream].bytes, 0);
-  }
-
-  /** A file that is half empty takes more without growing, so only a filled one needs the disk. */
-  async #isDiskShort(): Promise<boolean> {
-    const now = this.#deps.clock.monotonic();
-    const recent = now - this.#diskCheckedAt < RETRY_MS && this.#writtenSinceCheck < DISK_CHECK_BYTES;
-    if (recent) return this.#diskShort;
-    this.#diskCheckedAt = now;
-    this.#writtenSinceCheck = 0;
-    try {
-      const { bavail, bsize } = await statfs(this.#deps.folder);
-      const { size } = statSync(join(this.#deps.folder, 'data.mdb'));
-      this.#diskShort = bavail * bsize < this.#deps.settings.minFreeBytes && this.#bytes() > size / 2;
-    } catch {
-      this.#diskShort = false; // The commit will tell what is wrong.
-    }
-    return this.#diskShort;
   }
 
   async #expire(): Promise<void> {
