@@ -215,8 +215,17 @@ export function createEnrolment(deps: Deps) {
     counts: counts as Readonly<typeof counts>,
     /** For the command line: a token for the site of this name, an hour long. */
     tokenFor: async (siteName: string, seconds = 3600): Promise<string> => {
+      const sites = await db.query<{ id: string; name: string }>(
+        'SELECT id, name FROM sites ORDER BY name LIMIT 20',
+      );
       const [site] = await db.query<{ id: string }>('SELECT id FROM sites WHERE name = $1', [siteName]);
-      if (!site) throw notFound('site');
+      if (!site) {
+        const known =
+          sites.length > 0
+            ? `there are: ${sites.map(({ name }) => name).join(', ')}`
+            : 'make one under Sites';
+        throw new Problem('not_found', `there is no site named ${siteName}; ${known}`);
+      }
       return db.transaction(async (sql) => {
         const { plaintext } = await createToken(sql, { siteId: site.id, createdBy: null, seconds });
         await audit(sql, {
