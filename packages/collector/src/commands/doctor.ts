@@ -62,12 +62,16 @@ const line = ({ what, state: how, detail, remedy }: Finding): string =>
 async function engines(settings: Settings | null): Promise<Finding[]> {
   const network = await openNetwork(systemClock, settings?.engines ?? ['datagram', 'raw', 'ping']);
   await network.close();
-  return network.chosen.choices.map(({ family, engine, refusals }): Finding => {
+  const { choices } = network.chosen;
+  const none = choices.every(({ engine }) => engine === null);
+  return choices.map(({ family, engine, refusals }): Finding => {
     const what = `ICMP IPv${family}`;
     const why = refusals.map(({ engine: name, reason }) => `${name}: ${reason}`).join(', ');
     const remedy = refusals[0]?.remedy;
     if (engine === null) {
-      return { what, state: 'fail', detail: `no way to send (${why})`, ...(remedy ? { remedy } : {}) };
+      // A host with one family only is a usual thing.
+      const found: Finding = { what, state: none ? 'fail' : 'warn', detail: `no way to send (${why})` };
+      return remedy ? { ...found, remedy } : found;
     }
     const slow = engine === 'ping';
     const detail = `by ${engine}${why ? ` (${why})` : ''}${slow ? ', which is slow' : ''}`;

@@ -16,6 +16,10 @@ const STOP_MS = 9000;
 
 /** Runs until SIGTERM or SIGINT; answers the exit code. Throws a Refusal when it cannot start. */
 export async function run(flags: RunFlags): Promise<number> {
+  // Heard from the first moment on: a stop during the start is a stop like any other.
+  const signalled = new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve(name));
+  });
   const settings = await readConfig(process.env, flags.config);
   const log = await openLog(settings.log);
   const manager = serviceManager(process.env, systemClock);
@@ -41,9 +45,7 @@ export async function run(flags: RunFlags): Promise<number> {
       (error: Error) => log.error({ reason: error.message }, 'settings were not changed'),
     );
   });
-  const signal = await new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve(name));
-  });
+  const signal = await signalled;
   log.info({ signal }, 'stopping');
   manager.tell('STOPPING=1');
   unwatch();

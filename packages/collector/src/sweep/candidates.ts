@@ -12,6 +12,7 @@ export class Candidates implements AsyncIterable<Candidate> {
   readonly #silent = new Queue();
   readonly #make: (index: number) => Candidate;
   #ended = false;
+  #closed = false;
   #wake: (() => void) | undefined;
   #room: Promise<void> | undefined;
   #makeRoom: (() => void) | undefined;
@@ -38,7 +39,7 @@ export class Candidates implements AsyncIterable<Candidate> {
 
   /** A promise while enough wait. */
   room(): Promise<void> | undefined {
-    if (this.#alive.size < WAITING_MOST) return undefined;
+    if (this.#closed || this.#alive.size < WAITING_MOST) return undefined;
     this.#room ??= new Promise((resolve) => {
       this.#makeRoom = resolve;
     });
@@ -63,7 +64,7 @@ export class Candidates implements AsyncIterable<Candidate> {
       }
     } finally {
       // Nobody takes any more: nobody is to wait for it.
-      this.#alive.clear();
+      this.#closed = true;
       this.#letGo();
     }
   }
@@ -97,10 +98,5 @@ class Queue {
       this.#next = 0;
     }
     return item;
-  }
-
-  clear(): void {
-    this.#items = [];
-    this.#next = 0;
   }
 }

@@ -78,6 +78,7 @@ interface Setup {
   signal?: AbortSignal;
   skip?: (index: number) => boolean;
   clock?: Clock;
+  snmp?: SweepTools['snmp'];
   report?: Partial<SweepReport>;
   attempts?: SweepTools['attempts'];
 }
@@ -100,7 +101,7 @@ const run = async (setup: Setup) => {
   const tools: SweepTools = {
     clock: setup.clock ?? systemClock,
     echo: setup.echo ?? echoOf(() => 1),
-    snmp: () => Promise.resolve(engine),
+    snmp: setup.snmp ?? (() => Promise.resolve(engine)),
     inventory: setup.inventory ?? (async (subject) => factsOf(subject)),
     pace: { take: () => undefined, free: true },
     attempts: setup.attempts ?? new AttemptBook(systemClock).within(10),
@@ -308,6 +309,16 @@ describe('every address ends once, explained', () => {
     const standard = await run({ targets: '127.0.71.2', profile: profile('standard'), echo: noEcho });
     expect(standard.end.result).toBe('done');
     expect(standard.codes).toEqual({ '127.0.71.2': 's' });
+  });
+
+  test('B39: without a socket for SNMP the sweep is put off', async () => {
+    const { end, codes } = await run({
+      targets: '127.0.71.2',
+      profile: profile('standard'),
+      snmp: () => Promise.reject(Object.assign(new Error('too many'), { code: 'EMFILE' })),
+    });
+    expect(end).toEqual({ result: 'deferred', reason: 'SNMP cannot be asked: EMFILE' });
+    expect(codes).toEqual({});
   });
 
   test('names are looked up where the profile wants them', async () => {

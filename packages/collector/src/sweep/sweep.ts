@@ -6,9 +6,11 @@ import { randomBytes } from 'node:crypto';
 import type { OutcomeCode } from '@rollcall/shared/model';
 import type { HostObservation } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
+import { Bits } from '../icmp/bits.ts';
 import { EchoRefused } from '../icmp/echo.ts';
 import { Permutation } from '../icmp/permutation.ts';
 import { type SweepPace, sweepIcmp } from '../icmp/sweep.ts';
+import { systemReason } from '../refusal.ts';
 import { Candidates } from './candidates.ts';
 import { Hosts } from './hosts.ts';
 import type { SweepEnd, SweepReport, SweepTask, SweepTools } from './task.ts';
@@ -38,7 +40,7 @@ class SweepRun {
   /** Looking up names. */
   readonly #naming = new Set<Promise<void>>();
   /** Addresses to which no ICMP request could be sent. */
-  readonly #unsent = new Set<number>();
+  readonly #unsent: Bits;
   readonly #pace: SweepPace;
   #icmpRefusal: string | undefined;
 
@@ -47,6 +49,7 @@ class SweepRun {
     this.#tools = tools;
     this.#report = report;
     this.#signal = signal;
+    this.#unsent = new Bits(task.space.size);
     this.#pace = heeding(tools.pace, () => report.ready());
     this.#hosts = new Hosts({
       clock: tools.clock,
@@ -63,6 +66,8 @@ class SweepRun {
   }
 
   async go(): Promise<SweepEnd> {
+    const trouble = await this.#socketTrouble();
+    if (trouble !== null) return { result: 'deferred', reason: trouble };
     const asking = this.#askAgents();
     // It is awaited below, perhaps long after it failed.
     asking.catch(() => undefined);
@@ -78,6 +83,15 @@ class SweepRun {
     return this.#icmpRefusal !== undefined && !this.#task.profile.snmp
       ? { result: 'deferred', reason: this.#icmpRefusal }
       : { result: 'done', ...(this.#icmpRefusal === undefined ? {} : { reason: this.#icmpRefusal }) };
+  }
+
+  /** Why SNMP cannot be asked now, such as for want of file descriptors; null when it can, or need not. */
+  async #socketTrouble(): Promise<string | null> {
+    if (!this.#task.profile.snmp) return null;
+    return this.#tools.snmp().then(
+      () => null,
+      (error: unknown) => `SNMP cannot be asked: ${systemReason(error)}`,
+    );
   }
 
   stop(): void {
@@ -107,7 +121,7 @@ class SweepRun {
         },
         onSilent: (index, _address, sent) => {
           if (this.#signal.aborted) return;
-          if (!sent) this.#unsent.add(index);
+          if (!sent) this.#unsent.set(index);
           if (profile.snmp?.ask === 'all') this.#candidates.silent(index);
           else this.#silent(index);
         },
