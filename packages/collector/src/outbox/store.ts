@@ -5,7 +5,6 @@
  */
 import { writeSync } from 'node:fs';
 import type { Stream } from '@rollcall/shared/observation';
-import { STREAMS } from '@rollcall/shared/observation';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { z } from 'zod';
 import { reserve, type Stats } from './reserve.ts';
