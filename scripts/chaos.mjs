@@ -1,10 +1,12 @@
 // Breaks a running system on purpose and proves that nothing of what was observed was lost, doubled or altered.
 //
-//   npm run chaos -- [--seed N] [--minutes M] [--database pglite|postgresql|both] [--sources N] [--rate N] [--least N]
+//   npm run chaos -- [--seed N] [--minutes M] [--database pglite|postgresql|both] [--sources N] [--rate N]
+//                    [--least N] [--observations N] [--short]
 //
-// Real processes; PostgreSQL in a cluster of its own; loopback only. The schedule follows from the seed. Exit code 1
-// when anything was lost, doubled, altered or misattributed, when a process did not come back, or when a kind of fault
-// never met a phase.
+// Real processes; PostgreSQL in a cluster of its own; loopback only. The schedule follows from the seed. Runs for M
+// minutes on each database, and up to M more until every kind of fault met every phase --least times and so much was
+// observed. Exit code 1 when anything was lost, doubled, altered or misattributed, when a process did not come back, or
+// when a kind of fault never met a phase (--short: when a kind of fault was never met).
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

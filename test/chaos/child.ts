@@ -7,6 +7,7 @@ import { systemClock } from '@rollcall/shared/clock';
 export interface Ended {
   code: number | null;
   signal: NodeJS.Signals | null;
+  at: string;
 }
 
 export interface Command {
@@ -49,8 +50,8 @@ export class Child {
     this.#forget = atExit(() => this.signal('SIGKILL'));
     this.#process.on('error', () => undefined);
     this.ended = once(this.#process, 'exit').then(
-      ([code, signal]) => this.#end({ code, signal }),
-      () => this.#end({ code: null, signal: null }),
+      ([code, signal]) => this.#end({ code, signal, at: new Date().toISOString() }),
+      () => this.#end({ code: null, signal: null, at: '' }),
     );
   }
 

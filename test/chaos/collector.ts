@@ -2,17 +2,19 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { join as joinSite } from '@rollcall/collector/join';
-import { Child, type Ended, eventually, tail } from './child.ts';
+import { Child, type Ended, eventually, output, tail } from './child.ts';
+import { SmallDisk } from './disk.ts';
 import type { SourceName } from './facts.ts';
 import { FaultProxy } from './proxy.ts';
-import type { Server } from './server.ts';
+import { ROOT, type Server } from './server.ts';
 
 /** The compiled program, from the sources and from dist/ alike. */
 const PROGRAM = fileURLToPath(new URL('.', import.meta.url)).replace(
   /chaos\/(dist\/)?$/,
   'chaos/dist/source.js',
 );
+
+const COLLECTOR = join(ROOT, 'packages/collector/bin/rollcall-collector.js');
 
 /** What a source last said of itself. */
 export interface Told {
@@ -37,32 +39,42 @@ export interface SourceOptions {
   outboxBytes?: number;
   /** Share of the product's waits between tries to connect. */
   haste?: number;
+  /** Its state lies on a disk of so many megabytes. */
+  diskMegabytes?: number;
 }
 
 export class SourceProcess {
   readonly #options: SourceOptions;
   readonly proxy: FaultProxy;
+  readonly disk: SmallDisk | undefined;
   #child: Child | undefined;
   told: Told | undefined;
   id = '';
 
-  private constructor(options: SourceOptions, proxy: FaultProxy) {
+  private constructor(options: SourceOptions, proxy: FaultProxy, disk: SmallDisk | undefined) {
     this.#options = options;
     this.proxy = proxy;
+    this.disk = disk;
   }
 
   /** Opens its proxy and joins its site through it, by a token as an administrator makes it. */
   static async enrol(options: SourceOptions, server: Server): Promise<SourceProcess> {
     mkdirSync(options.folder, { recursive: true });
     const proxy = await FaultProxy.open({ host: '127.0.0.1', port: server.port });
-    const source = new SourceProcess(options, proxy);
+    const { diskMegabytes } = options;
+    const disk =
+      diskMegabytes === undefined
+        ? undefined
+        : await SmallDisk.create(join(options.folder, 'disk'), diskMegabytes);
+    const source = new SourceProcess(options, proxy, disk);
     const { token } = await server.api<{ token: string }>('POST', '/api/collectors/join-tokens', {
       siteId: options.site.id,
     });
     const name = `source-${options.name.index}`;
     const url = `http://127.0.0.1:${proxy.port}`;
-    const identity = await joinSite({ stateFolder: source.stateFolder, url, token, name });
-    source.id = identity.collector;
+    const words = [...(disk?.wrap ?? []), process.execPath, COLLECTOR, 'join', url, token, '--name', name];
+    const answer = await output(words[0] ?? '', [...words.slice(1), '--state', source.stateFolder, '--json']);
+    source.id = JSON.parse(answer).collector;
     return source;
   }
 
@@ -73,7 +85,7 @@ export class SourceProcess {
     return this.#options.site;
   }
   get stateFolder(): string {
-    return join(this.#options.folder, 'state');
+    return join(this.disk?.folder ?? this.#options.folder, 'state');
   }
   get ledgerFile(): string {
     return join(this.#options.folder, 'ledger');
@@ -100,6 +112,7 @@ export class SourceProcess {
     this.told = undefined;
     const { name, rate, outboxBytes = 1e10 } = this.#options;
     const words = [
+      ...(this.disk?.wrap ?? []),
       ...wrap,
       process.execPath,
       '--import',
@@ -119,6 +132,7 @@ export class SourceProcess {
         CHAOS_CLOCK_FILE: this.clockFile,
         ...env,
       },
+      cwd: this.#options.folder,
       logFile: this.logFile,
       channel: true,
     });
@@ -131,13 +145,14 @@ export class SourceProcess {
   /** Another process on the same state folder; answers how it ended. */
   startTwin(): Promise<Ended> {
     const { name } = this.#options;
+    const twin = [PROGRAM, this.stateFolder, `${this.ledgerFile}.twin`];
     const words = [
-      PROGRAM,
-      this.stateFolder,
-      `${this.ledgerFile}.twin`,
+      ...(this.disk?.wrap ?? []),
+      process.execPath,
+      ...twin,
       ...[name.index, name.place, 1, 1e9].map(String),
     ];
-    return new Child({ command: process.execPath, args: words, logFile: this.logFile }).ended;
+    return new Child({ command: words[0] ?? '', args: words.slice(1), logFile: this.logFile }).ended;
   }
 
   /** Starts and waits for its first word; throws with its last ones when it ends instead: a start that failed. */
@@ -156,6 +171,13 @@ export class SourceProcess {
   }
   signal(signal: NodeJS.Signals): void {
     this.#child?.signal(signal);
+  }
+
+  /** Ends it and everything around it. */
+  async destroy(): Promise<void> {
+    await this.kill();
+    await this.disk?.destroy();
+    await this.proxy.close();
   }
 
   setRate(rate: number): void {

@@ -24,6 +24,8 @@ export interface Fault {
   scope: 'source' | 'server';
   /** Only on this database. */
   only?: DatabaseKind;
+  /** Only a source that is so. */
+  suits?(source: SourceProcess): boolean;
   inject(scene: Scene): Promise<void>;
 }
 
@@ -147,9 +149,17 @@ const COLLECTOR_FAULTS: Fault[] = [
     await wait(random.whole(500, 3000));
     writeFileSync(source.clockFile, '0');
   }),
-  collector('disk-full', ({ source, random }) =>
-    meddle(source, 'pwrite64:error=ENOSPC', random.whole(300, 2500)),
-  ),
+  {
+    ...collector('disk-full', async ({ source, random }) => {
+      for (let i = random.whole(1, 3); i > 0; i--) {
+        source.disk?.fill();
+        await wait(random.whole(300, 2500));
+        source.disk?.free();
+        await wait(random.whole(0, 500));
+      }
+    }),
+    suits: ({ disk }) => disk !== undefined,
+  },
   collector('disk-error', ({ source, random }) =>
     meddle(source, `fdatasync:error=EIO:when=${random.whole(1, 3)}`, random.whole(300, 1500)),
   ),

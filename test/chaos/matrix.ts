@@ -24,8 +24,15 @@ export class Matrix {
   at(kind: string, phase: Phase): number {
     return this.#counts.get(kind)?.get(phase) ?? 0;
   }
+  /** All of a kind. */
+  of(kind: string): number {
+    return [...(this.#counts.get(kind)?.values() ?? [])].reduce((sum, n) => sum + n, 0);
+  }
+  get missed(): string[] {
+    return [...this.#counts.keys()].filter((kind) => this.of(kind) === 0);
+  }
   get total(): number {
-    return [...this.#counts.values()].reduce((sum, row) => [...row.values()].reduce((a, b) => a + b, sum), 0);
+    return [...this.#counts.keys()].reduce((sum, kind) => sum + this.of(kind), 0);
   }
   get kinds(): number {
     return this.#counts.size;

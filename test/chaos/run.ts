@@ -15,8 +15,11 @@ export interface ChaosOptions {
   sources: number;
   /** Observations per second of each source. */
   rate: number;
-  /** Go on until every cell of the matrix has so many, for at most `minutes` more. */
+  /** Go on until every cell has been met so often and so much has been observed, for at most `minutes` more. */
   least: number;
+  observations: number;
+  /** What other runs have met already: it is not met first again. */
+  before?: Matrix;
   say: (line: string) => void;
 }
 
@@ -45,16 +48,18 @@ interface Cell {
 class Deck {
   readonly #cells: Cell[];
   readonly #matrix: Matrix;
+  readonly #before: Matrix | undefined;
   readonly #taken = new Set<Cell>();
 
-  constructor(faults: readonly Fault[], matrix: Matrix, random: Random) {
+  constructor(faults: readonly Fault[], matrix: Matrix, random: Random, before: Matrix | undefined) {
     this.#cells = random.shuffled(faults.flatMap((fault) => PHASES.map((phase) => ({ fault, phase }))));
     this.#matrix = matrix;
+    this.#before = before;
   }
 
-  next(): Cell {
-    const free = this.#cells.filter((cell) => !this.#taken.has(cell));
-    const [first] = free.sort((a, b) => this.#count(a) - this.#count(b));
+  next(source: SourceProcess): Cell {
+    const free = this.#cells.filter((cell) => !this.#taken.has(cell) && (cell.fault.suits?.(source) ?? true));
+    const [first] = free.sort((a, b) => this.#rank(a) - this.#rank(b));
     if (!first) throw new Error('no fault to inject');
     // To the end of the queue, so that one that cannot be arranged does not come up again at once.
     this.#cells.splice(this.#cells.indexOf(first), 1);
@@ -72,10 +77,16 @@ class Deck {
   #count({ fault, phase }: Cell): number {
     return this.#matrix.at(fault.name, phase);
   }
+  /** Cells that were never met come first, those of kinds that were never met before all others. */
+  #rank({ fault, phase }: Cell): number {
+    const cell = this.#matrix.at(fault.name, phase) + (this.#before?.at(fault.name, phase) ?? 0);
+    const kind = this.#matrix.of(fault.name) + (this.#before?.of(fault.name) ?? 0);
+    return kind === 0 ? -1 : cell;
+  }
 }
 
 export async function chaos(options: ChaosOptions): Promise<Outcome> {
-  const { seed, minutes, database, sources, rate, least, say } = options;
+  const { seed, minutes, database, sources, rate, least, observations, before, say } = options;
   const begun = systemClock.monotonic();
   const kinds = faultsOf(database);
   const matrix = new Matrix(kinds.map(({ name }) => name));
@@ -96,12 +107,14 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
       new Random(`${seed} server`),
     ),
   };
+  const observed = () => world.sources.reduce((sum, { told }) => sum + (told?.n ?? 0), 0);
   const over = (deck: Deck) => {
     const now = systemClock.monotonic();
-    return now >= until && (deck.least >= least || now >= until + minutes * 60_000);
+    const enough = deck.least >= least && observed() >= observations;
+    return now >= until && (enough || now >= until + minutes * 60_000);
   };
   const turn = async (deck: Deck, source: SourceProcess, random: Random) => {
-    const cell = deck.next();
+    const cell = deck.next(source);
     const { fault, phase } = cell;
     try {
       const ready = await arrange(phase, source, rate, random);
@@ -128,9 +141,8 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
   const [theServers, ...others] = [...world.sources].reverse() as [SourceProcess, ...SourceProcess[]];
   const telling = systemClock.every(15_000, () => {
     const depth = world.sources.reduce((sum, { told }) => sum + (told?.depth ?? 0), 0);
-    const observed = world.sources.reduce((sum, { told }) => sum + (told?.n ?? 0), 0);
     say(
-      `${database}: ${matrix.total} faults, ${matrix.empty.length} cells empty, ${observed} observed, ${depth} under way`,
+      `${database}: ${matrix.total} faults, ${matrix.empty.length} cells empty, ${observed()} observed, ${depth} under way`,
     );
   });
   await Promise.all([
@@ -161,10 +173,12 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
 /** What ended by itself is a fault of its own; the run goes on. */
 async function mend(world: World, source: SourceProcess, faults: string[]): Promise<void> {
   if (!source.running) {
+    world.note(`source ${source.name.index} has ended: ${JSON.stringify(source.child?.over)}`);
     faults.push(`source ${source.name.index} ended by itself: ${JSON.stringify(source.child?.over)}`);
     await source.startSpeaking().catch((error: Error) => faults.push(error.message));
   }
   if (source === world.sources.at(-1) && !world.server.running) {
+    world.note(`the server has ended: ${JSON.stringify(world.server.child?.over)}`);
     faults.push(`the server ended by itself: ${JSON.stringify(world.server.child?.over)}`);
     await world.server.startReady().catch((error: Error) => faults.push(error.message));
   }

@@ -10,6 +10,9 @@ import { preload, SourceProcess } from './collector.ts';
 import { freePort, Postgres } from './postgres.ts';
 import { Server } from './server.ts';
 
+/** Every other source has its state on a disk of so many megabytes. */
+const SMALL_DISK = 64;
+
 export type DatabaseKind = 'postgresql' | 'pglite';
 
 export interface WorldOptions {
@@ -65,6 +68,7 @@ export class World {
           site: sites[index % 2] ?? { id: '', name: '' },
           rate: options.rate,
           haste: options.haste ?? 1,
+          ...(index % 2 === 0 ? {} : { diskMegabytes: SMALL_DISK }),
           ...(options.outboxBytes === undefined ? {} : { outboxBytes: options.outboxBytes }),
         },
         server,
@@ -120,10 +124,7 @@ export class World {
 
   /** Ends everything; `keep` leaves ledgers and logs for people to read. */
   async destroy(keep = false): Promise<void> {
-    for (const source of this.sources) {
-      await source.kill();
-      await source.proxy.close();
-    }
+    for (const source of this.sources) await source.destroy();
     await this.server.kill();
     await this.postgres?.destroy();
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
