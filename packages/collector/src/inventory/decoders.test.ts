@@ -147,8 +147,11 @@ describe('interfacesOf', () => {
       ),
     ).toEqual([1]);
   });
-  it('ignores indexes that are none (E84)', () => {
-    expect(interfacesOf(walked({ [`${ifEntry}.2:4294967295`]: bytes('a') }))).toEqual([]);
+  it('keeps indexes at both ends of 32 bits, as they are (E84)', () => {
+    const rows = interfacesOf(
+      walked({ [`${ifEntry}.2:0`]: bytes('zero'), [`${ifEntry}.2:4294967295`]: bytes('last') }),
+    );
+    expect(rows.map((row) => row.ifIndex)).toEqual([0, 4_294_967_295]);
   });
 });
 
