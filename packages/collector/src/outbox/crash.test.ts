@@ -20,7 +20,9 @@ beforeAll(() => {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rollcall-crash-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  for (const each of [folder, folder.replace(/\.kept$/, '')]) rmSync(each, { recursive: true, force: true });
+});
 
 interface Writer {
   child: ChildProcess;
