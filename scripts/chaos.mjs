@@ -1,7 +1,7 @@
 // Breaks a running system on purpose and proves that nothing of what was observed was lost, doubled or altered.
 //
 //   npm run chaos -- [--seed N] [--minutes M] [--database pglite|postgresql|both] [--sources N] [--rate N]
-//                    [--least N] [--observations N] [--short]
+//                    [--least N] [--observations N] [--only KIND,…] [--short]
 //
 // Real processes; PostgreSQL in a cluster of its own; loopback only. The schedule follows from the seed. Runs for M
 // minutes on each database, and up to M more until every kind of fault met every phase --least times and so much was

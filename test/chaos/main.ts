@@ -14,6 +14,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '40' },
     least: { type: 'string', default: '1' },
     observations: { type: 'string', default: '0' },
+    only: { type: 'string', default: '' },
     /** Every kind of fault once is enough, in whatever phase, on whichever database. */
     short: { type: 'boolean', default: false },
   },
@@ -45,6 +46,7 @@ for (const database of databases) {
     rate: Number(values.rate),
     least: values.short ? 0 : Number(values.least),
     observations: Number(values.observations),
+    only: values.only.split(',').filter(Boolean),
     before: matrix,
     say,
   });

@@ -18,6 +18,8 @@ export interface ChaosOptions {
   /** Go on until every cell has been met so often and so much has been observed, for at most `minutes` more. */
   least: number;
   observations: number;
+  /** These kinds only, by the beginning of their names: to look at one that failed. */
+  only: readonly string[];
   /** What other runs have met already: it is not met first again. */
   before?: Matrix;
   say: (line: string) => void;
@@ -57,10 +59,11 @@ class Deck {
     this.#before = before;
   }
 
-  next(source: SourceProcess): Cell {
+  /** Undefined while all that suits is in other hands. */
+  next(source: SourceProcess): Cell | undefined {
     const free = this.#cells.filter((cell) => !this.#taken.has(cell) && (cell.fault.suits?.(source) ?? true));
     const [first] = free.sort((a, b) => this.#rank(a) - this.#rank(b));
-    if (!first) throw new Error('no fault to inject');
+    if (!first) return undefined;
     // To the end of the queue, so that one that cannot be arranged does not come up again at once.
     this.#cells.splice(this.#cells.indexOf(first), 1);
     this.#cells.push(first);
@@ -70,9 +73,12 @@ class Deck {
   done(cell: Cell): void {
     this.#taken.delete(cell);
   }
+  get empty(): boolean {
+    return this.#cells.length === 0;
+  }
   /** Lowest count of all its cells. */
   get least(): number {
-    return Math.min(...this.#cells.map((cell) => this.#count(cell)));
+    return Math.min(...this.#cells.map((cell) => this.#count(cell)), Number.POSITIVE_INFINITY);
   }
   #count({ fault, phase }: Cell): number {
     return this.#matrix.at(fault.name, phase);
@@ -86,9 +92,11 @@ class Deck {
 }
 
 export async function chaos(options: ChaosOptions): Promise<Outcome> {
-  const { seed, minutes, database, sources, rate, least, observations, before, say } = options;
+  const { seed, minutes, database, sources, rate, least, observations, before, only, say } = options;
   const begun = systemClock.monotonic();
-  const kinds = faultsOf(database);
+  const kinds = faultsOf(database).filter(
+    ({ name }) => only.length === 0 || only.some((begin) => name.startsWith(begin)),
+  );
   const matrix = new Matrix(kinds.map(({ name }) => name));
   const faults: string[] = [];
   const world = await World.create({ database, sources, rate, haste: 0.1 });
@@ -100,11 +108,13 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
       kinds.filter(({ scope }) => scope === 'source'),
       matrix,
       new Random(`${seed} source`),
+      before,
     ),
     server: new Deck(
       kinds.filter(({ scope }) => scope === 'server'),
       matrix,
       new Random(`${seed} server`),
+      before,
     ),
   };
   const observed = () => world.sources.reduce((sum, { told }) => sum + (told?.n ?? 0), 0);
@@ -113,9 +123,12 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
     const enough = deck.least >= least && observed() >= observations;
     return now >= until && (enough || now >= until + minutes * 60_000);
   };
-  const turn = async (deck: Deck, source: SourceProcess, random: Random) => {
+  const turn = async (deck: Deck, source: SourceProcess) => {
     const cell = deck.next(source);
+    if (!cell) return systemClock.sleep(200);
     const { fault, phase } = cell;
+    // How it goes follows from the seed, the cell and how often it was met: the same with whatever happens beside it.
+    const random = new Random(`${seed} ${fault.name} ${phase} ${matrix.at(fault.name, phase)}`);
     try {
       const ready = await arrange(phase, source, rate, random);
       if (ready && inPhase(phase, source)) {
@@ -133,9 +146,8 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
     await mend(world, source, faults);
     await systemClock.sleep(random.whole(0, 500));
   };
-  const work = async (deck: Deck, source: SourceProcess, name: string) => {
-    const random = new Random(`${seed} ${name}`);
-    while (!over(deck)) await turn(deck, source, random);
+  const work = async (deck: Deck, source: SourceProcess) => {
+    while (!deck.empty && !over(deck)) await turn(deck, source);
   };
   // The last source belongs to whoever breaks the server: its phase is looked at, the others are as they are.
   const [theServers, ...others] = [...world.sources].reverse() as [SourceProcess, ...SourceProcess[]];
@@ -145,10 +157,7 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
       `${database}: ${matrix.total} faults, ${matrix.empty.length} cells empty, ${observed()} observed, ${depth} under way`,
     );
   });
-  await Promise.all([
-    work(decks.server, theServers, 'server'),
-    ...others.map((source) => work(decks.source, source, `source ${source.name.index}`)),
-  ]);
+  await Promise.all([work(decks.server, theServers), ...others.map((source) => work(decks.source, source))]);
 
   for (const source of world.sources) source.setRate(0);
   const late = await world.drained(DRAIN_MS);
