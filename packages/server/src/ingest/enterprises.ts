@@ -1,5 +1,6 @@
 /** Facts of registries: who owns an enterprise number, what a published sysObjectID is, who makes a hardware address. */
 import { createRequire } from 'node:module';
+import type { DeviceClass } from '@rollcall/shared/model';
 
 // CommonJS and JSON, both large: read when first needed.
 const load = createRequire(import.meta.url);
@@ -20,7 +21,11 @@ const LEGAL =
 
 /** Name of the organisation that IANA registered an enterprise number for, without its legal form. */
 export function organisation(enterprise: number): string | null {
-  let name = numbers().getOrg(enterprise)?.trim() ?? '';
+  // What stands in brackets is an earlier name or an address.
+  let name = (numbers().getOrg(enterprise) ?? '')
+    .replace(/\s*\(.*$/, '')
+    .replace(/[®™]/g, '')
+    .trim();
   for (
     let shorter = name.replace(LEGAL, '');
     shorter !== name && shorter.length > 1;
@@ -31,10 +36,31 @@ export function organisation(enterprise: number): string | null {
   return name === '' || /^(unassigned|reserved|none)/i.test(name) ? null : name;
 }
 
+/** What the name of an organisation says of the things it makes, the more telling first. */
+const TRADES: [RegExp, DeviceClass][] = [
+  [/\b(wireless|wi-?fi|radio|microwave|antennas?|satellite)\b/i, 'wireless'],
+  [/\b(ups|power|energy|batter(?:y|ies)|rectifiers?|electric supply)\b/i, 'ups'],
+  [/\b(storage|nas|disks?|tape|raid)\b/i, 'storage'],
+  [/\b(security|firewall|vpn)\b/i, 'firewall'],
+  [/\b(print(?:er|ers|ing)?|imaging|copiers?)\b/i, 'printer'],
+  [/\b(cameras?|surveillance|cctv)\b/i, 'camera'],
+  [/\b(voice|voip|telephon(?:y|e|es|ics)|audio|conferenc\w+)\b/i, 'phone'],
+  [/\b(sensors?|sensing|environment\w*|climate|thermo\w*|cooling|klimatechnik)\b/i, 'sensor'],
+  [/\b(computers?|servers?|workstations?)\b/i, 'server'],
+  [
+    /\b(\w*networks?|networking|\w*tele(?:com\w*|k\w+)|communications?|\w*optic(?:s|al|on)?|photonics?|lightwave|broadband|internet\w*|datacom\w*|datentechnik|access|ethernet)\b/i,
+    'router',
+  ],
+];
+
+export const tradeOf = (organisationName: string): DeviceClass | undefined =>
+  TRADES.find(([words]) => words.test(organisationName))?.[1];
+
 /** What makers publish about a sysObjectID; null where nobody did. */
 export function publishedProduct(sysObjectId: string): { model: string; category: string } | null {
   const { model, category } = numbers().getDeviceInfo(sysObjectId.replace(/^\./, ''));
-  return model ? { model, category: category ?? '' } : null;
+  // Some entries are not of a maker but of somebody's own machine.
+  return model && !/^Linux /.test(model) ? { model, category: category ?? '' } : null;
 }
 
 let makers: Record<string, string> | undefined;

@@ -20,7 +20,8 @@ const labelled = (words: string): RegExp =>
 
 /** The labels that mean the running software, the clearest first. */
 const VERSION_LABELS = [
-  labelled('(?:application )?software version|soft(?:ware)? ver(?:sion)?|sw ver(?:sion)?'),
+  // SW_REV is how DOCSIS has modems tell it in sysDescr (DOCS-CABLE-DEVICE-MIB of RFC 4639).
+  labelled('(?:application )?software version|soft(?:ware)? ver(?:sion)?|sw[ _]ver(?:sion)?|sw_rev'),
   labelled('firmware version|fw ver(?:sion)?|firmware ver|system version|os version'),
   labelled('software|sw|app ver'),
   labelled('version|vers|ver'),
@@ -57,11 +58,11 @@ const trimmed = (version: string): string => {
 };
 
 const MODEL_LABEL =
-  /\b(?:hardware model|device model|product(?: name)?|model(?: name| number| no\.?)?|prod|mn|pn|mdl|pid)\b\s*[:=]\s*"?([^,;)"\n]{2,60}?)\s*(?=[,;)"\n]|\b(?:version|software|firmware|rating|sn|s\/n|serial|hr|md|af1|mn)\b|$)/i;
+  /\b(?:hardware model|device model|product(?: name)?|model(?: name| number| no\.?)?|prod|mn|pn|mdl|pid)\b\s*[:=]\s*"?([^,;)>"\n]{2,60}?)\s*(?=[,;)>"\n]|\b(?:version|software|firmware|rating|sn|s\/n|serial|hr|md|af1|mn)\b|$)/i;
 
 /** Tokens with letters and digits that are no model. */
 const NO_MODEL =
-  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-9]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d|dvb\S*|\w+\.bin|(eth|wlan|lan|wan|lo|br|ge|fe|te|vlan)-?\d\S*)$/i;
+  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-9]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d|dvb\S*|\w+\.bin|jd\d+|(eth|wlan|lan|wan|lo|br|ge|fe|te|vlan)-?\d\S*)$/i;
 
 /** Words of a short sysDescr that say what kind of thing it is, not which. */
 const KIND_ONLY =
@@ -78,7 +79,10 @@ const VERSION_WORD =
 export function modelIn(text: string, vendor: string | null): Guess | null {
   if (text === '' || /^(Linux|FreeBSD|OpenBSD|NetBSD|Darwin|SunOS|AIX|HP-UX|Windows|Hardware:)\b/i.test(text))
     return null;
-  const label = MODEL_LABEL.exec(text)?.[1] ?? /\brunning on an? (.+?)\.?$/i.exec(text)?.[1];
+  const label =
+    MODEL_LABEL.exec(text)?.[1] ??
+    /\brunning on an? (.+?)\.?$/i.exec(text)?.[1] ??
+    /\bmodel #?([A-Z][\w/-]*\d[\w/-]*)/i.exec(text)?.[1];
   if (label && /\w/.test(label)) return sure(withoutVendor(label, vendor));
   const first = text.split(/[\n\r]/)[0] ?? '';
   const words = first.split(/[\s,;|]+/).map((word) => word.replace(/^[("'[<]+|[)"'\]>.:]+$/g, ''));

@@ -3,7 +3,7 @@
  * the vendor's own objects. Everything here is a pattern over all devices, never one device.
  */
 import type { EntityRow } from '@rollcall/shared/observation';
-import { publishedProduct } from './enterprises.ts';
+import { organisation, publishedProduct, tradeOf } from './enterprises.ts';
 import type { DeviceFacts } from './facts.ts';
 import { vendorEnterprise } from './fingerprint.ts';
 import { type Guess, modelIn, osIn, sampledFields, serialIn, versionIn } from './general-text.ts';
@@ -213,6 +213,8 @@ export function classHints(
   for (const [pattern, name] of words) if (things.some((text) => pattern.test(text))) offer('model', name);
   const ports = Number(vendor[BRIDGE_PORTS] ?? 0);
   if (ports > 2) offer('bridge-mib', 'switch');
+  const enterprise = vendorEnterprise(system.sysObjectId);
+  offer('organisation', enterprise === null ? undefined : tradeOf(organisation(enterprise) ?? ''));
   for (const [pattern, name] of CLASS_WORDS) if (pattern.test(descr)) offer('sysDescr', name);
   if (vendor[IP_FORWARDING] === '1') offer('ip-mib', 'router');
   const services = system.sysServices ?? 0;
