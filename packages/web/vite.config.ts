@@ -1,29 +1,96 @@
+import {
+  convertCssVariables,
+  DEFAULT_THEME,
+  defaultCssVariablesResolver,
+  mergeMantineTheme,
+} from '@mantine/core';
+import type { Operation } from '@rollcall/shared/api/operation';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { theme } from './src/theme.ts';
 
 /**
- * Method and path of every REST operation as a module of plain data. Types come from the shared table itself; taking
- * only the data keeps zod and every schema out of the browser.
+ * Method, path and query parameters of every REST operation as a module of plain data. Types come from the shared table
+ * itself; taking only the data keeps zod and every schema out of the browser.
  */
-function operationsPlugin(): Plugin {
-  const name = 'virtual:operations';
-  return {
-    name: 'rollcall-operations',
-    resolveId: (id) => (id === name ? `\0${name}` : undefined),
-    load: async (id) => {
-      if (id !== `\0${name}`) return undefined;
-      const { operations } = await import('@rollcall/shared/api/index');
-      const routes = Object.fromEntries(
-        Object.entries(operations).map(([id, operation]) => [id, [operation.method, operation.path]]),
-      );
-      return `export default ${JSON.stringify(routes)};`;
+const operationRoutes = async (): Promise<string> => {
+  const { operations } = await import('@rollcall/shared/api/index');
+  const routes = Object.fromEntries(
+    Object.entries<Operation>(operations).map(([id, { method, path, query }]) => [
+      id,
+      [method, path, Object.keys(query?.shape ?? {})],
+    ]),
+  );
+  return `export default ${JSON.stringify(routes)};`;
+};
+
+/** Palettes that no component of ours asks for. */
+const UNUSED = /^--mantine-color-(pink|grape|violet|indigo|blue|cyan|green|lime|yellow|orange)-/;
+
+/**
+ * The theme's CSS variables as a file. Mantine would write them into a `<style>` element at run time, which the content
+ * security policy refuses; so MantineProvider is told not to (`withCssVariables={false}`).
+ */
+const themeVariables = (): string => {
+  const variables = defaultCssVariablesResolver(mergeMantineTheme(DEFAULT_THEME, theme));
+  const kept = (group: Record<string, string>) =>
+    Object.fromEntries(Object.entries(group).filter(([name]) => !UNUSED.test(name)));
+  return convertCssVariables(
+    {
+      variables: kept(variables.variables),
+      light: kept({ ...variables.light, '--mantine-color-scheme': 'light' }),
+      dark: kept({ ...variables.dark, '--mantine-color-scheme': 'dark' }),
     },
-  };
-}
+    ':root',
+  );
+};
+
+const GENERATED: Record<string, () => string | Promise<string>> = {
+  'virtual:operations': operationRoutes,
+  'virtual:theme.css': themeVariables,
+};
+
+/**
+ * What the browser takes from the shared package is data: lists of words, bounds. Each module is read here and its
+ * plain values are handed on; schemas and functions are not, so neither zod nor an IP library reaches the browser.
+ */
+const sharedData = (): Plugin => ({
+  name: 'rollcall-shared-data',
+  enforce: 'pre',
+  resolveId: (id) => (id.startsWith('@rollcall/shared/') ? `\0data:${id}` : undefined),
+  load: async (id) => {
+    if (!id.startsWith('\0data:')) return undefined;
+    const module: Record<string, unknown> = await import(id.slice('\0data:'.length));
+    return Object.entries(module)
+      .filter(([, value]) => isPlain(value))
+      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+      .join('\n');
+  },
+});
+
+const isPlain = (value: unknown): boolean => {
+  if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return true;
+  if (typeof value !== 'object') return false;
+  if (Array.isArray(value)) return value.every(isPlain);
+  return Object.getPrototypeOf(value) === Object.prototype && Object.values(value).every(isPlain);
+};
+
+const generated = (): Plugin => ({
+  name: 'rollcall-generated',
+  resolveId: (id) => (id in GENERATED ? `\0${id}` : undefined),
+  load: (id) => (id.startsWith('\0') ? GENERATED[id.slice(1)]?.() : undefined),
+});
 
 export default defineConfig({
-  plugins: [react(), operationsPlugin()],
-  build: { outDir: 'dist/site', emptyOutDir: true, target: 'es2022', sourcemap: false, assetsInlineLimit: 0 },
-  // `npm run dev` in this package: a server must run on 8080.
+  plugins: [react(), generated(), sharedData()],
+  build: {
+    outDir: 'dist/site',
+    emptyOutDir: true,
+    target: 'es2022',
+    sourcemap: false,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  // `npx vite` in this package: a server must run on 8080.
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 });

@@ -8,9 +8,9 @@ type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;
 type Values = Record<string, string | number | readonly string[] | undefined>;
 
 type Part<Name extends string, Schema> = Schema extends z.ZodType ? Record<Name, Input<Schema>> : unknown;
-/** `?k=v` as people write it: every value may be a number, undefined ones are left out. */
+/** `?k=v` as people write it: every value may be a text or a number, undefined ones are left out. */
 type QueryOf<Schema> = Schema extends z.ZodType
-  ? { query?: { [K in keyof Input<Schema>]?: Input<Schema>[K] | number | undefined } }
+  ? { query?: { [K in keyof Input<Schema>]?: Input<Schema>[K] | string | number | undefined } }
   : unknown;
 
 export type Request<Id extends OperationId> = (Operations[Id] extends { params: infer P }
@@ -28,25 +28,28 @@ type Extra<Id extends OperationId> = Operations[Id] extends { extra: infer E }
 export type Result<Id extends OperationId> = (Operations[Id]['envelope'] extends 'list'
   ? { data: Data<Id>[]; totalCount: number }
   : { data: Data<Id> }) &
-  Extra<Id>;
+  Extra<Id> & {
+    /** Version of what was read: given back as `ifMatch`, a change made in between is refused. */
+    etag?: string;
+  };
 
 /** One item of an operation's answer. */
 export type Item<Id extends OperationId> = Data<Id>;
+
+export interface ProblemDetail {
+  path: string;
+  message: string;
+}
 
 /** What the server answered instead of success; `message` is written for people. */
 export class ApiError extends Error {
   readonly code: ErrorCode | 'offline';
   readonly status: number;
   readonly requestId: string | undefined;
-  readonly details: { path: string; message: string }[];
+  readonly details: ProblemDetail[];
   constructor(
     status: number,
-    error: {
-      code: ErrorCode | 'offline';
-      message: string;
-      requestId?: string;
-      details?: { path: string; message: string }[];
-    },
+    error: { code: ErrorCode | 'offline'; message: string; requestId?: string; details?: ProblemDetail[] },
   ) {
     super(error.message);
     this.name = 'ApiError';
@@ -57,35 +60,48 @@ export class ApiError extends Error {
   }
 }
 
-/** Address of an operation with its parameters: for requests, and for "copy as curl". */
+/**
+ * Address of an operation with its parameters: for requests, and for "copy as curl". Parameters that the operation does
+ * not know are left out: pages keep some of their own in the address bar, and people add others.
+ */
 export function addressOf(
   id: OperationId,
   request: { params?: Values; query?: Values } = {},
 ): [method: string, url: string] {
-  const [method, path] = routes[id];
+  const [method, path, known] = routes[id];
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(request.params?.[name])),
   );
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(request.query ?? {}))
     for (const one of Array.isArray(value) ? value : [value])
-      if (one !== undefined && one !== '') search.append(key, String(one));
+      if (known.includes(key) && one !== undefined && one !== '') search.append(key, String(one));
   const text = search.toString();
   return [method, text ? `${url}?${text}` : url];
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  ifMatch?: string | undefined;
+  idempotencyKey?: string;
 }
 
 /** Calls one operation with the session's cookie. @throws ApiError */
 export async function call<Id extends OperationId>(
   id: Id,
   request: Request<Id>,
-  signal?: AbortSignal,
+  { signal, ifMatch, idempotencyKey }: CallOptions = {},
 ): Promise<Result<Id>> {
   const { body, ...rest } = request as { params?: Values; query?: Values; body?: unknown };
   const [method, url] = addressOf(id, rest);
+  const headers: Record<string, string> = {};
+  if (method !== 'GET') headers['Content-Type'] = 'application/json';
+  if (ifMatch) headers['If-Match'] = ifMatch;
+  if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
   const response = await fetch(url, {
     method,
     credentials: 'same-origin',
-    headers: method === 'GET' ? {} : { 'Content-Type': 'application/json' },
+    headers,
     ...(method === 'GET' || method === 'DELETE' ? {} : { body: JSON.stringify(body ?? {}) }),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
@@ -99,7 +115,10 @@ export async function call<Id extends OperationId>(
     | (Result<Id> & { success: true })
     | { success: false; error: ConstructorParameters<typeof ApiError>[1] }
     | undefined;
-  if (answer?.success) return answer;
+  if (answer?.success) {
+    const etag = response.headers.get('ETag');
+    return etag ? { ...answer, etag } : answer;
+  }
   throw new ApiError(
     response.status,
     answer?.error ?? { code: 'internal', message: `The server answered ${response.status}.` },
@@ -110,6 +129,57 @@ export async function call<Id extends OperationId>(
 export const keyOf = <Id extends OperationId>(id: Id, request: Request<Id>) =>
   [...id.split('.'), request] as const;
 
+/** Resources that the live stream keeps fresh; the others are asked again when their page is shown or refocused. */
+const LIVE: ReadonlySet<string> = new Set([
+  'devices',
+  'interfaces',
+  'topology',
+  'events',
+  'cases',
+  'scans',
+  'collectors',
+  'sites',
+  'summary',
+]);
+
 /** Options for `useQuery` and route loaders. */
-export const ask = <Id extends OperationId>(id: Id, request: Request<Id>) =>
-  queryOptions({ queryKey: keyOf(id, request), queryFn: ({ signal }) => call(id, request, signal) });
+export const ask = <Id extends OperationId>(id: Id, request: Request<Id>) => {
+  const live = LIVE.has(id.split('.')[0] ?? '');
+  return queryOptions({
+    queryKey: keyOf(id, request),
+    queryFn: ({ signal }) => call(id, request, { signal }),
+    staleTime: live ? Number.POSITIVE_INFINITY : 0,
+    refetchOnWindowFocus: !live,
+  });
+};
+
+/** The same for a form: read anew when it opens, and left alone while somebody types into it. */
+export const askForEdit = <Id extends OperationId>(id: Id, request: Request<Id>) =>
+  queryOptions({
+    queryKey: ['edit', ...keyOf(id, request)] as const,
+    queryFn: ({ signal }) => call(id, request, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+
+/** Everything of a list, page after page in the list's own order; what shows up on two pages comes once. */
+export async function* everything<Id extends OperationId>(
+  id: Id,
+  query: Values,
+  signal?: AbortSignal,
+): AsyncGenerator<{ items: Data<Id>[]; done: number; total: number }> {
+  const pageSize = 1000;
+  const seen = new Set<unknown>();
+  for (let page = 1; ; page += 1) {
+    const request = { query: { ...query, page, pageSize } } as unknown as Request<Id>;
+    const answer = (await call(id, request, signal ? { signal } : {})) as unknown as {
+      data: (Data<Id> & { id: string })[];
+      totalCount: number;
+    };
+    const items = answer.data.filter((item) => !seen.has(item.id));
+    for (const item of items) seen.add(item.id);
+    yield { items, done: seen.size, total: answer.totalCount };
+    if (answer.data.length === 0 || page * pageSize >= answer.totalCount) return;
+  }
+}

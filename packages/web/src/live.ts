@@ -1,9 +1,9 @@
 import type { Change } from '@rollcall/shared/api/service';
-import type { QueryClient } from '@tanstack/react-query';
+import type { Query, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 
 /**
- * The one stream of changes of this page. A change names a kind and ids; the queries of that kind are asked again.
+ * The one stream of changes of this page. A change names a kind and ids; the queries it touches are asked again.
  * Nothing is polled. When the stream breaks, what is shown is marked with the time since when it may be stale.
  */
 
@@ -15,62 +15,124 @@ const set = (next: LiveState) => {
   state = next;
   for (const listener of listeners) listener();
 };
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+export const useLive = (): LiveState => useSyncExternalStore(subscribe, () => state);
 
-export const useLive = (): LiveState =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => state,
-  );
-
-/** Which resources to ask again when a kind changed. */
+/** Resources that a change of each kind touches. */
 const TOUCHED: Record<Change['kind'], readonly string[]> = {
   device: ['devices', 'topology', 'summary'],
   interface: ['interfaces', 'topology'],
-  event: ['events', 'summary', 'devices', 'cases'],
+  event: ['events', 'summary', 'devices', 'cases', 'topology'],
   case: ['cases', 'summary'],
   scan: ['scans', 'summary'],
   collector: ['collectors', 'summary'],
   site: ['sites', 'summary'],
 };
 
-/** Changes come in bursts while a scan runs: ask again at most this often. */
-const SETTLE_MS = 400;
+/** Changes come in bursts while a scan runs: the first is acted on soon, the following ones this far apart. */
+const FIRST_MS = 60;
+const BETWEEN_MS = 700;
+/** More changed ids than this between two rounds: everything of their kind is asked again. */
+const IDS_MOST = 500;
+/** Waiting before a stream that the server refused is tried again; each time twice as long. */
+const RETRY_MS = { least: 1_000, most: 30_000 };
+
+/** Ids that changed, by the kind's own resource; null: any of them. */
+type Pending = Map<string, Set<string> | null>;
+
+function note(pending: Pending, { kind, ids }: Change): void {
+  for (const resource of TOUCHED[kind] ?? []) {
+    const own = resource === `${kind}s`;
+    const before = pending.get(resource);
+    if (before === null) continue;
+    if (!own || !ids) pending.set(resource, null);
+    else {
+      const merged = new Set([...(before ?? []), ...ids]);
+      pending.set(resource, merged.size > IDS_MOST ? null : merged);
+    }
+  }
+}
+
+/** A query of one thing is touched by changes of that thing only; lists and figures by every change. */
+const isTouched = (pending: Pending) => (query: Query) => {
+  const [resource, , request] = query.queryKey as [string, string, { params?: Record<string, string> }?];
+  const ids = pending.get(resource);
+  if (ids === undefined) return false;
+  const one = request?.params?.id ?? request?.params?.scanId;
+  return ids === null || one === undefined || ids.has(one);
+};
 
 /** Opens the stream and keeps `client` fresh until the returned function is called. */
 export function followChanges(client: QueryClient): () => void {
-  const pending = new Set<string>();
+  let pending: Pending = new Map();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let waitMs = RETRY_MS.least;
+  let busy = false;
+  let endedAt = Number.NEGATIVE_INFINITY;
+  let source: EventSource | undefined;
+
+  const round = async () => {
+    const touched = pending;
+    pending = new Map();
+    busy = true;
+    // Waited for: a round that began before the last one ended would cancel its requests, for ever under load.
+    await client.invalidateQueries({ predicate: isTouched(touched) });
+    busy = false;
+    endedAt = performance.now();
     timer = undefined;
-    for (const resource of pending) void client.invalidateQueries({ queryKey: [resource] });
-    pending.clear();
+    if (pending.size > 0) plan();
   };
-  const touch = (resources: readonly string[]) => {
-    for (const resource of resources) pending.add(resource);
-    timer ??= setTimeout(flush, SETTLE_MS);
+  const plan = () => {
+    timer ??= setTimeout(round, Math.max(FIRST_MS, endedAt + BETWEEN_MS - performance.now()));
+  };
+  const touch = (change: Change) => {
+    note(pending, change);
+    if (!busy) plan();
+  };
+  const stale = () => {
+    if (state.status === 'stale') return;
+    set({ status: 'stale', since: Date.now() });
+    // What is opened from now on is asked for, not taken from what was known.
+    void client.invalidateQueries({ refetchType: 'none' });
   };
 
-  // EventSource reconnects by itself and sends Last-Event-ID; what was missed comes again, or a `resync`.
-  const source = new EventSource('/api/stream');
-  source.addEventListener('open', () => {
-    set({ status: 'live' });
-  });
-  source.addEventListener('error', () => {
-    if (state.status !== 'stale') set({ status: 'stale', since: Date.now() });
-  });
-  source.addEventListener('change', (event) => {
-    const change = JSON.parse((event as MessageEvent<string>).data) as Change;
-    touch(TOUCHED[change.kind] ?? []);
-  });
-  source.addEventListener('resync', () => {
-    void client.invalidateQueries();
-  });
+  const open = (again: boolean) => {
+    source = new EventSource('/api/stream');
+    let fresh = again;
+    source.addEventListener('open', () => {
+      const broken = state.status === 'stale';
+      set({ status: 'live' });
+      waitMs = RETRY_MS.least;
+      // A new stream knows nothing of what the old one missed; an old one is told by `resync` or by the changes.
+      if (fresh) void client.invalidateQueries();
+      // The server ends a stream when rights change.
+      else if (broken) void client.invalidateQueries({ queryKey: ['session'] });
+      fresh = false;
+    });
+    source.addEventListener('error', () => {
+      stale();
+      // A break is reconnected by the browser, with the id of the last change. An answer other than 200 is not.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      clearTimeout(retry);
+      retry = setTimeout(() => open(true), waitMs * (0.5 + Math.random()));
+      waitMs = Math.min(waitMs * 2, RETRY_MS.most);
+      void client.invalidateQueries({ queryKey: ['session'] });
+    });
+    source.addEventListener('change', (event) =>
+      touch(JSON.parse((event as MessageEvent<string>).data) as Change),
+    );
+    source.addEventListener('resync', () => void client.invalidateQueries());
+  };
+  open(false);
+
   return () => {
     clearTimeout(timer);
-    source.close();
+    clearTimeout(retry);
+    source?.close();
     set({ status: 'connecting' });
   };
 }

@@ -1,41 +1,109 @@
+import { localStorageColorSchemeManager, type MantineColorScheme } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
 
-/** What one person likes, kept in this browser and, once signed in, in the account (`session.update`). */
+/** Filters and columns of a list under a name. */
+export interface View {
+  name: string;
+  search: Record<string, string>;
+  columns: string[];
+}
+
+/** What one person likes: kept in this browser and, once signed in, with the account. */
 export interface Preferences {
-  /** Zone of absolute times. */
-  zone: 'utc' | 'local';
+  theme: MantineColorScheme;
+  /** Zone of absolute times: `local`, or an IANA name. */
+  zone: string;
   times: 'relative' | 'absolute';
+  /** Columns shown, by list. */
+  columns: Record<string, string[]>;
+  /** Saved views, by list. */
+  views: Record<string, View[]>;
 }
 
 const KEY = 'rollcall.preferences';
-const DEFAULTS: Preferences = { zone: 'local', times: 'relative' };
+const DEFAULTS: Preferences = { theme: 'auto', zone: 'local', times: 'relative', columns: {}, views: {} };
+/** Changes made within this time are saved to the account together. */
+const SAVE_MS = 600;
 
-function read(): Preferences {
+export const schemeManager = localStorageColorSchemeManager({ key: 'rollcall.scheme' });
+
+const isZone = (zone: unknown): zone is string => {
+  if (zone === 'local') return true;
   try {
-    const stored = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Preferences>;
-    return {
-      zone: stored.zone === 'utc' ? 'utc' : 'local',
-      times: stored.times === 'absolute' ? 'absolute' : 'relative',
-    };
+    new Intl.DateTimeFormat('en', { timeZone: String(zone) });
+    return typeof zone === 'string';
+  } catch {
+    return false;
+  }
+};
+const isTexts = (list: unknown): list is string[] =>
+  Array.isArray(list) && list.every((item) => typeof item === 'string');
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isView = (value: unknown): value is View =>
+  isRecord(value) &&
+  typeof value.name === 'string' &&
+  isTexts(value.columns) &&
+  isRecord(value.search) &&
+  isTexts(Object.values(value.search));
+const only = <T>(record: unknown, fits: (value: unknown) => value is T): Record<string, T> =>
+  Object.fromEntries(
+    Object.entries(isRecord(record) ? record : {}).filter((entry): entry is [string, T] => fits(entry[1])),
+  );
+
+/** Settings as stored, with everything that does not fit replaced by its default. */
+export function readPreferences(stored: unknown): Preferences {
+  const raw = isRecord(stored) ? stored : {};
+  return {
+    theme: raw.theme === 'light' || raw.theme === 'dark' ? raw.theme : 'auto',
+    zone: isZone(raw.zone) ? raw.zone : 'local',
+    times: raw.times === 'absolute' ? 'absolute' : 'relative',
+    columns: only(raw.columns, isTexts),
+    views: only(raw.views, (value): value is View[] => Array.isArray(value) && value.every(isView)),
+  };
+}
+
+function readLocal(): Preferences {
+  try {
+    return readPreferences(JSON.parse(localStorage.getItem(KEY) ?? '{}'));
   } catch {
     return DEFAULTS;
   }
 }
 
-let current = read();
+let current = readLocal();
+let save: ((preferences: Preferences) => void) | undefined;
+let saving: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-export const usePreferences = (): Preferences =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => current,
-  );
+function replace(next: Preferences): void {
+  current = next;
+  try {
+    localStorage.setItem(KEY, JSON.stringify(current));
+  } catch {
+    // A browser that keeps nothing: they last as long as the page.
+  }
+  for (const listener of listeners) listener();
+}
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+export const usePreferences = (): Preferences => useSyncExternalStore(subscribe, () => current);
 
 export function prefer(change: Partial<Preferences>): void {
-  current = { ...current, ...change };
-  localStorage.setItem(KEY, JSON.stringify(current));
-  for (const listener of listeners) listener();
+  replace({ ...current, ...change });
+  clearTimeout(saving);
+  saving = setTimeout(() => save?.(current), SAVE_MS);
+}
+
+/** Takes over the settings of the account that signed in, and saves later changes to it. */
+export function adopt(
+  settings: Record<string, unknown>,
+  store: (preferences: Preferences) => void,
+): Preferences {
+  save = store;
+  if (Object.keys(settings).length > 0) replace(readPreferences(settings));
+  return current;
 }

@@ -1,11 +1,13 @@
+import { useMantineColorScheme } from '@mantine/core';
 import type { Me } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
-import { ApiError, ask } from './api.ts';
+import { ApiError, ask, call, keyOf, type Request, type Result } from './api.ts';
 import { ProblemView } from './components/problem.tsx';
 import { followChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
+import { adopt } from './preferences.ts';
 
 const Person = createContext<Me | undefined>(undefined);
 
@@ -20,32 +22,70 @@ const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
 /** Whether the person has a role or a higher one: what they may not do is not offered. */
 export const useMay = (role: Role): boolean => RANK[useMe().user.role] >= RANK[role];
 
+export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
+
+/** Whether this browser had a session: the cookie itself is not for scripts, and asking without one is an error. */
+const HINT = 'rollcall.session';
+const hint = {
+  get: () => localStorage.getItem(HINT) !== null,
+  set: (there: boolean) => (there ? localStorage.setItem(HINT, '1') : localStorage.removeItem(HINT)),
+};
+
 /** Shows the sign-in until there is a session, then follows what changes. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
+  const { setColorScheme } = useMantineColorScheme();
   const session = useQuery({
     ...ask('session.get', {}),
-    retry: (count, error) => !(error instanceof ApiError && error.status === 401) && count < 2,
-    staleTime: 60_000,
+    enabled: hint.get,
+    retry: (count, error) => !isSignedOut(error) && count < 2,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
   });
-  const signedIn = session.data !== undefined;
-  useEffect(() => (signedIn ? followChanges(client) : undefined), [signedIn, client]);
+  const signedOut = isSignedOut(session.error) || !hint.get();
+  const { data } = session;
+  const me = signedOut ? undefined : data?.data;
+  const id = me?.user.id;
+
+  useEffect(() => (id ? followChanges(client) : undefined), [id, client]);
+  useEffect(() => {
+    if (signedOut) hint.set(false);
+  }, [signedOut]);
+  const signedIn = (answer: Result<'session.get'>) => {
+    hint.set(true);
+    // Nothing of whoever was here before.
+    client.removeQueries({ predicate: (query) => query.queryKey[0] !== 'session' });
+    client.setQueryData(keyOf('session.get', {}), answer);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each person, not for each reading of the session
+  useEffect(() => {
+    if (!me) return;
+    const { theme } = adopt(me.user.settings, (settings) => {
+      const body = { settings } as unknown as Request<'session.update'>['body'];
+      call('session.update', { body }).catch(() => undefined);
+    });
+    setColorScheme(theme);
+  }, [id]);
   // A session that ended elsewhere: any 401 leads back to the sign-in.
-  useEffect(
-    () =>
-      client.getQueryCache().subscribe((event) => {
-        if (event.type !== 'updated' || event.action.type !== 'error') return;
-        if (
-          event.action.error instanceof ApiError &&
-          event.action.error.status === 401 &&
-          event.query.queryKey[0] !== 'session'
-        )
-          void client.resetQueries({ queryKey: ['session'] });
-      }),
-    [client],
-  );
+  useEffect(() => {
+    const onError = (error: unknown) => {
+      if (isSignedOut(error)) void client.invalidateQueries({ queryKey: ['session'] });
+    };
+    const queries = client.getQueryCache().subscribe((event) => {
+      if (event.type === 'updated' && event.action.type === 'error' && event.query.queryKey[0] !== 'session')
+        onError(event.action.error);
+    });
+    const mutations = client.getMutationCache().subscribe((event) => {
+      if (event.type === 'updated' && event.action.type === 'error') onError(event.action.error);
+    });
+    return () => {
+      queries();
+      mutations();
+    };
+  }, [client]);
+
+  if (me) return <Person value={me}>{children}</Person>;
+  if (signedOut) return <SignIn onSignedIn={signedIn} />;
   if (session.isPending) return null;
-  if (session.data) return <Person value={session.data.data}>{children}</Person>;
-  if (session.error instanceof ApiError && session.error.status === 401) return <SignIn />;
   return <ProblemView error={session.error} retry={() => void session.refetch()} />;
 }

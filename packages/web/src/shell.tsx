@@ -1,182 +1,301 @@
-import { ActionIcon, Group, Menu, Text, Tooltip, UnstyledButton, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { openSpotlight } from '@mantine/spotlight';
 import {
-  IconAlertCircle,
-  IconBinaryTree2,
+  IconApi,
   IconBriefcase,
   IconBroadcast,
   IconBuilding,
-  IconDeviceDesktop,
-  IconGauge,
+  IconDeviceDesktopAnalytics,
+  IconDeviceTvOld,
   IconHistory,
+  IconLayoutDashboard,
   IconLogout,
+  IconMenu2,
   IconMoon,
   IconRadar2,
   IconSearch,
+  IconServer,
   IconSun,
-  IconUser,
+  IconTimelineEvent,
+  IconTopologyStar3,
+  IconUserCircle,
   IconUsers,
 } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { ask, call } from './api.ts';
-import { Palette } from './components/palette.tsx';
-import { absolute } from './components/time.tsx';
+import type { Icon } from './components/mark.tsx';
+import { SEARCH_FIELD } from './components/search-box.tsx';
+import { absolute, useNow } from './components/time.tsx';
 import { useLive } from './live.ts';
-import { usePreferences } from './preferences.ts';
+import { Palette } from './palette.tsx';
+import { prefer, usePreferences } from './preferences.ts';
 import { useMay, useMe } from './session.tsx';
 import classes from './shell.module.css';
 
-const NAV = [
-  { to: '/', label: 'Overview', icon: IconGauge },
-  { to: '/devices', label: 'Devices', icon: IconDeviceDesktop },
-  { to: '/topology', label: 'Topology', icon: IconBinaryTree2 },
-  { to: '/events', label: 'Events', icon: IconAlertCircle },
-  { to: '/cases', label: 'Cases', icon: IconBriefcase },
+interface Place {
+  to: string;
+  label: string;
+  icon: Icon;
+  search?: Record<string, string>;
+  /** Number beside it, out of the summary. */
+  open?: 'events' | 'cases';
+}
+const WATCH: readonly Place[] = [
+  { to: '/', label: 'Overview', icon: IconLayoutDashboard },
+  { to: '/devices', label: 'Devices', icon: IconServer },
+  { to: '/topology', label: 'Topology', icon: IconTopologyStar3 },
+  {
+    to: '/events',
+    label: 'Events',
+    icon: IconTimelineEvent,
+    open: 'events',
+    search: { Status: '0,1', Severity: '4' },
+  },
+  { to: '/cases', label: 'Cases', icon: IconBriefcase, open: 'cases' },
+];
+const RUN: readonly Place[] = [
   { to: '/discovery', label: 'Discovery', icon: IconRadar2 },
   { to: '/collectors', label: 'Collectors', icon: IconBroadcast },
-] as const;
-const ADMIN_NAV = [
   { to: '/sites', label: 'Sites', icon: IconBuilding },
+];
+const MANAGE: readonly Place[] = [
   { to: '/users', label: 'Users', icon: IconUsers },
   { to: '/audit', label: 'Audit', icon: IconHistory },
-] as const;
+];
 
 export function Shell() {
-  const admin = useMay('admin');
+  const kiosk = useSearch({ strict: false }).kiosk === '1';
+  const [open, setOpen] = useState(false);
+  const place = useLocation({ select: (location) => location.pathname });
+  const main = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the menu
+  useEffect(() => setOpen(false), [place]);
   useHotkeys([
     ['mod+K', openSpotlight],
-    ['/', openSpotlight],
+    ['/', focusSearch],
+    ['Escape', () => setOpen(false)],
   ]);
+  useKiosk(kiosk);
   return (
-    <div className={classes.shell}>
-      <a href="#main" className={classes.skip}>
+    <div className={classes.shell} data-kiosk={kiosk || undefined}>
+      <button type="button" className={classes.skip} onClick={() => main.current?.focus()}>
         Skip to content
-      </a>
-      <nav className={classes.nav} aria-label="Main">
-        <Link to="/" className={classes.brand} aria-label="Rollcall, overview">
-          <img src="/favicon.svg" alt="" width={24} height={24} />
-          <span className={classes.word}>Rollcall</span>
-        </Link>
-        {NAV.map((item) => (
-          <NavLink key={item.to} {...item} />
-        ))}
-        {admin && (
-          <>
-            <hr className={classes.rule} />
-            {ADMIN_NAV.map((item) => (
-              <NavLink key={item.to} {...item} />
-            ))}
-          </>
-        )}
-      </nav>
-      <header className={classes.top}>
-        <UnstyledButton className={classes.search} onClick={() => openSpotlight()}>
-          <IconSearch size={15} aria-hidden />
-          <span>Search devices, cases, pages</span>
-          <kbd>/</kbd>
-        </UnstyledButton>
-        <Group gap="sm" wrap="nowrap" ml="auto">
-          <LiveMark />
-          <SchemeSwitch />
-          <PersonMenu />
-        </Group>
-      </header>
-      <main id="main" className={classes.main}>
+      </button>
+      {!kiosk && (
+        <>
+          <div className={classes.bar}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label="Menu"
+              aria-expanded={open}
+              onClick={() => setOpen((was) => !was)}
+            >
+              <IconMenu2 size={18} />
+            </ActionIcon>
+            <Brand />
+            <ActionIcon variant="subtle" color="gray" aria-label="Search" onClick={() => openSpotlight()}>
+              <IconSearch size={17} />
+            </ActionIcon>
+          </div>
+          <Navigation open={open} onClose={() => setOpen(false)} />
+        </>
+      )}
+      <main id="main" ref={main} className={classes.main} tabIndex={-1}>
         <Outlet />
       </main>
+      {kiosk && (
+        <div className={classes.kiosk}>
+          <LiveMark />
+          <Clock />
+        </div>
+      )}
       <Palette />
     </div>
   );
 }
 
-function NavLink({ to, label, icon: Icon }: (typeof NAV)[number] | (typeof ADMIN_NAV)[number]) {
-  const open = useOpenCount(to);
+/** The search of the page where it has one, else the search of everything. */
+function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>(`[${SEARCH_FIELD}]`);
+  if (field) {
+    field.focus();
+    field.select();
+  } else openSpotlight();
+}
+
+/** For screens on walls: larger, without anything to click; Esc leaves. */
+function useKiosk(kiosk: boolean): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (!kiosk) return;
+    document.documentElement.dataset.kiosk = 'true';
+    const leave = (event: KeyboardEvent) => {
+      if (event.key === 'Escape')
+        void navigate({ to: '.', search: ((old: object) => ({ ...old, kiosk: undefined })) as never });
+    };
+    window.addEventListener('keydown', leave);
+    return () => {
+      delete document.documentElement.dataset.kiosk;
+      window.removeEventListener('keydown', leave);
+    };
+  }, [kiosk, navigate]);
+}
+
+const Brand = () => (
+  <Link to="/" className={classes.brand}>
+    <img src="/favicon.svg" alt="" width={22} height={22} />
+    Rollcall
+  </Link>
+);
+
+function Navigation({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const admin = useMay('admin');
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it, and so does every link in it
+    <nav
+      className={classes.nav}
+      aria-label="Main"
+      data-open={open || undefined}
+      onClick={(event) => event.target instanceof Element && event.target.closest('a') && onClose()}
+    >
+      <Brand />
+      <button type="button" className={classes.search} onClick={() => openSpotlight()}>
+        <IconSearch size={14} aria-hidden />
+        Search
+        <kbd>Ctrl K</kbd>
+      </button>
+      {WATCH.map((place) => (
+        <NavItem key={place.to} {...place} />
+      ))}
+      <div className={classes.group}>Run</div>
+      {RUN.map((place) => (
+        <NavItem key={place.to} {...place} />
+      ))}
+      {admin && (
+        <>
+          <div className={classes.group}>Manage</div>
+          {MANAGE.map((place) => (
+            <NavItem key={place.to} {...place} />
+          ))}
+        </>
+      )}
+      <div className={classes.foot}>
+        <LiveMark />
+        <PersonMenu />
+      </div>
+    </nav>
+  );
+}
+
+function NavItem({ to, label, icon: Icon, open, search = {} }: Place) {
+  const count = useOpenCount(open);
   return (
     <Link
-      to={to as string}
+      to={to}
+      search={search as never}
       className={classes.item}
-      activeOptions={{ exact: to === '/' }}
+      activeOptions={{ exact: to === '/', includeSearch: false }}
       activeProps={{ 'data-active': true }}
     >
-      <Icon size={18} stroke={1.7} aria-hidden />
-      <span className={classes.word}>{label}</span>
-      {open > 0 && (
+      <Icon size={17} stroke={1.6} aria-hidden />
+      {label}
+      {count > 0 && (
         <span className={classes.count}>
-          {open > 999 ? '999+' : open}
-          <span className={classes.hidden}> open</span>
+          {count > 9_999 ? '9,999+' : count.toLocaleString('en')}
+          <span className="hidden"> open</span>
         </span>
       )}
     </Link>
   );
 }
 
-function useOpenCount(to: string): number {
-  const { data } = useQuery({ ...ask('summary.get', {}), enabled: to === '/events' || to === '/cases' });
-  if (!data) return 0;
-  if (to === '/events') return data.data.events.open;
-  return to === '/cases' ? data.data.cases.open + data.data.cases.investigating : 0;
+function useOpenCount(of: Place['open']): number {
+  const { data } = useQuery({ ...ask('summary.get', {}), enabled: of !== undefined });
+  if (!data || !of) return 0;
+  const { events, cases } = data.data;
+  return of === 'events' ? events.open : cases.open + cases.investigating;
 }
 
 function LiveMark() {
   const live = useLive();
   const { zone } = usePreferences();
   const text =
-    live.status === 'stale' ? `stale since ${absolute(Math.floor(live.since / 1000), zone)}` : live.status;
+    live.status === 'stale'
+      ? `stale since ${absolute(Math.floor(live.since / 1000), zone).slice(11)}`
+      : live.status;
   return (
     <output className={classes.live} data-status={live.status}>
       <span className={classes.dot} aria-hidden />
-      <Text size="xs" c="inherit">
-        {text}
-      </Text>
+      {text}
     </output>
   );
 }
 
-function SchemeSwitch() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const next = { auto: 'light', light: 'dark', dark: 'auto' } as const;
-  const label = { auto: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' }[colorScheme];
-  return (
-    <Tooltip label={label}>
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        aria-label={label}
-        onClick={() => setColorScheme(next[colorScheme])}
-      >
-        {colorScheme === 'dark' ? <IconMoon size={17} /> : <IconSun size={17} />}
-      </ActionIcon>
-    </Tooltip>
-  );
+function Clock() {
+  const { zone } = usePreferences();
+  return <span>{absolute(Math.floor(useNow() / 1000), zone).slice(0, 16)}</span>;
 }
+
+const THEMES = [
+  { value: 'auto', label: 'Theme of the system', icon: IconDeviceDesktopAnalytics },
+  { value: 'light', label: 'Light', icon: IconSun },
+  { value: 'dark', label: 'Dark', icon: IconMoon },
+] as const;
 
 function PersonMenu() {
   const { user } = useMe();
   const client = useQueryClient();
+  const navigate = useNavigate();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const signOut = async () => {
+    await call('session.delete', {}).catch(() => undefined);
+    await client.invalidateQueries({ queryKey: ['session'] });
+  };
   return (
-    <Menu position="bottom-end" width={220}>
+    <Menu position="top-start" width={214}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={`Account of ${user.displayName || user.name}`}>
-          <IconUser size={18} />
-        </ActionIcon>
+        <button type="button" className={classes.person}>
+          <IconUserCircle size={17} stroke={1.6} aria-hidden />
+          <span className="cut">{user.displayName || user.name}</span>
+          <span className={classes.role}>{user.role}</span>
+        </button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>
-          {user.displayName || user.name} · {user.role}
-        </Menu.Label>
-        <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={15} />}>
+        <Menu.Item component={Link} to="/profile" leftSection={<IconUserCircle size={15} />}>
           Profile and API tokens
         </Menu.Item>
-        <Menu.Item component="a" href="/api/docs" leftSection={<IconBinaryTree2 size={15} />}>
+        <Menu.Item component="a" href="/api/docs" target="_blank" leftSection={<IconApi size={15} />}>
           API documentation
         </Menu.Item>
-        <Menu.Divider />
         <Menu.Item
-          leftSection={<IconLogout size={15} />}
-          onClick={() => void call('session.delete', {}).finally(() => client.resetQueries())}
+          leftSection={<IconDeviceTvOld size={15} />}
+          onClick={() =>
+            void navigate({ to: '.', search: ((old: object) => ({ ...old, kiosk: '1' })) as never })
+          }
         >
+          Kiosk mode (Esc leaves)
+        </Menu.Item>
+        <Menu.Divider />
+        {THEMES.map(({ value, label, icon: Icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={15} />}
+            rightSection={colorScheme === value ? '✓' : undefined}
+            aria-current={colorScheme === value || undefined}
+            onClick={() => {
+              setColorScheme(value);
+              prefer({ theme: value });
+            }}
+          >
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => void signOut()}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

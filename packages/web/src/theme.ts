@@ -13,29 +13,70 @@ const teal: MantineColorsTuple = [
   '#104f4b',
   '#11413e',
 ];
+/** Greys with a little of the accent in them, so that surfaces and lines belong together. */
+const dark: MantineColorsTuple = [
+  '#e4eae8',
+  '#c3cdca',
+  '#9aaba7',
+  '#6f807c',
+  '#41504d',
+  '#2a3533',
+  '#1d2625',
+  '#151c1b',
+  '#0e1413',
+  '#090d0c',
+];
+const gray: MantineColorsTuple = [
+  '#f6f8f7',
+  '#eef1f0',
+  '#e1e6e4',
+  '#d0d7d5',
+  '#b3bdba',
+  '#8b9895',
+  '#55635f',
+  '#3c4845',
+  '#27312f',
+  '#17201e',
+];
+
+const unlocked = { lockScroll: false };
+const small = { size: 'xs' };
 
 export const theme = createTheme({
   primaryColor: 'teal',
   primaryShade: { light: 6, dark: 4 },
-  colors: { teal },
+  colors: { teal, dark, gray },
   autoContrast: true,
   luminanceThreshold: 0.35,
   defaultRadius: 'sm',
-  fontFamily:
-    'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
-  fontFamilyMonospace:
-    'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, monospace',
+  radius: { xs: '3px', sm: '5px', md: '8px', lg: '12px', xl: '16px' },
+  cursorType: 'pointer',
+  fontFamily: '"IBM Plex Sans Variable", ui-sans-serif, system-ui, "Segoe UI", Roboto, sans-serif',
+  fontFamilyMonospace: '"IBM Plex Mono", ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace',
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },
   headings: {
     fontWeight: '600',
-    sizes: { h1: { fontSize: '1.25rem' }, h2: { fontSize: '1rem' }, h3: { fontSize: '0.875rem' } },
+    sizes: {
+      h1: { fontSize: '1.125rem', lineHeight: '1.4' },
+      h2: { fontSize: '0.875rem', lineHeight: '1.4' },
+      h3: { fontSize: '0.8125rem', lineHeight: '1.4' },
+    },
   },
   components: {
-    Button: { defaultProps: { size: 'xs' } },
-    TextInput: { defaultProps: { size: 'xs' } },
-    Select: { defaultProps: { size: 'xs' } },
-    MultiSelect: { defaultProps: { size: 'xs' } },
-    Textarea: { defaultProps: { size: 'xs' } },
+    Button: { defaultProps: small },
+    TextInput: { defaultProps: small },
+    PasswordInput: { defaultProps: small },
+    Select: { defaultProps: { ...small, comboboxProps: { shadow: 'md' } } },
+    Textarea: { defaultProps: small },
+    Checkbox: { defaultProps: small },
+    Switch: { defaultProps: small },
+    SegmentedControl: { defaultProps: small },
+    // The shell scrolls inside itself: there is nothing to lock, and locking writes a `<style>` element, which the
+    // content security policy refuses.
+    Modal: { defaultProps: { ...unlocked, centered: true, radius: 'md' } },
+    Spotlight: { defaultProps: unlocked },
+    Menu: { defaultProps: { shadow: 'md', position: 'bottom-end' } },
+    Popover: { defaultProps: { shadow: 'md' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },
 });

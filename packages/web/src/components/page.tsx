@@ -1,18 +1,24 @@
-import { Group, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import classes from './page.module.css';
 
 /** A page's frame: title with a count, actions at the right, filters under it, and the body that fills the rest. */
 export function Page({
   title,
+  heading,
+  up,
   count,
   actions,
   filters,
   fill = false,
   children,
 }: {
+  /** Of the browser's tab, and of the page where there is no `heading`. */
   title: string;
+  heading?: ReactNode;
+  /** The list this page is one thing of. */
+  up?: { to: string; label: string };
   count?: number | undefined;
   actions?: ReactNode;
   filters?: ReactNode;
@@ -22,24 +28,63 @@ export function Page({
 }) {
   useDocumentTitle(`${title} · Rollcall`);
   return (
-    <div className={fill ? classes.fill : undefined}>
-      <Group justify="space-between" mb="sm" gap="sm">
-        <Group gap={8} align="baseline">
-          <Title order={1}>{title}</Title>
-          {count !== undefined && (
-            <Text size="sm" className="quiet">
-              {count.toLocaleString('en')}
-            </Text>
+    <div className={classes.page} data-fill={fill || undefined}>
+      <header className={classes.head}>
+        <div className={classes.titles}>
+          {up && (
+            <Link to={up.to} className={classes.up}>
+              {up.label}
+            </Link>
           )}
-        </Group>
-        <Group gap="xs">{actions}</Group>
-      </Group>
+          <h1 className="cut">{heading ?? title}</h1>
+          {count !== undefined && (
+            <output className={classes.count}>
+              {count.toLocaleString('en')}
+              <span className="hidden"> found</span>
+            </output>
+          )}
+        </div>
+        {actions && <div className={classes.actions}>{actions}</div>}
+      </header>
       {filters && (
-        <Group gap="xs" mb="sm">
+        <search className={classes.filters} aria-label="Filters">
           {filters}
-        </Group>
+        </search>
       )}
-      {fill ? <div className={`panel ${classes.body}`}>{children}</div> : children}
+      {children}
     </div>
+  );
+}
+
+/** The part of a filled page that takes the rest of the window. */
+export function Body({ children }: { children: ReactNode }) {
+  return <div className={`panel ${classes.body}`}>{children}</div>;
+}
+
+/** A titled surface. */
+export function Panel({
+  title,
+  note,
+  end,
+  className = '',
+  children,
+}: {
+  title: string;
+  /** A word or two beside the title. */
+  note?: ReactNode;
+  /** Links and controls at the right. */
+  end?: ReactNode;
+  className?: string | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <section className={`panel ${classes.panel} ${className}`} aria-label={title}>
+      <header className={classes.panelHead}>
+        <h2>{title}</h2>
+        {note !== undefined && <span className={classes.note}>{note}</span>}
+        {end && <div className={classes.end}>{end}</div>}
+      </header>
+      {children}
+    </section>
   );
 }

@@ -1,26 +1,31 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api.ts';
+import classes from './problem.module.css';
 
 /** What went wrong, in the server's own words, and the way to try again. */
-export function ProblemView({ error, retry }: { error: unknown; retry?: () => void }) {
+export function ProblemView({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const problem = error instanceof ApiError ? error : undefined;
   return (
-    <Stack align="center" py="xl" gap="xs" role="alert">
-      <IconPlugConnectedX size={28} color="var(--ink-2)" aria-hidden />
-      <Text fw={600}>{problem?.message ?? 'This part of the page failed.'}</Text>
+    <div className={classes.box} role="alert">
+      <IconPlugConnectedX size={26} color="var(--ink-2)" aria-hidden />
+      <strong>{problem?.message ?? 'This part of the page failed.'}</strong>
+      {!problem && <p>{error instanceof Error ? error.message : 'Nothing more is known.'}</p>}
       {problem?.requestId && (
-        <Text size="xs" className="quiet">
+        <p>
           request <span className="mono">{problem.requestId}</span>
-        </Text>
+        </p>
       )}
       {retry && (
-        <Button variant="default" onClick={retry}>
-          Try again
-        </Button>
+        <div className={classes.action}>
+          <Button variant="default" onClick={retry}>
+            Try again
+          </Button>
+        </div>
       )}
-    </Stack>
+    </div>
   );
 }
 
@@ -35,14 +40,26 @@ export function Empty({
   action?: ReactNode;
 }) {
   return (
-    <Stack align="center" py="xl" gap={6}>
-      <Text fw={600}>{title}</Text>
-      {children && (
-        <Text size="sm" className="quiet" ta="center" maw={460}>
-          {children}
-        </Text>
-      )}
-      {action && <Group mt="xs">{action}</Group>}
-    </Stack>
+    <div className={classes.box}>
+      <strong>{title}</strong>
+      {children && <p>{children}</p>}
+      {action && <div className={classes.action}>{action}</div>}
+    </div>
   );
 }
+
+/** A short notice that something was done. */
+export const say = (message: string): void => {
+  notifications.show({ message, color: 'teal', autoClose: 4_000 });
+};
+
+/** A notice that something was not done, and why. */
+export const sayProblem = (title: string, error: unknown): void => {
+  const details = error instanceof ApiError ? error.details.map((detail) => detail.message) : [];
+  notifications.show({
+    title,
+    message: [error instanceof Error ? error.message : String(error), ...details].join('; '),
+    color: 'red',
+    autoClose: 10_000,
+  });
+};

@@ -1,177 +1,337 @@
-import { type QueryKey, useQueries } from '@tanstack/react-query';
+import { useMediaQuery } from '@mantine/hooks';
+import { useLocation } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { ProblemView } from './problem.tsx';
 import classes from './rows.module.css';
+import type { Source } from './source.ts';
+
+export type Cell = string | number | null | undefined;
 
 export interface Column<T> {
   id: string;
   title: string;
   /** CSS grid track: `minmax(120px, 1fr)`, `90px`. */
   width: string;
-  cell: (item: T) => ReactNode;
+  /** What it says as text: in the exported file, and in the table unless `cell` draws it. */
+  value: (item: T) => Cell;
+  cell?: (item: T) => ReactNode;
   /** Field for `sort`, when the operation can order by it. */
   sort?: string;
   numeric?: boolean;
+  /** Shown where there is little room, too. */
+  narrow?: boolean;
+  /** Shown only when somebody asks for it. */
+  extra?: boolean;
 }
 
-interface Page<T> {
-  data: T[];
-  totalCount: number;
+interface Look<T> {
+  columns: readonly Column<T>[];
+  rowKey: (item: T) => string;
+  onOpen?: ((item: T) => void) | undefined;
+  label: string;
 }
 
-/** One page as a query: `(page, pageSize) => ask('devices.list', { query: { …filters, page, pageSize } })`. */
-export type Pages<T> = (
-  page: number,
-  pageSize: number,
-) => { queryKey: QueryKey; queryFn?: ((context: never) => Page<T> | Promise<Page<T>>) | undefined | symbol };
+const ROW = { wide: 32, narrow: 40 };
+const NARROW = '(width < 720px)';
 
-const PAGE = 100;
-const ROW = 32;
+export const useNarrow = (): boolean => useMediaQuery(NARROW, globalThis.matchMedia?.(NARROW).matches);
+
+const GAP = 14;
+/** Tracks of the grid; less room than their least widths need makes the table scroll sideways, all rows alike. */
+const tracksOf = (columns: readonly Column<never>[]): CSSProperties => {
+  const least = columns.map((column) => Number(/(\d+)px/.exec(column.width)?.[1] ?? 0));
+  return {
+    gridTemplateColumns: columns.map((column) => column.width).join(' '),
+    minWidth: least.reduce((sum, width) => sum + width + GAP, GAP),
+  };
+};
+const classOf = (column: Column<never>) =>
+  column.numeric ? `${classes.cell} ${classes.number}` : classes.cell;
+const textOf = <T,>(column: Column<T>, item: T): ReactNode =>
+  column.cell ? column.cell(item) : column.value(item);
+
+/** Where the reader was in a list, by history entry: going back leads there. */
+const places = new Map<string, { offset: number; focus: number }>();
 
 /**
- * A list of any length as one scrolling table: only visible rows are in the page, and the server's pages of PAGE items
- * are fetched as they come into view. Arrows or j/k move, Enter opens.
+ * A list of any length as one scrolling table: only visible rows are in the page. Arrows or j/k move, Enter opens.
  */
 export function Rows<T>({
-  load,
-  columns,
+  source,
+  columns: all,
   sort,
   onSort,
   onOpen,
   rowKey,
   empty,
   label,
-  onCount,
-}: {
-  load: Pages<T>;
-  columns: readonly Column<T>[];
+}: Look<T> & {
+  source: Source<T>;
   sort?: string | undefined;
-  onSort?: (sort: string | undefined) => void;
-  onOpen?: (item: T) => void;
-  rowKey: (item: T) => string;
+  onSort?: (sort: string) => void;
   empty: ReactNode;
-  label: string;
-  onCount?: (count: number) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [pages, setPages] = useState<readonly number[]>([1]);
-  const [focus, setFocus] = useState(-1);
-
-  const queries = useQueries({
-    queries: pages.map((page) => ({
-      ...(load(page, PAGE) as { queryKey: QueryKey; queryFn: () => Promise<Page<T>> }),
-      placeholderData: (previous: Page<T> | undefined) => previous,
-    })),
-  });
-  const first = queries[0];
-  const total = queries.find((query) => query.data)?.data?.totalCount ?? 0;
-  const items = useMemo(() => {
-    const known = new Map<number, T>();
-    queries.forEach((query, i) => {
-      const start = ((pages[i] ?? 1) - 1) * PAGE;
-      query.data?.data.forEach((item, n) => {
-        known.set(start + n, item);
-      });
-    });
-    return known;
-  }, [queries, pages]);
-  useEffect(() => onCount?.(total), [total, onCount]);
+  const id = useId();
+  const narrow = useNarrow();
+  const columns = useMemo(() => (narrow ? all.filter((column) => column.narrow) : all), [all, narrow]);
+  const entry = `${useLocation({ select: (location) => location.state.__TSR_key })} ${label} ${source.key}`;
+  const [focus, setFocus] = useState(() => places.get(entry)?.focus ?? -1);
+  const count = source.total ?? 0;
 
   const virtual = useVirtualizer({
-    count: total,
+    count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
-    overscan: 12,
+    estimateSize: () => (narrow ? ROW.narrow : ROW.wide),
+    initialOffset: () => places.get(entry)?.offset ?? 0,
+    overscan: 10,
   });
   const visible = virtual.getVirtualItems();
-  const from = Math.floor((visible[0]?.index ?? 0) / PAGE) + 1;
-  const to = Math.floor((visible.at(-1)?.index ?? 0) / PAGE) + 1;
+  const first = visible[0]?.index ?? 0;
+  const last = visible.at(-1)?.index ?? 0;
+  const { key, show } = source;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is new each time and says the same
+  useEffect(() => show(first, last), [first, last, key]);
+  const shownKey = useRef(key);
   useEffect(() => {
-    setPages((old) =>
-      old[0] === from && old.at(-1) === to ? old : Array.from({ length: to - from + 1 }, (_, i) => from + i),
-    );
-  }, [from, to]);
+    if (shownKey.current === key) return;
+    shownKey.current = key;
+    scroller.current?.scrollTo({ top: 0 });
+    setFocus(-1);
+  }, [key]);
+  const place = useRef({ entry, focus });
+  place.current = { entry, focus };
+  useEffect(() => {
+    const element = scroller.current;
+    return () => {
+      const { entry, focus } = place.current;
+      if (element) places.set(entry, { offset: element.scrollTop, focus });
+    };
+  }, []);
 
-  const onKey = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 15, PageUp: -15 }[event.key];
-    if (step !== undefined) {
+  const onKey = (event: KeyboardEvent | globalThis.KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, last - first - 4);
+    const steps: Record<string, number> = {
+      ArrowDown: 1,
+      j: 1,
+      ArrowUp: -1,
+      k: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -count,
+      End: count,
+    };
+    const step = steps[event.key];
+    if (step !== undefined && count > 0) {
       event.preventDefault();
-      const next = Math.max(0, Math.min(total - 1, focus + step));
+      const next = Math.max(0, Math.min(count - 1, focus < 0 && step > 0 ? step - 1 : focus + step));
       setFocus(next);
       virtual.scrollToIndex(next);
     } else if (event.key === 'Enter') {
-      const item = items.get(focus);
-      if (item && onOpen) onOpen(item);
+      const item = source.at(focus);
+      if (item && event.target === scroller.current) onOpen?.(item);
     }
   };
+  useKeysOfThePage(scroller, onKey);
 
-  const template = columns.map((column) => column.width).join(' ');
-  if (first?.error && !first.data)
-    return <ProblemView error={first.error} retry={() => void first.refetch()} />;
+  const tracks = useMemo(() => tracksOf(columns), [columns]);
+  if (source.error && source.total === undefined)
+    return <ProblemView error={source.error} retry={source.retry} />;
   return (
     <div
       ref={scroller}
-      className={classes.scroller}
-      role="table"
+      className={source.stale ? `${classes.scroller} ${classes.stale}` : classes.scroller}
+      role="grid"
       aria-label={label}
-      aria-rowcount={total}
+      aria-rowcount={count + 1}
+      aria-busy={source.stale || source.total === undefined}
+      aria-activedescendant={focus >= first && focus <= last && count > 0 ? `${id}-${focus}` : undefined}
       tabIndex={0}
       onKeyDown={onKey}
-      data-loading={first?.isPlaceholderData || undefined}
     >
-      <div className={classes.head} role="row" style={{ gridTemplateColumns: template }}>
-        {columns.map((column) => (
-          <div
-            key={column.id}
-            role="columnheader"
-            className={column.numeric ? classes.number : undefined}
-            aria-sort={
-              sort === column.sort ? 'ascending' : sort === `-${column.sort}` ? 'descending' : undefined
-            }
-          >
-            {column.sort && onSort ? (
-              <button
-                type="button"
-                className={classes.sort}
-                onClick={() => onSort(sort === column.sort ? `-${column.sort}` : column.sort)}
-              >
-                {column.title}
-                <span aria-hidden>
-                  {sort === column.sort ? ' ↑' : sort === `-${column.sort}` ? ' ↓' : ''}
-                </span>
-              </button>
-            ) : (
-              column.title
-            )}
-          </div>
-        ))}
-      </div>
-      {total === 0 && first?.data ? (
-        <div className={classes.empty}>{empty}</div>
+      <Head columns={columns} tracks={tracks} sort={sort} onSort={onSort} />
+      {count === 0 && source.total !== undefined ? (
+        empty
       ) : (
         <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {visible.map((row) => {
-            const item = items.get(row.index);
+            const item = source.at(row.index);
             return (
-              <div
+              <Row
                 key={item ? rowKey(item) : `blank-${row.index}`}
-                role="row"
-                aria-rowindex={row.index + 2}
-                className={classes.row}
-                data-focus={row.index === focus || undefined}
-                style={{ gridTemplateColumns: template, transform: `translateY(${row.start}px)` }}
-              >
-                {columns.map((column) => (
-                  <div key={column.id} role="cell" className={column.numeric ? classes.number : classes.cell}>
-                    {item ? column.cell(item) : <span className={classes.blank} />}
-                  </div>
-                ))}
-              </div>
+                id={`${id}-${row.index}`}
+                index={row.index}
+                start={row.start}
+                item={item}
+                columns={columns}
+                tracks={tracks}
+                focused={row.index === focus}
+                onOpen={onOpen}
+                onFocus={setFocus}
+              />
             );
           })}
         </div>
       )}
+    </div>
+  );
+}
+
+/** Keys pressed while nothing has the focus go to the table. */
+function useKeysOfThePage(
+  scroller: { current: HTMLElement | null },
+  onKey: (event: globalThis.KeyboardEvent) => void,
+) {
+  const handler = useRef(onKey);
+  handler.current = onKey;
+  useEffect(() => {
+    const listen = (event: globalThis.KeyboardEvent) => {
+      if (event.target !== document.body || !/^(Arrow(Up|Down)|Page(Up|Down)|[jk])$/.test(event.key)) return;
+      scroller.current?.focus({ preventScroll: true });
+      handler.current(event);
+    };
+    window.addEventListener('keydown', listen);
+    return () => window.removeEventListener('keydown', listen);
+  }, [scroller]);
+}
+
+function Head<T>({
+  columns,
+  tracks,
+  sort,
+  onSort,
+}: {
+  columns: readonly Column<T>[];
+  tracks: CSSProperties;
+  sort?: string | undefined;
+  onSort?: ((sort: string) => void) | undefined;
+}) {
+  return (
+    <div role="rowgroup" style={{ display: 'contents' }}>
+      <div className={classes.head} role="row" style={tracks}>
+        {columns.map((column) => {
+          const order =
+            column.sort && sort === column.sort
+              ? 'ascending'
+              : column.sort && sort === `-${column.sort}`
+                ? 'descending'
+                : undefined;
+          return (
+            <div key={column.id} role="columnheader" className={classOf(column)} aria-sort={order}>
+              {column.sort && onSort ? (
+                <button
+                  type="button"
+                  className={classes.sort}
+                  onClick={() => onSort(order === 'ascending' ? `-${column.sort}` : String(column.sort))}
+                >
+                  {column.title}
+                  <span aria-hidden>{order === 'ascending' ? '↑' : order === 'descending' ? '↓' : ''}</span>
+                </button>
+              ) : (
+                column.title
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps<T> {
+  id: string;
+  index: number;
+  start: number;
+  item: T | undefined;
+  columns: readonly Column<T>[];
+  tracks: CSSProperties;
+  focused: boolean;
+  onOpen?: ((item: T) => void) | undefined;
+  onFocus: (index: number) => void;
+}
+
+const Row = memo(RowView, (a, b) =>
+  (['id', 'start', 'item', 'columns', 'tracks', 'focused'] as const).every((name) => a[name] === b[name]),
+) as typeof RowView;
+
+function RowView<T>({ id, index, start, item, columns, tracks, focused, onOpen, onFocus }: RowProps<T>) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid takes the keys
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={focused}
+      className={classes.row}
+      data-focus={focused || undefined}
+      data-open={onOpen ? true : undefined}
+      style={{ ...tracks, transform: `translateY(${start}px)` }}
+      onClick={(event) => {
+        onFocus(index);
+        if (item && !isOwnClick(event.target)) onOpen?.(item);
+      }}
+    >
+      {columns.map((column) => (
+        <div key={column.id} role="gridcell" className={classOf(column)}>
+          {item ? textOf(column, item) : <span className={classes.blank} />}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Clicks on controls inside a row are theirs, and who selects text wants to copy it. */
+const isOwnClick = (target: EventTarget): boolean =>
+  (target instanceof Element && target.closest('a,button,input,label') !== null) ||
+  getSelection()?.isCollapsed === false;
+
+/** A short list as a table that is as tall as its rows. */
+export function List<T>({
+  items,
+  columns: all,
+  onOpen,
+  rowKey,
+  empty,
+  label,
+}: Look<T> & { items: readonly T[]; empty?: ReactNode }) {
+  const narrow = useNarrow();
+  const columns = useMemo(() => (narrow ? all.filter((column) => column.narrow) : all), [all, narrow]);
+  const tracks = useMemo(() => tracksOf(columns), [columns]);
+  if (items.length === 0) return empty;
+  return (
+    <div className={classes.plain} role="table" aria-label={label} tabIndex={0}>
+      <Head columns={columns} tracks={tracks} />
+      <div role="rowgroup">
+        {items.map((item) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: a shortcut of the link inside
+          <div
+            key={rowKey(item)}
+            role="row"
+            className={classes.row}
+            data-open={onOpen ? true : undefined}
+            style={tracks}
+            onClick={(event) => !isOwnClick(event.target) && onOpen?.(item)}
+          >
+            {columns.map((column) => (
+              <div key={column.id} role="cell" className={classOf(column)}>
+                {textOf(column, item)}
+              </div>
+            ))}
+          </div>
+        ))}
+      </div>
     </div>
   );
 }

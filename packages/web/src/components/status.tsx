@@ -1,87 +1,127 @@
-import { Group, Text } from '@mantine/core';
+import type { Collector } from '@rollcall/shared/api/collectors';
+import { CaseStatus as Case } from '@rollcall/shared/model';
 import {
   IconAlertTriangle,
+  IconBan,
+  IconCircleCheck,
   IconCircleCheckFilled,
   IconCircleDashed,
+  IconCircleDotted,
+  IconCircleX,
   IconCircleXFilled,
   IconClockPause,
+  IconEye,
   IconLoader2,
+  IconLockExclamation,
+  IconPlugConnectedX,
+  IconProgress,
 } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { type Icon, Mark, type Tone } from './mark.tsx';
 
-type Tone = 'ok' | 'bad' | 'idle' | 'sev-3' | 'accent';
+type Look = readonly [tone: Tone, icon: Icon, word?: string];
 
-/** A state as shape, colour and word. */
-export function Mark({ tone, icon, children }: { tone: Tone; icon: ReactNode; children: ReactNode }) {
+const DEVICE: Record<string, Look> = {
+  up: ['ok', IconCircleCheckFilled],
+  down: ['bad', IconCircleXFilled],
+  unknown: ['idle', IconCircleDashed],
+};
+const SCAN: Record<string, Look> = {
+  queued: ['idle', IconClockPause],
+  running: ['busy', IconLoader2],
+  completed: ['ok', IconCircleCheckFilled],
+  partial: ['warn', IconAlertTriangle],
+  failed: ['bad', IconCircleXFilled],
+  cancelled: ['idle', IconBan],
+};
+const JOB: Record<string, Look> = {
+  queued: ['idle', IconClockPause],
+  leased: ['busy', IconLoader2, 'sweeping'],
+  done: ['ok', IconCircleCheckFilled],
+  deferred: ['warn', IconClockPause],
+  failed: ['bad', IconCircleXFilled],
+  cancelled: ['idle', IconBan],
+};
+/** A port that is down is how most ports are: what is wrong with one is said by an event. */
+const LINK: Record<string, Look> = {
+  up: ['ok', IconCircleCheckFilled],
+  down: ['idle', IconCircleX],
+  testing: ['warn', IconProgress],
+  dormant: ['idle', IconClockPause],
+  notPresent: ['idle', IconCircleDotted, 'not present'],
+  lowerLayerDown: ['warn', IconCircleX, 'lower layer down'],
+};
+const EVENT: readonly Look[] = [
+  ['sev2', IconCircleDotted, 'open'],
+  ['busy', IconEye, 'acknowledged'],
+  ['idle', IconCircleCheck, 'closed'],
+];
+const CASE: readonly Look[] = [
+  ['sev2', IconCircleDotted, 'open'],
+  ['busy', IconProgress, 'investigating'],
+  ['ok', IconCircleCheckFilled, 'resolved'],
+  ['idle', IconCircleCheck, 'closed'],
+];
+const UNKNOWN: Look = ['idle', IconCircleDashed];
+
+function Look({ look: [tone, icon, word], name, short }: { look: Look; name: string; short?: boolean }) {
   return (
-    <Group gap={5} wrap="nowrap" c={`var(--${tone})`}>
-      {icon}
-      <Text size="sm" c="inherit">
-        {children}
-      </Text>
-    </Group>
-  );
-}
-
-const size = 14;
-
-export function DeviceStatus({ status }: { status: 'up' | 'down' | 'unknown' }) {
-  if (status === 'up')
-    return (
-      <Mark tone="ok" icon={<IconCircleCheckFilled size={size} aria-hidden />}>
-        up
-      </Mark>
-    );
-  if (status === 'down')
-    return (
-      <Mark tone="bad" icon={<IconCircleXFilled size={size} aria-hidden />}>
-        down
-      </Mark>
-    );
-  return (
-    <Mark tone="idle" icon={<IconCircleDashed size={size} aria-hidden />}>
-      unknown
+    <Mark tone={tone} icon={icon} spin={icon === IconLoader2} word={!short}>
+      {word ?? name}
     </Mark>
   );
 }
 
-export function ScanStatus({ status }: { status: string }) {
-  switch (status) {
-    case 'queued':
-      return (
-        <Mark tone="idle" icon={<IconClockPause size={size} aria-hidden />}>
-          queued
-        </Mark>
-      );
-    case 'running':
-      return (
-        <Mark tone="accent" icon={<IconLoader2 size={size} aria-hidden />}>
-          running
-        </Mark>
-      );
-    case 'completed':
-      return (
-        <Mark tone="ok" icon={<IconCircleCheckFilled size={size} aria-hidden />}>
-          completed
-        </Mark>
-      );
-    case 'partial':
-      return (
-        <Mark tone="sev-3" icon={<IconAlertTriangle size={size} aria-hidden />}>
-          partial
-        </Mark>
-      );
-    case 'failed':
-      return (
-        <Mark tone="bad" icon={<IconCircleXFilled size={size} aria-hidden />}>
-          failed
-        </Mark>
-      );
-    default:
-      return (
-        <Mark tone="idle" icon={<IconCircleDashed size={size} aria-hidden />}>
-          {status}
-        </Mark>
-      );
-  }
+export const DeviceStatus = ({ status, short = false }: { status: string; short?: boolean }) => (
+  <Look look={DEVICE[status] ?? UNKNOWN} name={status} short={short} />
+);
+export const ScanStatus = ({ status }: { status: string }) => (
+  <Look look={SCAN[status] ?? UNKNOWN} name={status} />
+);
+export const JobStatus = ({ status }: { status: string }) => (
+  <Look look={JOB[status] ?? UNKNOWN} name={status} />
+);
+export const EventStatus = ({ status }: { status: number }) => (
+  <Look look={EVENT[status] ?? UNKNOWN} name={`status ${status}`} />
+);
+
+export const CASE_STATUSES = ['open', 'investigating', 'resolved', 'closed'] as const;
+export const CaseStatus = ({ status }: { status: number }) => (
+  <Look look={CASE[status] ?? UNKNOWN} name={`status ${status}`} />
+);
+export const isDone = (status: number): boolean => status === Case.resolved || status === Case.closed;
+
+/** Of an interface: what it is, unless somebody switched it off, which is no fault. */
+export function LinkStatus({ admin, oper }: { admin: string | null; oper: string | null }) {
+  if (admin === 'down')
+    return (
+      <Mark tone="idle" icon={IconBan}>
+        disabled
+      </Mark>
+    );
+  const status = oper ?? 'unknown';
+  return <Look look={LINK[status] ?? UNKNOWN} name={status} />;
+}
+
+export function CollectorStatus({ collector }: { collector: Pick<Collector, 'status' | 'online'> }) {
+  if (collector.status === 'revoked')
+    return (
+      <Mark tone="idle" icon={IconBan}>
+        revoked
+      </Mark>
+    );
+  if (collector.status === 'quarantined')
+    return (
+      <Mark tone="sev2" icon={IconLockExclamation}>
+        quarantined
+      </Mark>
+    );
+  return collector.online ? (
+    <Mark tone="ok" icon={IconCircleCheckFilled}>
+      online
+    </Mark>
+  ) : (
+    <Mark tone="bad" icon={IconPlugConnectedX}>
+      offline
+    </Mark>
+  );
 }

@@ -1,61 +1,61 @@
-import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { ApiError, call } from '../api.ts';
+import { ApiError, call, type Result } from '../api.ts';
 import classes from './sign-in.module.css';
 
-export function SignIn() {
-  const client = useQueryClient();
+export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>) => void }) {
+  useDocumentTitle('Sign in · Rollcall');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const signIn = useMutation({
     mutationFn: () => call('session.create', { body: { name, password } }),
-    onSuccess: () => client.resetQueries(),
+    onSuccess: (me) => onSignedIn(me),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     signIn.mutate();
   };
-  const error = signIn.error instanceof ApiError ? signIn.error : undefined;
   return (
     <main className={classes.page}>
       <form onSubmit={submit} className={classes.card} aria-labelledby="sign-in">
-        <img src="/favicon.svg" alt="" width={40} height={40} />
-        <Title order={1} id="sign-in">
-          Rollcall
-        </Title>
-        <Text size="sm" className="quiet" mb="sm">
-          Sign in to your network.
-        </Text>
-        <Stack gap="sm">
-          <TextInput
-            label="Name"
-            size="sm"
-            autoComplete="username"
-            autoFocus
-            required
-            withAsterisk={false}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <PasswordInput
-            label="Password"
-            size="sm"
-            autoComplete="current-password"
-            required
-            withAsterisk={false}
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-          />
-          {error && (
-            <Text size="sm" c="var(--bad)" role="alert">
-              {error.message}
-            </Text>
-          )}
-          <Button type="submit" size="sm" loading={signIn.isPending} fullWidth mt={4}>
-            Sign in
-          </Button>
-        </Stack>
+        <div className={classes.title}>
+          <img src="/favicon.svg" alt="" width={38} height={38} />
+          <div>
+            <h1 id="sign-in">Rollcall</h1>
+            <p>Sign in to your network</p>
+          </div>
+        </div>
+        <TextInput
+          label="Name"
+          size="sm"
+          autoComplete="username"
+          autoCapitalize="none"
+          spellCheck={false}
+          autoFocus
+          required
+          withAsterisk={false}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          size="sm"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        {signIn.error && (
+          <p className={classes.problem} role="alert">
+            {signIn.error instanceof ApiError ? signIn.error.message : 'Signing in failed. Try again.'}
+          </p>
+        )}
+        <Button type="submit" size="sm" loading={signIn.isPending} fullWidth mt={4}>
+          Sign in
+        </Button>
       </form>
     </main>
   );

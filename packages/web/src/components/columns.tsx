@@ -1,0 +1,63 @@
+import { Button, Menu } from '@mantine/core';
+import { IconCheck, IconColumns3 } from '@tabler/icons-react';
+import { useMemo } from 'react';
+import { prefer, usePreferences } from '../preferences.ts';
+import type { Column } from './rows.tsx';
+
+/** The columns of a list that a person chose to see; the first one always. */
+export function useColumns<T>(
+  list: string,
+  all: readonly Column<T>[],
+): { shown: Column<T>[]; ids: string[]; choose: (ids: string[]) => void } {
+  const { columns } = usePreferences();
+  const chosen = columns[list];
+  const shown = useMemo(
+    () => all.filter((column, i) => i === 0 || (chosen ? chosen.includes(column.id) : !column.extra)),
+    [all, chosen],
+  );
+  return {
+    shown,
+    ids: shown.map((column) => column.id),
+    choose: (ids) => prefer({ columns: { ...columns, [list]: ids } }),
+  };
+}
+
+export function ColumnsMenu<T>({
+  all,
+  ids,
+  onChoose,
+}: {
+  all: readonly Column<T>[];
+  ids: readonly string[];
+  onChoose: (ids: string[]) => void;
+}) {
+  return (
+    <Menu closeOnItemClick={false}>
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconColumns3 size={14} aria-hidden />}>
+          Columns
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
+        {all.slice(1).map((column) => {
+          const on = ids.includes(column.id);
+          return (
+            <Menu.Item
+              key={column.id}
+              role="menuitemcheckbox"
+              aria-checked={on}
+              leftSection={<IconCheck size={13} style={{ visibility: on ? 'visible' : 'hidden' }} />}
+              onClick={() => onChoose(on ? ids.filter((id) => id !== column.id) : [...ids, column.id])}
+            >
+              {column.title}
+            </Menu.Item>
+          );
+        })}
+        <Menu.Divider />
+        <Menu.Item onClick={() => onChoose(all.filter((column) => !column.extra).map((column) => column.id))}>
+          As at first
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,142 @@
+import { ActionIcon, Button, Popover, TextInput } from '@mantine/core';
+import { IconBookmarkPlus, IconX } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { type FormEvent, useState } from 'react';
+import { prefer, usePreferences, type View } from '../preferences.ts';
+import classes from './views.module.css';
+
+export interface BuiltInView {
+  name: string;
+  search: Record<string, string>;
+}
+
+const same = (a: Record<string, unknown>, b: Record<string, unknown>): boolean => {
+  const text = (search: Record<string, unknown>) =>
+    JSON.stringify(
+      Object.entries(search)
+        .filter(([name, value]) => name !== 'kiosk' && value !== undefined)
+        .sort(),
+    );
+  return text(a) === text(b);
+};
+
+/** Filters under names, one click away: those of the product, then the person's own. */
+export function Views({
+  list,
+  search,
+  columns,
+  builtIn,
+  onColumns,
+}: {
+  /** Name of the list in the preferences. */
+  list: string;
+  search: Record<string, string | undefined>;
+  columns: string[];
+  builtIn: readonly BuiltInView[];
+  onColumns: (columns: string[]) => void;
+}) {
+  const { views } = usePreferences();
+  const own = views[list] ?? [];
+  const keep = (next: View[]) => prefer({ views: { ...views, [list]: next } });
+  const known = [...builtIn, ...own].some((view) => same(view.search, search));
+  return (
+    <nav className={classes.views} aria-label="Views">
+      {builtIn.map((view) => (
+        <ViewLink key={view.name} view={view} search={search} />
+      ))}
+      {own.map((view) => (
+        <span key={view.name} className={classes.own}>
+          <ViewLink view={view} search={search} onOpen={() => onColumns(view.columns)} />
+          <ActionIcon
+            variant="transparent"
+            color="gray"
+            size="xs"
+            aria-label={`Forget the view ${view.name}`}
+            onClick={() => keep(own.filter((one) => one !== view))}
+          >
+            <IconX size={12} />
+          </ActionIcon>
+        </span>
+      ))}
+      {!known && (
+        <SaveView
+          onSave={(name) => {
+            const filters = Object.entries(search).filter(
+              (entry): entry is [string, string] => entry[1] !== undefined && entry[0] !== 'kiosk',
+            );
+            keep([
+              ...own.filter((one) => one.name !== name),
+              { name, search: Object.fromEntries(filters), columns },
+            ]);
+          }}
+        />
+      )}
+    </nav>
+  );
+}
+
+function ViewLink({
+  view,
+  search,
+  onOpen,
+}: {
+  view: BuiltInView;
+  search: Record<string, string | undefined>;
+  onOpen?: () => void;
+}) {
+  const active = same(view.search, search);
+  return (
+    <Link
+      to="."
+      search={view.search as never}
+      className={classes.view}
+      activeProps={{}}
+      data-active={active || undefined}
+      aria-current={active ? 'true' : undefined}
+      onClick={() => onOpen?.()}
+    >
+      {view.name}
+    </Link>
+  );
+}
+
+function SaveView({ onSave }: { onSave: (name: string) => void }) {
+  const [opened, setOpened] = useState(false);
+  const [name, setName] = useState('');
+  const save = (event: FormEvent) => {
+    event.preventDefault();
+    if (!name.trim()) return;
+    onSave(name.trim());
+    setOpened(false);
+    setName('');
+  };
+  return (
+    <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus>
+      <Popover.Target>
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          leftSection={<IconBookmarkPlus size={13} aria-hidden />}
+          onClick={() => setOpened((was) => !was)}
+        >
+          Save view
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown p="xs" aria-label="Save view">
+        <form onSubmit={save} style={{ display: 'flex', gap: 6 }}>
+          <TextInput
+            aria-label="Name of the view"
+            placeholder="Name"
+            maxLength={40}
+            data-autofocus
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Button type="submit" disabled={!name.trim()}>
+            Save
+          </Button>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,31 @@
+const UNITS = ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'] as const;
+
+/** `1 Gbit/s`. */
+export function bitrate(bps: number): string {
+  let value = bps;
+  let unit = 0;
+  while (value >= 1_000 && unit < UNITS.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${Number(value.toPrecision(3))} ${UNITS[unit]}`;
+}
+
+const SIZES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** `104 MiB`. */
+export function bytes(count: number): string {
+  let value = count;
+  let unit = 0;
+  while (value >= 1_024 && unit < SIZES.length - 1) {
+    value /= 1_024;
+    unit += 1;
+  }
+  return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${SIZES[unit]}`;
+}
+
+export const count = (value: number): string => value.toLocaleString('en');
+
+/** `1 device`, `2 devices`. */
+export const many = (value: number, one: string, more = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : more}`;

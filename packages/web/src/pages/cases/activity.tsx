@@ -1,0 +1,78 @@
+import { Button, Textarea } from '@mantine/core';
+import type { CaseActivity, CaseDetail } from '@rollcall/shared/api/incidents';
+import { type FormEvent, useState } from 'react';
+import { useAction } from '../../action.ts';
+import { PRIORITIES } from '../../components/mark.tsx';
+import { Panel } from '../../components/page.tsx';
+import { Time } from '../../components/time.tsx';
+import classes from './cases.module.css';
+
+/** What was done and said, oldest first, and the place to say more. */
+export function Activity({ one, worked }: { one: CaseDetail; worked: boolean }) {
+  return (
+    <Panel title="Activity">
+      <ol className={classes.activity}>
+        {one.activity.map((entry) => (
+          <li key={entry.id} className={classes.entry} data-comment={entry.kind === 'comment' || undefined}>
+            <b>{entry.actor}</b> {saidOf(entry)} <Time at={entry.at} />
+            {entry.kind === 'comment' && <p className={classes.comment}>{entry.text}</p>}
+          </li>
+        ))}
+      </ol>
+      {worked && <Composer id={one.id} />}
+    </Panel>
+  );
+}
+
+const priority = (code: string | null): string => PRIORITIES[Number(code) - 1] ?? code ?? '';
+
+function saidOf({ kind, text, from, to }: CaseActivity): string {
+  switch (kind) {
+    case 'created':
+      return text ? `opened the case: ${text}` : 'opened the case';
+    case 'event_added':
+      return `added the event “${text}”`;
+    case 'event_closed':
+      return `closed the event “${text}”`;
+    case 'status':
+      return `${from ? `moved it from ${from} to ${to}` : `made it ${to}`}${text ? `: ${text}` : ''}`;
+    case 'assigned':
+      return to ? `assigned it to ${to}` : 'assigned it to nobody';
+    case 'priority':
+      return `set the priority from ${priority(from)} to ${priority(to)}`;
+    case 'tag':
+      return to ? `set the tags to ${to}` : 'took the tags away';
+    case 'comment':
+      return 'wrote';
+  }
+}
+
+function Composer({ id }: { id: string }) {
+  const [text, setText] = useState('');
+  const comment = useAction('cases.comment', { failed: 'The comment was not saved' });
+  const send = async (event?: FormEvent) => {
+    event?.preventDefault();
+    if (!text.trim()) return;
+    if (await comment.run({ params: { id }, body: { text } })) setText('');
+  };
+  return (
+    <form className={classes.composer} onSubmit={send}>
+      <Textarea
+        aria-label="Comment"
+        placeholder="What was done, what is next (Ctrl Enter sends)"
+        autosize
+        minRows={2}
+        maxRows={12}
+        maxLength={10_000}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
+        }}
+      />
+      <Button type="submit" mt={6} loading={comment.pending} disabled={!text.trim()}>
+        Comment
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,141 @@
+import type { Case } from '@rollcall/shared/api/incidents';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type DragEvent, useState } from 'react';
+import { useAction } from '../../action.ts';
+import { ask } from '../../api.ts';
+import { Priority, Severity, Tag } from '../../components/mark.tsx';
+import { ProblemView } from '../../components/problem.tsx';
+import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { useMay } from '../../session.tsx';
+import { useSiteName } from '../../sites.ts';
+import classes from './cases.module.css';
+import { reachable } from './transitions.ts';
+
+type Filters = Record<string, string | undefined>;
+
+/** Newest of each status on the board; the list has the rest. */
+const SHOWN = 50;
+const DRAGGED = 'application/x-rollcall-case';
+
+/** Cases by status; a card is moved by dragging it, or by the status on the case's own page. */
+export function Board({ filters }: { filters: Filters }) {
+  const [dragged, setDragged] = useState<Case>();
+  return (
+    <div className={classes.board}>
+      {CASE_STATUSES.map((name, status) => (
+        <BoardColumn
+          key={name}
+          name={name}
+          status={status}
+          filters={filters}
+          dragged={dragged}
+          onDrag={setDragged}
+        />
+      ))}
+    </div>
+  );
+}
+
+function BoardColumn({
+  name,
+  status,
+  filters,
+  dragged,
+  onDrag,
+}: {
+  name: string;
+  status: number;
+  filters: Filters;
+  dragged: Case | undefined;
+  onDrag: (one: Case | undefined) => void;
+}) {
+  const query = { ...filters, status: String(status), pageSize: SHOWN };
+  const cases = useQuery({ ...ask('cases.list', { query }), placeholderData: (previous) => previous });
+  const move = useAction('cases.update', {
+    done: ({ data }) => `#${data.number} is ${CASE_STATUSES[data.status]}`,
+    failed: 'Not moved',
+    touches: ['summary'],
+  });
+  const takes = dragged !== undefined && reachable(dragged.status).includes(status);
+  const drop = (event: DragEvent) => {
+    event.preventDefault();
+    if (dragged && takes) void move.run({ params: { id: dragged.id }, body: { status } });
+    onDrag(undefined);
+  };
+  const items = cases.data?.data ?? [];
+  const total = cases.data?.totalCount ?? 0;
+  return (
+    <section
+      className={classes.lane}
+      aria-label={`Cases ${name}`}
+      data-takes={takes || undefined}
+      onDragOver={(event) => takes && event.preventDefault()}
+      onDrop={drop}
+    >
+      <header className={classes.laneHead}>
+        <h2>
+          <CaseStatus status={status} />
+        </h2>
+        <span className="quiet">{total.toLocaleString('en')}</span>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to do that */}
+      <ul className={classes.cards} tabIndex={0} aria-label={`Cards: ${name}`}>
+        {items.map((one) => (
+          <li key={one.id}>
+            <Card one={one} onDrag={onDrag} />
+          </li>
+        ))}
+        {total > items.length && (
+          <li className={classes.rest}>
+            <Link to="/cases" search={{ ...filters, view: 'list', status: String(status) }}>
+              {(total - items.length).toLocaleString('en')} more in the list
+            </Link>
+          </li>
+        )}
+      </ul>
+      {cases.error && !cases.data && <ProblemView error={cases.error} retry={() => void cases.refetch()} />}
+    </section>
+  );
+}
+
+function Card({ one, onDrag }: { one: Case; onDrag: (one: Case | undefined) => void }) {
+  const operator = useMay('operator');
+  const siteName = useSiteName();
+  return (
+    <article
+      className={classes.card}
+      draggable={operator && reachable(one.status).length > 0}
+      onDragStart={(event) => {
+        event.dataTransfer.effectAllowed = 'move';
+        event.dataTransfer.setData(DRAGGED, one.id);
+        onDrag(one);
+      }}
+      onDragEnd={() => onDrag(undefined)}
+    >
+      <div className={classes.cardTop}>
+        <Severity code={one.severity} />
+        <span className="mono quiet">#{one.number}</span>
+        <Priority code={one.priority} word={false} />
+      </div>
+      <Link to="/cases/$id" params={{ id: one.id }} draggable={false} className={classes.cardTitle}>
+        {one.title}
+      </Link>
+      {one.tags.length > 0 && (
+        <div className={classes.tags}>
+          {one.tags.map((tag) => (
+            <Tag key={tag}>{tag}</Tag>
+          ))}
+        </div>
+      )}
+      <div className={classes.cardFoot}>
+        <span className="cut">
+          {one.assignee ?? 'nobody'} · {siteName(one.siteId)}
+          {one.eventCount > 0 && ` · ${one.openEventCount} of ${one.eventCount} open`}
+        </span>
+        <Time at={one.updatedAt} />
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,214 @@
+import { Button } from '@mantine/core';
+import type { CaseDetail, Event } from '@rollcall/shared/api/incidents';
+import { IconArrowsSplit, IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useAction, useRefresh } from '../../action.ts';
+import { ask, call } from '../../api.ts';
+import choices from '../../components/choices.module.css';
+import { FormDialog, TextField } from '../../components/form.tsx';
+import { Severity } from '../../components/mark.tsx';
+import { Panel } from '../../components/page.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { EventStatus } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import classes from './cases.module.css';
+
+interface Props {
+  one: CaseDetail;
+  worked: boolean;
+}
+
+/** The events of a case: acknowledged, closed, added and split off here. */
+export function CaseEvents({ one, worked }: Props) {
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [dialog, setDialog] = useState<'add' | 'split'>();
+  const close = () => setDialog(undefined);
+  const there = chosen.filter((id) => one.events.some((event) => event.id === id));
+  return (
+    <Panel
+      title="Events"
+      note={one.eventCount > 0 ? `${one.openEventCount} of ${one.eventCount} open` : undefined}
+      end={
+        worked && (
+          <>
+            {there.length > 0 && (
+              <Button
+                size="compact-xs"
+                variant="default"
+                leftSection={<IconArrowsSplit size={13} aria-hidden />}
+                disabled={there.length === one.events.length}
+                onClick={() => setDialog('split')}
+              >
+                Split {there.length} off
+              </Button>
+            )}
+            <Button
+              size="compact-xs"
+              variant="default"
+              leftSection={<IconPlus size={13} aria-hidden />}
+              onClick={() => setDialog('add')}
+            >
+              Add events
+            </Button>
+          </>
+        )
+      }
+    >
+      {one.events.length === 0 && (
+        <Empty title="No events">This case was opened by hand. Events can be added to it.</Empty>
+      )}
+      {one.events.map((event) => (
+        <EventRow
+          key={event.id}
+          event={event}
+          worked={worked}
+          chosen={there.includes(event.id)}
+          onChoose={(on) => setChosen(on ? [...there, event.id] : there.filter((id) => id !== event.id))}
+        />
+      ))}
+      {dialog === 'add' && <AddEvents one={one} onClose={close} />}
+      {dialog === 'split' && <SplitEvents one={one} ids={there} onClose={close} />}
+    </Panel>
+  );
+}
+
+function EventRow({
+  event,
+  worked,
+  chosen,
+  onChoose,
+}: {
+  event: Event;
+  worked: boolean;
+  chosen: boolean;
+  onChoose: (on: boolean) => void;
+}) {
+  const touches = ['cases', 'summary', 'devices'];
+  const acknowledge = useAction('events.acknowledge', { failed: 'Not acknowledged', touches });
+  const close = useAction('events.close', { failed: 'Not closed', touches });
+  const params = { id: event.id };
+  return (
+    <div className={classes.eventRow}>
+      {worked ? (
+        <input
+          type="checkbox"
+          aria-label={`Choose: ${event.message}`}
+          checked={chosen}
+          onChange={(change) => onChoose(change.target.checked)}
+        />
+      ) : (
+        <span />
+      )}
+      <Severity code={event.severity} />
+      <Link to="/events" search={{ event: event.id }} className="plain cut" title={event.message}>
+        {event.message}
+      </Link>
+      <EventStatus status={event.status} />
+      <Time at={event.timestamp} />
+      <div>
+        {worked && event.status === 0 && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            loading={acknowledge.pending}
+            onClick={() => void acknowledge.run({ params })}
+          >
+            Acknowledge
+          </Button>
+        )}
+        {worked && event.status !== 2 && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            loading={close.pending}
+            onClick={() => void close.run({ params })}
+          >
+            Close
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
+  const [chosen, setChosen] = useState<string[]>([]);
+  const refresh = useRefresh();
+  const found = useQuery(
+    ask('events.list', { query: { site: one.siteId, Status: '0,1', Severity: 4, pageSize: 60 } }),
+  );
+  const offered = (found.data?.data ?? []).filter((event) => event.caseId !== one.id);
+  return (
+    <FormDialog
+      title={`Add events to #${one.number}`}
+      opened
+      onClose={onClose}
+      size={640}
+      submit={chosen.length > 0 ? `Add ${chosen.length}` : 'Add'}
+      ready={chosen.length > 0}
+      onSubmit={async () => {
+        await call('cases.addEvents', { params: { id: one.id }, body: { eventIds: chosen } });
+        refresh('cases', 'events', 'summary');
+      }}
+    >
+      <p className="quiet">
+        Open events of the same site, newest first. An event that is in another case leaves it.
+      </p>
+      <ul className={choices.choices} style={{ maxHeight: 340, overflowY: 'auto' }}>
+        {offered.map((event) => (
+          <li key={event.id}>
+            <label data-on={chosen.includes(event.id) || undefined}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(event.id)}
+                onChange={(change) =>
+                  setChosen(
+                    change.target.checked ? [...chosen, event.id] : chosen.filter((id) => id !== event.id),
+                  )
+                }
+              />
+              <span className="cut">{event.message}</span>
+              {event.caseId && <span className="quiet">in a case</span>}
+              <Severity code={event.severity} word={false} />
+              <Time at={event.timestamp} />
+            </label>
+          </li>
+        ))}
+        {found.data && offered.length === 0 && <li className="quiet">No open event is left at this site.</li>}
+      </ul>
+    </FormDialog>
+  );
+}
+
+function SplitEvents({ one, ids, onClose }: { one: CaseDetail; ids: string[]; onClose: () => void }) {
+  const [title, setTitle] = useState(one.events.find((event) => event.id === ids[0])?.message ?? one.title);
+  const refresh = useRefresh();
+  const navigate = useNavigate();
+  return (
+    <FormDialog
+      title={`Split ${ids.length === 1 ? 'an event' : `${ids.length} events`} off #${one.number}`}
+      opened
+      onClose={onClose}
+      submit="Make a case of them"
+      onSubmit={async () => {
+        const { data } = await call('cases.split', {
+          params: { id: one.id },
+          body: { eventIds: ids, title },
+        });
+        refresh('cases', 'events', 'summary');
+        await navigate({ to: '/cases/$id', params: { id: data.id } });
+      }}
+    >
+      <TextField
+        path="title"
+        label="Title of the new case"
+        required
+        value={title}
+        onChange={setTitle}
+        data-autofocus
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,254 @@
+import { Button, Menu } from '@mantine/core';
+import type { Collector } from '@rollcall/shared/api/collectors';
+import {
+  IconBan,
+  IconCircleCheckFilled,
+  IconCircleX,
+  IconDots,
+  IconKey,
+  IconLockOpen,
+  IconPencil,
+  IconTrash,
+} from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useRefresh } from '../../action.ts';
+import { ask, call } from '../../api.ts';
+import { Facts } from '../../components/facts.tsx';
+import { Confirm, FormDialog, TextField } from '../../components/form.tsx';
+import { Mark } from '../../components/mark.tsx';
+import { ProblemView, say } from '../../components/problem.tsx';
+import { Side } from '../../components/side.tsx';
+import { CollectorStatus } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { bytes, count } from '../../format.ts';
+import { useMay } from '../../session.tsx';
+import classes from './collectors.module.css';
+
+/** One collector beside the list: how it is, and what an administrator does with it. */
+export function CollectorSide({ id, onClose }: { id: string; onClose: () => void }) {
+  const collector = useQuery(ask('collectors.get', { params: { id } }));
+  const admin = useMay('admin');
+  if (collector.error && !collector.data)
+    return (
+      <Side title="Collector" onClose={onClose}>
+        <ProblemView error={collector.error} retry={() => void collector.refetch()} />
+      </Side>
+    );
+  if (!collector.data) return null;
+  const { data } = collector.data;
+  return (
+    <Side
+      title={data.name}
+      onClose={onClose}
+      actions={admin && <Actions collector={data} onDeleted={onClose} />}
+    >
+      <CollectorFacts collector={data} />
+    </Side>
+  );
+}
+
+function CollectorFacts({ collector }: { collector: Collector }) {
+  const { health } = collector;
+  const drops = Object.entries(health.drops).filter(([, number]) => number > 0);
+  return (
+    <Facts
+      facts={[
+        ['State', <CollectorStatus key="state" collector={collector} />],
+        ['Why', collector.statusReason],
+        ['Site', collector.site],
+        ['Host', collector.hostname],
+        ['Version', collector.software],
+        ['Online since', collector.connectedAt && <Time at={collector.connectedAt} />],
+        ['Last seen', <Time key="seen" at={collector.lastSeenAt} />],
+        ['Joined', <Time key="joined" at={collector.createdAt} />],
+        ['Jobs', health.capacity === null ? collector.jobs : `${collector.jobs} of ${health.capacity}`],
+        [
+          'Outbox',
+          health.outbox &&
+            (health.outbox.depth === 0
+              ? 'empty: everything is delivered'
+              : `${count(health.outbox.depth)} observations wait, ${bytes(health.outbox.bytes)}`),
+        ],
+        ['Oldest in it', health.outbox?.oldest && <Time at={health.outbox.oldest} />],
+        [
+          'Dropped',
+          drops.length > 0 && drops.map(([reason, number]) => `${count(number)} by ${reason}`).join(', '),
+        ],
+        ['Clock', `${count(collector.clockOffsetMs)} ms from the server’s`],
+        ['Memory', health.rssBytes === null ? null : bytes(health.rssBytes)],
+        ['Loop delay', health.loopDelayMs === null ? null : `${health.loopDelayMs.toFixed(1)} ms`],
+        [
+          'Ways to ping',
+          health.engines.length > 0 && (
+            <span key="engines" className={classes.engines}>
+              {health.engines.map((engine) => (
+                <span key={engine.name} className={classes.engine}>
+                  <Mark
+                    tone={engine.ok ? 'ok' : 'idle'}
+                    icon={engine.ok ? IconCircleCheckFilled : IconCircleX}
+                  >
+                    {engine.name}
+                  </Mark>
+                  <span className="quiet">{engine.reason}</span>
+                </span>
+              ))}
+            </span>
+          ),
+        ],
+        ['Said so', <Time key="at" at={health.at} fallback="not yet" />],
+        [
+          'Devices',
+          <Link key="devices" to="/devices" search={{ collector: collector.id }}>
+            Those it saw last
+          </Link>,
+        ],
+      ]}
+    />
+  );
+}
+
+type Asked = 'rename' | 'rotate' | 'revoke' | 'release' | 'delete';
+
+function Actions({ collector, onDeleted }: { collector: Collector; onDeleted: () => void }) {
+  const [asked, setAsked] = useState<Asked>();
+  const close = () => setAsked(undefined);
+  const revoked = collector.status === 'revoked';
+  return (
+    <>
+      {collector.status === 'quarantined' && (
+        <Button leftSection={<IconLockOpen size={14} aria-hidden />} onClick={() => setAsked('release')}>
+          Release
+        </Button>
+      )}
+      {!revoked && (
+        <Button
+          variant="default"
+          leftSection={<IconKey size={14} aria-hidden />}
+          disabled={!collector.online}
+          title={collector.online ? undefined : 'It must be online: it makes the key itself'}
+          onClick={() => setAsked('rotate')}
+        >
+          New key
+        </Button>
+      )}
+      {revoked ? (
+        <Button
+          variant="default"
+          leftSection={<IconTrash size={14} aria-hidden />}
+          onClick={() => setAsked('delete')}
+        >
+          Delete
+        </Button>
+      ) : (
+        <Button
+          variant="default"
+          leftSection={<IconBan size={14} aria-hidden />}
+          onClick={() => setAsked('revoke')}
+        >
+          Revoke
+        </Button>
+      )}
+      <Menu>
+        <Menu.Target>
+          <Button variant="default" leftSection={<IconDots size={14} aria-hidden />}>
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setAsked('rename')}>
+            Rename
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {asked === 'rename' ? (
+        <Rename collector={collector} onClose={close} />
+      ) : (
+        asked && <Ask asked={asked} collector={collector} onClose={close} onDeleted={onDeleted} />
+      )}
+    </>
+  );
+}
+
+const QUESTIONS = {
+  rotate: {
+    title: 'Give it a new key?',
+    confirm: 'New key',
+    text: 'The collector makes the key itself. The old one dies when the new one was used.',
+    done: 'It is making a new key.',
+    danger: false,
+  },
+  revoke: {
+    title: 'Revoke the collector?',
+    confirm: 'Revoke',
+    text: 'Its link is closed within a second and never opened again. Its jobs go to other collectors of the site; what it has not delivered stays on its host. The host may join again with a new token.',
+    done: 'Revoked.',
+    danger: true,
+  },
+  release: {
+    title: 'Release it from quarantine?',
+    confirm: 'Release',
+    text: 'Its key was used from two places. Stop the wrong one first: the next holder that connects is taken for the right one.',
+    done: 'Released.',
+    danger: true,
+  },
+  delete: {
+    title: 'Delete the collector?',
+    confirm: 'Delete',
+    text: 'What it found stays.',
+    done: 'Deleted.',
+    danger: true,
+  },
+} as const;
+
+function Ask({
+  asked,
+  collector,
+  onClose,
+  onDeleted,
+}: {
+  asked: keyof typeof QUESTIONS;
+  collector: Collector;
+  onClose: () => void;
+  onDeleted: () => void;
+}) {
+  const refresh = useRefresh();
+  const { title, confirm, text, done, danger } = QUESTIONS[asked];
+  return (
+    <Confirm
+      title={title}
+      opened
+      onClose={onClose}
+      confirm={confirm}
+      danger={danger}
+      onConfirm={async () => {
+        await call(`collectors.${asked}`, { params: { id: collector.id } });
+        if (asked === 'delete') onDeleted();
+        refresh('collectors', 'summary');
+        say(`${collector.name}: ${done}`);
+      }}
+    >
+      <p>{text}</p>
+    </Confirm>
+  );
+}
+
+function Rename({ collector, onClose }: { collector: Collector; onClose: () => void }) {
+  const [name, setName] = useState(collector.name);
+  const refresh = useRefresh();
+  return (
+    <FormDialog
+      title="Rename the collector"
+      opened
+      onClose={onClose}
+      submit="Rename"
+      onSubmit={async () => {
+        await call('collectors.update', { params: { id: collector.id }, body: { name } });
+        refresh('collectors');
+      }}
+    >
+      <TextField path="name" label="Name" required value={name} onChange={setName} data-autofocus />
+    </FormDialog>
+  );
+}

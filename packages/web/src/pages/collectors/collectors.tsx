@@ -1,0 +1,209 @@
+import { Button } from '@mantine/core';
+import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collectors';
+import { IconPlus } from '@tabler/icons-react';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { Page } from '../../components/page.tsx';
+import { Pick } from '../../components/pick.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { SearchBox } from '../../components/search-box.tsx';
+import { Split } from '../../components/side.tsx';
+import { usePages } from '../../components/source.ts';
+import { CollectorStatus } from '../../components/status.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { Time } from '../../components/time.tsx';
+import { count } from '../../format.ts';
+import { listOf, textOf } from '../../search.ts';
+import { useMay } from '../../session.tsx';
+import { useSiteChoices } from '../../sites.ts';
+import { CollectorSide } from './collector.tsx';
+import classes from './collectors.module.css';
+import { JoinDialog } from './join.tsx';
+import { JoinTokens } from './join-tokens.tsx';
+import { Losses } from './losses.tsx';
+
+const route = getRouteApi('/collectors');
+export type CollectorSearch = ReturnType<typeof route.useSearch>;
+
+const COLUMNS: readonly Column<Collector>[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    width: 'minmax(110px, 0.9fr)',
+    sort: 'name',
+    narrow: true,
+    value: (one) => one.name,
+  },
+  {
+    id: 'status',
+    title: 'State',
+    width: '106px',
+    sort: 'status',
+    narrow: true,
+    value: (one) => one.status,
+    cell: (one) => <CollectorStatus collector={one} />,
+  },
+  { id: 'site', title: 'Site', width: 'minmax(90px, 0.7fr)', value: (one) => one.site },
+  {
+    id: 'outbox',
+    title: 'Outbox',
+    width: '70px',
+    numeric: true,
+    narrow: true,
+    value: (one) => one.health.outbox?.depth,
+    cell: (one) => {
+      const depth = one.health.outbox?.depth;
+      return depth === undefined ? '' : depth > 0 ? <strong>{count(depth)}</strong> : '0';
+    },
+  },
+  {
+    id: 'oldest',
+    title: 'Oldest in it',
+    width: '84px',
+    value: (one) => one.health.outbox?.oldest,
+    cell: (one) => <Time at={one.health.outbox?.oldest} fallback="" />,
+  },
+  {
+    id: 'jobs',
+    title: 'Jobs',
+    width: '64px',
+    numeric: true,
+    value: (one) => one.jobs,
+    cell: (one) => (
+      <>
+        {one.jobs}
+        {one.health.capacity !== null && <span className="quiet"> of {one.health.capacity}</span>}
+      </>
+    ),
+  },
+  { id: 'software', title: 'Version', width: 'minmax(130px, 0.9fr)', value: (one) => one.software },
+  { id: 'host', title: 'Host', width: 'minmax(130px, 1fr)', value: (one) => one.hostname },
+  {
+    id: 'clock',
+    title: 'Clock',
+    width: '76px',
+    numeric: true,
+    value: (one) => one.clockOffsetMs,
+    cell: (one) => (
+      <span className={Math.abs(one.clockOffsetMs) > 1_000 ? classes.off : undefined}>
+        {count(one.clockOffsetMs)} ms
+      </span>
+    ),
+  },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    width: '84px',
+    sort: 'lastSeenAt',
+    value: (one) => one.lastSeenAt,
+    cell: (one) => <Time at={one.lastSeenAt} />,
+  },
+];
+const STATUSES = COLLECTOR_STATUSES.map((name) => ({
+  value: name,
+  label: name,
+  ...(name !== 'active' && { mark: <CollectorStatus collector={{ status: name, online: false }} /> }),
+}));
+
+export function Collectors() {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: '/collectors' });
+  const admin = useMay('admin');
+  const { tab = 'collectors' } = search;
+  const change = useCallback(
+    (next: CollectorSearch, replace = false) =>
+      void navigate({ search: (old) => ({ ...old, ...next }), replace }),
+    [navigate],
+  );
+  const tabs = [
+    { id: 'collectors', label: 'Collectors' },
+    ...(admin ? [{ id: 'tokens', label: 'Join tokens' }] : []),
+    { id: 'losses', label: 'What was lost' },
+  ];
+  return (
+    <Page
+      title="Collectors"
+      fill
+      actions={
+        admin && (
+          <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => change({ new: '1' })}>
+            Add a collector
+          </Button>
+        )
+      }
+    >
+      <Tabs label="Parts of collectors" tabs={tabs} active={tab} />
+      {tab === 'losses' ? (
+        <Losses site={search.site} />
+      ) : tab === 'tokens' && admin ? (
+        <JoinTokens />
+      ) : (
+        <CollectorList search={search} change={change} />
+      )}
+      {search.new === '1' && admin && (
+        <JoinDialog site={search.site} onClose={() => change({ new: undefined }, true)} />
+      )}
+    </Page>
+  );
+}
+
+function CollectorList({
+  search,
+  change,
+}: {
+  search: CollectorSearch;
+  change: (next: CollectorSearch, replace?: boolean) => void;
+}) {
+  const sites = useSiteChoices();
+  const { collector, site, status, sort } = search;
+  const source = usePages('collectors.list', { search: search.search, status, site, sort });
+  const close = useCallback(() => change({ collector: undefined }, true), [change]);
+  return (
+    <>
+      <search className={classes.filters} aria-label="Filters">
+        <SearchBox
+          label="Search"
+          placeholder="Name or host"
+          width={220}
+          main
+          value={search.search ?? ''}
+          onChange={(text) => change({ search: text || undefined }, true)}
+        />
+        <Pick
+          label="Status"
+          many
+          choices={STATUSES}
+          value={listOf(status)}
+          onChange={(value) => change({ status: textOf(value) })}
+        />
+        <Pick
+          label="Site"
+          choices={sites}
+          value={listOf(site)}
+          onChange={(value) => change({ site: textOf(value) })}
+        />
+      </search>
+      <Split
+        list={
+          <Rows
+            label="Collectors"
+            source={source}
+            columns={COLUMNS}
+            sort={sort ?? 'name'}
+            onSort={(next) => change({ sort: next })}
+            onOpen={(one) => change({ collector: one.id }, collector !== undefined)}
+            rowKey={(one) => one.id}
+            empty={
+              <Empty title="No collector">
+                A collector is the daemon at a site that sweeps and watches. Add one with a single command.
+              </Empty>
+            }
+          />
+        }
+      >
+        {collector && <CollectorSide id={collector} onClose={close} />}
+      </Split>
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+import { Button } from '@mantine/core';
+import type { JoinToken } from '@rollcall/shared/api/collectors';
+import { Link } from '@tanstack/react-router';
+import { useAction } from '../../action.ts';
+import { Body } from '../../components/page.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { usePages } from '../../components/source.ts';
+import { Time, useNow } from '../../components/time.tsx';
+
+function State({ token }: { token: JoinToken }) {
+  const now = useNow();
+  if (token.usedAt !== null)
+    return (
+      <>
+        used <Time at={token.usedAt} />
+      </>
+    );
+  return token.expiresAt * 1000 < now ? (
+    <span className="quiet">expired</span>
+  ) : (
+    <>
+      open, ends <Time at={token.expiresAt} />
+    </>
+  );
+}
+
+function Withdraw({ token }: { token: JoinToken }) {
+  const withdraw = useAction('joinTokens.delete', { done: 'Withdrawn', failed: 'Not withdrawn' });
+  if (token.usedAt !== null) return null;
+  return (
+    <Button
+      size="compact-xs"
+      variant="subtle"
+      loading={withdraw.pending}
+      onClick={() => void withdraw.run({ params: { id: token.id } })}
+    >
+      Withdraw
+    </Button>
+  );
+}
+
+const COLUMNS: readonly Column<JoinToken>[] = [
+  { id: 'site', title: 'Site', width: 'minmax(120px, 1fr)', narrow: true, value: (one) => one.site },
+  {
+    id: 'state',
+    title: 'State',
+    width: 'minmax(140px, 1fr)',
+    narrow: true,
+    value: (one) => one.usedAt,
+    cell: (one) => <State token={one} />,
+  },
+  {
+    id: 'collector',
+    title: 'Who joined',
+    width: 'minmax(120px, 1fr)',
+    value: (one) => one.collectorId,
+    cell: (one) =>
+      one.collectorId && (
+        <Link to="/collectors" search={{ collector: one.collectorId }}>
+          Show the collector
+        </Link>
+      ),
+  },
+  { id: 'by', title: 'Made by', width: 'minmax(90px, 0.6fr)', value: (one) => one.createdBy },
+  {
+    id: 'at',
+    title: 'Made',
+    width: '94px',
+    value: (one) => one.createdAt,
+    cell: (one) => <Time at={one.createdAt} />,
+  },
+  {
+    id: 'withdraw',
+    title: '',
+    width: '80px',
+    narrow: true,
+    value: () => '',
+    cell: (one) => <Withdraw token={one} />,
+  },
+];
+
+export function JoinTokens() {
+  const source = usePages('joinTokens.list', {});
+  return (
+    <Body>
+      <Rows
+        label="Join tokens"
+        source={source}
+        columns={COLUMNS}
+        rowKey={(one) => one.id}
+        empty={<Empty title="No join tokens in the last seven days" />}
+      />
+    </Body>
+  );
+}

@@ -1,0 +1,85 @@
+import { Loader } from '@mantine/core';
+import { IconCircleCheckFilled } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useRefresh } from '../../action.ts';
+import { ask, call, type Result } from '../../api.ts';
+import { CopyField } from '../../components/copy.tsx';
+import { ChoiceField, Dialog, Form } from '../../components/form.tsx';
+import { Mark } from '../../components/mark.tsx';
+import { Time } from '../../components/time.tsx';
+import { useSiteChoices } from '../../sites.ts';
+import classes from './collectors.module.css';
+
+type Made = Result<'joinTokens.create'>;
+
+/** Adds a collector: a token for one site, the command to run on its host, and the moment it comes online. */
+export function JoinDialog({ site: given, onClose }: { site: string | undefined; onClose: () => void }) {
+  const sites = useSiteChoices();
+  const [chosen, setChosen] = useState(given ?? '');
+  const [made, setMade] = useState<Made>();
+  const refresh = useRefresh();
+  const siteId = chosen || sites[0]?.value || '';
+  return (
+    <Dialog title="Add a collector" opened onClose={onClose} size={620}>
+      {made ? (
+        <Command made={made} />
+      ) : (
+        <Form
+          submit="Make a join token"
+          ready={siteId !== ''}
+          onCancel={onClose}
+          onSubmit={async () => {
+            setMade(await call('joinTokens.create', { body: { siteId } }));
+            refresh('joinTokens');
+          }}
+        >
+          <ChoiceField
+            path="siteId"
+            label="Site"
+            description="The collector sweeps and watches there, and nowhere else"
+            choices={sites}
+            value={siteId}
+            onChange={setChosen}
+          />
+        </Form>
+      )}
+    </Dialog>
+  );
+}
+
+function Command({ made }: { made: Made }) {
+  const { data, token } = made;
+  // Asked again whenever a collector changes: the one that joins since the token was made is the one waited for.
+  const collectors = useQuery(
+    ask('collectors.list', { query: { site: data.siteId, sort: '-createdAt', pageSize: 5 } }),
+  );
+  const joined = collectors.data?.data.find((one) => one.createdAt >= data.createdAt);
+  return (
+    <div className={classes.steps}>
+      <p>
+        On the host of the new collector, with the package installed, run this as root. It works once, until{' '}
+        <Time at={data.expiresAt} />, and is shown only now.
+      </p>
+      <CopyField label="Command" text={`rollcall-collector join ${location.origin} ${token}`} />
+      <output className={classes.waiting}>
+        {joined ? (
+          <>
+            <Mark tone="ok" icon={IconCircleCheckFilled}>
+              {joined.online ? `${joined.name} is online` : `${joined.name} has joined`}
+            </Mark>
+            <Link to="/collectors" search={{ collector: joined.id }}>
+              Show it
+            </Link>
+          </>
+        ) : (
+          <>
+            <Loader size={14} color="gray" />
+            Waiting for a collector to join {data.site}
+          </>
+        )}
+      </output>
+    </div>
+  );
+}

@@ -1,0 +1,95 @@
+import type { DeviceDetail, Entity } from '@rollcall/shared/api/inventory';
+import type { CSSProperties } from 'react';
+import { Panel } from '../../components/page.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, List } from '../../components/rows.tsx';
+import classes from './device.module.css';
+
+interface Part extends Entity {
+  depth: number;
+}
+
+/** Parts in the order of the tree, each with how deep it sits. What names a parent that is not there is a root. */
+export function treeOf(entities: readonly Entity[]): Part[] {
+  const known = new Set(entities.map((one) => one.index));
+  const within = new Map<number | null, Entity[]>();
+  for (const one of entities) {
+    const parent =
+      one.parent !== null && known.has(one.parent) && one.parent !== one.index ? one.parent : null;
+    within.set(parent, [...(within.get(parent) ?? []), one]);
+  }
+  const order = (a: Entity, b: Entity) => (a.position ?? 0) - (b.position ?? 0) || a.index - b.index;
+  const tree: Part[] = [];
+  const seen = new Set<number>();
+  const add = (one: Entity, depth: number) => {
+    // Agents report rings, too.
+    if (seen.has(one.index)) return;
+    seen.add(one.index);
+    tree.push({ ...one, depth });
+    for (const child of (within.get(one.index) ?? []).toSorted(order)) add(child, depth + 1);
+  };
+  for (const root of (within.get(null) ?? []).toSorted(order)) add(root, 0);
+  for (const one of entities) add(one, 0);
+  return tree;
+}
+
+const COLUMNS: readonly Column<Part>[] = [
+  {
+    id: 'name',
+    title: 'Part',
+    width: 'minmax(200px, 1.6fr)',
+    narrow: true,
+    value: (part) => part.name ?? part.description,
+    cell: (part) => (
+      <span
+        className={classes.part}
+        style={{ '--depth': part.depth } as CSSProperties}
+        title={part.description ?? undefined}
+      >
+        {part.name ?? part.description ?? `part ${part.index}`}
+      </span>
+    ),
+  },
+  { id: 'class', title: 'Class', width: '110px', narrow: true, value: (part) => part.class },
+  { id: 'model', title: 'Model', width: 'minmax(110px, 1fr)', value: (part) => part.model },
+  {
+    id: 'serial',
+    title: 'Serial number',
+    width: 'minmax(110px, 1fr)',
+    narrow: true,
+    value: (part) => part.serialNumber,
+    cell: (part) => <span className="mono">{part.serialNumber}</span>,
+  },
+  { id: 'maker', title: 'Manufacturer', width: 'minmax(90px, 0.8fr)', value: (part) => part.manufacturer },
+  {
+    id: 'revisions',
+    title: 'Hardware, firmware, software',
+    width: 'minmax(160px, 1fr)',
+    value: (part) =>
+      [part.hardwareRevision, part.firmwareRevision, part.softwareRevision].filter(Boolean).join(', '),
+  },
+  {
+    id: 'replaceable',
+    title: 'Replaceable',
+    width: '82px',
+    value: (part) => (part.replaceable ? 'yes' : ''),
+  },
+];
+
+export function Hardware({ device }: { device: DeviceDetail }) {
+  return (
+    <Panel title="Hardware" note="as the device describes itself (ENTITY-MIB)" className={classes.tree}>
+      <List
+        label="Hardware"
+        items={treeOf(device.entities)}
+        columns={COLUMNS}
+        rowKey={(part) => String(part.index)}
+        empty={
+          <Empty title="The device does not describe its hardware">
+            Many simple devices have no ENTITY-MIB; a scan with the profile standard or deep asks for it.
+          </Empty>
+        }
+      />
+    </Panel>
+  );
+}

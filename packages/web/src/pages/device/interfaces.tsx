@@ -1,0 +1,145 @@
+import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
+import type { DeviceDetail } from '@rollcall/shared/api/inventory';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { ColumnsMenu, useColumns } from '../../components/columns.tsx';
+import { DeviceLink } from '../../components/device.tsx';
+import { Body } from '../../components/page.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { usePages } from '../../components/source.ts';
+import { LinkStatus } from '../../components/status.tsx';
+import { TakeAway } from '../../components/take-away.tsx';
+import { Time } from '../../components/time.tsx';
+import { bitrate } from '../../format.ts';
+import bar from './bar.module.css';
+
+const route = getRouteApi('/devices/$id');
+
+const COLUMNS: readonly Column<NetworkInterface>[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    width: 'minmax(110px, 0.8fr)',
+    sort: 'name',
+    narrow: true,
+    value: (one) => one.name,
+  },
+  {
+    id: 'status',
+    title: 'State',
+    width: '136px',
+    sort: 'operStatus',
+    narrow: true,
+    value: (one) => (one.adminStatus === 'down' ? 'disabled' : one.operStatus),
+    cell: (one) => <LinkStatus admin={one.adminStatus} oper={one.operStatus} />,
+  },
+  { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true, value: (one) => one.alias },
+  {
+    id: 'neighbour',
+    title: 'Leads to',
+    width: 'minmax(130px, 1fr)',
+    value: (one) => [one.neighbour?.name, one.neighbour?.port].filter(Boolean).join(' '),
+    cell: (one) =>
+      one.neighbour && (
+        <>
+          {one.neighbour.deviceId ? (
+            <DeviceLink id={one.neighbour.deviceId}>{one.neighbour.name}</DeviceLink>
+          ) : (
+            one.neighbour.name
+          )}{' '}
+          <span className="quiet">{one.neighbour.port}</span>
+        </>
+      ),
+  },
+  {
+    id: 'speed',
+    title: 'Speed',
+    width: '84px',
+    sort: 'speedBps',
+    numeric: true,
+    value: (one) => one.speedBps,
+    cell: (one) => (one.speedBps === null ? '' : bitrate(one.speedBps)),
+  },
+  { id: 'vlan', title: 'VLAN', width: '50px', sort: 'vlan', numeric: true, value: (one) => one.vlan },
+  {
+    id: 'addresses',
+    title: 'Addresses',
+    width: 'minmax(110px, 0.9fr)',
+    value: (one) => one.addresses.join(' '),
+    cell: (one) => <span className="mono">{one.addresses.join(' ')}</span>,
+  },
+  {
+    id: 'mac',
+    title: 'MAC address',
+    width: '138px',
+    value: (one) => one.macAddress,
+    cell: (one) => <span className="mono">{one.macAddress}</span>,
+  },
+  {
+    id: 'change',
+    title: 'Last change',
+    width: '88px',
+    sort: 'lastChange',
+    value: (one) => (one.lastChange === null ? '' : new Date(one.lastChange * 1000).toISOString()),
+    cell: (one) => <Time at={one.lastChange} fallback="" />,
+  },
+  {
+    id: 'index',
+    title: 'ifIndex',
+    width: '62px',
+    sort: 'ifIndex',
+    numeric: true,
+    extra: true,
+    value: (one) => one.ifIndex,
+  },
+  { id: 'type', title: 'Type', width: '130px', sort: 'type', extra: true, value: (one) => one.type },
+  { id: 'mtu', title: 'MTU', width: '56px', numeric: true, extra: true, value: (one) => one.mtu },
+  {
+    id: 'description',
+    title: 'Description',
+    width: 'minmax(160px, 1fr)',
+    extra: true,
+    value: (one) => one.description,
+  },
+  {
+    id: 'admin',
+    title: 'Admin state',
+    width: '86px',
+    sort: 'adminStatus',
+    extra: true,
+    value: (one) => one.adminStatus,
+  },
+];
+
+export function Interfaces({ device }: { device: DeviceDetail }) {
+  const { sort } = route.useSearch();
+  const navigate = useNavigate({ from: '/devices/$id' });
+  const query = useMemo(() => ({ deviceId: device.id, sort }), [device.id, sort]);
+  const source = usePages('interfaces.list', query);
+  const { shown, ids, choose } = useColumns('interfaces', COLUMNS);
+  return (
+    <>
+      <div className={bar.bar}>
+        <span className="quiet">In the order of {sort ? 'the column' : 'ifIndex'}</span>
+        <ColumnsMenu all={COLUMNS} ids={ids} onChoose={choose} />
+        <TakeAway id="interfaces.list" query={query} columns={shown} name={`interfaces of ${device.name}`} />
+      </div>
+      <Body>
+        <Rows
+          label="Interfaces"
+          source={source}
+          columns={shown}
+          sort={sort ?? 'ifIndex'}
+          onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+          rowKey={(one) => one.id}
+          empty={
+            <Empty title="No interfaces are known">
+              They are read by SNMP: this device was not asked yet, or did not answer.
+            </Empty>
+          }
+        />
+      </Body>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import type { DeviceDetail, DeviceNeighbour } from '@rollcall/shared/api/inventory';
+import { Link } from '@tanstack/react-router';
+import { DeviceLink } from '../../components/device.tsx';
+import { Panel } from '../../components/page.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, List } from '../../components/rows.tsx';
+import { Time } from '../../components/time.tsx';
+
+const COLUMNS: readonly Column<DeviceNeighbour>[] = [
+  { id: 'local', title: 'Here', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.localPort },
+  {
+    id: 'name',
+    title: 'Device there',
+    width: 'minmax(140px, 1fr)',
+    narrow: true,
+    value: (far) => far.name,
+    cell: (far) =>
+      far.deviceId ? (
+        <DeviceLink id={far.deviceId}>{far.name}</DeviceLink>
+      ) : (
+        <>
+          {far.name} <span className="quiet">not in the inventory</span>
+        </>
+      ),
+  },
+  { id: 'port', title: 'Port there', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.port },
+  { id: 'platform', title: 'Platform', width: 'minmax(120px, 1fr)', value: (far) => far.platform },
+  {
+    id: 'addresses',
+    title: 'Addresses',
+    width: 'minmax(120px, 0.8fr)',
+    value: (far) => far.addresses.join(' '),
+    cell: (far) => <span className="mono">{far.addresses.join(' ')}</span>,
+  },
+  { id: 'protocol', title: 'By', width: '56px', value: (far) => far.protocol },
+  {
+    id: 'seen',
+    title: 'Last seen',
+    width: '90px',
+    value: (far) => far.lastSeen,
+    cell: (far) => <Time at={far.lastSeen} />,
+  },
+];
+
+export function Neighbours({ device }: { device: DeviceDetail }) {
+  return (
+    <Panel
+      title="Neighbours"
+      note="as this device sees them"
+      end={
+        <Link to="/topology" search={{ site: device.siteId, device: device.id }}>
+          Show on the map
+        </Link>
+      }
+    >
+      <List
+        label="Neighbours"
+        items={device.neighbours}
+        columns={COLUMNS}
+        rowKey={(far) => `${far.localPort} ${far.name} ${far.port} ${far.protocol}`}
+        empty={
+          <Empty title="No neighbours are known">
+            They are read from LLDP, CDP and forwarding tables by a scan with the profile deep.
+          </Empty>
+        }
+      />
+    </Panel>
+  );
+}

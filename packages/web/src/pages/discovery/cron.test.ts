@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { cronInWords } from './cron.ts';
+
+it.each([
+  ['30 2 * * *', 'every day at 02:30'],
+  ['0 * * * *', 'every hour'],
+  ['7 * * * *', 'every hour at 7 past'],
+  ['*/15 * * * *', 'every 15 minutes'],
+  ['0 */6 * * *', 'every 6 hours at 0 past'],
+  ['30 2 * * 1-5', 'Monday to Friday at 02:30'],
+  ['0 4 * * 0', 'Sunday at 04:00'],
+  ['0 4 * * 7', 'Sunday at 04:00'],
+  ['0 4 * * 2,4', 'Tuesday, Thursday at 04:00'],
+  ['0 4 1 * *', 'on day 1 of the month at 04:00'],
+  ['0 4 1 6 *', '0 4 1 6 *'],
+  ['0 4-6 * * *', '0 4-6 * * *'],
+  ['whenever', 'five fields: minute, hour, day, month, weekday'],
+])('%j reads %j', (cron, words) => {
+  expect(cronInWords(cron)).toBe(words);
+});

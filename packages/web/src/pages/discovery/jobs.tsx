@@ -1,0 +1,77 @@
+import type { ScanDetail, ScanJob } from '@rollcall/shared/api/scans';
+import { Link } from '@tanstack/react-router';
+import { Progress } from '../../components/bar.tsx';
+import { Panel } from '../../components/page.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, List } from '../../components/rows.tsx';
+import { JobStatus } from '../../components/status.tsx';
+import { count } from '../../format.ts';
+import classes from './discovery.module.css';
+
+const COLUMNS: readonly Column<ScanJob>[] = [
+  {
+    id: 'cidr',
+    title: 'Addresses',
+    width: 'minmax(140px, 1fr)',
+    narrow: true,
+    value: (job) => job.cidr,
+    cell: (job) => <span className="mono">{job.cidr}</span>,
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: '100px',
+    narrow: true,
+    value: (job) => job.status,
+    cell: (job) => <JobStatus status={job.status} />,
+  },
+  {
+    id: 'progress',
+    title: 'Progress',
+    width: 'minmax(110px, 1fr)',
+    narrow: true,
+    value: (job) => job.progress,
+    cell: (job) => <Progress done={job.progress} of={1} label={`Progress of ${job.cidr}`} />,
+  },
+  { id: 'count', title: 'Number', width: '64px', numeric: true, value: (job) => count(job.addresses) },
+  {
+    id: 'collector',
+    title: 'Collector',
+    width: 'minmax(90px, 0.6fr)',
+    value: (job) => job.collector,
+    cell: (job) =>
+      job.collectorId && (
+        <Link to="/collectors" search={{ collector: job.collectorId }} className="plain">
+          {job.collector}
+        </Link>
+      ),
+  },
+  { id: 'attempt', title: 'Attempt', width: '56px', numeric: true, value: (job) => job.attempt || '' },
+  { id: 'reason', title: 'Why', width: 'minmax(140px, 1.4fr)', value: (job) => job.statusReason },
+];
+
+export function Jobs({ scan }: { scan: ScanDetail }) {
+  return (
+    <>
+      {scan.errors.length > 0 && (
+        <Panel title="What went wrong">
+          {scan.errors.map((error) => (
+            <p key={`${error.jobId} ${error.message}`} className={classes.warning}>
+              {error.cidr && <span className="mono">{error.cidr}</span>}
+              {error.message}
+            </p>
+          ))}
+        </Panel>
+      )}
+      <Panel title="Jobs" note="slices of the scan; each is leased to one collector">
+        <List
+          label="Jobs"
+          items={scan.jobs}
+          columns={COLUMNS}
+          rowKey={(job) => job.id}
+          empty={<Empty title="The scan has no jobs yet" />}
+        />
+      </Panel>
+    </>
+  );
+}

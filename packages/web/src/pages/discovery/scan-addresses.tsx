@@ -1,0 +1,107 @@
+import type { ScanAddress, ScanDetail } from '@rollcall/shared/api/scans';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { SearchBox } from '../../components/search-box.tsx';
+import { usePages } from '../../components/source.ts';
+import classes from './discovery.module.css';
+import { lookOf } from './outcomes.ts';
+
+export interface Shown {
+  outcome?: string | undefined;
+  address?: string | undefined;
+}
+
+/** What became of each address, and why. */
+export function ScanAddresses({
+  scan,
+  outcome,
+  address,
+  onShow,
+}: {
+  scan: ScanDetail;
+  outcome: string | undefined;
+  address: string | undefined;
+  onShow: (next: Shown, replace?: boolean) => void;
+}) {
+  const source = usePages('scans.addresses', { outcome, address }, { scanId: scan.id });
+  const columns = useMemo(() => columnsOf(scan), [scan]);
+  return (
+    <div className={classes.list}>
+      <div className={classes.find}>
+        <SearchBox
+          label="Address or CIDR"
+          width={220}
+          main
+          value={address ?? ''}
+          onChange={(text) => onShow({ address: text || undefined }, true)}
+        />
+      </div>
+      <div className={classes.rows}>
+        <Rows
+          label="Addresses"
+          source={source}
+          columns={columns}
+          rowKey={(one) => one.address}
+          empty={<Empty title="No address fits" />}
+        />
+      </div>
+    </div>
+  );
+}
+
+function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
+  const jobs = new Map(scan.jobs.map((job) => [job.id, job]));
+  return [
+    {
+      id: 'address',
+      title: 'Address',
+      width: 'minmax(130px, 0.5fr)',
+      narrow: true,
+      value: (one) => one.address,
+      cell: (one) => <span className="mono">{one.address}</span>,
+    },
+    {
+      id: 'outcome',
+      title: 'Outcome',
+      width: '140px',
+      narrow: true,
+      value: (one) => one.outcome,
+      cell: (one) => {
+        const look = lookOf(one.outcome);
+        return (
+          <span className={classes.outcome}>
+            <span className={classes.swatch} style={{ background: `var(${look?.colour})` }} aria-hidden />
+            {look?.label ?? one.outcome}
+          </span>
+        );
+      },
+    },
+    {
+      id: 'why',
+      title: 'Why',
+      width: 'minmax(200px, 2fr)',
+      value: (one) => one.note,
+      cell: (one) => one.note ?? <span className="quiet">{lookOf(one.outcome)?.meaning}</span>,
+    },
+    {
+      id: 'device',
+      title: '',
+      width: '90px',
+      value: () => '',
+      cell: (one) =>
+        ['s', 'i', '=', 'a', 't', 'b'].includes(one.code) && (
+          <Link to="/devices" search={{ Address: one.address, site: scan.siteId }}>
+            Device
+          </Link>
+        ),
+    },
+    {
+      id: 'collector',
+      title: 'Collector',
+      width: '110px',
+      value: (one) => jobs.get(one.jobId)?.collector ?? '',
+    },
+  ];
+}

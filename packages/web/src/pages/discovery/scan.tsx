@@ -1,0 +1,179 @@
+import { Button } from '@mantine/core';
+import type { ScanDetail } from '@rollcall/shared/api/scans';
+import { IconBan, IconRefresh } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useRefresh } from '../../action.ts';
+import { ask, call } from '../../api.ts';
+import { Progress } from '../../components/bar.tsx';
+import { Confirm } from '../../components/form.tsx';
+import { Body, Page } from '../../components/page.tsx';
+import { ProblemView } from '../../components/problem.tsx';
+import { ScanStatus } from '../../components/status.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { duration, Time, useNow } from '../../components/time.tsx';
+import { count } from '../../format.ts';
+import { useMay } from '../../session.tsx';
+import device from '../device/device.module.css';
+import { AddressMap } from './address-map.tsx';
+import classes from './discovery.module.css';
+import { Jobs } from './jobs.tsx';
+import { OutcomeLegend } from './legend.tsx';
+import { ScanAddresses, type Shown } from './scan-addresses.tsx';
+
+const route = getRouteApi('/discovery/scans/$id');
+const UP = { to: '/discovery', label: 'Discovery' };
+
+export function ScanPage() {
+  const { id } = route.useParams();
+  const scan = useQuery(ask('scans.get', { params: { scanId: id } }));
+  if (scan.data) return <ScanView scan={scan.data.data} at={scan.dataUpdatedAt} />;
+  if (!scan.error) return <Page title="Scan">{null}</Page>;
+  return (
+    <Page title="Scan" up={UP}>
+      <ProblemView error={scan.error} retry={() => void scan.refetch()} />
+    </Page>
+  );
+}
+
+const isOver = (scan: ScanDetail): boolean => !['queued', 'running'].includes(scan.status);
+
+function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
+  const { tab = 'map', outcome, address } = route.useSearch();
+  const navigate = useNavigate({ from: '/discovery/scans/$id' });
+  const tabs = [
+    { id: 'map', label: 'Map' },
+    { id: 'addresses', label: 'Addresses', count: scan.addressesTotal },
+    { id: 'jobs', label: 'Jobs', count: scan.jobs.length },
+  ];
+  const show = (next: Shown, replace = false) =>
+    void navigate({ search: (old) => ({ ...old, tab: 'addresses', ...next }), replace });
+  return (
+    <Page
+      title={`Scan of ${scan.targets}`}
+      up={UP}
+      fill
+      heading={
+        <span className={device.heading}>
+          <span className="mono">{scan.targets.slice(0, 80)}</span>
+          <span className={device.marks}>
+            <ScanStatus status={scan.status} />
+            <span>{scan.site}</span>
+            <span>profile {scan.profile}</span>
+            <span>
+              by {scan.createdBy} <Time at={scan.createdAt} />
+            </span>
+          </span>
+        </span>
+      }
+      actions={<Actions scan={scan} />}
+    >
+      <Figures scan={scan} />
+      <Tabs label="Parts of the scan" tabs={tabs} active={tab} />
+      {tab === 'jobs' ? (
+        <Jobs scan={scan} />
+      ) : (
+        <>
+          <OutcomeLegend
+            scanId={scan.id}
+            over={isOver(scan)}
+            chosen={tab === 'addresses' ? outcome : undefined}
+            onChoose={(next) => show({ outcome: next, address: undefined })}
+          />
+          <Body>
+            {tab === 'addresses' ? (
+              <ScanAddresses scan={scan} outcome={outcome} address={address} onShow={show} />
+            ) : (
+              <AddressMap
+                scan={scan}
+                at={at}
+                onPick={(picked) => show({ address: picked, outcome: undefined })}
+              />
+            )}
+          </Body>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Figures({ scan }: { scan: ScanDetail }) {
+  const now = useNow();
+  const figures: [label: string, value: string][] = [
+    ['addresses probed', `${count(scan.addressesProbed)} of ${count(scan.addressesTotal)}`],
+    ['alive', count(scan.hostsAlive)],
+    ['devices', count(scan.devicesFound)],
+    ['new', count(scan.devicesNew)],
+    ['changed', count(scan.devicesChanged)],
+  ];
+  if (scan.startedAt !== null)
+    figures.push([
+      scan.finishedAt === null ? 'so far' : 'took',
+      duration((scan.finishedAt ?? Math.floor(now / 1000)) - scan.startedAt),
+    ]);
+  return (
+    <section className="panel" aria-label="Progress">
+      <div className={classes.figures}>
+        {figures.map(([label, value]) => (
+          <div key={label} className={classes.figure}>
+            <b>{value}</b>
+            <span>{label}</span>
+          </div>
+        ))}
+      </div>
+      {scan.status === 'running' && (
+        <div className={classes.progress}>
+          <Progress done={scan.addressesProbed} of={scan.addressesTotal} label="Addresses probed" />
+        </div>
+      )}
+      {scan.statusReason && <p className={classes.reason}>{scan.statusReason}</p>}
+    </section>
+  );
+}
+
+function Actions({ scan }: { scan: ScanDetail }) {
+  const operator = useMay('operator');
+  const refresh = useRefresh();
+  const [asking, setAsking] = useState(false);
+  if (!operator) return null;
+  return (
+    <>
+      {isOver(scan) ? (
+        <Button
+          variant="default"
+          leftSection={<IconRefresh size={14} aria-hidden />}
+          renderRoot={(props) => (
+            <Link
+              to="/discovery"
+              search={{ new: '1', targets: scan.targets, site: scan.siteId, profile: scan.profile }}
+              {...props}
+            />
+          )}
+        >
+          Scan again
+        </Button>
+      ) : (
+        <Button
+          variant="default"
+          leftSection={<IconBan size={14} aria-hidden />}
+          onClick={() => setAsking(true)}
+        >
+          Cancel the scan
+        </Button>
+      )}
+      <Confirm
+        title="Cancel the scan?"
+        opened={asking}
+        onClose={() => setAsking(false)}
+        confirm="Cancel the scan"
+        onConfirm={async () => {
+          await call('scans.cancel', { params: { scanId: scan.id } });
+          refresh('scans', 'summary');
+        }}
+      >
+        Its collectors stop within two seconds. What was found stays.
+      </Confirm>
+    </>
+  );
+}

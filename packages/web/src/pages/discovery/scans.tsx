@@ -1,0 +1,147 @@
+import type { Scan } from '@rollcall/shared/api/scans';
+import { SCAN_STATUSES } from '@rollcall/shared/model';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { ask } from '../../api.ts';
+import { Progress } from '../../components/bar.tsx';
+import { Body } from '../../components/page.tsx';
+import { Pick } from '../../components/pick.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { usePages } from '../../components/source.ts';
+import { ScanStatus } from '../../components/status.tsx';
+import { duration, Time, useNow } from '../../components/time.tsx';
+import { count } from '../../format.ts';
+import { listOf, textOf } from '../../search.ts';
+import { useSiteChoices } from '../../sites.ts';
+import classes from './discovery.module.css';
+import type { PartProps } from './part.ts';
+
+function Took({ scan }: { scan: Scan }) {
+  const now = useNow();
+  if (scan.startedAt === null) return null;
+  return duration((scan.finishedAt ?? Math.floor(now / 1000)) - scan.startedAt);
+}
+
+const COLUMNS: readonly Column<Scan>[] = [
+  {
+    id: 'status',
+    title: 'Status',
+    width: '104px',
+    sort: 'status',
+    narrow: true,
+    value: (scan) => scan.status,
+    cell: (scan) => <ScanStatus status={scan.status} />,
+  },
+  {
+    id: 'targets',
+    title: 'Targets',
+    width: 'minmax(140px, 1.4fr)',
+    narrow: true,
+    value: (scan) => scan.targets,
+    cell: (scan) => (
+      <Link to="/discovery/scans/$id" params={{ id: scan.id }} className="plain" title={scan.targets}>
+        <span className="mono">{scan.targets}</span>
+      </Link>
+    ),
+  },
+  { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)', value: (scan) => scan.site },
+  { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.6fr)', value: (scan) => scan.profile },
+  { id: 'by', title: 'By', width: 'minmax(80px, 0.5fr)', value: (scan) => scan.createdBy },
+  {
+    id: 'progress',
+    title: 'Addresses',
+    width: 'minmax(120px, 0.9fr)',
+    sort: 'addressesTotal',
+    value: (scan) => scan.addressesTotal,
+    cell: (scan) =>
+      scan.status === 'running' ? (
+        <Progress done={scan.addressesProbed} of={scan.addressesTotal} label="Addresses probed" />
+      ) : (
+        count(scan.addressesTotal)
+      ),
+  },
+  { id: 'alive', title: 'Alive', width: '54px', numeric: true, value: (scan) => scan.hostsAlive },
+  {
+    id: 'devices',
+    title: 'Devices',
+    width: '56px',
+    numeric: true,
+    narrow: true,
+    value: (scan) => scan.devicesFound,
+  },
+  { id: 'new', title: 'New', width: '40px', numeric: true, value: (scan) => scan.devicesNew || '' },
+  {
+    id: 'changed',
+    title: 'Changed',
+    width: '58px',
+    numeric: true,
+    value: (scan) => scan.devicesChanged || '',
+  },
+  {
+    id: 'took',
+    title: 'Took',
+    width: '88px',
+    value: (scan) => scan.finishedAt,
+    cell: (scan) => <Took scan={scan} />,
+  },
+  {
+    id: 'created',
+    title: 'Started',
+    width: '84px',
+    sort: 'createdAt',
+    value: (scan) => scan.createdAt,
+    cell: (scan) => <Time at={scan.createdAt} />,
+  },
+];
+const STATUSES = SCAN_STATUSES.map((name) => ({
+  value: name,
+  label: name,
+  mark: <ScanStatus status={name} />,
+}));
+
+export function Scans({ search, change }: PartProps) {
+  const navigate = useNavigate();
+  const sites = useSiteChoices();
+  const profiles = useQuery(ask('profiles.list', { query: { pageSize: 1000 } }));
+  const { status, profile, site, sort } = search;
+  const source = usePages('scans.list', { status, profile: search.new ? undefined : profile, site, sort });
+  const names = (profiles.data?.data ?? []).map(({ name }) => ({ value: name, label: name }));
+  return (
+    <>
+      <search className={classes.filters} aria-label="Filters">
+        <Pick
+          label="Status"
+          many
+          choices={STATUSES}
+          value={listOf(status)}
+          onChange={(value) => change({ status: textOf(value) })}
+        />
+        <Pick
+          label="Profile"
+          choices={names}
+          value={profile && !search.new ? [profile] : []}
+          onChange={([value]) => change({ profile: value })}
+        />
+        <Pick
+          label="Site"
+          choices={sites}
+          value={listOf(site)}
+          onChange={(value) => change({ site: textOf(value) })}
+        />
+      </search>
+      <Body>
+        <Rows
+          label="Scans"
+          source={source}
+          columns={COLUMNS}
+          sort={sort ?? '-createdAt'}
+          onSort={(next) => change({ sort: next })}
+          onOpen={(scan) => void navigate({ to: '/discovery/scans/$id', params: { id: scan.id } })}
+          rowKey={(scan) => scan.id}
+          empty={<Empty title="No scan fits">A scan asks every address of its targets who is there.</Empty>}
+        />
+      </Body>
+    </>
+  );
+}

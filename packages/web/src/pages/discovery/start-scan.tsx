@@ -1,0 +1,170 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import type { ScanPlan } from '@rollcall/shared/api/scans';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useRefresh } from '../../action.ts';
+import { ApiError, ask, call, keyOf } from '../../api.ts';
+import { Facts } from '../../components/facts.tsx';
+import { ChoiceField, FormDialog, LinesField, Pair } from '../../components/form.tsx';
+import { ScanStatus } from '../../components/status.tsx';
+import { duration } from '../../components/time.tsx';
+import { count, many } from '../../format.ts';
+import { useSiteChoices } from '../../sites.ts';
+import classes from './discovery.module.css';
+
+const SETTLE_MS = 350;
+const BY_TARGETS = 'any';
+
+/** What to scan, and what that would mean, before it is started. */
+export function StartScan({
+  targets: given,
+  site: givenSite,
+  profile: givenProfile,
+  onClose,
+}: {
+  targets: string;
+  site: string | undefined;
+  profile: string | undefined;
+  onClose: () => void;
+}) {
+  const [targets, setTargets] = useState(given);
+  const [site, setSite] = useState(givenSite ?? BY_TARGETS);
+  const [profile, setProfile] = useState(givenProfile ?? 'standard');
+  /** Sent with the start: a click that is tried again starts nothing twice. */
+  const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join('-'));
+  const navigate = useNavigate();
+  const refresh = useRefresh();
+  const sites = useSiteChoices();
+  const profiles = useQuery(ask('profiles.list', { query: { pageSize: 1000 } }));
+  const body = { targets: targets.trim(), profile, ...(site !== BY_TARGETS && { site }) };
+  const [settled] = useDebouncedValue(body, SETTLE_MS);
+  const plan = useQuery({
+    queryKey: keyOf('scans.plan', { body: settled }),
+    queryFn: ({ signal }) => call('scans.plan', { body: settled }, { signal }),
+    enabled: settled.targets !== '',
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const current = !plan.isPlaceholderData && JSON.stringify(body) === JSON.stringify(settled);
+  const ready = body.targets !== '' && current && plan.isSuccess;
+  return (
+    <FormDialog
+      title="Start a scan"
+      opened
+      onClose={onClose}
+      size={620}
+      submit={ready && plan.data ? `Scan ${many(plan.data.data.addresses, 'address', 'addresses')}` : 'Scan'}
+      ready={ready}
+      onSubmit={async () => {
+        const { scanId } = await call('scans.create', { body }, { idempotencyKey: key });
+        refresh('scans', 'summary');
+        // After the dialog has taken itself out of the address.
+        setTimeout(() => void navigate({ to: '/discovery/scans/$id', params: { id: scanId } }));
+      }}
+    >
+      <LinesField
+        path="targets"
+        label="Targets"
+        description="CIDRs, addresses or first-last ranges, IPv4 or IPv6; ! in front leaves out"
+        placeholder={'10.20.0.0/24\n!10.20.0.13'}
+        minRows={3}
+        value={targets}
+        onChange={setTargets}
+        data-autofocus
+        classNames={{ input: classes.mono ?? '' }}
+      />
+      <Pair>
+        <ChoiceField
+          path="profile"
+          label="Profile"
+          choices={(profiles.data?.data ?? []).map(({ name }) => ({ value: name, label: name }))}
+          value={profile}
+          onChange={setProfile}
+        />
+        <ChoiceField
+          path="site"
+          label="Site"
+          choices={[{ value: BY_TARGETS, label: 'the one whose networks contain them' }, ...sites]}
+          value={site}
+          onChange={setSite}
+        />
+      </Pair>
+      <section className={classes.plan} aria-label="Plan" aria-live="polite">
+        {settled.targets === '' ? (
+          <p className="quiet">The plan appears here: how many addresses, by whom, how long.</p>
+        ) : plan.error && current ? (
+          <PlanProblem error={plan.error} />
+        ) : (
+          plan.data && <Plan plan={plan.data.data} />
+        )}
+      </section>
+    </FormDialog>
+  );
+}
+
+function PlanProblem({ error }: { error: Error }) {
+  const details = error instanceof ApiError ? error.details : [];
+  return (
+    <div className={classes.refused}>
+      {details.length > 0 ? (
+        details.map(({ message }) => <p key={message}>{message}</p>)
+      ) : (
+        <p>{error.message}</p>
+      )}
+    </div>
+  );
+}
+
+function Plan({ plan }: { plan: ScanPlan }) {
+  const online = plan.collectors.filter((one) => one.online && one.status === 'active');
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Site', plan.site],
+          [
+            'Addresses',
+            `${count(plan.addresses)}${plan.excluded > 0 ? `, ${count(plan.excluded)} left out` : ''}`,
+          ],
+          [
+            'Collectors',
+            online.length > 0
+              ? `${online.map((one) => one.name).join(', ')} (${many(plan.jobs, 'job')})`
+              : 'none online: the scan waits until one is',
+          ],
+          [
+            'Rate',
+            plan.packetsPerSecond === null
+              ? 'unlimited'
+              : `${count(plan.packetsPerSecond)} packets per second`,
+          ],
+          ['At most', many(plan.estimatedPackets, 'packet')],
+          [
+            'Sweep takes',
+            `about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices comes on top`,
+          ],
+        ]}
+      />
+      {plan.warnings.map((warning) => (
+        <p key={warning} className={classes.warning}>
+          <IconAlertTriangle size={14} aria-hidden />
+          {warning}
+        </p>
+      ))}
+      {plan.overlaps.map((other) => (
+        <p key={other.scanId} className={classes.warning}>
+          <IconAlertTriangle size={14} aria-hidden />
+          <span>
+            {many(other.addresses, 'address is', 'addresses are')} also in a scan that is not over:{' '}
+            <Link to="/discovery/scans/$id" params={{ id: other.scanId }}>
+              {other.targets}
+            </Link>
+          </span>
+          <ScanStatus status={other.status} />
+        </p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import type { Event } from '@rollcall/shared/api/incidents';
+import { DeviceLink } from '../../components/device.tsx';
+import { Severity } from '../../components/mark.tsx';
+import type { Column } from '../../components/rows.tsx';
+import { EventStatus } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+
+const iso = (at: number): string => new Date(at * 1000).toISOString();
+export const STATUSES = ['open', 'acknowledged', 'closed'] as const;
+
+export const EVENT_COLUMNS: readonly Column<Event>[] = [
+  {
+    id: 'severity',
+    title: 'Severity',
+    width: '80px',
+    sort: 'severity',
+    narrow: true,
+    value: (event) => event.severity,
+    cell: (event) => <Severity code={event.severity} />,
+  },
+  {
+    id: 'message',
+    title: 'Event',
+    width: 'minmax(200px, 2.4fr)',
+    narrow: true,
+    value: (event) => event.message,
+    cell: (event) => <span title={event.message}>{event.message}</span>,
+  },
+  {
+    id: 'device',
+    title: 'Device',
+    width: 'minmax(110px, 1fr)',
+    value: (event) => event.device,
+    cell: (event) => event.deviceId && <DeviceLink id={event.deviceId}>{event.device}</DeviceLink>,
+  },
+  {
+    id: 'status',
+    title: 'Status',
+    width: '112px',
+    value: (event) => STATUSES[event.status],
+    cell: (event) => <EventStatus status={event.status} />,
+  },
+  { id: 'kind', title: 'Kind', width: 'minmax(120px, 0.7fr)', value: (event) => event.kind },
+  { id: 'source', title: 'Source', width: '72px', value: (event) => event.source },
+  {
+    id: 'count',
+    title: 'Times',
+    width: '46px',
+    numeric: true,
+    value: (event) => event.count,
+    cell: (event) => (event.count > 1 ? event.count.toLocaleString('en') : ''),
+  },
+  {
+    id: 'first',
+    title: 'Since',
+    width: '84px',
+    sort: 'firstSeen',
+    value: (event) => iso(event.firstSeen),
+    cell: (event) => <Time at={event.firstSeen} />,
+  },
+  {
+    id: 'last',
+    title: 'Last',
+    width: '84px',
+    sort: 'timestamp',
+    narrow: true,
+    value: (event) => iso(event.timestamp),
+    cell: (event) => <Time at={event.timestamp} />,
+  },
+];

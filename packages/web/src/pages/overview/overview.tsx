@@ -1,0 +1,198 @@
+import type { Summary } from '@rollcall/shared/api/service';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { ask } from '../../api.ts';
+import { Bar } from '../../components/bar.tsx';
+import { DeviceClassMark } from '../../components/device.tsx';
+import { Severity } from '../../components/mark.tsx';
+import { Page, Panel } from '../../components/page.tsx';
+import { Pick } from '../../components/pick.tsx';
+import { ProblemView } from '../../components/problem.tsx';
+import { type Column, List } from '../../components/rows.tsx';
+import { listOf, textOf } from '../../search.ts';
+import { useSiteChoices } from '../../sites.ts';
+import { Figures, healthParts } from './figures.tsx';
+import classes from './overview.module.css';
+import { Changes, CollectorsPanel, OpenEvents, Scans } from './panels.tsx';
+
+const route = getRouteApi('/');
+
+export function Overview() {
+  const { site } = route.useSearch();
+  const navigate = useNavigate({ from: '/' });
+  const sites = useSiteChoices();
+  const summary = useQuery(ask('summary.get', { query: { site } }));
+  const name = sites.find((one) => one.value === site)?.label;
+  return (
+    <Page
+      title={name ? `Overview of ${name}` : 'Overview'}
+      actions={
+        sites.length > 1 && (
+          <Pick
+            label="Site"
+            choices={sites}
+            value={listOf(site)}
+            onChange={(value) => void navigate({ search: (old) => ({ ...old, site: textOf(value) }) })}
+          />
+        )
+      }
+    >
+      {summary.data ? (
+        <>
+          <Figures summary={summary.data.data} site={site} />
+          <div className={classes.grid}>
+            <div className={classes.column}>
+              {!site && summary.data.data.sites.length > 1 && <Sites sites={summary.data.data.sites} />}
+              <OpenEvents site={site} />
+              <Classes summary={summary.data.data} site={site} />
+            </div>
+            <div className={classes.column}>
+              <Scans site={site} />
+              <Changes site={site} />
+              <CollectorsPanel site={site} />
+            </div>
+          </div>
+        </>
+      ) : (
+        summary.error && <ProblemView error={summary.error} retry={() => void summary.refetch()} />
+      )}
+    </Page>
+  );
+}
+
+type SiteHealth = Summary['sites'][number];
+const worseFirst = (a: SiteHealth, b: SiteHealth): number =>
+  (a.worstSeverity ?? 9) - (b.worstSeverity ?? 9) || b.openEvents - a.openEvents;
+
+const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
+  {
+    id: 'worst',
+    title: '',
+    width: '16px',
+    narrow: true,
+    value: (site) => site.worstSeverity,
+    cell: (site) => site.worstSeverity && <Severity code={site.worstSeverity} word={false} />,
+  },
+  {
+    id: 'name',
+    title: 'Site',
+    width: 'minmax(110px, 1fr)',
+    narrow: true,
+    value: (site) => site.name,
+    cell: (site) => (
+      <Link to="/" search={{ site: site.id }} className="plain">
+        {site.name}
+      </Link>
+    ),
+  },
+  {
+    id: 'health',
+    title: 'Devices',
+    width: 'minmax(90px, 1.6fr)',
+    narrow: true,
+    value: (site) => site.devices.up,
+    cell: (site) => <Bar parts={healthParts(site.devices)} />,
+  },
+  {
+    id: 'up',
+    title: 'Up',
+    width: '52px',
+    numeric: true,
+    value: (site) => site.devices.up.toLocaleString('en'),
+  },
+  {
+    id: 'down',
+    title: 'Down',
+    width: '46px',
+    numeric: true,
+    narrow: true,
+    value: (site) => site.devices.down || '',
+  },
+  {
+    id: 'unknown',
+    title: 'Unknown',
+    width: '62px',
+    numeric: true,
+    value: (site) => site.devices.unknown || '',
+  },
+  { id: 'events', title: 'Events', width: '48px', numeric: true, value: (site) => site.openEvents || '' },
+  { id: 'cases', title: 'Cases', width: '44px', numeric: true, value: (site) => site.openCases || '' },
+  {
+    id: 'collectors',
+    title: 'Collectors',
+    width: '68px',
+    numeric: true,
+    value: (site) => `${site.collectors.online} of ${site.collectors.online + site.collectors.offline}`,
+  },
+];
+
+function Sites({ sites }: { sites: readonly SiteHealth[] }) {
+  const navigate = useNavigate();
+  return (
+    <Panel title="Sites" note="worst first" end={<Link to="/topology">Map</Link>}>
+      <List
+        label="Sites"
+        items={sites.toSorted(worseFirst)}
+        columns={SITE_COLUMNS}
+        rowKey={(site) => site.id}
+        onOpen={(site) => void navigate({ to: '/', search: { site: site.id } })}
+      />
+    </Panel>
+  );
+}
+
+function Classes({ summary, site }: { summary: Summary; site: string | undefined }) {
+  const most = Math.max(1, ...summary.classes.map((one) => one.count));
+  const columns: readonly Column<Summary['classes'][number]>[] = [
+    {
+      id: 'class',
+      title: 'Class',
+      width: '140px',
+      narrow: true,
+      value: (one) => one.class,
+      cell: (one) => (
+        <Link to="/devices" search={{ class: one.class, ...(site && { site }) }} className="plain">
+          <DeviceClassMark class={one.class} />
+        </Link>
+      ),
+    },
+    {
+      id: 'bar',
+      title: '',
+      width: '1fr',
+      narrow: true,
+      value: (one) => one.count,
+      cell: (one) => (
+        <span
+          aria-hidden
+          style={{
+            display: 'block',
+            width: `${(one.count / most) * 100}%`,
+            height: 8,
+            borderRadius: 4,
+            background: 'var(--fill-idle)',
+          }}
+        />
+      ),
+    },
+    {
+      id: 'count',
+      title: 'Devices',
+      width: '60px',
+      narrow: true,
+      numeric: true,
+      value: (one) => one.count.toLocaleString('en'),
+    },
+  ];
+  if (summary.classes.length === 0) return null;
+  return (
+    <Panel title="What is there">
+      <List
+        label="Classes"
+        items={summary.classes.slice(0, 8)}
+        columns={columns}
+        rowKey={(one) => one.class}
+      />
+    </Panel>
+  );
+}

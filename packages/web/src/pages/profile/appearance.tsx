@@ -1,0 +1,62 @@
+import { type MantineColorScheme, SegmentedControl, Select, useMantineColorScheme } from '@mantine/core';
+import { Panel } from '../../components/page.tsx';
+import { absolute, ago, useNow } from '../../components/time.tsx';
+import { prefer, usePreferences } from '../../preferences.ts';
+import classes from './profile.module.css';
+
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const ZONES = [
+  { value: 'local', label: `Of this computer (${here})` },
+  { value: 'UTC', label: 'UTC' },
+  ...Intl.supportedValuesOf('timeZone')
+    .filter((zone) => zone !== 'UTC')
+    .map((zone) => ({ value: zone, label: zone })),
+];
+
+/** Theme and times; kept with the account, on every computer. */
+export function Appearance() {
+  const { times, zone } = usePreferences();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const now = useNow();
+  const example = Math.floor(now / 1000) - 187;
+  return (
+    <Panel title="Appearance" note="kept with your account">
+      <div className={classes.choices}>
+        <span id="theme">Theme</span>
+        <SegmentedControl
+          aria-labelledby="theme"
+          data={[
+            { value: 'auto', label: 'As the system' },
+            { value: 'light', label: 'Light' },
+            { value: 'dark', label: 'Dark' },
+          ]}
+          value={colorScheme}
+          onChange={(value) => {
+            setColorScheme(value as MantineColorScheme);
+            prefer({ theme: value as MantineColorScheme });
+          }}
+        />
+        <span id="times">Times</span>
+        <SegmentedControl
+          aria-labelledby="times"
+          data={[
+            { value: 'relative', label: ago(example, now) },
+            { value: 'absolute', label: absolute(example, zone) },
+          ]}
+          value={times}
+          onChange={(value) => prefer({ times: value === 'absolute' ? 'absolute' : 'relative' })}
+        />
+        <label htmlFor="zone">Time zone</label>
+        <Select
+          id="zone"
+          searchable
+          limit={60}
+          data={ZONES}
+          value={zone}
+          allowDeselect={false}
+          onChange={(value) => value && prefer({ zone: value })}
+        />
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,45 @@
+import { getRouteApi } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
+import { Page } from '../../components/page.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { useMe } from '../../session.tsx';
+import { Appearance } from './appearance.tsx';
+import { Password } from './password.tsx';
+import classes from './profile.module.css';
+import { Sessions } from './sessions.tsx';
+import { Tokens } from './tokens.tsx';
+
+const route = getRouteApi('/profile');
+const TABS = [
+  { id: 'tokens', label: 'API Tokens' },
+  { id: 'sessions', label: 'Sessions' },
+  { id: 'password', label: 'Password' },
+  { id: 'appearance', label: 'Appearance' },
+];
+const PARTS: Record<string, ComponentType> = {
+  tokens: Tokens,
+  sessions: Sessions,
+  password: Password,
+  appearance: Appearance,
+};
+
+export function Profile() {
+  const { tab = 'tokens' } = route.useSearch();
+  const { user } = useMe();
+  const Part = PARTS[tab] ?? Tokens;
+  return (
+    <Page
+      title="Profile"
+      heading={
+        <>
+          Profile <span className={classes.who}>{user.displayName || user.name}</span>
+        </>
+      }
+    >
+      <Tabs label="Parts of the profile" tabs={TABS} active={tab} />
+      <div className={classes.part}>
+        <Part />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,147 @@
+import type { Topology } from '@rollcall/shared/api/interfaces';
+import { useMemo } from 'react';
+import { DeviceLink } from '../../components/device.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { itemsSource } from '../../components/source.ts';
+import { DeviceStatus } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { bitrate } from '../../format.ts';
+import { useSiteName } from '../../sites.ts';
+
+type Node = Topology['nodes'][number];
+interface Row {
+  key: string;
+  a: Node | undefined;
+  aPort: string | null;
+  b: Node | undefined;
+  bName: string;
+  bPort: string | null;
+  status: string;
+  speedBps: number | null;
+  protocols: string;
+  lastSeen: number;
+}
+
+/** Links as rows, far ends that are no device of ours among them. */
+function rowsOf(topology: Topology): Row[] {
+  const nodes = new Map(topology.nodes.map((node) => [node.id, node]));
+  const links = topology.links.map((link, i): Row => {
+    const b = nodes.get(link.b.deviceId);
+    return {
+      key: `l${i}`,
+      a: nodes.get(link.a.deviceId),
+      aPort: link.a.port,
+      b,
+      bName: b?.name ?? 'a device elsewhere',
+      bPort: link.b.port,
+      status: link.status,
+      speedBps: link.speedBps,
+      protocols: link.protocols.join(', '),
+      lastSeen: link.lastSeen,
+    };
+  });
+  const strangers = topology.strangers.map(
+    (stranger, i): Row => ({
+      key: `s${i}`,
+      a: nodes.get(stranger.from.deviceId),
+      aPort: stranger.from.port,
+      b: undefined,
+      bName: `${stranger.name ?? 'unnamed'} (not in the inventory)`,
+      bPort: stranger.port,
+      status: 'unknown',
+      speedBps: null,
+      protocols: stranger.protocol,
+      lastSeen: stranger.lastSeen,
+    }),
+  );
+  return [...links, ...strangers].sort(
+    (x, y) =>
+      Number(y.status === 'down') - Number(x.status === 'down') ||
+      (x.a?.name ?? '').localeCompare(y.a?.name ?? '', 'en', { numeric: true }),
+  );
+}
+
+const end = (node: Node | undefined, name: string) =>
+  node ? <DeviceLink id={node.id}>{name}</DeviceLink> : <span className="quiet">{name}</span>;
+
+/** What the map shows, as text: links that are down first. */
+export function LinkList({
+  topology,
+  found,
+  onPick,
+}: {
+  topology: Topology;
+  found: ReadonlySet<string> | undefined;
+  onPick: (id: string) => void;
+}) {
+  const siteName = useSiteName();
+  const rows = useMemo(() => rowsOf(topology), [topology]);
+  const shown = useMemo(
+    () => (found ? rows.filter((row) => [row.a?.id, row.b?.id].some((id) => id && found.has(id))) : rows),
+    [rows, found],
+  );
+  const columns = useMemo<Column<Row>[]>(
+    () => [
+      {
+        id: 'status',
+        title: 'Link',
+        width: '86px',
+        narrow: true,
+        value: (row) => row.status,
+        cell: (row) => <DeviceStatus status={row.status} />,
+      },
+      {
+        id: 'a',
+        title: 'From',
+        width: 'minmax(130px, 1fr)',
+        narrow: true,
+        value: (row) => row.a?.name,
+        cell: (row) => end(row.a, row.a?.name ?? ''),
+      },
+      { id: 'aPort', title: 'Port', width: 'minmax(80px, 0.6fr)', value: (row) => row.aPort },
+      {
+        id: 'b',
+        title: 'To',
+        width: 'minmax(130px, 1fr)',
+        narrow: true,
+        value: (row) => row.bName,
+        cell: (row) => end(row.b, row.bName),
+      },
+      { id: 'bPort', title: 'Port', width: 'minmax(80px, 0.6fr)', value: (row) => row.bPort },
+      {
+        id: 'site',
+        title: 'Site',
+        width: 'minmax(80px, 0.5fr)',
+        value: (row) => row.a && siteName(row.a.siteId),
+      },
+      {
+        id: 'speed',
+        title: 'Speed',
+        width: '84px',
+        numeric: true,
+        value: (row) => row.speedBps,
+        cell: (row) => (row.speedBps === null ? '' : bitrate(row.speedBps)),
+      },
+      { id: 'by', title: 'By', width: '70px', value: (row) => row.protocols },
+      {
+        id: 'seen',
+        title: 'Last seen',
+        width: '88px',
+        value: (row) => row.lastSeen,
+        cell: (row) => <Time at={row.lastSeen} />,
+      },
+    ],
+    [siteName],
+  );
+  return (
+    <Rows
+      label="Links"
+      source={itemsSource('links', shown)}
+      columns={columns}
+      onOpen={(row) => row.a && onPick(row.a.id)}
+      rowKey={(row) => row.key}
+      empty={<Empty title="No link fits" />}
+    />
+  );
+}

@@ -1,0 +1,230 @@
+import { ActionIcon, SegmentedControl } from '@mantine/core';
+import type { Topology } from '@rollcall/shared/api/interfaces';
+import { IconList, IconMinus, IconPlus, IconTopologyStar3, IconZoomScan } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useMemo, useRef } from 'react';
+import { ask } from '../../api.ts';
+import { Body, Page } from '../../components/page.tsx';
+import { Pick } from '../../components/pick.tsx';
+import { Empty, ProblemView } from '../../components/problem.tsx';
+import { SearchBox } from '../../components/search-box.tsx';
+import { Split } from '../../components/side.tsx';
+import { many } from '../../format.ts';
+import { listOf, textOf } from '../../search.ts';
+import { useSiteChoices, useSiteName } from '../../sites.ts';
+import { LinkList } from './link-list.tsx';
+import type { MapHandle } from './map.tsx';
+import { MapSide } from './map-side.tsx';
+import classes from './topology.module.css';
+
+const NetworkMap = lazy(() => import('./map.tsx').then((module) => ({ default: module.NetworkMap })));
+const route = getRouteApi('/topology');
+/** More than this is no picture any more; the list takes any number. */
+const DRAWN_MOST = 6_000;
+
+export function TopologyPage() {
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: '/topology' });
+  const sites = useSiteChoices();
+  const topology = useQuery(ask('topology.get', { query: { site: search.site } }));
+  const change = useCallback(
+    (next: typeof search, replace = false) =>
+      void navigate({ search: (old) => ({ ...old, ...next }), replace }),
+    [navigate],
+  );
+  const data = topology.data?.data;
+  const found = useFound(data, search.q);
+  return (
+    <Page
+      title="Topology"
+      count={data?.nodes.length}
+      fill
+      actions={
+        <SegmentedControl
+          aria-label="Show as"
+          value={search.view === 'list' ? 'list' : 'map'}
+          onChange={(value) => change({ view: value === 'list' ? 'list' : undefined })}
+          data={[
+            { value: 'map', label: <ViewLabel icon={<IconTopologyStar3 size={14} />} word="Map" /> },
+            { value: 'list', label: <ViewLabel icon={<IconList size={14} />} word="List" /> },
+          ]}
+        />
+      }
+      filters={
+        <>
+          <SearchBox
+            label="Find"
+            placeholder="Name, address or class"
+            width={240}
+            main
+            value={search.q ?? ''}
+            onChange={(text) => change({ q: text || undefined }, true)}
+          />
+          <Pick
+            label="Site"
+            choices={sites}
+            value={listOf(search.site)}
+            onChange={(value) => change({ site: textOf(value), device: undefined })}
+          />
+          {found && <output className="quiet">{many(found.size, 'device')} found</output>}
+        </>
+      }
+    >
+      {topology.error && !data ? (
+        <ProblemView error={topology.error} retry={() => void topology.refetch()} />
+      ) : (
+        data && (
+          <>
+            {data.truncated && (
+              <p className={classes.note}>
+                There are more devices than one map takes: the first {data.nodes.length.toLocaleString('en')}{' '}
+                are here. Choose a site.
+              </p>
+            )}
+            <Split list={<Content topology={data} search={search} found={found} change={change} />}>
+              {search.device && (
+                <MapSide
+                  topology={data}
+                  id={search.device}
+                  onPick={(id) => change({ device: id }, true)}
+                  onClose={() => change({ device: undefined }, true)}
+                />
+              )}
+            </Split>
+          </>
+        )
+      )}
+      {!data && !topology.error && <Body>{null}</Body>}
+    </Page>
+  );
+}
+
+const ViewLabel = ({ icon, word }: { icon: React.ReactNode; word: string }) => (
+  <span className={classes.view}>
+    {icon}
+    {word}
+  </span>
+);
+
+/** Ids of the devices that a search means; undefined without one. */
+function useFound(topology: Topology | undefined, q: string | undefined): ReadonlySet<string> | undefined {
+  return useMemo(() => {
+    const text = q?.trim().toLowerCase();
+    if (!text || !topology) return undefined;
+    const fits = topology.nodes.filter((node) =>
+      [node.name, node.address, node.class].some((value) => value?.toLowerCase().includes(text)),
+    );
+    return new Set(fits.map((node) => node.id));
+  }, [topology, q]);
+}
+
+type TopologySearch = ReturnType<typeof route.useSearch>;
+
+function Content({
+  topology,
+  search,
+  found,
+  change,
+}: {
+  topology: Topology;
+  search: TopologySearch;
+  found: ReadonlySet<string> | undefined;
+  change: (next: TopologySearch, replace?: boolean) => void;
+}) {
+  const navigate = useNavigate();
+  const siteName = useSiteName();
+  const handle = useRef<MapHandle>(undefined);
+  if (topology.nodes.length === 0)
+    return (
+      <Empty title="Nothing to draw yet">
+        Links come from LLDP, CDP and forwarding tables: scan with the profile deep.
+      </Empty>
+    );
+  if (search.view === 'list')
+    return <LinkList topology={topology} found={found} onPick={(device) => change({ device })} />;
+  if (topology.nodes.length > DRAWN_MOST)
+    return (
+      <Empty title={`${topology.nodes.length.toLocaleString('en')} devices are too many for one picture`}>
+        Choose a site, or see the links as a list.
+      </Empty>
+    );
+  return (
+    <div className={classes.frame}>
+      <Suspense>
+        <NetworkMap
+          topology={topology}
+          siteNames={siteName}
+          picked={search.device}
+          found={found}
+          onPick={(device) => change({ device }, search.device !== undefined)}
+          onOpen={(id) => void navigate({ to: '/devices/$id', params: { id } })}
+          handle={handle}
+        />
+      </Suspense>
+      <Legend />
+      <div className={classes.tools}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Closer"
+          onClick={() => handle.current?.zoom(1.4)}
+        >
+          <IconPlus size={16} />
+        </ActionIcon>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Further away"
+          onClick={() => handle.current?.zoom(1 / 1.4)}
+        >
+          <IconMinus size={16} />
+        </ActionIcon>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label="Show everything"
+          onClick={() => handle.current?.fit()}
+        >
+          <IconZoomScan size={16} />
+        </ActionIcon>
+      </div>
+    </div>
+  );
+}
+
+const Legend = () => (
+  <div className={classes.legend}>
+    <span>
+      <svg width="12" height="12" aria-hidden>
+        <circle cx="6" cy="6" r="5" fill="var(--fill-ok)" />
+      </svg>
+      up
+    </span>
+    <span>
+      <svg width="14" height="14" aria-hidden>
+        <path d="M7 0 14 7 7 14 0 7Z" fill="var(--fill-bad)" />
+      </svg>
+      down
+    </span>
+    <span>
+      <svg width="12" height="12" aria-hidden>
+        <circle cx="6" cy="6" r="4.5" fill="none" stroke="var(--fill-idle)" strokeWidth="2" />
+      </svg>
+      unknown
+    </span>
+    <span>
+      <svg width="14" height="14" aria-hidden>
+        <circle cx="7" cy="7" r="6" fill="none" stroke="var(--sev-3)" strokeWidth="1.4" />
+        <circle cx="7" cy="7" r="3.6" fill="var(--fill-ok)" />
+      </svg>
+      open events
+    </span>
+    <span>
+      <svg width="12" height="12" aria-hidden>
+        <rect x="1" y="1" width="10" height="10" rx="2.5" fill="var(--fill-ok)" />
+      </svg>
+      others hang on it
+    </span>
+  </div>
+);

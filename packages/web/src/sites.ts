@@ -1,0 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
+import { ask } from './api.ts';
+import type { Choice } from './components/pick.tsx';
+
+/** The sites the person sees, as choices of a filter. */
+export function useSiteChoices(): Choice[] {
+  const sites = useQuery(ask('sites.list', { query: { pageSize: 1000, sort: 'name' } }));
+  return (sites.data?.data ?? []).map((site) => ({ value: site.id, label: site.name }));
+}
+
+/** Name of a site by its id. */
+export function useSiteName(): (id: string) => string {
+  const names = new Map(useSiteChoices().map(({ value, label }) => [value, label]));
+  return (id) => names.get(id) ?? '';
+}
