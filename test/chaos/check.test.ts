@@ -112,7 +112,7 @@ describe.each(databases())('the checker on %s', (name, open) => {
     ],
     ['altered', 'a device gone back', `UPDATE devices SET location = 'v0 x' WHERE sys_name IS NOT NULL`],
     [
-      'altered',
+      'foreign',
       'a link of a device',
       `UPDATE events SET details = jsonb_set(details, '{before,location}', '"v7 x"') WHERE id = ${link}`,
     ],
