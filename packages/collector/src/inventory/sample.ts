@@ -18,7 +18,10 @@ const REPETITIONS = 16;
 const OBJECTS_PER_TEXT = 4;
 const LONGEST = 200;
 
-/** OID → text of the first `most` printable texts below the agent's enterprise. */
+/**
+ * OID → text of the first `most` printable texts below the agent's enterprise. Of an agent that anybody's hardware runs
+ * also the first object of each other enterprise, be it a number: it tells whose hardware that is.
+ */
 export async function sampleTexts(
   session: Session,
   sysObjectId: string | undefined,
@@ -28,22 +31,23 @@ export async function sampleTexts(
   const own = Number(/^1\.3\.6\.1\.4\.1\.(\d+)/.exec(sysObjectId ?? '')?.[1] ?? Number.NaN);
   if (!Number.isNaN(own) && !GENERIC.has(own)) await read(session, `${ENTERPRISES}.${own}`, most, texts);
   if (Object.keys(texts).length > 0) return texts;
-  for (const enterprise of await enterprises(session)) {
+  for (const { enterprise, first } of await enterprises(session)) {
     await read(session, `${ENTERPRISES}.${enterprise}`, Math.ceil(most / 2), texts);
+    texts[first.oid] ??= typeof first.value === 'number' ? String(first.value) : '';
   }
   return texts;
 }
 
 /** Enterprises that the agent has objects of, without those of the agent's software. */
-async function enterprises(session: Session): Promise<number[]> {
-  const found: number[] = [];
+async function enterprises(session: Session): Promise<{ enterprise: number; first: Varbind }[]> {
+  const found: { enterprise: number; first: Varbind }[] = [];
   let after = ENTERPRISES;
   for (let asked = 0; asked < MOST_ENTERPRISES + GENERIC.size; asked++) {
     const answer = await session.getNext([after]);
     const next = answer.ok ? answer.varbinds[0] : undefined;
     if (!next || isEnd(next) || !isUnder(next.oid, ENTERPRISES) || compareOid(next.oid, after) <= 0) break;
     const enterprise = Number(next.oid.split('.')[6]);
-    if (!GENERIC.has(enterprise)) found.push(enterprise);
+    if (!GENERIC.has(enterprise)) found.push({ enterprise, first: next });
     after = `${ENTERPRISES}.${enterprise + 1}`;
   }
   return found.slice(0, MOST_ENTERPRISES);

@@ -1,4 +1,5 @@
 /** Octets from devices as text and addresses, by the meaning that MIBs give them. */
+import { isUtf8 } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { canonicalAddress } from '@rollcall/shared/ip';
 
@@ -86,10 +87,14 @@ export function octetsOf(arcs: readonly number[]): Uint8Array | undefined {
   return arcs.every((arc) => arc >= 0 && arc <= 255) ? Uint8Array.from(arcs) : undefined;
 }
 
-/** Printable as text, or hex with 0x in front: for values whose meaning only a rule knows. */
+/**
+ * Printable as text, or hex with 0x in front: for values whose meaning only a rule knows. Text of an old code page has
+ * few octets above 0x7f; a hardware address may have nothing else.
+ */
 export function textOrHex(octets: Buffer): string {
-  const printable = octets.every(
-    (byte) => byte >= 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d || byte === 0,
-  );
+  const high = octets.filter((byte) => byte >= 0x80).length;
+  const printable =
+    octets.every((byte) => byte >= 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d || byte === 0) &&
+    (high * 2 <= octets.length || isUtf8(octets));
   return printable ? textOf(octets) : `0x${octets.subarray(0, 512).toString('hex')}`;
 }

@@ -73,30 +73,30 @@ function classify(set: RuleSet, index: RuleIndex, facts: DeviceFacts): Classific
     draft.offer('osVersion', rule.name, firstValue(rule.version, facts, general.cleanVersion));
     draft.offer('serial', rule.name, firstValue(rule.serial, facts, general.cleanSerial));
   }
-  const enterprise = vendorEnterprise(facts.system.sysObjectId);
-  const vendor = enterprise === null ? undefined : set.vendors[enterprise];
-  draft.offer('vendor', 'enterprise-number', vendor?.name);
-  if (enterprise !== null) draft.offer('vendor', 'enterprise-number', organisation(enterprise));
-  else draft.offer('vendor', 'vendor-objects', vendorOfObjects(set, facts));
+  const own = vendorEnterprise(facts.system.sysObjectId);
+  const maker = own ?? makerOfObjects(facts);
+  const vendor = maker === null ? undefined : set.vendors[maker];
+  const how = own === null ? 'vendor-objects' : 'enterprise-number';
+  draft.offer('vendor', how, vendor?.name);
+  if (maker !== null) draft.offer('vendor', how, organisation(maker));
   general.complete(facts, (field, by, value) => draft.offer(field, by, value), {
     vendor: draft.get('vendor'),
     model: draft.get('model'),
   });
   for (const { rule } of matched) draft.offer('class', rule.name, classOf(rule, facts, draft.get('model')));
-  general.classHints(facts, draft.get('model'), vendor?.class, (by, value) =>
+  general.classHints(facts, draft.get('model'), { maker, usual: vendor?.class, how }, (by, value) =>
     draft.offer('class', by, value),
   );
   return result(draft);
 }
 
 /** Software that runs on anybody's hardware and has objects of its own. */
-const NO_MAKERS = new Set([2021, 8072, 9999, 2312, 12325, 30155]);
+const NO_MAKERS = new Set([2021, 8072, 9999, 2312, 3582, 12325, 30155]);
 
 /** Of an agent that names no maker: whose objects it has. */
-function vendorOfObjects(set: RuleSet, facts: DeviceFacts): string | null {
+function makerOfObjects(facts: DeviceFacts): number | null {
   const numbers = Object.keys(facts.vendor).map(enterpriseOf);
-  const enterprise = numbers.find((each) => each !== null && !NO_MAKERS.has(each));
-  return enterprise == null ? null : (set.vendors[enterprise]?.name ?? organisation(enterprise));
+  return numbers.find((each) => each !== null && !NO_MAKERS.has(each)) ?? null;
 }
 
 interface RuleIndex {

@@ -192,7 +192,7 @@ const CLASS_WORDS: [RegExp, string][] = [
 export function classHints(
   facts: DeviceFacts,
   model: string | null,
-  usual: string | undefined,
+  { maker, usual, how }: { maker: number | null; usual: string | undefined; how: string },
   offer: (by: string, value: string | undefined) => void,
 ): void {
   const { system, vendor } = facts;
@@ -204,7 +204,7 @@ export function classHints(
   for (const [pattern, name] of words) if (pattern.test(descr)) offer('sysDescr', name);
   const oid = system.sysObjectId?.replace(/^\./, '') ?? '';
   if (!NO_PRODUCT.test(oid)) offer('published', CATEGORIES[publishedProduct(oid)?.category ?? '']);
-  offer('enterprise-number', usual);
+  offer(how, usual);
   const things = [
     model ?? '',
     vendor[LLDP_LOC_SYS_DESC] ?? '',
@@ -213,8 +213,7 @@ export function classHints(
   for (const [pattern, name] of words) if (things.some((text) => pattern.test(text))) offer('model', name);
   const ports = Number(vendor[BRIDGE_PORTS] ?? 0);
   if (ports > 2) offer('bridge-mib', 'switch');
-  const enterprise = vendorEnterprise(system.sysObjectId);
-  offer('organisation', enterprise === null ? undefined : tradeOf(organisation(enterprise) ?? ''));
+  offer('organisation', maker === null ? undefined : tradeOf(organisation(maker) ?? ''));
   for (const [pattern, name] of CLASS_WORDS) if (pattern.test(descr)) offer('sysDescr', name);
   if (vendor[IP_FORWARDING] === '1') offer('ip-mib', 'router');
   const services = system.sysServices ?? 0;
