@@ -14,8 +14,10 @@ const GENERIC = new Set([2021, 8072]);
 const MOST_ENTERPRISES = 6;
 /** Objects in one request: a row of long texts still fits a datagram. */
 const REPETITIONS = 16;
-/** Objects read for each text wanted: numbers lie between the texts. */
-const OBJECTS_PER_TEXT = 4;
+/** Requests for one subtree. */
+const REQUESTS = 24;
+/** Rows of a column that are read. */
+const ROWS = 6;
 const LONGEST = 200;
 
 /**
@@ -53,6 +55,10 @@ async function enterprises(session: Session): Promise<{ enterprise: number; firs
   return found.slice(0, MOST_ENTERPRISES);
 }
 
+/**
+ * Reads texts in the order of their OIDs. Of a column only the first rows are taken: what tells of the box is often
+ * behind long tables.
+ */
 async function read(
   session: Session,
   root: string,
@@ -60,21 +66,44 @@ async function read(
   texts: Record<string, string>,
 ): Promise<void> {
   const bulk = session.credential.version !== 'v1';
-  const limit = bulk ? most * OBJECTS_PER_TEXT : most;
   let last = root;
   let kept = 0;
-  for (let objects = 0; objects < limit && kept < most; ) {
+  for (let requests = bulk ? REQUESTS : REQUESTS * REPETITIONS; requests > 0 && kept < most; requests--) {
     const answer = bulk ? await session.getBulk([last], REPETITIONS) : await session.getNext([last]);
     if (!answer.ok || answer.varbinds.length === 0) return;
+    const column = new Column();
     for (const varbind of answer.varbinds) {
       if (isEnd(varbind) || !isUnder(varbind.oid, root) || compareOid(varbind.oid, last) <= 0) return;
       last = varbind.oid;
-      objects += 1;
+      if (column.add(varbind.oid) > ROWS) {
+        last = column.behind();
+        break;
+      }
       const text = kept < most ? printable(varbind) : undefined;
       if (text === undefined) continue;
       texts[varbind.oid] = text;
       kept += 1;
     }
+  }
+}
+
+/** Objects in a row whose OIDs differ in the last arc only: the rows of a column, but not the scalars of a group. */
+class Column {
+  #parent = '';
+  #rows = 0;
+
+  /** How many rows of the column of this object were there so far, itself included. */
+  add(oid: string): number {
+    const parent = oid.slice(0, oid.lastIndexOf('.'));
+    this.#rows = parent === this.#parent ? this.#rows + 1 : 1;
+    this.#parent = parent;
+    return this.#rows;
+  }
+
+  /** What to ask from, to get what follows the column. */
+  behind(): string {
+    const at = this.#parent.lastIndexOf('.');
+    return `${this.#parent.slice(0, at)}.${Number(this.#parent.slice(at + 1)) + 1}`;
   }
 }
 
