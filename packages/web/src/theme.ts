@@ -44,10 +44,9 @@ const small = { size: 'xs' };
 
 export const theme = createTheme({
   primaryColor: 'teal',
-  primaryShade: { light: 6, dark: 4 },
+  // One shade that carries white text, in both schemes.
+  primaryShade: 6,
   colors: { teal, dark, gray },
-  autoContrast: true,
-  luminanceThreshold: 0.35,
   defaultRadius: 'sm',
   radius: { xs: '3px', sm: '5px', md: '8px', lg: '12px', xl: '16px' },
   cursorType: 'pointer',

@@ -11,8 +11,11 @@ import { BAND, bandsOf, dotted, ipv4 } from './bands.ts';
 import classes from './discovery.module.css';
 import { lookOf, OUTCOME_LOOKS } from './outcomes.ts';
 
-const ROW = { wide: 22, narrow: 36 };
-const HEIGHT = 14;
+/** Few rows are drawn higher: the picture fills its place. */
+const heightFor = (bands: number): number => (bands <= 4 ? 40 : bands <= 12 ? 26 : 14);
+const AROUND = 8;
+/** Where there is little room, the addresses stand above their row. */
+const LABEL = 16;
 
 interface Pointed {
   x: number;
@@ -36,7 +39,8 @@ export function AddressMap({
 }) {
   const bands = useMemo(() => bandsOf(scan.jobs), [scan.jobs]);
   const scroller = useRef<HTMLDivElement>(null);
-  const row = useNarrow() ? ROW.narrow : ROW.wide;
+  const height = heightFor(bands.length);
+  const row = height + AROUND + (useNarrow() ? LABEL : 0);
   const [pointed, setPointed] = useState<Pointed>();
   const virtual = useVirtualizer({
     count: bands.length,
@@ -73,6 +77,7 @@ export function AddressMap({
                 <Band
                   scanId={scan.id}
                   band={band}
+                  height={height}
                   at={at}
                   over={scan.finishedAt !== null}
                   onPoint={setPointed}
@@ -115,23 +120,21 @@ function useBand(scanId: string, band: number, at: number, over: boolean): Cells
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const final = data?.every((cell) => cell?.code !== '.') ?? false;
-  const read = useRef(at);
+  const awaits = data?.some((cell) => cell?.code === '.') ?? false;
+  const read = useRef({ at, over });
   useEffect(() => {
-    if (read.current === at || final) return;
-    read.current = at;
-    void refetch({ cancelRefetch: false });
-  }, [at, final, refetch]);
-  // The last addresses may have been probed between the last reading and the end.
-  useEffect(() => {
-    if (over && !final) void refetch();
-  }, [over, final, refetch]);
+    if (!awaits || (read.current.at === at && read.current.over === over)) return;
+    read.current = { at, over };
+    // At the end once more, whatever is under way: it may have been asked before the last addresses were probed.
+    void refetch({ cancelRefetch: over });
+  }, [at, over, awaits, refetch]);
   return data;
 }
 
 function Band({
   scanId,
   band,
+  height,
   at,
   over,
   onPoint,
@@ -139,6 +142,7 @@ function Band({
 }: {
   scanId: string;
   band: number;
+  height: number;
   at: number;
   over: boolean;
   onPoint: (pointed: Pointed | undefined) => void;
@@ -150,8 +154,8 @@ function Band({
   const { colorScheme } = useMantineColorScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours change with the scheme
   useEffect(() => {
-    if (canvas.current && width > 0) draw(canvas.current, width, cells);
-  }, [cells, width, colorScheme]);
+    if (canvas.current && width > 0) draw(canvas.current, width, height, cells);
+  }, [cells, width, height, colorScheme]);
   const cellAt = (event: MouseEvent<HTMLCanvasElement>): ScanAddress | undefined => {
     const box = event.currentTarget.getBoundingClientRect();
     return cells?.[Math.floor(((event.clientX - box.left) / box.width) * BAND)];
@@ -162,6 +166,7 @@ function Band({
         canvas.current = element;
         ref(element);
       }}
+      style={{ height }}
       onMouseMove={(event) => {
         const address = cellAt(event);
         onPoint(address && { x: event.clientX, y: event.clientY, address });
@@ -175,10 +180,10 @@ function Band({
   );
 }
 
-function draw(canvas: HTMLCanvasElement, width: number, cells: Cells | undefined): void {
+function draw(canvas: HTMLCanvasElement, width: number, height: number, cells: Cells | undefined): void {
   const scale = devicePixelRatio;
   canvas.width = Math.round(width * scale);
-  canvas.height = HEIGHT * scale;
+  canvas.height = height * scale;
   const paper = canvas.getContext('2d');
   if (!paper) return;
   const style = getComputedStyle(document.documentElement);

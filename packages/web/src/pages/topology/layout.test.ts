@@ -64,12 +64,8 @@ describe('the map', () => {
     for (const one of layout.sites)
       for (const other of layout.sites) {
         if (one === other) continue;
-        const apart =
-          one.x + one.width <= other.x ||
-          other.x + other.width <= one.x ||
-          one.y + one.height <= other.y ||
-          other.y + other.height <= one.y;
-        expect(apart, `${one.siteId} and ${other.siteId}`).toBe(true);
+        const distance = Math.hypot(one.x - other.x, one.y - other.y);
+        expect(distance, `${one.siteId} and ${other.siteId}`).toBeGreaterThan(one.r + other.r);
       }
   });
 
@@ -98,6 +94,12 @@ describe('the map', () => {
         },
       ),
     );
+  });
+
+  it('takes a chain of 20,000 devices', () => {
+    const nodes = Array.from({ length: 20_000 }, (_, i) => node(`n${i}`));
+    const links = nodes.slice(1).map((one, i) => link(`n${i}`, one.id));
+    expect(layoutOf(nodes, links).at.size).toBe(20_000);
   });
 
   it('draws nothing of nothing', () => {

@@ -72,6 +72,8 @@ export function NetworkMap({
     const map = open(box.current, latest.current.topology, latest.current.siteNames);
     cy.current = map;
     map.on('tap', 'node[status]', (event) => calls.current.onPick(event.target.id()));
+    map.on('mouseover', 'node[status]', (event) => event.target.addClass('hover'));
+    map.on('mouseout', 'node[status]', (event) => event.target.removeClass('hover'));
     map.on('tap', (event) => event.target === map && calls.current.onPick(undefined));
     map.on('dbltap', 'node[status]', (event) => calls.current.onOpen(event.target.id()));
     handle.current = {
@@ -164,8 +166,8 @@ function open(container: HTMLElement, topology: Topology, siteNames: (id: string
   const known = new Set(topology.nodes.map((node) => node.id));
   const elements: ElementDefinition[] = [
     ...sites.map((site) => ({
-      data: { id: `site ${site.siteId}`, label: siteNames(site.siteId), site: 1 },
-      position: { x: site.x + site.width / 2, y: site.y - 26 },
+      data: { id: `site ${site.siteId}`, label: siteNames(site.siteId), site: 1, size: site.r * 2 + 40 },
+      position: { x: site.x, y: site.y },
       selectable: false,
       grabbable: false,
     })),
@@ -193,7 +195,6 @@ function open(container: HTMLElement, topology: Topology, siteNames: (id: string
     layout: { name: 'preset', padding: 30 },
     minZoom: 0.02,
     maxZoom: 3,
-    wheelSensitivity: 0.3,
     boxSelectionEnabled: false,
     textureOnViewport: topology.nodes.length > 1_500,
     hideEdgesOnViewport: topology.nodes.length > 3_000,
