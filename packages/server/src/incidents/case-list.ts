@@ -11,6 +11,7 @@ import { z } from 'zod';
 import {
   anywhere,
   inScope,
+  oneOf,
   orderOf,
   orderSql,
   type Page,
@@ -95,9 +96,9 @@ function conditions(p: Parameters, query: CaseQuery, scope: Scope, me: string): 
   const tags = query.tag ?? [];
   return [
     inScope(p, 'c.site_id', scope),
-    ...(query.status ? [`c.status = ANY(${p.add(query.status)}::int[])`] : []),
-    ...(query.severity ? [`c.severity = ANY(${p.add(query.severity)}::int[])`] : []),
-    ...(query.priority ? [`c.priority = ANY(${p.add(query.priority)}::int[])`] : []),
+    ...(query.status ? [oneOf(p, 'c.status', 'int', query.status)] : []),
+    ...(query.severity ? [oneOf(p, 'c.severity', 'int', query.severity)] : []),
+    ...(query.priority ? [oneOf(p, 'c.priority', 'int', query.priority)] : []),
     ...(query.assignee === undefined ? [] : [assigned(p, query.assignee, me)]),
     ...(tags.length > 0 ? [`lower_all(c.tags) @> lower_all(${p.add(tags)}::text[])`] : []),
     ...words(query.q).map((word) => matches(p, word)),

@@ -9,6 +9,7 @@ import {
   inScope,
   type OrderBy,
   offsetOf,
+  oneOf,
   orderSql,
   type Page,
   Parameters,
@@ -123,7 +124,7 @@ type Filter = Pick<EventQuery, 'Status' | 'Severity' | 'Source'>;
 /** Filters that events and their tally have under the same names. */
 function plain(p: Parameters, table: 'e' | 't', { Status, Severity, Source }: Filter): string[] {
   return [
-    ...(Status ? [`${table}.status = ANY(${p.add(Status)}::int[])`] : []),
+    ...(Status ? [oneOf(p, `${table}.status`, 'int', Status)] : []),
     ...(Severity ? [`${table}.severity <= ${p.add(Severity)}::int`] : []),
     ...(Source ? [`${table}.source = ${p.add(Source)}::text`] : []),
   ];

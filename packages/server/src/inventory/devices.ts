@@ -7,13 +7,12 @@ import {
   orderSql,
   type Page,
   Parameters,
-  pageKeys,
   readPage,
   type Scope,
   seconds,
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { deviceConditions } from './device-filter.ts';
+import { devicePage } from './device-page.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -27,7 +26,6 @@ const ORDERS: Record<Sort, readonly string[]> = {
   firstSeen: ['d.first_seen', 'd.id'],
   lastSeen: ['d.last_seen', 'd.id'],
 };
-const ORDER_COLUMNS = [...new Set(Object.values(ORDERS).flat())].join(', ');
 
 interface DeviceRow {
   id: string;
@@ -101,22 +99,8 @@ export async function listDevices(
   const p = new Parameters();
   const { sort = 'name', page, pageSize, site: _, monitor, ...filter } = query;
   const flag = monitor === undefined ? {} : { monitor: monitor === 1 ? (1 as const) : (0 as const) };
-  const { where, counted } = deviceConditions(p, { ...filter, ...flag }, scope);
   const order = orderOf(ORDERS, sort);
-  const keys = (from: string, condition: string) =>
-    pageKeys(
-      { keys: 'd.site_id, d.id', from, where: condition, order },
-      { page, pageSize },
-      '(SELECT n FROM total)',
-    );
-  // Where the tally cannot know the number, all that match are found once, then counted and cut.
-  const found =
-    counted === null
-      ? `hits AS MATERIALIZED (SELECT d.site_id, ${ORDER_COLUMNS} FROM devices d WHERE ${where()}),
-         total AS MATERIALIZED (SELECT count(*) AS n FROM hits),
-         keys AS MATERIALIZED (${keys('hits d', 'true')})`
-      : `total AS MATERIALIZED (SELECT (${counted()}) AS n),
-         keys AS MATERIALIZED (${keys('devices d', where())})`;
+  const found = devicePage(p, { filter: { ...filter, ...flag }, scope, order, request: { page, pageSize } });
   const { rows, totalCount } = await readPage<DeviceRow>(
     sql,
     `WITH ${found}

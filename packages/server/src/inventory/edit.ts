@@ -6,7 +6,7 @@ import type { Database } from '../kernel/db.ts';
 import { inScope, Parameters, type Scope } from '../kernel/list.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { deviceConditions } from './device-filter.ts';
+import { conditionOf, counted } from './device-filter.ts';
 
 /** Devices of one site. */
 export interface SiteDevices {
@@ -143,11 +143,7 @@ export async function bulkMonitor(
 
 async function countDevices(sql: Sql, filter: DeviceFilter, scope: Scope): Promise<number> {
   const p = new Parameters();
-  const { where, counted } = deviceConditions(p, filter, scope);
-  const [row] = await sql.query<{ n: number }>(
-    `SELECT (${counted ? counted() : `SELECT count(*) FROM devices d WHERE ${where()}`}) AS n`,
-    p.values,
-  );
+  const [row] = await sql.query<{ n: number }>(`SELECT (${counted(p, filter, scope)}) AS n`, p.values);
   return row?.n ?? 0;
 }
 
@@ -157,11 +153,11 @@ async function bulkStep(
   { filter, monitor, scope, at }: { filter: DeviceFilter; monitor: 0 | 1; scope: Scope; at: number },
 ): Promise<number> {
   const p = new Parameters();
-  const { where } = deviceConditions(p, filter, scope);
+  const where = conditionOf(p, filter, scope);
   const value = `${p.add(monitor === 1)}::boolean`;
   const changed = await sql.query<{ siteId: string; deviceIds: string[] }>(
     `WITH chosen AS (
-       SELECT d.site_id, d.id FROM devices d WHERE ${where()} AND d.monitor <> ${value}
+       SELECT d.site_id, d.id FROM devices d WHERE ${where} AND d.monitor <> ${value}
        ORDER BY d.site_id, d.id LIMIT ${BULK_ROWS} FOR UPDATE),
      changed AS (
        UPDATE devices d SET monitor = ${value} FROM chosen

@@ -34,6 +34,17 @@ export function inScope(parameters: Parameters, column: string, scope: Scope): s
   return `${column} = ANY(${parameters.add(scope)}::uuid[])`;
 }
 
+/** One of some values. A single one is an equality, so that ordered indexes serve it. */
+export function oneOf(
+  parameters: Parameters,
+  column: string,
+  type: 'text' | 'int',
+  values: readonly unknown[],
+): string {
+  if (values.length === 1) return `${column} = ${parameters.add(values[0])}::${type}`;
+  return `${column} = ANY(${parameters.add(values)}::${type}[])`;
+}
+
 /** A text as the inside of a LIKE pattern that matches it anywhere. The escape character is the backslash. */
 export const anywhere = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
@@ -67,26 +78,42 @@ export const offsetOf = ({ page, pageSize }: PageRequest): number => (page - 1) 
 /** Beyond this many rows before it, a page is also looked for from the other end. */
 const DEEP = 2_000;
 
+export interface PageSource {
+  keys: string;
+  /**
+   * The table, or how it is read in a given order as far as `reach` rows: for sources that are put together out of
+   * ordered parts.
+   */
+  from: string | ((order: readonly OrderBy[], reach: string) => string);
+  where: string;
+  order: readonly OrderBy[];
+}
+
 /**
  * The keys of one page, as `SELECT … LIMIT`. A deep page beyond the middle is walked to from the end, where `total` (a
  * scalar subquery) says that this is shorter: the branch that is not taken costs nothing (a one-time filter).
  */
 export function pageKeys(
-  { keys, from, where, order }: { keys: string; from: string; where: string; order: readonly OrderBy[] },
+  { keys, from, where, order }: PageSource,
   request: PageRequest,
   total: string,
 ): string {
   const { pageSize } = request;
   const offset = offsetOf(request);
-  const forward = `SELECT ${keys} FROM ${from} WHERE ${where} ORDER BY ${orderSql(order)} LIMIT ${pageSize} OFFSET ${offset}`;
-  if (offset < DEEP) return forward;
-  return `(SELECT ${keys} FROM ${from} WHERE ${where} AND ${total} >= ${2 * offset}
-      ORDER BY ${orderSql(order)} LIMIT ${pageSize} OFFSET ${offset})
-    UNION ALL
-    (SELECT ${keys} FROM ${from} WHERE ${where} AND ${total} < ${2 * offset}
-      ORDER BY ${orderSql(reversed(order))}
-      LIMIT greatest(0, least(${pageSize}, ${total} - ${offset}))
-      OFFSET greatest(0, ${total} - ${offset + pageSize}))`;
+  const select = (direction: readonly OrderBy[], reach: string, gate: string, limit: string) =>
+    `SELECT ${keys} FROM ${typeof from === 'string' ? from : from(direction, reach)} WHERE ${where}${gate}
+     ORDER BY ${orderSql(direction)} ${limit}`;
+  const forward = (gate: string) =>
+    select(order, String(offset + pageSize), gate, `LIMIT ${pageSize} OFFSET ${offset}`);
+  if (offset < DEEP) return forward('');
+  const backward = select(
+    reversed(order),
+    `greatest(0, ${total} - ${offset})`,
+    ` AND ${total} < ${2 * offset}`,
+    `LIMIT greatest(0, least(${pageSize}, ${total} - ${offset})) OFFSET greatest(0, ${total} - ${offset + pageSize})`,
+  );
+  // The outer LIMIT is for the planner: it cannot see through the ones that are computed.
+  return `SELECT * FROM ((${forward(` AND ${total} >= ${2 * offset}`)}) UNION ALL (${backward})) AS found LIMIT ${pageSize}`;
 }
 
 export interface Page<Row> {

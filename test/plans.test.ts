@@ -1,0 +1,146 @@
+/**
+ * Lists, searches and orders are served by indexes: the plans of the very statements that the handlers run, on a large
+ * installation. A plan that reads a whole table here takes seconds where there are millions of rows.
+ */
+import { incidentHandlers } from '@rollcall/server/incidents/handlers';
+import { inventoryHandlers } from '@rollcall/server/inventory/handlers';
+import type { Database } from '@rollcall/server/kernel/db';
+import { foldTallies } from '@rollcall/server/kernel/tally';
+import { closeDatabases, databases } from '@rollcall/server/testing/database';
+import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
+import { asCaller, caller } from '@rollcall/server/testing/rows';
+import type { OperationId } from '@rollcall/shared/api/index';
+import { systemClock } from '@rollcall/shared/clock';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+afterAll(closeDatabases);
+
+const SIZE = { devices: 100_000, interfaces: 1, events: 100_000, cases: 20_000 };
+const LARGE = new Set([
+  'devices',
+  'device_addresses',
+  'interfaces',
+  'events',
+  'cases',
+  'case_activity',
+  'conditions',
+]);
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  Plans?: Plan[];
+}
+const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+
+describe.each(databases())('query plans on %s', (_name, open) => {
+  let db: Database;
+  let statements: { text: string; params: readonly unknown[] }[] = [];
+
+  beforeAll(async () => {
+    db = await open();
+    await fillFleet(db.ingest, SIZE);
+    await foldTallies(db);
+    // Vacuumed: an index alone can answer only where the visibility map says so.
+    await db.ingest.query('VACUUM (ANALYZE)');
+  }, 600_000);
+
+  /** Calls an operation and gives the tables that its statements read from end to end. */
+  async function wholeTables(
+    id: OperationId,
+    request: object,
+    sites: 'all' | string[] = 'all',
+  ): Promise<string[]> {
+    statements = [];
+    const spied: Database = {
+      ...db,
+      query: (text, params = []) => {
+        statements.push({ text, params });
+        return db.query(text, params);
+      },
+    };
+    const unused = () => Promise.reject(new Error('not here'));
+    const deps = {
+      db: spied,
+      clock: systemClock,
+      identity: { merge: unused, split: unused, reclassify: unused },
+      events: { unwatched: unused, forgotten: unused },
+    };
+    await asCaller({ ...inventoryHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites))(
+      id,
+      request,
+    );
+    expect(statements.length).toBeGreaterThan(0);
+    const read = new Set<string>();
+    for (const { text, params } of statements) {
+      const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+        `EXPLAIN (FORMAT JSON) ${text}`,
+        params,
+      );
+      for (const node of nodes((row as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan))
+        if (node['Node Type'] === 'Seq Scan' && LARGE.has(node['Relation Name'] ?? ''))
+          read.add(node['Relation Name'] ?? '');
+    }
+    return [...read];
+  }
+
+  const site = fleetId('site', 3);
+  const device = fleetId('device', 77_777);
+  it.each<[OperationId, Record<string, string>, ('all' | string[])?]>([
+    ['devices.list', {}],
+    ['devices.list', {}, [site]],
+    ['devices.list', { page: '3000' }],
+    ['devices.list', { sort: '-name' }],
+    ['devices.list', { sort: 'address' }],
+    ['devices.list', { sort: 'class' }],
+    ['devices.list', { sort: '-vendor' }],
+    ['devices.list', { sort: 'status' }],
+    ['devices.list', { sort: '-firstSeen' }],
+    ['devices.list', { search: '12345' }],
+    ['devices.list', { search: 'SN00ABC' }],
+    ['devices.list', { Address: '10.0.7.7' }],
+    ['devices.list', { Address: '10.0.7.0/24' }],
+    ['devices.list', { Address: '2001:db8::/120' }],
+    ['devices.list', { monitor: '1' }],
+    ['devices.list', { monitor: '0', page: '500' }],
+    ['devices.list', { class: 'camera' }],
+    ['devices.list', { class: 'switch,router' }],
+    ['devices.list', { collector: 'collector-7' }],
+    ['devices.list', { site, class: 'switch', monitor: '1' }],
+    ['events.list', {}],
+    ['events.list', {}, [site]],
+    ['events.list', { page: '2000' }],
+    ['events.list', { page: '4000' }],
+    ['events.list', { Severity: '1' }],
+    ['events.list', { Severity: '3', page: '1000' }],
+    ['events.list', { Status: '0' }],
+    ['events.list', { Status: '0,1' }],
+    ['events.list', { Source: 'icmp' }],
+    ['events.list', { Source: 'api' }],
+    ['events.list', { from: '1795000000', to: '1795100000' }],
+    ['events.list', { Device: device }],
+    ['events.list', { Device: '10.0.7.7' }],
+    ['events.list', { Device: 'no-such-name' }],
+    ['events.list', { sort: 'severity' }],
+    ['events.list', { sort: '-severity', page: '1000' }],
+    ['interfaces.list', { deviceId: device }],
+    ['cases.list', {}],
+    ['cases.list', {}, [site]],
+    ['cases.list', { tag: 'floor-7' }],
+    ['cases.list', { q: '12345' }],
+    ['cases.list', { q: '#777' }],
+    ['cases.list', { assignee: 'user-7' }],
+  ])('%s %j reads no whole table', async (id, query, sites) => {
+    expect(await wholeTables(id, { query }, sites)).toEqual([]);
+  });
+
+  it.each<[OperationId, string]>([
+    ['devices.get', device],
+    ['devices.history', device],
+    ['devices.explain', device],
+    ['events.get', fleetId('event', 77)],
+    ['cases.get', fleetId('case', 77)],
+  ])('%s reads no whole table', async (id, thing) => {
+    expect(await wholeTables(id, { params: { id: thing } })).toEqual([]);
+  });
+});
