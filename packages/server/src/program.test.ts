@@ -69,7 +69,10 @@ describe('the command line', () => {
       ['user add carl --site Rome', 'rollcall-server: there is no site named Rome\n'],
       ['user passwd nobody', 'rollcall-server: there is no user named nobody\n'],
       ['token create --user nobody', 'rollcall-server: there is no user named nobody\n'],
-      ['join-token create --site Rome', 'rollcall-server: there is no site named Rome; make one under Sites\n'],
+      [
+        'join-token create --site Rome',
+        'rollcall-server: there is no site named Rome; make one under Sites\n',
+      ],
     ] as const)
       expect(await command(line, env)).toEqual({ code: 1, out: '', err });
     const short = await command('user add dora --password-stdin', env, 'short\n');
