@@ -19,6 +19,7 @@ import { incidentHandlers } from './incidents/handlers.ts';
 import { createRecorder } from './incidents/record.ts';
 import { identityActions } from './ingest/identity-actions.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { createLinker } from './ingest/links/linker.ts';
 import { openRuleBook } from './ingest/rule-book.ts';
 import { inventoryHandlers } from './inventory/handlers.ts';
 import { openAuthenticator } from './kernel/auth.ts';
@@ -103,6 +104,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       maxAddresses: config.scanAddresses,
     });
     const rules = openRuleBook({ db, log, folders: ruleFolders(config) });
+    const linker = createLinker({ db, clock, log, record: incidents.record });
     const ingest = createIngest({
       db,
       clock,
@@ -111,6 +113,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       applyOutcomes: scans.applyOutcomes,
       applyJobEnd: scans.applyJobEnd,
       record: incidents.record,
+      relink: linker.touched,
     });
     const collectors = createCollectorFeature({
       db,
@@ -156,6 +159,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     });
 
     stops.push(await rules.start());
+    stops.push(await linker.start());
     stops.push(await scans.start());
     stops.push(clock.every(TEND_MS, quietly(log, 'tending events', incidents.tend)));
     stops.push(

@@ -45,6 +45,8 @@ export interface IngestDeps {
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
   record: (sql: Sql, changes: readonly Change[]) => Promise<void>;
+  /** Told after a commit that changed what links are made of. */
+  relink?: (siteId: string) => void;
 }
 
 export interface Ingest {
@@ -94,8 +96,11 @@ async function storeOrSplit(
   items: readonly Item[],
 ): Promise<number> {
   try {
-    const through = await deps.db.ingest.transaction((sql) => storeItems(deps, sql, batch, items));
+    const { through, relink } = await deps.db.ingest.transaction((sql) =>
+      storeItems(deps, sql, batch, items),
+    );
     reached('committed');
+    if (relink) deps.relink?.(batch.siteId);
     if (items.some(({ letter }) => !letter)) faults.stored();
     return through;
   } catch (error) {
@@ -125,22 +130,28 @@ function isPoison(error: unknown): boolean {
   return state === undefined ? error instanceof Error : /^(22|23|54)/.test(state);
 }
 
-async function storeItems(deps: IngestDeps, sql: Sql, batch: Batch, items: readonly Item[]): Promise<number> {
+interface Stored {
+  through: number;
+  /** Something that links are made of differs. */
+  relink: boolean;
+}
+
+async function storeItems(deps: IngestDeps, sql: Sql, batch: Batch, items: readonly Item[]): Promise<Stored> {
   const known = await lockStream(sql, batch);
   reached('locked');
   const fresh = items.filter(({ seq }) => seq > known);
   const last = fresh.at(-1);
-  if (!last) return known;
+  if (!last) return { through: known, relink: false };
   await bury(sql, batch, fresh);
   reached('buried');
-  await storeState(deps, sql, batch, fresh);
+  const relink = await storeState(deps, sql, batch, fresh);
   await sql.query(
     `UPDATE collector_streams SET through = $4, updated_at = $5
      WHERE collector_id = $1::uuid AND epoch = $2::uuid AND stream = $3`,
     [batch.collectorId, batch.epoch, batch.stream, last.seq, new Date(deps.clock.now())],
   );
   reached('marked');
-  return last.seq;
+  return { through: last.seq, relink };
 }
 
 /** Locks the stream and answers its high-water mark: of two copies of a batch one waits, then finds nothing to do. */
@@ -171,9 +182,16 @@ function ofKind<Kind extends Observation['kind']>(items: readonly Item[], ...kin
   );
 }
 
-async function storeState(deps: IngestDeps, sql: Sql, batch: Batch, items: readonly Item[]): Promise<void> {
+/** @returns whether links must be made anew. */
+async function storeState(
+  deps: IngestDeps,
+  sql: Sql,
+  batch: Batch,
+  items: readonly Item[],
+): Promise<boolean> {
   const state = ofKind(items, 'host', 'device', 'rows');
-  const changes = state.length > 0 ? await merged(deps, sql, batch, state) : [];
+  const world = state.length > 0 ? await merged(deps, sql, batch, state) : undefined;
+  const changes = [...(world?.changes ?? [])];
   for (const { observation, at } of ofKind(items, 'outcomes', 'job-end')) {
     const from = { siteId: batch.siteId, collectorId: batch.collectorId, at };
     if (observation.kind === 'outcomes') await deps.applyOutcomes(sql, observation, from);
@@ -189,6 +207,7 @@ async function storeState(deps: IngestDeps, sql: Sql, batch: Batch, items: reado
   reached('merged');
   if (changes.length > 0) await deps.record(sql, changes);
   reached('recorded');
+  return world?.relink ?? false;
 }
 
 async function endJob(
@@ -210,7 +229,7 @@ async function merged(
   sql: Sql,
   batch: Batch,
   state: readonly Of<'host' | 'device' | 'rows'>[],
-): Promise<Change[]> {
+): Promise<World> {
   const context: Observing = { rules: deps.rules(), collectorId: batch.collectorId, newId: uuidv7 };
   const prepared = state.flatMap(({ observation, at }): Prepared[] => {
     if (observation.kind === 'host') return [prepareHost(observation, at)];
@@ -235,7 +254,7 @@ async function merged(
     for (const id of await save(sql, world, writes)) saved.add(id);
   }
   await announce(sql, batch.siteId, 'device', [...saved]);
-  return world.changes;
+  return world;
 }
 
 /**

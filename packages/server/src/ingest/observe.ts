@@ -72,6 +72,7 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
     mergeFacts(device, prepared.observation, print, at, context.rules);
   } else mergeHost(device, print, at, context.rules);
   finish(device);
+  world.relink ||= device.dirty.has('identity') || decision.absorb.length > 0;
   return device;
 }
 

@@ -54,6 +54,8 @@ export interface Timed {
 
 /** Tables whose rows have a table of their own; the others are kept as facts, part by part. */
 const MERGED = new Set<TableName>(['interfaces', 'addresses', 'entities', 'neighbours']);
+/** Tables that links are made of. */
+const LINKING = new Set<TableName>(['interfaces', 'neighbours', 'fdb', 'arp']);
 
 /** Merges the `rows` observations of a batch; reads what is stored, writes nothing yet. */
 export async function mergeTables(
@@ -66,11 +68,12 @@ export async function mergeTables(
   const whole: Walked[] = [];
   for (const [device, parts] of byDevice(world, observations)) {
     for (const part of parts.filter(({ observation }) => !MERGED.has(observation.table))) {
-      await keepPart(sql, device, part, writes);
+      if (await keepPart(sql, device, part, writes)) world.relink ||= LINKING.has(part.observation.table);
     }
     whole.push(...(await joinParts(sql, device, parts, writes)));
   }
   const changed = whole.filter((walked) => !unchanged(walked));
+  world.relink ||= changed.some(({ table }) => LINKING.has(table));
   await mergeInterfaceTables(sql, world, of(changed, 'interfaces'), writes, newId);
   await mergeOthers(sql, world, changed, writes);
   return writes;
@@ -169,13 +172,13 @@ async function readPending(
   ].map(({ group, data }) => [Number(group.split('/')[2]), data]);
 }
 
-/** ARP, forwarding table, VLANs, VRFs: each part is one row of facts. */
+/** ARP, forwarding table, VLANs, VRFs: each part is one row of facts. @returns whether it differs from the last one. */
 async function keepPart(
   sql: Sql,
   device: Tracked,
   { observation: o, at }: Timed,
   writes: Writes,
-): Promise<void> {
+): Promise<boolean> {
   const groupOf = (part: number) => (part === 0 ? o.table : `${o.table}/${part}`);
   const group = groupOf(o.part);
   let rows: unknown[] = o.rows;
@@ -185,15 +188,15 @@ async function keepPart(
       `SELECT data FROM device_facts WHERE site_id = $1::uuid AND device_id = $2::uuid AND "group" = $3`,
       [device.row.siteId, device.row.id, group],
     );
-    if (o.rows.length === 0 && !before) return;
+    if (o.rows.length === 0 && !before) return false;
     const known = new Set(o.rows.map((row) => JSON.stringify(row)));
     rows = [...o.rows, ...(before?.data ?? []).filter((row) => !known.has(JSON.stringify(row)))].slice(
       0,
       5000,
     );
   }
-  putFacts(device, group, rows, hashOf(rows), at, o.last ? o.complete === true : true);
-  if (!o.last || o.complete !== true) return;
+  const changed = putFacts(device, group, rows, hashOf(rows), at, o.last ? o.complete === true : true);
+  if (!o.last || o.complete !== true) return changed;
   for (const other of device.facts.keys()) {
     const part = other.startsWith(`${o.table}/`) ? Number(other.slice(o.table.length + 1)) : -1;
     if (part <= o.part) continue;
@@ -201,6 +204,7 @@ async function keepPart(
     device.dirty.delete(other);
     writes.lostFacts.push({ deviceId: device.row.id, group: other });
   }
+  return changed;
 }
 
 /** Notes that a table was walked; true when it is, row for row, the one of the last complete walk. */
@@ -337,7 +341,7 @@ async function mergeOthers(
     `SELECT ${WHOM}, protocol, key, if_index AS "ifIndex", local_port AS "localPort", chassis_id AS "chassisId",
        port_id AS "portId", port_description AS "portDescription", sys_name AS "sysName", sys_descr AS "sysDescr",
        platform, addresses::text[] AS addresses, remote_device_id AS "remoteDeviceId",
-       remote_if_index AS "remoteIfIndex", ${SEEN} FROM neighbours ${WHERE}`,
+       remote_if_index AS "remoteIfIndex", ${SEEN} FROM neighbours ${WHERE} AND protocol <> 'fdb'`,
   );
   for (const walked of neighbours) {
     const { write, remove, changes } = mergeNeighbours({

@@ -55,6 +55,8 @@ export interface World {
   /** Addresses whose device changed: the old one no longer answers there. */
   left: { deviceId: string; address: string }[];
   changes: Change[];
+  /** Something that links are made of is new or differs. */
+  relink: boolean;
 }
 
 type State = Extract<Observation, { kind: 'host' | 'device' | 'rows' }>;
@@ -102,6 +104,7 @@ export const emptyWorld = (siteId: string): World => ({
   absorbing: new Set(),
   left: [],
   changes: [],
+  relink: false,
 });
 
 async function readEvidence(sql: Sql, world: World, keys: readonly EvidenceKey[]): Promise<void> {
