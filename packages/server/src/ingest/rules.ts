@@ -80,9 +80,25 @@ function readYaml(file: string, text: string): unknown {
 function check<T>(file: string, schema: z.ZodType<T>, document: unknown): T {
   const result = schema.safeParse(document);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new RuleError(`${file}: ${issue?.path.join('.') || 'file'}: ${issue?.message ?? 'invalid'}`);
+  const { path, message } = closest(result.error.issues);
+  throw new RuleError(`${file}: ${path.join('.') || 'file'}: ${message}`);
 }
+
+/** Of the ways a value may be written, what is wrong with the one that the writer most likely meant. */
+function closest(issues: readonly z.core.$ZodIssue[]): { path: PropertyKey[]; message: string } {
+  const [issue] = issues;
+  if (!issue) return { path: [], message: 'invalid' };
+  if (issue.code !== 'invalid_union') return issue;
+  // Not the way that misses a member, nor the one that fails at once.
+  const ways = issue.errors
+    .map(closest)
+    .filter(({ path, message }) => path.length > 0 || !/expected \w+, received/.test(message))
+    .sort((a, b) => Number(misses(a)) - Number(misses(b)) || b.path.length - a.path.length);
+  const [meant] = ways;
+  return meant ? { path: [...issue.path, ...meant.path], message: meant.message } : issue;
+}
+
+const misses = ({ message }: { message: string }): boolean => message.endsWith('received undefined');
 
 /** OIDs that a rule reads anything from. */
 const oidsOf = (rule: Rule): string[] => [
