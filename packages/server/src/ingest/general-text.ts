@@ -101,7 +101,8 @@ export function modelIn(text: string, vendor: string | null): Guess | null {
   const segment = (first.split(/[,;(]| - /)[0] ?? '').replace(/\s+v?\d+(\.\d+)+.*$/i, '').trim();
   const parts = segment.split(/\s+/);
   const meaning = parts.filter((word) => !KIND_ONLY.test(word));
-  if (segment.length > 40 || parts.length > 6 || meaning.length === 0 || /[@=<>]/.test(segment)) return null;
+  if (segment.length > 40 || parts.length > 6 || meaning.length === 0) return null;
+  if (/[@=<>]|\bsoftware\b/i.test(segment)) return null;
   const named = withoutVendor(segment, vendor);
   return named && !KIND_ONLY.test(named) && named.toLowerCase() !== vendor?.toLowerCase()
     ? unsure(named)
