@@ -72,6 +72,8 @@ const host = z.object({
   mac: mac.optional(),
   /** Reverse DNS name. */
   hostname: z.string().max(255).optional(),
+  /** Where this sweep read the same agent, which lists `address` as its own and says the same of itself at both. */
+  aliasOf: address.optional(),
 });
 
 /** An SNMP agent answered and was walked: identity, and what classification reads. */
@@ -101,6 +103,8 @@ const device = z.object({
   chassis: z.array(chassis).max(64),
   /** Values that rules ask for: OID → value as text (octets as text by MIB meaning, hex with 0x in front else). */
   vendor: z.record(z.string().max(512), text),
+  /** Texts that are not shown as they came (no UTF-8, control characters): OID → octets in hex, the first 256. */
+  raw: z.record(z.string().max(512), z.string().max(512)).optional(),
   /** Tables that could not be read at all, by name, with the reason. */
   failed: z.record(z.string().max(40), z.string().max(200)).optional(),
 });
@@ -227,12 +231,15 @@ const watch = z.object({
   kind: z.literal('watch'),
   at: time,
   deviceId: z.uuid(),
+  /** `down`: so many requests in a row stayed without an answer. */
   icmp: z.enum(['up', 'down']).optional(),
   rttMs: z.number().min(0).optional(),
   lossPercent: z.number().min(0).max(100).optional(),
   snmp: z.enum(['ok', 'timeout', 'auth-failed']).optional(),
   /** Hundredths of a second. */
   sysUpTime: z.int().optional(),
+  /** sysUpTime went back, and not by its wrap after 497 days; or snmpEngineBoots grew. */
+  restarted: z.boolean().optional(),
   interfaces: z
     .array(
       z.object({
@@ -250,13 +257,18 @@ const watch = z.object({
 const trap = z.object({
   kind: z.literal('trap'),
   at: time,
+  /** Source of the datagram. */
   address,
+  /** The sender behind it, where the trap names another: agent-addr of v1, snmpTrapAddress (RFC 3584 section 3). */
+  agentAddress: address.optional(),
+  /** snmpEngineID of the sender, lower-case hex: only of messages that proved it. */
+  engineId: z.string().max(64).optional(),
   snmpVersion: z.enum(['v1', 'v2c', 'v3']),
   /** snmpTrapOID; v1 traps translated by RFC 3584. */
   trapOid: z.string().max(512),
   sysUpTime: z.int().optional(),
   varbinds: z.array(z.object({ oid: z.string().max(512), type: z.string().max(20), value: text })).max(128),
-  /** Traps of this source dropped by the rate limit since the last one reported. */
+  /** Traps of this source dropped by the rate limit since the last one that was told. */
   dropped: counter.optional(),
 });
 

@@ -59,6 +59,8 @@ export const profileSettings = z.strictObject({
   ratePerNet: z.union([z.int().min(1).max(1_000_000), z.literal('max')]).default(500),
   /** Look up names of alive addresses by reverse DNS. */
   dns: z.boolean().default(false),
+  /** Rounds in which the neighbours that LLDP and CDP name are scanned too, inside the site's networks. */
+  follow: z.int().min(0).max(16).default(0),
   /** Targets left out, in the notation of `targets`. */
   exclude: z.array(z.string().max(200)).max(1000).default([]),
 });
@@ -70,6 +72,6 @@ const standard = profileSettings.parse({});
 export const BUILT_IN_PROFILES = {
   ping: profileSettings.parse({ snmp: null }),
   standard,
-  deep: profileSettings.parse({ snmp: { groups: [...FACT_GROUPS], deviceBudgetMs: 300_000 } }),
+  deep: profileSettings.parse({ snmp: { groups: [...FACT_GROUPS], deviceBudgetMs: 300_000 }, dns: true }),
   snmp: profileSettings.parse({ icmp: null }),
 } as const satisfies Record<string, ProfileSettings>;

@@ -4,14 +4,19 @@
  *
  * Version history (one integer; both sides name theirs, the lower one is spoken):
  * 1  2026-11-21  first
+ * 2  2026-11-21  watching and traps: `watch` names the agents' port and says when more of a list follows, heartbeats
+ *                tell of the watch. Version 1 ignored `watch`, so such a
+ *                collector is given no share of it.
  */
 import { z } from 'zod';
 import { observation, STREAMS } from './observation.ts';
 import { profileSettings } from './profile.ts';
 
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 /** Oldest version this build still speaks. */
 export const PROTOCOL_OLDEST = 1;
+/** The version from which on a collector watches what it is given. */
+export const PROTOCOL_WATCHES = 2;
 
 /** Path of the collector endpoint. */
 export const COLLECTOR_PATH = '/api/collectors/link';
@@ -113,13 +118,32 @@ export const assignment = z.object({
 });
 export type Assignment = z.infer<typeof assignment>;
 
+/** A device to be watched: pinged, and asked by SNMP where a credential is known to work. */
 export const watchTarget = z.object({
   deviceId: z.uuid(),
   address: z.string().max(45),
   credentialId: z.uuid().optional(),
-  ifIndexes: z.array(z.int()).max(1000).optional(),
 });
 export type WatchTarget = z.infer<typeof watchTarget>;
+
+/** Most targets of one `watch` message: with the longest addresses it still fits a frame. */
+export const WATCH_TARGETS = 4000;
+/** Most targets of one collector. */
+export const WATCH_MOST = 40_000;
+
+/** A collector's watch in numbers: devices, and how far it is behind. */
+export const watchHealth = z.object({
+  targets: seq,
+  up: seq,
+  down: seq,
+  /** Left alone because the site's administrator allows them not. */
+  refused: seq,
+  /** Longest that a ping or reading is overdue, milliseconds. */
+  lagMs: seq,
+  /** UDP port on which traps are received; null: none are, for `reason`. */
+  traps: z.object({ port: z.int().nullable(), received: seq, reason: z.string().max(300).optional() }),
+});
+export type WatchHealth = z.infer<typeof watchHealth>;
 
 /** What the server says. */
 export const serverMessage = z.discriminatedUnion('type', [
@@ -144,13 +168,19 @@ export const serverMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ruleset'), ruleset }),
   z.object({
     type: z.literal('watch'),
+    /** Grows with every message of a connection. */
     revision: seq,
-    /** Whole list when true; else only the changes. */
+    /** A whole list begins here: what is neither in this message nor in those that follow it is watched no more. */
     full: z.boolean(),
+    /** The list goes on in the next message; nothing is dropped before it is whole. */
+    more: z.boolean().optional(),
     set: z.array(watchTarget).max(5000),
     remove: z.array(z.uuid()).max(5000),
-    credentials: z.array(wireCredential).max(64),
-    intervals: z.object({ icmpMs: z.int(), snmpMs: z.int() }),
+    /** Credentials that are new or differ: those of the targets, and the v3 users of the site, who may send traps. */
+    credentials: z.array(wireCredential).max(256),
+    intervals: z.object({ icmpMs: z.int().min(1000), snmpMs: z.int().min(1000) }),
+    /** UDP port of the agents; 161 when absent. */
+    port: z.int().min(1).max(65_535).optional(),
   }),
   z.object({ type: z.literal('heartbeat'), time, echo: time }),
   /** Make a new key and say it with `new-key`; the old one stays good until the new one signed a hello. */
@@ -227,6 +257,8 @@ export const collectorMessage = z.discriminatedUnion('type', [
     drops: z.record(z.string().max(40), seq),
     rssBytes: seq.optional(),
     loopDelayMs: z.number().optional(),
+    /** What it watches; absent while it was told nothing. */
+    watch: watchHealth.optional(),
   }),
 ]);
 export type CollectorMessage = z.infer<typeof collectorMessage>;

@@ -90,6 +90,18 @@ describe('targets', () => {
     );
   });
 
+  it('F104: a name is no target, in no notation: nothing is left to be resolved when a sweep begins', () => {
+    for (const name of [
+      'localhost',
+      'router.example.net',
+      'example.net/24',
+      'a.example-b.example',
+      '10.0.0.1.nip.io',
+    ]) {
+      expect(problems(name).map(({ code }) => code)).toEqual(['malformed']);
+    }
+  });
+
   it('tells all problems of one text at once, bounded', () => {
     expect(problems('10.0.0.256 1.1 10.0.0.1').map(({ token }) => token)).toEqual(['10.0.0.256', '1.1']);
     expect(problems('x,'.repeat(500))).toHaveLength(21);

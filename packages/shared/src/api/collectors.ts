@@ -40,6 +40,20 @@ export const collectorHealth = z
     drops: z.record(z.string(), z.int()).meta({ description: 'What it dropped, by reason.', example: {} }),
     rssBytes: z.int().nullable().meta({ example: 104_857_600 }),
     loopDelayMs: z.number().nullable().meta({ example: 1.2 }),
+    watch: z
+      .strictObject({
+        targets: count.meta({ description: 'Devices it watches.' }),
+        up: count,
+        down: count,
+        refused: count.meta({ description: 'Left alone: the settings of its host do not allow them.' }),
+        lagMs: count.meta({ description: 'How long the most overdue ping or reading has waited.' }),
+        traps: z.strictObject({
+          port: z.int().nullable().meta({ description: 'UDP port; null: none are received.', example: 162 }),
+          received: count,
+          reason: z.string().nullable().meta({ description: 'Why none are received.', example: null }),
+        }),
+      })
+      .nullable(),
     engines: z
       .array(z.strictObject({ name: z.string(), ok: z.boolean(), reason: z.string() }))
       .meta({ description: 'Ways to send ICMP on its host.' }),
@@ -198,6 +212,12 @@ export const collectorOperations = {
         description: 'The plaintext, shown once.',
         example: 'rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
       }),
+      install: z.string().nullable().meta({
+        description:
+          'The line to run on the host: fetches the collector from this server, checks its SHA-256, installs and joins it. null: this server was not installed from its package.',
+        example:
+          'curl -fsS https://rollcall.example.net/api/collectors/install.sh | sh -s -- https://rollcall.example.net rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
+      }),
     }),
     envelope: 'item',
     status: 201,
@@ -212,6 +232,34 @@ export const collectorOperations = {
     params: idParams,
     data: z.null(),
     envelope: 'item',
+  },
+  'collectors.installer': {
+    method: 'GET',
+    path: '/api/collectors/install.sh',
+    tag: 'Collectors',
+    summary: 'Script that installs a collector of this version',
+    description:
+      'With the SHA-256 of every package. Its arguments are the address of the server and a join token.',
+    access: 'public',
+    data: z.string(),
+    envelope: 'raw',
+    produces: 'text/x-shellscript',
+    errors: ['not_found'],
+  },
+  'collectors.package': {
+    method: 'GET',
+    path: '/api/collectors/packages/{file}',
+    tag: 'Collectors',
+    summary: 'A package of the collector of this version',
+    description: '`….deb`, and `….tar` with the same files for hosts without dpkg. Names are in the script.',
+    access: 'public',
+    params: z.strictObject({
+      file: z.string().max(120).meta({ example: 'rollcall-collector_0.1.0_amd64.deb' }),
+    }),
+    data: z.string(),
+    envelope: 'raw',
+    produces: 'application/octet-stream',
+    errors: ['not_found'],
   },
   'collectors.join': {
     method: 'POST',

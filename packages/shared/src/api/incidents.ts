@@ -16,7 +16,7 @@ import {
 } from './operation.ts';
 
 const time = unixSeconds;
-const maybeTime = unixSeconds.nullable();
+const maybeTime = time.nullable();
 const severity = z.int().min(1).max(5).meta({ description: '1 critical … 5 info.', example: 2 });
 const priority = z.int().min(1).max(4).meta({ description: '1 highest … 4 lowest.', example: 3 });
 const eventStatus = z
@@ -35,6 +35,15 @@ const caseStatus = z
 /** Why an event closed: by its opposite, by hand, by age (a notice), or with what it was about. */
 export const CLOSE_REASONS = ['cleared', 'manual', 'expired', 'deleted'] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];
+
+/** What ends an acknowledgement: nothing before the event closes, or that it happens again or something worse does. */
+export const ACKNOWLEDGED_UNTIL = ['clear', 'worse'] as const;
+const acknowledgedUntil = z.enum(ACKNOWLEDGED_UNTIL).meta({
+  description:
+    '`clear`: until the event closes. `worse`: until it happens again, or its device has a more severe one; it is open again then.',
+  example: 'clear',
+});
+export type AcknowledgedUntil = z.infer<typeof acknowledgedUntil>;
 
 export const event = z
   .strictObject({
@@ -59,9 +68,11 @@ export const event = z
     timestamp: time.meta({ description: 'Last occurrence.' }),
     acknowledgedAt: maybeTime,
     acknowledgedBy: z.string().nullable(),
+    acknowledgedUntil: acknowledgedUntil.nullable(),
     closedAt: maybeTime,
     closedBy: z.string().nullable(),
     closeReason: z.enum(CLOSE_REASONS).nullable(),
+    maintenanceUntil: maybeTime.meta({ description: 'Raised in maintenance: in no case before this.' }),
   })
   .meta({ id: 'Event' });
 export type Event = z.infer<typeof event>;
@@ -255,9 +266,11 @@ export const incidentOperations = {
     summary: 'Say that somebody looks after an event',
     access: 'operator',
     params: idParams,
+    body: z.strictObject({ until: acknowledgedUntil.default('clear') }).default({ until: 'clear' }),
     data: event,
     envelope: 'item',
     errors: ['conflict'],
+    example: { until: 'worse' },
   },
   'events.close': {
     method: 'POST',

@@ -2,9 +2,11 @@
 import { accountOperations } from './accounts.ts';
 import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
+import { deliveryOperations } from './deliveries.ts';
 import { incidentOperations } from './incidents.ts';
 import { interfaceOperations } from './interfaces.ts';
 import { inventoryOperations } from './inventory.ts';
+import { maintenanceOperations } from './maintenance.ts';
 import { profileOperations } from './profiles.ts';
 import { scanOperations } from './scans.ts';
 import { serviceOperations } from './service.ts';
@@ -20,6 +22,8 @@ export const operations = {
   ...inventoryOperations,
   ...interfaceOperations,
   ...incidentOperations,
+  ...maintenanceOperations,
+  ...deliveryOperations,
   ...serviceOperations,
 };
 export type Operations = typeof operations;

@@ -50,6 +50,10 @@ export const networkInterface = z
     lastChange: maybeTime,
     addresses: z.array(address),
     vlan: z.int().nullable(),
+    duplex: z
+      .enum(['half', 'full', 'unknown'])
+      .nullable()
+      .meta({ description: 'Read from watched devices only.', example: 'full' }),
     neighbour: z
       .strictObject({
         deviceId: id.nullable(),

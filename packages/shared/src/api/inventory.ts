@@ -79,7 +79,15 @@ export const deviceNeighbour = z
     ifIndex: z.int().nullable(),
     localPort: text('Gi1/0/48'),
     deviceId: id.nullable().meta({ description: 'The device at the far end, once it is known and visible.' }),
-    name: text('dist-2'),
+    name: z.string().nullable().meta({
+      example: 'dist-2',
+      description:
+        'Name of that device; while it is unknown what the far end calls itself, else how it describes itself.',
+    }),
+    sysName: z.string().nullable().meta({
+      example: 'dist-2.example.net',
+      description: 'What the far end calls itself.',
+    }),
     port: text('Te1/1/1'),
     platform: text('cisco WS-C3850'),
     addresses: z.array(address),
@@ -232,6 +240,11 @@ export const deviceExplanation = z
     overrides: z.strictObject({ name: z.string().nullable(), class: deviceClass.nullable() }),
     /** What was read, and when it was last seen whole. */
     facts: z.array(z.strictObject({ group: z.string(), seenAt: time, complete: z.boolean() })),
+    raw: z.record(z.string(), z.string()).meta({
+      description:
+        'Texts that are not shown as the agent sent them (no UTF-8, control characters): OID → its octets in hex.',
+      example: { '1.3.6.1.2.1.1.6.0': '4dfc6e6368656e' },
+    }),
   })
   .meta({ id: 'DeviceExplanation' });
 export type DeviceExplanation = z.infer<typeof deviceExplanation>;

@@ -21,17 +21,24 @@ export const siteSettings = z
       .min(1)
       .max(1000)
       .meta({ description: 'Scans in a row without a device until it counts as gone.' }),
-    caseWindowSeconds: z
-      .int()
-      .min(0)
-      .max(86_400)
-      .meta({ description: 'Events this close together may share a case.' }),
+    caseWindowSeconds: z.int().min(0).max(86_400).meta({
+      description: 'Events of linked devices within this time of the first share its case. Default: 300.',
+    }),
     snmpPort: z
       .int()
       .min(1)
       .max(65_535)
       .meta({ description: 'UDP port of the SNMP agents, where a profile names none. Default: 161.' }),
-    caseMinimumEvents: z.int().min(1).max(1000).meta({ description: 'Open events until a case is made.' }),
+    caseReopenSeconds: z
+      .int()
+      .min(0)
+      .max(7 * 86_400)
+      .meta({ description: 'A resolved case takes the same trouble back for this long. Default: 3600.' }),
+    caseMinimumEvents: z
+      .int()
+      .min(1)
+      .max(1000)
+      .meta({ description: 'Events of a device that are open at once until a case is made. Default: 1.' }),
   })
   .partial()
   .meta({ id: 'SiteSettings' });

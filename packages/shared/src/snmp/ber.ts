@@ -152,7 +152,7 @@ export class BerReader {
     const { bytes } = this;
     const stop = this.position + length;
     let position = this.position;
-    let text = '';
+    let end = 0;
     let arcs = 1;
     let arc = 0;
     while (position < stop) {
@@ -165,15 +165,17 @@ export class BerReader {
       }
       if (arcs === 1) {
         const root = arc < 40 ? 0 : arc < 80 ? 1 : 2;
-        text = `${root}.${arc - root * 40}`;
-      } else {
-        text += `.${arc}`;
+        end = writeDecimal(root, 0);
+        arc -= root * 40;
       }
+      oidText[end++] = DOT;
+      end = writeDecimal(arc, end);
       if (++arcs > MOST_ARCS) throw new BerError('bad-oid');
       arc = 0;
     }
     this.position = stop;
-    return text;
+    // One string at the end: a walk reads more OIDs than anything else, and pieces of text are what it would leave behind.
+    return oidText.toString('latin1', 0, end);
   }
 
   #length(): number {
@@ -193,6 +195,24 @@ export class BerReader {
     this.position = position;
     return length;
   }
+}
+
+const DOT = 46;
+const ZERO = 48;
+/** Where the text of an OID is put together: every sub-identifier has ten digits and a dot at most. */
+const oidText = Buffer.alloc((MOST_ARCS + 1) * 11);
+
+/** Writes a whole number into `oidText` and answers where it ends. */
+function writeDecimal(value: number, at: number): number {
+  let end = at + 1;
+  for (let bound = 10; value >= bound; bound *= 10) end += 1;
+  let rest = value;
+  for (let i = end - 1; i >= at; i--) {
+    const next = Math.floor(rest / 10);
+    oidText[i] = ZERO + rest - next * 10;
+    rest = next;
+  }
+  return end;
 }
 
 /** Largest UDP payload over IPv4; no message is longer. */

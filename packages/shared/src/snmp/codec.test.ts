@@ -261,6 +261,15 @@ describe('what real agents send a little wrong is read', () => {
   ])('%s', (tlv, expected) => {
     expect(typed(tlv)).toEqual(expected);
   });
+  it.each([
+    ['Counter64 at its end', '46 09 00 ff ff ff ff ff ff ff ff', 18_446_744_073_709_551_615n],
+    ['Counter64 beyond what a double holds', '46 07 20 00 00 00 00 00 01', 9_007_199_254_740_993n],
+    ['Counter32 at its end', '41 05 00 ff ff ff ff', 4_294_967_295],
+    ['TimeTicks before they wrap, after 497 days', '43 05 00 ff ff ff ff', 4_294_967_295],
+    ['TimeTicks after it', '43 01 00', 0],
+  ])('E83: %s is kept exactly', (_name, tlv, value) => {
+    expect(typed(tlv)).toEqual([expect.any(String), value]);
+  });
   it('a request id sent back unsigned in five octets', () => {
     const reader = new BerReader(Buffer.from('a20d020500fffffffe020100020100', 'hex'));
     reader.bytes[1] = reader.bytes.length - 2;

@@ -1,0 +1,324 @@
+/** Who is told about cases, how, and what became of it. */
+import { z } from 'zod';
+import type { Operation } from './operation.ts';
+import { id, idParams, line, paging, siteFilter, sortBy, unixSeconds } from './operation.ts';
+
+const time = unixSeconds;
+const maybeTime = unixSeconds.nullable();
+
+/** What subscribers are told of. `case.reopened`: a resolved case that trouble came back to. */
+export const NOTICE_TYPES = ['case.opened', 'case.changed', 'case.reopened', 'case.resolved'] as const;
+export const noticeType = z.enum(NOTICE_TYPES);
+export type NoticeType = z.infer<typeof noticeType>;
+
+// ── Subscriptions ────────────────────────────────────────────────────────────────────────────────────────────
+
+const subscriptionName = line(100).meta({ example: 'Ticket system' });
+const url = z.string().trim().max(2000).meta({
+  description: 'http or https, without user name and password; redirects are not followed.',
+  example: 'https://tickets.example.net/hooks/rollcall',
+});
+/** The grammar is the mail server's business; this keeps out what would be another header or another address. */
+const mailAddress = z
+  .string()
+  .trim()
+  .max(254)
+  .regex(/^[^\s@<>,;:"()[\]\\\p{Cc}]+@[^\s@<>,;:"()[\]\\\p{Cc}]+$/u, 'must be an e-mail address')
+  .meta({ example: 'noc@example.net' });
+const addresses = z.array(mailAddress).min(1).max(50);
+const types = z.array(noticeType).min(1).max(NOTICE_TYPES.length);
+const siteIds = z.array(z.uuid().toLowerCase()).max(1000);
+const severityMost = z
+  .int()
+  .min(1)
+  .max(5)
+  .meta({ description: 'Inclusive ceiling: 3 tells of severities 1, 2 and 3.', example: 3 });
+const allowPrivate = z.boolean().meta({
+  description:
+    'The target may be a private, loopback or link-local address. Only an administrator who sees every site may set it.',
+});
+
+export const subscription = z
+  .strictObject({
+    id,
+    name: z.string().meta({ example: 'Ticket system' }),
+    kind: z.enum(['webhook', 'email']),
+    url: z.string().nullable().meta({ description: 'Of a webhook.' }),
+    addresses: z.array(z.string()).meta({ description: 'Of an e-mail subscription.' }),
+    types: z.array(noticeType),
+    severity: severityMost,
+    allSites: z.boolean(),
+    siteIds: z.array(id).meta({ description: 'The sites it is about, unless all.' }),
+    allowPrivate: z.boolean(),
+    enabled: z.boolean(),
+    disabledReason: z.string().meta({ description: 'Why it was disabled by itself; else empty.' }),
+    failingSince: maybeTime.meta({ description: 'Nothing was delivered since; null: the last one was.' }),
+    lastDeliveredAt: maybeTime,
+    waiting: z.int().min(0).meta({ description: 'Deliveries that were not made yet.' }),
+    createdAt: time,
+  })
+  .meta({ id: 'Subscription' });
+export type Subscription = z.infer<typeof subscription>;
+
+const draft = {
+  name: subscriptionName,
+  types: types.default(['case.opened', 'case.reopened', 'case.resolved']),
+  severity: severityMost.default(5),
+  allSites: z.boolean().optional().meta({ description: 'Without it: true unless `siteIds` names some.' }),
+  siteIds: siteIds.default([]),
+  enabled: z.boolean().default(true),
+};
+export const subscriptionRequest = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('webhook'), url, allowPrivate: allowPrivate.default(false), ...draft }),
+  z.strictObject({ kind: z.literal('email'), addresses, ...draft }),
+]);
+export type SubscriptionRequest = z.output<typeof subscriptionRequest>;
+export const subscriptionChange = z
+  .strictObject({
+    name: subscriptionName.optional(),
+    url: url.optional(),
+    allowPrivate: allowPrivate.optional(),
+    addresses: addresses.optional(),
+    types: types.optional(),
+    severity: severityMost.optional(),
+    allSites: z.boolean().optional(),
+    siteIds: siteIds.optional(),
+    enabled: z.boolean().optional(),
+  })
+  .refine((change) => Object.keys(change).length > 0, 'nothing to change');
+
+const secret = z.strictObject({
+  secret: z.string().nullable().meta({
+    description: 'Of a webhook, shown this once: what its signatures are checked with (Standard Webhooks).',
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  }),
+});
+
+// ── Deliveries ───────────────────────────────────────────────────────────────────────────────────────────────
+
+export const DELIVERY_STATUSES = ['queued', 'delivered', 'failed'] as const;
+const attempt = z.strictObject({
+  at: time,
+  status: z.int().nullable().meta({ description: 'HTTP status, or reply code of the mail server.' }),
+  error: z.string(),
+  ms: z.int().min(0),
+});
+export const delivery = z
+  .strictObject({
+    id: id.meta({ description: 'Also the `webhook-id`: the same at every attempt.' }),
+    subscriptionId: id,
+    subscription: z.string(),
+    siteId: id.nullable(),
+    caseId: id.nullable().meta({ description: 'Null: a test.' }),
+    caseNumber: z.int().nullable(),
+    type: z.enum([...NOTICE_TYPES, 'test']),
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z.int().min(0),
+    createdAt: time,
+    nextAttemptAt: maybeTime,
+    finishedAt: maybeTime,
+    responseStatus: z.int().nullable(),
+    error: z.string().meta({ description: 'What went wrong last; empty when nothing did.' }),
+  })
+  .meta({ id: 'Delivery' });
+export type Delivery = z.infer<typeof delivery>;
+export const deliveryDetail = z
+  .strictObject({
+    ...delivery.shape,
+    payload: z.record(z.string(), z.unknown()).meta({ description: 'What is sent.' }),
+    log: z.array(attempt).meta({ description: 'Attempts, oldest first.' }),
+  })
+  .meta({ id: 'DeliveryDetail' });
+export type DeliveryDetail = z.infer<typeof deliveryDetail>;
+
+// ── Mail ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const mailSettings = z
+  .strictObject({
+    host: z.string().meta({ description: 'Empty: no mail is sent.', example: 'smtp.example.net' }),
+    port: z.int().min(1).max(65_535),
+    security: z.enum(['tls', 'starttls', 'none']).meta({
+      description: '`tls` from the first byte (465), `starttls` required (587), or `none` in the clear (25).',
+    }),
+    user: z.string(),
+    password: z.enum(['set', 'none']).meta({ description: 'Written, never read.' }),
+    from: z.string().meta({ example: 'rollcall@example.net' }),
+    updatedAt: maybeTime,
+  })
+  .meta({ id: 'MailSettings' });
+export type MailSettings = z.infer<typeof mailSettings>;
+
+export const deliveryOperations = {
+  'subscriptions.list': {
+    method: 'GET',
+    path: '/api/subscriptions',
+    tag: 'Notifications',
+    summary: 'List who is told about cases',
+    description: 'Those that are only about sites of the caller.',
+    access: 'admin',
+    query: z.strictObject({ ...paging, sort: sortBy(['name', 'createdAt']) }),
+    data: subscription,
+    envelope: 'list',
+  },
+  'subscriptions.get': {
+    method: 'GET',
+    path: '/api/subscriptions/{id}',
+    tag: 'Notifications',
+    summary: 'Get a subscription',
+    access: 'admin',
+    params: idParams,
+    data: subscription,
+    envelope: 'item',
+  },
+  'subscriptions.create': {
+    method: 'POST',
+    path: '/api/subscriptions',
+    tag: 'Notifications',
+    summary: 'Tell a webhook or people by e-mail about cases',
+    description:
+      'The answer to a new webhook holds its secret, once. For all sites only by an administrator who sees every site.',
+    access: 'admin',
+    body: subscriptionRequest,
+    data: subscription,
+    extra: secret,
+    envelope: 'item',
+    status: 201,
+    errors: ['conflict'],
+    example: {
+      kind: 'webhook',
+      name: 'Ticket system',
+      url: 'https://tickets.example.net/hooks/rollcall',
+      severity: 3,
+      allSites: true,
+    },
+  },
+  'subscriptions.update': {
+    method: 'PATCH',
+    path: '/api/subscriptions/{id}',
+    tag: 'Notifications',
+    summary: 'Change a subscription',
+    description: 'Enabling one that was disabled by itself lets it begin anew.',
+    access: 'admin',
+    params: idParams,
+    body: subscriptionChange,
+    data: subscription,
+    envelope: 'item',
+    errors: ['conflict'],
+    example: { enabled: true },
+  },
+  'subscriptions.delete': {
+    method: 'DELETE',
+    path: '/api/subscriptions/{id}',
+    tag: 'Notifications',
+    summary: 'Delete a subscription',
+    description: 'With its deliveries.',
+    access: 'admin',
+    params: idParams,
+    data: z.null(),
+    envelope: 'item',
+  },
+  'subscriptions.rotate': {
+    method: 'POST',
+    path: '/api/subscriptions/{id}/rotate',
+    tag: 'Notifications',
+    summary: 'Give a webhook a new secret',
+    description: 'For a day each delivery bears a signature by the old one, too.',
+    access: 'admin',
+    params: idParams,
+    data: subscription,
+    extra: secret,
+    envelope: 'item',
+    errors: ['conflict'],
+  },
+  'subscriptions.test': {
+    method: 'POST',
+    path: '/api/subscriptions/{id}/test',
+    tag: 'Notifications',
+    summary: 'Send a test',
+    description: 'Queues a delivery of type `test` about nothing; it is made at once and stands in the log.',
+    access: 'admin',
+    params: idParams,
+    data: delivery,
+    envelope: 'item',
+    status: 202,
+  },
+  'deliveries.list': {
+    method: 'GET',
+    path: '/api/deliveries',
+    tag: 'Notifications',
+    summary: 'List deliveries, newest first',
+    access: 'admin',
+    query: z.strictObject({
+      ...paging,
+      site: siteFilter,
+      subscription: z.uuid().toLowerCase().optional().meta({ description: 'Only of this subscription.' }),
+      status: z.enum(DELIVERY_STATUSES).optional(),
+    }),
+    data: delivery,
+    envelope: 'list',
+  },
+  'deliveries.get': {
+    method: 'GET',
+    path: '/api/deliveries/{id}',
+    tag: 'Notifications',
+    summary: 'One delivery with its payload and attempts',
+    access: 'admin',
+    params: idParams,
+    data: deliveryDetail,
+    envelope: 'item',
+  },
+  'deliveries.resend': {
+    method: 'POST',
+    path: '/api/deliveries/{id}/resend',
+    tag: 'Notifications',
+    summary: 'Send a delivery again',
+    description: 'Under its own id, at once, and with a day of attempts more.',
+    access: 'admin',
+    params: idParams,
+    data: delivery,
+    envelope: 'item',
+    status: 202,
+    errors: ['conflict'],
+  },
+  'mail.get': {
+    method: 'GET',
+    path: '/api/mail',
+    tag: 'Notifications',
+    summary: 'How mail is sent',
+    description: 'Only by an administrator who sees every site.',
+    access: 'admin',
+    data: mailSettings,
+    envelope: 'item',
+  },
+  'mail.update': {
+    method: 'PUT',
+    path: '/api/mail',
+    tag: 'Notifications',
+    summary: 'Set how mail is sent',
+    description:
+      'Only by an administrator who sees every site. A password that is left out stays as it is while the host does.',
+    access: 'admin',
+    body: z.strictObject({
+      host: z
+        .string()
+        .trim()
+        .max(253)
+        .regex(/^[\w.:-]*$/, 'must be a host name or an address'),
+      port: z.int().min(1).max(65_535).default(587),
+      security: z.enum(['tls', 'starttls', 'none']).default('starttls'),
+      user: z.string().max(254).default(''),
+      password: z.string().max(1000).optional().meta({ writeOnly: true }),
+      from: mailAddress,
+    }),
+    data: mailSettings,
+    envelope: 'item',
+    example: {
+      host: 'smtp.example.net',
+      port: 587,
+      security: 'starttls',
+      user: 'rollcall',
+      password: 'correct horse',
+      from: 'rollcall@example.net',
+    },
+  },
+} as const satisfies Record<string, Operation>;
