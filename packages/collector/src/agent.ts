@@ -13,11 +13,15 @@ import { Link } from './link/link.ts';
 import type { LinkState } from './link/states.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { Refusal, systemReason } from './refusal.ts';
+import { Paces } from './runner/paces.ts';
 import { Runner, type RunnerLimits } from './runner/runner.ts';
 import { Scope } from './scope.ts';
 import { isLoopback } from './server-address.ts';
 import { type Network, openNetwork } from './sweep/tools.ts';
+import { openOwnEngine } from './traps/own-engine.ts';
+import { Traps } from './traps/traps.ts';
 import { VERSION } from './version.ts';
+import { Watch } from './watch/watch.ts';
 
 export interface CollectorOptions {
   stateFolder: string;
@@ -32,6 +36,8 @@ export interface RunningCollector {
   readonly link: LinkState;
   /** Whether results can be kept; a reason when not. */
   readonly paused: string | null;
+  /** Why it should be started again, as far as it can tell; null when all is well. For a watchdog. */
+  ailment(): string | null;
   /** New settings for scope, rates and jobs; the others need a restart. */
   apply(settings: Settings): void;
   /** Stops sweeps, keeps what they found, closes the link. Resolves within some seconds; may be called twice. */
@@ -56,6 +62,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
   const stopAll = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
+  const vigil = new Vigil(clock);
   try {
     const { lock, loaded } = await takeFolder(stateFolder);
     stops.push(() => lock.release());
@@ -66,22 +73,44 @@ export async function startCollector(options: CollectorOptions): Promise<Running
     stops.push(() => network.close());
     for (const choice of network.chosen.choices) log.info(describeChoice(choice));
     const limits = (from: Settings): RunnerLimits => limitsOf(from, loaded.identity);
+    const paces = new Paces(capsOf(settings), clock);
     const runner = new Runner({
       tools: network.tools,
       outbox,
       clock,
       log,
+      paces,
       limits: limits(settings),
       say: (message) => link.say(message),
     });
     stops.push(() => within(SETTLE_MS, runner.stop(), clock));
-    const health = new Health(clock, outbox);
+    const { scope } = limits(settings);
+    // Its rate is the list's; only the caps of the site's administrator slow it down.
+    const watchPace = paces.take({ rate: 'max', ratePerNet: 'max' }).pace;
+    const linked = () => link.state === 'ready';
+    const watch = new Watch({ tools: network.tools, outbox, clock, log, pace: watchPace, scope, linked });
+    stops.push(async () => watch.stop());
+    const traps = await Traps.open(
+      {
+        outbox,
+        clock,
+        log,
+        scope,
+        engine: openOwnEngine(stateFolder, loaded.identity.collector, clock),
+        users: () => watch.users,
+        knows: (address) => watch.knows(address),
+        nudge: (address, port) => watch.nudge(address, port),
+      },
+      settings.traps,
+    );
+    stops.push(() => traps.close());
+    const health = new Health(clock, outbox, watch, traps);
     stops.push(() => health.stop());
     const link: Link = new Link({
       clock,
       log,
       collector: {
-        ...speaker({ identity, keys: new Keys(stateFolder, loaded.key), outbox, runner, clock, log }),
+        ...speaker({ identity, keys: new Keys(stateFolder, loaded.key), outbox, runner, watch, clock, log }),
         about: () => ({
           software: `rollcall-collector ${VERSION}`,
           hostname: hostname(),
@@ -90,7 +119,10 @@ export async function startCollector(options: CollectorOptions): Promise<Running
         }),
         health: () => health.beat(),
       },
-      ...(options.onLink ? { onState: options.onLink } : {}),
+      onState: (state) => {
+        vigil.entered(state);
+        options.onLink?.(state);
+      },
     });
     stops.push(() => link.stop());
     let stopping: Promise<void> | undefined;
@@ -102,7 +134,14 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       get paused() {
         return outbox.status().paused;
       },
-      apply: (changed) => runner.limit(limits(changed)),
+      ailment: () => vigil.ailment(outbox.stalledMs),
+      apply: (changed) => {
+        const narrowed = limits(changed);
+        paces.limit(capsOf(changed));
+        runner.limit(narrowed);
+        watch.limit(narrowed.scope);
+        traps.limit(narrowed.scope);
+      },
       stop: () => {
         stopping ??= stopAll();
         return stopping;
@@ -173,6 +212,7 @@ function speaker({
   keys,
   outbox,
   runner,
+  watch,
   clock,
   log,
 }: {
@@ -180,6 +220,7 @@ function speaker({
   keys: Keys;
   outbox: Outbox;
   runner: Runner;
+  watch: Watch;
   clock: Clock;
   log: Logger;
 }) {
@@ -197,7 +238,7 @@ function speaker({
     assign: runner.assign.bind(runner),
     cancel: runner.cancel.bind(runner),
     rules: runner.rules.bind(runner),
-    watch: () => log.debug('watching devices is not part of this version'),
+    watch: watch.take.bind(watch),
     wentBack: async (reason: string) => {
       const now = clock.monotonic();
       if (now - begunAnewAt < ANEW_MS) {
@@ -213,10 +254,13 @@ function speaker({
 }
 
 /** Local limits. Loopback is swept unasked only where the server is on this machine too: a laboratory. */
-const limitsOf = ({ jobs, allow, deny, rate, ratePerNet }: Settings, { server }: Identity): RunnerLimits => ({
+const limitsOf = ({ jobs, allow, deny }: Settings, { server }: Identity): RunnerLimits => ({
   jobs,
   scope: new Scope({ allow, deny, loopback: isLoopback(new URL(server).hostname) }),
-  caps: { rate: rate ?? USUAL_RATE, ratePerNet: ratePerNet ?? USUAL_RATE_PER_NET },
+});
+const capsOf = ({ rate, ratePerNet }: Settings) => ({
+  rate: rate ?? USUAL_RATE,
+  ratePerNet: ratePerNet ?? USUAL_RATE_PER_NET,
 });
 
 const enginesOf = ({ chosen }: Network) =>
@@ -229,15 +273,50 @@ const enginesOf = ({ chosen }: Network) =>
     ...(engine === null ? [] : [{ name: `${engine} IPv${family}`, ok: true, reason: '' }]),
   ]);
 
+/** States of the link that end by themselves within seconds, whatever the server does. */
+const BRIEF: readonly LinkState[] = ['connecting', 'challenged', 'greeting', 'draining'];
+/** Twice what any of them may take, and far more than a commit takes on the slowest disk that works. */
+const STUCK_MS = 60_000;
+
+/** Watches that the parts go on. A server that is away is no ailment, nor is a disk that reports its fault. */
+class Vigil {
+  readonly #clock: Clock;
+  #state: LinkState = 'waiting';
+  #since: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#since = clock.monotonic();
+  }
+
+  entered(state: LinkState): void {
+    this.#state = state;
+    this.#since = this.#clock.monotonic();
+  }
+
+  ailment(outboxStalledMs: number): string | null {
+    const linkMs = this.#clock.monotonic() - this.#since;
+    if (BRIEF.includes(this.#state) && linkMs > STUCK_MS)
+      return `the link is stuck: ${this.#state} since ${Math.round(linkMs / 1000)} s`;
+    if (outboxStalledMs > STUCK_MS)
+      return `the outbox is stuck: one commit takes ${Math.round(outboxStalledMs / 1000)} s`;
+    return null;
+  }
+}
+
 /** What a heartbeat tells. */
 class Health {
   readonly #clock: Clock;
   readonly #outbox: Outbox;
+  readonly #watch: Watch;
+  readonly #traps: Traps;
   readonly #delay: IntervalHistogram;
 
-  constructor(clock: Clock, outbox: Outbox) {
+  constructor(clock: Clock, outbox: Outbox, watch: Watch, traps: Traps) {
     this.#clock = clock;
     this.#outbox = outbox;
+    this.#watch = watch;
+    this.#traps = traps;
     this.#delay = monitorEventLoopDelay({ resolution: 20 });
     this.#delay.enable();
   }
@@ -249,9 +328,10 @@ class Health {
     return {
       time: this.#clock.now(),
       outbox: { depth, bytes, oldest: oldest === null ? null : Math.max(0, oldest) },
-      drops,
+      drops: { ...drops, ...this.#traps.drops },
       rssBytes: process.memoryUsage.rss(),
       loopDelayMs,
+      watch: { ...this.#watch.status(), traps: this.#traps.status() },
     };
   }
 

@@ -2,13 +2,12 @@
  * Settings of a collector: the file of the site's administrator, then the environment. Strict: what is not understood is
  * refused, with the line. What stands here wins over whatever the server asks for.
  */
-import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
-import type { Document, isMap as IsMap, LineCounter } from 'yaml';
+import { readSettingsFile, SettingsError } from '@rollcall/shared/settings-file';
 import { z } from 'zod';
-import { Refusal, systemReason } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 
 export const CONFIG_FILE = '/etc/rollcall/collector.yaml';
 const MIB = 1024 * 1024;
@@ -49,6 +48,15 @@ export const settings = z.strictObject({
     .array(z.enum(ENGINES))
     .min(1)
     .default([...ENGINES]),
+  /** SNMP traps and informs that devices send here. */
+  traps: z
+    .strictObject({
+      /** UDP port; below 1024 it needs CAP_NET_BIND_SERVICE. 0: none are received. */
+      port: z.int().min(0).max(65_535).default(162),
+      /** Traps of one source per second, at most; ten seconds' worth at once. */
+      perSecond: z.number().min(0.1).max(1000).default(5),
+    })
+    .prefault({}),
   outbox: z
     .strictObject({
       /** Most observations kept, MiB. */
@@ -71,6 +79,8 @@ const VARIABLES: Record<string, { path: [string, ...string[]]; kind: 'text' | 'n
   ROLLCALL_COLLECTOR_RATE_PER_NET: { path: ['ratePerNet'], kind: 'number' },
   ROLLCALL_COLLECTOR_JOBS: { path: ['jobs'], kind: 'number' },
   ROLLCALL_COLLECTOR_ENGINES: { path: ['engines'], kind: 'list' },
+  ROLLCALL_COLLECTOR_TRAPS_PORT: { path: ['traps', 'port'], kind: 'number' },
+  ROLLCALL_COLLECTOR_TRAPS_PER_SECOND: { path: ['traps', 'perSecond'], kind: 'number' },
   ROLLCALL_COLLECTOR_OUTBOX_MEGABYTES: { path: ['outbox', 'megabytes'], kind: 'number' },
   ROLLCALL_COLLECTOR_OUTBOX_DAYS: { path: ['outbox', 'days'], kind: 'number' },
   ROLLCALL_COLLECTOR_OUTBOX_FREE_MEGABYTES: { path: ['outbox', 'freeMegabytes'], kind: 'number' },
@@ -85,8 +95,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export async function readConfig(env: Environment, file?: string): Promise<Settings> {
   const named = file ?? env.ROLLCALL_COLLECTOR_CONFIG;
-  const text = readFile(named ?? CONFIG_FILE, named !== undefined);
-  const from = text === null ? {} : await parseFile(named ?? CONFIG_FILE, text);
+  const from = await fileSettings(named ?? CONFIG_FILE, named !== undefined);
   const merged = structuredClone(from) as Record<string, unknown>;
   for (const [variable, { path, kind }] of Object.entries(VARIABLES)) {
     const value = env[variable];
@@ -98,62 +107,28 @@ export async function readConfig(env: Environment, file?: string): Promise<Setti
   return settings.parse(merged);
 }
 
-function readFile(file: string, needed: boolean): string | null {
+/** The file as it stands, checked as a whole; the first thing wrong is told with its line. */
+async function fileSettings(path: string, needed: boolean): Promise<Record<string, unknown>> {
   try {
-    const text = readFileSync(file, 'utf8');
-    const mode = statSync(file).mode & 0o777;
-    if (mode & 0o002) {
-      throw new Refusal(`${file} can be written by anyone (mode ${mode.toString(8)}): "chmod o-w ${file}"`);
-    }
-    return text;
+    const file = await readSettingsFile(path, needed);
+    if (!file) return {};
+    const checked = settings.safeParse(file.value);
+    if (checked.success) return file.value;
+    const [issue] = checked.error.issues;
+    const where =
+      issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
+    throw file.wrong(where, wordsOf(checked.error));
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    if (!needed && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new Refusal(`cannot read the settings ${file}: ${systemReason(error)}`);
+    throw error instanceof SettingsError ? new Refusal(error.message) : error;
   }
-}
-
-/** Checks the file as a whole; the first thing wrong is told with its line. */
-async function parseFile(file: string, text: string): Promise<object> {
-  // Loaded only where there is a file: a sweep from the command line starts sooner.
-  const { isMap, LineCounter, parseDocument } = await import('yaml');
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [syntax] = document.errors;
-  if (syntax) throw new Refusal(`${file}:${lines.linePos(syntax.pos[0]).line}: ${syntax.message}`);
-  const value: unknown = document.toJS() ?? {};
-  const checked = settings.safeParse(value);
-  if (checked.success) return value as object;
-  const [issue] = checked.error.issues;
-  const path =
-    issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
-  throw new Refusal(`${file}:${lineOf(document, path, lines, isMap)}: ${wordsOf(checked.error)}`);
-}
-
-function lineOf(
-  document: Document.Parsed,
-  path: readonly PropertyKey[],
-  lines: LineCounter,
-  isMap: typeof IsMap,
-): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const parent: unknown =
-      length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const key = path[length - 1];
-    const pair = isMap(parent) && parent.items.find((item) => String(item.key) === String(key));
-    const node = pair ? pair.key : document.getIn(path.slice(0, length), true);
-    const range = (node as { range?: [number, number, number] | null } | null | undefined)?.range;
-    if (range) return lines.linePos(range[0]).line;
-  }
-  return 1;
 }
 
 function wordsOf(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue?.code === 'unrecognized_keys') {
-    const known = Object.keys(
-      issue.path[0] === 'outbox' ? settings.shape.outbox.unwrap().shape : settings.shape,
-    );
+    const { outbox, traps } = settings.shape;
+    const inner = { outbox, traps }[String(issue.path[0])];
+    const known = Object.keys(inner ? inner.unwrap().shape : settings.shape);
     return `there is no setting "${issue.keys[0]}" here; there are: ${known.join(', ')}`;
   }
   const path = issue?.path.filter((part) => typeof part === 'string').join('.');

@@ -5,8 +5,11 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import {
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
+  ftruncateSync,
+  linkSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -159,9 +162,20 @@ export class Keys {
   }
 }
 
-/** Writes the identity so that after a crash the old or the new one is there, whole. */
+/**
+ * Writes the identity so that after a crash the old or the new one is there, whole. The file before it stays as the
+ * place of the next one: a disk without a free block, full of an outbox that waits for the link, lets the link come back.
+ */
 export function saveIdentity(folder: string, value: Identity): void {
-  writeWhole(join(folder, FILE), `${JSON.stringify(value, null, 2)}\n`, 0o600);
+  const file = join(folder, FILE);
+  const [next, last] = [`${file}.new`, `${file}.old`];
+  const text = `${JSON.stringify(value, null, 2)}\n`;
+  if (!overwritten(next, text)) writeNew(next, text, 0o600);
+  rmSync(last, { force: true });
+  if (existsSync(file)) linkSync(file, last);
+  renameSync(next, file);
+  if (existsSync(last)) renameSync(last, next);
+  syncFolder(folder);
 }
 
 /** The 32 raw bytes of the public key, base64. */
@@ -175,16 +189,41 @@ export const signed = (text: string, key: KeyObject): string =>
 /** Temporary file, sync, rename, sync of the folder. */
 function writeWhole(file: string, text: string, mode: number): void {
   const temporary = `${file}.new`;
-  rmSync(temporary, { force: true });
-  const handle = openSync(temporary, 'wx', mode);
+  writeNew(temporary, text, mode);
+  renameSync(temporary, file);
+  syncFolder(dirname(file));
+}
+
+function writeNew(file: string, text: string, mode: number): void {
+  rmSync(file, { force: true });
+  const handle = openSync(file, 'wx', mode);
   try {
     writeSync(handle, text);
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
-  renameSync(temporary, file);
-  const folder = openSync(join(file, '..'), 'r');
+}
+
+/** Writes over a file of ours in the blocks that it has; false when it is not there. */
+function overwritten(file: string, text: string): boolean {
+  let handle: number;
+  try {
+    handle = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+  } catch {
+    return false;
+  }
+  try {
+    ftruncateSync(handle, writeSync(handle, text, 0));
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  return true;
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
   fsyncSync(folder);
   closeSync(folder);
 }

@@ -3,11 +3,13 @@ import { createHash, X509Certificate } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -17,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join as path } from 'node:path';
 import { lockFolder } from '@rollcall/shared/lock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Keys, loadIdentity, publicKeyOf } from './identity.ts';
+import { Keys, loadIdentity, publicKeyOf, saveIdentity } from './identity.ts';
 import { join } from './join.ts';
 import { Refusal } from './refusal.ts';
 import { serverAddress } from './server-address.ts';
@@ -287,6 +289,35 @@ describe('the identity on disk', () => {
     server.answer = answer(201, ANSWER);
     await join({ stateFolder: state(), url: server.url, token: TOKEN });
   };
+
+  test('B28: a disk without a free block lets the next generation be written down; a crash at any step leaves one whole', async () => {
+    await joinHere();
+    const before = loadIdentity(state())?.identity;
+    if (!before) throw new Error('not joined');
+    saveIdentity(state(), { ...before, generation: 1 });
+    const file = path(state(), 'identity.json');
+    // From the second time on nothing is made: the two files change places.
+    const files = () => [statSync(file).ino, statSync(`${file}.new`).ino];
+    const [a, b] = files();
+    saveIdentity(state(), { ...before, generation: 2 });
+    expect(files()).toEqual([b, a]);
+    expect(loadIdentity(state())?.identity.generation).toBe(2);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    // As a crash leaves it: half written, or between two renames.
+    writeFileSync(`${file}.new`, '{"form', { mode: 0o600 });
+    saveIdentity(state(), { ...before, generation: 3 });
+    expect(loadIdentity(state())?.identity.generation).toBe(3);
+    rmSync(`${file}.new`);
+    linkSync(file, `${file}.old`);
+    saveIdentity(state(), { ...before, generation: 4 });
+    expect(loadIdentity(state())?.identity.generation).toBe(4);
+    // A link in its place is not followed.
+    rmSync(`${file}.new`);
+    symlinkSync(path(folder, 'elsewhere'), `${file}.new`);
+    saveIdentity(state(), { ...before, generation: 5 });
+    expect(loadIdentity(state())?.identity.generation).toBe(5);
+    expect(existsSync(path(folder, 'elsewhere'))).toBe(false);
+  });
 
   test('D61: a key that others can read is refused', async () => {
     await joinHere();

@@ -1,6 +1,8 @@
+import { openDatagrams } from '@rollcall/shared/systemd/datagrams';
+import { journal } from '@rollcall/shared/systemd/journal';
 import { type Logger, pino } from 'pino';
 
-/** Log lines on stdout: JSON for the journal, readable on a terminal. */
+/** Log lines: entries of the journal under systemd, readable on a terminal, else JSON on stdout. */
 export async function openLog(level: string): Promise<Logger> {
   const options = {
     level,
@@ -8,6 +10,8 @@ export async function openLog(level: string): Promise<Logger> {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
+  const datagrams = process.env.JOURNAL_STREAM === undefined ? null : await openDatagrams();
+  if (datagrams) return pino(options, journal(datagrams, 'rollcall-collector', pino.destination(1)));
   if (!process.stdout.isTTY) return pino(options);
   const { default: pretty } = await import('pino-pretty');
   return pino(

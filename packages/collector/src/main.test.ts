@@ -92,7 +92,8 @@ describe('the command line', () => {
     ['F93: a malformed target', ['sweep', '10.0.0.256'], 2, /10\.0\.0\.256: a part is above 255/],
     ['F93: an octal target', ['sweep', '010.0.0.1'], 2, /starts with 0/],
     ['F103: a target that is an option', ['sweep', '--', '-iL'], 2, /-iL: starts with a dash/],
-    ['F103: a host name', ['sweep', 'example.net'], 2, /names are not resolved/],
+    // F104: what is never resolved cannot resolve to another network when the sweep begins.
+    ['F103, F104: a host name', ['sweep', 'example.net'], 2, /names are not resolved/],
     ['F91: everything', ['sweep', '0.0.0.0/0'], 2, /4294967294 addresses; one scan takes at most/],
     ['F92: an IPv6 network', ['sweep', '2001:db8::/64'], 2, /at most/],
     ['F94: multicast', ['sweep', '224.0.0.1'], 2, /multicast .* not swept/],
@@ -232,7 +233,43 @@ describe('sweep', () => {
     ]);
     const [head, row] = out.split('\n');
     expect(head).toMatch(/^ADDRESS +RTT +OUTCOME +NAME +DESCRIPTION$/);
-    expect(row).toMatch(/^127\.0\.83\.5 +\d+\.\d\d ms +snmp +sw-1 +1 interfaces · A switch with two lines$/);
+    expect(row).toMatch(
+      /^127\.0\.83\.5 +\d+(\.\d\d)? ms +snmp +sw-1 +1 interfaces · A switch with two lines$/,
+    );
+  });
+
+  test('E81, E82: what a device says is text: never markup, never a command, never a second line', async () => {
+    const marker = join(folder, 'marker');
+    const said = {
+      sysDescr: `$(touch ${marker})\`touch ${marker}\`; touch ${marker}\n"'\x1b[2J{{7*7}}`,
+      sysName: '<img src=x onerror=alert(1)>',
+      ifDescr: 'javascript:alert(1)',
+    };
+    const text = (value: string) => ({ type: 'octets', value: Buffer.from(value) }) as const;
+    const hostile = await FakeAgent.start(
+      community(
+        honest({
+          '1.3.6.1.2.1.1.1.0': text(said.sysDescr),
+          '1.3.6.1.2.1.1.5.0': text(said.sysName),
+          '1.3.6.1.2.1.2.2.1.2.1': text(said.ifDescr),
+        }),
+      ),
+      '127.0.83.9',
+    );
+    stops.push(() => hostile.close());
+    const args = ['sweep', '127.0.83.9', '--community', 'public', '--snmp-port', `${hostile.port}`];
+    const json = await run([...args, '--json']);
+    const [line, ...more] = json.out.trim().split('\n');
+    expect(more).toEqual([]);
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      system: { sysName: said.sysName, sysDescr: said.sysDescr.replace('\x1b', '\\x1b') },
+      tables: { interfaces: { rows: [{ ifDescr: said.ifDescr }] } },
+    });
+    const table = await run(args);
+    expect(table.out.trim().split('\n')).toHaveLength(2);
+    expect(table.out).not.toContain('\x1b');
+    expect(table.out).toContain(said.sysName);
+    expect(existsSync(marker)).toBe(false);
   });
 
   test('by ping finds every host of a /20, quickly; without credentials SNMP is not asked and that is said', async () => {
@@ -269,6 +306,19 @@ describe('sweep', () => {
     expect(part.out).toMatch(
       /"explain":"127\.0\.83\.6","outcome":"excluded","why":".*outside what this collector’s settings allow"/,
     );
+    writeFileSync(config, 'ratePerNet: 60\n');
+    const slow = await run([
+      'sweep',
+      '127.0.83.0/25',
+      '--profile',
+      'ping',
+      '--rate',
+      'max',
+      '--config',
+      config,
+    ]);
+    expect(Number(/ in ([\d.]+) s/.exec(slow.err)?.[1])).toBeGreaterThan(1.5);
+    writeFileSync(config, 'allow: [127.0.83.0/30]\n');
     const none = await run(['sweep', '10.0.0.0/30', '--profile', 'ping', '--config', config]);
     expect(none).toMatchObject({
       code: 1,

@@ -2,6 +2,7 @@
  * The command line. Exit codes: 0 done · 1 could not be done, the last line says why · 2 the command line is wrong ·
  * 130 interrupted. Everything heavy is loaded by the command that needs it.
  */
+import './memory.ts';
 import { Command, CommanderError, Option } from 'commander';
 import { oneOf, rate, repeated, whole } from './commands/flags.ts';
 import { Misuse, Refusal } from './refusal.ts';
@@ -88,6 +89,15 @@ function program(finish: (code: number) => void): Command {
     .action(async (flags) => {
       const { run } = await import('./commands/run.ts');
       finish(await run(flags));
+    });
+  root
+    .command('settings')
+    .description('check the settings and print those in force; changes nothing')
+    .option(...config)
+    .option('--json', 'answer as JSON', false)
+    .action(async (flags) => {
+      const { runSettings } = await import('./commands/settings.ts');
+      finish(await runSettings(flags));
     });
   root
     .command('doctor')

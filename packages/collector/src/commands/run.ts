@@ -1,10 +1,10 @@
 /** `run`: the daemon in the foreground, for systemd or a terminal. */
 import { systemClock } from '@rollcall/shared/clock';
+import { openServiceManager } from '@rollcall/shared/systemd/service-manager';
 import { startCollector } from '../agent.ts';
 import { readConfig, stateFolder } from '../config.ts';
 import { openLog } from '../log.ts';
 import { VERSION } from '../version.ts';
-import { serviceManager } from './service-manager.ts';
 
 export interface RunFlags {
   state?: string;
@@ -22,7 +22,7 @@ export async function run(flags: RunFlags): Promise<number> {
   });
   const settings = await readConfig(process.env, flags.config);
   const log = await openLog(settings.log);
-  const manager = serviceManager(process.env, systemClock);
+  const manager = await openServiceManager(process.env, systemClock);
   const collector = await startCollector({
     stateFolder: stateFolder(settings, process.env, flags.state),
     settings,
@@ -33,7 +33,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const { identity } = collector;
   log.info({ version: VERSION, collector: identity.name, site: identity.site.name }, 'collector started');
   manager.tell('READY=1');
-  const unwatch = manager.watch(() => true);
+  const unwatch = manager.watch(() => collector.ailment());
 
   process.on('SIGHUP', () => {
     readConfig(process.env, flags.config).then(

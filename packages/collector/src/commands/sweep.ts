@@ -54,8 +54,8 @@ export async function runSweep(targets: readonly string[], flags: SweepFlags): P
     if (skip(index)) printer.outcome(index, 'x', refused.reason);
   }
   const task = { space, skip, profile, credentials, known: () => undefined, extra: [] };
-  const { rate, ratePerNet } = profile;
-  const pace = new Pace({ rate, ratePerNet, ...(config.rate ? { cap: config.rate } : {}) }, clock);
+  const ratePerNet = lower(profile.ratePerNet, config.ratePerNet);
+  const pace = new Pace({ rate: lower(profile.rate, config.rate), ratePerNet }, clock);
   const attempts = new AttemptBook(clock).within(profile.snmp?.attempts ?? 0);
   const started = clock.monotonic();
   try {
@@ -70,6 +70,10 @@ export async function runSweep(targets: readonly string[], flags: SweepFlags): P
     await network.close();
   }
 }
+
+/** A rate under the cap of the site's administrator. */
+const lower = (rate: Rate, cap: number | undefined): Rate =>
+  cap === undefined || (rate !== 'max' && rate < cap) ? rate : cap;
 
 /** Says by which engine ICMP went where that was not a good one, or none. */
 function tellEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd): void {

@@ -9,6 +9,7 @@ import { interfacesOf, speedOf } from './interfaces.ts';
 import { partsOf } from './inventory.ts';
 import { chassisIdOf } from './lldp.ts';
 import { neighbourColumns, neighboursOf } from './neighbours.ts';
+import { RawTexts } from './raw.ts';
 import { addressOf, macOf, physAddressOf, TEXT_MOST, textOf, textOrHex } from './text.ts';
 import { extraOids } from './vendor.ts';
 
@@ -387,6 +388,37 @@ describe('bridges', () => {
       { vlan: 20, name: 'voice', egress: [11] },
       { vlan: 30, name: 'guests' },
     ]);
+  });
+});
+
+describe('RawTexts', () => {
+  const DESCR = '1.3.6.1.2.1.2.2.1.2';
+  it('keeps what is shown otherwise than it came: no UTF-8, control characters; padding is no difference', () => {
+    const raw = new RawTexts();
+    raw.system({ sysName: bytes('core\0\0'), sysLocation: bytes('M\xfcnchen') });
+    raw.table(
+      walked({
+        [`${DESCR}:1`]: bytes('port \x01'),
+        [`${DESCR}:2`]: Buffer.from('Küche'),
+        // ifPhysAddress is no text.
+        '1.3.6.1.2.1.2.2.1.6:1': Buffer.from([0xde, 0xad, 0, 0, 0, 1]),
+      }),
+    );
+    expect(raw.kept).toEqual({
+      '1.3.6.1.2.1.1.6.0': '4dfc6e6368656e',
+      [`${DESCR}.1`]: '706f72742001',
+    });
+  });
+
+  it('is bounded', () => {
+    const raw = new RawTexts();
+    const cells = Array.from(
+      { length: 100 },
+      (_, i) => [`${DESCR}:${i + 1}`, Buffer.alloc(3000, 1)] as const,
+    );
+    raw.table(walked(Object.fromEntries(cells)));
+    expect(Object.keys(raw.kept)).toHaveLength(32);
+    for (const octets of Object.values(raw.kept)) expect(octets).toHaveLength(512);
   });
 });
 

@@ -33,6 +33,7 @@ import { chassisOf, ENTITY_COLUMNS, entitiesOf } from './entities.ts';
 import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf } from './interfaces.ts';
 import { LLDP_LOCAL, localChassisId } from './lldp.ts';
 import { neighbourColumns, neighboursOf } from './neighbours.ts';
+import { RawTexts } from './raw.ts';
 import { isUnicastMac, macOf, textOf } from './text.ts';
 import { vendorFacts } from './vendor.ts';
 import { VRF_COLUMNS, vrfsOf } from './vrfs.ts';
@@ -85,6 +86,7 @@ class Inventory {
   readonly #walk = uuidv7();
   readonly #budget: WalkBudget;
   readonly #failed: Record<string, string> = {};
+  readonly #raw = new RawTexts();
 
   constructor(subject: Subject) {
     const { session, settings } = subject;
@@ -100,6 +102,7 @@ class Inventory {
   async take(): Promise<DeviceFact[]> {
     const { settings, system } = this.#subject;
     const wants = (group: FactGroup) => settings.groups.includes(group);
+    this.#raw.system(system);
     const scalars = await this.#scalars();
     const ifNumber = scalars.get(IF_NUMBER);
     const expect =
@@ -154,16 +157,18 @@ class Inventory {
     return new Map(answer.ok ? answer.varbinds.map((varbind) => [varbind.oid, varbind]) : []);
   }
 
-  #walkColumns(
+  async #walkColumns(
     columns: readonly string[],
     options: { expect?: number } = {},
     session = this.#session,
   ): Promise<WalkedTable> {
-    return walkTable(session, columns, {
+    const walked = await walkTable(session, columns, {
       budget: this.#budget,
       parallel: this.#subject.settings.perDevice,
       ...options,
     });
+    this.#raw.table(walked);
+    return walked;
   }
 
   /** The forwarding table; of a bridge that keeps one per VLAN also those, each in its own context. */
@@ -238,6 +243,7 @@ class Inventory {
       ...(lldp ? { lldpChassisId: lldp } : {}),
       chassis: chassisOf(entities),
       vendor,
+      ...(Object.keys(this.#raw.kept).length > 0 ? { raw: this.#raw.kept } : {}),
       ...(Object.keys(this.#failed).length > 0 ? { failed: this.#failed } : {}),
     };
   }

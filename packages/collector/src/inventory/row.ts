@@ -5,18 +5,26 @@ import { macOf, physAddressOf, textOf } from './text.ts';
 /** One row of a walked table, read by column: values of another type than the MIB's are as good as absent. */
 export class Row {
   readonly #table: string;
+  /** Column number → its OID, as far as asked for; shared by the rows of a table. */
+  readonly #columns: string[];
   readonly #cells: ReadonlyMap<string, Varbind>;
   /** Sub-identifiers of the index. */
   readonly index: readonly number[];
 
-  constructor(table: string, index: string, cells: ReadonlyMap<string, Varbind>) {
+  constructor(table: string, columns: string[], index: string, cells: ReadonlyMap<string, Varbind>) {
     this.#table = table;
+    this.#columns = columns;
     this.#cells = cells;
     this.index = index.split('.').map(Number);
   }
 
   #cell(column: number): Varbind | undefined {
-    return this.#cells.get(`${this.#table}.${column}`);
+    let oid = this.#columns[column];
+    if (oid === undefined) {
+      oid = `${this.#table}.${column}`;
+      this.#columns[column] = oid;
+    }
+    return this.#cells.get(oid);
   }
 
   /**
@@ -86,11 +94,13 @@ export const columnsOf = (table: string, columns: readonly number[]): string[] =
 
 /** Rows of one table out of a walk that may hold several. */
 export function rowsOf(walked: WalkedTable, table: string): Row[] {
+  const columns: string[] = [];
+  const inTable = `${table}.`;
   const rows: Row[] = [];
   for (const [index, cells] of walked.rows) {
     for (const column of cells.keys()) {
-      if (!column.startsWith(`${table}.`)) continue;
-      rows.push(new Row(table, index, cells));
+      if (!column.startsWith(inTable)) continue;
+      rows.push(new Row(table, columns, index, cells));
       break;
     }
   }
@@ -99,6 +109,7 @@ export function rowsOf(walked: WalkedTable, table: string): Row[] {
 
 /** Object without the members that are undefined: absent means "not told". */
 export function told<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+  const members: Partial<T> = {};
+  for (const name in value) if (value[name] !== undefined) members[name] = value[name];
+  return members as { [K in keyof T]: Exclude<T[K], undefined> };
 }

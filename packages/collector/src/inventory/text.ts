@@ -1,5 +1,5 @@
 /** Octets from devices as text and addresses, by the meaning that MIBs give them. */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { isIPv6 } from 'node:net';
 import { canonicalAddress } from '@rollcall/shared/ip';
 
@@ -21,12 +21,7 @@ export function textOf(octets: Buffer): string {
   let end = octets.length;
   while (end > 0 && octets[end - 1] === 0) end -= 1;
   const bytes = octets.subarray(0, end);
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    text = latin1.decode(bytes);
-  }
+  const text = decoded(bytes);
   const shown = text.replace(UNSEEN, (character) => {
     const code = character.charCodeAt(0);
     return code < 0x100
@@ -34,6 +29,15 @@ export function textOf(octets: Buffer): string {
       : `\\u${code.toString(16).padStart(4, '0')}`;
   });
   return shown.length > TEXT_MOST ? `${cut(shown, TEXT_MOST - 1)}…` : shown;
+}
+
+function decoded(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return latin1.decode(bytes);
+  }
 }
 
 /** Cuts without tearing a surrogate pair, which PostgreSQL would refuse. */

@@ -20,6 +20,7 @@ import {
 import type { Logger } from 'pino';
 import { type Identity, publicKeyOf, signed } from '../identity.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { systemReason } from '../refusal.ts';
 import { Sender, type Wire, wentBack } from './sender.ts';
 
 export type Message<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
@@ -176,8 +177,11 @@ export class Conversation {
 
   #begin(welcome: Message<'welcome'>, key: KeyObject): void {
     const { outbox } = this.#collector;
-    this.#collector.saveGeneration(welcome.generation);
-    this.#collector.keyWorks(key);
+    const written = this.#onDisk(() => {
+      this.#collector.saveGeneration(welcome.generation);
+      this.#collector.keyWorks(key);
+    });
+    if (!written) return;
     this.#send({ type: 'confirm', generation: welcome.generation });
     this.#send({ type: 'working', jobs: this.#collector.working() });
     for (const stream of STREAMS) outbox.ack(stream, welcome.through[stream]);
@@ -237,11 +241,26 @@ export class Conversation {
   }
 
   #rotate(): void {
-    const key = this.#collector.makeNextKey();
+    let key: KeyObject | undefined;
+    this.#onDisk(() => {
+      key = this.#collector.makeNextKey();
+    });
+    if (!key) return;
     const publicKey = publicKeyOf(key);
     const { collector } = this.#collector.identity();
     const signature = signed(signedKey({ nonce: this.#nonce, collector, publicKey }), key);
     this.#send({ type: 'new-key', publicKey, signature });
+  }
+
+  /** Does what has to be on disk before the server is told; where the disk refuses it, ends the connection: later again. */
+  #onDisk(work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      this.#line.close(CloseCode.internal, `the state folder cannot be written: ${systemReason(error)}`);
+      return false;
+    }
   }
 
   #send(message: CollectorMessage): void {

@@ -30,6 +30,8 @@ export interface Consequence {
 const MOST_RETRY_AFTER_MS = 600_000;
 /** A server that restarts gets this much time before the crowd is back. */
 const RESTART_MS = 1000;
+/** One whose database is away gets this much between two tries. */
+const BUSY_MS = 1000;
 
 /** Decides what a collector does after a connection ended so. */
 export function consequenceOf(ending: Ending): Consequence {
@@ -81,7 +83,11 @@ function ofClose(code: number, reason: string): Consequence {
     case CloseCode.normal:
       return { next: 'retry', usual: true, words: `the server closed the link${said}` };
     case CloseCode.tryLater:
-      return { next: 'later', words: `the server cannot take us right now${said}` };
+      return {
+        next: 'retry',
+        atLeastMs: BUSY_MS,
+        words: `the server cannot take us right now${said}`,
+      };
     default:
       return { next: 'retry', words: `the link was closed with ${code}${said}` };
   }

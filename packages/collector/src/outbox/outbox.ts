@@ -192,6 +192,11 @@ export class Outbox {
     this.#writer.deliver(stream, through);
   }
 
+  /** How long the commit under way has been with the disk, milliseconds; 0 when there is none. */
+  get stalledMs(): number {
+    return this.#writer.stalledMs;
+  }
+
   status(): OutboxStatus {
     const { streams, drops } = this.#writer.meta;
     return {

@@ -78,6 +78,7 @@ export class Writer {
   #dropping = false;
   readonly #disk: Disk;
   #running: Promise<void> | null = null;
+  #committingAt: number | null = null;
 
   constructor(deps: WriterDeps) {
     this.#deps = deps;
@@ -101,6 +102,11 @@ export class Writer {
   /** Why nothing can be written right now; null when all is well. */
   get paused(): string | null {
     return this.#failure ?? this.#noRoom;
+  }
+
+  /** How long the commit under way has been with the disk, milliseconds; 0 when there is none. */
+  get stalledMs(): number {
+    return this.#committingAt === null ? 0 : this.#deps.clock.monotonic() - this.#committingAt;
   }
 
   /** While records are being dropped none may be sent: one that left would be counted as lost. */
@@ -233,7 +239,10 @@ export class Writer {
   async #commit(change: Change): Promise<boolean> {
     for (;;) {
       try {
-        await this.#deps.store.commit(change);
+        this.#committingAt = this.#deps.clock.monotonic();
+        await this.#deps.store.commit(change).finally(() => {
+          this.#committingAt = null;
+        });
         this.#meta = change.meta;
         this.#say('failure', null);
         return true;

@@ -12,6 +12,7 @@ import type { OpenEcho } from '../icmp/echo.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { Scope } from '../scope.ts';
 import { echoOf } from '../testing/fake-network.ts';
+import { Paces } from './paces.ts';
 import { Runner, type RunnerLimits } from './runner.ts';
 
 const log = pino({ level: 'silent' });
@@ -55,9 +56,11 @@ const start = (
   options: {
     echo?: OpenEcho;
     limits?: Partial<RunnerLimits>;
+    cap?: number;
     outbox?: Pick<Outbox, 'append' | 'status'>;
   } = {},
 ) => {
+  const { cap = 1_000_000 } = options;
   const said: CollectorMessage[] = [];
   const unused = () => Promise.reject(new Error('SNMP is not asked here'));
   const runner = new Runner({
@@ -72,12 +75,8 @@ const start = (
     outbox: options.outbox ?? outbox,
     clock: systemClock,
     log,
-    limits: {
-      jobs: 4,
-      scope: new Scope({ deny: [], loopback: false }),
-      caps: { rate: 1_000_000, ratePerNet: 1_000_000 },
-      ...options.limits,
-    },
+    paces: new Paces({ rate: cap, ratePerNet: cap }, systemClock),
+    limits: { jobs: 4, scope: new Scope({ deny: [], loopback: false }), ...options.limits },
     say: (message) => {
       said.push(message);
       return true;
@@ -366,7 +365,7 @@ describe('side by side', () => {
     };
     const run = async (rates: number[], cap: number) => {
       sent.length = 0;
-      const { runner } = start({ echo: counting, limits: { caps: { rate: cap, ratePerNet: cap } } });
+      const { runner } = start({ echo: counting, cap });
       for (const [n, rate] of rates.entries())
         runner.assign(assignment(n + 1, `10.${n}.0.0`, 4096, { profile: ping({ rate, ratePerNet: rate }) }));
       await systemClock.sleep(1000);

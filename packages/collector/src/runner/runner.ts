@@ -10,14 +10,13 @@ import { AttemptBook } from '../sweep/attempts.ts';
 import { sweep } from '../sweep/sweep.ts';
 import type { SharedTools } from '../sweep/tools.ts';
 import { type Order, orderOf } from './job.ts';
-import { type Caps, Paces } from './paces.ts';
+import type { Paces } from './paces.ts';
 import { Recorder } from './recorder.ts';
 
 export interface RunnerLimits {
   /** Jobs at once. */
   jobs: number;
   scope: Scope;
-  caps: Caps;
 }
 
 export interface RunnerDeps {
@@ -25,6 +24,8 @@ export interface RunnerDeps {
   outbox: Pick<Outbox, 'append' | 'status'>;
   clock: Clock;
   log: Logger;
+  /** Shared with whatever else this collector sends. */
+  paces: Paces;
   limits: RunnerLimits;
   /** Says something to the server; false when nobody hears it. */
   say: (message: CollectorMessage) => boolean;
@@ -58,7 +59,7 @@ export class Runner {
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
     this.#limits = deps.limits;
-    this.#paces = new Paces(deps.limits.caps, deps.clock);
+    this.#paces = deps.paces;
     this.#attempts = new AttemptBook(deps.clock);
     this.#stopTelling = deps.clock.every(PROGRESS_MS, () => this.#tellProgress());
   }
@@ -66,7 +67,6 @@ export class Runner {
   /** New limits for what comes from now on; jobs in hand keep their scope. */
   limit(limits: RunnerLimits): void {
     this.#limits = limits;
-    this.#paces.limit(limits.caps);
   }
 
   /** What the rules want read besides the standard tables. */

@@ -183,6 +183,8 @@ class GroupWalk {
   }
 
   #take(asked: Pointer[], repetitions: number, answer: Reply): void {
+    // Now it is known that those before this one were lost.
+    if (this.#silent > 0) this.#session.options.pace?.report?.(0, this.#silent);
     this.#silent = 0;
     this.#options.budget.bytes -= answer.bytes;
     const { varbinds } = answer;

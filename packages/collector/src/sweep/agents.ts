@@ -13,9 +13,10 @@ import { Aliases, faceOf } from './aliases.ts';
 import type { Candidates } from './candidates.ts';
 import type { Hosts } from './hosts.ts';
 import type { SweepReport, SweepTask, SweepTools } from './task.ts';
+import { Width } from './width.ts';
 
-/** Agents read at once. What waits for a slow one costs a timer, so the number is bounded by memory, not by work. */
-const READ_AT_ONCE = 256;
+/** How often the number of agents read at once is judged. */
+const JUDGE_MS = 100;
 
 export interface AgentsDeps {
   task: SweepTask;
@@ -26,7 +27,13 @@ export interface AgentsDeps {
   pace: SweepPace;
   hosts: Hosts;
   /** Ends an address at which something answered. */
-  settle: (index: number, code: OutcomeCode, note: string | undefined, snmp: HostObservation['snmp']) => void;
+  settle: (
+    index: number,
+    code: OutcomeCode,
+    note: string | undefined,
+    snmp: HostObservation['snmp'],
+    more?: { aliasOf: string },
+  ) => void;
   /** Ends an address that was silent to everything. */
   silent: (index: number) => void;
 }
@@ -38,11 +45,24 @@ export const askAgents = (deps: AgentsDeps, candidates: Candidates): Promise<voi
 class Agents {
   readonly #deps: AgentsDeps;
   readonly #aliases = new Aliases();
-  readonly #limit = pLimit(READ_AT_ONCE);
+  readonly #width = new Width();
+  readonly #limit = pLimit(this.#width.present);
+  readonly #pace: SweepPace;
   readonly #readings = new Set<Promise<void>>();
 
   constructor(deps: AgentsDeps) {
     this.#deps = deps;
+    const { pace } = deps;
+    this.#pace = {
+      get free() {
+        return pace.free ?? false;
+      },
+      take: (count, address) => pace.take(count, address),
+      report: (answered, lost) => {
+        this.#width.heard(answered, lost);
+        pace.report?.(answered, lost);
+      },
+    };
   }
 
   async ask(candidates: Candidates): Promise<void> {
@@ -54,13 +74,27 @@ class Agents {
       credentials: task.credentials,
       attempts: tools.attempts,
     };
-    await discover(engine, candidates, options, (found) => this.#found(engine, found));
-    while (this.#readings.size > 0) await Promise.all(this.#readings);
+    const stopJudging = this.#keepWidth();
+    try {
+      await discover(engine, candidates, options, (found) => this.#found(engine, found));
+      while (this.#readings.size > 0) await Promise.all(this.#readings);
+    } finally {
+      stopJudging();
+    }
+  }
+
+  #keepWidth(): () => void {
+    let before = performance.eventLoopUtilization();
+    return this.#deps.tools.clock.every(JUDGE_MS, () => {
+      const now = performance.eventLoopUtilization();
+      this.#limit.concurrency = this.#width.judge(performance.eventLoopUtilization(now, before).utilization);
+      before = now;
+    });
   }
 
   #asking() {
-    const { settings, pace, signal } = this.#deps;
-    return { tries: settings.tries, timeoutMs: settings.timeoutMs, pace, signal };
+    const { settings, signal } = this.#deps;
+    return { tries: settings.tries, timeoutMs: settings.timeoutMs, pace: this.#pace, signal };
   }
 
   #found(engine: SnmpEngine, found: Found): void {
@@ -104,7 +138,7 @@ class Agents {
     if (signal.aborted) return;
     const owner = this.#aliases.ownerOf(found.address, face);
     if (owner !== null) {
-      settle(index, '=', `alias of ${owner}`, 'answered');
+      settle(index, '=', `alias of ${owner}`, 'answered', { aliasOf: owner });
       return;
     }
     await this.#aliases.during(found.address, face, () =>

@@ -76,20 +76,20 @@ export class Hosts {
   settle(
     index: number,
     snmp: HostObservation['snmp'],
-    rttMs: number | null | undefined,
-    hostname?: string,
+    rttMs: number | undefined,
+    more: Pick<HostObservation, 'hostname' | 'aliasOf'> = {},
   ): void {
     const held = this.#held.get(index);
     this.isTold(index);
-    if (held?.told && snmp === 'not-asked' && hostname === undefined) return;
-    this.#tell(index, snmp, held?.rttMs ?? rttMs, hostname);
+    if (held?.told && snmp === 'not-asked' && more.hostname === undefined) return;
+    this.#tell(index, snmp, held?.rttMs ?? rttMs, more);
   }
 
   #tell(
     index: number,
     snmp: HostObservation['snmp'],
-    rttMs: number | null | undefined,
-    hostname?: string,
+    rttMs: number | undefined,
+    { hostname, aliasOf }: Pick<HostObservation, 'hostname' | 'aliasOf'> = {},
   ): void {
     const { clock, job, addressOf, macOf, observe } = this.#deps;
     const address = addressOf(index);
@@ -103,6 +103,7 @@ export class Hosts {
       snmp,
       ...(mac === undefined ? {} : { mac }),
       ...(hostname === undefined ? {} : { hostname }),
+      ...(aliasOf === undefined ? {} : { aliasOf }),
     });
   }
 

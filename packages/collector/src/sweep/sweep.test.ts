@@ -400,7 +400,13 @@ describe('a box with several addresses is read once', () => {
       if (code === '=') {
         expect(note).toBe(`alias of ${read[0]}`);
         expect(
-          facts.some((fact) => fact.kind === 'host' && fact.address === address && fact.snmp === 'answered'),
+          facts.some(
+            (fact) =>
+              fact.kind === 'host' &&
+              fact.address === address &&
+              fact.snmp === 'answered' &&
+              fact.aliasOf === read[0],
+          ),
         ).toBe(true);
       }
   });

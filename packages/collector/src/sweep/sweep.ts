@@ -113,7 +113,7 @@ class SweepRun {
         clock,
         onAnswer: (index, _address, rtt) => {
           const rttMs = Math.round(rtt * 1000) / 1000;
-          if (!profile.snmp) this.#settle(index, 'i', undefined, 'not-asked', rttMs);
+          if (!profile.snmp) this.#settle(index, 'i', undefined, 'not-asked', { rttMs });
           else {
             this.#hosts.answered(index, rttMs);
             this.#candidates.alive(index);
@@ -154,11 +154,11 @@ class SweepRun {
     code: OutcomeCode,
     note: string | undefined,
     snmp: HostObservation['snmp'],
-    rttMs?: number,
+    { rttMs, aliasOf }: { rttMs?: number; aliasOf?: string } = {},
   ): void {
-    const tell = (name?: string) => {
+    const tell = (hostname?: string) => {
       if (this.#signal.aborted) return;
-      this.#hosts.settle(index, snmp, rttMs, name);
+      this.#hosts.settle(index, snmp, rttMs, { hostname, aliasOf });
       this.#report.outcome(index, code, note);
     };
     if (!this.#task.profile.dns) {

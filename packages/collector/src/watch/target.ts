@@ -1,0 +1,57 @@
+/** One watched device: its appointments, what it last said, and what is to be told of it. */
+import type { WatchObservation } from '@rollcall/shared/observation';
+import type { WatchTarget } from '@rollcall/shared/protocol';
+import { phaseOf } from './agenda.ts';
+import type { Pinged } from './pinger.ts';
+import { Ports } from './ports.ts';
+import { newPulse, type Pulse } from './pulse.ts';
+import type { Uptime } from './uptime.ts';
+
+export class Target {
+  readonly deviceId: string;
+  readonly address: string;
+  readonly credentialId: string | undefined;
+  /** Null where the scope refuses the address. */
+  readonly pinged: Pinged | null;
+  readonly phase: number;
+  /** Of its SNMP agent. */
+  readonly agent: Pulse = newPulse();
+  /** Why the agent is down. */
+  trouble: 'timeout' | 'auth-failed' = 'timeout';
+  readonly ports = new Ports();
+  uptime: Uptime | null = null;
+  hasBoots = true;
+  /** Readings so far, to take some more thoroughly than others. */
+  readings = 0;
+  summaries = 0;
+  /** The reading that is under way. */
+  reading: Promise<void> | null = null;
+  /** Its next reading and its next summary; other appointments are out of date. */
+  readDue = 0;
+  toldDue = 0;
+  gone = false;
+
+  constructor({ deviceId, address, credentialId }: WatchTarget, pinged: Pinged | null) {
+    this.deviceId = deviceId;
+    this.address = address;
+    this.credentialId = credentialId;
+    this.pinged = pinged;
+    this.phase = phaseOf(deviceId);
+  }
+
+  /** What is known of it, the same members in every word, so that each stands for itself. */
+  word(at: number, more: Partial<WatchObservation> = {}): WatchObservation {
+    const icmp = this.pinged?.pulse.state ?? 'unknown';
+    const snmp = this.agent.state === 'up' ? 'ok' : this.agent.state === 'down' ? this.trouble : undefined;
+    // Silence in the making: what the agent said before is no proof of life.
+    const doubtful = snmp === 'ok' && this.agent.missed > 0;
+    return {
+      kind: 'watch',
+      at,
+      deviceId: this.deviceId,
+      ...(icmp === 'unknown' ? {} : { icmp }),
+      ...(snmp === undefined || doubtful ? {} : { snmp }),
+      ...more,
+    };
+  }
+}

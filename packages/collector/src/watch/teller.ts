@@ -1,0 +1,43 @@
+/** Hands observations to the outbox, one append at a time, and no more than memory should hold. */
+import type { Observation } from '@rollcall/shared/observation';
+import type { Outbox } from '../outbox/outbox.ts';
+
+/** Observations that may wait for the disk. */
+const MOST = 20_000;
+const AT_ONCE = 500;
+
+export class Teller {
+  readonly #outbox: Pick<Outbox, 'append'>;
+  readonly #queue: Observation[] = [];
+  #writing = false;
+  /** Not told because the disk let nothing be kept. */
+  lost = 0;
+
+  constructor(outbox: Pick<Outbox, 'append'>) {
+    this.#outbox = outbox;
+  }
+
+  /** False: there is no room; the caller tells it again later. */
+  tell(observation: Observation): boolean {
+    if (this.#queue.length >= MOST) {
+      this.lost += 1;
+      return false;
+    }
+    this.#queue.push(observation);
+    if (!this.#writing) {
+      this.#writing = true;
+      setImmediate(() => this.#write());
+    }
+    return true;
+  }
+
+  async #write(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) await this.#outbox.append(this.#queue.splice(0, AT_ONCE));
+    } catch {
+      // The outbox was closed: the collector stops.
+      this.#queue.length = 0;
+    }
+    this.#writing = false;
+  }
+}

@@ -1,0 +1,373 @@
+/**
+ * The watch: observes the devices that the server names, all the time. What turned is told at once, what did not in a
+ * summary now and then; nothing is remembered across a restart, so a word of this collector always rests on answers of
+ * its own.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '@rollcall/shared/clock';
+import { parseAddress } from '@rollcall/shared/ip';
+import type { WatchObservation } from '@rollcall/shared/observation';
+import type { WatchTarget } from '@rollcall/shared/protocol';
+import type { Logger } from 'pino';
+import type { SweepPace } from '../icmp/sweep.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Scope } from '../scope.ts';
+import { credentialOf, type SnmpCredential } from '../snmp/credential.ts';
+import type { SnmpEngine } from '../snmp/engine.ts';
+import { Session } from '../snmp/session.ts';
+import type { SharedTools } from '../sweep/tools.ts';
+import { Agenda, onGrid } from './agenda.ts';
+import { WatchList, type WatchMessage, type WatchSettings } from './list.ts';
+import { type Pinged, Pinger } from './pinger.ts';
+import type { PortFact } from './ports.ts';
+import { answered, inDoubt, missed } from './pulse.ts';
+import { type Reading, readAgent } from './reading.ts';
+import { Target } from './target.ts';
+import { Teller } from './teller.ts';
+import { restarted } from './uptime.ts';
+
+const TICK_MS = 100;
+/** A reading that failed is tried again this soon, until it is decided. */
+const RETRY_MS = 5000;
+const SNMP_TIMEOUT_MS = 1500;
+const SNMP_TRIES = 2;
+/** Speed and duplex are read with every so manieth reading, and when a port came up. */
+const LINE_EVERY = 5;
+/** Readings under way at once: each holds its rows until it is done. */
+const READINGS_MOST = 512;
+const SUMMARY_MS = 300_000;
+/** Every so manieth summary tells all interfaces, so that no difference lives for long. */
+const WHOLE_EVERY = 12;
+/** Interfaces of one observation. */
+const FACTS = 500;
+
+export interface WatchDeps {
+  tools: Pick<SharedTools, 'echo' | 'snmp'>;
+  outbox: Pick<Outbox, 'append'>;
+  clock: Clock;
+  log: Logger;
+  pace: Pick<SweepPace, 'take'>;
+  scope: Scope;
+  /** Whether the server hears: summaries are for the moment, and not kept for later. */
+  linked: () => boolean;
+}
+
+type Appointment = { target: Target; kind: 'read' | 'tell' };
+
+export class Watch {
+  readonly #deps: WatchDeps;
+  readonly #list = new WatchList();
+  readonly #targets = new Map<string, Target>();
+  readonly #byAddress = new Map<string, Set<Target>>();
+  /** In memory only. */
+  readonly #credentials = new Map<string, { mark: string; credential: SnmpCredential }>();
+  readonly #agenda = new Agenda<Appointment>();
+  readonly #pinger: Pinger;
+  readonly #teller: Teller;
+  readonly #stopping = new AbortController();
+  readonly #stop: () => void;
+  #settings: WatchSettings = { icmpMs: 15_000, snmpMs: 60_000, port: 161 };
+  #scope: Scope;
+  #refused = new Map<string, WatchTarget>();
+  #engine: SnmpEngine | null = null;
+  #readings = 0;
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
+    this.#scope = deps.scope;
+    this.#teller = new Teller(deps.outbox);
+    this.#pinger = new Pinger(
+      {
+        ...deps.tools,
+        clock: deps.clock,
+        pace: deps.pace,
+        turned: (host) => this.#turned(host),
+        refused: (family, reason) => deps.log.warn({ family, reason }, 'watched devices cannot be pinged'),
+      },
+      this.#settings.icmpMs,
+    );
+    this.#stop = deps.clock.every(TICK_MS, () => this.#tick());
+  }
+
+  /** Takes a message of the server over. */
+  take(message: WatchMessage): void {
+    const before = this.#targets.size;
+    const { set, remove, credentials, settings } = this.#list.take(message);
+    for (const wire of credentials) {
+      const mark = createHash('sha256').update(JSON.stringify(wire)).digest('base64');
+      if (this.#credentials.get(wire.id)?.mark === mark) continue;
+      this.#credentials.set(wire.id, { mark, credential: credentialOf(wire) });
+    }
+    for (const id of remove) this.#remove(id);
+    this.#set(settings);
+    for (const target of set) this.#put(target);
+    if (set.length + remove.length > 0)
+      this.#deps.log.info(
+        { devices: this.#targets.size, before, refused: this.#refused.size },
+        'what is watched changed',
+      );
+    if (!message.more) this.#forgetCredentials();
+  }
+
+  /** Devices outside a narrower scope are let go, those inside a wider one taken up. */
+  limit(scope: Scope): void {
+    this.#scope = scope;
+    for (const { deviceId, address, credentialId } of [...this.#targets.values()])
+      if (!this.#allows(address))
+        this.#put({ deviceId, address, ...(credentialId === undefined ? {} : { credentialId }) });
+    for (const target of [...this.#refused.values()]) this.#put(target);
+  }
+
+  /** Users that prove themselves by a key: for traps. */
+  get users(): SnmpCredential[] {
+    return [...this.#credentials.values()].map(({ credential }) => credential);
+  }
+
+  /** A device says itself that something happened: it is read now. `port`: the state known of it is in doubt. */
+  nudge(address: string, port: number | null): void {
+    const now = this.#deps.clock.monotonic();
+    for (const target of this.#byAddress.get(address) ?? []) {
+      if (port !== null) target.ports.doubt(port);
+      if (target.readDue - now > RETRY_MS) this.#readAt(target, now);
+    }
+  }
+
+  /** Whether an address is one of a watched device. */
+  knows(address: string): boolean {
+    return this.#byAddress.has(address);
+  }
+
+  status(): { targets: number; up: number; down: number; refused: number; lagMs: number } {
+    let [up, down] = [0, 0];
+    for (const target of this.#targets.values()) {
+      const { icmp, snmp } = target.word(0);
+      if (icmp === 'up' || snmp === 'ok') up += 1;
+      else if (icmp === 'down' || snmp !== undefined) down += 1;
+    }
+    const lag = Math.max(this.#pinger.lagMs, this.#deps.clock.monotonic() - this.#agenda.next);
+    return {
+      targets: this.#targets.size,
+      up,
+      down,
+      refused: this.#refused.size,
+      lagMs: Math.max(0, Math.round(lag)),
+    };
+  }
+
+  stop(): void {
+    this.#stop();
+    this.#stopping.abort();
+    this.#pinger.close();
+    this.#targets.clear();
+  }
+
+  #allows(address: string): boolean {
+    const parsed = parseAddress(address);
+    return parsed.ok && this.#scope.allows(parsed.value);
+  }
+
+  #put(wanted: WatchTarget): void {
+    const { deviceId, address } = wanted;
+    this.#drop(deviceId);
+    if (!this.#allows(address)) {
+      if (!this.#refused.has(deviceId))
+        this.#deps.log.warn(
+          { address },
+          'a device is not watched: this collector’s settings do not allow it',
+        );
+      this.#refused.set(deviceId, wanted);
+      return;
+    }
+    const target = new Target(wanted, this.#pinger.add(address));
+    this.#targets.set(deviceId, target);
+    const here = this.#byAddress.get(address) ?? new Set();
+    here.add(target);
+    this.#byAddress.set(address, here);
+    const now = this.#deps.clock.monotonic();
+    if (target.credentialId !== undefined)
+      this.#readAt(target, onGrid(now, this.#settings.snmpMs, target.phase));
+    this.#tellAt(target, onGrid(now, SUMMARY_MS, target.phase));
+  }
+
+  #remove(deviceId: string): void {
+    this.#refused.delete(deviceId);
+    this.#drop(deviceId);
+  }
+
+  #drop(deviceId: string): void {
+    const target = this.#targets.get(deviceId);
+    if (!target) return;
+    target.gone = true;
+    this.#targets.delete(deviceId);
+    const here = this.#byAddress.get(target.address);
+    here?.delete(target);
+    if (here?.size !== 0) return;
+    this.#byAddress.delete(target.address);
+    this.#pinger.remove(target.address);
+  }
+
+  #set(settings: WatchSettings): void {
+    const reading = settings.snmpMs !== this.#settings.snmpMs;
+    this.#settings = settings;
+    this.#pinger.interval(settings.icmpMs);
+    if (!reading) return;
+    const now = this.#deps.clock.monotonic();
+    for (const target of this.#targets.values())
+      if (target.credentialId !== undefined) this.#readAt(target, onGrid(now, settings.snmpMs, target.phase));
+  }
+
+  /** What no target uses and no trap can come with is kept nowhere. */
+  #forgetCredentials(): void {
+    const used = new Set([...this.#targets.values()].map(({ credentialId }) => credentialId));
+    for (const [id, { credential }] of this.#credentials)
+      if (!used.has(id) && credential.version !== 'v3') this.#credentials.delete(id);
+  }
+
+  #readAt(target: Target, due: number): void {
+    target.readDue = due;
+    this.#agenda.add(due, { target, kind: 'read' });
+  }
+  #tellAt(target: Target, due: number): void {
+    target.toldDue = due;
+    this.#agenda.add(due, { target, kind: 'tell' });
+  }
+
+  #tick(): void {
+    const now = this.#deps.clock.monotonic();
+    while (this.#readings < READINGS_MOST) {
+      const next = this.#agenda.take(now);
+      if (!next) return;
+      const { target, kind } = next.item;
+      if (target.gone || next.time !== (kind === 'read' ? target.readDue : target.toldDue)) continue;
+      if (kind === 'tell') this.#summarise(target, now);
+      else void this.#read(target);
+    }
+  }
+
+  #tell(target: Target, more: Partial<WatchObservation> = {}): void {
+    this.#teller.tell(target.word(this.#deps.clock.now(), more));
+  }
+
+  #tellPorts(target: Target, facts: readonly PortFact[], more: Partial<WatchObservation>): void {
+    for (let from = 0; from === 0 || from < facts.length; from += FACTS) {
+      const interfaces = facts.slice(from, from + FACTS);
+      this.#tell(target, { ...more, ...(interfaces.length > 0 ? { interfaces } : {}) });
+    }
+  }
+
+  #summarise(target: Target, now: number): void {
+    this.#tellAt(target, onGrid(now, SUMMARY_MS, target.phase));
+    const { pinged, uptime } = target;
+    if (!this.#deps.linked()) return;
+    const shown: Partial<WatchObservation> = {
+      ...(pinged?.rttMs == null ? {} : { rttMs: Math.round(pinged.rttMs * 1000) / 1000 }),
+      ...(pinged && pinged.sent > 0
+        ? { lossPercent: Math.min(100, Math.round((pinged.lost / pinged.sent) * 1000) / 10) }
+        : {}),
+      ...(uptime && target.agent.missed === 0
+        ? { sysUpTime: Math.round(uptime.ticks + (now - uptime.at) / 10) % 2 ** 32 }
+        : {}),
+    };
+    if (pinged) [pinged.sent, pinged.lost] = [0, 0];
+    target.summaries += 1;
+    this.#tellPorts(target, target.summaries % WHOLE_EVERY === 0 ? target.ports.all() : [], shown);
+  }
+
+  #turned(host: Pinged): void {
+    const rtt = host.rttMs === null ? {} : { rttMs: Math.round(host.rttMs * 1000) / 1000 };
+    for (const target of this.#byAddress.get(host.address) ?? []) {
+      if (host.pulse.state === 'up') this.#tell(target, rtt);
+      // Silent to ping is not yet down: its agent is asked before anybody is alarmed.
+      if (target.credentialId === undefined) {
+        if (host.pulse.state === 'down') this.#tell(target, { lossPercent: 100 });
+      } else if (host.pulse.state === 'down') void this.#secondOpinion(target);
+      else if (target.agent.missed > 0) this.#readAt(target, this.#deps.clock.monotonic());
+    }
+  }
+
+  async #secondOpinion(target: Target): Promise<void> {
+    // An answer to a question of before is no opinion.
+    await target.reading;
+    await this.#read(target);
+    if (!target.gone && target.pinged?.pulse.state === 'down') this.#tell(target, { lossPercent: 100 });
+  }
+
+  #read(target: Target): Promise<void> {
+    target.reading ??= this.#readNow(target).finally(() => {
+      target.reading = null;
+    });
+    return target.reading;
+  }
+
+  async #readNow(target: Target): Promise<void> {
+    const session = await this.#session(target);
+    if (!session || target.gone) return;
+    this.#readings += 1;
+    const line = target.readings % LINE_EVERY === 0;
+    const reading = await readAgent(session, {
+      ports: target.ports.size,
+      line,
+      boots: target.hasBoots,
+    });
+    this.#readings -= 1;
+    if (target.gone || this.#stopping.signal.aborted) return;
+    target.readings += 1;
+    if (reading.ok) this.#answered(target, reading);
+    else this.#missed(target, reading.verdict);
+  }
+
+  async #session(target: Target): Promise<Session | null> {
+    const { tools, pace } = this.#deps;
+    const known = this.#credentials.get(target.credentialId ?? '');
+    const later = () => {
+      const now = this.#deps.clock.monotonic();
+      this.#readAt(target, onGrid(now, this.#settings.snmpMs, target.phase));
+      return null;
+    };
+    if (!known) return later();
+    try {
+      this.#engine ??= await tools.snmp();
+    } catch (error) {
+      this.#deps.log.warn({ reason: (error as Error).message }, 'no socket for SNMP; it is tried again');
+      return later();
+    }
+    const address = { address: target.address, port: this.#settings.port };
+    return new Session(this.#engine, address, known.credential, {
+      timeoutMs: SNMP_TIMEOUT_MS,
+      tries: SNMP_TRIES,
+      signal: this.#stopping.signal,
+      pace: { take: (count, to) => pace.take(count, to) },
+    });
+  }
+
+  #answered(target: Target, { uptime, hasBoots, ports, complete }: Reading & { ok: true }): void {
+    const now = this.#deps.clock.monotonic();
+    const turned = answered(target.agent);
+    const again = target.uptime !== null && uptime !== null && restarted(target.uptime, uptime);
+    const first = target.uptime === null;
+    target.uptime = uptime ?? target.uptime;
+    target.hasBoots = hasBoots || uptime === null;
+    const changed = target.ports.take(ports, complete);
+    const cameUp =
+      !first && changed.some(({ operStatus, speedBps }) => operStatus === 1 && speedBps === undefined);
+    if (turned || again || changed.length > 0) {
+      const told = uptime ? { sysUpTime: uptime.ticks } : {};
+      this.#tellPorts(target, changed, { ...told, ...(again ? { restarted: true } : {}) });
+    }
+    // A port that came up may run at another speed: it is looked at with the next reading.
+    if (cameUp) target.readings = 0;
+    const soon = cameUp ? now + RETRY_MS : Number.POSITIVE_INFINITY;
+    this.#readAt(target, Math.min(soon, onGrid(now, this.#settings.snmpMs, target.phase)));
+  }
+
+  #missed(target: Target, verdict: 'timeout' | 'auth-failed' | null): void {
+    const now = this.#deps.clock.monotonic();
+    if (verdict !== null) {
+      const other = target.agent.state === 'down' && target.trouble !== verdict;
+      target.trouble = verdict;
+      if (missed(target.agent) || other) this.#tell(target);
+    }
+    const usual = onGrid(now, this.#settings.snmpMs, target.phase);
+    this.#readAt(target, inDoubt(target.agent) ? Math.min(usual, now + RETRY_MS) : usual);
+  }
+}
