@@ -13,9 +13,12 @@ import { COLLECTOR_PATH } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { accountHandlers, audit, ensureFirstAdmin, purgeAccounts } from './accounts/accounts.ts';
 import { createCollectorFeature } from './collectors/feature.ts';
+import { openHandOut } from './collectors/hand-out.ts';
 import { openData, ruleFolders } from './data.ts';
+import { createDeliveryFeature } from './deliveries/feature.ts';
 import { forgotten, unwatched } from './incidents/device-events.ts';
 import { incidentHandlers } from './incidents/handlers.ts';
+import { maintenanceHandlers } from './incidents/maintenance-routes.ts';
 import { createRecorder } from './incidents/record.ts';
 import { identityActions } from './ingest/identity-actions.ts';
 import { createIngest } from './ingest/ingest.ts';
@@ -23,29 +26,38 @@ import { createLinker } from './ingest/links/linker.ts';
 import { openRuleBook } from './ingest/rule-book.ts';
 import { inventoryHandlers } from './inventory/handlers.ts';
 import { openAuthenticator } from './kernel/auth.ts';
-import type { Config } from './kernel/config.ts';
+import { type Config, changesOf } from './kernel/config.ts';
 import type { Database } from './kernel/db.ts';
 import { restApp } from './kernel/http.ts';
+import { openKeyring } from './kernel/keyring.ts';
 import { listen } from './kernel/listener.ts';
 import { openLog } from './kernel/log.ts';
 import { openMetrics } from './kernel/metrics.ts';
+import { peerAddress } from './kernel/peer.ts';
+import { takePulse } from './kernel/pulse.ts';
 import { foldTallies } from './kernel/tally.ts';
 import { webFiles } from './kernel/web.ts';
 import { openLive } from './live/live.ts';
 import { createScanFeature } from './scans/feature.ts';
-import { openKeyring } from './scans/keyring.ts';
+import { forget } from './service/retention.ts';
 import { serviceHandlers } from './service/service.ts';
+import { createWatch } from './watch/watch.ts';
 
 /** The web application: beside the packages in a checkout, beside the bundle in an installation. */
 const WEB = fileURLToPath(new URL('../../web/dist/site/', import.meta.url));
 
+/** Parts of the collector's package, in an installation: what a site installs from here. */
+const COLLECTOR = fileURLToPath(new URL('../../../collector/', import.meta.url));
+
 /** Requests and batches that are under way at a stop have this long. */
 const GRACE_MS = 3_000;
 /** How often is decided what only time decides: hold times, silences, expiry. */
-const TEND_MS = 1_000;
+const TEND_MS = 100;
 /** How often counts that were appended are folded together. */
 const FOLD_MS = 10_000;
 const PURGE_MS = 3_600_000;
+/** Most credentials of a site that its watch uses. */
+const WATCH_CREDENTIALS = 1024;
 
 export interface Server {
   /** Where it answers, with its port. */
@@ -53,6 +65,10 @@ export interface Server {
   /** The account that this start made, because there was none; its password is known only here. */
   firstAdmin: { name: string; password: string } | null;
   db: Database;
+  /** Why it should be started again, as far as it can tell; null when all is well. For a watchdog. */
+  ailment(): string | null;
+  /** Takes over what can change while it runs; answers which settings did, and which wait for the next start. */
+  apply(config: Config): { changed: string[]; atNextStart: string[] };
   /** Nothing new, what runs ends, collectors are told to come again, the database is closed. */
   stop(): Promise<void>;
 }
@@ -115,6 +131,11 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       record: incidents.record,
       relink: linker.touched,
     });
+    const watch = createWatch({
+      db,
+      log,
+      credentialsOf: (siteId) => scans.credentials.ofSite(siteId, null, WATCH_CREDENTIALS),
+    });
     const collectors = createCollectorFeature({
       db,
       clock,
@@ -125,10 +146,22 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       accept: ingest.accept,
       credentialsFor: scans.credentials.forJob,
       ruleset: rules.ruleset,
-      watchList: async () => [],
+      watchList: watch.follow,
+      handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
+      addressOf: peerAddress(config.trustedProxies),
     });
     const live = await openLive({ db, clock, log, watch: auth.watch });
     stops.push(() => live.close());
+
+    const deliveries = createDeliveryFeature({
+      db,
+      clock,
+      log,
+      keyring,
+      audit,
+      raise: incidents.record,
+      publicUrl: config.publicUrl,
+    });
 
     let accepting = true;
     const app = restApp({
@@ -149,6 +182,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
           events: { unwatched, forgotten },
         }),
         ...incidentHandlers({ db, clock }),
+        ...maintenanceHandlers({ db, clock, audit }),
+        ...deliveries.handlers,
         ...live.handlers,
       },
       trustedProxies: config.trustedProxies,
@@ -161,6 +196,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     stops.push(await rules.start());
     stops.push(await linker.start());
     stops.push(await scans.start());
+    stops.push(deliveries.start());
     stops.push(clock.every(TEND_MS, quietly(log, 'tending events', incidents.tend)));
     stops.push(
       clock.every(
@@ -174,6 +210,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
         quietly(log, 'purging accounts', () => purgeAccounts({ db, clock })),
       ),
     );
+    stops.push(
+      clock.every(
+        PURGE_MS,
+        quietly(log, 'forgetting by age', () => forget({ db, clock })),
+      ),
+    );
     const listener = await listen(app, config, { log, clock });
     stops.push(() => listener.stop(GRACE_MS));
     // Not before the port is ours: a start that fails would take the only showing of the password with it.
@@ -184,7 +226,22 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       accepting = false;
     });
     log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
-    return { url: listener.url, firstAdmin, db, stop };
+    const pulse = takePulse({ db, clock, log });
+    stops.push(pulse.stop);
+    return {
+      url: listener.url,
+      firstAdmin,
+      db,
+      ailment: () => (listener.server.listening ? pulse.ailment() : 'it listens no more'),
+      apply: (changed) => {
+        const before = config;
+        config = changed;
+        log.level = changed.logLevel;
+        listener.server.maxConnections = changed.connections;
+        return changesOf(before, changed, ['logLevel', 'connections']);
+      },
+      stop,
+    };
   }
 }
 

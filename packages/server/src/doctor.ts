@@ -1,8 +1,12 @@
 /** Checks everything that a first start fails on, changes nothing, and says the remedy. */
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
+import { get as httpGet, type IncomingMessage } from 'node:http';
+import { get as httpsGet } from 'node:https';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '@rollcall/shared/clock';
 import { asStartError, takeFolder } from './data.ts';
@@ -160,14 +164,23 @@ async function port({ host, port: number, tls: secure }: Config): Promise<Result
   }
   if (problem.code !== 'EADDRINUSE')
     return failed(`${at}: ${problem.code}`, 'set HOST and PORT to what this machine has');
-  const url = `${secure ? 'https' : 'http'}://127.0.0.1:${number}/api/health/live`;
-  const answers = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-    async (response) => (await response.text()).includes('"live"'),
-    () => false,
-  );
+  const answers = await answersLive(host, number, secure !== undefined);
   return answers
     ? ok(`${at}: a Rollcall server answers there`)
     : failed(`${at} is in use`, 'stop what uses it, or set PORT');
+}
+
+/** Whether a Rollcall server answers there: asked on this machine, where its certificate has another name. */
+async function answersLive(host: string, port: number, secure: boolean): Promise<boolean> {
+  const hostname = host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host;
+  const options = { hostname, port, path: '/api/health/live', signal: AbortSignal.timeout(2_000) };
+  try {
+    const request = secure ? httpsGet({ ...options, rejectUnauthorized: false }) : httpGet(options);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return (await text(response)).includes('"live"');
+  } catch {
+    return false;
+  }
 }
 
 function tls({ tls: files }: Config, clock: Clock): Result {
@@ -178,7 +191,9 @@ function tls({ tls: files }: Config, clock: Clock): Result {
   const left = Math.floor((Date.parse(validTo) - clock.now()) / DAY_MS);
   const found = `${subjectAltName ?? 'no names'}, valid to ${validTo}`;
   if (left < 0) return failed(found, 'renew the certificate');
-  return left < 14 ? warning(found, `renew the certificate within ${left} days`) : ok(found);
+  return left < 14
+    ? warning(found, left === 0 ? 'renew the certificate today' : `renew the certificate; days left: ${left}`)
+    : ok(found);
 }
 
 /** Each collector, browser and request takes a file descriptor. */

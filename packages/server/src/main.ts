@@ -1,3 +1,4 @@
+import './memory.ts';
 import { once } from 'node:events';
 import { run } from './program.ts';
 
@@ -14,6 +15,10 @@ process.exitCode = await run(process.argv.slice(2), {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   ended,
+  onReload: (reload) => {
+    process.on('SIGHUP', reload);
+    return () => process.off('SIGHUP', reload);
+  },
 });
 // Idle connections of libraries would keep the process for a while; everything of ours is closed by now.
 process.exit();

@@ -4,14 +4,22 @@ import type { Readable } from 'node:stream';
 import { PASSWORD_LEAST, PASSWORD_MOST } from '@rollcall/shared/api/accounts';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { ROLES, type Role } from '@rollcall/shared/model';
+import { openServiceManager } from '@rollcall/shared/systemd/service-manager';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { audit } from './accounts/audit.ts';
 import { addUser, generatePassword, issueToken, listUsers, setPassword } from './accounts/command-line.ts';
 import { openData, ruleFolders } from './data.ts';
 import { examine } from './doctor.ts';
-import { type Config, describeVariables, type Environment, readConfig, StartError } from './kernel/config.ts';
+import {
+  CONFIG_FILE,
+  type Config,
+  describeVariables,
+  type Environment,
+  loadConfig,
+  StartError,
+} from './kernel/config.ts';
 import type { Database } from './kernel/db.ts';
-import { openLog } from './kernel/log.ts';
+import { openLog, openServiceLog } from './kernel/log.ts';
 import { Problem } from './kernel/problem.ts';
 import { version } from './kernel/version.ts';
 
@@ -23,6 +31,8 @@ export interface Surroundings {
   /** Resolves when the process is asked to end. */
   ended: Promise<unknown>;
   clock?: Clock;
+  /** Calls back whenever the process is asked to read its settings again; the answer ends that. */
+  onReload?: (reload: () => void) => () => void;
 }
 
 const NAME = 'rollcall-server';
@@ -45,7 +55,7 @@ export async function run(args: readonly string[], around: Surroundings): Promis
 
 function program(around: Surroundings, told: { failed: boolean }): Command {
   const { env, stdout, stderr, clock = systemClock } = around;
-  const config = (): Config => readConfig(env);
+  const config = (): Promise<Config> => loadConfig(env);
   /** Commands speak through their output; only what goes wrong underneath is logged. */
   const quiet = (settings: Config) =>
     openLog(
@@ -53,7 +63,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       { destination: { write: stderr } },
     );
   const withDatabase = async <T>(work: (db: Database, applied: string[]) => Promise<T>): Promise<T> => {
-    const settings = config();
+    const settings = await config();
     const data = await openData(settings, quiet(settings));
     try {
       return await work(data.db, data.applied);
@@ -74,14 +84,28 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       writeErr: stderr,
       outputError: (text, write) => write(`${NAME}: ${text.replace(/^error: /, '')}`),
     })
-    .addHelpText('after', `\nSettings, read from the environment:\n${describeVariables()}\n\n${EXITS}`);
+    .addHelpText(
+      'after',
+      `\nSettings: ${CONFIG_FILE} (or $ROLLCALL_CONFIG), and over it the environment:\n${describeVariables()}\n\n${EXITS}`,
+    );
 
   root
     .command('serve')
     .description('run the server until it is told to stop')
     .action(async () => {
       const { startServer } = await import('./app.ts');
-      const server = await startServer(config());
+      const settings = await config();
+      const manager = await openServiceManager(env, clock);
+      const log = await openServiceLog(settings, env);
+      const server = await startServer(settings, { log, clock });
+      const unwatch = manager.watch(server.ailment);
+      manager.tell('READY=1', `STATUS=answers at ${server.url}`);
+      const unhook = around.onReload?.(() => {
+        config().then(
+          (changed) => log.info(server.apply(changed), 'settings were read again'),
+          (error: Error) => log.error({ reason: error.message }, 'settings were not changed'),
+        );
+      });
       if (server.firstAdmin) {
         const { name, password } = server.firstAdmin;
         stderr(
@@ -89,7 +113,19 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
         );
       }
       await around.ended;
+      manager.tell('STOPPING=1');
+      unhook?.();
+      unwatch();
       await server.stop();
+    });
+
+  root
+    .command('settings')
+    .description('check the settings and print those in force; changes nothing')
+    .option('--json', 'answer as JSON')
+    .action(async ({ json }: Flags) => {
+      const settings = await config();
+      answer(json, settings, describeSettings(settings));
     });
 
   root
@@ -108,7 +144,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
     .option('--json', 'answer as JSON')
     .action(({ json }: Flags) =>
       withDatabase(async (db) => {
-        const settings = config();
+        const settings = await config();
         const { openRuleBook } = await import('./ingest/rule-book.ts');
         const rules = openRuleBook({ db, log: quiet(settings), folders: ruleFolders(settings) });
         const changed = await rules.reclassifyAll();
@@ -124,7 +160,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
     .description('check everything that a start needs, and say the remedy')
     .option('--json', 'answer as JSON')
     .action(async ({ json }: Flags) => {
-      const settings = config();
+      const settings = await config();
       const findings = await examine(settings, quiet(settings), clock);
       const lines = findings.map(
         ({ check, state, found, remedy }) =>
@@ -257,6 +293,12 @@ function addJoinTokenCommands(
       answer(json, { token, site }, token);
     });
 }
+
+/** The settings in force, one a line; secrets as ***. */
+const describeSettings = (settings: Config): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `${name.padEnd(22)}${value === undefined ? '-' : JSON.stringify(value)}`)
+    .join('\n');
 
 const signInName = (text: string): string => {
   const name = text.trim().toLowerCase();

@@ -24,7 +24,8 @@ describe.each(databases())('accounts on %s', (_name, open) => {
     db = await open();
   });
   beforeEach(async () => {
-    for (const rows of ['users', 'scans', 'sites', 'audit']) await db.query(`DELETE FROM ${rows}`);
+    for (const rows of ['users', 'scans', 'sites', 'audit', 'login_failures'])
+      await db.query(`DELETE FROM ${rows}`);
     server = await startRest(db, table, (auth, clock) => accountHandlers({ db, clock, forget: auth.forget }));
     const first = await ensureFirstAdmin(db);
     password = first!.password;

@@ -7,6 +7,7 @@ import { auditHandlers } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 import { sessionHandlers } from './sessions.ts';
 import { siteHandlers } from './sites.ts';
+import { FORGET_MS } from './throttle.ts';
 import { tokenHandlers } from './tokens.ts';
 import { userHandlers } from './users.ts';
 
@@ -27,11 +28,12 @@ export const accountHandlers = (deps: AccountDeps): Handlers<Ids> => ({
   ...auditHandlers(deps),
 });
 
-/** Deletes what nobody can see or use any more: ended sessions, tokens revoked long ago. Call it every hour or so. */
+/** Deletes what nobody can see or use any more: ended sessions, tokens revoked long ago, forgotten failures. Call it every hour or so. */
 export async function purgeAccounts({ db, clock }: Pick<AccountDeps, 'db' | 'clock'>): Promise<void> {
   const now = clock.now();
   const [idle, old] = [new Date(now - SESSION_IDLE_MS), new Date(now - (REVOKED_SHOWN_DAYS + 1) * DAY_MS)];
   const over = [{ expiresAt: { lt: new Date(now) } }, { lastSeenAt: { lt: idle } }];
   await db.prisma.session.deleteMany({ where: { OR: over } });
   await db.prisma.apiToken.deleteMany({ where: { revokedAt: { lt: old } } });
+  await db.prisma.loginFailure.deleteMany({ where: { last: { lt: new Date(now - FORGET_MS) } } });
 }

@@ -4,6 +4,7 @@ import type { Database } from '../kernel/db.ts';
 import { Problem } from '../kernel/problem.ts';
 import { audit } from './audit.ts';
 import { hashPassword } from './password.ts';
+import { refuseGuessable } from './password-list.ts';
 import { endSessions } from './sessions.ts';
 import { createToken } from './tokens.ts';
 import { insertUser, type NewUser } from './users.ts';
@@ -47,6 +48,7 @@ export async function addUser(
   db: Database,
   { sites, ...user }: Omit<NewUser, 'siteIds'> & { sites: readonly string[] },
 ): Promise<string> {
+  refuseGuessable('password', user.password, user.name);
   const passwordHash = await hashPassword(user.password);
   return db.transaction(async (sql) => {
     const found = await sql.query<{ id: string; name: string }>(
@@ -78,6 +80,7 @@ export const listUsers = (db: Database): Promise<ListedUser[]> =>
 
 /** `user passwd`: signs the user out everywhere. */
 export async function setPassword(db: Database, name: string, password: string): Promise<void> {
+  refuseGuessable('password', password, name);
   const passwordHash = await hashPassword(password);
   await db.transaction(async (sql) => {
     const [user] = await sql.query<{ id: string }>(

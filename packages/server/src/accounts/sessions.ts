@@ -14,6 +14,7 @@ import { hashOf, mintSessionId } from '../kernel/token.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 import { hashPassword, isOutdated, passwordFits } from './password.ts';
+import { refuseGuessable } from './password-list.ts';
 import { loginThrottle } from './throttle.ts';
 import { revokeTokens } from './tokens.ts';
 
@@ -28,12 +29,12 @@ type Ids = 'session.create' | 'session.get' | 'session.update' | 'session.delete
 type ListIds = 'sessions.list' | 'sessions.delete';
 
 export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids | ListIds> {
-  const throttle = loginThrottle(clock);
+  const throttle = loginThrottle({ db, clock });
 
   return {
     'session.create': async ({ body, address, secure, header }) => {
       const name = body.name.trim().toLowerCase();
-      const guess = throttle.begin(name, address);
+      const guess = await throttle.begin(name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
       const user = await signInRow(db, name);
       const fits = await passwordFits(body.password, user?.passwordHash);
@@ -41,7 +42,7 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
         await audit(db, { actor: { name }, action: 'session.refused', address });
         throw new Problem('unauthorized', 'the name or the password is wrong');
       }
-      guess.succeeded();
+      await guess.succeeded();
       const rehashed = isOutdated(user.passwordHash) ? await hashPassword(body.password) : null;
       const opened = await db.transaction(async (sql) => {
         // Whatever session the browser held, planted or its own, ends here.
@@ -87,12 +88,13 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
 
     'session.password': async ({ actor, body, address, secure, header }) => {
       // Guessing the present password through an open session is guessing all the same.
-      const guess = throttle.begin(actor.name, address);
+      const guess = await throttle.begin(actor.name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
       const user = await signInRow(db, actor.name);
       if (!(await passwordFits(body.current, user?.passwordHash)))
         throw invalid('current', 'is not the present password');
-      guess.succeeded();
+      await guess.succeeded();
+      refuseGuessable('next', body.next, actor.name);
       const next = await hashPassword(body.next);
       const opened = await db.transaction(async (sql) => {
         const changed = await sql.query(

@@ -3,9 +3,14 @@
  * to wait, longer each time, a quarter of an hour at most. Nobody is ever locked out: from a place where the account
  * signed in before, only that place's own failures for that account count.
  *
- * Counted in memory, per server instance: nothing to write while under attack. N instances allow N times as much.
+ * The counts are in the database, the same for every instance. Only guesses that are let through write, and there are
+ * at most `EVERYWHERE` of those, so an attack cannot fill the table.
  */
 import type { Clock } from '@rollcall/shared/clock';
+import pLimit from 'p-limit';
+import type { Database, Sql } from '../kernel/db.ts';
+import { Problem } from '../kernel/problem.ts';
+import { hashOf } from '../kernel/token.ts';
 
 /** Failures that cost nothing, and the first wait after them; each further failure doubles it. */
 interface Rule {
@@ -20,17 +25,49 @@ const RULES = {
   /** One account, wherever from. */
   account: { free: 20, firstMs: 1_000 },
 } as const satisfies Record<string, Rule>;
+type Key = keyof typeof RULES;
 const LONGEST_MS = 15 * 60_000;
 /** Failures are forgotten this long after the last. */
-const FORGET_MS = 60 * 60_000;
+export const FORGET_MS = 60 * 60_000;
 /** All failures together, known places apart: this many at once, then one every `refillMs`. */
 const EVERYWHERE = { burst: 300, refillMs: 6_000 };
-const KEYS_MOST = 20_000;
 const PLACES_PER_ACCOUNT = 16;
 
 interface Failures {
   count: number;
+  /** Unix milliseconds. */
   last: number;
+}
+export interface Counts extends Partial<Record<Key, Failures>> {
+  /** When the guesses made so far will all be paid for at one per `refillMs`, Unix milliseconds. */
+  paidAt?: number;
+}
+
+/**
+ * Whether one more guess may be made, from what is counted so far: milliseconds to wait, or the counts with that guess
+ * as a failure. `known`: the account signed in from that place before. Pure.
+ */
+export function judge(counts: Counts, known: boolean, now: number): { waitMs: number } | { counted: Counts } {
+  const rules: Key[] = known ? ['pair'] : ['pair', 'place', 'account'];
+  const live = (key: Key): Failures => {
+    const failures = counts[key];
+    return failures && now - failures.last <= FORGET_MS ? failures : { count: 0, last: now };
+  };
+  const waits = rules.map((key) => {
+    const { count, last } = live(key);
+    const { free, firstMs } = RULES[key];
+    if (count < free) return 0;
+    // A clock that was set back must not prolong it.
+    return Math.min(LONGEST_MS, last + Math.min(LONGEST_MS, firstMs * 2 ** (count - free)) - now);
+  });
+  const paidAt = Math.max(now, Math.min(counts.paidAt ?? now, now + EVERYWHERE.burst * EVERYWHERE.refillMs));
+  if (!known) waits.push(paidAt - now - (EVERYWHERE.burst - 1) * EVERYWHERE.refillMs);
+  const waitMs = Math.max(...waits);
+  if (waitMs > 0) return { waitMs };
+
+  const counted: Counts = known ? {} : { paidAt: paidAt + EVERYWHERE.refillMs };
+  for (const key of rules) counted[key] = { count: live(key).count + 1, last: now };
+  return { counted };
 }
 
 export interface Throttle {
@@ -38,72 +75,120 @@ export interface Throttle {
    * Asks to check one password. Milliseconds to wait, or a guess that counts as a failure until `succeeded` is
    * called: guesses made at the same time count too.
    */
-  begin(account: string, address: string): { waitMs: number } | { succeeded: () => void };
+  begin(account: string, address: string): Promise<{ waitMs: number } | { succeeded: () => Promise<void> }>;
 }
 
-export function loginThrottle(clock: Clock): Throttle {
-  const failures = new Map<string, Failures>();
-  const places = new Map<string, string[]>();
-  let budget: number = EVERYWHERE.burst;
-  let refilledAt = clock.monotonic();
+/** Arbitrary, the same in every instance: guesses are counted one after the other. */
+const LOCK_KEY = 7_110_004;
+/** Sign-ins of one instance that wait for their turn: one connection serves them all. */
+const WAITING = 256;
 
-  const waitOf = (key: string, { free, firstMs }: Rule, now: number): number => {
-    const entry = failures.get(key);
-    if (!entry || now - entry.last > FORGET_MS || entry.count < free) return 0;
-    return entry.last + Math.min(LONGEST_MS, firstMs * 2 ** (entry.count - free)) - now;
-  };
-  const count = (key: string, now: number): void => {
-    const entry = failures.get(key);
-    const before = entry && now - entry.last <= FORGET_MS ? entry.count : 0;
-    bounded(failures, key, { count: before + 1, last: now });
-  };
-  const uncount = (key: string): void => {
-    const entry = failures.get(key);
-    if (entry) entry.count -= 1;
+export function loginThrottle({ db, clock }: { db: Database; clock: Clock }): Throttle {
+  const turn = pLimit(1);
+  const inTurn = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => {
+    if (turn.pendingCount >= WAITING)
+      throw new Problem('rate_limited', 'too many sign-ins at once; try again in a moment', {
+        headers: { 'Retry-After': '2' },
+      });
+    return turn(() =>
+      db.transaction(async (sql) => {
+        await sql.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
+        return work(sql);
+      }),
+    );
   };
 
   return {
-    begin: (account, address) => {
-      const now = clock.monotonic();
+    begin: async (account, address) => {
       const place = placeOf(address);
-      const known = places.get(account)?.includes(place) ?? false;
-      const keys = { pair: `${account} ${place}`, place: ` ${place}`, account };
-      budget = Math.min(EVERYWHERE.burst, budget + (now - refilledAt) / EVERYWHERE.refillMs);
-      refilledAt = now;
-
-      const waits = [waitOf(keys.pair, RULES.pair, now)];
-      if (!known) {
-        waits.push(waitOf(keys.place, RULES.place, now), waitOf(keys.account, RULES.account, now));
-        if (budget < 1) waits.push((1 - budget) * EVERYWHERE.refillMs);
-      }
-      const waitMs = Math.max(...waits);
-      if (waitMs > 0) return { waitMs };
-
-      const counted = known ? [keys.pair] : [keys.pair, keys.place, keys.account];
-      for (const key of counted) count(key, now);
-      if (!known) budget -= 1;
+      const keys = keysOf(account, place);
+      const answer = await inTurn(async (sql) => {
+        const { counts, known } = await read(sql, keys, account, place);
+        const judged = judge(counts, known, clock.now());
+        if ('counted' in judged) await write(sql, keys, judged.counted);
+        return judged;
+      });
+      if ('waitMs' in answer) return answer;
+      const { counted } = answer;
       return {
-        succeeded: () => {
-          for (const key of counted) uncount(key);
-          failures.delete(keys.pair);
-          if (!known) budget += 1;
-          const others = (places.get(account) ?? []).filter((other) => other !== place);
-          bounded(places, account, [...others, place].slice(-PLACES_PER_ACCOUNT));
-        },
+        succeeded: () =>
+          db.transaction(async (sql) => {
+            await takeBack(sql, keys, counted);
+            await rememberPlace(sql, account, place, clock.now());
+          }),
       };
     },
   };
 }
 
-/** Keeps a map at its size by dropping what was touched longest ago. */
-function bounded<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size <= KEYS_MOST) return;
-  for (const oldest of map.keys()) {
-    map.delete(oldest);
-    return;
+type Keys = Record<Key | 'everywhere', Buffer>;
+
+/** Hashed: what is typed as a name may be a password, and the rows stay small. */
+const keysOf = (account: string, place: string): Keys => ({
+  pair: hashOf(`pair ${account} ${place}`),
+  place: hashOf(`place ${place}`),
+  account: hashOf(`account ${account}`),
+  everywhere: hashOf('everywhere'),
+});
+
+async function read(
+  sql: Sql,
+  keys: Keys,
+  account: string,
+  place: string,
+): Promise<{ counts: Counts; known: boolean }> {
+  const names = Object.keys(keys) as (keyof Keys)[];
+  const rows = await sql.query<{ name: keyof Keys; count: number | null; last: Date | null; known: boolean }>(
+    `SELECT k.name, f.count, f.last, EXISTS (
+       SELECT 1 FROM login_places p JOIN users u ON u.id = p.user_id WHERE u.name = $3::text AND p.place = $4::text) AS known
+     FROM unnest($1::text[], $2::bytea[]) AS k(name, key) LEFT JOIN login_failures f ON f.key = k.key`,
+    [names, names.map((name) => keys[name]), account, place],
+  );
+  const counts: Counts = {};
+  for (const { name, count, last } of rows) {
+    if (count === null || last === null) continue;
+    if (name === 'everywhere') counts.paidAt = last.getTime();
+    else counts[name] = { count, last: last.getTime() };
   }
+  return { counts, known: rows[0]?.known ?? false };
+}
+
+async function write(sql: Sql, keys: Keys, { paidAt, ...failures }: Counts): Promise<void> {
+  const rows = Object.entries(failures).map(
+    ([name, { count, last }]) => [keys[name as Key], count, new Date(last)] as const,
+  );
+  if (paidAt !== undefined) rows.push([keys.everywhere, 0, new Date(paidAt)]);
+  await sql.query(
+    `INSERT INTO login_failures (key, count, last) SELECT * FROM unnest($1::bytea[], $2::int[], $3::timestamptz[])
+     ON CONFLICT (key) DO UPDATE SET count = EXCLUDED.count, last = EXCLUDED.last`,
+    [rows.map(([key]) => key), rows.map(([, count]) => count), rows.map(([, , last]) => last)],
+  );
+}
+
+/** The guess was right: it is no failure, and those of that account from that place are forgiven. */
+async function takeBack(sql: Sql, keys: Keys, counted: Counts): Promise<void> {
+  await sql.query('DELETE FROM login_failures WHERE key = $1', [keys.pair]);
+  if (counted.paidAt === undefined) return;
+  await sql.query('UPDATE login_failures SET count = greatest(0, count - 1) WHERE key = ANY($1::bytea[])', [
+    [keys.place, keys.account],
+  ]);
+  await sql.query(
+    `UPDATE login_failures SET last = last - interval '${EVERYWHERE.refillMs} milliseconds' WHERE key = $1`,
+    [keys.everywhere],
+  );
+}
+
+async function rememberPlace(sql: Sql, account: string, place: string, now: number): Promise<void> {
+  await sql.query(
+    `INSERT INTO login_places (user_id, place, last) SELECT id, $2, $3 FROM users WHERE name = $1
+     ON CONFLICT (user_id, place) DO UPDATE SET last = EXCLUDED.last`,
+    [account, place, new Date(now)],
+  );
+  await sql.query(
+    `DELETE FROM login_places p USING users u WHERE u.name = $1 AND p.user_id = u.id AND p.place NOT IN (
+       SELECT l.place FROM login_places l WHERE l.user_id = u.id ORDER BY l.last DESC, l.place LIMIT ${PLACES_PER_ACCOUNT})`,
+    [account],
+  );
 }
 
 /** Who has one address has its neighbours too: IPv4 by /24, IPv6 by /56. */

@@ -12,6 +12,7 @@ import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { type AuditRecord, audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 import { hashPassword } from './password.ts';
+import { refuseGuessable } from './password-list.ts';
 import { endSessions } from './sessions.ts';
 
 const COLUMNS = `id, name, display_name AS "displayName", role, all_sites AS "allSites",
@@ -124,6 +125,7 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
 
     'users.create': async ({ actor, body, address }) => {
       requireReach(actor, body);
+      refuseGuessable('password', body.password, body.name);
       const passwordHash = await hashPassword(body.password);
       const data = await db.transaction(async (sql) => {
         const id = await insertUser(sql, body, passwordHash, { actor, address });
@@ -138,6 +140,7 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
         await lockAdmins(sql);
         const before = await readUser(sql, actor, params.id, 'FOR UPDATE');
         requireMatch(header('if-match'), before);
+        if (body.password !== undefined) refuseGuessable('password', body.password, before.name);
         const after = {
           role: body.role ?? before.role,
           allSites: body.allSites ?? before.allSites,

@@ -3,7 +3,7 @@ import type { Collector } from '@rollcall/shared/api/collectors';
 import { uniqueViolation } from '../kernel/db.ts';
 import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
 import { anywhere, scopeOf } from '../kernel/list.ts';
-import { notifyLinks, notifyLive } from '../kernel/notify.ts';
+import { announce, notifyLinks } from '../kernel/notify.ts';
 import { online } from '../kernel/online.ts';
 import { orderBy, page, unix } from '../kernel/page.ts';
 import { notFound, Problem } from '../kernel/problem.ts';
@@ -22,7 +22,7 @@ const COLUMNS = `c.id, c.site_id AS "siteId", s.name AS site, c.name, c.status, 
     'outbox', CASE WHEN c.health ? 'outbox' THEN jsonb_build_object('depth', c.health #> '{outbox,depth}',
       'bytes', c.health #> '{outbox,bytes}', 'oldest', ${SECONDS('outbox,oldest')}) END,
     'drops', coalesce(c.health -> 'drops', '{}'), 'rssBytes', c.health -> 'rssBytes',
-    'loopDelayMs', c.health -> 'loopDelayMs', 'engines', coalesce(c.health -> 'engines', '[]'),
+    'loopDelayMs', c.health -> 'loopDelayMs', 'watch', nullif(c.health -> 'watch', 'null'), 'engines', coalesce(c.health -> 'engines', '[]'),
     'capacity', c.health -> 'capacity') AS health`;
 const FROM = 'collectors c JOIN sites s ON s.id = c.site_id';
 const VISIBLE = '($1::uuid[] IS NULL OR c.site_id = ANY($1))';
@@ -76,7 +76,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
         ...(detail ? { detail } : {}),
       });
       await notifyLinks(sql, { verb: 'check', collector: params.id });
-      await notifyLive(sql, { site: siteId, kind: 'collector', ids: [params.id] });
+      await announce(sql, siteId, 'collector', [params.id]);
       return read(sql, actor, params.id);
     });
 

@@ -1,14 +1,39 @@
-/** The states of a conversation with a collector, the ways between them, and what is heard in each. */
-import type { CloseCode, CollectorMessage } from '@rollcall/shared/protocol';
+/** The states of a conversation with a collector, the ways between them, what is heard in each, and its bounds. */
+import {
+  type CloseCode,
+  type CollectorMessage,
+  FRAME_BYTES,
+  type WatchHealth,
+} from '@rollcall/shared/protocol';
+
+export const BOUNDS = {
+  /** Messages without effect until the connection is closed. */
+  strikes: 3,
+  /** Messages at once, and per second from then on: a collector with all its jobs and a full window sends some 80. */
+  quota: { burst: 1000, perSecond: 300 },
+  /** Messages that may wait for the database, observations apart. */
+  acts: 256,
+  /** A collector that does not say what it works on is offered jobs after this long. */
+  workingMs: 2_000,
+  /** Progress of jobs is written this often at most. */
+  progressMs: 1_000,
+  /** What it is to watch is looked at this often at most: a person who marks devices one by one is one change. */
+  watchMs: 500,
+  /** No job is offered to a collector that has this much still to read. */
+  buffered: 2 * FRAME_BYTES,
+  /** A close frame holds a reason of this many bytes (RFC 6455 section 5.5). */
+  closeReason: 123,
+} as const;
 
 /**
  * - challenged: a nonce was sent; only a hello is heard
  * - greeted: the hello is checked, then answered with a welcome; only its confirmation is heard
  * - ready: the new generation is confirmed; jobs are offered, observations stored
  * - draining: nothing new is offered; what comes in is still stored
+ * - superseded: another connection of the same collector was confirmed; nothing is heard until it is clear whose
  * - closed: for good
  */
-export type SessionState = 'challenged' | 'greeted' | 'ready' | 'draining' | 'closed';
+export type SessionState = 'challenged' | 'greeted' | 'ready' | 'draining' | 'superseded' | 'closed';
 
 /** State → the states it may be entered from. */
 export const SESSION_MOVES: Readonly<Record<SessionState, readonly SessionState[]>> = {
@@ -16,7 +41,8 @@ export const SESSION_MOVES: Readonly<Record<SessionState, readonly SessionState[
   greeted: ['challenged'],
   ready: ['greeted'],
   draining: ['ready'],
-  closed: ['challenged', 'greeted', 'ready', 'draining'],
+  superseded: ['ready', 'draining'],
+  closed: ['challenged', 'greeted', 'ready', 'draining', 'superseded'],
 };
 
 const WORK = ['working', 'progress', 'outcome', 'observations', 'heartbeat', 'new-key'] as const;
@@ -26,6 +52,7 @@ export const HEARD: Readonly<Record<SessionState, readonly CollectorMessage['typ
   greeted: ['confirm', 'heartbeat'],
   ready: WORK,
   draining: WORK,
+  superseded: [],
   closed: [],
 };
 
@@ -37,7 +64,20 @@ export interface Beat extends Pick<Message<'heartbeat'>, 'outbox' | 'drops'> {
   at: number;
   rssBytes: number | null;
   loopDelayMs: number | null;
+  watch: (Omit<WatchHealth, 'traps'> & { traps: { reason: string | null } }) | null;
 }
+
+export const beatOf = (
+  { outbox, drops, rssBytes, loopDelayMs, watch }: Message<'heartbeat'>,
+  at: number,
+): Beat => ({
+  at,
+  outbox,
+  drops,
+  rssBytes: rssBytes ?? null,
+  loopDelayMs: loopDelayMs ?? null,
+  watch: watch ? { ...watch, traps: { ...watch.traps, reason: watch.traps.reason ?? null } } : null,
+});
 
 /** The transport, as little as a conversation needs of it. */
 export interface Link {
@@ -45,6 +85,8 @@ export interface Link {
   close(code: CloseCode, reason: string): void;
   /** The other side is known now: it no longer counts among the strangers. */
   admitted(): void;
+  /** Whether the other side still answers, with what only this question holds; false after some seconds of silence. */
+  answers(): Promise<boolean>;
   /** Bytes that were sent and not yet taken. */
   readonly buffered: number;
 }

@@ -8,6 +8,7 @@ import type { Database } from '../kernel/db.ts';
 import type { Actor } from '../kernel/handler.ts';
 import type { LeaseName } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
+import type { HandOut } from './hand-out.ts';
 
 /** Records what came about as events, in the same transaction. */
 export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;
@@ -84,10 +85,15 @@ export interface CollectorDeps {
   credentialsFor(job: ClaimedJob): Promise<{ credentials: WireCredential[]; known: Record<string, string> }>;
   /** Extra OIDs that the rules want read. */
   ruleset(): Ruleset | undefined;
-  /** What a collector is to watch: the whole list, in as many messages as it takes; none when nothing changed. */
-  watchList(collector: { id: string; siteId: string }): Promise<readonly WatchMessage[]>;
+  /**
+   * What a collector is to watch, for one connection: the first call answers the whole list, in as many messages as it
+   * takes, each further one what changed since; none when nothing did.
+   */
+  watchList(collector: { id: string; siteId: string }): () => Promise<readonly WatchMessage[]>;
   /** SHA-256 of the server's certificate (DER), where nobody vouches for it. */
   certificateFingerprint?: () => Uint8Array | undefined;
+  /** The collector's packages, where this server has them. */
+  handOut?: HandOut | null;
   /** `host` or `host:port` that collectors may use for this server; any when absent. */
   hosts?: readonly string[] | undefined;
   /** Address of a peer, by the word of trusted proxies; that of the socket when absent. */

@@ -10,12 +10,13 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { uniqueViolation } from '../kernel/db.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../kernel/handler.ts';
 import { scopeOf } from '../kernel/list.ts';
-import { notifyLive } from '../kernel/notify.ts';
+import { announce } from '../kernel/notify.ts';
 import { page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { hashOf } from '../kernel/token.ts';
 import type { CollectorDeps } from './deps.ts';
+import { installLine } from './installer.ts';
 import { joinSecret, mintJoinToken } from './join-token.ts';
 import { KeyedQuota } from './quota.ts';
 
@@ -33,7 +34,7 @@ const TOGETHER = { burst: 300, perSecond: 5 };
 const NAMES_TRIED = 100;
 
 type Ids = 'joinTokens.list' | 'joinTokens.create' | 'joinTokens.delete' | 'collectors.join';
-type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'audit' | 'certificateFingerprint'>;
+type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'audit' | 'certificateFingerprint' | 'handOut'>;
 
 /** One answer for every token that does not work: whether it ever did is not told. */
 const refused = () => new Problem('unauthorized', 'the join token is not valid; ask for a new one');
@@ -114,7 +115,7 @@ export function createEnrolment(deps: Deps) {
         siteId: token.site_id,
         detail: { hostname: request.hostname },
       });
-      await notifyLive(sql, { site: token.site_id, kind: 'collector', ids: [id] });
+      await announce(sql, token.site_id, 'collector', [id]);
       return {
         collectorId: id,
         name,
@@ -147,7 +148,7 @@ export function createEnrolment(deps: Deps) {
         pageSize: query.pageSize,
       }),
 
-    'joinTokens.create': async ({ actor, body, address }) => {
+    'joinTokens.create': async ({ actor, body, address, secure, header }) => {
       if (!sees(actor, body.siteId)) throw new Problem('forbidden', 'no access to this site');
       return db.transaction(async (sql) => {
         const [site] = await sql.query<{ name: string }>('SELECT name FROM sites WHERE id = $1::uuid', [
@@ -163,7 +164,10 @@ export function createEnrolment(deps: Deps) {
           subject: `join token for ${site.name}`,
           siteId: body.siteId,
         });
-        return { data: await readToken(sql, actor, id), extra: { token: plaintext } };
+        const host = header('host');
+        const url = host === undefined ? null : `${secure ? 'https' : 'http'}://${host}`;
+        const install = installLine(deps.handOut ?? null, url, plaintext);
+        return { data: await readToken(sql, actor, id), extra: { token: plaintext, install } };
       });
     },
 

@@ -6,6 +6,7 @@ import { collectorHandlers } from './collectors.ts';
 import type { CollectorDeps } from './deps.ts';
 import { createEnrolment } from './enroll.ts';
 import { createIdentities } from './identity.ts';
+import { installerHandlers } from './installer.ts';
 import { lossHandlers } from './losses.ts';
 import { createRoster } from './roster.ts';
 import { Session } from './session.ts';
@@ -23,7 +24,18 @@ export function createCollectorFeature(deps: CollectorDeps) {
   /** Names this process among the instances that share the database. */
   const instance = randomUUID();
   const identities = createIdentities({ db, raise, instance, now: () => clock.now() });
-  const roster = createRoster({ db, clock, log, raise, jobs, instance });
+  const roster = createRoster({
+    db,
+    clock,
+    log,
+    raise,
+    jobs,
+    instance,
+    foundTwice: async (id) => {
+      await identities.foundTwice(id);
+      await jobs.takeAll(id, 'the collector was quarantined');
+    },
+  });
   const enrolment = createEnrolment(deps);
   const handshakes = pLimit(HANDSHAKES);
   const gateway = createGateway({
@@ -57,7 +69,12 @@ export function createCollectorFeature(deps: CollectorDeps) {
     /** For `server.on('upgrade', …)`. */
     upgrade: gateway.upgrade,
     gateway,
-    handlers: { ...enrolment.handlers, ...collectorHandlers(deps), ...lossHandlers(deps) },
+    handlers: {
+      ...enrolment.handlers,
+      ...collectorHandlers(deps),
+      ...lossHandlers(deps),
+      ...installerHandlers(deps.handOut ?? null),
+    },
     /** Begins to listen to the database. The returned function lets everybody go: come again soon. */
     start: async (): Promise<() => Promise<void>> => {
       const stop = await roster.start();

@@ -1,6 +1,7 @@
 /** The jobs in one collector's hands, as far as one conversation knows: what it is given, keeps, gives back. */
 import { FRAME_BYTES, type ServerMessage } from '@rollcall/shared/protocol';
 import type { CollectorDeps, Jobs, Lease, Progress } from './deps.ts';
+import type { Admitted, Hello } from './identity.ts';
 
 /** Most jobs that one collector is given at once, whatever it says it can take. */
 export const JOBS_MOST = 16;
@@ -16,6 +17,13 @@ interface Owner {
 interface HandsDeps extends Pick<CollectorDeps, 'credentialsFor'> {
   jobs: Pick<Jobs, 'claim' | 'extend' | 'refuse' | 'giveBack'>;
   send(message: ServerMessage): void;
+}
+
+/** A collector whose hello was checked, and what it has in hand. */
+export interface Known {
+  hello: Hello;
+  collector: Admitted;
+  hands: Hands;
 }
 
 export class Hands {

@@ -13,7 +13,7 @@ import {
   signedKey,
 } from '@rollcall/shared/protocol';
 import type { Database, Sql } from '../kernel/db.ts';
-import { notifyLinks, notifyLive, notifyWatch } from '../kernel/notify.ts';
+import { announce, notifyLinks, notifyWatch } from '../kernel/notify.ts';
 import type { Raise } from './deps.ts';
 
 export type Hello = Extract<CollectorMessage, { type: 'hello' }>;
@@ -137,10 +137,18 @@ export function createIdentities(deps: { db: Database; raise: Raise; instance: s
     );
     await raise(sql, [{ kind: 'collector.quarantined', ...about(row), reason }]);
     await notifyLinks(sql, { verb: 'check', collector: row.id });
-    await notifyLive(sql, { site: row.site_id, kind: 'collector', ids: [row.id] });
+    await announce(sql, row.site_id, 'collector', [row.id]);
   };
 
   return {
+    /** Two connections of one collector were alive at once: whoever they are, neither is trusted any more. */
+    foundTwice: (id: string): Promise<void> =>
+      db.transaction(async (sql) => {
+        const [row] = await sql.query<Row>(READ, [id]);
+        if (row?.status === 'active')
+          await quarantine(sql, row, `${COPIED}: two holders of it were connected at the same time`);
+      }),
+
     /** Checks a hello against the challenge of its connection. Whoever is not told apart by its key reads the same. */
     admit: (hello: Hello, challenge: { nonce: string; host: string }): Promise<Admission> =>
       db.transaction(async (sql): Promise<Admission> => {
@@ -194,7 +202,8 @@ export function createIdentities(deps: { db: Database; raise: Raise; instance: s
         if (row?.status !== 'active' || row.pending_generation !== collector.generation) return false;
         await sql.query(
           `UPDATE collectors SET generation = $2, pending_generation = NULL, instance = $3, connected_at = now(),
-             last_seen_at = now(), hostname = $4, software = $5, clock_offset_ms = $6, health = health || $7::jsonb
+             last_seen_at = now(), hostname = $4, software = $5, clock_offset_ms = $6, health = health || $7::jsonb,
+             protocol = $8
            WHERE id = $1::uuid`,
           [
             row.id,
@@ -204,12 +213,13 @@ export function createIdentities(deps: { db: Database; raise: Raise; instance: s
             hello.software,
             clampInt(clockOffsetMs),
             JSON.stringify({ engines: hello.engines, capacity: hello.capacity }),
+            collector.version,
           ],
         );
         if (!row.connected && row.last_seen_at !== null)
           await raise(sql, [{ kind: 'collector.online', ...about(row) }]);
         await notifyLinks(sql, { verb: 'check', collector: row.id });
-        await notifyLive(sql, { site: row.site_id, kind: 'collector', ids: [row.id] });
+        await announce(sql, row.site_id, 'collector', [row.id]);
         await notifyWatch(sql, row.site_id);
         return true;
       }),

@@ -23,9 +23,4 @@ export class Lane {
     this.#tail = done.catch(() => undefined);
     return done;
   }
-
-  /** Resolves when nothing waits or runs any more. */
-  async idle(): Promise<void> {
-    while (this.#depth > 0) await this.#tail;
-  }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CloseCode, type CollectorMessage } from '@rollcall/shared/protocol';
+import { CloseCode, type CollectorMessage, PROTOCOL_VERSION } from '@rollcall/shared/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../kernel/db.ts';
 import type { Call } from '../kernel/handler.ts';
@@ -57,20 +57,33 @@ describe.each(databases())('collectors on %s', (_name, open) => {
   });
 
   const site = (more: Record<string, unknown> = {}) => addSite(db, `site ${randomUUID()}`, more);
-  const over = (at: Instance = one) => {
-    const made = talkOver(at.base);
+  /** Collector → its last connection. */
+  const lines = new Map<string, { hangUp(): void }>();
+  /** `dead`: answers no ping, as the server's end of a line that broke without a word. */
+  const over = (at: Instance = one, dead = false) => {
+    const made = talkOver(at.base, dead ? { autoPong: false } : {});
     talks.push(made);
     return made.talk;
   };
-  const connect = async (disk: Disk, at: Instance = one, more: Parameters<typeof shakeHands>[3] = {}) => {
-    const talk = over(at);
+  const connect = async (
+    disk: Disk,
+    at: Instance = one,
+    more: Parameters<typeof shakeHands>[3] = {},
+    dead = false,
+  ) => {
+    // A collector leaves one connection before it opens the next.
+    if (!dead) lines.get(disk.id)?.hangUp();
+    const talk = over(at, dead);
+    lines.set(disk.id, talk);
     const { nonce } = await shakeHands(talk, disk, at.host, more);
-    // Answered when everything before it is done.
     talk.say(heartbeat());
     await talk.next('heartbeat');
-    await expect.poll(async () => (await row(disk.id)).generation).toBe(disk.generation);
+    await confirmed(disk);
     return Object.assign(talk, { nonce });
   };
+  /** The generation that a collector wrote down is the one that counts. */
+  const confirmed = (disk: Disk) =>
+    expect.poll(async () => (await row(disk.id)).generation, { timeout: 20_000 }).toBe(disk.generation);
   const row = async (id: string) => {
     const [found] = await db.query<{
       status: string;
@@ -250,11 +263,10 @@ describe.each(databases())('collectors on %s', (_name, open) => {
     it('case 54: a copied state folder: both holders are quarantined, on every instance, and an event is raised', async () => {
       const siteId = await site();
       const disk = await enrolled(db, siteId);
-      const original = await connect(disk, one);
+      await connect(disk, one);
       const copy = { ...disk };
       const clone = await connect(copy, two);
-      // The copy got ahead; the original is only replaced, and shows an old number when it comes again.
-      expect(await original.closed).toMatchObject({ code: CloseCode.replaced });
+      // The copy got ahead; the original shows an old number when it comes again.
       expect(await refusedHello(disk, one)).toMatchObject({ code: CloseCode.quarantined });
       expect(await clone.closed).toMatchObject({ code: CloseCode.quarantined });
       expect(await row(disk.id)).toMatchObject({
@@ -293,17 +305,48 @@ describe.each(databases())('collectors on %s', (_name, open) => {
       expect(await late.closed).toMatchObject({ code: CloseCode.replaced });
     });
 
-    it('case 55: a second live socket takes over only by the same proof; the older one ends as replaced', async () => {
+    it.each([
+      ['one instance', () => one],
+      ['two instances', () => two],
+    ])(
+      'cases 54 and 55: a copy that connects while the original is live, on %s: both are quarantined at once',
+      async (_where, second) => {
+        const disk = await enrolled(db, await site());
+        const original = await connect(disk);
+        expect(await refusedHello({ ...disk, key: makeKey() })).toMatchObject({
+          code: CloseCode.unauthorized,
+        });
+        original.say(heartbeat());
+        await original.next('heartbeat');
+        const begun = performance.now();
+        const clone = over(second());
+        await shakeHands(clone, { ...disk }, second().host);
+        expect(await original.closed).toMatchObject({ code: CloseCode.quarantined });
+        expect(await clone.closed).toMatchObject({ code: CloseCode.quarantined });
+        expect(performance.now() - begun).toBeLessThan(5000);
+        expect(await row(disk.id)).toMatchObject({
+          status: 'quarantined',
+          status_reason: expect.stringMatching(/^copied key: two holders/),
+        });
+        expect(await refusedHello(disk)).toMatchObject({ code: CloseCode.quarantined });
+      },
+    );
+
+    it('case 55: a socket that broke without a word is taken over by the same proof, and ends as replaced', async () => {
       const disk = await enrolled(db, await site());
-      const older = await connect(disk);
-      expect(await refusedHello({ ...disk, key: makeKey() })).toMatchObject({ code: CloseCode.unauthorized });
-      older.say(heartbeat());
-      await older.next('heartbeat');
-      const newer = await connect(disk);
-      expect(await older.closed).toMatchObject({ code: CloseCode.replaced });
+      const older = await connect(disk, one, {}, true);
+      const newer = over();
+      await shakeHands(newer, disk, one.host);
       newer.say(heartbeat());
       await newer.next('heartbeat');
-      expect((await row(disk.id)).instance).toBe(one.collectors.instance);
+      await confirmed(disk);
+      // Whatever was still on its way on the old line is not heard any more.
+      older.say(heartbeat());
+      expect(await older.closed).toMatchObject({ code: CloseCode.replaced });
+      expect(older.of('heartbeat')).toHaveLength(1);
+      newer.say(heartbeat());
+      await newer.next('heartbeat');
+      expect(await row(disk.id)).toMatchObject({ status: 'active', instance: one.collectors.instance });
     });
 
     it('case 58: a captured hello opens nothing on another connection, nor does one signed for another host', async () => {
@@ -400,10 +443,12 @@ describe.each(databases())('collectors on %s', (_name, open) => {
       const disk = await enrolled(db, await site());
       const { code, reason } = await refusedHello(disk, one, { version: 99, oldest: 98 });
       expect(code).toBe(CloseCode.version);
-      expect(reason).toMatch(/speaks versions 1 to 1, the collector 98 to 99/);
+      expect(reason).toMatch(new RegExp(`speaks versions 1 to ${PROTOCOL_VERSION}, the collector 98 to 99`));
       expect((await row(disk.id)).status).toBe('active');
       const talk = over();
-      expect(await shakeHands(talk, disk, one.host, { version: 7, oldest: 1 })).toMatchObject({ version: 1 });
+      expect(await shakeHands(talk, disk, one.host, { version: 7, oldest: 1 })).toMatchObject({
+        version: PROTOCOL_VERSION,
+      });
     });
 
     it('tells how far each stream came, so that nothing is sent twice after a reconnect', async () => {
@@ -577,6 +622,7 @@ describe.each(databases())('collectors on %s', (_name, open) => {
         drops: { bytes: 2 },
         rssBytes: 5,
         loopDelayMs: null,
+        watch: null,
         engines: [{ name: 'datagram', ok: true, reason: '' }],
         capacity: 4,
       });

@@ -109,7 +109,6 @@ describe('bounds', () => {
     open();
     await expect(first).rejects.toThrow('first');
     await second;
-    await lane.idle();
     expect(ran).toEqual([2]);
     expect(lane.depth).toBe(0);
   });
@@ -137,7 +136,7 @@ describe('bounds', () => {
   it('what is paced runs at once, then once per interval however often it is asked for', async () => {
     const clock = new ManualClock();
     let runs = 0;
-    const paced = new Paced(1_000, clock, new AbortController().signal, () => {
+    const paced = new Paced(1_000, clock, new AbortController().signal, async () => {
       runs += 1;
     });
     for (let i = 0; i < 5; i++) paced.run();
@@ -154,7 +153,7 @@ describe('bounds', () => {
         const short = cut(text, bytes);
         expect(Buffer.byteLength(short)).toBeLessThanOrEqual(bytes);
         expect(text.startsWith(short)).toBe(true);
-        expect(Buffer.from(short).toString()).not.toContain('\ufffd');
+        expect(Buffer.from(short).toString()).toBe(short);
       }),
     );
     expect(cut('a😀😀', 6)).toBe('a😀');

@@ -4,10 +4,10 @@
  */
 import { CloseCode, type Ruleset } from '@rollcall/shared/protocol';
 import {
+  announce,
   JOBS_CHANNEL,
   LINKS_CHANNEL,
   type LinkNotice,
-  notifyLive,
   notifyWatch,
   WATCH_CHANNEL,
 } from '../kernel/notify.ts';
@@ -20,6 +20,8 @@ import type { Session } from './session.ts';
 const CHECK_MS = 1_000;
 /** Jobs are looked for this often besides: deferred ones become due, notifications get lost. */
 const OFFER_MS = 5_000;
+/** What collectors are to watch is looked at this often besides. */
+const WATCH_MS = 60_000;
 /** What collectors say of themselves is written this often. */
 const BEAT_MS = 10_000;
 /** A collector that is away for less is nobody's business: links break, hosts restart. */
@@ -27,7 +29,11 @@ const OFFLINE_SECONDS = 60;
 /** A clock this far off is worth an event, and half of it is well again, milliseconds. */
 const CLOCK_OFF_MS = 10_000;
 
-type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'raise' | 'jobs'> & { instance: string };
+type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'raise' | 'jobs'> & {
+  instance: string;
+  /** Locks out a collector of which two were alive at once. */
+  foundTwice(collectorId: string): Promise<void>;
+};
 
 interface Written {
   id: string;
@@ -41,12 +47,26 @@ interface Written {
 
 export type Roster = ReturnType<typeof createRoster>;
 
-export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
+export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice }: Deps) {
   /** Collector → its conversation. */
   const sessions = new Map<string, Session>();
   const at = (siteId: string) => [...sessions.values()].filter((each) => each.collector?.siteId === siteId);
 
   const CODES = { quarantined: CloseCode.quarantined, revoked: CloseCode.revoked } as const;
+
+  /** A newer connection of its collector took its place: the rest of one that broke, or a second holder of its key? */
+  const supersede = async (session: Session): Promise<void> => {
+    const id = session.collector?.id;
+    if (id === undefined) return;
+    if (sessions.get(id) === session) sessions.delete(id);
+    const twice = await session.superseded();
+    if (!twice) {
+      session.close(CloseCode.replaced, 'another connection of this collector replaced this one');
+      return;
+    }
+    session.close(CloseCode.quarantined, 'two holders of this key were connected at the same time');
+    await foundTwice(id);
+  };
 
   /** Closes the conversations that are no longer theirs to hold. */
   const check = async (ids: readonly string[]): Promise<void> => {
@@ -64,7 +84,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
       if (!row) session.close(CloseCode.revoked, 'the collector was deleted');
       else if (row.status !== 'active') session.close(CODES[row.status], row.status_reason || row.status);
       else if (row.instance !== null && row.instance !== instance)
-        session.close(CloseCode.replaced, 'another connection of this collector replaced this one');
+        quietly('looking at a superseded link', () => supersede(session));
     }
   };
 
@@ -162,12 +182,15 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
     });
 
   /** Forgets what dead instances left behind. */
-  const forgetDead = async (): Promise<void> => {
-    await db.query(
-      `UPDATE collectors SET instance = NULL
-       WHERE instance IS NOT NULL AND last_seen_at < now() - interval '${ONLINE_SECONDS} seconds'`,
-    );
-  };
+  const forgetDead = (): Promise<void> =>
+    db.transaction(async (sql) => {
+      const dead = await sql.query<{ site_id: string }>(
+        `UPDATE collectors SET instance = NULL
+         WHERE instance IS NOT NULL AND last_seen_at < now() - interval '${ONLINE_SECONDS} seconds' RETURNING site_id`,
+      );
+      // What they watched falls to the others of their site.
+      for (const siteId of new Set(dead.map((row) => row.site_id))) await notifyWatch(sql, siteId);
+    });
 
   /** Says which collectors stay away. */
   const noteAbsent = (): Promise<void> =>
@@ -185,8 +208,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
         reason: `not connected for ${OFFLINE_SECONDS} seconds`,
       }));
       if (changes.length > 0) await raise(sql, changes);
-      for (const { id, site_id } of rows)
-        await notifyLive(sql, { site: site_id, kind: 'collector', ids: [id] });
+      for (const { id, site_id } of rows) await announce(sql, site_id, 'collector', [id]);
     });
 
   /**
@@ -214,7 +236,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
         [ids, instance],
       );
       for (const { id, site_id } of rows) {
-        await notifyLive(sql, { site: site_id, kind: 'collector', ids: [id] });
+        await announce(sql, site_id, 'collector', [id]);
         await notifyWatch(sql, site_id);
       }
     });
@@ -231,7 +253,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
       if (id === undefined) return;
       const older = sessions.get(id);
       sessions.set(id, session);
-      older?.close(CloseCode.replaced, 'another connection of this collector replaced this one');
+      if (older) quietly('looking at a superseded link', () => supersede(older));
     },
 
     gone: (session: Session): void => {
@@ -266,6 +288,9 @@ export function createRoster({ db, clock, log, raise, jobs, instance }: Deps) {
           round('checking collectors', () => check([...sessions.keys()])),
         ),
         clock.every(OFFER_MS, round('looking for jobs', offerWhereWorkIs)),
+        clock.every(WATCH_MS, () => {
+          for (const session of sessions.values()) session.watch();
+        }),
         clock.every(BEAT_MS, round('noting who is there', watching())),
       ];
       return async () => {

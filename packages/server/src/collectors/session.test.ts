@@ -44,7 +44,7 @@ function stage(over: Partial<SessionDeps> = {}) {
     accept,
     credentialsFor: async () => ({ credentials: [], known: {} }),
     ruleset: () => undefined,
-    watchList: async () => [],
+    watchList: () => async () => [],
     identities: {
       admit: async ({ collector, generation }) => ({
         ok: true,
@@ -240,6 +240,20 @@ describe('a conversation with a collector', () => {
     expect(accept.mock.calls[0]?.[0]).toMatchObject({ collectorId: disk.id, siteId: SITE.id });
   });
 
+  it('stores events while a batch of state takes its time; together they are no more than the window', async () => {
+    const { talk, disk } = await ready({
+      accept: ({ stream, from, items }) =>
+        stream === 'state'
+          ? new Promise(() => undefined)
+          : Promise.resolve({ through: from + items.length - 1 }),
+    });
+    for (let i = 0; i < WINDOW - 1; i++) talk.say(observations(disk, i));
+    talk.say(observations(disk, 0, [{}], { stream: 'event' }));
+    expect(await talk.next('ack')).toMatchObject({ stream: 'event', through: 0 });
+    for (let i = 0; i < 2; i++) talk.say(observations(disk, WINDOW + i));
+    expect(await talk.closed).toMatchObject({ code: CloseCode.policy });
+  });
+
   it('refuses observations of another epoch than the hello', async () => {
     const { talk, disk, accept } = await ready();
     talk.say(observations(disk, 0, [{}], { epoch: randomUUID() }));
@@ -253,16 +267,37 @@ describe('a conversation with a collector', () => {
     expect(await talk.closed).toMatchObject({ code: CloseCode.policy });
   });
 
-  it('acknowledges nothing and says "later" while the database is away; what follows is not stored', async () => {
-    const accept = vi
-      .fn<SessionDeps['accept']>()
-      .mockRejectedValueOnce(new Problem('unavailable', 'the database is away'));
-    const { talk, disk } = await ready({ accept });
+  it('case 43: acknowledges nothing while the database is away, and stores in order as soon as it is back', async () => {
+    const away = new Problem('unavailable', 'the database is away');
+    const accept = vi.fn<SessionDeps['accept']>(async ({ from, items }) => ({
+      through: from + items.length - 1,
+    }));
+    for (let i = 0; i < 20; i++) accept.mockRejectedValueOnce(away);
+    const { talk, disk, clock } = await ready({ accept });
     talk.say(observations(disk, 0));
     talk.say(observations(disk, 1));
-    expect(await talk.closed).toMatchObject({ code: CloseCode.tryLater });
+    await clock.pass(3000);
+    expect(talk.of('ack')).toEqual([]);
+    talk.say(heartbeat(clock.now()));
+    await talk.next('heartbeat');
+    await clock.pass(20_000);
+    expect([(await talk.next('ack')).through, (await talk.next('ack')).through]).toEqual([0, 1]);
+    expect(accept.mock.calls.map(([{ from }]) => from)).toEqual([...Array(21).fill(0), 1]);
+  });
+
+  it('case 43: ends, without an acknowledgement, where the link ends before the database is back', async () => {
+    const accept = vi
+      .fn<SessionDeps['accept']>()
+      .mockRejectedValue(new Problem('unavailable', 'the database is away'));
+    const { talk, disk, clock, session } = await ready({ accept });
+    talk.say(observations(disk, 0));
+    talk.say(observations(disk, 1));
+    await clock.pass(2000);
+    session.close(CloseCode.restart, 'the server restarts');
     await turns();
-    expect(accept).toHaveBeenCalledOnce();
+    const asked = accept.mock.calls.length;
+    await clock.pass(5000);
+    expect(accept).toHaveBeenCalledTimes(asked);
     expect(talk.of('ack')).toEqual([]);
   });
 
@@ -490,5 +525,5 @@ describe('a conversation with a collector', () => {
       }),
       { numRuns: 200 },
     );
-  });
+  }, 120_000);
 });

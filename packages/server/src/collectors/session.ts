@@ -1,18 +1,17 @@
 /**
- * The server's side of one collector's conversation: a state machine that knows no socket. `ws.ts` joins it to one.
- *
- * Observations are stored one batch after the other, in a lane of their own, so that a slow store holds up no
- * heartbeat and no lease; everything else goes through a second lane, also in order.
+ * The server's side of one collector's conversation: a state machine that knows no socket (`ws.ts` does). Observations
+ * are stored apart, events beside state, so that a slow store holds up no heartbeat and no lease; all else goes in order.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
+import type { Stream } from '@rollcall/shared/observation';
 import {
   BATCH_BYTES,
   CloseCode,
   type CollectorMessage,
-  FRAME_BYTES,
   HELLO_MS,
   PROTOCOL_VERSION,
+  PROTOCOL_WATCHES,
   parseCollectorMessage,
   type Ruleset,
   type ServerMessage,
@@ -24,6 +23,8 @@ import { reached } from '../kernel/stage.ts';
 import { ClockOffset } from './clock-offset.ts';
 import {
   type Beat,
+  BOUNDS,
+  beatOf,
   cut,
   Goodbye,
   HEARD,
@@ -34,11 +35,13 @@ import {
   type SessionState,
 } from './conversation.ts';
 import type { CollectorDeps, Jobs, Lease } from './deps.ts';
-import { Hands, JOBS_MOST } from './hands.ts';
-import type { Admitted, Hello, Identities } from './identity.ts';
+import { Hands, JOBS_MOST, type Known } from './hands.ts';
+import type { Hello, Identities } from './identity.ts';
+import { Intakes, type Run } from './intake.ts';
 import { Lane } from './lane.ts';
 import { Paced } from './paced.ts';
 import { Quota } from './quota.ts';
+import { whenThere } from './when-there.ts';
 
 export interface SessionDeps
   extends Pick<CollectorDeps, 'clock' | 'log' | 'accept' | 'credentialsFor' | 'ruleset' | 'watchList'> {
@@ -47,28 +50,6 @@ export interface SessionDeps
   /** This session is the collector's now; an older one makes room. */
   onReady(session: Session): void;
   onClosed(session: Session): void;
-}
-
-/** Messages without effect until the connection is closed. */
-const STRIKES = 3;
-/** Messages at once, and per second from then on: a collector with all its jobs and a full window sends some 80. */
-const QUOTA = { burst: 1000, perSecond: 300 };
-/** Messages that may wait for the database, observations apart. */
-const ACTS = 256;
-/** A collector that does not say what it works on is offered jobs after this long. */
-const WORKING_MS = 2_000;
-/** Progress of jobs is written this often at most. */
-const PROGRESS_MS = 1_000;
-/** No job is offered to a collector that has this much still to read. */
-const BUFFERED_MOST = 2 * FRAME_BYTES;
-/** A close frame holds a reason of this many bytes (RFC 6455 section 5.5). */
-const CLOSE_REASON = 123;
-
-/** Known once its hello was checked. */
-interface Known {
-  hello: Hello;
-  collector: Admitted;
-  hands: Hands;
 }
 
 export class Session {
@@ -80,10 +61,14 @@ export class Session {
   readonly #over = new AbortController();
   readonly #quota: Quota;
   readonly #offset = new ClockOffset();
-  readonly #stores = new Lane(WINDOW);
-  readonly #acts = new Lane(ACTS);
+  readonly #intake = new Intakes(
+    (stream, run) => this.#store(stream, run),
+    (error) => this.#fail(error),
+  );
+  readonly #acts = new Lane(BOUNDS.acts);
   readonly #challengedAt: number;
   readonly #extend: Paced;
+  readonly #rewatch: Paced;
   #log: Logger;
   #state: SessionState = 'challenged';
   #strikes = 0;
@@ -94,6 +79,7 @@ export class Session {
   beat: Beat | undefined;
   #through = { state: -1, event: -1 };
   #offering = false;
+  #watchList: ReturnType<CollectorDeps['watchList']> | undefined;
   /** Set while and after a `confirm` is checked: work that comes right behind it waits for it in its lane. */
   #confirmed: Promise<void> | undefined;
 
@@ -103,10 +89,11 @@ export class Session {
     this.#clock = deps.clock;
     this.#host = peer.host;
     this.#log = deps.log.child({ peer: peer.address });
-    this.#quota = new Quota(QUOTA, deps.clock);
+    this.#quota = new Quota(BOUNDS.quota, deps.clock);
     this.#challengedAt = deps.clock.monotonic();
     const extend = () => this.#act(({ hands }) => hands.extend());
-    this.#extend = new Paced(PROGRESS_MS, deps.clock, this.#over.signal, extend);
+    this.#extend = new Paced(BOUNDS.progressMs, deps.clock, this.#over.signal, extend);
+    this.#rewatch = new Paced(BOUNDS.watchMs, deps.clock, this.#over.signal, () => this.#sendWatch());
     this.#send({ type: 'challenge', nonce: this.#nonce, version: PROTOCOL_VERSION, time: deps.clock.now() });
     this.#after(HELLO_MS, () => {
       if (this.#state === 'challenged') this.close(CloseCode.helloTimeout, 'no valid hello in time');
@@ -119,9 +106,7 @@ export class Session {
   /** Known from the welcome on. */
   get collector(): { id: string; siteId: string; name: string } | undefined {
     const { id, site, name } = this.#known?.collector ?? {};
-    return id === undefined || site === undefined || name === undefined
-      ? undefined
-      : { id, siteId: site.id, name };
+    return id && site && name ? { id, siteId: site.id, name } : undefined;
   }
   get clockOffsetMs(): number {
     return this.#offset.offsetMs;
@@ -129,7 +114,7 @@ export class Session {
 
   /** One text frame of the collector. */
   receive(frame: string): void {
-    if (this.#state === 'closed') return;
+    if (this.#gone()) return;
     try {
       if (!this.#quota.take()) throw new Goodbye(CloseCode.policy, 'too many messages');
       const parsed = parseCollectorMessage(frame);
@@ -154,12 +139,22 @@ export class Session {
     if (!this.#quota.take()) this.close(CloseCode.policy, 'too many messages');
   }
 
-  /** Ends the conversation from this side. */
+  /** Ends it from this side. */
   close(code: CloseCode, reason: string): void {
     if (this.#state === 'closed') return;
     this.#log.info({ code, reason, state: this.#state }, 'closing a collector link');
-    this.#link.close(code, cut(reason, CLOSE_REASON));
+    this.#link.close(code, cut(reason, BOUNDS.closeReason));
     this.#end();
+  }
+
+  /**
+   * Another connection of this collector was confirmed: nothing more is heard on this one. Answers whether somebody is
+   * still at its other end. A collector leaves one connection before it opens the next, so then there are two of it.
+   */
+  async superseded(): Promise<boolean> {
+    if (this.#gone()) return false;
+    this.#enter('superseded');
+    return (await this.#link.answers()) && !this.#is('closed');
   }
 
   /** The transport is gone. */
@@ -175,7 +170,7 @@ export class Session {
       this.#enter('draining');
       this.#send({ type: 'drain', reason });
     }
-    await this.#stores.idle();
+    await this.#intake.idle();
   }
 
   /** There may be jobs: claims as many as the collector can take. */
@@ -184,7 +179,7 @@ export class Session {
     this.#offering = true;
     this.#act(async ({ hands }) => {
       this.#offering = false;
-      if (this.#state === 'ready' && this.#link.buffered <= BUFFERED_MOST) await hands.claim();
+      if (this.#state === 'ready' && this.#link.buffered <= BOUNDS.buffered) await hands.claim();
     });
   }
 
@@ -206,7 +201,7 @@ export class Session {
   }
   /** What it is to watch may have changed. */
   watch(): void {
-    if (this.#state === 'ready') this.#act(() => this.#sendWatch());
+    if (this.#state === 'ready') this.#rewatch.run();
   }
 
   #hear(message: CollectorMessage): void {
@@ -235,7 +230,7 @@ export class Session {
         });
         break;
       case 'observations':
-        this.#store(message);
+        this.#observations(message);
         break;
       case 'heartbeat':
         this.#heartbeat(message);
@@ -253,12 +248,8 @@ export class Session {
     if (this.#is('closed')) return;
     if (!admission.ok) throw new Goodbye(admission.code, admission.reason);
     const { collector } = admission;
-    const owner = {
-      id: collector.id,
-      siteId: collector.site.id,
-      capacity: hello.capacity,
-      lastState: hello.last.state,
-    };
+    const { capacity, last } = hello;
+    const owner = { id: collector.id, siteId: collector.site.id, capacity, lastState: last.state };
     const hands = new Hands(owner, { jobs, credentialsFor, send: (message) => this.#send(message) });
     this.#known = { hello, collector, hands };
     this.#through = { ...collector.through };
@@ -290,45 +281,47 @@ export class Session {
     this.#link.admitted();
     this.#log.info({ host: hello.hostname, software: hello.software }, 'collector connected');
     this.#deps.onReady(this);
-    this.#after(WORKING_MS, () => {
+    this.#after(BOUNDS.workingMs, () => {
       hands.assume();
       this.offer();
     });
-    await this.#sendWatch();
+    if (collector.version >= PROTOCOL_WATCHES)
+      this.#watchList = this.#deps.watchList({ id: collector.id, siteId: collector.site.id });
+    this.#rewatch.run();
   }
-
-  async #sendWatch(): Promise<void> {
-    const { collector } = this;
-    if (!collector) return;
-    for (const message of await this.#deps.watchList(collector)) this.#send(message);
-  }
-
-  #store({ epoch, stream, from, items }: Message<'observations'>): void {
-    const known = this.#known;
-    if (!known || epoch !== known.hello.epoch)
-      throw new Refusal('observations: of another epoch than the hello; connect anew');
-    const { id: collectorId, site } = known.collector;
-    const run = this.#stores.run(async () => {
-      await this.#confirmed;
-      if (this.#is('closed')) return;
-      const { clockOffsetMs } = this;
-      const batch = { collectorId, siteId: site.id, epoch, stream, from, items, clockOffsetMs };
-      const { through } = await this.#deps.accept(batch);
-      this.#through[stream] = Math.max(this.#through[stream], through);
-      this.#send({ type: 'ack', epoch, stream, through });
-      reached('acknowledged');
-      if (stream === 'state') this.#act(({ hands }) => hands.giveBack(this.#through.state));
-      if (known.hands.ended(items)) this.offer();
+  #sendWatch(): Promise<void> {
+    return this.#act(async () => {
+      for (const message of (await this.#watchList?.()) ?? []) this.#send(message);
     });
-    if (run === undefined) throw new Goodbye(CloseCode.policy, `more than ${WINDOW} batches without an ack`);
-    run.catch((error: unknown) => this.#fail(error));
   }
 
-  #heartbeat({ time, outbox, drops, rssBytes, loopDelayMs }: Message<'heartbeat'>): void {
+  #observations({ epoch, stream, ...batch }: Message<'observations'>): void {
+    if (epoch !== this.#known?.hello.epoch)
+      throw new Refusal('observations: of another epoch than the hello; connect anew');
+    if (this.#intake.depth >= WINDOW)
+      throw new Goodbye(CloseCode.policy, `more than ${WINDOW} batches without an ack`);
+    this.#intake.add(stream, batch);
+  }
+
+  async #store(stream: Stream, run: Run): Promise<void> {
+    await this.#confirmed;
+    if (this.#gone() || !this.#known) return;
+    const { id: collectorId, site } = this.#known.collector;
+    const { hello, hands } = this.#known;
+    const whose = { collectorId, siteId: site.id, epoch: hello.epoch, clockOffsetMs: this.clockOffsetMs };
+    const { through } = await this.#whenThere(() => this.#deps.accept({ ...whose, stream, ...run }));
+    this.#through[stream] = Math.max(this.#through[stream], through);
+    this.#send({ type: 'ack', epoch: hello.epoch, stream, through });
+    reached('acknowledged');
+    if (stream === 'state') this.#act(() => hands.giveBack(this.#through.state));
+    if (hands.ended(run.items)) this.offer();
+  }
+
+  #heartbeat(message: Message<'heartbeat'>): void {
     const now = this.#clock.now();
-    this.#offset.add(time, now, this.#roundTrip);
-    this.beat = { at: now, outbox, drops, rssBytes: rssBytes ?? null, loopDelayMs: loopDelayMs ?? null };
-    this.#send({ type: 'heartbeat', time: now, echo: time });
+    this.#offset.add(message.time, now, this.#roundTrip);
+    this.beat = beatOf(message, now);
+    this.#send({ type: 'heartbeat', time: now, echo: message.time });
   }
 
   async #newKey(key: Message<'new-key'>, { collector }: Known): Promise<void> {
@@ -339,7 +332,7 @@ export class Session {
 
   /** What went wrong, and what follows: a strike, a goodbye with its reason, or one without. */
   #fail(error: unknown): void {
-    if (this.#is('closed')) return;
+    if (this.#gone()) return;
     if (error instanceof Refusal) this.#strike(error.message);
     else if (error instanceof Goodbye) this.close(error.code, error.message);
     else if (error instanceof Problem) this.close(CloseCode.tryLater, error.message);
@@ -353,21 +346,26 @@ export class Session {
   #strike(reason: string): void {
     this.#strikes += 1;
     this.#log.warn({ reason, strikes: this.#strikes }, 'a message of a collector was refused');
-    if (this.#state === 'challenged' || this.#strikes >= STRIKES) this.close(CloseCode.badMessage, reason);
+    if (this.#state === 'challenged' || this.#strikes >= BOUNDS.strikes)
+      this.close(CloseCode.badMessage, reason);
     else this.#send({ type: 'refused', reason: cut(reason, 300) });
   }
 
   #act(work: (known: Known) => Promise<void>): Promise<void> {
     return this.#inOrder(async () => {
-      if (!this.#known) throw new Goodbye(CloseCode.badMessage, 'the welcome has not been said');
-      await work(this.#known);
+      const known = this.#known;
+      if (!known) throw new Goodbye(CloseCode.badMessage, 'the welcome has not been said');
+      await (this.#state === 'greeted' ? work(known) : this.#whenThere(() => work(known)));
     });
   }
+
+  /** As soon as the database is there; not any more when nobody waits for it. */
+  #whenThere = <T>(work: () => Promise<T>): Promise<T> => whenThere(this.#clock, this.#gone, work);
 
   /** Resolves when it is done, however it ended. */
   async #inOrder(work: () => Promise<void>): Promise<void> {
     const run = this.#acts.run(async () => {
-      if (!this.#is('closed')) await work();
+      if (!this.#gone()) await work();
     });
     if (run === undefined) this.close(CloseCode.policy, 'too many messages');
     else await run.catch((error: unknown) => this.#fail(error));
@@ -391,6 +389,8 @@ export class Session {
 
   /** For after a wait: the state may be another than the compiler believes. */
   #is = (state: SessionState): boolean => this.#state === state;
+  /** Nothing is done any more for what came in. */
+  #gone = (): boolean => this.#is('closed') || this.#is('superseded');
 
   #after(ms: number, task: () => void): void {
     this.#clock.sleep(ms, this.#over.signal).then(task, () => undefined);

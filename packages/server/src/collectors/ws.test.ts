@@ -28,7 +28,7 @@ async function gateway(more: Partial<GatewayDeps> & { accept?: SessionDeps['acce
     accept: more.accept ?? (async ({ from, items }) => ({ through: from + items.length - 1 })),
     credentialsFor: async () => ({ credentials: [], known: {} }),
     ruleset: () => undefined,
-    watchList: async () => [],
+    watchList: () => async () => [],
     identities: {
       admit: async ({ collector, generation }) => ({
         ok: true,

@@ -2,6 +2,7 @@
  * Joins conversations to WebSockets: who may open one, how large and how many frames may be, and when one is dead.
  * Nothing of what a collector says is understood here.
  */
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '@rollcall/shared/clock';
@@ -22,6 +23,8 @@ const BUFFERED_MOST = 8 * FRAME_BYTES;
 const FRAGMENTS = 64;
 /** A closing handshake takes no longer. */
 const CLOSE_MS = 2_000;
+/** Who does not answer a question in this time is not there. */
+const ANSWER_MS = 5_000;
 const TICK_MS = 1_000;
 
 export interface GatewayDeps {
@@ -151,6 +154,21 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
         line.stranger = false;
         known(place);
       },
+      answers: () =>
+        new Promise((resolve) => {
+          // A pong returns what its ping held (RFC 6455 section 5.5.3): one that was on its way already does not count.
+          const question = randomBytes(16);
+          const heard = (answer: Buffer) => {
+            if (answer.equals(question)) resolve(true);
+          };
+          socket.on('pong', heard);
+          if (socket.readyState === socket.OPEN) socket.ping(question);
+          const over = () => {
+            socket.off('pong', heard);
+            resolve(false);
+          };
+          clock.sleep(ANSWER_MS, gone.signal).then(over, over);
+        }),
       get buffered() {
         return socket.bufferedAmount;
       },

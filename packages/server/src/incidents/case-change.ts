@@ -1,4 +1,5 @@
 /** What operators change about a case. */
+import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import type { CaseActivity } from '@rollcall/shared/api/incidents';
 import { CaseStatus } from '@rollcall/shared/model';
 import type { Database } from '../kernel/db.ts';
@@ -14,6 +15,7 @@ import {
   userId,
   type Work,
 } from './case-work.ts';
+import { tell } from './outbox.ts';
 import { caseStatusName, moveCase } from './transitions.ts';
 
 export interface CasePatch {
@@ -62,8 +64,15 @@ export async function patchCase(db: Database, id: string, patch: CasePatch, doin
       ],
     );
     await writeActivity(sql, siteId, at, entries);
+    await tell(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
     await refreshSearch(sql, siteId, id);
   });
+}
+
+/** What subscribers are told of a change by hand. A case that is closed without having been resolved is over as well. */
+function noticeOf(from: number, to: number): NoticeType {
+  if (from < CaseStatus.resolved && to >= CaseStatus.resolved) return 'case.resolved';
+  return from === CaseStatus.resolved && to < CaseStatus.resolved ? 'case.reopened' : 'case.changed';
 }
 
 async function patched(work: Work, found: StoredCase, patch: CasePatch): Promise<StoredCase> {
@@ -125,6 +134,7 @@ export async function commentCase(
     const written = entry(work, id, 'comment', text);
     await writeActivity(work.sql, work.siteId, work.at, [written]);
     await touch(work, id);
+    await tell(work.sql, work.siteId, [{ caseId: id, type: 'case.changed' }], work.at);
     await refreshSearch(work.sql, work.siteId, id);
     const { caseId: _c, actorId: _a, ...shown } = written;
     return { ...shown, at: Math.floor(work.at / 1000) };

@@ -1,9 +1,9 @@
 /** Cases by hand: opened, given events, merged, split. */
 import { CaseStatus } from '@rollcall/shared/model';
-import { announce } from '../kernel/announce.ts';
 import type { Database } from '../kernel/db.ts';
 import { sees } from '../kernel/handler.ts';
 import { scopeOf } from '../kernel/list.ts';
+import { announce } from '../kernel/notify.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { eventsEntry, writeActivity } from './activity.ts';
 import { refreshSearch } from './case-search.ts';
@@ -22,6 +22,7 @@ import {
 } from './case-work.ts';
 import { attach, settleCases } from './cases.ts';
 import { ascendingIds } from './ids.ts';
+import { tell } from './outbox.ts';
 import { lockIncidents } from './store.ts';
 import { caseStatusName } from './transitions.ts';
 
@@ -63,6 +64,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
         draft.severity,
       ]);
     await refreshSearch(sql, siteId, id);
+    await tell(sql, siteId, [{ caseId: id, type: 'case.opened' }], at);
     await announce(sql, siteId, 'case', [id]);
     return id;
   });
@@ -148,6 +150,8 @@ export async function mergeCases(db: Database, id: string, otherId: string, doin
       ),
     ]);
     await refreshSearch(sql, siteId, id);
+    const over = source.status < CaseStatus.resolved ? 'case.resolved' : 'case.changed';
+    await tell(sql, siteId, [{ caseId: otherId, type: over }], at);
     await announce(sql, siteId, 'case', [otherId]);
   });
 }
@@ -178,6 +182,7 @@ export async function splitCase(
     await writeActivity(sql, siteId, at, [entry(work, made, 'created', `split from case #${found.number}`)]);
     await moveEvents(work, made, wanted);
     await refreshSearch(sql, siteId, made);
+    await tell(sql, siteId, [{ caseId: made, type: 'case.opened' }], at);
     await announce(sql, siteId, 'case', [made]);
     return made;
   });

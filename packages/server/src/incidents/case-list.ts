@@ -10,6 +10,7 @@ import { isUuid } from '@rollcall/shared/uuid';
 import { z } from 'zod';
 import {
   anywhere,
+  findGuessed,
   inScope,
   oneOf,
   orderOf,
@@ -20,6 +21,7 @@ import {
   readPage,
   type Scope,
   seconds,
+  TOTAL,
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { EVENT_COLUMNS, EVENT_DEVICE, type EventRow, toEvent } from './events.ts';
@@ -76,14 +78,15 @@ export async function listCases(sql: Sql, query: CaseQuery, scope: Scope, me: st
   const p = new Parameters();
   const where = conditions(p, query, scope, me).join(' AND ');
   const order = orderOf(ORDERS, query.sort ?? '-updatedAt');
-  const keys = pageKeys(
-    { keys: 'c.site_id, c.id', from: 'cases c', where, order },
-    query,
-    '(SELECT n FROM total)',
-  );
+  const guessed = query.tag !== undefined || query.q !== undefined;
+  const page = { keys: 'c.site_id, c.id', from: 'cases c', where, order };
+  const found = guessed
+    ? findGuessed({ table: 'cases', as: 'c', where, order }, query)
+    : `total AS MATERIALIZED (SELECT count(*) AS n FROM cases c WHERE ${where}),
+       keys AS MATERIALIZED (${pageKeys(page, query, TOTAL)})`;
   const { rows, totalCount } = await readPage<CaseRow>(
     sql,
-    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM cases c WHERE ${where}), keys AS MATERIALIZED (${keys})
+    `WITH ${found}
      SELECT total.n AS total, ${COLUMNS}
      FROM total LEFT JOIN (keys k JOIN cases c ON c.site_id = k.site_id AND c.id = k.id) ON true
      ORDER BY ${orderSql(order)}`,

@@ -11,7 +11,8 @@ export async function addSearched(
   texts: readonly { id: string; text: string }[],
 ): Promise<void> {
   if (texts.length === 0) return;
-  const rows = texts.map(({ id, text }) => ({ id, text: text.toLowerCase() }));
+  const distinct = new Map(texts.map(({ id, text }) => [`${id} ${text}`, { id, text: text.toLowerCase() }]));
+  const rows = [...distinct.values()];
   await sql.query(
     `UPDATE cases c SET search_text = left(c.search_text || E'\\n' || r.text, ${CHARACTERS})
      FROM (SELECT x.id, string_agg(x.text, E'\\n') AS text

@@ -4,10 +4,10 @@
  */
 import { CaseStatus } from '@rollcall/shared/model';
 import { isUuid } from '@rollcall/shared/uuid';
-import { announce } from '../kernel/announce.ts';
 import type { Database } from '../kernel/db.ts';
 import type { Actor } from '../kernel/handler.ts';
 import { inScope, Parameters, type Scope, scopeOf } from '../kernel/list.ts';
+import { announce } from '../kernel/notify.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { Activity } from './activity.ts';

@@ -2,20 +2,24 @@
 import { type SiteSettings, siteSettings } from '@rollcall/shared/api/sites';
 import type { Sql } from '../kernel/sql.ts';
 import { type Grouped, type Grouping, group, type Incoming, type OpenCase } from './group.ts';
-import { isEventCode, KINDS, kindOf } from './kinds.ts';
+import { isEventCode, KINDS, kindOf, NOTICES } from './kinds.ts';
 import type { FreshEvent } from './ledger.ts';
 import { readLinks } from './neighbourhood.ts';
 
 /** A resolved case takes the same trouble back for this long; afterwards it is a new one. */
-const REOPEN_MS = 3_600_000;
+const REOPEN_DEFAULT_S = 3_600;
 const WINDOW_DEFAULT_S = 300;
 
 /** Kinds that open cases. */
 const OPENERS = Object.keys(KINDS).filter((code) => isEventCode(code) && kindOf(code).cases === 'opens');
 
+/** Notices that join a case of their device. */
+const JOINERS = NOTICES.filter((code) => kindOf(code).cases === 'joins');
+
 const groupingOf = (settings: SiteSettings): Grouping => ({
   windowMs: (settings.caseWindowSeconds ?? WINDOW_DEFAULT_S) * 1000,
   minimum: settings.caseMinimumEvents ?? 1,
+  reopenMs: (settings.caseReopenSeconds ?? REOPEN_DEFAULT_S) * 1000,
 });
 
 export const incomingOf = (event: FreshEvent): Incoming => ({
@@ -44,14 +48,20 @@ export async function groupEvents(
   const devices = [...new Set(incoming.flatMap(({ deviceId, rootId }) => [deviceId, rootId]))].filter(
     (id) => id !== null,
   );
-  const links = await readLinks(sql, siteId, devices);
-  const around = [...new Set([...devices, ...devices.flatMap((id) => [...(links.get(id) ?? [])])])];
   const former = [...new Set(incoming.flatMap(({ formerCaseId }) => formerCaseId ?? []))];
+  const readCases = (around: readonly string[]) => readOpenCases(sql, siteId, around, former, now, grouping);
+  const near = await readCases(devices);
+  // Links decide only about devices that are in no case: in a storm, few.
+  const placed = new Set(near.flatMap((c) => [...c.deviceIds, ...(c.rootDeviceId ? [c.rootDeviceId] : [])]));
+  const strangers = devices.filter((id) => !placed.has(id));
+  const links = await readLinks(sql, siteId, strangers);
+  const further = [...links.keys()].filter((id) => !devices.includes(id));
   return group(incoming, {
-    cases: await readOpenCases(sql, siteId, around, former, now, grouping),
+    cases: further.length > 0 ? await readCases([...devices, ...further]) : near,
     links,
     shadows: await readShadowed(sql, siteId, devices, incoming),
     waiting: grouping.minimum > 1 ? await readWaiting(sql, siteId, devices, incoming) : new Map(),
+    joiners: await readJoiners(sql, siteId, devices, incoming, now - grouping.windowMs),
     grouping,
     newId,
   });
@@ -63,7 +73,7 @@ async function readOpenCases(
   devices: readonly string[],
   former: readonly string[],
   now: number,
-  { windowMs }: Grouping,
+  { windowMs, reopenMs }: Grouping,
 ): Promise<OpenCase[]> {
   const rows = await sql.query<{
     id: string;
@@ -86,11 +96,11 @@ async function readOpenCases(
        (SELECT coalesce(array_agg(t.device_id), '{}') FROM touched t WHERE t.case_id = c.id) AS "deviceIds",
        (c.root_device_id IS NULL AND EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id)
          AND NOT EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.device_id IS NOT NULL)) AS "siteLevel",
-       coalesce((SELECT min(e.first_seen) FROM events e WHERE e.case_id = c.id), c.created_at) AS "begunAt"
+       coalesce(c.begun_at, c.created_at) AS "begunAt"
      FROM cases c JOIN chosen USING (id)
      WHERE c.site_id = $1::uuid AND (c.status < 2 OR (c.status = 2 AND c.resolved_at > $4::timestamptz))
      ORDER BY c.created_at, c.id`,
-    [siteId, devices, former, new Date(now - REOPEN_MS), new Date(now - windowMs)],
+    [siteId, devices, former, new Date(now - reopenMs), new Date(now - windowMs)],
   );
   return rows.map(({ deviceIds, begunAt, ...row }) => ({
     ...row,
@@ -107,12 +117,31 @@ async function readWaiting(
 ): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ deviceId: string | null; ids: string[] }>(
     `SELECT device_id AS "deviceId", array_agg(id ORDER BY first_seen) AS ids FROM events
-     WHERE site_id = $1::uuid AND status < 2 AND case_id IS NULL AND kind = ANY($2::text[])
+     WHERE site_id = $1::uuid AND status < 2 AND case_id IS NULL AND maintenance_until IS NULL AND kind = ANY($2::text[])
        AND (device_id IS NULL OR device_id = ANY($3::uuid[])) AND NOT id = ANY($4::uuid[])
      GROUP BY device_id`,
     [siteId, OPENERS, devices, incoming.map(({ eventId }) => eventId)],
   );
   return new Map(rows.map(({ deviceId, ids }) => [deviceId ?? '', ids]));
+}
+
+/** Notices of the last minutes that wait for a case of their device, by device. */
+async function readJoiners(
+  sql: Sql,
+  siteId: string,
+  devices: readonly string[],
+  incoming: readonly Incoming[],
+  since: number,
+): Promise<Map<string, string[]>> {
+  const rows = await sql.query<{ deviceId: string; ids: string[] }>(
+    `SELECT device_id AS "deviceId", array_agg(id ORDER BY first_seen) AS ids FROM events
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND status < 2 AND case_id IS NULL
+       AND maintenance_until IS NULL AND kind = ANY($3::text[]) AND timestamp >= $4::timestamptz
+       AND NOT id = ANY($5::uuid[])
+     GROUP BY device_id`,
+    [siteId, devices, JOINERS, new Date(since), incoming.map(({ eventId }) => eventId)],
+  );
+  return new Map(rows.map(({ deviceId, ids }) => [deviceId, ids]));
 }
 
 /** Shadows that found no case yet, by the device that explains them. */
@@ -124,7 +153,7 @@ async function readShadowed(
 ): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ root: string; ids: string[] }>(
     `SELECT details ->> 'rootDeviceId' AS root, array_agg(id) AS ids FROM events
-     WHERE site_id = $1::uuid AND status < 2 AND case_id IS NULL AND kind = 'device.unreachable'
+     WHERE site_id = $1::uuid AND status < 2 AND case_id IS NULL AND maintenance_until IS NULL AND kind = 'device.unreachable'
        AND details ->> 'rootDeviceId' = ANY($2::text[]) AND NOT id = ANY($3::uuid[])
      GROUP BY 1`,
     [siteId, devices, incoming.map(({ eventId }) => eventId)],

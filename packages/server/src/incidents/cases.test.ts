@@ -126,6 +126,7 @@ describe.each(databases())('cases on %s', (_name, open) => {
       [{ sort: 'priority' }, 'one two three four'],
       [{ sort: 'createdAt' }, 'one two three four'],
       [{ sort: '-number', pageSize: '2' }, 'four three'],
+      [{ sort: 'number', tag: 'core' }, 'one two'],
       [{ pageSize: '3', page: '2' }, 'one'],
       [{ pageSize: '3', page: '7' }, ''],
     ])('answers %j with "%s"', async (query, titles) => {

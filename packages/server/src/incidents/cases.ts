@@ -1,56 +1,108 @@
 /** Cases that make, extend and resolve themselves. */
 import { CaseStatus } from '@rollcall/shared/model';
-import { announce } from '../kernel/announce.ts';
+import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { type Activity, eventsEntry, SYSTEM, writeActivity } from './activity.ts';
 import { addSearched } from './case-search.ts';
 import { groupEvents, incomingOf } from './case-world.ts';
-import type { Grouped } from './group.ts';
-import { kindOf } from './kinds.ts';
+import type { Grouped, Incoming } from './group.ts';
+import { kindOf, NOTICES } from './kinds.ts';
 import type { FreshEvent } from './ledger.ts';
+import { maintained } from './maintained.ts';
+import { type Told, tell } from './outbox.ts';
 import type { ClosedEvent } from './store.ts';
-import { type CaseFacts, caseStatusName, settle } from './transitions.ts';
+import { type CaseFacts, caseStatusName, type Settling, settle } from './transitions.ts';
 
-/** Puts new events into cases, opening those that are needed. @returns event id → case id. */
+/** Where events go. */
+export interface Placed {
+  /** Event id → case id. */
+  caseOf: Map<string, string>;
+  /** Event id → the end of the maintenance that keeps it out of cases until then, Unix milliseconds. */
+  maintenance: Map<string, number>;
+}
+/** What is told of an event: its message, and the name of its device for the search. */
+export interface Text {
+  message: string;
+  device: string | null;
+}
+
+/** Finds the cases of events that are about to be stored, opening those that are needed. */
 export async function placeEvents(
   sql: Sql,
   siteId: string,
   events: readonly FreshEvent[],
   now: number,
   newId: () => string,
-): Promise<Map<string, string>> {
+): Promise<Placed> {
   const incoming = events.filter((event) => kindOf(event.code).cases !== 'none').map(incomingOf);
-  if (incoming.length === 0) return new Map();
-  const grouped = await groupEvents(sql, siteId, incoming, now, newId);
-  const messages = new Map(events.map((event) => [event.id, event.body.message]));
-  return applyGrouping(sql, siteId, grouped, messages, now, newId);
+  const texts = new Map(
+    events.map(({ id, body }): [string, Text] => [
+      id,
+      { message: body.message, device: body.deviceName || null },
+    ]),
+  );
+  return placeIncoming(sql, siteId, incoming, texts, now, newId);
+}
+
+/**
+ * Places events, opening the cases that are needed. Those that are stored already (they waited) are attached here; the
+ * incoming ones, named by `texts`, are the caller's to store.
+ */
+export async function placeIncoming(
+  sql: Sql,
+  siteId: string,
+  incoming: readonly Incoming[],
+  texts: ReadonlyMap<string, Text>,
+  now: number,
+  newId: () => string,
+): Promise<Placed> {
+  const maintenance = await maintained(sql, siteId, incoming, now);
+  const free = incoming.filter(({ eventId }) => !maintenance.has(eventId));
+  if (free.length === 0) return { caseOf: new Map(), maintenance };
+  const grouped = await groupEvents(sql, siteId, free, now, newId);
+  return { caseOf: await applyGrouping(sql, siteId, grouped, texts, now, newId), maintenance };
 }
 
 async function applyGrouping(
   sql: Sql,
   siteId: string,
   { placements, created }: Grouped,
-  messages: ReadonlyMap<string, string>,
+  texts: ReadonlyMap<string, Text>,
   now: number,
   newId: () => string,
 ): Promise<Map<string, string>> {
   const caseOf = new Map(placements.flatMap(({ eventId, caseId }) => (caseId ? [[eventId, caseId]] : [])));
   for (const { id, waiting } of created) for (const eventId of waiting) caseOf.set(eventId, id);
   if (caseOf.size === 0) return caseOf;
-  await sql.query(
-    `INSERT INTO cases (site_id, id, title, severity, tags, root_device_id, created_at, updated_at, search_text)
-     SELECT $1::uuid, r.id, r.title, 5, '{}', r."rootDeviceId", $2::timestamptz, $2::timestamptz, r.search
-     FROM jsonb_to_recordset($3::jsonb) AS r(id uuid, title text, "rootDeviceId" uuid, search text)`,
-    [
-      siteId,
-      new Date(now),
-      JSON.stringify(
-        created.map((c) => ({ ...c, title: c.title.slice(0, 200), search: c.title.toLowerCase() })),
-      ),
-    ],
-  );
+  if (created.length > 0)
+    await sql.query(
+      `INSERT INTO cases (site_id, id, title, severity, tags, root_device_id, begun_at, created_at, updated_at, search_text)
+     SELECT $1::uuid, r.id, r.title, 5, '{}', r."rootDeviceId", r."begunAt", $2::timestamptz, $2::timestamptz, r.search
+     FROM jsonb_to_recordset($3::jsonb) AS r(id uuid, title text, "rootDeviceId" uuid, "begunAt" timestamptz, search text)`,
+      [
+        siteId,
+        new Date(now),
+        JSON.stringify(
+          created.map((c) => ({
+            ...c,
+            title: c.title.slice(0, 200),
+            begunAt: new Date(c.begunAt).toISOString(),
+            search: c.title.toLowerCase(),
+          })),
+        ),
+      ],
+    );
   const reasons = new Map(placements.map(({ eventId, reason }) => [eventId, reason]));
-  const added = await attach(sql, siteId, caseOf);
+  const waited = new Map([...caseOf].filter(([id]) => !texts.has(id)));
+  const added = waited.size > 0 ? await attach(sql, siteId, waited) : [];
+  const devices: { id: string; text: string }[] = [];
+  for (const [id, caseId] of caseOf) {
+    const text = texts.get(id);
+    if (!text) continue;
+    added.push({ id, caseId, message: text.message });
+    if (text.device !== null) devices.push({ id: caseId, text: text.device });
+  }
+  await addSearched(sql, siteId, devices);
   const opened = new Set(created.map(({ id }) => id));
   const entries = created.map(
     ({ id, title }): Activity => ({
@@ -66,16 +118,7 @@ async function applyGrouping(
   for (const [caseId, events] of byCase(added)) {
     // The event that made a case is its first line already.
     const others = opened.has(caseId) ? events.filter((event) => reasons.get(event.id) !== 'new') : events;
-    if (others.length > 0)
-      entries.push(
-        eventsEntry(
-          'event_added',
-          caseId,
-          others.map((e) => ({ ...e, message: messages.get(e.id) ?? e.message })),
-          SYSTEM,
-          newId,
-        ),
-      );
+    if (others.length > 0) entries.push(eventsEntry('event_added', caseId, others, SYSTEM, newId));
   }
   await writeActivity(sql, siteId, now, entries);
   return caseOf;
@@ -151,12 +194,13 @@ export async function settleCases(
   if (ids.length === 0) return;
   const facts = await sql.query<FactsRow>(
     `SELECT c.id, c.status, c.severity, c.manual_status AS "manualStatus",
-       count(e.id) AS events, count(e.id) FILTER (WHERE e.status < 2) AS live,
-       min(e.severity) FILTER (WHERE e.status < 2) AS worst
-     FROM cases c LEFT JOIN events e ON e.case_id = c.id
-     WHERE c.site_id = $1::uuid AND c.id = ANY($2::uuid[])
-     GROUP BY c.site_id, c.id`,
-    [siteId, ids],
+       EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id) AS events, worst IS NOT NULL AS live, worst,
+       EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.kind <> ALL($3)) AS conditions,
+       EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.status < 2 AND e.kind <> ALL($3)) AS "liveConditions"
+     FROM cases c LEFT JOIN LATERAL (
+       SELECT e.severity AS worst FROM events e WHERE e.case_id = c.id AND e.status < 2 ORDER BY e.severity LIMIT 1) w ON true
+     WHERE c.site_id = $1::uuid AND c.id = ANY($2::uuid[])`,
+    [siteId, ids, NOTICES],
   );
   const entries: Activity[] = [];
   const rows = facts.map((row) => {
@@ -173,8 +217,11 @@ export async function settleCases(
         from: caseStatusName(row.status),
         to: caseStatusName(settled.status),
       });
-    return { id: row.id, status: settled.status, severity: settled.severity };
+    const { status, severity, reason } = settled;
+    return { id: row.id, status, severity, reason, before: row.severity };
   });
+  const settled = (reason: Settling['reason']) =>
+    rows.flatMap((row) => (row.reason === reason ? [row.id] : []));
   await sql.query(
     `UPDATE cases c SET status = r.status, severity = r.severity, updated_at = $2::timestamptz,
        resolved_at = CASE WHEN r.status = ${CaseStatus.resolved} AND c.status < ${CaseStatus.resolved} THEN $2::timestamptz
@@ -183,11 +230,47 @@ export async function settleCases(
      WHERE c.site_id = $1::uuid AND c.id = r.id`,
     [siteId, new Date(now), JSON.stringify(rows)],
   );
+  await closeNotices(sql, siteId, settled('all-clear'), now);
+  await tell(sql, siteId, rows.flatMap(noticeOf), now);
   await writeActivity(sql, siteId, now, entries);
   await announce(
     sql,
     siteId,
     'case',
     rows.map(({ id }) => id),
+  );
+}
+
+/** What subscribers are told of a case that settled; that events came and went is the case's own business. */
+function noticeOf(row: { id: string; reason: Settling['reason']; severity: number; before: number }): Told[] {
+  const type = {
+    'all-clear': 'case.resolved',
+    'event-returned': 'case.reopened',
+    none: 'case.changed',
+  } as const;
+  // Of a case that was just made, the severity always differs: that is its opening.
+  return row.reason === 'none' && row.severity === row.before
+    ? []
+    : [{ caseId: row.id, type: type[row.reason] }];
+}
+
+/** What only happened beside trouble that is over is over with it. */
+async function closeNotices(
+  sql: Sql,
+  siteId: string,
+  caseIds: readonly string[],
+  now: number,
+): Promise<void> {
+  if (caseIds.length === 0) return;
+  const closed = await sql.query<{ id: string }>(
+    `UPDATE events SET status = 2, closed_at = greatest($3::timestamptz, first_seen), close_reason = 'expired'
+     WHERE site_id = $1::uuid AND case_id = ANY($2::uuid[]) AND status < 2 AND kind = ANY($4) RETURNING id`,
+    [siteId, caseIds, new Date(now), NOTICES],
+  );
+  await announce(
+    sql,
+    siteId,
+    'event',
+    closed.map(({ id }) => id),
   );
 }

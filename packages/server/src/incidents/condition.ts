@@ -37,7 +37,12 @@ export interface Condition<Body = unknown> {
 }
 
 /** What keeps a condition from being raised right now. */
-export type Silence = { by: 'same-device' } | { by: 'path'; root: Root };
+export type Silence =
+  /** Its device is down: that is told already. */
+  | { by: 'same-device' }
+  /** Nobody looks at its site any more: what was seen last proves nothing. */
+  | { by: 'collector' }
+  | { by: 'path'; root: Root };
 /** The device that explains another's silence. */
 export interface Root {
   id: string;

@@ -1,6 +1,6 @@
 /** What becomes of events when people change devices. Inside the caller's transaction. */
 
-import { announce } from '../kernel/announce.ts';
+import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { settleCases } from './cases.ts';
 import { ascendingIds } from './ids.ts';

@@ -23,6 +23,8 @@ export interface Opening {
 }
 
 export interface EventKind {
+  /** What it means, one sentence for people. */
+  about: string;
   severity: Severity;
   source: EventSource;
   /** What opens it, or counts it up; null: not this time. */

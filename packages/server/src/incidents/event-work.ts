@@ -1,9 +1,10 @@
 /** What operators do with events. */
+import type { AcknowledgedUntil } from '@rollcall/shared/api/incidents';
 import { EventStatus } from '@rollcall/shared/model';
-import { announce } from '../kernel/announce.ts';
 import type { Database } from '../kernel/db.ts';
 import type { Actor } from '../kernel/handler.ts';
 import { inScope, Parameters, type Scope } from '../kernel/list.ts';
+import { announce } from '../kernel/notify.ts';
 import { notFound } from '../kernel/problem.ts';
 import { settleCases } from './cases.ts';
 import { ascendingIds } from './ids.ts';
@@ -16,13 +17,18 @@ interface Move {
   actor: Actor;
   scope: Scope;
   at: number;
+  /** What ends an acknowledgement. */
+  until?: AcknowledgedUntil;
 }
 
 /**
  * Moves an event by hand. @throws Problem `not_found` where it does not exist or is not in scope, `conflict` where
  * there is no such move.
  */
-export async function workEvent(db: Database, { id, to, actor, scope, at }: Move): Promise<void> {
+export async function workEvent(
+  db: Database,
+  { id, to, actor, scope, at, until = 'clear' }: Move,
+): Promise<void> {
   const p = new Parameters();
   const [event] = await db.query<{ siteId: string }>(
     `SELECT e.site_id AS "siteId" FROM events e WHERE e.id = ${p.add(id)}::uuid AND ${inScope(p, 'e.site_id', scope)}`,
@@ -41,7 +47,7 @@ export async function workEvent(db: Database, { id, to, actor, scope, at }: Move
     const set =
       to === EventStatus.closed
         ? `closed_at = $3::timestamptz, closed_by = $4, close_reason = 'manual'`
-        : 'acknowledged_at = $3::timestamptz, acknowledged_by = $4';
+        : `acknowledged_at = $3::timestamptz, acknowledged_by = $4, acknowledged_until = '${until}'`;
     await sql.query(`UPDATE events SET status = ${to}, ${set} WHERE site_id = $1::uuid AND id = $2::uuid`, [
       siteId,
       id,

@@ -223,9 +223,11 @@ describe.each(databases())('the event list on %s', (_name, open) => {
       timestamp: at('20T10:00:00'),
       acknowledgedAt: null,
       acknowledgedBy: null,
+      acknowledgedUntil: null,
       closedAt: null,
       closedBy: null,
       closeReason: null,
+      maintenanceUntil: null,
     });
   });
 

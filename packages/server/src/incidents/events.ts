@@ -1,6 +1,6 @@
 /** The event list and one event, each as one statement. */
 import type { Event, EventQuery } from '@rollcall/shared/api/incidents';
-import { CLOSE_REASONS } from '@rollcall/shared/api/incidents';
+import { ACKNOWLEDGED_UNTIL, CLOSE_REASONS } from '@rollcall/shared/api/incidents';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import { eventSource } from '@rollcall/shared/model';
 import { isUuid } from '@rollcall/shared/uuid';
@@ -17,6 +17,7 @@ import {
   readPage,
   type Scope,
   seconds,
+  TOTAL,
 } from '../kernel/list.ts';
 import { invalid } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -41,9 +42,11 @@ export interface EventRow {
   timestamp: Date;
   acknowledgedAt: Date | null;
   acknowledgedBy: string | null;
+  acknowledgedUntil: string | null;
   closedAt: Date | null;
   closedBy: string | null;
   closeReason: string | null;
+  maintenanceUntil: Date | null;
 }
 
 /** The columns of an event, over `events e` with its device `d`. */
@@ -51,10 +54,13 @@ export const EVENT_COLUMNS = `e.id, e.site_id AS "siteId", e.device_id AS "devic
   e.interface_id AS "interfaceId", e.collector_id AS "collectorId", e.case_id AS "caseId", e.kind, e.source,
   e.severity, e.status, e.message, e.details, e.dedup_key AS "dedupKey", e.count, e.first_seen AS "firstSeen",
   e.timestamp, e.acknowledged_at AS "acknowledgedAt", e.acknowledged_by AS "acknowledgedBy",
-  e.closed_at AS "closedAt", e.closed_by AS "closedBy", e.close_reason AS "closeReason"`;
+  e.acknowledged_until AS "acknowledgedUntil",
+  e.closed_at AS "closedAt", e.closed_by AS "closedBy", e.close_reason AS "closeReason",
+  CASE WHEN e.status < 2 AND e.case_id IS NULL THEN e.maintenance_until END AS "maintenanceUntil"`;
 export const EVENT_DEVICE = 'LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id';
 
 const closeReason = z.enum(CLOSE_REASONS).nullable().catch('cleared');
+const acknowledgedUntil = z.enum(ACKNOWLEDGED_UNTIL).nullable().catch(null);
 
 export const toEvent = (row: EventRow): Event => ({
   ...row,
@@ -63,7 +69,9 @@ export const toEvent = (row: EventRow): Event => ({
   firstSeen: seconds(row.firstSeen),
   timestamp: seconds(row.timestamp),
   acknowledgedAt: seconds(row.acknowledgedAt),
+  acknowledgedUntil: acknowledgedUntil.parse(row.acknowledgedUntil),
   closedAt: seconds(row.closedAt),
+  maintenanceUntil: seconds(row.maintenanceUntil),
 });
 
 /** One event; null where it does not exist or is not in scope. */
@@ -140,43 +148,29 @@ const stamp = (p: Parameters, ms: number): string => `${p.add(new Date(ms).toISO
 /**
  * Pages found by adding up the tally: whole buckets (hours of all sites, or days of one) come from the tally, the two
  * ends of a span are counted. What comes before a page is never walked over, only added up, and a page reads no
- * buckets but its own.
+ * buckets but its own. In the order of severities these are added up first, and only those that the page lies in are
+ * looked at by bucket.
  */
 function byTally(p: Parameters, query: EventQuery, scope: Scope, order: readonly OrderBy[]): string {
-  const width = scope === null ? 3_600_000 : 86_400_000;
   const bySeverity = order[0]?.by === 'e.severity';
-  const group = bySeverity ? ', severity' : '';
-  const { whole, ends } = cut(spanOf(query), width);
-  const tallied = [
-    scope === null ? 't.site_id IS NULL' : inScope(p, 't.site_id', scope),
-    ...plain(p, 't', query),
-    ...(whole?.first === undefined ? [] : [`t.bucket >= ${stamp(p, whole.first)}`]),
-    ...(whole?.end === undefined ? [] : [`t.bucket < ${stamp(p, whole.end)}`]),
-  ];
-  const where = [inScope(p, 'e.site_id', scope), ...plain(p, 'e', query)].join(' AND ');
-  const parts = [
-    ...(whole === null
-      ? []
-      : [
-          `SELECT t.bucket AS first, t.bucket + interval '${width / 1000} seconds' AS "end"${group && ', t.severity'},
-             sum(t.n)::int8 AS n
-           FROM event_tally t WHERE ${tallied.join(' AND ')} GROUP BY t.bucket${group && ', t.severity'} HAVING sum(t.n) > 0`,
-        ]),
-    ...ends.map(({ first, end }) => {
-      const [a, b] = [stamp(p, first), stamp(p, end)];
-      return `SELECT ${a}, ${b}${group && ', e.severity'}, count(*) FROM events e
-         WHERE e.timestamp >= ${a} AND e.timestamp < ${b} AND ${where} ${bySeverity ? 'GROUP BY e.severity' : ''} HAVING count(*) > 0`;
-    }),
-  ];
   const offset = offsetOf(query);
   const reach = offset + query.pageSize;
-  const walk = order
-    .filter(({ by }) => by !== 'e.id')
-    .map(({ by, descending }) => `${by === 'e.severity' ? 'severity' : 'first'}${descending ? ' DESC' : ''}`)
-    .join(', ');
-  return `cells AS MATERIALIZED (${parts.join(' UNION ALL ')}),
-    total AS MATERIALIZED (SELECT coalesce(sum(n), 0)::int8 AS n FROM cells),
-    walk AS (SELECT cells.*, (sum(n) OVER (ORDER BY ${walk}))::int8 - n AS before FROM cells),
+  const { cells, where } = cellsOf(p, query, scope);
+  const direction = (by: string) => (order.find((each) => each.by === by)?.descending ? 'DESC' : 'ASC');
+  const walk = `sum(n) OVER (ORDER BY first ${direction('e.timestamp')})`;
+  const found = bySeverity
+    ? `levels AS MATERIALIZED (SELECT severity, sum(n)::int8 AS n FROM (${cells('severity')}) c GROUP BY severity),
+      total AS MATERIALIZED (SELECT coalesce(sum(n), 0)::int8 AS n FROM levels),
+      level AS MATERIALIZED (SELECT * FROM (
+        SELECT severity, n, (sum(n) OVER (ORDER BY severity ${direction('e.severity')}))::int8 - n AS before FROM levels) l
+        WHERE before < ${reach} AND before + n > ${offset}),
+      walk AS (SELECT c.*, level.before + (sum(c.n) OVER (
+          PARTITION BY severity ORDER BY c.first ${direction('e.timestamp')}))::int8 - c.n AS before
+        FROM (${cells('both', 'ARRAY(SELECT severity FROM level)')}) c JOIN level USING (severity))`
+    : `cells AS MATERIALIZED (${cells('bucket')}),
+      total AS MATERIALIZED (SELECT coalesce(sum(n), 0)::int8 AS n FROM cells),
+      walk AS (SELECT cells.*, (${walk})::int8 - n AS before FROM cells)`;
+  return `${found},
     own AS MATERIALIZED (SELECT * FROM walk WHERE before < ${reach} AND before + n > ${offset}),
     keys AS MATERIALIZED (
       SELECT e.site_id, e.id FROM own CROSS JOIN LATERAL (
@@ -186,6 +180,50 @@ function byTally(p: Parameters, query: EventQuery, scope: Scope, order: readonly
         ORDER BY ${orderSql(order.filter(({ by }) => by !== 'e.severity'))} LIMIT ${reach} - own.before) e
       ORDER BY ${orderSql(order)} LIMIT ${query.pageSize}
       OFFSET greatest(0, ${offset} - coalesce((SELECT min(before) FROM own), 0)))`;
+}
+
+/**
+ * How many events there are per bucket, per severity or per both, as a query: `first`, `end`, `severity` and `n`, as
+ * far as they are asked for. `where` is the condition over `events e`, without its time.
+ */
+function cellsOf(p: Parameters, query: EventQuery, scope: Scope) {
+  const width = scope === null ? 3_600_000 : 86_400_000;
+  const { whole, ends } = cut(spanOf(query), width);
+  // Without a whole bucket nothing of the tally is asked, and a parameter that nothing uses is an error.
+  const tallied =
+    whole &&
+    [
+      scope === null ? 't.site_id IS NULL' : inScope(p, 't.site_id', scope),
+      ...plain(p, 't', query),
+      ...(whole.first === undefined ? [] : [`t.bucket >= ${stamp(p, whole.first)}`]),
+      ...(whole.end === undefined ? [] : [`t.bucket < ${stamp(p, whole.end)}`]),
+    ].join(' AND ');
+  const where = [inScope(p, 'e.site_id', scope), ...plain(p, 'e', query)].join(' AND ');
+  const spans = ends.map(({ first, end }) => [stamp(p, first), stamp(p, end)] as const);
+
+  const cells = (by: 'bucket' | 'severity' | 'both', severities?: string): string => {
+    const bucket = by === 'severity' ? [] : ['t.bucket'];
+    const severity = by === 'bucket' ? [] : ['severity'];
+    const only = (column: string) => (severities === undefined ? '' : `AND ${column} = ANY(${severities})`);
+    const columns = (first: string, end: string) =>
+      [...(by === 'severity' ? [] : [`${first} AS first, ${end} AS "end"`]), ...severity].join(', ');
+    const parts = [
+      ...(tallied === null
+        ? []
+        : [
+            `SELECT ${columns('t.bucket', `t.bucket + interval '${width / 1000} seconds'`)}, sum(t.n)::int8 AS n
+             FROM event_tally t WHERE ${tallied} ${only('t.severity')}
+             GROUP BY ${[...bucket, ...severity].join(', ')} HAVING sum(t.n) > 0`,
+          ]),
+      ...spans.map(
+        ([first, end]) => `SELECT ${columns(first, end)}, count(*) AS n FROM events e
+           WHERE e.timestamp >= ${first} AND e.timestamp < ${end} AND ${where} ${only('e.severity')}
+           ${by === 'bucket' ? '' : 'GROUP BY severity'} HAVING count(*) > 0`,
+      ),
+    ];
+    return parts.join(' UNION ALL ');
+  };
+  return { cells, where };
 }
 
 interface Span {
@@ -226,11 +264,7 @@ function byDevice(
     ...(first === undefined ? [] : [`e.timestamp >= ${stamp(p, first)}`]),
     ...(end === undefined ? [] : [`e.timestamp < ${stamp(p, end)}`]),
   ].join(' AND ');
-  const keys = pageKeys(
-    { keys: 'e.site_id, e.id', from: 'events e', where, order },
-    query,
-    '(SELECT n FROM total)',
-  );
+  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order }, query, TOTAL);
   return `total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})`;
 }
 

@@ -26,7 +26,8 @@ const place = (events: Incoming[], world: Partial<World> = {}) => {
     links: new Map(),
     waiting: new Map(),
     shadows: new Map(),
-    grouping: { windowMs: 300_000, minimum: 1 },
+    joiners: new Map(),
+    grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
     newId: () => `n${++ids}`,
     ...world,
   });
@@ -141,7 +142,7 @@ describe('grouping', () => {
   });
 
   it('waits for as many open events as the site wants, then takes them all', () => {
-    const grouping = { windowMs: 300_000, minimum: 3 };
+    const grouping = { windowMs: 300_000, minimum: 3, reopenMs: 3_600_000 };
     expect(place([event('c')], { grouping, waiting: new Map([['d1', ['a']]]) })).toEqual({
       placed: { c: 'null: too-few' },
       created: [],

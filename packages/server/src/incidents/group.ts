@@ -32,6 +32,8 @@ export interface Grouping {
   windowMs: number;
   /** Open events of one device, or of the site, until a case is made of them. */
   minimum: number;
+  /** A resolved case takes trouble back for this long; afterwards it is a new one. */
+  reopenMs: number;
 }
 
 export type Reason =
@@ -59,6 +61,8 @@ export interface Placement {
 export interface NewCase {
   id: string;
   rootDeviceId: string | null;
+  /** When its event set in, Unix milliseconds. */
+  begunAt: number;
   title: string;
   /** Events that waited for the case to be worth it, besides the one that made it. */
   waiting: readonly string[];
@@ -74,6 +78,8 @@ export interface World {
   links: ReadonlyMap<string, ReadonlySet<string>>;
   /** Open events without a case, by device id; '' stands for the site. */
   waiting: ReadonlyMap<string, readonly string[]>;
+  /** Open events without a case that open none themselves, by device id: what just happened before its trouble. */
+  joiners: ReadonlyMap<string, readonly string[]>;
   /** Open events without a case, by the device that explains them. */
   shadows: ReadonlyMap<string, readonly string[]>;
   grouping: Grouping;
@@ -126,7 +132,13 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
     }
     const rootDeviceId = event.rootId ?? event.deviceId;
     const id = world.newId();
-    created.push({ id, rootDeviceId, title: event.message, waiting: others });
+    created.push({
+      id,
+      rootDeviceId,
+      begunAt: event.at,
+      title: event.message,
+      waiting: [...others, ...(world.joiners.get(event.deviceId ?? '-') ?? [])],
+    });
     waiting.delete(subject);
     candidates.push({
       id,

@@ -1,3 +1,4 @@
+import type { AcknowledgedUntil } from '@rollcall/shared/api/incidents';
 import type { Clock } from '@rollcall/shared/clock';
 import { EventStatus } from '@rollcall/shared/model';
 import type { Database } from '../kernel/db.ts';
@@ -35,8 +36,8 @@ export function incidentHandlers({ db, clock }: { db: Database; clock: Clock }):
     if (!found) throw notFound('case');
     return { data: found };
   };
-  const move = async (id: string, to: EventStatus, actor: Actor) => {
-    await workEvent(db, { id, to, actor, scope: scopeOf(actor), at: clock.now() });
+  const move = async (id: string, to: EventStatus, actor: Actor, until?: AcknowledgedUntil) => {
+    await workEvent(db, { id, to, actor, scope: scopeOf(actor), at: clock.now(), ...(until && { until }) });
     return event(id, actor);
   };
   const doing = (actor: Actor) => ({ actor, at: clock.now() });
@@ -46,7 +47,8 @@ export function incidentHandlers({ db, clock }: { db: Database; clock: Clock }):
       return { data: rows, totalCount };
     },
     'events.get': ({ params, actor }) => event(params.id, actor),
-    'events.acknowledge': ({ params, actor }) => move(params.id, EventStatus.acknowledged, actor),
+    'events.acknowledge': ({ params, body, actor }) =>
+      move(params.id, EventStatus.acknowledged, actor, body.until),
     'events.close': ({ params, actor }) => move(params.id, EventStatus.closed, actor),
     'cases.list': async ({ query, actor }) => {
       const { rows, totalCount } = await listCases(db, query, scopeOf(actor, query.site), actor.userId);

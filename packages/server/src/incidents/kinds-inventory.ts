@@ -6,6 +6,7 @@ const fields = (after: object): string => Object.keys(after).sort().join(', ');
 
 export const INVENTORY_KINDS = declare({
   'device.new': {
+    about: 'A device that was not known.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -20,6 +21,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.gone': {
+    about: 'A device that several scans in a row did not find.',
     severity: Severity.warning,
     source: 'discovery',
     opens: {
@@ -29,6 +31,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.renumbered': {
+    about: 'A device has another management address.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -39,6 +42,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.moved': {
+    about: 'A device is behind another switch port.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -53,6 +57,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.swapped': {
+    about: 'Other hardware in the same place under the same name.',
     severity: Severity.warning,
     source: 'discovery',
     opens: {
@@ -67,6 +72,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.upgraded': {
+    about: 'Another version of the operating system, up or down.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -81,6 +87,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.changed': {
+    about: 'Another known field of a device differs.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -91,6 +98,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.merged': {
+    about: 'Two records proved to be one device.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -101,6 +109,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'device.split': {
+    about: 'A person said that one record is two devices.',
     severity: Severity.info,
     source: 'api',
     opens: {
@@ -110,6 +119,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'interface.added': {
+    about: 'An interface that was not there.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -123,6 +133,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'interface.removed': {
+    about: 'An interface is no longer there.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -136,6 +147,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'interface.changed': {
+    about: 'An interface has another name, alias, type or hardware address.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -152,6 +164,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'neighbour.changed': {
+    about: 'Another neighbour on a port.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -170,6 +183,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'address.moved': {
+    about: 'An address answers as another device.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
@@ -184,6 +198,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'address.conflict': {
+    about: 'Two devices claim one address.',
     severity: Severity.warning,
     source: 'discovery',
     opens: {
@@ -198,6 +213,7 @@ export const INVENTORY_KINDS = declare({
     cases: 'none',
   },
   'identity.conflict': {
+    about: 'Strong evidence says both that two records are one device and that they are not.',
     severity: Severity.warning,
     source: 'discovery',
     opens: {

@@ -6,6 +6,7 @@ const collector = (change: { collectorId: string }): string => change.collectorI
 
 export const SERVICE_KINDS = declare({
   'collector.offline': {
+    about: 'A collector is not connected.',
     severity: Severity.critical,
     source: 'collector',
     opens: {
@@ -21,6 +22,7 @@ export const SERVICE_KINDS = declare({
     cases: 'opens',
   },
   'collector.quarantined': {
+    about: 'A collector’s key looks copied: both holders are shut out.',
     severity: Severity.critical,
     source: 'collector',
     opens: {
@@ -34,6 +36,7 @@ export const SERVICE_KINDS = declare({
     cases: 'opens',
   },
   'collector.gap': {
+    about: 'A collector had to drop observations, and says how many and why.',
     severity: Severity.warning,
     source: 'collector',
     opens: {
@@ -47,6 +50,7 @@ export const SERVICE_KINDS = declare({
     cases: 'joins',
   },
   'collector.clock': {
+    about: 'The clock of a collector is off.',
     severity: Severity.warning,
     source: 'collector',
     opens: {
@@ -63,6 +67,7 @@ export const SERVICE_KINDS = declare({
     cases: 'none',
   },
   'collector.outdated': {
+    about: 'A collector runs an older version than this server wants.',
     severity: Severity.info,
     source: 'collector',
     opens: {
@@ -79,6 +84,7 @@ export const SERVICE_KINDS = declare({
     cases: 'none',
   },
   'scan.failed': {
+    about: 'A scan could not be done.',
     severity: Severity.warning,
     source: 'discovery',
     opens: {
@@ -86,6 +92,20 @@ export const SERVICE_KINDS = declare({
         subject: c.scanId,
         message: `The scan of ${c.targets} failed: ${c.reason}`,
         details: { scanId: c.scanId, targets: c.targets, reason: c.reason },
+      }),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'subscription.disabled': {
+    about: 'A webhook or a mail subscription failed for days, or wants no more.',
+    severity: Severity.warning,
+    source: 'api',
+    opens: {
+      'subscription.disabled': (c) => ({
+        subject: c.subscriptionId,
+        message: `Subscription ${c.name} was disabled: ${c.reason}`,
+        details: { subscriptionId: c.subscriptionId, reason: c.reason },
       }),
     },
     expiresMs: 7 * DAY,

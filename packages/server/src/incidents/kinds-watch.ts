@@ -14,6 +14,7 @@ const bits = (bps: number): string =>
 
 export const WATCH_KINDS = declare({
   'device.down': {
+    about: 'A watched device answers no ping.',
     severity: Severity.major,
     source: 'icmp',
     opens: { 'device.down': (c) => of(c, `${c.deviceName} does not answer`) },
@@ -25,6 +26,7 @@ export const WATCH_KINDS = declare({
   },
   /** Raised in place of `device.down` while another device that is down explains it. */
   'device.unreachable': {
+    about: 'A watched device is down only because another one is, by the links that discovery found.',
     severity: Severity.warning,
     source: 'icmp',
     opens: {},
@@ -32,6 +34,7 @@ export const WATCH_KINDS = declare({
     cases: 'joins',
   },
   'snmp.unreachable': {
+    about: 'The device answers ping, its SNMP agent does not.',
     severity: Severity.minor,
     source: 'snmp',
     opens: {
@@ -47,6 +50,7 @@ export const WATCH_KINDS = declare({
     cases: 'opens',
   },
   'snmp.auth-failed': {
+    about: 'The SNMP agent refuses the credential that worked before.',
     severity: Severity.minor,
     source: 'snmp',
     opens: {
@@ -62,6 +66,7 @@ export const WATCH_KINDS = declare({
     cases: 'opens',
   },
   'device.rebooted': {
+    about: 'sysUpTime began anew, or the device sent coldStart or warmStart.',
     severity: Severity.warning,
     source: 'snmp',
     opens: {
@@ -75,6 +80,7 @@ export const WATCH_KINDS = declare({
     cases: 'joins',
   },
   'interface.down': {
+    about: 'A port that was up is down, and nobody shut it.',
     severity: Severity.minor,
     source: 'snmp',
     opens: {
@@ -113,8 +119,17 @@ export const WATCH_KINDS = declare({
     cases: 'opens',
   },
   /** Raised in place of a condition that came and went three times in short order; counts every further turn. */
-  flapping: { severity: Severity.minor, source: 'snmp', opens: {}, clears: {}, cases: 'opens' },
+  flapping: {
+    about:
+      'Something came and went three times or more, each within ten minutes of the last; every further turn counts.',
+    severity: Severity.minor,
+    source: 'snmp',
+    opens: {},
+    clears: {},
+    cases: 'opens',
+  },
   'interface.speed': {
+    about: 'A port runs at another speed than before.',
     severity: Severity.warning,
     source: 'snmp',
     opens: {
@@ -131,7 +146,26 @@ export const WATCH_KINDS = declare({
     expiresMs: DAY,
     cases: 'joins',
   },
+  'interface.duplex': {
+    about: 'A port runs half duplex that ran full, or the other way round.',
+    severity: Severity.warning,
+    source: 'snmp',
+    opens: {
+      'interface.changed': (c) => {
+        const [before, after] = [c.before.duplex, c.after.duplex];
+        if (!before || !after || before === 'unknown' || after === 'unknown') return null;
+        return {
+          subject: `${c.interfaceId}:${after}`,
+          message: `${port(c)} runs at ${after} duplex, before ${before}`,
+          details: sides(c),
+        };
+      },
+    },
+    expiresMs: DAY,
+    cases: 'joins',
+  },
   'snmp.authentication-failure': {
+    about: 'The device was asked with a wrong credential, and says so by trap.',
     severity: Severity.warning,
     source: 'trap',
     opens: {
@@ -148,6 +182,7 @@ export const WATCH_KINDS = declare({
     cases: 'none',
   },
   trap: {
+    about: 'A trap that means nothing else, with its variables.',
     severity: Severity.warning,
     source: 'trap',
     opens: {
@@ -160,8 +195,12 @@ export const WATCH_KINDS = declare({
         return explained
           ? null
           : {
+              // Anybody may send traps from an address of no device: how many, the collector bounds.
               subject: `${c.deviceId ?? c.after.source}:${c.after.trapOid}`,
-              message: `${c.deviceName || c.after.source} sent trap ${trapName(c.after.trapOid)}`,
+              message:
+                c.deviceId === null
+                  ? `${c.after.source}, which is no known device, sent trap ${trapName(c.after.trapOid)}`
+                  : `${c.deviceName} sent trap ${trapName(c.after.trapOid)}`,
               details: { after: c.after },
             };
       },

@@ -8,4 +8,8 @@ export const KINDS = { ...WATCH_KINDS, ...INVENTORY_KINDS, ...SERVICE_KINDS };
 
 export type EventCode = keyof typeof KINDS;
 export const kindOf = (code: EventCode): EventKind => KINDS[code];
+/** Kinds that nothing clears: they say that something happened, not that it is so. */
+export const NOTICES: readonly EventCode[] = (Object.keys(KINDS) as EventCode[]).filter(
+  (code) => kindOf(code).clears === undefined,
+);
 export const isEventCode = (text: string): text is EventCode => Object.hasOwn(KINDS, text);

@@ -1,7 +1,7 @@
 /** Notices close by themselves when they have not happened again for a while. */
 
-import { announce } from '../kernel/announce.ts';
 import type { Database } from '../kernel/db.ts';
+import { announce } from '../kernel/notify.ts';
 import { settleCases } from './cases.ts';
 import { ascendingIds } from './ids.ts';
 import { isEventCode, KINDS, kindOf } from './kinds.ts';

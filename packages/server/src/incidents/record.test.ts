@@ -4,9 +4,10 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Change, ChangeOf } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { addDevices, addSite, asCaller, caller, insert, SEEN } from '../testing/rows.ts';
+import { addCollector, addDevices, addSite, asCaller, caller, insert, SEEN } from '../testing/rows.ts';
 import { forgotten, unwatched } from './device-events.ts';
 import { incidentHandlers } from './handlers.ts';
+import { maintenanceHandlers } from './maintenance-routes.ts';
 import { createRecorder, type Recorder } from './record.ts';
 import { TRAPS } from './traps.ts';
 
@@ -112,6 +113,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     closedAt: number | null;
     interfaceId: string | null;
     source: string;
+    acknowledgedUntil: string | null;
   }
   const handlers = () => asCaller(incidentHandlers({ db, clock }), caller('operator', [site]));
   const events = async (): Promise<Shown[]> =>
@@ -224,7 +226,8 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await wait(10);
     for (const name of ['core', ...leaves.slice(100)]) await mark(name, 'down');
     await tell(...leaves.slice(100).map(down), down('core'));
-    await wait(30);
+    // 45 s after the first was seen down, and 35 s after the switch itself was.
+    await wait(35);
     const found = await cases();
     expect(found).toMatchObject([
       { title: 'core does not answer', rootDeviceId: devices.get('core'), severity: 2, eventCount: 201 },
@@ -289,6 +292,193 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await tell({ ...of, at: now, kind: 'collector.online' });
     await wait(60);
     expect(await events()).toHaveLength(1);
+  });
+
+  const collectorOf = (collectorId: string) => ({ siteId: site, collectorId, collectorName: 'n-1' });
+
+  it('what a collector saw last before it was lost is no event of its own: the site is one', async () => {
+    await network(['router', 'a', 'b'], ['router>a', 'router>b']);
+    const collectorId = await addCollector(db, site, 'n-1');
+    // Its own uplink goes: everything is down for it, then it is lost.
+    for (const name of devices.keys()) await mark(name, 'down');
+    await tell(...[...devices.keys()].map(down));
+    await wait(10);
+    await tell({
+      ...collectorOf(collectorId),
+      at: now,
+      kind: 'collector.offline',
+      lastSeen: now,
+      reason: 'silent',
+    });
+    await wait(120);
+    expect(await words()).toEqual(['collector.offline - open']);
+    expect(await cases()).toHaveLength(1);
+    // It returns; two devices answered again in the meantime, one did not.
+    await db.query(`UPDATE collectors SET instance = 'here' WHERE id = $1`, [collectorId]);
+    for (const name of ['router', 'a']) await mark(name, 'up');
+    await tell({ ...collectorOf(collectorId), at: now, kind: 'collector.online' }, up('router'), up('a'));
+    await wait(30);
+    expect(await words()).toEqual(['collector.offline - closed', 'device.down b open']);
+    expect((await cases()).map((c) => [c.title, c.status])).toEqual([
+      ['Collector n-1 is offline: silent', 2],
+      ['b does not answer', 0],
+    ]);
+  });
+
+  it('while another collector of the site still looks, a lost one silences nothing', async () => {
+    await network(['a']);
+    await addCollector(db, site, 'n-2');
+    await db.query(`UPDATE collectors SET instance = 'here' WHERE site_id = $1`, [site]);
+    const lost = {
+      ...collectorOf(uuidv7()),
+      at: now,
+      kind: 'collector.offline' as const,
+      lastSeen: now,
+      reason: 'x',
+    };
+    await tell(lost, down('a'));
+    await wait(30);
+    expect(await words()).toEqual(['collector.offline - open', 'device.down a open']);
+  });
+
+  it('a stack member reboots: its ports go and come, one case that resolves itself', async () => {
+    await network(['stack', 'far'], ['stack>far']);
+    const ports = Array.from({ length: 24 }, () => uuidv7());
+    await tell(...ports.map((port) => state('stack', port, 1, 2)), trap('stack', TRAPS.coldStart));
+    await wait(60);
+    expect((await words()).map((w) => w.split(' ')[0])).toEqual([
+      'device.rebooted',
+      ...ports.map(() => 'interface.down'),
+    ]);
+    expect(await cases()).toMatchObject([{ rootDeviceId: devices.get('stack'), status: 0, eventCount: 25 }]);
+    await tell(...ports.map((port) => state('stack', port, 2, 1)));
+    expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
+  });
+
+  describe('maintenance', () => {
+    const plan = (minutes: number, scope: object = {}) =>
+      asCaller(maintenanceHandlers({ db, clock, audit: async () => undefined }), caller('operator', [site]))(
+        'maintenance.create',
+        {
+          body: {
+            siteId: site,
+            name: 'upgrade',
+            scope,
+            times: { kind: 'once', from: now / 1000, until: now / 1000 + minutes * 60 },
+          },
+        },
+      );
+
+    it('opens no case over a failure; what is still open at its end opens then', async () => {
+      await network(['a', 'b']);
+      await plan(30);
+      for (const name of ['a', 'b']) await mark(name, 'down');
+      await tell(down('a'), down('b'));
+      await wait(60);
+      expect(await words()).toEqual(['device.down a open', 'device.down b open']);
+      expect(await events()).toMatchObject([
+        { caseId: null, maintenanceUntil: Date.parse('2026-11-20T12:30:00Z') / 1000 },
+        { caseId: null },
+      ]);
+      expect(await cases()).toEqual([]);
+      await mark('a', 'up');
+      await tell(up('a'));
+      expect(await words()).toEqual(['device.down a closed', 'device.down b open']);
+      now += 29 * 60_000;
+      await wait(60);
+      expect(await cases()).toMatchObject([
+        { title: 'b does not answer', status: 0, severity: 2, eventCount: 1, rootDeviceId: devices.get('b') },
+      ]);
+      expect((await events()).map((e) => [e.device, e.caseId === null]).sort()).toEqual([
+        ['a', true],
+        ['b', false],
+      ]);
+      await tell(up('b'));
+      expect(await cases()).toMatchObject([{ status: 2 }]);
+    });
+
+    it('of one device leaves the others alone, and silences what lies behind it', async () => {
+      await network(['router', 'core', 'leaf', 'other'], ['router>core', 'core>leaf', 'router>other']);
+      await plan(30, { deviceIds: [devices.get('core') ?? ''] });
+      for (const name of ['core', 'leaf', 'other']) await mark(name, 'down');
+      await tell(down('core'), down('leaf'), down('other'));
+      await wait(60);
+      expect((await cases()).map((c) => c.title)).toEqual(['other does not answer']);
+      now += 29 * 60_000;
+      await wait(60);
+      expect((await cases()).map((c) => [c.title, c.eventCount])).toEqual([
+        ['other does not answer', 1],
+        ['core does not answer', 2],
+      ]);
+    });
+
+    it.each<[string, object, string[]]>([
+      ['class', { class: ['printer'] }, ['b']],
+      ['search', { search: 'Floor-3' }, ['a']],
+      ['address', { Address: '10.3.0.0/16' }, ['c']],
+      ['nothing that is there', { search: 'nowhere' }, []],
+    ])('by %s', async (_what, scope, covered) => {
+      const ids = await addDevices(db, [
+        { site_id: site, name: 'a', location: 'floor-3', monitor: true },
+        { site_id: site, name: 'b', class: 'printer', monitor: true },
+        { site_id: site, name: 'c', address: '10.3.4.5', monitor: true },
+      ]);
+      for (const [i, name] of ['a', 'b', 'c'].entries()) devices.set(name, ids[i] ?? '');
+      await plan(30, scope);
+      await tell(...['a', 'b', 'c'].map(down));
+      await wait(30);
+      expect((await events()).filter((e) => e.caseId === null).map((e) => e.device)).toEqual(covered);
+    });
+
+    it('ends when it is taken back, and neither joins nor reopens a case meanwhile', async () => {
+      await network(['a']);
+      await tell(down('a'));
+      await wait(25);
+      await tell(up('a'));
+      const planned = await plan(300);
+      await wait(120);
+      await tell(down('a'));
+      await wait(60);
+      expect(await cases()).toMatchObject([{ status: 2, eventCount: 1 }]);
+      await asCaller(
+        maintenanceHandlers({ db, clock, audit: async () => undefined }),
+        caller('operator', [site]),
+      )('maintenance.delete', { params: { id: planned.data.id } });
+      await wait(5);
+      expect(await cases()).toMatchObject([{ status: 1, eventCount: 2, openEventCount: 1 }]);
+    });
+  });
+
+  it('acknowledged until worse: open again when it happens again, or worse does on the device', async () => {
+    await network(['a', 'b', 'c']);
+    const [pa, pb, pc] = [uuidv7(), uuidv7(), uuidv7()];
+    await tell(state('a', pa, 1, 2), state('b', pb, 1, 2), state('c', pc, 1, 2));
+    await wait(10);
+    for (const event of await events())
+      await handlers()('events.acknowledge', {
+        params: { id: event.id },
+        body: event.device === 'c' ? undefined : { until: 'worse' },
+      });
+    expect((await events()).map((e) => [e.device, e.status, e.acknowledgedUntil]).sort()).toEqual([
+      ['a', 1, 'worse'],
+      ['b', 1, 'worse'],
+      ['c', 1, 'clear'],
+    ]);
+    await tell(state('a', pa, 1, 2), state('c', pc, 1, 2));
+    expect((await events()).map((e) => [e.device, e.status]).sort()).toEqual([
+      ['a', 0],
+      ['b', 1],
+      ['c', 1],
+    ]);
+    await tell(down('b'), down('c'));
+    await wait(30);
+    expect(await words()).toEqual([
+      'device.down b open',
+      'device.down c open',
+      'interface.down a open',
+      'interface.down b open',
+      'interface.down c acknowledged',
+    ]);
   });
 
   it('SNMP that broke while ping works is told; while the device is down it is not', async () => {
@@ -390,7 +580,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       ['device.rebooted', 2, 'sw rebooted'],
       ['snmp.authentication-failure', 1, 'sw was asked with a wrong SNMP credential'],
       ['trap', 1, 'sw sent trap linkDown'],
-      ['trap', 2, '192.0.2.9 sent trap 1.3.6.1.4.1.9.9.1'],
+      ['trap', 2, '192.0.2.9, which is no known device, sent trap 1.3.6.1.4.1.9.9.1'],
     ]);
     expect(await cases()).toEqual([]);
   });

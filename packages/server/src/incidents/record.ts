@@ -5,9 +5,9 @@
  * The stages: signals → lock the site → conditions → events → cases → announce; one statement per table and verb.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import { announce } from '../kernel/announce.ts';
 import type { Change, ChangeOf } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
+import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { placeEvents, settleCases } from './cases.ts';
 import { type Silence, step } from './condition.ts';
@@ -16,10 +16,12 @@ import { type EventCode, kindOf } from './kinds.ts';
 import { Ledger, type StoredCondition } from './ledger.ts';
 import { followMerges } from './merged.ts';
 import { expireNotices } from './notices.ts';
+import { resume } from './resume.ts';
 import { type SiteSignal, signalsOf } from './signals.ts';
 import { readSilences } from './silence.ts';
 import * as store from './store.ts';
 import { linkTrap } from './traps.ts';
+import { unacknowledge } from './worse.ts';
 
 export interface Recorder {
   /** Opens, counts up and clears events, and makes their cases. Inside the caller's transaction. */
@@ -50,7 +52,7 @@ export function createRecorder({ db, clock }: { db: Database; clock: Clock }): R
     },
     async tend() {
       const now = clock.now();
-      const expired = await expire(now);
+      const expired = (await expire(now)) + (await resume(db, now));
       const sites = await db.query<{ siteId: string }>(
         'SELECT DISTINCT site_id AS "siteId" FROM conditions WHERE due_at <= $1::timestamptz ORDER BY site_id LIMIT 1000',
         [new Date(now)],
@@ -147,7 +149,10 @@ function remember(
   for (const effect of effects) ledger.apply(key, caseId, effect);
 }
 
-/** Writes a ledger: events, then cases, then the conditions that point at both. */
+/**
+ * Writes a ledger: cases, then events with their cases, then the conditions that point at both. An event is written
+ * once: it has a dozen indexes, and giving it its case afterwards would cost as much again.
+ */
 async function write(
   sql: Sql,
   siteId: string,
@@ -156,11 +161,13 @@ async function write(
   newId: () => string,
 ): Promise<void> {
   const fresh = [...ledger.fresh.values()];
-  const holders = await store.insertEvents(sql, siteId, fresh);
   await store.countEvents(sql, siteId, ledger.counts);
   const cleared = await store.clearEvents(sql, siteId, ledger.closes);
-  const own = fresh.filter(({ id }) => holders.get(id) === id);
-  const caseOf = await placeEvents(sql, siteId, own, now, newId);
+  const live = await store.liveEvents(sql, siteId, fresh);
+  const own = fresh.filter((event) => event.closedAt !== null || !live.has(event.key));
+  const placed = await placeEvents(sql, siteId, own, now, newId);
+  const holders = await store.insertEvents(sql, siteId, fresh, placed);
+  const { caseOf } = placed;
   for (const { id, conditionKey } of own) {
     const condition = conditionKey === null ? null : ledger.conditions.get(conditionKey);
     const caseId = caseOf.get(id);
@@ -175,9 +182,15 @@ async function write(
       closedAt === null ? [] : [{ id, caseId: caseOf.get(id) ?? null, message: body.message }],
     ),
   ];
+  // Of those that counted up, some through an insert that met a live one.
+  const again = [
+    ...ledger.counts.keys(),
+    ...fresh.flatMap(({ id }) => (holders.get(id) === id ? [] : (holders.get(id) ?? []))),
+  ];
+  const worse = await unacknowledge(sql, siteId, { again, fresh: own }, now, newId);
   await settleCases(sql, siteId, { joined: new Set(caseOf.values()), closed }, now, newId);
   await announce(sql, siteId, 'event', [
-    ...new Set([...holders.values(), ...ledger.counts.keys(), ...cleared.map(({ id }) => id)]),
+    ...new Set([...holders.values(), ...ledger.counts.keys(), ...cleared.map(({ id }) => id), ...worse]),
   ]);
 }
 

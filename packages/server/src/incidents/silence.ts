@@ -1,7 +1,7 @@
 /** What keeps conditions from being raised right now, read from the other conditions and the links of a site. */
 import type { Sql } from '../kernel/sql.ts';
 import type { Silence } from './condition.ts';
-import { kindOf } from './kinds.ts';
+import { type EventCode, kindOf } from './kinds.ts';
 import { readLinks } from './neighbourhood.ts';
 import { shadows } from './shadow.ts';
 import type { Loaded } from './store.ts';
@@ -14,6 +14,11 @@ export async function readSilences(
 ): Promise<Map<string, Silence>> {
   const silences = new Map<string, Silence>();
   const waiting = due.filter(({ condition }) => condition.state === 'held' || condition.state === 'shadowed');
+  const watched = waiting.filter(({ condition }) => silenceable(condition.kind));
+  if (watched.length > 0 && (await isBlind(sql, siteId))) {
+    for (const { key } of watched) silences.set(key, { by: 'collector' });
+    return silences;
+  }
   const silencers = [...new Set(waiting.flatMap(({ condition }) => kindOf(condition.kind).silencedBy ?? []))];
   const present = await readPresent(sql, siteId, silencers);
   for (const { key, condition } of waiting) {
@@ -29,6 +34,23 @@ export async function readSilences(
     if (root) silences.set(key, { by: 'path', root });
   }
   return silences;
+}
+
+/** Kinds that the watch finds and something else may explain; a collector's own troubles are not among them. */
+const silenceable = (kind: EventCode): boolean => {
+  const { shadowed = false, silencedBy = [] } = kindOf(kind);
+  return shadowed || silencedBy.length > 0;
+};
+
+/** Whether a collector of the site is lost and none is left that could look. */
+async function isBlind(sql: Sql, siteId: string): Promise<boolean> {
+  const [row] = await sql.query<{ blind: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM conditions WHERE site_id = $1::uuid AND present AND kind = 'collector.offline')
+       AND NOT EXISTS (SELECT 1 FROM collectors
+         WHERE site_id = $1::uuid AND status = 'active' AND instance IS NOT NULL) AS blind`,
+    [siteId],
+  );
+  return row?.blind ?? false;
 }
 
 async function readPresent(sql: Sql, siteId: string, kinds: readonly string[]): Promise<Set<string>> {

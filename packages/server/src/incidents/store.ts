@@ -4,11 +4,31 @@ import type { Sql } from '../kernel/sql.ts';
 import { type FreshEvent, type StoredCondition, statusOf } from './ledger.ts';
 import type { EventBody } from './signals.ts';
 
+/** Cases and maintenance by event id. */
+interface Placement {
+  caseOf: ReadonlyMap<string, string>;
+  maintenance: ReadonlyMap<string, number>;
+}
+
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 /** One writer of a site's events and cases at a time: grouping looks at what is open. Held until the transaction ends. */
 export async function lockIncidents(sql: Sql, siteId: string): Promise<void> {
   await sql.query(`SELECT pg_advisory_xact_lock(hashtextextended('incidents:' || $1::text, 0))`, [siteId]);
+}
+
+/** Which keys of some events have a live event already. Under the site's lock this stays so. */
+export async function liveEvents(
+  sql: Sql,
+  siteId: string,
+  events: readonly FreshEvent[],
+): Promise<Set<string>> {
+  if (events.length === 0) return new Set();
+  const rows = await sql.query<{ key: string }>(
+    'SELECT dedup_key AS key FROM events WHERE site_id = $1::uuid AND dedup_key = ANY($2::text[]) AND status < 2',
+    [siteId, events.map(({ key }) => key)],
+  );
+  return new Set(rows.map(({ key }) => key));
 }
 
 /**
@@ -19,6 +39,7 @@ export async function insertEvents(
   sql: Sql,
   siteId: string,
   events: readonly FreshEvent[],
+  { caseOf, maintenance }: Placement,
 ): Promise<Map<string, string>> {
   if (events.length === 0) return new Map();
   const rows = events.map((event) => ({
@@ -32,15 +53,19 @@ export async function insertEvents(
     timestamp: iso(event.timestamp),
     closedAt: iso(event.closedAt),
     closeReason: event.closedAt === null ? null : 'cleared',
+    caseId: caseOf.get(event.id) ?? null,
+    maintenanceUntil: iso(maintenance.get(event.id) ?? null),
   }));
   const stored = await sql.query<{ id: string; dedupKey: string; status: number }>(
     `INSERT INTO events (site_id, id, device_id, interface_id, collector_id, kind, source, severity, status, message,
-       details, dedup_key, count, first_seen, timestamp, closed_at, close_reason)
+       details, dedup_key, count, first_seen, timestamp, closed_at, close_reason, case_id, maintenance_until)
      SELECT $1::uuid, r.id, r."deviceId", r."interfaceId", r."collectorId", r.kind, r.source, r.severity, r.status,
-       r.message, r.details, r."dedupKey", r.count, r."firstSeen", r.timestamp, r."closedAt", r."closeReason"
+       r.message, r.details, r."dedupKey", r.count, r."firstSeen", r.timestamp, r."closedAt", r."closeReason",
+       r."caseId", r."maintenanceUntil"
      FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, "deviceId" uuid, "interfaceId" uuid, "collectorId" uuid,
        kind text, source text, severity int, status int, message text, details jsonb, "dedupKey" text, count int,
-       "firstSeen" timestamptz, timestamp timestamptz, "closedAt" timestamptz, "closeReason" text)
+       "firstSeen" timestamptz, timestamp timestamptz, "closedAt" timestamptz, "closeReason" text,
+       "caseId" uuid, "maintenanceUntil" timestamptz)
      ORDER BY r."dedupKey", r.id
      ON CONFLICT (site_id, dedup_key) WHERE status < 2 DO UPDATE
      SET count = events.count + EXCLUDED.count, timestamp = greatest(events.timestamp, EXCLUDED.timestamp),
@@ -118,8 +143,9 @@ export interface Loaded {
 }
 
 const CONDITIONS = `SELECT c.dedup_key AS key, c.kind, c.state, c.present, c.event_id AS "eventId", c.case_id AS "caseId",
-    c.onsets, c.since, c.changed_at AS "changedAt", c.due_at AS "dueAt", c.opening, coalesce(e.status < 2, false) AS live
-  FROM conditions c LEFT JOIN events e ON e.site_id = c.site_id AND e.id = c.event_id`;
+    c.onsets, c.since, c.changed_at AS "changedAt", c.due_at AS "dueAt", c.opening,
+    coalesce((SELECT e.status < 2 FROM events e WHERE e.site_id = c.site_id AND e.id = c.event_id), false) AS live
+  FROM conditions c`;
 
 const load = ({ key, live, since, changedAt, dueAt, ...row }: ConditionRow): Loaded => ({
   key,

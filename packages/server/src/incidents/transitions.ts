@@ -8,7 +8,10 @@ export const eventStatusName = (status: number): string => nameOf(EventStatus, s
 export const caseStatusName = (status: number): string => nameOf(CaseStatus, status);
 
 const { open, acknowledged, closed } = EventStatus;
-/** By hand, or (to closed) by the opposite observation. A closed event never reopens. */
+/**
+ * By hand, or (to closed) by the opposite observation. One that was acknowledged until it gets worse is open again by
+ * itself when it does (worse.ts). A closed event never reopens.
+ */
 const EVENT_MOVES: Readonly<Record<number, readonly number[]>> = {
   [open]: [acknowledged, closed],
   [acknowledged]: [closed],
@@ -45,19 +48,23 @@ export interface CaseFacts {
   severity: number;
   /** Somebody set the status by hand: it no longer resolves by itself. */
   manualStatus: boolean;
-  /** Its events, those that are not closed, and the worst severity of these. */
-  events: number;
-  live: number;
+  /** Whether it has events, whether one of them is not closed, and the worst severity of those. */
+  events: boolean;
+  live: boolean;
   worst: number | null;
+  /** The same of those that something clears: a notice keeps no case open that is about more than notices. */
+  conditions: boolean;
+  liveConditions: boolean;
 }
 export type Settling = { status: number; severity: number; reason: 'none' | 'all-clear' | 'event-returned' };
 
 /** What a case becomes by itself when its events changed. `joined`: an event came to it just now. */
 export function settle(facts: CaseFacts, joined: boolean): Settling {
   const severity = facts.worst ?? facts.severity;
-  if (joined && facts.live > 0 && facts.status === CaseStatus.resolved)
+  const live = facts.conditions ? facts.liveConditions : facts.live;
+  if (joined && live && facts.status === CaseStatus.resolved)
     return { status: CaseStatus.investigating, severity, reason: 'event-returned' };
-  const over = facts.events > 0 && facts.live === 0 && facts.status < CaseStatus.resolved;
+  const over = facts.events && !live && facts.status < CaseStatus.resolved;
   if (over && !facts.manualStatus) return { status: CaseStatus.resolved, severity, reason: 'all-clear' };
   return { status: facts.status, severity, reason: 'none' };
 }

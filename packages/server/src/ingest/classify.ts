@@ -24,7 +24,8 @@ export type Classify = (facts: DeviceFacts) => Classification;
 /** A classifier over a compiled set. Rules are looked up by enterprise number; those without a prefix are always tried. */
 export function classifier(set: RuleSet): Classify {
   const index = indexRules(set.rules);
-  return (facts) => (facts.host ? classifyHost(facts.host) : classify(set, index, facts));
+  const brandIn = brands(Object.values(set.vendors));
+  return (facts) => (facts.host ? classifyHost(facts.host) : classify(set, index, brandIn, facts));
 }
 
 /** What a hardware address and a name tell. */
@@ -62,7 +63,32 @@ class Draft {
   }
 }
 
-function classify(set: RuleSet, index: RuleIndex, facts: DeviceFacts): Classification {
+type Brand = RuleSet['vendors'][string];
+type BrandIn = (texts: readonly (string | undefined)[]) => Brand | null;
+
+/** Names of makers that are words of their own: short ones and plain words say nothing. */
+const NO_BRANDS =
+  /^(.{1,3}|alpha|apple|belden|black box|broadcom|compaq|dec|delta|digi|dell|emc|general .*|harris|intel|legend|linksys|net-snmp|oracle|sony|sun|venus|waters|westell|novell|microsoft|freebsd|openbsd|netbsd|realtek|vmware|opengate|appear|advance.*)$/i;
+
+/** Finds the name of a known maker among words; the longest of several at the first place. */
+function brands(vendors: readonly Brand[]): BrandIn {
+  const known = new Map(
+    vendors.filter(({ name }) => !NO_BRANDS.test(name)).map((brand) => [brand.name.toLowerCase(), brand]),
+  );
+  const words = [...known.keys()]
+    .sort((a, b) => b.length - a.length)
+    .map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const pattern = new RegExp(`(?<![\\w.@-])(?:${words.join('|')})(?![\\w.@-])`, 'i');
+  return (texts) => {
+    for (const text of texts) {
+      const found = text && pattern.exec(text)?.[0];
+      if (found) return known.get(found.toLowerCase()) ?? null;
+    }
+    return null;
+  };
+}
+
+function classify(set: RuleSet, index: RuleIndex, named: BrandIn, facts: DeviceFacts): Classification {
   const draft = new Draft();
   const matched = matching(index, facts);
   for (const { rule, prefix } of matched) {
@@ -74,6 +100,12 @@ function classify(set: RuleSet, index: RuleIndex, facts: DeviceFacts): Classific
     draft.offer('serial', rule.name, firstValue(rule.serial, facts, general.cleanSerial));
   }
   const own = vendorEnterprise(facts.system.sysObjectId);
+  // A chip maker's number is of whoever took its software for a box and did not change it.
+  const brand =
+    own === null || CHIP_MAKERS.has(own)
+      ? named([...facts.chassis.map((row) => row.manufacturer), facts.system.sysDescr])
+      : null;
+  draft.offer('vendor', 'brand', brand?.name);
   const maker = own ?? makerOfObjects(facts);
   const vendor = maker === null ? undefined : set.vendors[maker];
   const how = own === null ? 'vendor-objects' : 'enterprise-number';
@@ -84,11 +116,15 @@ function classify(set: RuleSet, index: RuleIndex, facts: DeviceFacts): Classific
     model: draft.get('model'),
   });
   for (const { rule } of matched) draft.offer('class', rule.name, classOf(rule, facts, draft.get('model')));
-  general.classHints(facts, draft.get('model'), { maker, usual: vendor?.class, how }, (by, value) =>
+  const usual = brand ? { usual: brand.class, how: 'brand' } : { usual: vendor?.class, how };
+  general.classHints(facts, draft.get('model'), { maker, ...usual }, (by, value) =>
     draft.offer('class', by, value),
   );
   return result(draft);
 }
+
+/** Whose software boxes of others run: Broadcom, Realtek, Microchip, Marvell, Vitesse, Aricent, SNMP Research. */
+const CHIP_MAKERS = new Set([4413, 27282, 17095, 26696, 6603, 29601, 2076, 99]);
 
 /** Software that runs on anybody's hardware and has objects of its own. */
 const NO_MAKERS = new Set([2021, 8072, 9999, 2312, 3582, 12325, 30155]);

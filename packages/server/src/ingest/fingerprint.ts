@@ -40,6 +40,8 @@ export interface Fingerprint {
   address: string;
   /** An agent answered and was read. */
   snmp: boolean;
+  /** Where the same sweep read the agent of this box, which lists `address` as its own. */
+  aliasOf?: string;
   /** The agent's own addresses that can tell boxes apart. */
   addresses: string[];
   macs: string[];
@@ -159,6 +161,7 @@ const chassisSerials = (rows: DeviceObservation['chassis']): string[] =>
 export const hostFingerprint = (o: HostObservation): Fingerprint => ({
   address: o.address,
   snmp: false,
+  ...(o.aliasOf ? { aliasOf: o.aliasOf } : {}),
   addresses: [],
   macs: cleanMacs(o.mac ? [o.mac] : []),
   engineId: null,
@@ -212,6 +215,6 @@ export function lookups(print: Fingerprint): EvidenceKey[] {
       kind: 'chassis-mac' as const,
       value: mac,
     })),
-    ...print.addresses.map((address) => ({ kind: 'address' as const, value: address })),
+    ...[print.aliasOf ?? [], print.addresses].flat().map((value) => ({ kind: 'address' as const, value })),
   ];
 }

@@ -32,6 +32,12 @@ const VERSION_LABELS = [
 
 const MAC = /^[0-9a-f]{2}([:.-][0-9a-f]{2}){5}$/i;
 const ADDRESS = /^\d{1,3}(\.\d{1,3}){3}$/;
+/** Masks, private and public addresses; four small numbers are a version, for few keep addresses below 26 as text. */
+const isAddress = (text: string): boolean => {
+  if (!ADDRESS.test(text)) return false;
+  const [first = 0, second = 0] = text.split('.').map(Number);
+  return first === 0 || first === 10 || first > 25 || second > 99;
+};
 const DATE =
   /^((19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d{1,2}\.\d{1,2}\.(19|20)\d\d|\d{1,2}:\d{2}(:\d{2})?.*|(19|20)\d{6})$/;
 
@@ -182,7 +188,7 @@ export function sampledFields(
   sysDescr: string,
   sysName: string,
 ): Sampled {
-  const texts = sample(facts, enterprise).filter(({ text }) => text !== sysName && !ADDRESS.test(text));
+  const texts = sample(facts, enterprise).filter(({ text }) => text !== sysName && !isAddress(text));
   const best = <T>(rank: (each: SampleText) => number, make: (text: string, rank: number) => T): T | null => {
     let found: { text: string; rank: number } | undefined;
     for (const each of texts) {

@@ -32,8 +32,10 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     const walk = asked({ sysName: 'sw1' }, '10.0.0.1');
     await site.send([walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])]);
     const [row] = await site.devices();
+    const id = row?.id as string;
+    await db.query('UPDATE devices SET monitor = true WHERE id = $1::uuid', [id]);
     site.changes.length = 0;
-    return { site, walk, id: row?.id as string };
+    return { site, walk, id };
   };
 
   it('tells each turn of a watched device once', async () => {
@@ -73,6 +75,119 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     const walk = asked({ sysName: 'sw1' }, '10.0.0.1');
     await site.send([walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])]);
     expect(await oper()).toEqual([1, 1]);
+  });
+
+  it('keeps turns apart from what scans see in between', async () => {
+    const { site, walk, id } = await device();
+    const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, ...more });
+    await happen(site, watch(NOW, { icmp: 'down', snmp: 'timeout' }));
+    await site.send([{ ...walk, walk: uuidv7(), at: NOW + 1000 }]);
+    expect((await site.devices())[0]).toMatchObject({ status: 'down', snmp_reachable: true });
+    site.changes.length = 0;
+    await happen(site, watch(NOW + 2000, { icmp: 'up', snmp: 'ok' }));
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['device.up', 'device.snmp-restored']);
+  });
+
+  it('is not led astray by a word of before, nor by one about a device that nobody watches', async () => {
+    const { site, id } = await device();
+    const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, ...more });
+    await happen(site, watch(NOW, { icmp: 'down' }), watch(NOW - 60_000, { icmp: 'up' }));
+    expect((await site.devices())[0]).toMatchObject({ status: 'down' });
+    await db.query('UPDATE devices SET monitor = false WHERE id = $1::uuid', [id]);
+    await happen(site, watch(NOW + 1000, { icmp: 'up' }));
+    expect((await site.devices())[0]).toMatchObject({ status: 'down' });
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['device.down']);
+  });
+
+  it('calls up whoever answers SNMP but not ping, and down whoever answers neither', async () => {
+    const { site, id } = await device();
+    const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, ...more });
+    await happen(site, watch(NOW, { icmp: 'down', snmp: 'ok' }));
+    expect((await site.devices())[0]).toMatchObject({ status: 'up', icmp_reachable: false });
+    await happen(site, watch(NOW + 1, { icmp: 'down', snmp: 'timeout' }));
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['device.down', 'device.snmp-lost']);
+  });
+
+  it('tells a reboot that the collector saw, however short the time between two', async () => {
+    const { site, id } = await device();
+    const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, snmp: 'ok', ...more });
+    await happen(site, watch(NOW, { sysUpTime: 6000 }));
+    await happen(site, watch(NOW + 30_000, { sysUpTime: 500, restarted: true }));
+    await happen(site, watch(NOW + 60_000, { sysUpTime: 3500 }));
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['device.restarted']);
+  });
+
+  it('tells another speed and duplex of a port that is up', async () => {
+    const { site, id } = await device();
+    const watch = (at: number, more: object) => ({
+      kind: 'watch',
+      at,
+      deviceId: id,
+      interfaces: [{ ifIndex: 1, ...more }],
+    });
+    await happen(site, watch(NOW, { operStatus: 1, speedBps: 1e9, duplex: 'full' }));
+    site.changes.length = 0;
+    await happen(site, watch(NOW + 1, { speedBps: 1e8, duplex: 'half' }));
+    await happen(site, watch(NOW + 2, { operStatus: 2, speedBps: 0 }));
+    expect(site.changes).toMatchObject([
+      {
+        kind: 'interface.changed',
+        before: { speedBps: 1e9, duplex: 'full' },
+        after: { speedBps: 1e8, duplex: 'half' },
+      },
+      { kind: 'interface.state' },
+    ]);
+  });
+
+  it('writes what link traps say, so that a reading that differs is a change', async () => {
+    const { site, id } = await device();
+    await happen(site, {
+      kind: 'trap',
+      at: NOW + 1,
+      address: '10.0.0.1',
+      snmpVersion: 'v2c',
+      trapOid: '1.3.6.1.6.3.1.1.5.3',
+      varbinds: [{ oid: '1.3.6.1.2.1.2.2.1.1.2', type: 'integer', value: '2' }],
+    });
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['trap.received']);
+    await happen(site, {
+      kind: 'watch',
+      at: NOW + 2,
+      deviceId: id,
+      interfaces: [{ ifIndex: 2, operStatus: 1 }],
+    });
+    expect(site.changes[1]).toMatchObject({
+      kind: 'interface.state',
+      ifName: 'b',
+      before: { operStatus: 2 },
+      after: { operStatus: 1 },
+    });
+  });
+
+  it('knows the sender of a trap by its engine, then by the address it names, then by its source', async () => {
+    const { site } = await device();
+    await site.send([asked({ sysName: 'sw2', engineId: '80001f888059dc486145a26322' }, '10.0.0.2')]);
+    site.changes.length = 0;
+    const trap = (more: object) => ({
+      kind: 'trap',
+      at: NOW,
+      address: '10.9.9.9',
+      snmpVersion: 'v2c',
+      trapOid: '1.3.6.1.4.1.9.0.1',
+      varbinds: [],
+      ...more,
+    });
+    await happen(
+      site,
+      trap({ address: '10.0.0.1', engineId: '80001f888059dc486145a26322' }),
+      trap({ address: '10.0.0.2', agentAddress: '10.0.0.1' }),
+      trap({ agentAddress: 'nonsense' }),
+    );
+    expect(site.changes.map((change) => 'deviceName' in change && change.deviceName)).toEqual([
+      'sw2',
+      'sw1',
+      '',
+    ]);
   });
 
   it('names the device that sent a trap, or the address where none is known', async () => {

@@ -2,13 +2,16 @@
  * The event stream into the inventory: watched states, traps, losses. It decides nothing about identity, so it does not
  * queue behind a site's backlog of scans.
  */
+import { isIP } from 'node:net';
 import type { GapObservation, TrapObservation, WatchObservation } from '@rollcall/shared/observation';
+import { linkTrap } from '@rollcall/shared/snmp/notification';
+import type { Change } from '../kernel/change.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { bootTime } from './merge.ts';
 import { aboutDevice } from './observe.ts';
-import type { DeviceRow, InterfaceRecord } from './rows.ts';
-import { sameRow, save } from './save.ts';
+import type { InterfaceRecord } from './rows.ts';
+import { save } from './save.ts';
 import { noWrites } from './walked.ts';
+import { watchedDevice, watchedInterface } from './watched.ts';
 import { emptyWorld, loadDevices, type Tracked, type World } from './world.ts';
 
 export type Happened =
@@ -29,72 +32,88 @@ export async function storeHappened(
   happened: readonly Happened[],
 ): Promise<{ changes: World['changes']; devices: string[]; interfaces: string[] }> {
   const world = emptyWorld(source.siteId);
-  const senders = await sendersOf(sql, source.siteId, happened);
-  const watched = happened.flatMap(({ observation: o }) => (o.kind === 'watch' ? [o.deviceId] : []));
-  await loadDevices(sql, world, [...watched, ...senders.values()]);
-  const ports = await readPorts(sql, source.siteId, happened);
-  const changed = new Set<InterfaceRecord>();
+  const senderOf = await sendersOf(sql, source.siteId, happened);
+  const subjects = happened.flatMap(({ observation: o }) =>
+    o.kind === 'watch' ? [o.deviceId] : o.kind === 'trap' ? (senderOf(o) ?? []) : [],
+  );
+  await loadDevices(sql, world, subjects);
+  const ports = await readPorts(sql, source.siteId, happened, senderOf);
   for (const each of happened) {
     const { observation: o, at } = each;
     if (o.kind === 'watch') {
       const device = world.devices.get(o.deviceId);
-      if (device) watch(world, device, o, at, source, ports, changed);
-    } else if (o.kind === 'trap') tellTrap(world, o, at, source, senders);
+      if (device) watch(world, device, o, at, source, ports);
+    } else if (o.kind === 'trap') tellTrap(world, o, at, source, world.devices.get(senderOf(o) ?? ''), ports);
     else await storeGap(sql, world, o, at, source);
   }
   const writes = noWrites();
+  const { changed } = ports;
   writes.interfaces.push(...changed);
   const devices = await save(sql, world, writes);
-  await forgetHashes(sql, source.siteId, [...changed]);
-  return { changes: world.changes, devices, interfaces: [...changed].map(({ id }) => id) };
+  await forgetHashes(sql, source.siteId, changed);
+  return { changes: world.changes, devices, interfaces: changed.map(({ id }) => id) };
 }
 
-/** Which device answers at the source of each trap. */
-async function sendersOf(
-  sql: Sql,
-  siteId: string,
-  happened: readonly Happened[],
-): Promise<Map<string, string>> {
-  const addresses = happened.flatMap(({ observation: o }) => (o.kind === 'trap' ? [o.address] : []));
-  if (addresses.length === 0) return new Map();
+type SenderOf = (trap: TrapObservation) => string | undefined;
+
+/**
+ * Which device sent a trap: whose engine proved it, else whose address the trap names, else who answers at its source.
+ */
+async function sendersOf(sql: Sql, siteId: string, happened: readonly Happened[]): Promise<SenderOf> {
+  const traps = happened.flatMap(({ observation: o }) => (o.kind === 'trap' ? [o] : []));
+  if (traps.length === 0) return () => undefined;
+  const addresses = traps.flatMap(({ address, agentAddress }) => [address, agentAddress ?? address]);
   const rows = await sql.query<{ address: string; device_id: string }>(
     `SELECT DISTINCT ON (a.address) host(a.address) AS address, a.device_id
      FROM device_addresses a
      LEFT JOIN evidence e ON e.site_id = a.site_id AND e.kind = 'address' AND e.value = host(a.address)
      WHERE a.site_id = $1::uuid AND a.address = ANY($2::inet[])
      ORDER BY a.address, (e.device_id = a.device_id) DESC NULLS LAST, a.last_seen DESC, a.device_id`,
-    [siteId, [...new Set(addresses)]],
+    [siteId, [...new Set(addresses.filter((each) => isIP(each) > 0))]],
   );
-  return new Map(rows.map((row) => [row.address, row.device_id]));
+  const engines = traps.flatMap(({ engineId }) => engineId ?? []);
+  const proved =
+    engines.length === 0
+      ? []
+      : await sql.query<{ value: string; device_id: string }>(
+          `SELECT value, device_id FROM evidence WHERE site_id = $1::uuid AND kind = 'engine-id' AND value = ANY($2::text[])`,
+          [siteId, [...new Set(engines)]],
+        );
+  const byAddress = new Map(rows.map((row) => [row.address, row.device_id]));
+  const byEngine = new Map(proved.map((row) => [row.value, row.device_id]));
+  return ({ address, agentAddress = '', engineId = '' }) =>
+    byEngine.get(engineId) ?? byAddress.get(agentAddress) ?? byAddress.get(address);
 }
 
-/** Interfaces of the watched devices: `device|ifIndex` → row. */
+/** The interfaces that watch and link traps speak of. */
 async function readPorts(
   sql: Sql,
   siteId: string,
   happened: readonly Happened[],
-): Promise<Map<string, InterfaceRecord>> {
-  const wanted = happened.flatMap(({ observation: o }) =>
-    o.kind === 'watch'
-      ? (o.interfaces ?? []).map(({ ifIndex }) => ({ device: o.deviceId, index: ifIndex }))
-      : [],
-  );
-  if (wanted.length === 0) return new Map();
+  senderOf: SenderOf,
+): Promise<Ports> {
+  const wanted = happened.flatMap(({ observation: o }) => {
+    if (o.kind === 'watch')
+      return (o.interfaces ?? []).map(({ ifIndex }) => ({ device: o.deviceId, index: ifIndex }));
+    const index = o.kind === 'trap' ? linkTrap(o)?.ifIndex : undefined;
+    const device = o.kind === 'trap' ? senderOf(o) : undefined;
+    return index == null || device === undefined ? [] : [{ device, index }];
+  });
+  if (wanted.length === 0) return new Ports([]);
   const rows = await sql.query<Record<string, unknown>>(
     `SELECT i.site_id AS "siteId", i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias,
        i.type, i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
-       i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.first_seen AS "firstSeen",
+       i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex, i.first_seen AS "firstSeen",
        i.last_seen AS "lastSeen", i.gone_at AS "goneAt"
-     FROM (SELECT DISTINCT device, index FROM jsonb_to_recordset($2::jsonb) AS w(device uuid, index int)) w
+     FROM (SELECT DISTINCT device, index FROM jsonb_to_recordset($2::jsonb) AS w(device uuid, index bigint)) w
      JOIN interfaces i ON i.site_id = $1::uuid AND i.device_id = w.device AND i.if_index = w.index
      ORDER BY i.id FOR UPDATE OF i`,
     [siteId, JSON.stringify(wanted)],
   );
-  return new Map(
+  return new Ports(
     rows.map((raw) => {
       for (const [name, value] of Object.entries(raw)) if (value instanceof Date) raw[name] = value.getTime();
-      const row = raw as unknown as InterfaceRecord;
-      return [`${row.deviceId}|${row.ifIndex}`, row];
+      return raw as unknown as InterfaceRecord;
     }),
   );
 }
@@ -105,63 +124,44 @@ function watch(
   o: WatchObservation,
   at: number,
   source: Source,
-  ports: Map<string, InterfaceRecord>,
-  changed: Set<InterfaceRecord>,
+  ports: Ports,
 ): void {
-  const before = device.row;
-  device.row = watchedRow(before, o, at);
+  const watched = watchedDevice(device.row, o, at);
+  if (!watched) return;
+  device.row = watched.row;
   device.seen = { at, collectorId: source.collectorId };
   const about = aboutDevice(device, at, source.collectorId);
-  if (o.icmp === 'down' && before.icmpReachable !== false) {
-    world.changes.push({ ...about, kind: 'device.down', before: {}, after: { icmp: 'down' } });
-  }
-  if (o.icmp === 'up' && before.icmpReachable === false) {
-    world.changes.push({ ...about, kind: 'device.up', before: {}, after: { icmp: 'up' } });
-  }
-  if (o.snmp !== undefined && o.snmp !== 'ok' && before.snmpReachable !== false) {
-    world.changes.push({ ...about, kind: 'device.snmp-lost', before: {}, after: { reason: o.snmp } });
-  }
-  if (o.snmp === 'ok' && before.snmpReachable === false) {
-    world.changes.push({ ...about, kind: 'device.snmp-restored', before: {}, after: {} });
-  }
-  for (const state of o.interfaces ?? []) {
-    const port = ports.get(`${o.deviceId}|${state.ifIndex}`);
-    if (!port) continue;
-    const was = { adminStatus: port.adminStatus, operStatus: port.operStatus };
-    const now = {
-      adminStatus: state.adminStatus ?? port.adminStatus,
-      operStatus: state.operStatus ?? port.operStatus,
-    };
-    if (state.speedBps !== undefined && state.speedBps !== port.speedBps) {
-      port.speedBps = Math.round(state.speedBps);
-      changed.add(port);
-    }
-    if (was.adminStatus === now.adminStatus && was.operStatus === now.operStatus) continue;
-    Object.assign(port, now, { lastSeen: at, lastChange: at, goneAt: null });
-    changed.add(port);
+  for (const turn of watched.turns) world.changes.push({ ...about, ...turn });
+  for (const seen of o.interfaces ?? []) {
+    const port = ports.get(o.deviceId, seen.ifIndex);
+    const turned = port && watchedInterface(port, seen, at);
+    if (!turned) continue;
+    ports.put(turned.row);
     const which = { interfaceId: port.id, ifName: port.name };
-    world.changes.push({ ...about, ...which, kind: 'interface.state', before: was, after: now });
+    for (const turn of turned.turns) world.changes.push({ ...about, ...which, ...turn } as Change);
   }
 }
 
-/** What a watch says of a device's row. Up is who answers anything; down is who was asked and answers nothing. */
-function watchedRow(row: DeviceRow, o: WatchObservation, at: number): DeviceRow {
-  const icmpReachable = o.icmp === undefined ? row.icmpReachable : o.icmp === 'up';
-  const snmpReachable = o.snmp === undefined ? row.snmpReachable : o.snmp === 'ok';
-  const up = o.icmp === 'up' || o.snmp === 'ok';
-  const next: DeviceRow = {
-    ...row,
-    icmpReachable,
-    snmpReachable,
-    rttMs: o.rttMs ?? row.rttMs,
-    bootedAt: bootTime(row.bootedAt, o.sysUpTime, at),
-    status: up || icmpReachable || (o.icmp === undefined && snmpReachable) ? 'up' : 'down',
-  };
-  if (sameRow(row, next) && at - row.lastSeen < WATCH_GRAIN_MS) return row;
-  return up ? { ...next, lastSeen: Math.max(at, row.lastSeen), missedScans: 0, goneAt: null } : next;
+/** Interfaces that a batch speaks of, as they are and as they become. */
+class Ports {
+  readonly #rows = new Map<string, InterfaceRecord>();
+  readonly #changed = new Map<string, InterfaceRecord>();
+
+  constructor(rows: readonly InterfaceRecord[]) {
+    for (const row of rows) this.#rows.set(`${row.deviceId}|${row.ifIndex}`, row);
+  }
+
+  get(deviceId: string, ifIndex: number): InterfaceRecord | undefined {
+    return this.#rows.get(`${deviceId}|${ifIndex}`);
+  }
+  put(row: InterfaceRecord): void {
+    this.#rows.set(`${row.deviceId}|${row.ifIndex}`, row);
+    this.#changed.set(row.id, row);
+  }
+  get changed(): InterfaceRecord[] {
+    return [...this.#changed.values()];
+  }
 }
-/** "Last seen" of a watched device that does not change is exact to this. */
-const WATCH_GRAIN_MS = 5 * 60_000;
 
 /** The interface table of the last walk no longer equals what is stored: the next one is compared row by row. */
 async function forgetHashes(sql: Sql, siteId: string, ports: readonly InterfaceRecord[]): Promise<void> {
@@ -179,9 +179,9 @@ function tellTrap(
   o: TrapObservation,
   at: number,
   source: Source,
-  senders: ReadonlyMap<string, string>,
+  device: Tracked | undefined,
+  ports: Ports,
 ): void {
-  const device = world.devices.get(senders.get(o.address) ?? '');
   const about = device
     ? aboutDevice(device, at, source.collectorId)
     : {
@@ -193,9 +193,28 @@ function tellTrap(
         address: o.address,
         monitor: false,
       };
-  const after = { source: o.address, trapOid: o.trapOid, varbinds: o.varbinds, dropped: o.dropped ?? 0 };
+  const after = {
+    source: o.address,
+    ...(o.agentAddress === undefined ? {} : { agentAddress: o.agentAddress }),
+    trapOid: o.trapOid,
+    varbinds: o.varbinds,
+    dropped: o.dropped ?? 0,
+  };
   world.changes.push({ ...about, kind: 'trap.received', before: {}, after });
+  // Written as it was told, so that a reading that differs is a change, and ends what the trap opened.
+  const link = linkTrap(o);
+  const port = device && link?.ifIndex != null ? ports.get(device.row.id, link.ifIndex) : undefined;
+  const turned =
+    port && link && watchedInterface(port, { ifIndex: port.ifIndex, ...LINK_STATES[link.state] }, at);
+  if (turned) ports.put(turned.row);
 }
+
+/** IF-MIB numbers of what a link trap says. */
+const LINK_STATES = {
+  up: { adminStatus: 1, operStatus: 1 },
+  down: { operStatus: 2 },
+  shut: { adminStatus: 2, operStatus: 2 },
+} as const;
 
 async function storeGap(
   sql: Sql,

@@ -78,6 +78,18 @@ export function identify(print: Fingerprint, at: number, known: Known): Decision
     return { deviceId: word, reason: 'manual', because: 'decided by a person', absorb: [], conflicts: [] };
 
   const judged = known.candidates.map((candidate) => ({ candidate, ...judge(print, candidate, at, known) }));
+  const agent = agentElsewhere(print, known);
+  if (agent)
+    return {
+      deviceId: agent,
+      reason: 'own-address',
+      because: `its agent answers here as at ${print.aliasOf}, and lists this address`,
+      // The record of an address that answered before its agent was read.
+      absorb: judged
+        .filter((j) => j.verdict === 'same' && !j.candidate.print.snmp)
+        .map((j) => ({ deviceId: j.candidate.deviceId, reason: j.reason })),
+      conflicts: [],
+    };
   const same = judged.filter((j) => j.verdict === 'same').sort(byStrength);
   const place = judged.filter((j) => j.verdict === 'place').sort(byStrength);
   const winner = same[0] ?? place[0];
@@ -96,6 +108,13 @@ export function identify(print: Fingerprint, at: number, known: Known): Decision
     absorb,
     conflicts,
   };
+}
+
+/** The device whose agent the collector recognised at this address: it holds it, whoever held it before. */
+function agentElsewhere({ address, aliasOf }: Fingerprint, known: Known): string | undefined {
+  if (!aliasOf || aliasOf === address) return undefined;
+  const holder = known.holders.get(keyText({ kind: 'address', value: aliasOf }));
+  return known.candidates.find(({ deviceId, print }) => deviceId === holder && print.snmp)?.deviceId;
 }
 
 /** Evidence bound by hand; the address says most exactly what the person meant. */

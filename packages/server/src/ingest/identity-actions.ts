@@ -5,9 +5,9 @@
 import type { Clock } from '@rollcall/shared/clock';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { announce } from '../kernel/announce.ts';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
+import { announce } from '../kernel/notify.ts';
 import { notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { type EvidenceKey, keyText } from './fingerprint.ts';

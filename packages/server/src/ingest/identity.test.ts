@@ -12,6 +12,10 @@ const DAY = 86_400_000;
 
 type Sight = { box?: Box; address: string; host?: Record<string, unknown> };
 const agent = (box: Box, address: string): Sight => ({ box, address });
+const aliasAt = (address: string, aliasOf: string): Sight => ({
+  address,
+  host: { snmp: 'answered', aliasOf },
+});
 const ping = (address: string, mac?: string): Sight => ({ address, host: mac ? { mac } : {} });
 
 class Site {
@@ -242,6 +246,16 @@ const cases: Case[] = [
     conflicts: 0,
   },
   {
+    name: 'a virtual address whose new holder the sweep recognised without reading it twice',
+    scans: [
+      [agent(master(gwA), '10.6.0.2'), agent(gwB, '10.6.0.3'), aliasAt('10.6.0.1', '10.6.0.2')],
+      [agent(gwA, '10.6.0.2'), agent(master(gwB), '10.6.0.3')],
+      [aliasAt('10.6.0.1', '10.6.0.3')],
+    ],
+    devices: 2,
+    boxes: [['10.6.0.2'], ['10.6.0.1', '10.6.0.3']],
+  },
+  {
     name: 'the same gateways without engine ids',
     scans: [
       [
@@ -372,6 +386,41 @@ describe('one box is one device', () => {
       }
     });
   }
+
+  it.each([
+    { claimed: 'serial', conflicts: 1 },
+    { claimed: 'engine id', conflicts: 1 },
+    { claimed: 'hardware address', conflicts: 0 },
+    { claimed: 'name', conflicts: 0 },
+  ])('E86: a device that claims the $claimed of another takes nothing over', ({ claimed, conflicts }) => {
+    const victim = {
+      sysName: 'core1',
+      engineId: '80001f8880aaaaaaaaaaaaaaaa',
+      serials: ['FDO1111'],
+      macs: ['00:1d:70:00:01:01'],
+      table: ['10.10.0.1'],
+    };
+    const impostor: Box = {
+      sysName: claimed === 'name' ? victim.sysName : 'printer',
+      engineId: claimed === 'engine id' ? victim.engineId : '80001f8880bbbbbbbbbbbbbbbb',
+      serials: claimed === 'serial' ? victim.serials : ['FDO6666'],
+      macs: claimed === 'hardware address' ? victim.macs : ['00:1d:70:00:06:66'],
+      table: ['10.10.0.66'],
+    };
+    const site = new Site().scan([agent(victim, '10.10.0.1')]);
+    const owner = site.at('10.10.0.1') ?? '';
+    site
+      .scan([agent(impostor, '10.10.0.66')])
+      .scan([agent(victim, '10.10.0.1'), agent(impostor, '10.10.0.66')]);
+    expect(site.at('10.10.0.1')).toBe(owner);
+    expect(site.at('10.10.0.66')).not.toBe(owner);
+    expect(site.world.devices.get(owner)?.row).toMatchObject({
+      sysName: 'core1',
+      serialNumber: 'FDO1111',
+      address: '10.10.0.1',
+    });
+    expect(site.kinds('identity.conflict')).toHaveLength(conflicts);
+  });
 
   it('keeps the record and its id when hardware is replaced in place', () => {
     const before: Box = {

@@ -75,6 +75,25 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(await site.devices()).toMatchObject([{ collector_id: site.collectors[1] }]);
   });
 
+  it('keeps the octets of texts until a walk that read all has none', async () => {
+    const site = await openSite(db);
+    const box = { sysName: 'raw', engineId: '80000000aa' };
+    const raw = { '1.3.6.1.2.1.1.6.0': '4dfc6e6368656e' };
+    const kept = async () =>
+      (
+        await db.query<{ data: unknown }>(
+          `SELECT data FROM device_facts WHERE site_id = $1::uuid AND "group" = 'raw'`,
+          [site.siteId],
+        )
+      ).map(({ data }) => data);
+    await site.send([asked(box, '10.0.0.1', { raw })]);
+    expect(await kept()).toEqual([raw]);
+    await site.send([asked(box, '10.0.0.1', { failed: { interfaces: 'timeout' } })]);
+    expect(await kept()).toEqual([raw]);
+    await site.send([asked(box, '10.0.0.1')]);
+    expect(await kept()).toEqual([{}]);
+  });
+
   it('upgrades a host to a device when its agent answers later, and doubles nothing', async () => {
     const site = await openSite(db);
     await site.send([answered('10.0.0.1', { hostname: 'pr1.example' })]);
@@ -84,7 +103,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(site.changes.map(({ kind }) => kind)).toEqual(['device.new']);
   });
 
-  it('stores a batch once however often it comes, and answers the same', async () => {
+  it('case 2: stores a batch once however often it comes, also twice at once, and answers the same', async () => {
     const site = await openSite(db);
     const batch = {
       collectorId: site.collectors[0]!,
@@ -103,7 +122,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(site.changes).toHaveLength(2);
   });
 
-  it('buries an item that cannot be read and one that the database refuses, and stores the rest', async () => {
+  it('case 19: buries an item that cannot be read and one that the database refuses, and stores the rest', async () => {
     const site = await openSite(db);
     const poison = asked({ sysName: 'nul\u0000byte' }, '10.0.0.3');
     const through = await site.send([
@@ -143,7 +162,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(await letters()).toBe(10);
   });
 
-  it('makes one device when two collectors report the same boxes at the same time', async () => {
+  it('cases 45 and 48: makes one device when two collectors report the same boxes at the same time', async () => {
     const site = await openSite(db, { collectors: 2 });
     const box = (n: number) => ({
       sysName: `r${n}`,

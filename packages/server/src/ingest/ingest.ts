@@ -13,9 +13,9 @@ import type {
 } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Logger } from 'pino';
-import { announce } from '../kernel/announce.ts';
 import type { Change } from '../kernel/change.ts';
 import { type Database, sqlState } from '../kernel/db.ts';
+import { announce } from '../kernel/notify.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { reached } from '../kernel/stage.ts';

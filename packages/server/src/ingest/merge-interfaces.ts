@@ -129,6 +129,10 @@ function next(
   row: InterfaceRow,
   before: InterfaceRecord | undefined,
 ): InterfaceRecord {
+  // The watch spoke of it after this walk began: its states are the newer ones.
+  const older = before !== undefined && before.goneAt === null && before.lastSeen > table.at;
+  const state = (now: number | undefined, known: number | null | undefined) =>
+    keep(older ? undefined : now, known);
   return {
     siteId: table.siteId,
     id: before?.id ?? table.newId(),
@@ -141,12 +145,13 @@ function next(
     speedBps: keep(row.speedBps === undefined ? undefined : Math.round(row.speedBps), before?.speedBps),
     mtu: keep(row.mtu, before?.mtu),
     macAddress: keep(row.physAddress, before?.macAddress),
-    adminStatus: keep(row.adminStatus, before?.adminStatus),
-    operStatus: keep(row.operStatus, before?.operStatus),
+    adminStatus: state(row.adminStatus, before?.adminStatus),
+    operStatus: state(row.operStatus, before?.operStatus),
     lastChange: changedAt(table, row, before),
     vlan: before?.vlan ?? null,
+    duplex: before?.duplex ?? null,
     firstSeen: before?.firstSeen ?? table.at,
-    lastSeen: table.at,
+    lastSeen: older ? before.lastSeen : table.at,
     goneAt: null,
   };
 }
@@ -191,6 +196,7 @@ const facts = (row: InterfaceRecord): ChangeOf<'interface.added'>['after'] => ({
   type: row.type,
   speedBps: row.speedBps,
   macAddress: row.macAddress,
+  duplex: row.duplex,
 });
 
 const added = (row: InterfaceRecord): InterfaceChange => ({

@@ -79,6 +79,8 @@ export const newDevice = (siteId: string, id: string, at: number): DeviceRow => 
   goneAt: null,
   walk: null,
   searchText: '',
+  watchedAt: null,
+  watchedSnmp: null,
 });
 
 /** A later sight within this time and the same scan moves nothing: last_seen is not worth a row version. */

@@ -1,5 +1,5 @@
 /** One host or device observation into the world: identify, claim evidence, merge facts. No database, no clock. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
 import type { About } from '../kernel/change.ts';
 import type { Classification, Classify } from './classify.ts';
@@ -20,7 +20,14 @@ import { current, knownAbout, list, putFacts, type Tracked, track, type World } 
 /** An observation with what can be said of it without knowing anything else. */
 export type Prepared =
   | { kind: 'host'; observation: HostObservation; print: Fingerprint; at: number }
-  | { kind: 'device'; observation: DeviceObservation; print: Fingerprint; at: number };
+  | {
+      kind: 'device';
+      observation: DeviceObservation;
+      print: Fingerprint;
+      at: number;
+      /** What its own facts alone come to. */
+      classified: Classification;
+    };
 
 export interface Rules {
   /** Hash of the compiled set. */
@@ -40,12 +47,11 @@ export const prepareHost = (observation: HostObservation, at: number): Prepared 
   print: hostFingerprint(observation),
   at,
 });
-export const prepareDevice = (observation: DeviceObservation, at: number, rules: Rules): Prepared => ({
-  kind: 'device',
-  observation,
-  print: deviceFingerprint(observation, rules.classify(factsOf(observation)).serial),
-  at,
-});
+export function prepareDevice(observation: DeviceObservation, at: number, rules: Rules): Prepared {
+  const classified = rules.classify(factsOf(observation));
+  const print = deviceFingerprint(observation, classified.serial);
+  return { kind: 'device', observation, print, at, classified };
+}
 
 const factsOf = (o: DeviceObservation): DeviceFacts => ({
   system: o.system,
@@ -69,7 +75,7 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   if (prepared.kind === 'device') {
     world.walks.set(prepared.observation.walk, device.row.id);
     for (const address of print.addresses) list(world, address, device.row.id);
-    mergeFacts(device, prepared.observation, print, at, context.rules);
+    mergeFacts(device, prepared, context.rules);
   } else mergeHost(device, print, at, context.rules);
   finish(device);
   world.relink ||= device.dirty.has('identity') || decision.absorb.length > 0;
@@ -216,11 +222,10 @@ const seenDevice = (
 /** Adds what this walk read to what earlier ones read, and classifies the sum. */
 function mergeFacts(
   device: Tracked,
-  o: DeviceObservation,
-  print: Fingerprint,
-  at: number,
+  { observation: o, print, at, classified }: Prepared & { kind: 'device' },
   rules: Rules,
 ): void {
+  const first = device.facts.size === 0;
   const { sysUpTime: _, ...system } = o.system;
   const stored = <T>(group: string): T | undefined => device.facts.get(group)?.data as T | undefined;
   const facts = {
@@ -234,8 +239,11 @@ function mergeFacts(
     ),
     putPrint(device, print, at),
   ];
+  // For people, not for rules. A walk that could not read all says nothing of what it lacks.
+  if (o.raw || (device.facts.has('raw') && !o.failed))
+    putFacts(device, 'raw', o.raw ?? {}, stableHash(o.raw ?? {}), at, true);
   if (!changed.some(Boolean) && device.row.classifiedBy.rules === rules.id) return;
-  device.row = describe(device.row, facts, rules.classify(facts), rules.id);
+  device.row = describe(device.row, facts, first ? classified : rules.classify(facts), rules.id);
 }
 
 /** The row's described fields from its facts. */
@@ -287,10 +295,11 @@ function putPrint(device: Tracked, print: Fingerprint, at: number): boolean {
 /** A host says nothing about an agent that was read before, but its name. */
 function mergeHost(device: Tracked, print: Fingerprint, at: number, rules: Rules): void {
   const before = device.print;
+  const { aliasOf: _, ...seen } = print;
   const next: Fingerprint = before?.snmp
     ? { ...before, hostname: print.hostname ?? before.hostname }
     : {
-        ...print,
+        ...seen,
         address: device.row.address ?? print.address,
         macs: [...new Set([...(before?.macs ?? []), ...print.macs])].slice(-8).sort(),
         hostname: print.hostname ?? before?.hostname ?? null,
@@ -320,15 +329,17 @@ function finish(device: Tracked): void {
 }
 
 /** Short hash of a value whose members always come in one order. */
-export const hashOf = (value: unknown): string =>
-  createHash('sha1').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+export const hashOf = (value: unknown): string => hashText(JSON.stringify(value));
+const hashText = (text: string): string => hash('sha1', text, 'base64url').slice(0, 22);
 
 /** The same for what was read back from the database, which keeps members in an order of its own. */
-const stableHash = (value: unknown): string =>
-  hashOf(
-    JSON.parse(JSON.stringify(value), (_, member) =>
-      member && typeof member === 'object' && !Array.isArray(member)
-        ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : member,
-    ),
-  );
+const stableHash = (value: unknown): string => hashText(canonicalJson(value));
+
+/** JSON with the members of every object in the order of their names. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
+}

@@ -37,6 +37,9 @@ export interface DeviceRow {
   goneAt: number | null;
   walk: string | null;
   searchText: string;
+  /** When the watch spoke last, and what of SNMP; null until it has. Scans leave them alone. */
+  watchedAt: number | null;
+  watchedSnmp: 'ok' | 'timeout' | 'auth-failed' | null;
 }
 
 export interface EvidenceRow {
@@ -75,6 +78,8 @@ export interface InterfaceRecord {
   operStatus: number | null;
   lastChange: number | null;
   vlan: number | null;
+  /** half, full or unknown; null where nobody asked. */
+  duplex: string | null;
   firstSeen: number;
   lastSeen: number;
   goneAt: number | null;

@@ -58,6 +58,16 @@ export function loadRules(folders: readonly string[]): RuleSet {
   return { id, rules, vendors, ruleset: { id, extra: extraOids(rules) } };
 }
 
+/** The set without some of its rules, and what collectors must read for the others. */
+export function rulesWithout(set: RuleSet, left: (rule: Rule) => boolean): RuleSet {
+  const rules = set.rules.filter((rule) => !left(rule));
+  const id = createHash('sha256')
+    .update(`${set.id} ${rules.map(({ name }) => name)}`)
+    .digest('hex')
+    .slice(0, 16);
+  return { id, rules, vendors: set.vendors, ruleset: { id, extra: extraOids(rules) } };
+}
+
 function yamlFiles(folder: string): string[] {
   try {
     return readdirSync(folder)

@@ -1,6 +1,6 @@
 /**
- * The bulk statements of ingest: one per table, rows as one JSON parameter, in the order of the key so that parallel
- * writers lock in the same order. Rows that would not change are not written again.
+ * The bulk statements of ingest: one per table, one array parameter per column, rows in the order of the key so that
+ * parallel writers lock in the same order. Rows that would not change are not written again.
  */
 import type { Sql } from '../kernel/sql.ts';
 import type {
@@ -38,20 +38,49 @@ interface Table<Row> {
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const quoted = (name: string): string => `"${snake(name)}"`;
 
-/** The upsert of a table: `$1` is a JSON array of rows whose members are named as in TypeScript. */
+/** The type of a column's array parameter; what unnest cannot take apart travels in another one. */
+const travels = (type: ColumnType): string =>
+  type === 'timestamptz' ? 'float8' : type === 'inet[]' ? 'text' : type;
+const arrived = (name: string, type: ColumnType): string =>
+  type === 'timestamptz'
+    ? `to_timestamp(r."${name}" / 1000)`
+    : type === 'inet[]'
+      ? `r."${name}"::inet[]`
+      : `r."${name}"`;
+
+/** The upsert of a table: one array per column, in the order of `columns`. */
 function upsertStatement<Row>(table: Table<Row>): string {
-  const names = Object.keys(table.columns) as (keyof Row & string)[];
+  const columns = Object.entries<ColumnType>(table.columns);
+  const names = columns.map(([name]) => name as keyof Row & string);
   const fixed = new Set<string>([...table.key, ...(table.fixed ?? [])]);
   const written = names.filter((name) => !fixed.has(name));
   const next = written.map((name) => table.update?.[name] ?? `EXCLUDED.${quoted(name)}`);
   const stored = written.map((name) => `${table.name}.${quoted(name)}`);
   return `INSERT INTO ${table.name} (${names.map(quoted).join(', ')})
-SELECT ${names.map((name) => `r."${name}"`).join(', ')}
-FROM jsonb_to_recordset($1::jsonb) AS r(${names.map((name) => `"${name}" ${table.columns[name]}`).join(', ')})
-ORDER BY ${table.key.map((name) => `r."${name}"`).join(', ')}
+SELECT ${columns.map(([name, type]) => arrived(name, type)).join(', ')}
+FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${travels(type)}[]`).join(', ')})
+  AS r(${names.map((name) => `"${name}"`).join(', ')})
 ON CONFLICT (${table.key.map(quoted).join(', ')}) DO UPDATE
 SET ${written.map((name, i) => `${quoted(name)} = ${next[i]}`).join(', ')}
 WHERE (${stored.join(', ')}) IS DISTINCT FROM (${next.join(', ')})`;
+}
+
+/** An element of an array literal (PostgreSQL manual, "Array Input and Output Syntax"). */
+const quote = (text: string): string => `"${/[\\"]/.test(text) ? text.replace(/[\\"]/g, '\\$&') : text}"`;
+const element = (type: ColumnType): ((value: unknown) => string) => {
+  if (type === 'jsonb') return (value) => quote(JSON.stringify(value));
+  if (type === 'text' || type === 'inet') return (value) => quote(String(value));
+  if (type === 'inet[]') return (value) => quote(`{${(value as string[]).join(',')}}`);
+  return String;
+};
+/** One column of `rows` as an array literal: the driver would look at each value to find out what it is. */
+function literal(rows: readonly object[], name: string, text: (value: unknown) => string): string {
+  let out = '{';
+  for (const row of rows) {
+    const value = (row as Record<string, unknown>)[name];
+    out += value === null || value === undefined ? 'NULL,' : `${text(value)},`;
+  }
+  return rows.length === 0 ? '{}' : `${out.slice(0, -1)}}`;
 }
 
 const DEVICES: Table<Omit<DeviceRow, 'nameOverride' | 'classOverride' | 'monitor'>> = {
@@ -91,6 +120,8 @@ const DEVICES: Table<Omit<DeviceRow, 'nameOverride' | 'classOverride' | 'monitor
     goneAt: 'timestamptz',
     walk: 'uuid',
     searchText: 'text',
+    watchedAt: 'timestamptz',
+    watchedSnmp: 'text',
   },
   fixed: ['firstSeen'],
   update: {
@@ -150,6 +181,7 @@ const INTERFACES: Table<InterfaceRecord> = {
     operStatus: 'int',
     lastChange: 'timestamptz',
     vlan: 'int',
+    duplex: 'text',
     firstSeen: 'timestamptz',
     lastSeen: 'timestamptz',
     goneAt: 'timestamptz',
@@ -221,23 +253,32 @@ const FACTS: Table<FactsRow> = {
   },
 };
 
-/** Writes rows whose members are named as in TypeScript; times in milliseconds become timestamps. */
+/** Orders rows by the key of their table, by code units. */
+const byKey =
+  <Row>(key: readonly (keyof Row)[]) =>
+  (a: Row, b: Row): number => {
+    for (const name of key) {
+      if (a[name] < b[name]) return -1;
+      if (a[name] > b[name]) return 1;
+    }
+    return 0;
+  };
+
+/** Writes rows whose members are named as in TypeScript, times in milliseconds. */
 const writer = <Row extends object>(table: Table<Row>) => {
   const statement = upsertStatement(table);
-  const times = Object.entries<ColumnType>(table.columns)
-    .filter(([, type]) => type === 'timestamptz')
-    .map(([name]) => name);
+  const columns = Object.entries<ColumnType>(table.columns).map(([name, type]) => ({
+    name,
+    text: element(type),
+  }));
+  const order = byKey<Row>(table.key);
   return async (sql: Sql, rows: readonly Row[]): Promise<void> => {
     if (rows.length === 0) return;
-    const out = rows.map((row) => {
-      const copy = { ...row } as Record<string, unknown>;
-      for (const name of times) {
-        const time = copy[name];
-        if (typeof time === 'number') copy[name] = new Date(time).toISOString();
-      }
-      return copy;
-    });
-    await sql.query(statement, [JSON.stringify(out)]);
+    const sorted = rows.toSorted(order);
+    await sql.query(
+      statement,
+      columns.map(({ name, text }) => literal(sorted, name, text)),
+    );
   };
 };
 

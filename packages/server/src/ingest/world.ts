@@ -226,7 +226,7 @@ export const track = (stored: DeviceRow | null, row: DeviceRow): Tracked => ({
   seen: { at: row.lastSeen, collectorId: row.collectorId },
 });
 
-const TIMES = ['booted_at', 'first_seen', 'last_seen', 'gone_at'];
+const TIMES = ['booted_at', 'first_seen', 'last_seen', 'gone_at', 'watched_at'];
 /** A row of `devices` as ingest holds it. */
 function deviceRow(raw: Record<string, unknown>): DeviceRow {
   const out: Record<string, unknown> = {};

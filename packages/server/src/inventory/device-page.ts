@@ -4,14 +4,15 @@
  */
 import type { DeviceFilter } from '@rollcall/shared/api/inventory';
 import {
+  findGuessed,
   type OrderBy,
-  offsetOf,
   orderSql,
   type PageRequest,
   type PageSource,
   type Parameters,
   pageKeys,
   type Scope,
+  TOTAL,
 } from '../kernel/list.ts';
 import { addressCount, conditionOf, isSearch, tallied, withoutClass } from './device-filter.ts';
 
@@ -24,14 +25,16 @@ interface Question {
 
 export function devicePage(p: Parameters, question: Question): string {
   const { filter } = question;
-  if (isSearch(filter)) return bySearch(p, question);
-  if (filter.collector !== undefined) return byFinding(p, question);
+  if (isSearch(filter) || filter.collector !== undefined)
+    return findGuessed(
+      { table: 'devices', as: 'd', where: conditionOf(p, filter, question.scope), order: question.order },
+      question.request,
+    );
   if (filter.Address !== undefined) return byAddress(p, question);
   return byTally(p, question);
 }
 
 const KEYS = 'd.site_id, d.id';
-const TOTAL = '(SELECT n FROM total)';
 
 /** The tally knows the number, an index has the order. */
 function byTally(p: Parameters, { filter, scope, order, request }: Question): string {
@@ -59,35 +62,4 @@ function byAddress(p: Parameters, { filter, scope, order, request }: Question): 
   const page = { keys: KEYS, from: 'devices d', where: conditionOf(p, filter, scope), order };
   return `total AS MATERIALIZED (SELECT (${addressCount(p, filter, scope)}) AS n),
     keys AS MATERIALIZED (${pageKeys(page, request, TOTAL)})`;
-}
-
-const columns = (order: readonly OrderBy[]): string => ['d.site_id', ...order.map(({ by }) => by)].join(', ');
-
-/** Few enough to be found all, counted and put in order. */
-function byFinding(p: Parameters, { filter, scope, order, request }: Question): string {
-  return `hits AS MATERIALIZED (SELECT ${columns(order)} FROM devices d WHERE ${conditionOf(p, filter, scope)}),
-    total AS MATERIALIZED (SELECT count(*) AS n FROM hits),
-    keys AS MATERIALIZED (${pageKeys({ keys: KEYS, from: 'hits d', where: 'true', order }, request, TOTAL)})`;
-}
-
-/** Up to this many hits of a search are found all. */
-const FEW = 5_000;
-
-/**
- * How many devices a text matches is what the planner guesses worst. So the first hits are fetched: where they are all,
- * they are counted and put in order; where there are more, they are dense enough to walk along the order to a page,
- * and are counted by a scan of their own. The branch that is not taken costs nothing (one-time filters).
- */
-function bySearch(p: Parameters, { filter, scope, order, request }: Question): string {
-  const where = conditionOf(p, filter, scope);
-  const many = '(SELECT yes FROM many)';
-  const few = `SELECT ${KEYS} FROM few d WHERE NOT ${many}
-    ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
-  const page = { keys: KEYS, from: 'devices d', where: `${many} AND ${where}`, order };
-  return `few AS MATERIALIZED (SELECT ${columns(order)} FROM devices d WHERE ${where} LIMIT ${FEW + 1}),
-    many AS MATERIALIZED (SELECT count(*) > ${FEW} AS yes FROM few),
-    total AS MATERIALIZED (SELECT CASE WHEN ${many} THEN (SELECT count(*) FROM devices d WHERE ${where})
-      ELSE (SELECT count(*) FROM few) END AS n),
-    keys AS MATERIALIZED (SELECT * FROM ((${few}) UNION ALL (${pageKeys(page, request, TOTAL)})) AS found
-      LIMIT ${request.pageSize})`;
 }

@@ -126,7 +126,8 @@ const epoch = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;
 const DETAILS = `
   (SELECT coalesce(jsonb_agg(jsonb_build_object(
       'protocol', n.protocol, 'interfaceId', i.id, 'ifIndex', n.if_index,
-      'localPort', coalesce(i.name, n.local_port), 'deviceId', r.id, 'name', coalesce(r.name, n.sys_name),
+      'localPort', coalesce(i.name, n.local_port), 'deviceId', r.id,
+      'name', coalesce(r.name, nullif(n.sys_name, ''), n.sys_descr), 'sysName', n.sys_name,
       'port', coalesce(ri.name, n.port_id, n.port_description), 'platform', n.platform,
       'addresses', (SELECT coalesce(jsonb_agg(host(a)), '[]') FROM unnest(n.addresses) AS a),
       'firstSeen', ${epoch('n.first_seen')}, 'lastSeen', ${epoch('n.last_seen')})

@@ -1,9 +1,9 @@
 /** What people change about devices. */
 import type { DeviceFilter } from '@rollcall/shared/api/inventory';
 import type { DeviceClass } from '@rollcall/shared/model';
-import { announce } from '../kernel/announce.ts';
 import type { Database } from '../kernel/db.ts';
 import { inScope, Parameters, type Scope } from '../kernel/list.ts';
+import { announce } from '../kernel/notify.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { conditionOf, counted } from './device-filter.ts';
@@ -58,7 +58,7 @@ export async function patchDevice(
     if (!device) return null;
     const p = new Parameters();
     const set = [
-      patch.monitor !== undefined && `monitor = ${p.add(patch.monitor === 1)}::boolean`,
+      patch.monitor !== undefined && watched(`${p.add(patch.monitor === 1)}::boolean`),
       patch.name !== undefined && named(p, patch.name),
       patch.class !== undefined && classed(p, patch.class),
     ].filter(Boolean);
@@ -147,6 +147,11 @@ async function countDevices(sql: Sql, filter: DeviceFilter, scope: Scope): Promi
   return row?.n ?? 0;
 }
 
+/** Assigns `monitor`; where that is a change, the watch has not spoken yet. */
+const watched = (monitor: string): string =>
+  `monitor = ${monitor}, watched_at = CASE WHEN d.monitor = ${monitor} THEN d.watched_at END,
+   watched_snmp = CASE WHEN d.monitor = ${monitor} THEN d.watched_snmp END`;
+
 async function bulkStep(
   sql: Sql,
   events: EventActions,
@@ -160,7 +165,7 @@ async function bulkStep(
        SELECT d.site_id, d.id FROM devices d WHERE ${where} AND d.monitor <> ${value}
        ORDER BY d.site_id, d.id LIMIT ${BULK_ROWS} FOR UPDATE),
      changed AS (
-       UPDATE devices d SET monitor = ${value} FROM chosen
+       UPDATE devices d SET ${watched(value)} FROM chosen
        WHERE d.site_id = chosen.site_id AND d.id = chosen.id RETURNING d.site_id, d.id)
      SELECT site_id AS "siteId", array_agg(id) AS "deviceIds" FROM changed GROUP BY site_id ORDER BY site_id`,
     p.values,

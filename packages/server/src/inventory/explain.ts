@@ -9,6 +9,7 @@ import {
   readPage,
   type Scope,
   seconds,
+  TOTAL,
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 
@@ -50,11 +51,7 @@ export async function deviceHistory(
     { by: 'e.timestamp', descending: true },
     { by: 'e.id', descending: true },
   ];
-  const keys = pageKeys(
-    { keys: 'e.site_id, e.id', from: 'events e', where, order },
-    request,
-    '(SELECT n FROM total)',
-  );
+  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order }, request, TOTAL);
   const { rows, totalCount } = await readPage<HistoryRow>(
     sql,
     `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})
@@ -119,7 +116,9 @@ export async function explainDevice(sql: Sql, id: string, scope: Scope): Promise
        jsonb_build_object('name', d.name_override, 'class', d.class_override) AS overrides,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('group', f."group", 'seenAt', ${epoch('f.seen_at')},
            'complete', f.complete) ORDER BY f."group"), '[]')
-         FROM device_facts f WHERE f.site_id = d.site_id AND f.device_id = d.id) AS facts
+         FROM device_facts f WHERE f.site_id = d.site_id AND f.device_id = d.id) AS facts,
+       coalesce((SELECT f.data FROM device_facts f
+         WHERE f.site_id = d.site_id AND f.device_id = d.id AND f."group" = 'raw'), '{}') AS raw
      FROM devices d WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,
   );

@@ -1,7 +1,16 @@
 /** The interfaces of one device. */
 import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
-import { inScope, orderOf, orderSql, Parameters, pageKeys, type Scope, seconds } from '../kernel/list.ts';
+import {
+  inScope,
+  orderOf,
+  orderSql,
+  Parameters,
+  pageKeys,
+  type Scope,
+  seconds,
+  TOTAL,
+} from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { ifTypeName } from './if-type.ts';
 
@@ -33,6 +42,7 @@ interface InterfaceRow {
   lastChange: Date | null;
   addresses: string[];
   vlan: number | null;
+  duplex: NetworkInterface['duplex'];
   neighbour: NetworkInterface['neighbour'];
   firstSeen: Date;
   lastSeen: Date;
@@ -40,10 +50,10 @@ interface InterfaceRow {
 
 const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias, i.type,
   i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
-  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan,
+  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex,
   (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
     WHERE a.site_id = i.site_id AND a.device_id = i.device_id AND a.if_index = i.if_index) AS addresses,
-  (SELECT jsonb_build_object('deviceId', r.id, 'name', coalesce(r.name, n.sys_name),
+  (SELECT jsonb_build_object('deviceId', r.id, 'name', coalesce(r.name, nullif(n.sys_name, ''), n.sys_descr),
       'port', coalesce(ri.name, n.port_id, n.port_description), 'protocol', n.protocol)
     FROM neighbours n
     LEFT JOIN devices r ON r.site_id = n.site_id AND r.id = n.remote_device_id
@@ -85,7 +95,7 @@ export async function listInterfaces(
   const keys = pageKeys(
     { keys: 'i.site_id, i.id', from: 'interfaces i', where, order },
     { page, pageSize },
-    '(SELECT n FROM total)',
+    TOTAL,
   );
   const rows = await sql.query<InterfaceRow & { total: number }>(
     `WITH device AS MATERIALIZED (

@@ -320,6 +320,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     expect(data[0]).toEqual({
       id: gi1,
       deviceId: ids.core,
+      duplex: null,
       ifIndex: 1,
       name: 'Gi1',
       description: null,

@@ -59,6 +59,8 @@ interface InterfaceFacts {
   type: number | null;
   speedBps: number | null;
   macAddress: string | null;
+  /** half, full or unknown (EtherLike-MIB). */
+  duplex: string | null;
 }
 interface Hardware {
   serialNumber: string | null;
@@ -112,7 +114,10 @@ interface Observed {
   'trap.received': Turn<
     Nothing,
     {
+      /** Source of the datagram. */
       source: string;
+      /** The sender behind it, where the trap names another. */
+      agentAddress?: string;
       trapOid: string;
       varbinds: { oid: string; type: string; value: string }[];
       /** Traps of this source that the collector dropped since its last one. */
@@ -138,6 +143,8 @@ interface Kept {
   /** It speaks an older protocol or version than this server wants, or no longer does. */
   'collector.version': { collectorId: string; collectorName: string; software: string; ok: boolean };
   'scan.failed': { scanId: string; targets: string; reason: string };
+  /** A webhook or mail subscription that failed for days was given up. */
+  'subscription.disabled': { subscriptionId: string; name: string; reason: string };
 }
 
 export type ObservedKind = keyof Observed;

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { readConfig, StartError } from './config.ts';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changesOf, FILE_KEYS, loadConfig, readConfig, StartError } from './config.ts';
 
 describe('readConfig', () => {
   it('has defaults that work on one machine and reach nobody else', () => {
@@ -51,5 +54,74 @@ describe('readConfig', () => {
       '10.0.0.1',
       'fd00::/8',
     ]);
+  });
+});
+
+describe('the file', () => {
+  let file: string;
+  beforeAll(() => {
+    file = join(mkdtempSync(join(tmpdir(), 'rollcall-config-')), 'server.yaml');
+  });
+  afterAll(() => rmSync(join(file, '..'), { recursive: true, force: true }));
+  const load = (text: string, env = {}) => {
+    writeFileSync(file, text, { mode: 0o640 });
+    return loadConfig({ ...env, ROLLCALL_CONFIG: file });
+  };
+
+  it('has every setting; the environment wins', async () => {
+    const text = [
+      'port: 8443',
+      'host: 0.0.0.0',
+      'tls:',
+      '  cert: /c.pem',
+      '  key: /k.pem',
+      'trustedProxies: [10.0.0.1, fd00::/8]',
+      'database: postgresql:///rollcall?host=/run/postgresql&user=rollcall',
+      'log: # as it was',
+    ].join('\n');
+    expect(await load(text, { PORT: '9000' })).toMatchObject({
+      port: 9000,
+      host: '0.0.0.0',
+      tls: { certFile: '/c.pem', keyFile: '/k.pem' },
+      trustedProxies: ['10.0.0.1', 'fd00::/8'],
+      logLevel: 'info',
+    });
+    expect((await load(text)).databaseUrl?.reveal()).toContain('/run/postgresql');
+  });
+
+  it.each([
+    ['port: 8080\nprot: 1\n', /server\.yaml:2: there is no setting prot; did you mean port\?$/],
+    [
+      'tls:\n  cert: /c\n  chain: /d\n',
+      /server\.yaml:3: there is no setting tls\.chain; there are: cert, key$/,
+    ],
+    ['log: loud\n', /server\.yaml:1: log must be one of trace, .* \(it is "loud"\)$/],
+    ['\ntls: yes\n', /server\.yaml:2: tls has settings of its own below it, indented$/],
+    ['port:\n  - 1\n  - 2\n', /server\.yaml:1: port must be a whole number/],
+    ['database: mysql://root:CANARY@db/x\n', /^(?!.*CANARY).*server\.yaml:1: database must be postgres:/],
+    ['port: [80\n', /server\.yaml:\d: /],
+  ])('refuses %j with its line', async (text, message) => {
+    await expect(load(text)).rejects.toThrow(StartError);
+    await expect(load(text)).rejects.toThrow(message);
+  });
+
+  it('is explained where it is installed: every key, and nothing that is not one', async () => {
+    const template = readFileSync(
+      new URL('../../../../deploy/server/files/usr/share/rollcall-server/server.yaml', import.meta.url),
+      'utf8',
+    );
+    const shown = template.replace(/^#(?=[a-zA-Z]+:| {2})/gm, '');
+    await expect(load(shown)).resolves.toMatchObject({ port: 8080, host: '127.0.0.1', logLevel: 'info' });
+    for (const path of Object.values(FILE_KEYS)) expect(shown).toMatch(new RegExp(`^ *${path.at(-1)}:`, 'm'));
+    for (const variable of Object.keys(FILE_KEYS)) expect(template).toContain(variable);
+  });
+
+  it('tells what a running server takes over and what waits', async () => {
+    const before = await load('log: info\nport: 8080\ndatabase: postgres://a@b/c\n');
+    const after = await load('log: debug\nport: 8081\ndatabase: postgres://a@b/d\n');
+    expect(changesOf(before, after, ['logLevel', 'connections'])).toEqual({
+      changed: ['logLevel'],
+      atNextStart: ['port', 'databaseUrl'],
+    });
   });
 });

@@ -1,11 +1,12 @@
 /**
- * Settings of a server process, read from its environment: the only place that does. Each variable has a default that
- * works on one machine, and is refused with its name when it cannot be what it says.
+ * Settings of a server process: its file, then its environment over it; the only place that reads either. Each setting
+ * has a default that works on one machine, and is refused with its line or its name when it cannot be what it says.
  */
 
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { Secret } from '@rollcall/shared/secret';
+import { readSettingsFile, SettingsError, type SettingsFile } from '@rollcall/shared/settings-file';
 import { z } from 'zod';
 import { closest } from './hint.ts';
 
@@ -37,6 +38,8 @@ export interface Config {
   scanAddresses: number;
   /** File with the key that seals SNMP credentials; absent: `credential.keys` in the data folder. */
   keyFile: string | undefined;
+  /** Where people reach this server; absent: messages hold no links. No slash at the end. */
+  publicUrl: string | undefined;
   /** Where systemd puts the unit's credentials (LoadCredential). */
   credentialsDirectory: string | undefined;
 }
@@ -69,9 +72,9 @@ const variables = {
   ROLLCALL_DATA: z
     .string()
     .min(1)
-    .default('./data')
+    .optional()
     .meta({ need: 'the path of a folder' })
-    .describe('Data folder. Default: ./data.'),
+    .describe('Data folder. Default: ./data, as a service its StateDirectory.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\/\S+$/)
@@ -102,6 +105,13 @@ const variables = {
   ROLLCALL_KEY_FILE: file
     .optional()
     .describe('Key that seals SNMP credentials. Default: credential.keys in the data folder.'),
+  ROLLCALL_PUBLIC_URL: z
+    .string()
+    .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
+    .transform((text) => text.replace(/\/+$/, ''))
+    .optional()
+    .meta({ need: 'an address such as https://rollcall.example.net' })
+    .describe('Where people reach this server: links in mails and webhooks.'),
   CREDENTIALS_DIRECTORY: file
     .optional()
     .describe('Set by systemd (LoadCredential): `credential.keys` in it seals SNMP credentials.'),
@@ -110,17 +120,55 @@ type Variable = keyof typeof variables;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings. Throws a StartError that names the first wrong variable. */
-export function readConfig(env: Environment): Config {
+/** Where a variable's setting stands in the file. What is not here is systemd's alone. */
+export const FILE_KEYS = {
+  PORT: ['port'],
+  HOST: ['host'],
+  ROLLCALL_DATA: ['data'],
+  DATABASE_URL: ['database'],
+  ROLLCALL_TLS_CERT: ['tls', 'cert'],
+  ROLLCALL_TLS_KEY: ['tls', 'key'],
+  ROLLCALL_TRUSTED_PROXIES: ['trustedProxies'],
+  LOG_LEVEL: ['log'],
+  ROLLCALL_RATE_LIMIT: ['rateLimit'],
+  ROLLCALL_CONNECTIONS: ['connections'],
+  ROLLCALL_SCAN_ADDRESSES: ['scanAddresses'],
+  ROLLCALL_KEY_FILE: ['keyFile'],
+  ROLLCALL_PUBLIC_URL: ['publicUrl'],
+} as const satisfies Partial<Record<Variable, readonly [string, ...string[]]>>;
+
+export const CONFIG_FILE = '/etc/rollcall/server.yaml';
+
+/**
+ * Reads the settings: $ROLLCALL_CONFIG (or /etc/rollcall/server.yaml where it is there), then the environment over it.
+ * Throws a StartError that names file and line, or the variable.
+ */
+export async function loadConfig(env: Environment): Promise<Config> {
+  const named = env.ROLLCALL_CONFIG || undefined;
+  try {
+    return readConfig(env, await readSettingsFile(named ?? CONFIG_FILE, named !== undefined));
+  } catch (error) {
+    throw error instanceof SettingsError ? new StartError(error.message, error) : error;
+  }
+}
+
+/** The settings of an environment, over those of a file. Throws a StartError that names the first wrong one. */
+export function readConfig(env: Environment, file: SettingsFile | null = null): Config {
   refuseMisspelt(env);
+  const given = file ? valuesOf(file) : new Map<string, string>();
   const read = <V extends Variable>(name: V): z.output<(typeof variables)[V]> => {
     const schema: z.ZodType = variables[name];
     // An empty variable is an unset one: that is how a unit file or a compose file clears a default.
-    const result = schema.safeParse(env[name] === '' ? undefined : env[name]);
+    const fromEnv = env[name] === '' ? undefined : env[name];
+    const text = fromEnv ?? given.get(name);
+    const result = schema.safeParse(text);
     if (result.success) return result.data as z.output<(typeof variables)[V]>;
     const { need, secret } = (schema.meta() ?? {}) as { need?: string; secret?: boolean };
-    const is = secret ? '' : ` (it is ${JSON.stringify(String(env[name]).slice(0, 60))})`;
-    throw new StartError(`${name} must be ${need ?? 'something else'}${is}`);
+    const is = secret ? '' : ` (it is ${JSON.stringify(String(text).slice(0, 60))})`;
+    const must = `must be ${need ?? 'something else'}${is}`;
+    if (fromEnv !== undefined || !file) throw new StartError(`${name} ${must}`);
+    const path = (FILE_KEYS as Partial<Record<Variable, readonly string[]>>)[name] ?? [];
+    throw file.wrong(path, `${path.join('.')} ${must}`);
   };
   const certFile = read('ROLLCALL_TLS_CERT');
   const keyFile = read('ROLLCALL_TLS_KEY');
@@ -132,7 +180,8 @@ export function readConfig(env: Environment): Config {
     // Passwords and tokens must not cross a network in the clear by default: without TLS only this machine reaches us.
     host: read('HOST') ?? (tls ? '::' : '127.0.0.1'),
     port: read('PORT'),
-    dataFolder: resolve(read('ROLLCALL_DATA')),
+    // Under systemd it is the unit's StateDirectory, wherever the service was started from.
+    dataFolder: resolve(read('ROLLCALL_DATA') ?? (env.STATE_DIRECTORY || './data')),
     databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
     tls,
     trustedProxies: read('ROLLCALL_TRUSTED_PROXIES'),
@@ -141,8 +190,54 @@ export function readConfig(env: Environment): Config {
     connections: read('ROLLCALL_CONNECTIONS'),
     scanAddresses: read('ROLLCALL_SCAN_ADDRESSES'),
     keyFile: read('ROLLCALL_KEY_FILE'),
+    publicUrl: read('ROLLCALL_PUBLIC_URL'),
     credentialsDirectory: read('CREDENTIALS_DIRECTORY'),
   };
+}
+
+/** What differs between two settings: taken over by a running server (`live`), or at its next start. */
+export function changesOf(
+  before: Config,
+  after: Config,
+  live: readonly (keyof Config)[],
+): { changed: string[]; atNextStart: string[] } {
+  const plain = (config: Config, key: keyof Config) =>
+    key === 'databaseUrl' ? config.databaseUrl?.reveal() : JSON.stringify(config[key]);
+  const differ = (Object.keys(after) as (keyof Config)[]).filter(
+    (key) => plain(before, key) !== plain(after, key),
+  );
+  return {
+    changed: differ.filter((key) => live.includes(key)),
+    atNextStart: differ.filter((key) => !live.includes(key)),
+  };
+}
+
+/** The file's settings by the variable that would override each. Throws when there is one that does not exist. */
+function valuesOf(file: SettingsFile): Map<string, string> {
+  const values = new Map<string, string>();
+  const visit = (node: Record<string, unknown>, above: string[]) => {
+    const known = Object.entries(FILE_KEYS).filter(([, path]) => above.every((part, i) => path[i] === part));
+    for (const [key, value] of Object.entries(node)) {
+      const path = [...above, key];
+      const [variable, whole] = known.find(([, each]) => each[above.length] === key) ?? [];
+      if (variable === undefined || whole === undefined) {
+        const names = [...new Set(known.map(([, each]) => each[above.length] ?? ''))];
+        const meant = closest(key, names);
+        const hint = meant === undefined ? `there are: ${names.join(', ')}` : `did you mean ${meant}?`;
+        throw file.wrong(path, `there is no setting ${path.join('.')}; ${hint}`);
+      }
+      if (value === null) continue;
+      if (whole.length > path.length) {
+        if (typeof value !== 'object' || Array.isArray(value))
+          throw file.wrong(path, `${path.join('.')} has settings of its own below it, indented`);
+        visit(value as Record<string, unknown>, path);
+      } else if (Array.isArray(value)) values.set(variable, value.join(','));
+      else if (typeof value === 'object') throw file.wrong(path, `${path.join('.')} is one value`);
+      else values.set(variable, String(value));
+    }
+  };
+  visit(file.value, []);
+  return values;
 }
 
 /** Each variable with what it is for, as `--help` shows them. */
@@ -153,7 +248,7 @@ export const describeVariables = (): string =>
 
 /** A setting with a slip in its name would be ignored without a word. Others with our prefix are the collector's. */
 function refuseMisspelt(env: Environment): void {
-  const known = Object.keys(variables);
+  const known = [...Object.keys(variables), 'ROLLCALL_CONFIG'];
   for (const name of Object.keys(env)) {
     if (!name.startsWith('ROLLCALL_') || known.includes(name)) continue;
     const meant = closest(name, known);

@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import pLimit from 'p-limit';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Driver, DriverPool, Sql } from './sql.ts';
@@ -53,7 +54,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     kind: 'postgresql',
     adapter: new PrismaPg(main, { disposeExternalPool: false }),
     main: driverPool(main),
-    ingest: driverPool(ingest),
+    ingest: inTurn(driverPool(ingest), INGEST_CONNECTIONS),
     script: async (text) => {
       await main.query(text);
     },
@@ -101,6 +102,16 @@ function driverPool(pool: pg.Pool): DriverPool {
         client.release(broken);
       }
     },
+  };
+}
+
+/** Waits for a connection as long as it takes: that many writers are busy is no sign that the database is away. */
+function inTurn(pool: DriverPool, connections: number): DriverPool {
+  const turn = pLimit(connections);
+  return {
+    query: <R extends object>(text: string, params?: readonly unknown[]) =>
+      turn(() => pool.query<R>(text, params)),
+    once: (work) => turn(() => pool.once(work)),
   };
 }
 

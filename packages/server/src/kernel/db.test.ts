@@ -122,7 +122,7 @@ describe.each(databases())('the database on %s', (_name, open) => {
     expect(trace).toEqual(['a in', 'a out', 'b in', 'b out']);
   });
 
-  it('applies migrations once and refuses a database that is newer', async () => {
+  it('case 47: applies migrations once and refuses a database that is newer', async () => {
     const db = await open();
     const all = readMigrations();
     const next: Migration = { name: '99991231_more', sql: 'CREATE TABLE more (id int)', checksum: 'c' };
@@ -131,7 +131,7 @@ describe.each(databases())('the database on %s', (_name, open) => {
     await expect(migrate(db, all)).rejects.toThrow(/newer version/);
   });
 
-  it('leaves nothing of a migration that fails', async () => {
+  it('case 47: leaves nothing of a migration that fails', async () => {
     const db = await open();
     await db.query('DELETE FROM _prisma_migrations');
     const bad: Migration = { name: 'bad', sql: 'CREATE TABLE half (id int); SELECT nonsense', checksum: 'c' };

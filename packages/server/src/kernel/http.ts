@@ -19,6 +19,7 @@ import { securityHeaders } from './headers.ts';
 import { readBody, readParams, readQuery } from './input.ts';
 import { rateLimit } from './limits.ts';
 import { forgery } from './origin.ts';
+import { unmapped } from './peer.ts';
 import { Problem } from './problem.ts';
 
 export interface RestOptions {
@@ -164,7 +165,7 @@ function server(options: RestOptions) {
       body,
       actor: actor ?? undefined,
       requestId: response.locals.requestId as string,
-      address: request.ip ?? '',
+      address: unmapped(request.ip ?? ''),
       secure: request.secure,
       header: (name: string) => request.get(name),
       signal: ended,

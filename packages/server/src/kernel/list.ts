@@ -116,6 +116,39 @@ export function pageKeys(
   return `SELECT * FROM ((${forward(` AND ${total} >= ${2 * offset}`)}) UNION ALL (${backward})) AS found LIMIT ${pageSize}`;
 }
 
+/** `total` as a scalar subquery, for `pageKeys`. */
+export const TOTAL = '(SELECT n FROM total)';
+
+/** The columns that a page needs of what was found: its key and its order. */
+const foundColumns = (as: string, order: readonly OrderBy[]): string =>
+  [...new Set([`${as}.site_id`, `${as}.id`, ...order.map(({ by }) => by)])].join(', ');
+
+/** Up to this many matches are found all. */
+const FEW = 5_000;
+
+/**
+ * Page and number for filters whose number of matches the planner cannot tell, as the common table expressions `total`
+ * (one row, `n`) and `keys`. The first matches are fetched: where they are all, they are counted and put in order; where
+ * there are more, they are dense enough to walk along the order to a page, and are counted by a scan of their own. The
+ * branch that is not taken costs nothing (one-time filters).
+ */
+export function findGuessed(
+  { table, as, where, order }: { table: string; as: string; where: string; order: readonly OrderBy[] },
+  request: PageRequest,
+): string {
+  const keys = `${as}.site_id, ${as}.id`;
+  const many = '(SELECT yes FROM many)';
+  const few = `SELECT ${keys} FROM few ${as} WHERE NOT ${many}
+    ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
+  const page = { keys, from: `${table} ${as}`, where: `${many} AND ${where}`, order };
+  return `few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as} WHERE ${where} LIMIT ${FEW + 1}),
+    many AS MATERIALIZED (SELECT count(*) > ${FEW} AS yes FROM few),
+    total AS MATERIALIZED (SELECT CASE WHEN ${many} THEN (SELECT count(*) FROM ${table} ${as} WHERE ${where})
+      ELSE (SELECT count(*) FROM few) END AS n),
+    keys AS MATERIALIZED (SELECT * FROM ((${few}) UNION ALL (${pageKeys(page, request, TOTAL)})) AS found
+      LIMIT ${request.pageSize})`;
+}
+
 export interface Page<Row> {
   rows: Row[];
   totalCount: number;

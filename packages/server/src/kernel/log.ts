@@ -1,4 +1,6 @@
 /** One structured log: JSON lines to stdout, or lines for people on a terminal. */
+import { openDatagrams } from '@rollcall/shared/systemd/datagrams';
+import { journal } from '@rollcall/shared/systemd/journal';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import type { Config } from './config.ts';
@@ -42,6 +44,16 @@ export function openLog(
     },
     destination,
   );
+}
+
+/** The log of a running service: entries of the journal where systemd keeps what it prints, else as `openLog`. */
+export async function openServiceLog(
+  config: Pick<Config, 'logLevel'>,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Logger> {
+  const datagrams = env.JOURNAL_STREAM === undefined ? null : await openDatagrams();
+  if (!datagrams) return openLog(config);
+  return openLog(config, { destination: journal(datagrams, 'rollcall-server', pino.destination(1)) });
 }
 
 interface PlainError {

@@ -1,4 +1,5 @@
 /** Channels of LISTEN/NOTIFY that more than one feature speaks on. Payloads carry ids only; the rows are read again. */
+import type { Change } from '@rollcall/shared/api/service';
 import type { Sql } from './sql.ts';
 
 /** What people look at changed: `{site, kind, ids?}` as JSON. */
@@ -24,30 +25,32 @@ export type LinkNotice =
   /** These leases are over: the holders stop. */
   | { verb: 'cancel'; leases: LeaseName[] };
 
-/** A notification holds 8,000 bytes: more ids than this are left out, and listeners read the whole list again. */
-const LIVE_IDS = 150;
-const LEASES = 50;
+/** PostgreSQL refuses payloads of 8,000 bytes; this many ids stay below with room for the rest. */
+const IDS_MOST = 180;
+const LEASES_MOST = 50;
 
 const notify = async (sql: Sql, channel: string, payload: string): Promise<void> => {
   await sql.query('SELECT pg_notify($1, $2)', [channel, payload]);
 };
 
-/** Says, when the transaction commits, what changed for people. */
-export const notifyLive = (
+/** Tells live streams, when the transaction commits, what of a site changed. Too many ids are left out. */
+export async function announce(
   sql: Sql,
-  change: { site: string; kind: 'scan' | 'collector'; ids: readonly string[] },
-): Promise<void> => {
-  const { ids, ...rest } = change;
-  return notify(sql, LIVE_CHANNEL, JSON.stringify(ids.length > LIVE_IDS ? rest : { ...rest, ids }));
-};
+  site: string,
+  kind: Change['kind'],
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await notify(sql, LIVE_CHANNEL, JSON.stringify({ site, kind, ...(ids.length <= IDS_MOST && { ids }) }));
+}
 
 export const notifyJobs = (sql: Sql, siteId: string): Promise<void> => notify(sql, JOBS_CHANNEL, siteId);
 export const notifyWatch = (sql: Sql, siteId: string): Promise<void> => notify(sql, WATCH_CHANNEL, siteId);
 
 export async function notifyLinks(sql: Sql, notice: LinkNotice): Promise<void> {
   if (notice.verb !== 'cancel') return notify(sql, LINKS_CHANNEL, JSON.stringify(notice));
-  for (let from = 0; from < notice.leases.length; from += LEASES) {
-    const leases = notice.leases.slice(from, from + LEASES);
+  for (let from = 0; from < notice.leases.length; from += LEASES_MOST) {
+    const leases = notice.leases.slice(from, from + LEASES_MOST);
     await notify(sql, LINKS_CHANNEL, JSON.stringify({ verb: 'cancel', leases } satisfies LinkNotice));
   }
 }

@@ -10,6 +10,7 @@ import type { Authenticator } from './auth.ts';
 import { restApp } from './http.ts';
 import { webFiles } from './web.ts';
 
+const LARGE = 'run();'.repeat(10_000);
 const top = mkdtempSync(join(tmpdir(), 'rollcall-web-'));
 const nobody: Authenticator = {
   identify: async () => null,
@@ -41,6 +42,7 @@ describe('the web application', () => {
     writeFileSync(join(top, 'site/.env'), 'SECRET');
     writeFileSync(join(top, 'site/favicon.svg'), '<svg/>');
     writeFileSync(join(top, 'site/assets/app-1a2b.js'), 'run()');
+    writeFileSync(join(top, 'site/assets/large-3c4d.js'), LARGE);
     url = await start(join(top, 'site'));
   });
   afterAll(async () => {
@@ -59,10 +61,22 @@ describe('the web application', () => {
       expect([path, (await ask(url, 'GET', path)).text]).toEqual([path, '<p>app']);
   });
 
-  it('lets its page style itself, and scripts come from files only', async () => {
+  it('sends what is large compressed, to who takes it', async () => {
+    const at = `${url}/assets/large-3c4d.js`;
+    const lengthWith = async (encoding: string) => {
+      const answer = await fetch(at, { headers: { 'Accept-Encoding': encoding } });
+      return [answer.headers.get('content-encoding'), (await answer.text()).length];
+    };
+    expect(await lengthWith('gzip')).toEqual(['gzip', LARGE.length]);
+    expect(await lengthWith('br, gzip')).toEqual(['br', LARGE.length]);
+    expect(await lengthWith('identity')).toEqual([null, LARGE.length]);
+  });
+
+  it('lets its page run and look like what files say, and nothing else', async () => {
     const csp = String((await ask(url, 'GET', '/')).headers['content-security-policy']);
     expect(csp).toContain("script-src 'self';");
-    expect(csp).toContain("style-src 'self' 'unsafe-inline';");
+    expect(csp).toContain("style-src 'self';");
+    expect(csp).not.toContain('unsafe');
   });
 
   it('G130 never leaves its folder, nor shows hidden files, nor hides that an asset or an endpoint is missing', async () => {

@@ -1,12 +1,13 @@
 /** The web application's files, as its build left them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import compression from 'compression';
 import express, { type RequestHandler } from 'express';
-import { pageHeaders } from './headers.ts';
 import { Problem } from './problem.ts';
 
 /**
- * Serves a build: files under `assets/` for ever (their names hold their hash), everything else always asked again.
+ * Serves a build, compressed: files under `assets/` for ever (their names hold their hash), everything else always asked
+ * again.
  * Any address without a file is a view of the application, which has one page; only its assets can be missing.
  */
 export function webFiles(folder: string): RequestHandler {
@@ -23,6 +24,7 @@ export function webFiles(folder: string): RequestHandler {
   router.use((request, response, next) =>
     request.method === 'GET' || request.method === 'HEAD' ? next() : refuse(request, response, next),
   );
+  router.use(compression());
   router.use(
     '/assets',
     express.static(join(folder, 'assets'), {
@@ -36,7 +38,7 @@ export function webFiles(folder: string): RequestHandler {
   );
   router.use(express.static(folder, { index: false, redirect: false, maxAge: 0, dotfiles: 'ignore' }));
   let page: Buffer | undefined;
-  router.use(pageHeaders(), (_request, response) => {
+  router.use((_request, response) => {
     if (!page && existsSync(index)) page = readFileSync(index);
     if (!page) throw new Problem('not_found', 'the web application is not built; the API is at /api/docs');
     response.setHeader('Cache-Control', 'no-cache');

@@ -3,13 +3,13 @@ import { type Credential, type CredentialRequest, credentialRequest } from '@rol
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { uniqueViolation } from '../kernel/db.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../kernel/handler.ts';
+import { SealBroken } from '../kernel/keyring.ts';
 import { scopeOf } from '../kernel/list.ts';
 import { page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { type Sealed, type Secrets, vault } from './credentials.ts';
 import type { ScanDeps } from './deps.ts';
-import { SealBroken } from './keyring.ts';
 
 const COLUMNS = `id, name, version, facts->>'user' AS "user", facts->>'authProtocol' AS "authProtocol",
   facts->>'privProtocol' AS "privProtocol", facts->>'contextName' AS "contextName", 'set' AS secret,

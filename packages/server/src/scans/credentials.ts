@@ -4,9 +4,9 @@ import type { ProfileSettings } from '@rollcall/shared/profile';
 import { type Span, type WireCredential, wireCredential } from '@rollcall/shared/protocol';
 import { AddressSpace } from '@rollcall/shared/targets';
 import { z } from 'zod';
+import { type Keyring, SealBroken } from '../kernel/keyring.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { ScanDeps } from './deps.ts';
-import { type Keyring, SealBroken } from './keyring.ts';
 
 /** What is sealed. */
 export const secrets = z.union([
@@ -22,7 +22,7 @@ const facts = z.object({
   contextName: z.string().optional(),
 });
 
-/** Most credentials that one job or watch is given. */
+/** Most credentials that one job is given. */
 const MOST = 64;
 /** Most addresses with a known credential told with one job. */
 const KNOWN_MOST = 2048;
@@ -66,17 +66,20 @@ export function createCredentials({ db, log, keyring }: Pick<ScanDeps, 'db' | 'l
       }
     });
 
-  const atSite = (sql: Sql, siteId: string, ids: readonly string[] | null): Promise<Sealed[]> =>
+  const atSite = (sql: Sql, siteId: string, ids: readonly string[] | null, most: number): Promise<Sealed[]> =>
     sql.query<Sealed>(
       `SELECT id, version, facts, sealed, key_id FROM credentials
        WHERE (all_sites OR $1::uuid = ANY(site_ids)) AND ($2::uuid[] IS NULL OR id = ANY($2))
-       ORDER BY position, name, id LIMIT ${MOST}`,
-      [siteId, ids],
+       ORDER BY position, name, id LIMIT $3`,
+      [siteId, ids, most],
     );
 
-  /** Credentials of a site in the order they are tried; `ids` narrows them to those named. */
-  const ofSite = async (siteId: string, ids: readonly string[] | null = null): Promise<WireCredential[]> =>
-    wired(await atSite(db, siteId, ids));
+  /** Credentials of a site in the order they are tried, `most` of them; `ids` narrows them to those named. */
+  const ofSite = async (
+    siteId: string,
+    ids: readonly string[] | null = null,
+    most = MOST,
+  ): Promise<WireCredential[]> => wired(await atSite(db, siteId, ids, most));
 
   /** Address → credential that worked there last time. */
   const knownAt = async (siteId: string, spans: readonly Span[], ids: readonly string[]) => {

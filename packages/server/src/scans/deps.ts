@@ -2,9 +2,9 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import type { Database } from '../kernel/db.ts';
 import type { Actor } from '../kernel/handler.ts';
+import type { Keyring } from '../kernel/keyring.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { Raise } from './ending.ts';
-import type { Keyring } from './keyring.ts';
 
 /** Writes one entry of the audit log, in the transaction of the deed. */
 export type Audit = (

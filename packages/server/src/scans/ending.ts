@@ -1,7 +1,7 @@
 /** How jobs end, or are put off, and with the last of them their scan. */
 import type { JobEndObservation } from '@rollcall/shared/observation';
 import type { Change } from '../kernel/change.ts';
-import { notifyLive } from '../kernel/notify.ts';
+import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { type From, lockJob, NOT_PROBED, outcomesOf } from './outcomes.ts';
 import { JOB_ENDS, JOB_MOVES, SCAN_MOVES } from './states.ts';
@@ -43,7 +43,12 @@ export const gaveUp = (attempts: number, reason: string): string =>
 
 const countLeft = (outcomes: string): number => outcomes.split(NOT_PROBED).length - 1;
 
-export const endings = (deps: { raise: Raise; now: () => number }) => {
+export const endings = (deps: {
+  raise: Raise;
+  now: () => number;
+  /** Begins what an ended scan leads to. */
+  follow: (sql: Sql, scanId: string) => Promise<unknown>;
+}) => {
   /** Ends a locked job, and its scan when it was the last. */
   const endJob = async (sql: Sql, job: string, end: End, from: From, fence: number): Promise<boolean> => {
     const row = await lockJob(sql, job, fence, from);
@@ -64,7 +69,7 @@ export const endings = (deps: { raise: Raise; now: () => number }) => {
       ],
     );
     if (!ended) return false;
-    await notifyLive(sql, { site: row.site_id, kind: 'scan', ids: [row.scan_id] });
+    await announce(sql, row.site_id, 'scan', [row.scan_id]);
     if (verdict.status !== 'deferred') await finishScan(sql, row.scan_id);
     return true;
   };
@@ -98,6 +103,7 @@ export const endings = (deps: { raise: Raise; now: () => number }) => {
     );
     if (!ended) return;
     await writeTally(sql, scanId);
+    if (status !== 'failed') await deps.follow(sql, scanId);
     if (status === 'completed') return;
     const { site_id: siteId, targets } = ended;
     await deps.raise(sql, [

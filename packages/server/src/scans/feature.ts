@@ -3,6 +3,7 @@ import { credentialHandlers } from './credential-routes.ts';
 import { createCredentials } from './credentials.ts';
 import type { ScanDeps } from './deps.ts';
 import { endings } from './ending.ts';
+import { followNeighbours } from './follow.ts';
 import { outcomesApplier } from './outcomes.ts';
 import { profileHandlers, seedProfiles } from './profiles.ts';
 import { createQueue, LEASE_MS } from './queue.ts';
@@ -19,7 +20,7 @@ export type ScanFeature = ReturnType<typeof createScanFeature>;
 
 export function createScanFeature(deps: ScanDeps) {
   const { db, clock, log, raise, leaseMs = LEASE_MS } = deps;
-  const ends = endings({ raise, now: () => clock.now() });
+  const ends = endings({ raise, now: () => clock.now(), follow: followNeighbours });
   const queue = createQueue({ db, endings: ends, leaseMs });
   const scans = createScans(deps);
   const schedules = createSchedules({ ...deps, scans });

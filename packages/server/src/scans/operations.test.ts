@@ -7,12 +7,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../kernel/db.ts';
 import type { Call } from '../kernel/handler.ts';
+import { keyring } from '../kernel/keyring.ts';
+import { nextRun } from '../kernel/recurrence.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { addCollector, addSite, addUser } from '../testing/rows.ts';
 import { createScanFeature, type ScanFeature } from './feature.ts';
-import { keyring } from './keyring.ts';
-import { nextRun } from './schedules.ts';
 
 afterAll(closeDatabases);
 const KEY = Buffer.alloc(32, 7);

@@ -2,7 +2,7 @@
 
 import { OUTCOMES, type OutcomeCode } from '@rollcall/shared/model';
 import type { OutcomesObservation } from '@rollcall/shared/observation';
-import { notifyLive } from '../kernel/notify.ts';
+import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 
 /** Whose observation it is: taken from the socket, never from the observation. */
@@ -122,5 +122,5 @@ export const outcomesApplier =
        WHERE id = $1::uuid`,
       [observation.job, merged, notes, earlier, ahead, leaseMs],
     );
-    await notifyLive(sql, { site: row.site_id, kind: 'scan', ids: [row.scan_id] });
+    await announce(sql, row.site_id, 'scan', [row.scan_id]);
   };

@@ -47,6 +47,12 @@ const rangesOf = (texts: readonly string[]): Range[] =>
     return address.ok ? [Range.single(address.value)] : [];
   });
 
+/** Whether an address lies in one of the site's networks. */
+export function inNetworks({ networks }: Pick<PlanSite, 'networks'>, address: string): boolean {
+  const own = rangesOf([address]);
+  return own.length > 0 && difference(own, rangesOf(networks)).length === 0;
+}
+
 /**
  * The named site; else the one whose networks contain all targets; else the only one there is. `sites` are those the
  * caller sees; `all` tells whether these are all there are.

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '@rollcall/shared/clock';
 import { JOB_ADDRESSES, OUTCOMES } from '@rollcall/shared/model';
+import { profileSettings } from '@rollcall/shared/profile';
 import type { Span } from '@rollcall/shared/protocol';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
+import { keyring } from '../kernel/keyring.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { addCollector, addSite } from '../testing/rows.ts';
+import { addCollector, addDevices, addSite, insert, SEEN } from '../testing/rows.ts';
 import { createScanFeature, type ScanFeature } from './feature.ts';
-import { keyring } from './keyring.ts';
 import { doneBitmap, mergeOutcomes } from './outcomes.ts';
 import type { Claimed } from './queue.ts';
 
@@ -100,6 +101,64 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
     const { status, statusReason, jobs } = await feature.scans.detail(null, scanId);
     return { status, statusReason, jobs: jobs.map((job) => job.status) };
   };
+  /** A device that the scan saw, whose neighbour has these addresses. */
+  const hears = async (siteId: string, scanId: string, addresses: string[]) => {
+    const name = randomUUID();
+    const [device] = await addDevices(db, [{ site_id: siteId, name, last_scan_id: scanId }]);
+    await insert(db, 'neighbours', [
+      {
+        site_id: siteId,
+        device_id: device,
+        protocol: 'lldp',
+        key: name,
+        addresses,
+        first_seen: SEEN,
+        last_seen: SEEN,
+      },
+    ]);
+  };
+  const scansOf = (siteId: string) =>
+    db.query<{ targets: string; follow: number; created_by_name: string }>(
+      `SELECT targets, (settings ->> 'follow')::int AS follow, created_by_name FROM scans
+       WHERE site_id = $1::uuid ORDER BY created_at, id`,
+      [siteId],
+    );
+
+  it('follows the neighbours of an ended scan: unknown ones, inside the networks of the site, as often as told', async () => {
+    const id = await addSite(db, `site ${randomUUID()}`, {
+      networks: ['10.0.0.0/16'],
+      exclude: ['10.0.9.9'],
+    });
+    const from = { collectorId: await addCollector(db, id, 'a'), siteId: id };
+    const settings = profileSettings.parse({ follow: 2 });
+    await insert(db, 'profiles', [{ id: randomUUID(), name: `follow ${id}`, settings }]);
+    await addDevices(db, [{ site_id: id, name: 'known', address: '10.0.2.1' }]);
+    const run = async (scanId: string, neighbours: string[]) => {
+      const job = await sole(from.collectorId, id);
+      await hears(id, scanId, neighbours);
+      await outcomes(from, job, 0, '_'.repeat(size(job.spans)));
+      await end(from, job);
+    };
+    const scanId = await scan(id, '10.0.0.1', `follow ${id}`);
+    await run(scanId, ['10.0.1.1', '10.0.2.1', '10.0.9.9', '10.1.0.1', '192.0.2.1', '10.0.1.2']);
+    const [, second] = await db.query<{ id: string }>(
+      'SELECT id FROM scans WHERE site_id = $1::uuid ORDER BY created_at, id',
+      [id],
+    );
+    await run(second?.id ?? '', ['10.0.3.1']);
+    const [, , third] = await db.query<{ id: string }>(
+      'SELECT id FROM scans WHERE site_id = $1::uuid ORDER BY created_at, id',
+      [id],
+    );
+    await run(third?.id ?? '', ['10.0.4.1']);
+    expect(await scansOf(id)).toEqual([
+      { targets: '10.0.0.1', follow: 2, created_by_name: 'test' },
+      { targets: '10.0.1.1, 10.0.1.2, 10.0.9.9', follow: 1, created_by_name: 'test' },
+      { targets: '10.0.3.1', follow: 0, created_by_name: 'test' },
+    ]);
+    expect((await feature.scans.detail(null, second?.id ?? '')).addressesTotal).toBe(2);
+  });
+
   const size = (spans: Span[]) => spans.reduce((sum, { count }) => sum + count, 0);
 
   it('gives one job to one of many claimers', async () => {

@@ -8,7 +8,7 @@ import type { Span } from '@rollcall/shared/protocol';
 import type { PlannedJob } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database, Sql } from '../kernel/db.ts';
-import { type LeaseName, notifyJobs, notifyLinks, notifyLive } from '../kernel/notify.ts';
+import { announce, type LeaseName, notifyJobs, notifyLinks } from '../kernel/notify.ts';
 import { ATTEMPTS, type End, type endings } from './ending.ts';
 import { COUNTED, doneBitmap, type From, NotYours, outcomesOf } from './outcomes.ts';
 import { JOB_MOVES, SCAN_MOVES, SCANS_OPEN } from './states.ts';
@@ -131,7 +131,7 @@ export function createQueue({ db, endings, leaseMs }: Deps) {
       );
       for (const site of new Set(rows.map((row) => row.site))) {
         const scans = rows.filter((row) => row.site === site).map(({ scan }) => scan);
-        await notifyLive(sql, { site, kind: 'scan', ids: [...new Set(scans)] });
+        await announce(sql, site, 'scan', [...new Set(scans)]);
         await notifyJobs(sql, site);
       }
       const over = rows.filter(({ status }) => take.forbid || status === 'failed');
@@ -170,11 +170,7 @@ export function createQueue({ db, endings, leaseMs }: Deps) {
           });
         }
         if (claimed.length > 0)
-          await notifyLive(sql, {
-            site: siteId,
-            kind: 'scan',
-            ids: [...new Set(claimed.map((c) => c.scanId))],
-          });
+          await announce(sql, siteId, 'scan', [...new Set(claimed.map((c) => c.scanId))]);
         return claimed;
       }),
 
@@ -188,12 +184,7 @@ export function createQueue({ db, endings, leaseMs }: Deps) {
       ]);
       const held = new Set(rows.map(({ id }) => id));
       const [first] = rows;
-      if (first)
-        await notifyLive(db, {
-          site: first.site_id,
-          kind: 'scan',
-          ids: [...new Set(rows.map(({ scan_id }) => scan_id))],
-        });
+      if (first) await announce(db, first.site_id, 'scan', [...new Set(rows.map(({ scan_id }) => scan_id))]);
       return leases.filter(({ job }) => !held.has(job)).map(({ job, fence }) => ({ job, fence }));
     },
 

@@ -4,7 +4,7 @@ import { SNMP_PORT } from '@rollcall/shared/model';
 import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets, type TargetProblem } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { type LeaseName, notifyLinks, notifyLive } from '../kernel/notify.ts';
+import { announce, type LeaseName, notifyLinks } from '../kernel/notify.ts';
 import { online } from '../kernel/online.ts';
 import { type PageQuery, page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
@@ -168,7 +168,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     );
     if (!row) return undefined;
     await enqueue(sql, { id, siteId: site.id }, plan.jobs);
-    await notifyLive(sql, { site: site.id, kind: 'scan', ids: [id] });
+    await announce(sql, site.id, 'scan', [id]);
     return id;
   };
 
@@ -282,7 +282,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
           verb: 'cancel',
           leases: leases.map(({ job, fence, collector }) => ({ job, fence, collector })),
         });
-        await notifyLive(sql, { site: siteId, kind: 'scan', ids: [id] });
+        await announce(sql, siteId, 'scan', [id]);
         return get(sql, scope, id);
       }),
   };

@@ -1,12 +1,12 @@
 /** Scans at set times. Any instance runs what is due; the row's lock makes it one, and each run commits with its scan. */
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { Cron } from 'croner';
 import { uniqueViolation } from '../kernel/db.ts';
 import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
 import { scopeOf } from '../kernel/list.ts';
 import { orderBy, page, unix } from '../kernel/page.ts';
-import { invalid, notFound, Problem } from '../kernel/problem.ts';
+import { notFound, Problem } from '../kernel/problem.ts';
+import { nextRun } from '../kernel/recurrence.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { ScanDeps } from './deps.ts';
 import type { Creator, Scans } from './scans.ts';
@@ -21,25 +21,6 @@ const COLUMNS = `h.id, h.site_id AS "siteId", x.name AS site, h.name, h.targets,
 const FROM = 'schedules h JOIN sites x ON x.id = h.site_id';
 const VISIBLE = '($1::uuid[] IS NULL OR h.site_id = ANY($1))';
 const ORDERS = { name: 'lower(h.name)', nextRunAt: 'h.next_run_at', lastRunAt: 'h.last_run_at' };
-
-/** The next time a pattern of five fields fits after `now`; throws what is wrong with it. */
-export function nextRun(cron: string, timezone: string, now: number): Date {
-  if (cron.trim().split(/\s+/).length !== 5)
-    throw invalid('cron', 'five fields are needed: minute, hour, day, month, weekday');
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-  } catch {
-    throw invalid('timezone', 'is not a name of the IANA time zone database');
-  }
-  let next: Date | null;
-  try {
-    next = new Cron(cron.trim(), { timezone, mode: '5-part', paused: true }).nextRun(new Date(now));
-  } catch {
-    throw invalid('cron', 'cannot be read; an example: 30 2 * * 1-5');
-  }
-  if (!next) throw invalid('cron', 'never comes');
-  return next;
-}
 
 type Ids = 'schedules.list' | 'schedules.get' | 'schedules.create' | 'schedules.update' | 'schedules.delete';
 type Deps = Pick<ScanDeps, 'db' | 'clock' | 'log' | 'audit'> & { scans: Pick<Scans, 'start' | 'plan'> };

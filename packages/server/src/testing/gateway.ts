@@ -8,8 +8,8 @@ import type { Batch, CollectorDeps } from '../collectors/deps.ts';
 import { type CollectorFeature, createCollectorFeature } from '../collectors/feature.ts';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
+import { keyring } from '../kernel/keyring.ts';
 import { createScanFeature, type ScanFeature } from '../scans/feature.ts';
-import { keyring } from '../scans/keyring.ts';
 
 export interface Instance {
   scans: ScanFeature;
@@ -82,7 +82,7 @@ export async function openInstance(
     accept: least(db, scans),
     credentialsFor: scans.credentials.forJob,
     ruleset: () => undefined,
-    watchList: async () => [],
+    watchList: () => async () => [],
     ...more,
   });
   const server = createServer();

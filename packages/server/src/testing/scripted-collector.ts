@@ -21,7 +21,7 @@ export type Hello = Extract<CollectorMessage, { type: 'hello' }>;
 type Said<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
 
 /** Longest wait for a message that a test expects. */
-const WAIT_MS = 5_000;
+const WAIT_MS = 20_000;
 
 export interface Key {
   secret: KeyObject;
@@ -173,8 +173,8 @@ export const HOST = 'rollcall.example.net';
 /** Begins a conversation straight with a session, without any socket. Frames arrive in turns of their own. */
 export function talkTo<S extends { receive(frame: string): void; closed(code: number): void }>(
   open: (link: Link, peer: { host: string; address: string }) => S,
-): { talk: Talk; session: S; link: { buffered: number; admitted: boolean } } {
-  const facts = { buffered: 0, admitted: false };
+): { talk: Talk; session: S; link: { buffered: number; admitted: boolean; answers: boolean } } {
+  const facts = { buffered: 0, admitted: false, answers: true };
   const talk: Talk = new Talk(
     (frame) => setImmediate(() => session.receive(frame)),
     () => {
@@ -188,6 +188,7 @@ export function talkTo<S extends { receive(frame: string): void; closed(code: nu
     admitted: () => {
       facts.admitted = true;
     },
+    answers: async () => facts.answers,
     get buffered() {
       return facts.buffered;
     },

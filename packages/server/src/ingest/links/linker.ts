@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
-import { announce } from '../../kernel/announce.ts';
 import type { Change } from '../../kernel/change.ts';
 import type { Database } from '../../kernel/db.ts';
+import { announce } from '../../kernel/notify.ts';
 import type { Sql } from '../../kernel/sql.ts';
 import * as store from '../store.ts';
 import { lockSite } from '../world.ts';

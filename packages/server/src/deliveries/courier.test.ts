@@ -1,0 +1,382 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import type { Clock } from '@rollcall/shared/clock';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Change } from '../kernel/change.ts';
+import type { Database } from '../kernel/db.ts';
+import { keyring } from '../kernel/keyring.ts';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { addSite, asCaller, caller, insert } from '../testing/rows.ts';
+import { type Courier, createCourier } from './courier.ts';
+import type { DeliveryDeps } from './deps.ts';
+import { createDeliveryFeature } from './feature.ts';
+
+afterAll(closeDatabases);
+const HOUR = 3600_000;
+
+describe.each(databases())('deliveries on %s', (_name, open) => {
+  let db: Database;
+  let site: string;
+  let now: number;
+  let deps: DeliveryDeps;
+  let courier: Courier;
+  let raised: Change[];
+  let receiver: Server;
+  let url: string;
+  let answer: number;
+  let received: { request: IncomingMessage; body: string }[];
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    sleep: async () => undefined,
+    every: () => () => undefined,
+  };
+
+  beforeEach(async () => {
+    db ??= await open();
+    await db.query('DELETE FROM case_outbox');
+    await db.query('DELETE FROM subscriptions');
+    await db.query('DELETE FROM mail_settings');
+    site = await addSite(db, uuidv7());
+    now = Date.parse('2026-11-20T12:00:00Z');
+    raised = [];
+    received = [];
+    answer = 204;
+    deps = {
+      db,
+      clock,
+      log: pino({ level: 'silent' }),
+      keyring: keyring([randomBytes(32)]),
+      audit: async () => undefined,
+      raise: async (_sql, changes) => void raised.push(...changes),
+      publicUrl: 'https://rollcall.example.net',
+    };
+    courier = createCourier(deps);
+    receiver = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        received.push({ request, body });
+        response.writeHead(answer, answer === 302 ? { location: 'http://127.0.0.1:1/' } : {}).end('thanks');
+      });
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  });
+  afterEach(async () => {
+    receiver.closeAllConnections();
+    await new Promise((resolve) => receiver.close(resolve));
+  });
+
+  const call = (who = caller('admin')) => asCaller(createDeliveryFeature(deps).handlers, who);
+  const subscribe = async (more: object = {}) =>
+    (await call()('subscriptions.create', {
+      body: { kind: 'webhook', name: uuidv7(), url, allowPrivate: true, ...more },
+    })) as unknown as { data: { id: string }; extra: { secret: string } };
+  const turn = async (type: string, caseId = uuidv7(), severity = 2) => {
+    await db.query(
+      `INSERT INTO cases (site_id, id, title, severity, tags, created_at, updated_at) VALUES ($1, $2, 'core does not answer', $3, '{}', now(), now())
+       ON CONFLICT DO NOTHING`,
+      [site, caseId, severity],
+    );
+    await insert(db, 'case_outbox', [
+      {
+        id: Date.now() * 1000 + Math.floor(Math.random() * 1000),
+        site_id: site,
+        case_id: caseId,
+        type,
+        at: new Date(now).toISOString(),
+      },
+    ]);
+    return caseId;
+  };
+  const listed = async (query: Record<string, string> = {}) =>
+    (await call()('deliveries.list', { query })).data;
+  const types = () => received.map(({ body }) => JSON.parse(body).type);
+
+  it('posts what happened, signed so that the receiver can check it', async () => {
+    const { extra } = await subscribe();
+    const caseId = await turn('case.opened');
+    expect(await courier.round()).toBe(1);
+    const [{ request, body } = expect.fail('nothing came')] = received;
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'case.opened',
+      timestamp: now / 1000,
+      data: {
+        case: { id: caseId, title: 'core does not answer', severity: 2, status: 0 },
+        site: { id: site },
+        events: [],
+        url: `https://rollcall.example.net/cases/${caseId}`,
+      },
+    });
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request.headers;
+    const key = Buffer.from(extra.secret.slice('whsec_'.length), 'base64');
+    expect(signature).toBe(`v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`);
+    expect(await listed()).toMatchObject([
+      { id, status: 'delivered', attempts: 1, responseStatus: 204, error: '' },
+    ]);
+    expect(await db.query('SELECT 1 FROM case_outbox')).toEqual([]);
+    expect(await courier.round()).toBe(0);
+  });
+
+  it('keeps the secret sealed, signs by both while one replaces the other', async () => {
+    const { data, extra } = await subscribe();
+    const [row] = await db.query<{ sealed: Uint8Array }>('SELECT sealed FROM subscriptions WHERE id = $1', [
+      data.id,
+    ]);
+    expect(Buffer.from(row?.sealed ?? []).toString('latin1')).not.toContain(extra.secret.slice(6, 20));
+    expect(JSON.stringify(await call()('subscriptions.get', { params: { id: data.id } }))).not.toContain(
+      'whsec_',
+    );
+    await call()('subscriptions.rotate', { params: { id: data.id } });
+    await turn('case.opened');
+    await courier.round();
+    expect(String(received[0]?.request.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    now += 25 * HOUR;
+    await turn('case.opened');
+    await courier.round();
+    expect(String(received[1]?.request.headers['webhook-signature']).split(' ')).toHaveLength(1);
+  });
+
+  it('tells whom it concerns: by type, severity and site', async () => {
+    const other = await addSite(db, uuidv7());
+    await subscribe({ name: 'major', severity: 2, siteIds: [site] });
+    await subscribe({ name: 'elsewhere', siteIds: [other] });
+    await subscribe({ name: 'resolved', types: ['case.resolved'] });
+    await turn('case.opened');
+    await turn('case.opened', uuidv7(), 3);
+    await turn('case.resolved', uuidv7(), 3);
+    await courier.round();
+    expect(
+      (await listed())
+        .map((d: { subscription: string; type: string }) => `${d.subscription} ${d.type}`)
+        .sort(),
+    ).toEqual(['major case.opened', 'resolved case.resolved']);
+  });
+
+  it('tries again with pauses that grow, in the order of the case, and gives up after a day', async () => {
+    await subscribe();
+    answer = 503;
+    const caseId = await turn('case.opened');
+    await courier.round();
+    await turn('case.resolved', caseId);
+    await courier.round();
+    expect(types()).toEqual(['case.opened']);
+    now += 6_000;
+    answer = 200;
+    await courier.round();
+    expect(types()).toEqual(['case.opened', 'case.opened', 'case.resolved']);
+    expect(new Set(received.slice(0, 2).map(({ request }) => request.headers['webhook-id'])).size).toBe(1);
+
+    answer = 500;
+    await turn('case.opened');
+    for (let i = 0; i < 100; i++) {
+      await courier.round();
+      now += HOUR / 2;
+    }
+    const [last] = await listed({ status: 'failed' });
+    expect(last).toMatchObject({ status: 'failed', error: 'answered 500', nextAttemptAt: null });
+    expect(last.attempts).toBeGreaterThan(8);
+    const { data } = await call()('deliveries.get', { params: { id: last.id } });
+    expect(data.log).toHaveLength(last.attempts);
+    answer = 200;
+    await call()('deliveries.resend', { params: { id: last.id } });
+    await courier.round();
+    expect((await call()('deliveries.get', { params: { id: last.id } })).data).toMatchObject({
+      status: 'delivered',
+    });
+  });
+
+  it.each<[string, number, string]>([
+    ['a redirect', 302, 'redirects are not followed'],
+    ['an error', 418, 'answered 418'],
+  ])('%s is no success', async (_what, status, error) => {
+    await subscribe();
+    answer = status;
+    await turn('case.opened');
+    await courier.round();
+    expect(await listed()).toMatchObject([{ status: 'queued', error: expect.stringContaining(error) }]);
+    expect(received).toHaveLength(1);
+  });
+
+  it('disables what wants no more at once, and what is away for days, and says so by an event', async () => {
+    const { data } = await subscribe();
+    answer = 410;
+    await turn('case.opened');
+    await courier.round();
+    const shown = async () => (await call()('subscriptions.get', { params: { id: data.id } })).data;
+    expect(await shown()).toMatchObject({ enabled: false, disabledReason: expect.stringContaining('410') });
+    expect(raised).toMatchObject([{ kind: 'subscription.disabled', siteId: site, subscriptionId: data.id }]);
+
+    await call()('subscriptions.update', { params: { id: data.id }, body: { enabled: true } });
+    answer = 500;
+    for (let day = 0; day < 4; day++) {
+      await turn('case.opened');
+      await courier.round();
+      now += 25 * HOUR;
+    }
+    expect(await shown()).toMatchObject({
+      enabled: false,
+      disabledReason: expect.stringContaining('72 hours'),
+    });
+    expect(raised).toHaveLength(2);
+  });
+
+  it('reaches no private address by a name, nor by a change of what a name answers', async () => {
+    // localhost is a name: only the lookup at connect time can tell what it means.
+    const { data } = await subscribe({ allowPrivate: false, url: url.replace('127.0.0.1', 'localhost') });
+    await turn('case.opened');
+    await courier.round();
+    expect(received).toEqual([]);
+    expect(await listed({ subscription: data.id })).toMatchObject([
+      { status: 'queued', error: expect.stringContaining('must be allowed expressly') },
+    ]);
+    await expect(subscribe({ allowPrivate: false })).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(
+      call(caller('admin', [site]))('subscriptions.create', {
+        body: { kind: 'webhook', name: 'x', url, allowPrivate: true, siteIds: [site] },
+      }),
+    ).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('a hundred changes while a target is away are one message', async () => {
+    await subscribe({ types: ['case.changed'] });
+    const caseId = await turn('case.changed');
+    for (let i = 0; i < 99; i++) await turn('case.changed', caseId);
+    await courier.round();
+    await turn('case.changed', caseId);
+    await courier.round();
+    expect(await listed()).toHaveLength(1);
+    now += 5_000;
+    await courier.round();
+    expect(received).toHaveLength(1);
+  });
+
+  it('one delivery goes out once, however many instances look', async () => {
+    await subscribe();
+    for (let i = 0; i < 10; i++) await turn('case.opened');
+    const instances = [courier, createCourier(deps), createCourier(deps)];
+    for (let i = 0; i < 12; i++) await Promise.all(instances.map((each) => each.round()));
+    expect(new Set(received.map(({ request }) => request.headers['webhook-id'])).size).toBe(10);
+    expect(received).toHaveLength(10);
+  });
+
+  it('what an instance claimed and never finished falls to another', async () => {
+    await subscribe();
+    await turn('case.opened');
+    answer = 500;
+    await courier.round();
+    await db.query(`UPDATE deliveries SET claimed_until = $1, next_at = $2`, [
+      new Date(now + 90_000),
+      new Date(now),
+    ]);
+    answer = 200;
+    expect(await createCourier(deps).round()).toBe(0);
+    now += 91_000;
+    expect(await createCourier(deps).round()).toBe(1);
+  });
+
+  it('a target that says nothing holds up nobody else', async () => {
+    const silent = createSocketServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    await subscribe({ name: 'silent', url: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/` });
+    await subscribe({ name: 'well' });
+    await turn('case.opened');
+    const round = courier.round();
+    await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1);
+    // The other one is still waited for; the next case reaches who answers.
+    await turn('case.opened');
+    await createCourier(deps).round();
+    expect(received).toHaveLength(2);
+    await round;
+    expect((await listed({ status: 'queued' })).map((d: { error: string }) => d.error).sort()).toEqual([
+      '',
+      'no answer within 10 s',
+    ]);
+    silent.close();
+  }, 40_000);
+
+  it('sends mail through the server that is set, and says what that answers', async () => {
+    const { data } = (await call()('subscriptions.create', {
+      body: { kind: 'email', name: 'noc', addresses: ['noc@example.net', 'boss@example.net'] },
+    })) as { data: { id: string } };
+    await call()('subscriptions.test', { params: { id: data.id } });
+    await courier.round();
+    expect(await listed()).toMatchObject([
+      { status: 'queued', type: 'test', error: 'no mail server is set' },
+    ]);
+
+    const smtp = smtpServer();
+    const port = await smtp.listen();
+    await call()('mail.update', {
+      body: {
+        host: '127.0.0.1',
+        port,
+        security: 'none',
+        from: 'rollcall@example.net',
+        password: 'secret words',
+      },
+    });
+    expect((await call()('mail.get')).data).toMatchObject({ password: 'set', host: '127.0.0.1' });
+    const caseId = await turn('case.opened');
+    now += 10_000;
+    await courier.round();
+    await courier.round();
+    expect(smtp.mails.map((mail) => /^Subject: (.*)$/m.exec(mail)?.[1])).toEqual([
+      'Rollcall: a test',
+      expect.stringContaining('opened: core does not'),
+    ]);
+    expect(smtp.mails[1]).toContain(`References: <case-${caseId}@rollcall>`);
+    expect(smtp.mails[1]).toContain('noc@example.net, boss@example.net');
+    smtp.refuse = true;
+    await turn('case.opened');
+    await courier.round();
+    expect(await listed({ status: 'failed' })).toMatchObject([{ responseStatus: 550 }]);
+    smtp.close();
+  });
+});
+
+/** The least of a mail server (RFC 5321) that takes, or refuses, what it is given. */
+function smtpServer() {
+  const mails: string[] = [];
+  const state = { refuse: false };
+  const server = createSocketServer((socket) => {
+    let [buffer, inData] = ['', false];
+    socket.write('220 test\r\n');
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      buffer += chunk.toString();
+      for (;;) {
+        const end = inData ? buffer.indexOf('\r\n.\r\n') : buffer.indexOf('\r\n');
+        if (end < 0) return;
+        const text = buffer.slice(0, end);
+        buffer = buffer.slice(end + (inData ? 5 : 2));
+        if (inData) {
+          mails.push(text);
+          inData = false;
+          socket.write('250 taken\r\n');
+        } else if (/^DATA/i.test(text)) {
+          inData = true;
+          socket.write('354 go on\r\n');
+        } else if (/^QUIT/i.test(text)) socket.end('221 bye\r\n');
+        else socket.write(/^RCPT/i.test(text) && state.refuse ? '550 nobody of that name\r\n' : '250 ok\r\n');
+      }
+    });
+  });
+  return {
+    mails,
+    set refuse(value: boolean) {
+      state.refuse = value;
+    },
+    listen: () =>
+      new Promise<number>((resolve) =>
+        server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+      ),
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,295 @@
+/**
+ * Makes the deliveries: claims what is due, sends it outside of any transaction, notes what came of it. Any number of
+ * instances; a claim lasts longer than the longest attempt and then falls to the next. One subscription has one
+ * delivery under way at a time, and the deliveries of a case go out in their order: what is behind waits for what is
+ * before.
+ */
+import type { Change } from '../kernel/change.ts';
+import { SealBroken } from '../kernel/keyring.ts';
+import type { Sql } from '../kernel/sql.ts';
+import { DISABLE_MS, GIVE_UP_MS, nextAttempt } from './backoff.ts';
+import type { DeliveryDeps } from './deps.ts';
+import { fanOut } from './fan-out.ts';
+import type { Payload } from './message.ts';
+import { readMailServer, secretsOf } from './secrets.ts';
+import { type Outcome, postWebhook, sendMail } from './send.ts';
+
+/** Subscriptions served at once by one instance: the rest waits, and a slow one holds up itself alone. */
+const LANES = 16;
+const CLAIM_MS = 90_000;
+const LOOK_MS = 1_000;
+/** Attempts kept in the log of one delivery. */
+const LOG_MOST = 40;
+/** Finished deliveries are kept this long. */
+export const KEPT_MS = 30 * 24 * 3600_000;
+const SWEEP_MS = 60_000;
+const SWEEP_MOST = 5_000;
+
+interface Claimed {
+  id: string;
+  attempts: number;
+  type: Payload['type'];
+  payload: Payload;
+  /** Null: a test. */
+  siteId: string | null;
+  begunAt: Date;
+  subscription: string;
+  name: string;
+  kind: 'webhook' | 'email';
+  url: string | null;
+  addresses: string[];
+  allowPrivate: boolean;
+  sealed: Uint8Array | null;
+  keyId: string | null;
+  failingSince: Date | null;
+}
+
+export interface Courier {
+  /** One look: fans out, claims what is due, sends it all. @returns deliveries attempted. */
+  round(): Promise<number>;
+  /** Looks every second until the answer is called, which waits for what is under way. */
+  start(): () => Promise<void>;
+}
+
+export function createCourier(deps: DeliveryDeps): Courier {
+  const { db, clock, log } = deps;
+  const busy = new Set<string>();
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let sweptAt = Number.NEGATIVE_INFINITY;
+
+  const claim = (): Promise<Claimed[]> => {
+    const now = clock.now();
+    return db.query<Claimed>(CLAIM, [new Date(now), new Date(now + CLAIM_MS), [...busy], LANES - busy.size]);
+  };
+
+  /** One subscription's turn: its due deliveries one after the other. */
+  const lane = async (first: Claimed): Promise<number> => {
+    let made = 0;
+    let next: Claimed | undefined = first;
+    while (next && !stopping.signal.aborted) {
+      const outcome = await attempt(deps, next, stopping.signal);
+      await settle(deps, next, outcome);
+      made += 1;
+      // After a failure the subscription steps back in the queue behind the others.
+      if (!outcome.ok) break;
+      const claimed: Claimed[] = await db.query<Claimed>(CLAIM_OF, [
+        new Date(clock.now()),
+        new Date(clock.now() + CLAIM_MS),
+        first.subscription,
+      ]);
+      next = claimed[0];
+    }
+    return made;
+  };
+
+  const launch = async (): Promise<Promise<number>[]> => {
+    if (clock.monotonic() - sweptAt >= SWEEP_MS) {
+      sweptAt = clock.monotonic();
+      await sweep(db, clock.now());
+    }
+    while ((await fanOut(db, clock.now(), deps.publicUrl)) > 0);
+    if (busy.size >= LANES) return [];
+    return (await claim()).map((claimed) => {
+      busy.add(claimed.subscription);
+      const done = lane(claimed)
+        .catch((error: unknown) => {
+          log.warn(
+            { err: error instanceof Error ? error.message : String(error) },
+            'a delivery was not settled',
+          );
+          return 0;
+        })
+        .finally(() => busy.delete(claimed.subscription));
+      const tracked = done.then(() => undefined).finally(() => running.delete(tracked));
+      running.add(tracked);
+      return done;
+    });
+  };
+
+  return {
+    round: async () => (await Promise.all(await launch())).reduce((sum, n) => sum + n, 0),
+    start: () => {
+      const stop = clock.every(LOOK_MS, async () => {
+        try {
+          await launch();
+        } catch (error) {
+          log.warn(
+            { err: error instanceof Error ? error.message : String(error) },
+            'deliveries: this round failed',
+          );
+        }
+      });
+      return async () => {
+        stop();
+        stopping.abort();
+        await Promise.all(running);
+      };
+    },
+  };
+}
+
+const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId", d.begun_at AS "begunAt",
+  s.id AS subscription, s.name, s.kind, s.url, s.addresses, s.allow_private AS "allowPrivate", s.sealed,
+  s.key_id AS "keyId", s.failing_since AS "failingSince"`;
+/** The next of a subscription `s`: the oldest that is due and has none of its case before it. */
+const NEXT = `SELECT d.id FROM deliveries d
+  WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.next_at <= $1::timestamptz
+    AND (d.claimed_until IS NULL OR d.claimed_until <= $1::timestamptz)
+    AND NOT EXISTS (SELECT 1 FROM deliveries b WHERE b.subscription_id = s.id AND b.case_id = d.case_id
+      AND b.status = 'queued' AND b.position < d.position)
+  ORDER BY d.next_at, d.position LIMIT 1`;
+const MARK = `UPDATE deliveries d SET claimed_until = $2::timestamptz, attempts = d.attempts + 1
+  FROM turn JOIN subscriptions s ON s.id = turn.subscription WHERE d.id = turn.id RETURNING ${CLAIMED}`;
+/** Subscriptions are locked while their next is chosen: of two instances one gets it, the other takes another. */
+const CLAIM = `WITH free AS (
+    SELECT s.id FROM subscriptions s
+    WHERE s.enabled AND NOT s.id = ANY($3::uuid[])
+      AND EXISTS (SELECT 1 FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.next_at <= $1::timestamptz)
+      AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.claimed_until > $1::timestamptz)
+    ORDER BY random() LIMIT $4 FOR UPDATE SKIP LOCKED),
+  turn AS (SELECT s.id AS subscription, n.id FROM free s, LATERAL (${NEXT}) n)
+  ${MARK}`;
+const CLAIM_OF = `WITH free AS (SELECT s.id FROM subscriptions s WHERE s.id = $3::uuid AND s.enabled FOR UPDATE SKIP LOCKED),
+  turn AS (SELECT s.id AS subscription, n.id FROM free s, LATERAL (${NEXT}) n)
+  ${MARK}`;
+
+async function attempt(
+  deps: DeliveryDeps,
+  claimed: Claimed,
+  signal: AbortSignal,
+): Promise<Outcome & { ms: number }> {
+  const began = deps.clock.monotonic();
+  const outcome = await send(deps, claimed, signal);
+  return { ...outcome, ms: Math.round(deps.clock.monotonic() - began) };
+}
+
+const withheld = (error: string): Outcome => ({
+  ok: false,
+  status: null,
+  error,
+  retryAfterMs: null,
+  final: false,
+  gone: false,
+});
+
+async function send(deps: DeliveryDeps, claimed: Claimed, signal: AbortSignal): Promise<Outcome> {
+  const { db, keyring, clock } = deps;
+  try {
+    if (claimed.kind === 'email') {
+      const server = await readMailServer(db, keyring);
+      if (!server) return withheld('no mail server is set');
+      return await sendMail(server, claimed.addresses, claimed.id, claimed.payload);
+    }
+    const { sealed, keyId, subscription: id } = claimed;
+    const now = clock.now();
+    const secrets = sealed && keyId ? secretsOf(keyring, { id, sealed, keyId }, now) : [];
+    return await postWebhook({
+      id: claimed.id,
+      url: claimed.url ?? '',
+      allowPrivate: claimed.allowPrivate,
+      secrets,
+      payload: claimed.payload,
+      now,
+      signal,
+    });
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    return withheld(`its secret cannot be opened any more (${error.message}): give it a new one`);
+  }
+}
+
+/** Writes down what came of an attempt. */
+async function settle(
+  deps: DeliveryDeps,
+  claimed: Claimed,
+  outcome: Outcome & { ms: number },
+): Promise<void> {
+  const { db, clock, log } = deps;
+  const now = clock.now();
+  const next =
+    outcome.ok || outcome.final
+      ? null
+      : nextAttempt({
+          attempts: claimed.attempts,
+          begunAt: claimed.begunAt.getTime(),
+          now,
+          retryAfterMs: outcome.retryAfterMs,
+          random: Math.random(),
+        });
+  const status = outcome.ok ? 'delivered' : next === null ? 'failed' : 'queued';
+  const entry = { at: Math.floor(now / 1000), status: outcome.status, error: outcome.error, ms: outcome.ms };
+  if (!outcome.ok)
+    log.info(
+      { delivery: claimed.id, subscription: claimed.name, error: outcome.error, again: next !== null },
+      'not delivered',
+    );
+  await db.transaction(async (sql) => {
+    await sql.query(
+      `UPDATE deliveries SET status = $3, next_at = $4, claimed_until = NULL, response_status = $5, error = $6,
+         finished_at = $7, log = CASE WHEN jsonb_array_length(log) < ${LOG_MOST} THEN log || $8::jsonb ELSE log END
+       WHERE id = $1::uuid AND attempts = $2 AND status = 'queued'`,
+      [
+        claimed.id,
+        claimed.attempts,
+        status,
+        next === null ? null : new Date(next),
+        outcome.status,
+        outcome.error,
+        next === null ? new Date(now) : null,
+        JSON.stringify([entry]),
+      ],
+    );
+    await sql.query(
+      outcome.ok
+        ? 'UPDATE subscriptions SET failing_since = NULL, last_delivered_at = $2 WHERE id = $1::uuid'
+        : 'UPDATE subscriptions SET failing_since = coalesce(failing_since, $2) WHERE id = $1::uuid',
+      [claimed.subscription, new Date(now)],
+    );
+    const since = claimed.failingSince?.getTime() ?? now;
+    const long = !outcome.ok && now - since >= DISABLE_MS;
+    if (long || outcome.gone) await disable(deps, sql, claimed, outcome, now);
+  });
+}
+
+/** Nobody hears it any more: people are told by an event instead. */
+async function disable(
+  { raise }: DeliveryDeps,
+  sql: Sql,
+  { subscription, name, siteId }: Claimed,
+  { gone, error }: Outcome,
+  now: number,
+): Promise<void> {
+  const reason = gone ? error : `nothing was delivered for ${DISABLE_MS / 3600_000} hours: ${error}`;
+  const rows = await sql.query(
+    'UPDATE subscriptions SET enabled = false, disabled_reason = $2 WHERE id = $1::uuid AND enabled RETURNING 1',
+    [subscription, reason],
+  );
+  // A test is about no site, and who made it looks on.
+  if (rows.length === 0 || siteId === null) return;
+  const change: Change = {
+    kind: 'subscription.disabled',
+    siteId,
+    at: now,
+    subscriptionId: subscription,
+    name,
+    reason,
+  };
+  await raise(sql, [change]);
+}
+
+/** Gives up what nobody fetched within its day, and forgets what is old. */
+async function sweep(sql: Sql, now: number): Promise<void> {
+  await sql.query(
+    `UPDATE deliveries SET status = 'failed', next_at = NULL, finished_at = $1::timestamptz,
+       error = CASE WHEN error = '' THEN 'its subscription was disabled for a day' ELSE error END
+     WHERE id IN (SELECT id FROM deliveries WHERE status = 'queued' AND begun_at < $2::timestamptz
+       AND (claimed_until IS NULL OR claimed_until < $1::timestamptz) LIMIT ${SWEEP_MOST})`,
+    [new Date(now), new Date(now - GIVE_UP_MS - SWEEP_MS)],
+  );
+  await sql.query(
+    `DELETE FROM deliveries WHERE id IN (
+       SELECT id FROM deliveries WHERE status <> 'queued' AND created_at < $1::timestamptz LIMIT ${SWEEP_MOST})`,
+    [new Date(now - KEPT_MS)],
+  );
+}

@@ -1,0 +1,65 @@
+/** What is sealed of subscriptions and of the mail server. */
+import { Secret } from '@rollcall/shared/secret';
+import { z } from 'zod';
+import type { Keyring } from '../kernel/keyring.ts';
+import type { Sql } from '../kernel/sql.ts';
+import type { MailServer } from './send.ts';
+import { newSecret } from './signature.ts';
+
+/** A secret that was replaced signs along this long. */
+const OLD_MS = 24 * 3600_000;
+
+const hookSecrets = z.object({
+  current: z.string(),
+  previous: z.string().optional(),
+  /** Unix milliseconds. */
+  previousUntil: z.number().optional(),
+});
+type HookSecrets = z.infer<typeof hookSecrets>;
+
+export interface SealedRow {
+  id: string;
+  sealed: Uint8Array;
+  keyId: string;
+}
+
+const place = (id: string) => ({ table: 'subscriptions', row: id });
+
+/** A new secret of a webhook, sealed. With `row` it replaces that one's. */
+export function makeSecret(keyring: Keyring, id: string, now: number, row?: SealedRow) {
+  const secret = newSecret();
+  const before = row && open(keyring, row);
+  const parts: HookSecrets = {
+    current: secret,
+    ...(before && { previous: before.current, previousUntil: now + OLD_MS }),
+  };
+  return { secret, ...keyring.seal(place(id), JSON.stringify(parts)) };
+}
+
+const open = (keyring: Keyring, { id, keyId, sealed }: SealedRow): HookSecrets =>
+  hookSecrets.parse(JSON.parse(keyring.open(place(id), keyId, sealed)));
+
+/** The secrets that sign now, the newest first. @throws SealBroken */
+export function secretsOf(keyring: Keyring, row: SealedRow, now: number): string[] {
+  const { current, previous, previousUntil = 0 } = open(keyring, row);
+  return previous !== undefined && now < previousUntil ? [current, previous] : [current];
+}
+
+export const MAIL_PLACE = { table: 'mail_settings', row: 'mail' };
+
+/** The mail server; null while none is set. @throws SealBroken */
+export async function readMailServer(sql: Sql, keyring: Keyring): Promise<MailServer | null> {
+  const [row] = await sql.query<
+    Omit<MailServer, 'password' | 'from'> & {
+      sender: string;
+      sealed: Uint8Array | null;
+      keyId: string | null;
+    }
+  >(
+    `SELECT host, port, security, "user", sender, sealed, key_id AS "keyId" FROM mail_settings WHERE host <> ''`,
+  );
+  if (!row) return null;
+  const { sealed, keyId, sender, ...server } = row;
+  const password = sealed && keyId ? new Secret(keyring.open(MAIL_PLACE, keyId, sealed)) : null;
+  return { ...server, from: sender, password };
+}

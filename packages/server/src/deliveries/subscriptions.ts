@@ -1,0 +1,301 @@
+/** Subscriptions as people manage them. Secrets go out once and never again. */
+import {
+  type Subscription,
+  type SubscriptionRequest,
+  subscriptionRequest,
+} from '@rollcall/shared/api/deliveries';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { uniqueViolation } from '../kernel/db.ts';
+import { type Actor, type Handlers, sees, visibleSites } from '../kernel/handler.ts';
+import { orderBy, page, unix } from '../kernel/page.ts';
+import { invalid, notFound, Problem } from '../kernel/problem.ts';
+import type { Sql } from '../kernel/sql.ts';
+import type { DeliveryDeps } from './deps.ts';
+import { DELIVERY_COLUMNS, DELIVERY_FROM } from './log.ts';
+import type { Payload } from './message.ts';
+import { makeSecret, type SealedRow } from './secrets.ts';
+import { parseTarget, TargetRefused } from './target.ts';
+
+/** Every case that turns looks through all of them. */
+const SUBSCRIPTIONS_MOST = 200;
+
+const COLUMNS = `s.id, s.name, s.kind, s.url, s.addresses, s.types, s.severity, s.all_sites AS "allSites",
+  s.site_ids AS "siteIds", s.allow_private AS "allowPrivate", s.enabled, s.disabled_reason AS "disabledReason",
+  ${unix('s.failing_since')} AS "failingSince", ${unix('s.last_delivered_at')} AS "lastDeliveredAt",
+  (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued') AS waiting,
+  ${unix('s.created_at')} AS "createdAt"`;
+/** What a subscription is about must all be visible: what it is told of goes to whoever reads the log. */
+const VISIBLE = '($1::uuid[] IS NULL OR (NOT s.all_sites AND s.site_ids <@ $1))';
+const ORDERS = { name: 'lower(s.name)', createdAt: 's.created_at' };
+
+type Ids =
+  | 'subscriptions.list'
+  | 'subscriptions.get'
+  | 'subscriptions.create'
+  | 'subscriptions.update'
+  | 'subscriptions.delete'
+  | 'subscriptions.rotate'
+  | 'subscriptions.test';
+
+export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps): Handlers<Ids> {
+  const read = async (sql: Sql, actor: Actor, id: string): Promise<Subscription> => {
+    const [row] = await sql.query<Subscription>(
+      `SELECT ${COLUMNS} FROM subscriptions s WHERE ${VISIBLE} AND s.id = $2::uuid`,
+      [visibleSites(actor), id],
+    );
+    if (!row) throw notFound('subscription');
+    return row;
+  };
+  const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw uniqueViolation(error)
+        ? new Problem('conflict', `there is a subscription ${name} already`)
+        : error;
+    }
+  };
+  const deed = <T>(
+    { actor, address }: { actor: Actor; address: string },
+    action: string,
+    name: string,
+    work: (sql: Sql) => Promise<T>,
+    detail: Record<string, unknown> = {},
+  ): Promise<T> =>
+    unique(name, () =>
+      db.transaction(async (sql) => {
+        const done = await work(sql);
+        await audit(sql, { actor, address, action, subject: `subscription ${name}`, detail });
+        return done;
+      }),
+    );
+
+  return {
+    'subscriptions.list': async ({ actor, query }) =>
+      page<Subscription>(db, {
+        columns: COLUMNS,
+        from: 'subscriptions s',
+        where: VISIBLE,
+        order: `${orderBy(query.sort ?? 'name', ORDERS)}, s.id`,
+        params: [visibleSites(actor)],
+        page: query.page,
+        pageSize: query.pageSize,
+      }),
+
+    'subscriptions.get': async ({ actor, params }) => ({ data: await read(db, actor, params.id) }),
+
+    'subscriptions.create': async (call) => {
+      const { actor, body } = call;
+      const id = uuidv7(clock.now());
+      checkTarget(actor, body);
+      const sealed = body.kind === 'webhook' ? makeSecret(keyring, id, clock.now()) : null;
+      const data = await deed(call, 'subscription.create', body.name, async (sql) => {
+        const { allSites, siteIds } = await about(sql, actor, body);
+        const [{ n } = { n: 0 }] = await sql.query<{ n: number }>('SELECT count(*) AS n FROM subscriptions');
+        if (n >= SUBSCRIPTIONS_MOST)
+          throw new Problem('conflict', `there are ${SUBSCRIPTIONS_MOST} subscriptions; delete some`);
+        await sql.query(
+          `INSERT INTO subscriptions (id, name, kind, url, addresses, types, severity, all_sites, site_ids,
+             allow_private, enabled, sealed, key_id, created_by, created_at)
+           VALUES ($1, $2, $3, $4, $5::text[], $6::text[], $7, $8, $9::uuid[], $10, $11, $12, $13, $14, $15)`,
+          [
+            id,
+            body.name,
+            body.kind,
+            body.kind === 'webhook' ? body.url : null,
+            body.kind === 'email' ? body.addresses : [],
+            body.types,
+            body.severity,
+            allSites,
+            siteIds,
+            body.kind === 'webhook' && body.allowPrivate,
+            body.enabled,
+            sealed?.sealed ?? null,
+            sealed?.keyId ?? null,
+            actor.userId,
+            new Date(clock.now()),
+          ],
+        );
+        return read(sql, actor, id);
+      });
+      return {
+        data,
+        extra: { secret: sealed?.secret ?? null },
+        headers: { Location: `/api/subscriptions/${id}` },
+      };
+    },
+
+    'subscriptions.update': async (call) => {
+      const { actor, params, body } = call;
+      const before = await read(db, actor, params.id);
+      const after = changed(before, body);
+      checkTarget(actor, after, before);
+      const fields = Object.keys(body);
+      const data = await deed(
+        call,
+        'subscription.update',
+        after.name,
+        async (sql) => {
+          const { allSites, siteIds } = await about(sql, actor, after);
+          // Whoever sets it right lets it begin anew.
+          const anew = body.enabled === true || body.url !== undefined;
+          await sql.query(
+            `UPDATE subscriptions SET name = $2, url = $3, addresses = $4::text[], types = $5::text[], severity = $6,
+               all_sites = $7, site_ids = $8::uuid[], allow_private = $9, enabled = $10,
+               disabled_reason = CASE WHEN $11 THEN '' ELSE disabled_reason END,
+               failing_since = CASE WHEN $11 THEN NULL ELSE failing_since END
+             WHERE id = $1::uuid`,
+            [
+              params.id,
+              after.name,
+              after.kind === 'webhook' ? after.url : null,
+              after.kind === 'email' ? after.addresses : [],
+              after.types,
+              after.severity,
+              allSites,
+              siteIds,
+              after.kind === 'webhook' && after.allowPrivate,
+              after.enabled,
+              anew,
+            ],
+          );
+          return read(sql, actor, params.id);
+        },
+        { fields },
+      );
+      return { data };
+    },
+
+    'subscriptions.delete': async (call) => {
+      const { name } = await read(db, call.actor, call.params.id);
+      await deed(call, 'subscription.delete', name, (sql) =>
+        sql.query('DELETE FROM subscriptions WHERE id = $1::uuid', [call.params.id]),
+      );
+      return { data: null };
+    },
+
+    'subscriptions.rotate': async (call) => {
+      const { actor, params } = call;
+      const { name, kind } = await read(db, actor, params.id);
+      if (kind !== 'webhook') throw new Problem('conflict', 'only a webhook has a secret');
+      return deed(call, 'subscription.rotate', name, async (sql) => {
+        const [row] = await sql.query<SealedRow>(
+          'SELECT id, sealed, key_id AS "keyId" FROM subscriptions WHERE id = $1::uuid FOR UPDATE',
+          [params.id],
+        );
+        if (!row) throw notFound('subscription');
+        const { secret, sealed, keyId } = makeSecret(keyring, params.id, clock.now(), row);
+        await sql.query('UPDATE subscriptions SET sealed = $2, key_id = $3 WHERE id = $1::uuid', [
+          params.id,
+          sealed,
+          keyId,
+        ]);
+        return { data: await read(sql, actor, params.id), extra: { secret } };
+      });
+    },
+
+    'subscriptions.test': async (call) => {
+      const { actor, params } = call;
+      const { name } = await read(db, actor, params.id);
+      const now = clock.now();
+      const id = uuidv7(now);
+      const data = await deed(call, 'subscription.test', name, async (sql) => {
+        // Locked against a delete at the same moment.
+        const kept = await sql.query('SELECT 1 FROM subscriptions WHERE id = $1::uuid FOR KEY SHARE', [
+          params.id,
+        ]);
+        if (kept.length === 0) throw notFound('subscription');
+        await sql.query(
+          `INSERT INTO deliveries (id, subscription_id, type, payload, status, next_at, begun_at, created_at)
+           VALUES ($1, $2, 'test', $3::jsonb, 'queued', $4, $4, $4)`,
+          [id, params.id, JSON.stringify(testPayload(now)), new Date(now)],
+        );
+        const [row] = await sql.query<Record<string, unknown>>(
+          `SELECT ${DELIVERY_COLUMNS} FROM ${DELIVERY_FROM} WHERE d.id = $1::uuid`,
+          [id],
+        );
+        return row;
+      });
+      return { data: data as never };
+    },
+  };
+}
+
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+const testPayload = (now: number): Payload => ({
+  type: 'test',
+  timestamp: Math.floor(now / 1000),
+  data: {
+    case: {
+      id: NOBODY,
+      number: 0,
+      siteId: NOBODY,
+      title: 'This is a test',
+      status: 0,
+      severity: 5,
+      priority: 4,
+      assignee: null,
+      tags: [],
+      eventCount: 0,
+      openEventCount: 0,
+      rootDeviceId: null,
+      createdAt: Math.floor(now / 1000),
+      resolvedAt: null,
+    },
+    site: { id: NOBODY, name: 'Test' },
+    events: [],
+  },
+});
+
+/** A subscription after a change, checked like a new one: what belongs to another kind is refused. */
+function changed(before: Subscription, change: Record<string, unknown>): SubscriptionRequest {
+  const { name, kind, url, addresses, types, severity, allSites, siteIds, allowPrivate, enabled } = before;
+  const result = subscriptionRequest.safeParse({
+    ...{ kind, name, types, severity, enabled, siteIds },
+    // Naming sites is to be about these.
+    ...(change.siteIds === undefined || change.allSites !== undefined ? { allSites } : {}),
+    ...(kind === 'webhook' ? { url, allowPrivate } : { addresses }),
+    ...change,
+  });
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  if (issue?.code === 'unrecognized_keys')
+    throw invalid(
+      issue.keys.join(', '),
+      kind === 'webhook' ? 'means nothing for a webhook' : 'means nothing for e-mail',
+    );
+  throw invalid(issue?.path.join('.') ?? '', issue?.message ?? '');
+}
+
+/** @throws Problem where the target may not be reached, or the caller may not allow it. */
+function checkTarget(actor: Actor, draft: SubscriptionRequest, before?: Subscription): void {
+  if (draft.kind !== 'webhook') return;
+  if (draft.allowPrivate && actor.sites !== 'all' && (!before?.allowPrivate || before.url !== draft.url))
+    throw new Problem(
+      'forbidden',
+      'private targets: only an administrator who sees every site may allow them',
+    );
+  try {
+    parseTarget(draft.url, draft.allowPrivate);
+  } catch (error) {
+    throw error instanceof TargetRefused ? invalid('url', error.message) : error;
+  }
+}
+
+/** The sites it is about, as they are stored; one about nothing is a mistake. */
+async function about(
+  sql: Sql,
+  actor: Actor,
+  draft: { allSites?: boolean | undefined; siteIds: readonly string[] },
+): Promise<{ allSites: boolean; siteIds: string[] }> {
+  const siteIds = [...new Set(draft.siteIds)];
+  const allSites = draft.allSites ?? siteIds.length === 0;
+  if (!allSites && siteIds.length === 0) throw invalid('siteIds', 'name at least one site, or set allSites');
+  if (allSites && actor.sites !== 'all')
+    throw new Problem('forbidden', 'about all sites: only an administrator who sees every site may do this');
+  if (siteIds.some((site) => !sees(actor, site)))
+    throw new Problem('forbidden', 'about a site that you have no access to');
+  const known = await sql.query('SELECT id FROM sites WHERE id = ANY($1::uuid[])', [siteIds]);
+  if (known.length < siteIds.length) throw invalid('siteIds', 'names a site that does not exist');
+  return { allSites, siteIds: allSites ? [] : siteIds };
+}

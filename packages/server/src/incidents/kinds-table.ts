@@ -1,0 +1,53 @@
+/** The kinds of events as a table for the documentation, out of the data that decides. */
+import { Severity } from '@rollcall/shared/model';
+import { type EventCode, KINDS, kindOf } from './kinds.ts';
+
+const severityName = (code: number): string =>
+  Object.entries(Severity).find(([, value]) => value === code)?.[0] ?? String(code);
+
+/** 20 s, 5 min, 7 d. */
+function span(ms: number | undefined): string {
+  if (!ms) return '–';
+  const units: [string, number][] = [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['min', 60_000],
+  ];
+  const [unit, size] = units.find(([, each]) => ms % each === 0) ?? ['s', 1_000];
+  return `${ms / size} ${unit}`;
+}
+
+const CASES = { opens: 'opens one', joins: 'joins one', none: 'none' } as const;
+const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ') || '–';
+
+/** Markdown. */
+export function kindsTable(): string {
+  const rows = (Object.keys(KINDS) as EventCode[]).map((name) => {
+    const kind = kindOf(name);
+    const silenced = [
+      ...(kind.silencedBy ?? []),
+      ...(kind.shadowed ? ['a device before it that is down'] : []),
+    ];
+    return [
+      `\`${name}\``,
+      severityName(kind.severity),
+      kind.about,
+      code(Object.keys(kind.opens)),
+      kind.clears ? code(Object.keys(kind.clears)) : `by itself after ${span(kind.expiresMs)}`,
+      span(kind.holdMs),
+      silenced.join(', ') || '–',
+      CASES[kind.cases],
+    ];
+  });
+  const head = [
+    'kind',
+    'severity',
+    'what it means',
+    'opened by',
+    'cleared by',
+    'held',
+    'silenced by',
+    'case',
+  ];
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

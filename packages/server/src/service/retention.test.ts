@@ -1,0 +1,74 @@
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, describe, expect, it } from 'vitest';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { addSite, insert } from '../testing/rows.ts';
+import { forget } from './retention.ts';
+
+afterAll(closeDatabases);
+
+describe.each(databases())('retention on %s', (_name, open) => {
+  it('forgets what is old and over, and nothing else', async () => {
+    const db = await open();
+    const site = await addSite(db, 'a');
+    const now = Date.parse('2026-11-20T12:00:00Z');
+    const ago = (days: number) => new Date(now - days * 86_400_000).toISOString();
+    const scan = (name: string, days: number | null, status: string) => ({
+      ...{
+        id: uuidv7(),
+        site_id: site,
+        targets: name,
+        profile: 'ping',
+        settings: {},
+        addresses_total: 1,
+        status,
+      },
+      ...{
+        finished_at: days === null ? null : ago(days),
+        created_at: ago(200),
+        devices_new: 0,
+        devices_changed: 0,
+      },
+      ...{ created_by_name: '', status_reason: '' },
+    });
+    const [old, kept, running, last] = [
+      scan('old', 91, 'completed'),
+      scan('kept', 89, 'completed'),
+      scan('running', null, 'running'),
+      scan('last', 120, 'failed'),
+    ];
+    await insert(db, 'scans', [old, kept, running, last]);
+    await insert(db, 'schedules', [
+      {
+        id: uuidv7(),
+        site_id: site,
+        name: 's',
+        targets: '',
+        profile: 'ping',
+        cron: '0 2 * * *',
+        timezone: 'UTC',
+        enabled: false,
+        created_at: ago(1),
+        last_scan_id: last.id,
+      },
+    ]);
+    for (const days of [399, 401])
+      await insert(db, 'audit', [
+        {
+          id: uuidv7(),
+          at: ago(days),
+          actor: 'ada',
+          action: `${days}`,
+          subject: '',
+          address: '',
+          detail: {},
+        },
+      ]);
+    const forgotten = await forget({ db, clock: { now: () => now } as never });
+    expect(forgotten).toEqual({ scans: 1, audit: 1 });
+    expect(
+      (await db.query<{ targets: string }>('SELECT targets FROM scans ORDER BY 1')).map((r) => r.targets),
+    ).toEqual(['kept', 'last', 'running']);
+    expect(await db.query('SELECT action FROM audit')).toEqual([{ action: '399' }]);
+    expect(await forget({ db, clock: { now: () => now } as never })).toEqual({});
+  });
+});

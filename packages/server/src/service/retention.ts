@@ -1,0 +1,50 @@
+/** What is forgotten by age. Events and cases have rules of their own; deliveries and sessions are purged where they live. */
+import type { Clock } from '@rollcall/shared/clock';
+import type { Database } from '../kernel/db.ts';
+
+interface Rule {
+  table: string;
+  /** Over `t`, with `$1` as the moment before which it is forgotten. */
+  where: string;
+  days: number;
+}
+
+export const RULES: readonly Rule[] = [
+  // Jobs go with their scan. The last scan of a schedule stays: it says how the schedule does.
+  {
+    table: 'scans',
+    where: `t.finished_at < $1 AND t.status IN ('completed', 'partial', 'failed', 'cancelled')
+      AND NOT EXISTS (SELECT 1 FROM schedules s WHERE s.last_scan_id = t.id)`,
+    days: 90,
+  },
+  // A year and what an audit of that year takes.
+  { table: 'audit', where: 't.at < $1', days: 400 },
+  { table: 'dead_letters', where: 't.at < $1', days: 30 },
+  { table: 'gaps', where: 't.at < $1', days: 90 },
+  { table: 'maintenance_windows', where: 't.over_at < $1', days: 90 },
+];
+
+const DAY_MS = 86_400_000;
+/** Rows per statement: a bound for its locks. */
+const BATCH = 5_000;
+/** Statements per table and round; the rest comes with the next. */
+const BATCHES = 20;
+
+/** Deletes what is too old. @returns rows deleted, by table. */
+export async function forget({ db, clock }: { db: Database; clock: Clock }): Promise<Record<string, number>> {
+  const forgotten: Record<string, number> = {};
+  for (const { table, where, days } of RULES) {
+    const before = new Date(clock.now() - days * DAY_MS);
+    let gone = 0;
+    for (let i = 0; i < BATCHES; i++) {
+      const rows = await db.query(
+        `DELETE FROM ${table} WHERE ctid IN (SELECT t.ctid FROM ${table} t WHERE ${where} LIMIT ${BATCH}) RETURNING 1`,
+        [before],
+      );
+      gone += rows.length;
+      if (rows.length < BATCH) break;
+    }
+    if (gone > 0) forgotten[table] = gone;
+  }
+  return forgotten;
+}

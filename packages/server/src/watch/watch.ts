@@ -1,0 +1,127 @@
+/**
+ * The watch: which devices the collectors of a site observe all the time, and with what. The list of each is computed
+ * anew whenever something about it changed (triggers say so by NOTIFY) and told as the difference.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { siteSettings } from '@rollcall/shared/api/sites';
+import { parseAddress, type Range } from '@rollcall/shared/ip';
+import {
+  PROTOCOL_WATCHES,
+  WATCH_MOST,
+  type WatchTarget,
+  type WireCredential,
+} from '@rollcall/shared/protocol';
+import { parseTargets } from '@rollcall/shared/targets';
+import type { Logger } from 'pino';
+import type { Database } from '../kernel/db.ts';
+import { differenceOf, type Told, type Wanted, type WatchMessage } from './difference.ts';
+import { watcherOf } from './share.ts';
+
+/** Between two pings of a device, and two SNMP readings, where the site says nothing. */
+const ICMP_SECONDS = 15;
+const SNMP_SECONDS = 60;
+const SNMP_PORT = 161;
+
+export interface WatchDeps {
+  db: Database;
+  log: Logger;
+  /** Credentials that may be used at a site, opened. */
+  credentialsOf(siteId: string): Promise<readonly WireCredential[]>;
+}
+
+interface Collector {
+  id: string;
+  siteId: string;
+}
+
+/** What one connection is told about the watch: the whole list first, then what changed since; perhaps nothing. */
+export type WatchList = () => Promise<readonly WatchMessage[]>;
+
+export function createWatch({ db, log, credentialsOf }: WatchDeps) {
+  /** Digests of secrets are kept for the life of a connection: keyed, so that they are of no use elsewhere. */
+  const salt = randomBytes(32);
+  const digest = (credential: WireCredential): string =>
+    createHash('sha256').update(salt).update(JSON.stringify(credential)).digest('base64url');
+
+  const wantedOf = async (collector: Collector): Promise<Wanted> => {
+    const { siteId } = collector;
+    const [site] = await db.query<{ settings: unknown; exclude: string[] }>(
+      'SELECT settings, exclude FROM sites WHERE id = $1::uuid',
+      [siteId],
+    );
+    const settings = siteSettings.catch({}).parse(site?.settings ?? {});
+    const own = await shareOf(collector, site?.exclude ?? []);
+    if (own.length > WATCH_MOST)
+      log.warn(
+        { collector: collector.id, devices: own.length, most: WATCH_MOST },
+        'more devices are to be watched than one collector may; add a collector to the site',
+      );
+    const targets = own.slice(0, WATCH_MOST);
+    const used = new Set(targets.map(({ credentialId }) => credentialId));
+    const credentials = (await credentialsOf(siteId)).filter(
+      // A trap of any device of the site may arrive at any of its collectors, and only v3 proves itself by a user.
+      ({ id, version }) => used.has(id) || version === 'v3',
+    );
+    return {
+      targets,
+      credentials,
+      intervals: {
+        icmpMs: (settings.watchIcmpSeconds ?? ICMP_SECONDS) * 1000,
+        snmpMs: (settings.watchSnmpSeconds ?? SNMP_SECONDS) * 1000,
+      },
+      port: settings.snmpPort ?? SNMP_PORT,
+    };
+  };
+
+  const shareOf = async ({ id, siteId }: Collector, exclude: readonly string[]): Promise<WatchTarget[]> => {
+    const rows = await db.query<{ id: string }>(
+      `SELECT id FROM collectors
+       WHERE site_id = $1::uuid AND status = 'active' AND instance IS NOT NULL AND protocol >= ${PROTOCOL_WATCHES}`,
+      [siteId],
+    );
+    const collectors = rows.map((row) => row.id);
+    if (!collectors.includes(id)) return [];
+    const devices = await db.query<{ id: string; address: string; credential: string | null }>(
+      `SELECT id, host(address) AS address, credential_id AS credential FROM devices
+       WHERE site_id = $1::uuid AND monitor AND address IS NOT NULL ORDER BY id`,
+      [siteId],
+    );
+    const never = rangesOf(exclude);
+    return devices
+      .filter((device) => watcherOf(device.id, collectors) === id && !within(device.address, never))
+      .map(({ id: deviceId, address, credential }) => ({
+        deviceId,
+        address,
+        ...(credential === null ? {} : { credentialId: credential }),
+      }));
+  };
+
+  return {
+    /** Begins anew for one connection. Fails with `Problem('unavailable')` while the database is away. */
+    follow: (collector: Collector): WatchList => {
+      let told: Told | null = null;
+      return async () => {
+        const difference = differenceOf(told, await wantedOf(collector), digest);
+        told = difference.told;
+        return difference.messages;
+      };
+    },
+  };
+}
+
+/** The site's exclusions, which were checked when they were written. */
+function rangesOf(exclude: readonly string[]): readonly Range[] {
+  if (exclude.length === 0) return [];
+  const parsed = parseTargets(exclude.join(' '), {
+    max: Number.MAX_SAFE_INTEGER,
+    allowLoopback: true,
+    allowSpecial: true,
+  });
+  return parsed.ok ? parsed.targets.ranges : [];
+}
+
+function within(text: string, ranges: readonly Range[]): boolean {
+  if (ranges.length === 0) return false;
+  const parsed = parseAddress(text);
+  return parsed.ok && ranges.some((range) => range.contains(parsed.value));
+}
