@@ -57,14 +57,16 @@ const GENERATED: Record<string, () => string | Promise<string>> = {
 const sharedData = (): Plugin => ({
   name: 'rollcall-shared-data',
   enforce: 'pre',
-  resolveId: (id) => (id.startsWith('@rollcall/shared/') ? `\0data:${id}` : undefined),
-  load: async (id) => {
-    if (!id.startsWith('\0data:')) return undefined;
-    const module: Record<string, unknown> = await import(id.slice('\0data:'.length));
-    return Object.entries(module)
-      .filter(([, value]) => isPlain(value))
-      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
-      .join('\n');
+  resolveId: { filter: { id: /^@rollcall\/shared\// }, handler: (id) => `\0data:${id}` },
+  load: {
+    filter: { id: /^\0data:/ },
+    handler: async (id) => {
+      const module: Record<string, unknown> = await import(id.slice('\0data:'.length));
+      return Object.entries(module)
+        .filter(([, value]) => isPlain(value))
+        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+        .join('\n');
+    },
   },
 });
 
@@ -77,8 +79,8 @@ const isPlain = (value: unknown): boolean => {
 
 const generated = (): Plugin => ({
   name: 'rollcall-generated',
-  resolveId: (id) => (id in GENERATED ? `\0${id}` : undefined),
-  load: (id) => (id.startsWith('\0') ? GENERATED[id.slice(1)]?.() : undefined),
+  resolveId: { filter: { id: /^virtual:/ }, handler: (id) => (id in GENERATED ? `\0${id}` : undefined) },
+  load: { filter: { id: /^\0virtual:/ }, handler: (id) => GENERATED[id.slice(1)]?.() },
 });
 
 export default defineConfig({

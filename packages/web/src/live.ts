@@ -65,6 +65,23 @@ const isTouched = (pending: Pending) => (query: Query) => {
   return ids === null || one === undefined || ids.has(one);
 };
 
+/** A machine that slept, or was off the network, holds a dead connection for minutes before it notices. */
+const LOOK_MS = 10_000;
+const ASLEEP_MS = 40_000;
+function onReturn(act: () => void): () => void {
+  let looked = Date.now();
+  const timer = setInterval(() => {
+    const now = Date.now();
+    if (now - looked > ASLEEP_MS) act();
+    looked = now;
+  }, LOOK_MS);
+  window.addEventListener('online', act);
+  return () => {
+    clearInterval(timer);
+    window.removeEventListener('online', act);
+  };
+}
+
 /** Opens the stream and keeps `client` fresh until the returned function is called. */
 export function followChanges(client: QueryClient): () => void {
   let pending: Pending = new Map();
@@ -128,8 +145,16 @@ export function followChanges(client: QueryClient): () => void {
     source.addEventListener('resync', () => void client.invalidateQueries());
   };
   open(false);
+  window.addEventListener('offline', stale);
+  const stopLooking = onReturn(() => {
+    source?.close();
+    clearTimeout(retry);
+    open(true);
+  });
 
   return () => {
+    window.removeEventListener('offline', stale);
+    stopLooking();
     clearTimeout(timer);
     clearTimeout(retry);
     source?.close();

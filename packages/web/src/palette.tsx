@@ -2,7 +2,7 @@ import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import { IconArrowRight, IconBriefcase, IconSearch, IconServer } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { ask } from './api.ts';
 import { useMay } from './session.tsx';
 
@@ -34,6 +34,14 @@ const GOALS: readonly Goal[] = [
   { to: '/profile?tab=appearance', label: 'Appearance', description: 'theme, times and time zone' },
 ];
 const LEAST = 2;
+
+/** Enter opens the first of what was found: answers come after the typing, when nothing is selected any more. */
+function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
+  if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+  const dialog = event.currentTarget.closest('[role="dialog"]');
+  if (!dialog?.querySelector('[data-selected]'))
+    dialog?.querySelector<HTMLElement>('.mantine-Spotlight-action')?.click();
+}
 
 /** Command palette: pages and actions by name, devices and cases by whatever their lists can be searched by. */
 export function Palette() {
@@ -100,6 +108,7 @@ export function Palette() {
         leftSection: <IconSearch size={16} aria-hidden />,
         placeholder: 'Device, address, case, page',
         'aria-label': 'Search everything',
+        onKeyDown: openFirst,
       }}
     />
   );

@@ -1,4 +1,3 @@
-import { useMantineColorScheme } from '@mantine/core';
 import type { Me } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -8,6 +7,7 @@ import { ProblemView } from './components/problem.tsx';
 import { followChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { adopt } from './preferences.ts';
+import { useScheme } from './scheme.ts';
 
 const Person = createContext<Me | undefined>(undefined);
 
@@ -34,7 +34,7 @@ const hint = {
 /** Shows the sign-in until there is a session, then follows what changes. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
-  const { setColorScheme } = useMantineColorScheme();
+  const { setColorScheme } = useScheme();
   const session = useQuery({
     ...ask('session.get', {}),
     enabled: hint.get,

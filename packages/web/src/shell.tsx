@@ -1,6 +1,7 @@
-import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Menu } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { openSpotlight } from '@mantine/spotlight';
+import { Severity } from '@rollcall/shared/model';
 import {
   IconApi,
   IconBriefcase,
@@ -32,6 +33,7 @@ import { absolute, useNow } from './components/time.tsx';
 import { useLive } from './live.ts';
 import { Palette } from './palette.tsx';
 import { prefer, usePreferences } from './preferences.ts';
+import { useScheme } from './scheme.ts';
 import { useMay, useMe } from './session.tsx';
 import classes from './shell.module.css';
 
@@ -108,10 +110,10 @@ export function Shell() {
         <Outlet />
       </main>
       {kiosk && (
-        <div className={classes.kiosk}>
+        <footer className={classes.kiosk}>
           <LiveMark />
           <Clock />
-        </div>
+        </footer>
       )}
       <Palette />
     </div>
@@ -217,7 +219,13 @@ function useOpenCount(of: Place['open']): number {
   const { data } = useQuery({ ...ask('summary.get', {}), enabled: of !== undefined });
   if (!data || !of) return 0;
   const { events, cases } = data.data;
-  return of === 'events' ? events.open : cases.open + cases.investigating;
+  // As many as the page behind it lists: what is wrong, not what is merely new.
+  if (of === 'events')
+    return events.bySeverity.reduce(
+      (sum, { severity, open }) => (severity < Severity.info ? sum + open : sum),
+      0,
+    );
+  return cases.open + cases.investigating;
 }
 
 function LiveMark() {
@@ -250,7 +258,7 @@ function PersonMenu() {
   const { user } = useMe();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { colorScheme, setColorScheme } = useScheme();
   const signOut = async () => {
     await call('session.delete', {}).catch(() => undefined);
     await client.invalidateQueries({ queryKey: ['session'] });

@@ -42,15 +42,14 @@ export function ColumnsMenu<T>({
         {all.slice(1).map((column) => {
           const on = ids.includes(column.id);
           return (
-            <Menu.Item
+            <Menu.CheckboxItem
               key={column.id}
-              role="menuitemcheckbox"
-              aria-checked={on}
-              leftSection={<IconCheck size={13} style={{ visibility: on ? 'visible' : 'hidden' }} />}
-              onClick={() => onChoose(on ? ids.filter((id) => id !== column.id) : [...ids, column.id])}
+              checked={on}
+              checkIcon={<IconCheck size={13} aria-hidden />}
+              onChange={() => onChoose(on ? ids.filter((id) => id !== column.id) : [...ids, column.id])}
             >
               {column.title}
-            </Menu.Item>
+            </Menu.CheckboxItem>
           );
         })}
         <Menu.Divider />

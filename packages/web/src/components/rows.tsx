@@ -29,6 +29,8 @@ export interface Column<T> {
   /** Field for `sort`, when the operation can order by it. */
   sort?: string;
   numeric?: boolean;
+  /** What stands in it speaks for itself: the title is for those who hear the table. */
+  untitled?: boolean;
   /** Shown where there is little room, too. */
   narrow?: boolean;
   /** Shown only when somebody asks for it. */
@@ -86,15 +88,22 @@ export function Rows<T>({
   const id = useId();
   const narrow = useNarrow();
   const columns = useMemo(() => (narrow ? all.filter((column) => column.narrow) : all), [all, narrow]);
-  const entry = `${useLocation({ select: (location) => location.state.__TSR_key })} ${label} ${source.key}`;
-  const [focus, setFocus] = useState(() => places.get(entry)?.focus ?? -1);
+  const here = `${useLocation({ select: (location) => location.state.__TSR_key })} ${label}`;
+  const path = useLocation({ select: (location) => location.pathname });
+  const home = useRef(path);
+  const entry = useRef(here);
+  // On the way to another page the address changes before this list goes.
+  useEffect(() => {
+    if (path === home.current) entry.current = here;
+  }, [here, path]);
+  const [focus, setFocus] = useState(() => places.get(entry.current)?.focus ?? -1);
   const count = source.total ?? 0;
 
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => (narrow ? ROW.narrow : ROW.wide),
-    initialOffset: () => places.get(entry)?.offset ?? 0,
+    initialOffset: () => places.get(entry.current)?.offset ?? 0,
     overscan: 10,
   });
   const visible = virtual.getVirtualItems();
@@ -110,13 +119,12 @@ export function Rows<T>({
     scroller.current?.scrollTo({ top: 0 });
     setFocus(-1);
   }, [key]);
-  const place = useRef({ entry, focus });
-  place.current = { entry, focus };
+  const left = useRef(focus);
+  left.current = focus;
   useEffect(() => {
     const element = scroller.current;
     return () => {
-      const { entry, focus } = place.current;
-      if (element) places.set(entry, { offset: element.scrollTop, focus });
+      if (element) places.set(entry.current, { offset: element.scrollTop, focus: left.current });
     };
   }, []);
 
@@ -240,7 +248,7 @@ function Head<T>({
                   <span aria-hidden>{order === 'ascending' ? '↑' : order === 'descending' ? '↓' : ''}</span>
                 </button>
               ) : (
-                column.title
+                <span className={column.untitled ? 'hidden' : undefined}>{column.title}</span>
               )}
             </div>
           );

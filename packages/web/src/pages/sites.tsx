@@ -77,7 +77,8 @@ export function Sites() {
     },
     {
       id: 'menu',
-      title: '',
+      title: 'Actions',
+      untitled: true,
       width: '28px',
       narrow: true,
       value: () => '',

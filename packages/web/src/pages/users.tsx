@@ -85,7 +85,8 @@ export function Users() {
     },
     {
       id: 'menu',
-      title: '',
+      title: 'Actions',
+      untitled: true,
       width: '28px',
       narrow: true,
       value: () => '',

@@ -17,6 +17,13 @@ type Filters = Record<string, string | undefined>;
 
 /** Newest of each status on the board; the list has the rest. */
 const SHOWN = 50;
+/** What belongs into a lane, told where it is empty; by status. */
+const MEANINGS = [
+  'A case opens by itself when events of something wrong belong together. “New case” opens one by hand, and so does “Make a case” on any event.',
+  'Somebody is at work on these. Drag a card here, or choose the status on the case’s page.',
+  'Put right, and watched for a while. When its events come back, the case goes back to investigating.',
+  'Done. Closed cases stay here to be found again.',
+];
 const DRAGGED = 'application/x-rollcall-case';
 
 /** Cases by status; a card is moved by dragging it, or by the status on the case's own page. */
@@ -80,6 +87,9 @@ function BoardColumn({
         </h2>
         <span className="quiet">{total.toLocaleString('en')}</span>
       </header>
+      {total === 0 && cases.data && !Object.values(filters).some(Boolean) && (
+        <p className={classes.meaning}>{MEANINGS[status]}</p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to do that */}
       <ul className={classes.cards} tabIndex={0} aria-label={`Cards: ${name}`}>
         {items.map((one) => (

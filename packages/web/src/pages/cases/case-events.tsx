@@ -113,7 +113,7 @@ function EventRow({
             size="compact-xs"
             variant="subtle"
             loading={acknowledge.pending}
-            onClick={() => void acknowledge.run({ params })}
+            onClick={() => void acknowledge.run({ params, body: {} })}
           >
             Acknowledge
           </Button>

@@ -211,11 +211,21 @@ function CaseList({
         onSort={(sort) => change({ sort })}
         onOpen={(one) => void navigate({ to: '/cases/$id', params: { id: one.id } })}
         rowKey={(one) => one.id}
-        empty={<Empty title="No case fits">Cases open by themselves when events belong together.</Empty>}
+        empty={<NoCases filtered={Object.values(filters).some(Boolean)} />}
       />
     </Body>
   );
 }
+
+const NoCases = ({ filtered }: { filtered: boolean }) =>
+  filtered ? (
+    <Empty title="No case fits these filters">Clear one of them to see more.</Empty>
+  ) : (
+    <Empty title="No cases yet">
+      A case opens by itself when events of something wrong belong together; “Make a case” on any event opens
+      one by hand.
+    </Empty>
+  );
 
 function Filters({
   search,

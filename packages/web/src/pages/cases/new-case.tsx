@@ -43,7 +43,8 @@ export function NewCase({ opened, onClose, event }: { opened: boolean; onClose: 
       },
     });
     refresh('cases', 'events', 'summary');
-    await navigate({ to: '/cases/$id', params: { id: data.id } });
+    // After the dialog has taken itself out of the address.
+    setTimeout(() => void navigate({ to: '/cases/$id', params: { id: data.id } }));
   };
   return (
     <FormDialog title="New case" opened={opened} onClose={onClose} onSubmit={create} submit="Open the case">

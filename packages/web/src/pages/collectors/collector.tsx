@@ -80,6 +80,20 @@ function CollectorFacts({ collector }: { collector: Collector }) {
         ['Memory', health.rssBytes === null ? null : bytes(health.rssBytes)],
         ['Loop delay', health.loopDelayMs === null ? null : `${health.loopDelayMs.toFixed(1)} ms`],
         [
+          'Watches',
+          health.watch &&
+            `${count(health.watch.targets)} devices: ${count(health.watch.up)} up, ${count(health.watch.down)} down${
+              health.watch.refused > 0 ? `, ${count(health.watch.refused)} refused by its settings` : ''
+            }`,
+        ],
+        [
+          'Traps',
+          health.watch &&
+            (health.watch.traps.port === null
+              ? `none: ${health.watch.traps.reason}`
+              : `${count(health.watch.traps.received)} on port ${health.watch.traps.port}`),
+        ],
+        [
           'Ways to ping',
           health.engines.length > 0 && (
             <span key="engines" className={classes.engines}>

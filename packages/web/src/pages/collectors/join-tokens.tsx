@@ -72,7 +72,8 @@ const COLUMNS: readonly Column<JoinToken>[] = [
   },
   {
     id: 'withdraw',
-    title: '',
+    title: 'Actions',
+    untitled: true,
     width: '80px',
     narrow: true,
     value: () => '',

@@ -41,6 +41,7 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
             description="The collector sweeps and watches there, and nowhere else"
             choices={sites}
             value={siteId}
+            data-autofocus
             onChange={setChosen}
           />
         </Form>
@@ -50,7 +51,7 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
 }
 
 function Command({ made }: { made: Made }) {
-  const { data, token } = made;
+  const { data, token, install } = made;
   // Asked again whenever a collector changes: the one that joins since the token was made is the one waited for.
   const collectors = useQuery(
     ask('collectors.list', { query: { site: data.siteId, sort: '-createdAt', pageSize: 5 } }),
@@ -59,10 +60,14 @@ function Command({ made }: { made: Made }) {
   return (
     <div className={classes.steps}>
       <p>
-        On the host of the new collector, with the package installed, run this as root. It works once, until{' '}
-        <Time at={data.expiresAt} />, and is shown only now.
+        Run this as root on the host of the new collector. It works once, until <Time at={data.expiresAt} />,
+        and is shown only now.
       </p>
-      <CopyField label="Command" text={`rollcall-collector join ${location.origin} ${token}`} />
+      {install !== null && <CopyField label="Install and join, on the host" text={install} />}
+      <CopyField
+        label={install === null ? 'Command' : 'Or, where the collector is installed'}
+        text={`rollcall-collector join ${location.origin} ${token}`}
+      />
       <output className={classes.waiting}>
         {joined ? (
           <>

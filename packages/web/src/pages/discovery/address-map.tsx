@@ -1,4 +1,3 @@
-import { useMantineColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import type { ScanAddress, ScanDetail } from '@rollcall/shared/api/scans';
 import { useQuery } from '@tanstack/react-query';
@@ -7,6 +6,7 @@ import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { call } from '../../api.ts';
 import { Empty } from '../../components/problem.tsx';
 import { useNarrow } from '../../components/rows.tsx';
+import { useScheme } from '../../scheme.ts';
 import { BAND, bandsOf, dotted, ipv4 } from './bands.ts';
 import classes from './discovery.module.css';
 import { lookOf, OUTCOME_LOOKS } from './outcomes.ts';
@@ -37,7 +37,7 @@ export function AddressMap({
   at: number;
   onPick: (address: string) => void;
 }) {
-  const bands = useMemo(() => bandsOf(scan.jobs), [scan.jobs]);
+  const bands = useMemo(() => bandsOf(scan.jobs, scan.targets), [scan.jobs, scan.targets]);
   const scroller = useRef<HTMLDivElement>(null);
   const height = heightFor(bands.length);
   const row = height + AROUND + (useNarrow() ? LABEL : 0);
@@ -151,7 +151,7 @@ function Band({
   const cells = useBand(scanId, band, at, over);
   const { ref, width } = useElementSize<HTMLCanvasElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { colorScheme } = useMantineColorScheme();
+  const { colorScheme } = useScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours change with the scheme
   useEffect(() => {
     if (canvas.current && width > 0) draw(canvas.current, width, height, cells);

@@ -33,15 +33,24 @@ function range(text: string): [first: number, last: number] | null {
   return [first, first + size - 1];
 }
 
-/** First addresses of the bands that jobs lie in, in order, each once. */
-export function bandsOf(jobs: readonly { cidr: string }[]): number[] {
+function bandsWithin(ranges: readonly string[]): Set<number> {
   const bands = new Set<number>();
-  for (const { cidr } of jobs) {
-    const found = range(cidr);
+  for (const text of ranges) {
+    const found = range(text);
     if (!found) continue;
     const [first, last] = found;
     for (let band = Math.floor(first / BAND); band <= Math.floor(last / BAND); band += 1)
       bands.add(band * BAND);
   }
-  return [...bands].sort((a, b) => a - b);
+  return bands;
+}
+
+/**
+ * First addresses of the bands that a scan touches, in order: a job spans from its first address to its last, of which
+ * `targets` may name a few only.
+ */
+export function bandsOf(jobs: readonly { cidr: string }[], targets: string): number[] {
+  const wanted = bandsWithin(targets.split(/[\s,]+/).filter((target) => !target.startsWith('!')));
+  const planned = bandsWithin(jobs.map(({ cidr }) => cidr));
+  return [...planned].filter((band) => wanted.has(band)).sort((a, b) => a - b);
 }

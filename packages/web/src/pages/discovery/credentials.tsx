@@ -70,7 +70,8 @@ export function Credentials({ search }: PartProps) {
     },
     {
       id: 'menu',
-      title: '',
+      title: 'Actions',
+      untitled: true,
       width: '28px',
       narrow: true,
       value: () => '',

@@ -55,6 +55,7 @@ export function ProfileForm({
   const [packets, setPackets] = useState(String(before.rate));
   const [perNet, setPerNet] = useState(String(before.ratePerNet));
   const [dns, setDns] = useState(before.dns);
+  const [follow, setFollow] = useState(before.follow);
   const [exclude, setExclude] = useState(before.exclude.join('\n'));
   const refresh = useRefresh();
   const save = async () => {
@@ -64,6 +65,7 @@ export function ProfileForm({
       rate: rate(packets),
       ratePerNet: rate(perNet),
       dns,
+      follow,
       exclude: exclude.split(/[\s,]+/).filter(Boolean),
     };
     if (profile && !copy)
@@ -130,6 +132,13 @@ export function ProfileForm({
           />
         </Pair>
       </Group>
+      <NumberField
+        path="settings.follow"
+        label="Follow neighbours"
+        description="Rounds in which what LLDP and CDP name is scanned too, inside the site's networks"
+        value={follow}
+        onChange={setFollow}
+      />
       <LinesField
         path="settings.exclude"
         label="Never probe"
@@ -219,11 +228,13 @@ function SnmpFields({ snmp, onChange }: { snmp: Snmp; onChange: (snmp: Snmp) => 
 function NumberField({
   path,
   label,
+  description,
   value,
   onChange,
 }: {
   path: string;
   label: string;
+  description?: string;
   value: number;
   onChange: (value: number) => void;
 }) {
@@ -231,6 +242,7 @@ function NumberField({
     <TextField
       path={path}
       label={label}
+      {...(description === undefined ? {} : { description })}
       type="number"
       value={Number.isNaN(value) ? '' : String(value)}
       onChange={(text) => onChange(number(text))}

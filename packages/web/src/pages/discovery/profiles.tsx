@@ -78,7 +78,8 @@ export function Profiles() {
     { id: 'dns', title: 'DNS', width: '40px', value: ({ settings }) => (settings.dns ? 'yes' : 'no') },
     {
       id: 'menu',
-      title: '',
+      title: 'Actions',
+      untitled: true,
       width: '28px',
       narrow: true,
       value: () => '',

@@ -87,7 +87,7 @@ function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
     },
     {
       id: 'device',
-      title: '',
+      title: 'Device',
       width: '90px',
       value: () => '',
       cell: (one) =>

@@ -56,7 +56,9 @@ function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
       fill
       heading={
         <span className={device.heading}>
-          <span className="mono">{scan.targets.slice(0, 80)}</span>
+          <span className="mono cut" title={scan.targets}>
+            {scan.targets.slice(0, 200)}
+          </span>
           <span className={device.marks}>
             <ScanStatus status={scan.status} />
             <span>{scan.site}</span>

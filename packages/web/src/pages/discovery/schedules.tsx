@@ -91,7 +91,8 @@ export function Schedules({ search, change }: PartProps) {
     },
     {
       id: 'menu',
-      title: '',
+      title: 'Actions',
+      untitled: true,
       width: '28px',
       value: () => '',
       cell: (one) =>

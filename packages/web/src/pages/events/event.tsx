@@ -123,7 +123,7 @@ export function EventActions({ event }: { event: Event }) {
         <Button
           leftSection={<IconEye size={14} aria-hidden />}
           loading={acknowledge.pending}
-          onClick={() => void acknowledge.run({ params })}
+          onClick={() => void acknowledge.run({ params, body: {} })}
         >
           Acknowledge
         </Button>

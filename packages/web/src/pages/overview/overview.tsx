@@ -67,7 +67,8 @@ const worseFirst = (a: SiteHealth, b: SiteHealth): number =>
 const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
   {
     id: 'worst',
-    title: '',
+    title: 'Worst event',
+    untitled: true,
     width: '16px',
     narrow: true,
     value: (site) => site.worstSeverity,
@@ -158,7 +159,8 @@ function Classes({ summary, site }: { summary: Summary; site: string | undefined
     },
     {
       id: 'bar',
-      title: '',
+      title: 'Share',
+      untitled: true,
       width: '1fr',
       narrow: true,
       value: (one) => one.count,

@@ -1,7 +1,8 @@
-import { type MantineColorScheme, SegmentedControl, Select, useMantineColorScheme } from '@mantine/core';
+import { type MantineColorScheme, SegmentedControl, Select } from '@mantine/core';
 import { Panel } from '../../components/page.tsx';
 import { absolute, ago, useNow } from '../../components/time.tsx';
 import { prefer, usePreferences } from '../../preferences.ts';
+import { useScheme } from '../../scheme.ts';
 import classes from './profile.module.css';
 
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -16,7 +17,7 @@ const ZONES = [
 /** Theme and times; kept with the account, on every computer. */
 export function Appearance() {
   const { times, zone } = usePreferences();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { colorScheme, setColorScheme } = useScheme();
   const now = useNow();
   const example = Math.floor(now / 1000) - 187;
   return (

@@ -93,7 +93,8 @@ const COLUMNS: readonly Column<Session>[] = [
   },
   {
     id: 'end',
-    title: '',
+    title: 'Actions',
+    untitled: true,
     width: '76px',
     narrow: true,
     value: () => '',

@@ -67,7 +67,8 @@ export function Tokens() {
     },
     {
       id: 'revoke',
-      title: '',
+      title: 'Actions',
+      untitled: true,
       width: '64px',
       narrow: true,
       value: () => '',

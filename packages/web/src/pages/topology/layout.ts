@@ -31,7 +31,7 @@ export interface Layout {
 
 /** Half the room of one device, and of one that others hang on, with their names. */
 const LEAF = 13;
-const INNER = 19;
+const INNER = 24;
 /** Free room around a group. */
 const GAP = 3;
 const SITE_GAP = 60;
@@ -39,24 +39,92 @@ const SITE_GAP = 60;
 /** What usually stands in the middle of a network. */
 const MIDDLE: Record<string, number> = { router: 3, firewall: 3, switch: 4, 'load-balancer': 2, wireless: 1 };
 
+/** A circle inside a cloud, seen from the cloud's middle. */
+interface Spot extends Point {
+  r: number;
+}
+
 /** One device, or clouds placed around a middle of their own. */
 interface Cloud {
   key: string;
   r: number;
+  /** What it covers: its devices one by one; more than SPOTS_MOST as one circle. */
+  spots: readonly Spot[];
   /** The device, where it is one. */
   id?: string;
   parts: readonly (Point & { cloud: Cloud })[];
 }
 
-/** Clouds beside each other, without room between, around the first of them. */
-function pack(key: string, clouds: readonly Cloud[], gap: number): Cloud {
-  const circles = packSiblings(clouds.map((cloud) => ({ r: cloud.r, x: 0, y: 0, cloud })));
-  const whole = packEnclose(circles);
-  const parts = circles.map(({ x, y, cloud }) => ({ x: x - whole.x, y: y - whole.y, cloud }));
-  return { key, r: whole.r + gap, parts };
+/** Circles of one cloud that are looked at one by one when clouds move together. */
+const SPOTS_MOST = 120;
+/** Halvings of the way to the middle. */
+const STEPS = 8;
+
+interface Placed extends Point {
+  cloud: Cloud;
+}
+const spotsOf = ({ x, y, cloud }: Placed): Spot[] =>
+  cloud.spots.map((spot) => ({ x: x + spot.x, y: y + spot.y, r: spot.r }));
+
+/** Whether a cloud whose middle is at (x, y) covers something that is taken. */
+function touches({ spots }: Cloud, x: number, y: number, taken: readonly Spot[]): boolean {
+  for (const spot of spots)
+    for (const other of taken) {
+      const [dx, dy, near] = [x + spot.x - other.x, y + spot.y - other.y, spot.r + other.r];
+      if (dx * dx + dy * dy < near * near) return true;
+    }
+  return false;
 }
 
-const single = (id: string, r: number): Cloud => ({ key: id, r, id, parts: [] });
+/**
+ * Moves clouds towards the first of them, the nearest first, as far as what they really cover lets them: circles around
+ * clouds leave much room between them. Answers what all of them cover.
+ */
+function tighten(circles: readonly Placed[]): Spot[] {
+  const [middle, ...around] = circles;
+  if (!middle) return [];
+  const far = (circle: Point) => Math.hypot(circle.x - middle.x, circle.y - middle.y);
+  const taken = spotsOf(middle);
+  for (const circle of around.sort((a, b) => far(a) - far(b))) {
+    const way = { x: circle.x - middle.x, y: circle.y - middle.y };
+    const blocks = (share: number) =>
+      touches(circle.cloud, middle.x + way.x * share, middle.y + way.y * share, taken);
+    let free = 1;
+    while (blocks(free)) free += 0.1;
+    let blocked = 0;
+    for (let step = 0; step < STEPS; step += 1) {
+      const share = (free + blocked) / 2;
+      if (blocks(share)) blocked = share;
+      else free = share;
+    }
+    circle.x = middle.x + way.x * free;
+    circle.y = middle.y + way.y * free;
+    taken.push(...spotsOf(circle));
+  }
+  return taken;
+}
+
+/** Clouds beside each other around the first of them, as close as they can be. */
+function pack(key: string, clouds: readonly Cloud[], gap: number): Cloud {
+  const circles = packSiblings(clouds.map((cloud) => ({ r: cloud.r, x: 0, y: 0, cloud })));
+  const covered = tighten(circles);
+  const whole = packEnclose(covered);
+  const parts = circles.map(({ x, y, cloud }) => ({ x: x - whole.x, y: y - whole.y, cloud }));
+  const r = whole.r + gap;
+  const spots =
+    covered.length > SPOTS_MOST
+      ? [{ x: 0, y: 0, r }]
+      : covered.map((spot) => ({ x: spot.x - whole.x, y: spot.y - whole.y, r: spot.r }));
+  return { key, r, spots, parts };
+}
+
+const single = (id: string, r: number): Cloud => ({
+  key: id,
+  r,
+  id,
+  spots: [{ x: 0, y: 0, r: r + GAP }],
+  parts: [],
+});
 
 /** Notes where the devices of a cloud are, when its middle is there. */
 function settle(cloud: Cloud, middle: Point, at: Map<string, Point>): void {
@@ -66,6 +134,16 @@ function settle(cloud: Cloud, middle: Point, at: Map<string, Point>): void {
     if (one.cloud.id !== undefined) at.set(one.cloud.id, { x, y });
     for (const part of one.cloud.parts) open.push({ cloud: part.cloud, x: x + part.x, y: y + part.y });
   }
+}
+
+/** Keeps others out of the ring of what hangs on a device itself: no host stands nearer to another switch than to its own. */
+function guarded(cloud: Cloud): Cloud {
+  const [middle, ...around] = cloud.parts;
+  const [spot, ...others] = cloud.spots;
+  if (!middle || !spot || others.length === 0) return cloud;
+  const ring = around.filter((part) => part.cloud.id !== undefined);
+  const r = Math.max(spot.r, ...ring.map((part) => Math.hypot(part.x - middle.x, part.y - middle.y)));
+  return { ...cloud, spots: [{ ...spot, r }, ...others] };
 }
 
 interface Tree {
@@ -86,7 +164,7 @@ function cloudOf({ root, childrenOf }: Tree): Cloud {
     }
     // Small ones first: they stay near their device, the large ones lie around them.
     const around = children.map((child) => made.get(child) as Cloud).sort((a, b) => a.r - b.r);
-    made.set(id, pack(id, [single(id, INNER), ...around], GAP));
+    made.set(id, guarded(pack(id, [single(id, INNER), ...around], GAP)));
   }
   return made.get(root) as Cloud;
 }

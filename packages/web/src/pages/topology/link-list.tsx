@@ -8,6 +8,7 @@ import { DeviceStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { bitrate } from '../../format.ts';
 import { useSiteName } from '../../sites.ts';
+import { NoLinks } from './no-links.tsx';
 
 type Node = Topology['nodes'][number];
 interface Row {
@@ -141,7 +142,9 @@ export function LinkList({
       columns={columns}
       onOpen={(row) => row.a && onPick(row.a.id)}
       rowKey={(row) => row.key}
-      empty={<Empty title="No link fits" />}
+      empty={
+        found ? <Empty title="No link fits">Clear what is searched for to see all links.</Empty> : <NoLinks />
+      }
     />
   );
 }

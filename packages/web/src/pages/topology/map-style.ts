@@ -28,7 +28,14 @@ export function styleOf(page: CSSStyleDeclaration): StylesheetJson {
     },
     {
       selector: 'node[big = 1]',
-      style: { width: 20, height: 20, shape: 'round-rectangle', 'font-size': 10 },
+      style: {
+        width: 20,
+        height: 20,
+        shape: 'round-rectangle',
+        'font-size': 9,
+        'min-zoomed-font-size': 7,
+        'text-max-width': '48px',
+      },
     },
     {
       selector: 'node[status = "unknown"]',
@@ -75,7 +82,7 @@ export function styleOf(page: CSSStyleDeclaration): StylesheetJson {
         'border-width': 1,
         'border-color': colour('--line'),
         color: colour('--ink-2'),
-        'font-size': 34,
+        'font-size': 'data(letters)' as unknown as number,
         'font-weight': 600,
         'min-zoomed-font-size': 4,
         'text-valign': 'top',

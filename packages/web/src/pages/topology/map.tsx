@@ -1,7 +1,7 @@
-import { useMantineColorScheme } from '@mantine/core';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import cytoscape, { type Core, type ElementDefinition } from 'cytoscape';
 import { useEffect, useMemo, useRef } from 'react';
+import { useScheme } from '../../scheme.ts';
 import { layoutOf } from './layout.ts';
 import { styleOf } from './map-style.ts';
 import classes from './topology.module.css';
@@ -54,7 +54,7 @@ export function NetworkMap({
   const view = useRef<{ structure: string; at: View }>(undefined);
   const calls = useRef({ onPick, onOpen });
   calls.current = { onPick, onOpen };
-  const { colorScheme } = useMantineColorScheme();
+  const { colorScheme } = useScheme();
   const structure = useMemo(
     () =>
       [
@@ -166,7 +166,14 @@ function open(container: HTMLElement, topology: Topology, siteNames: (id: string
   const known = new Set(topology.nodes.map((node) => node.id));
   const elements: ElementDefinition[] = [
     ...sites.map((site) => ({
-      data: { id: `site ${site.siteId}`, label: siteNames(site.siteId), site: 1, size: site.r * 2 + 40 },
+      data: {
+        id: `site ${site.siteId}`,
+        label: siteNames(site.siteId),
+        site: 1,
+        size: site.r * 2 + 40,
+        // Readable from as far away as the whole site is.
+        letters: Math.min(60, Math.max(11, site.r * 0.075)),
+      },
       position: { x: site.x, y: site.y },
       selectable: false,
       grabbable: false,

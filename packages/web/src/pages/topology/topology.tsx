@@ -16,6 +16,7 @@ import { useSiteChoices, useSiteName } from '../../sites.ts';
 import { LinkList } from './link-list.tsx';
 import type { MapHandle } from './map.tsx';
 import { MapSide } from './map-side.tsx';
+import { NoLinks } from './no-links.tsx';
 import classes from './topology.module.css';
 
 const NetworkMap = lazy(() => import('./map.tsx').then((module) => ({ default: module.NetworkMap })));
@@ -162,6 +163,11 @@ function Content({
           handle={handle}
         />
       </Suspense>
+      {topology.links.length === 0 && topology.nodes.length > 1 && (
+        <div className={`panel ${classes.unlinked}`}>
+          <NoLinks />
+        </div>
+      )}
       <Legend />
       <div className={classes.tools}>
         <ActionIcon
