@@ -1,12 +1,18 @@
 // Breaks a running system on purpose and proves that nothing of what was observed was lost, doubled or altered.
 //
-//   npm run chaos -- [--seed N] [--minutes M] [--database pglite|postgresql|both] [--sources N] [--rate N]
-//                    [--least N] [--observations N] [--only KIND,…] [--short]
+//   npm run chaos -- [--seed N] [--minutes M] [--most M] [--database pglite|postgresql|both] [--sources N] [--rate N]
+//                    [--burst N] [--least N] [--observations N] [--faults N] [--only KIND,…]
+//   npm run chaos:long         1,000 faults and a million observations on each database, half an hour or so each
 //
 // Real processes; PostgreSQL in a cluster of its own; loopback only. The schedule follows from the seed. Runs for M
-// minutes on each database, and up to M more until every kind of fault met every phase --least times and so much was
-// observed. Exit code 1 when anything was lost, doubled, altered or misattributed, when a process did not come back, or
-// when a kind of fault never met a phase (--short: when a kind of fault was never met).
+// minutes on each database, and on, to --most minutes (2 M), until every kind of fault met every phase --least times and
+// so much was observed and done. What befalls the server meets a source in every phase at once. Exit code 1 when anything
+// was lost, doubled, altered or misattributed, a process did not come back, or a kind of fault never met a phase.
+//
+//   npm run chaos:kills -- [--points N] [--stages N] [--database pglite|postgresql|both]
+//
+// Kills a collector at N system calls that write, sync or rename, one after the other, and the server N times at every
+// stage of ingest. Needs strace. Exit code 1 when anything was lost or doubled, or a start failed.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +21,9 @@ import { build } from './build.mjs';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   build();
-  const child = spawn(process.execPath, [join(root, 'test/chaos/dist/main.js'), ...process.argv.slice(2)], {
+  const kills = process.argv[2] === 'kills';
+  const program = join(root, `test/chaos/dist/${kills ? 'kills' : 'main'}.js`);
+  const child = spawn(process.execPath, [program, ...process.argv.slice(kills ? 3 : 2)], {
     stdio: 'inherit',
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));

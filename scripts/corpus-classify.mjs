@@ -1,106 +1,16 @@
-// Scores the rules against recorded devices without a network: each recording is read by the collector's own decoders
-// through an agent in memory, and classified as the server would. Quick enough to run after every edit of a rule.
+// Scores the rules against recorded devices without a network:
 //
-//   node scripts/corpus-classify.mjs ../shared/corpus/dev [--only NAME] > results.jsonl
+//   node scripts/corpus-classify.mjs ../shared/corpus/dev [--only NAME] [--no-makers] > results.jsonl
 //
-// Run `npm run build` (or tsc -b) first. `npm run corpus` is the same over UDP through the whole product.
-import { readdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
+// `--no-makers` leaves out the rules that know a maker. Run `npm run build` (or tsc -b) first. `npm run corpus` is the
+// same over UDP through the whole product.
 import { argv, stderr, stdout } from 'node:process';
-import { takeInventory } from '../packages/collector/dist/inventory/inventory.js';
-import { SYSTEM_OIDS } from '../packages/collector/dist/snmp/discover.js';
-import { mibOf, readRecording } from '../packages/lab/dist/recording.js';
-import { classifier } from '../packages/server/dist/ingest/classify.js';
-import { loadRules } from '../packages/server/dist/ingest/rules.js';
+import { classifyFolder } from './corpus/classify.mjs';
 
-const [folder = '../shared/corpus/dev'] = argv.slice(2).filter((word) => !word.startsWith('--'));
-const only = argv.includes('--only') ? argv[argv.indexOf('--only') + 1] : undefined;
-const rules = loadRules([new URL('../rules', import.meta.url).pathname]);
-const classify = classifier(rules);
-
-/** A session over a recording: the questions of the collector, answered without packets. */
-function sessionOver(mib) {
-  const reply = (varbinds) => Promise.resolve({ ok: true, varbinds, bytes: 0, rttMs: 0 });
-  const missing = (oid, type) => ({ oid, type, value: null });
-  const follow = (oids, count) => {
-    const chains = oids.map((oid) => mib.after(oid));
-    const rows = [];
-    for (let i = 0; i < count; i++) {
-      for (const [n, next] of chains.entries()) {
-        const object = next();
-        rows.push(object ? { oid: object.oid, ...object.value } : missing(oids[n], 'endOfMibView'));
-      }
-    }
-    return reply(rows);
-  };
-  return {
-    target: { address: '127.0.0.1', port: 161 },
-    credential: { id: '00000000-0000-7000-8000-000000000000', version: 'v2c', community: { with: () => '' } },
-    options: { timeoutMs: 1000, tries: 1 },
-    engine: { clock: { monotonic: () => 0, now: () => 0 }, ask: () => reply([]) },
-    get: (oids) =>
-      reply(
-        oids.map((oid) => {
-          const value = mib.get(oid);
-          return value ? { oid, ...value } : missing(oid, 'noSuchInstance');
-        }),
-      ),
-    getNext: (oids) => follow(oids, 1),
-    getBulk: (oids, count) => follow(oids, count),
-  };
-}
-
-const MEMBERS = [
-  'sysDescr',
-  'sysObjectId',
-  'sysUpTime',
-  'sysContact',
-  'sysName',
-  'sysLocation',
-  'sysServices',
-];
-const systemOf = (mib) =>
-  Object.fromEntries(
-    SYSTEM_OIDS.flatMap((oid, i) => {
-      const value = mib.get(oid);
-      return value && value.value !== null ? [[MEMBERS[i], value.value]] : [];
-    }),
-  );
-
-async function result(file, recording) {
-  const mib = mibOf(await readRecording(file));
-  const facts = await takeInventory({
-    session: sessionOver(mib),
-    system: systemOf(mib),
-    settings: { groups: ['interfaces', 'entities'], rows: 100_000, deviceBudgetMs: 60_000, perDevice: 1 },
-    extra: rules.ruleset.extra,
-    now: () => 0,
-  });
-  const device = facts.find((fact) => fact.kind === 'device');
-  const c = classify({ system: device.system, chassis: device.chassis, vendor: device.vendor });
-  return {
-    recording,
-    vendor: c.vendor,
-    model: c.model,
-    os: c.os,
-    osVersion: c.osVersion,
-    serial: c.serial,
-    class: c.class,
-    sysName: device.system.sysName,
-    sysObjectID: device.system.sysObjectId,
-    by: c.by,
-  };
-}
-
-const recordings = join(folder, 'recordings');
-const files = readdirSync(recordings, { recursive: true })
-  .filter((name) => name.endsWith('.snmprec.gz') && !name.includes('@'))
-  .filter((name) => only === undefined || name.includes(only))
-  .sort();
+const words = argv.slice(2);
+const only = words.includes('--only') ? words[words.indexOf('--only') + 1] : '';
+const [folder = '../shared/corpus/dev'] = words.filter((word) => !word.startsWith('--') && word !== only);
 const started = Date.now();
-for (const name of files) {
-  const file = join(recordings, name);
-  const recording = relative(recordings, file).replace(/\.snmprec\.gz$/, '');
-  stdout.write(`${JSON.stringify(await result(file, recording))}\n`);
-}
-stderr.write(`${files.length} recordings in ${((Date.now() - started) / 1000).toFixed(1)} s\n`);
+const lines = await classifyFolder(folder, { only, makers: !words.includes('--no-makers') });
+for (const line of lines) stdout.write(`${JSON.stringify(line)}\n`);
+stderr.write(`${lines.length} recordings in ${((Date.now() - started) / 1000).toFixed(1)} s\n`);

@@ -1,32 +1,46 @@
 // npm run corpus:report   plays the recordings of ../shared/corpus/dev and writes docs/accuracy.md
-// npm run corpus:check    plays them and ends with 1 where a figure is lower than docs/accuracy.md says
+// npm run corpus:check    plays them and ends with 1 where a figure is lower than docs/accuracy.md says, or than its aim
 //
-// `-- --results FILE` scores lines that `npm run corpus` wrote instead of playing them.
+// `-- --results FILE` scores lines that `npm run corpus` wrote instead of playing them. ROLLCALL_CORPUS names another
+// folder than ../shared/corpus. Without one there is nothing to measure: that is said, and in CI it is a failure.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bin, bootstrap, root, run } from './bootstrap.mjs';
-import { figuresIn, figuresOf, report } from './corpus/figures.mjs';
+import { belowAim, familiesUnknown, figuresIn, figuresOf, report } from './corpus/figures.mjs';
 
-const corpus = resolve(root, '../shared/corpus');
+const corpus = resolve(root, process.env.ROLLCALL_CORPUS ?? '../shared/corpus');
 const file = join(root, 'docs/accuracy.md');
 const words = process.argv.slice(2);
 const check = words.includes('--check');
 const given = words.includes('--results') ? words[words.indexOf('--results') + 1] : undefined;
 
 if (!existsSync(join(corpus, 'evaluate.mjs'))) {
-  process.stderr.write(`SKIPPED: there is no ${corpus}, so what the rules are worth was not measured\n`);
-  process.exit(0);
+  process.stderr.write(`
+  ******************************************************************************
+  NOT MEASURED: there is no corpus of recordings in ${corpus}
+  What the rules are worth is unknown. Put it there, or name it: ROLLCALL_CORPUS=DIR
+  ******************************************************************************
+`);
+  process.exit(check && process.env.CI ? 1 : 0);
 }
+bootstrap();
+run(bin('tsc'), ['-b', 'packages/server', 'packages/collector', 'packages/lab']);
+const { classifyFolder } = await import('./corpus/classify.mjs');
 const { evaluate } = await import(join(corpus, 'evaluate.mjs'));
 const { lines, lost, seconds } = given ? read(given) : await play();
-const figures = figuresOf(
-  evaluate(JSON.parse(readFileSync(join(corpus, 'dev/expected.json'), 'utf8')), lines),
+const truth = JSON.parse(readFileSync(join(corpus, 'dev/expected.json'), 'utf8'));
+const figures = figuresOf(evaluate(truth, lines));
+const unknown = familiesUnknown(
+  evaluate(truth, await classifyFolder(join(corpus, 'dev'), { makers: false })),
 );
+const missed = belowAim(figures);
+for (const { name, share, aim } of missed)
+  process.stderr.write(`corpus: ${name}: ${share} %, the aim is ${aim} %: MISSED\n`);
 if (check) {
-  const lower = compare(figuresIn(readFileSync(file, 'utf8')), figures);
-  process.exitCode = lower > 0 || lost > 0 ? 1 : 0;
+  const lower = compare(figuresIn(readFileSync(file, 'utf8')), [...figures, ...unknown]);
+  process.exitCode = lower > 0 || missed.length > 0 || lost > 0 ? 1 : 0;
 } else {
-  writeFileSync(file, report(figures, { recordings: lines.length, seconds }));
+  writeFileSync(file, report({ figures, unknown, recordings: lines.length, seconds }));
   process.stderr.write(`corpus: wrote docs/accuracy.md\n`);
   process.exitCode = lost > 0 ? 1 : 0;
 }
@@ -44,8 +58,6 @@ function read(path) {
 }
 
 async function play() {
-  bootstrap();
-  run(bin('tsc'), ['-b', 'packages/server', 'packages/collector', 'packages/lab']);
   const { playFolder } = await import('./corpus/play.mjs');
   const started = performance.now();
   const lines = [];

@@ -272,7 +272,7 @@ async function startCollector(api, state, url) {
 }
 
 async function firstScan(api, targets) {
-  const { scanId } = await api('POST', '/api/discovery/scan', { targets, profile: 'standard', site: SITE });
+  const { scanId } = await api('POST', '/api/discovery/scan', { targets, profile: 'deep', site: SITE });
   const deadline = Date.now() + SCAN_MS;
   let last = '';
   for (;;) {
@@ -310,7 +310,7 @@ ${bold('Rollcall is ready')}
 
 ${curl(`'${url}/api/devices?pageSize=5'`)}
 ${curl(`'${url}/api/events?Severity=5'`)}
-${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"${truth.targets}","profile":"standard","site":"${SITE}"}' ${url}/api/discovery/scan`)}
+${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"${truth.targets}","profile":"deep","site":"${SITE}"}' ${url}/api/discovery/scan`)}
 
 ${dim('Ctrl-C ends everything; the next start keeps it.')}`);
 }

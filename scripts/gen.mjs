@@ -12,6 +12,13 @@ const files = {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     return `${JSON.stringify(openApiDocument(operations, version), null, 2)}\n`;
   },
+  'docs/events-and-cases.md': async () => {
+    const { kindsTable } = await import('../packages/server/dist/incidents/kinds-table.js');
+    const page = readFileSync(join(root, 'docs/events-and-cases.md'), 'utf8');
+    const marks = /(<!-- kinds: [^>]*-->)[\s\S]*(<!-- \/kinds -->)/;
+    if (!marks.test(page)) throw new Error('docs/events-and-cases.md has lost the marks of its table');
+    return page.replace(marks, (_all, begin, end) => `${begin}\n${kindsTable()}\n${end}`);
+  },
 };
 
 const check = process.argv.includes('--check');

@@ -49,6 +49,22 @@ export function figuresOf(score) {
   ];
 }
 
+/** What is worth measuring where no rule knows the maker: `{ name, right, counted }`. */
+export const familiesUnknown = (score) =>
+  ['vendor', 'class', 'model', 'version', 'serial'].map((name) => ({
+    name: `${name}, no rules of makers`,
+    right: score.fields[name].right,
+    counted: score.fields[name].counted,
+  }));
+
+/** Figures with an aim that they miss, with their share in percent. */
+export const belowAim = (figures) =>
+  figures
+    .filter(({ right, counted, aim }) =>
+      aim === undefined ? false : counted === null ? right > aim : 100 * right < aim * counted,
+    )
+    .map((figure) => ({ ...figure, share: figure.counted === null ? figure.right : percent(figure) }));
+
 const percent = ({ right, counted }) => (counted ? ((100 * right) / counted).toFixed(1) : '');
 
 /** Name → right, out of a document that `report` made. */
@@ -57,7 +73,7 @@ export function figuresIn(document) {
   return new Map(rows.map(([, name, right]) => [name, Number(right)]));
 }
 
-export const report = (figures, { recordings, seconds }) => `# Accuracy
+export const report = ({ figures, unknown, recordings, seconds }) => `# Accuracy
 
 What Rollcall makes of recordings of real devices, measured by \`npm run corpus:report\`, which writes this file.
 \`npm run corpus:check\` measures again and fails where a figure is lower than here.
@@ -75,6 +91,14 @@ same are played again, each at another site. ${seconds ? `All of it took ${secon
 \`npm run corpus -- DIR > results.jsonl\` does the same for recordings of your own (\`.snmprec\`, \`.snmprec.gz\`).
 
 ${table(figures)}
+
+## Devices of makers that no rule knows
+
+The same recordings with every rule that names a maker taken away. What is left is what holds for all: the table of
+enterprise numbers, standard MIBs, the wording of sysDescr, and the sample of a maker's own objects. That is what to
+expect of a device that nobody wrote a rule for.
+
+${table(unknown)}
 `;
 
 function table(figures) {

@@ -61,7 +61,11 @@ async function lineOf(api, recording, { id }) {
         ifPhysAddress: each.macAddress,
       })),
       ipAddresses: device.addresses,
-      neighbours: device.neighbours.map(({ name, ...rest }) => ({ remoteSysName: name, ...rest })),
+      // What the far end says of itself, whatever device of the site it was linked with.
+      neighbours: device.neighbours.map(({ name, sysName, ...rest }) => ({
+        remoteSysName: sysName || name,
+        ...rest,
+      })),
     },
   };
 }
