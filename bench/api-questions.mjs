@@ -39,14 +39,15 @@ export function questionsOf(size, sites) {
   const cases = (where = '', params = [], offset = 0, order = 'c.updated_at DESC, c.id DESC') =>
     asked(CASE, 'cases c', where, params, order, offset);
 
-  /** name, bound of p95 in ms, address, the same by hand. */
+  /** Bounds of p95 in ms: default lists and single reads; documented parameters, deep pages among them. */
   const LIST = 50;
   const FILTER = 150;
+  // name, bound, address, the same by hand
   return [
     ['devices', LIST, () => '/api/devices', () => devices()],
     ...deep(
       'devices',
-      LIST,
+      FILTER,
       size.devices,
       (p) => `/api/devices?page=${p}`,
       (offset) => devices('', [], offset),
@@ -158,7 +159,27 @@ export function questionsOf(size, sites) {
       () => `/api/devices?site=${fleetId('site', pick(sites))}`,
       () => devices('d.site_id = $1', [fleetId('site', pick(sites))]),
     ],
-    ['device', LIST, () => `/api/devices/${device()}`, () => [[`${DEVICE} WHERE d.id = $1`, [device()]]]],
+    [
+      'device',
+      LIST,
+      () => `/api/devices/${device()}`,
+      () => [
+        [`${DEVICE} WHERE d.id = $1`, [device()]],
+        [
+          'SELECT n.*, r.name FROM neighbours n LEFT JOIN devices r ON r.id = n.remote_device_id WHERE n.device_id = $1 AND n.site_id = (SELECT site_id FROM devices WHERE id = $1)',
+          [device()],
+        ],
+        [
+          'SELECT x.* FROM entities x WHERE x.device_id = $1 AND x.site_id = (SELECT site_id FROM devices WHERE id = $1)',
+          [device()],
+        ],
+        [
+          `SELECT c.* FROM cases c WHERE c.status < 2 AND (c.root_device_id = $1
+             OR c.id IN (SELECT case_id FROM events WHERE device_id = $1))`,
+          [device()],
+        ],
+      ],
+    ],
     [
       'interfaces',
       LIST,
@@ -175,7 +196,7 @@ export function questionsOf(size, sites) {
     ['events', LIST, () => '/api/events', () => events()],
     ...deep(
       'events',
-      LIST,
+      FILTER,
       size.events,
       (p) => `/api/events?page=${p}`,
       (offset) => events('', [], offset),
@@ -275,7 +296,7 @@ export function questionsOf(size, sites) {
     ['cases', LIST, () => '/api/cases', () => cases()],
     ...deep(
       'cases',
-      LIST,
+      FILTER,
       size.cases,
       (p) => `/api/cases?page=${p}`,
       (offset) => cases('', [], offset),

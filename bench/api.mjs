@@ -3,12 +3,16 @@
 // The REST API over HTTP on PostgreSQL with 1,000,000 devices, 5,000,000 interfaces, 10,000,000 events and 100,000 cases
 // (times --scale): each list in its default form, with each filter, at page 1 and deep, and each single read. Beside it,
 // in the same run, the same question as SQL that a person would write, through pg on one connection: the rows, and the
-// exact count. Each round asks with other values. --check ends with status 1 when a bound of the project is missed.
+// exact count. Each round asks with other values. --check ends with status 1 when a bound of the project is missed;
+// --only asks the questions whose name has the word.
 //
-// The database is made next to the one that --database (or DATABASE_URL, TEST_DATABASE_URL) names, and dropped at the
-// end unless --keep; a kept one is used again.
+// The database is made next to the one that --database (or DATABASE_URL, TEST_DATABASE_URL) names; where none is named,
+// on a PostgreSQL of its own in the temporary folder, which it says. Loading takes a quarter of an hour and 11 GB. Everything is
+// removed at the end unless --keep; what was kept is used again.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
@@ -24,6 +28,7 @@ import { FLEET_VERSION, fillFleet, fleetSites } from '@rollcall/server/testing/f
 import { operations } from '@rollcall/shared/api/index';
 import { systemClock as clock } from '@rollcall/shared/clock';
 import { questionsOf, turn } from './api-questions.mjs';
+import { ownPostgres } from './postgres.mjs';
 
 const require = createRequire(fileURLToPath(new URL('../packages/server/package.json', import.meta.url)));
 const pg = require('pg');
@@ -48,11 +53,10 @@ const size = {
 };
 const sites = fleetSites(size);
 const log = pino({ level: process.env.LOG_LEVEL ?? 'error' });
-const base = options.database ?? process.env.DATABASE_URL ?? process.env.TEST_DATABASE_URL;
-if (!base) {
-  console.error('api.mjs: name a PostgreSQL: --database URL, DATABASE_URL or TEST_DATABASE_URL');
-  process.exit(2);
-}
+const named = options.database ?? process.env.DATABASE_URL ?? process.env.TEST_DATABASE_URL;
+const own = named ? undefined : await ownPostgres(join(tmpdir(), 'rollcall-bench-postgres'));
+console.error(own ? `no database was named: ${own.what}` : `on the PostgreSQL that is named`);
+const base = named ?? own.url;
 
 // ── The database ──
 
@@ -121,7 +125,13 @@ const mounted = Object.fromEntries(Object.entries(operations).filter(([id]) => i
 const server = createServer(restApp({ handlers, operations: mounted, auth, log }));
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const origin = `http://127.0.0.1:${server.address().port}`;
-const hand = new pg.Client({ connectionString: url, options: '-c TimeZone=UTC' });
+/** A question by hand that takes longer is given up, and counted as that long. */
+const HAND_MOST_MS = 5_000;
+const hand = new pg.Client({
+  connectionString: url,
+  // As the server's own connections are, so that the questions differ and nothing else.
+  options: `-c TimeZone=UTC -c jit=off -c statement_timeout=${HAND_MOST_MS}`,
+});
 await hand.connect();
 const { plaintext: token, hash } = mintToken();
 await hand.query('DELETE FROM api_tokens');
@@ -135,6 +145,8 @@ await hand.query(
 const at = (numbers, share) =>
   numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))];
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+/** As slow as this against the same by hand, at most. */
+const RATIO_MOST = 1.5;
 /** Time that one question by hand may take in all. */
 const HAND_MS = 3_000;
 const ms = (value) => (value === undefined ? '' : value.toFixed(value < 10 ? 1 : 0)).padStart(8);
@@ -163,7 +175,11 @@ async function floorOf() {
 async function askByHand(statements) {
   const start = performance.now();
   const results = [];
-  for (const [sql, params] of statements) results.push(await hand.query(sql, params));
+  try {
+    for (const [sql, params] of statements) results.push(await hand.query(sql, params));
+  } catch (error) {
+    if (error.code !== '57014') throw error;
+  }
   return [performance.now() - start, results];
 }
 
@@ -171,18 +187,20 @@ console.log(
   `${size.devices} devices, ${size.devices * size.interfaces} interfaces, ${size.events} events, ${size.cases} cases, ${sites} sites; ${ROUNDS} rounds; ms`,
 );
 console.log(
-  `${'question'.padEnd(32)}${'count'.padStart(10)}${['p50', 'p95', 'p99', 'hand p50', 'hand p95', 'ratio'].map((word) => word.padStart(9)).join('')}`,
+  `${'question'.padEnd(32)}${'count'.padStart(10)}${['p50', 'p95', 'p99', 'bound', 'hand p50', 'hand p95', 'ratio'].map((word) => word.padStart(9)).join('')}`,
 );
 const floor = await floorOf();
 console.log(
   `HTTP, caller and parsing alone: ${floor.toFixed(1)} ms; the ratio is of what is left without them`,
 );
 const missed = [];
+let asked = 0;
 for (const [what, bound, path, byHand] of questionsOf(size, sites)) {
   if (options.only && !what.includes(options.only)) continue;
   const ours = [];
   const theirs = [];
   let total;
+  asked += 1;
   turn(1000);
   await ask(path());
   for (let round = 0; round < ROUNDS; round++) {
@@ -200,13 +218,16 @@ for (const [what, bound, path, byHand] of questionsOf(size, sites)) {
     }
   }
   const ratio = Math.max(0, at(ours, 0.5) - floor) / at(theirs, 0.5);
-  const bad = at(ours, 0.95) > bound || ratio > 1.5;
+  const bad = at(ours, 0.95) > bound || ratio > RATIO_MOST;
   if (bad) missed.push(what);
   console.log(
-    `${what.padEnd(32)}${String(total ?? '').padStart(10)} ${ms(at(ours, 0.5))} ${ms(at(ours, 0.95))} ${ms(at(ours, 0.99))} ${ms(at(theirs, 0.5))} ${ms(at(theirs, 0.95))} ${(Number.isNaN(ratio) ? '' : ratio.toFixed(2)).padStart(8)}${bad ? '  !' : ''}`,
+    `${what.padEnd(32)}${String(total ?? '').padStart(10)} ${ms(at(ours, 0.5))} ${ms(at(ours, 0.95))} ${ms(at(ours, 0.99))} ${ms(bound)} ${ms(at(theirs, 0.5))} ${ms(at(theirs, 0.95))} ${(Number.isNaN(ratio) ? '' : ratio.toFixed(2)).padStart(8)}  ${bad ? 'FAIL' : 'PASS'}`,
   );
 }
-console.log(missed.length === 0 ? 'every bound was met' : `missed: ${missed.join('; ')}`);
+console.log(
+  `${asked - missed.length} of ${asked} questions within their bounds (p95, and ratio ≤ ${RATIO_MOST})`,
+);
+if (missed.length > 0) console.log(`missed: ${missed.join('; ')}`);
 
 await hand.end();
 server.close();
@@ -216,4 +237,5 @@ await auth.close();
 await db.close();
 if (!options.keep) await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 await admin.end();
+own?.stop({ keep: options.keep });
 process.exit(options.check && missed.length > 0 ? 1 : 0);

@@ -1,11 +1,11 @@
-// sweep-entry.mjs TARGETS TRIES TIMEOUT_MS [ENGINE]
+// icmp-entry.mjs TARGETS TRIES TIMEOUT_MS [ENGINE]
 // The collector's ICMP sweep and nothing around it, at full speed: one JSON line per address that answered, and a
 // summary on standard error.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { chooseEcho } from '../packages/collector/dist/icmp/choose.js';
-import { sweepIcmp } from '../packages/collector/dist/icmp/sweep.js';
-import { AddressSpace } from '../packages/shared/dist/address-space.js';
-import { parseTargets } from '../packages/shared/dist/targets.js';
+import { chooseEcho } from '../../packages/collector/dist/icmp/choose.js';
+import { sweepIcmp } from '../../packages/collector/dist/icmp/sweep.js';
+import { AddressSpace } from '../../packages/shared/dist/address-space.js';
+import { parseTargets } from '../../packages/shared/dist/targets.js';
 
 const [targets = '', tries = '1', timeoutMs = '500', engine] = process.argv.slice(2);
 const parsed = parseTargets(targets, { allowLoopback: true });

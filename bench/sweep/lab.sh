@@ -7,9 +7,14 @@
 # 10.0.0.0/12, without configuring an address: AnyIP routes make whole ranges local.
 #
 #   lab.sh up | down | status
-#   lab.sh answer all|sparse|none      which of 198.18.0.0/16: all 65,536; the 4,096 of $LAB_DIR/live.txt; none
+#   lab.sh answer all|sparse|none|FILE which of 198.18.0.0/16: all 65,536; the 4,096 of $LAB_DIR/live.txt; none; those listed
+#   lab.sh own all|FILE                the same for 198.19.0.0/20
 #   lab.sh far DELAY_MS [JITTER_MS] [LOSS_PER_MILLE] | far off
 #                                      198.18.0.0/16 lies behind far.c, which answers so much later and loses some
+#   lab.sh agents INTERFACES [DELAY_MS] | agents off
+#                                      agents.c: an SNMP agent at every address the site owns, answering so much later
+#   lab.sh snmpd INTERFACES | snmpd off
+#                                      net-snmp's snmpd at every address, with so many interfaces more
 #   lab.sh exec CMD...                 runs CMD in rollcall-scan
 #   lab.sh site CMD...                 runs CMD in rollcall-site
 set -euo pipefail
@@ -18,6 +23,7 @@ LAB_DIR=${LAB_DIR:-${TMPDIR:-/tmp}/rollcall-lab}
 SCAN=${LAB_SCAN:-rollcall-scan}
 SITE=${LAB_SITE:-rollcall-site}
 NET=198.18.0.0/16
+AGENTS=198.19.0.0/20
 PATH=$PATH:/usr/sbin:/sbin
 
 in_scan() { ip netns exec "$SCAN" "$@"; }
@@ -32,11 +38,18 @@ live_list() {
       printf "198.18.%d.%d\n", int(host / 256), host % 256 } }'
 }
 
+# Ends the program that was started as NAME, and waits until it has.
+end_program() {
+  local pid
+  [ -f "$LAB_DIR/$1.pid" ] || return 0
+  pid=$(cat "$LAB_DIR/$1.pid")
+  kill "$pid" 2>/dev/null || true
+  for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  rm -f "$LAB_DIR/$1.pid"
+}
 stop_far() {
-  [ -f "$LAB_DIR/far.pid" ] || return 0
-  kill "$(cat "$LAB_DIR/far.pid")" 2>/dev/null || true
+  end_program far
   for _ in $(seq 20); do ip -n "$SITE" link show far0 >/dev/null 2>&1 || break; sleep 0.1; done
-  rm -f "$LAB_DIR/far.pid"
 }
 
 # Neither namespace may reach anything but the other.
@@ -44,7 +57,7 @@ guard() {
   local ns
   for ns in "$SCAN" "$SITE"; do
     if ip -n "$ns" route show table all | grep -Eq '^default'; then echo "lab: $ns has a default route" >&2; exit 1; fi
-    if ip -n "$ns" -o link | grep -Ev ': (lo|scan0|site0|far0)[:@]'; then
+    if ip -n "$ns" -o link | grep -Ev ': (lo|scan0|site0|far0|port[0-9]+)[:@]'; then
       echo "lab: $ns has an interface that is not the lab's" >&2; exit 1; fi
   done
 }
@@ -74,44 +87,82 @@ up() {
   # Routed, so that one neighbour is resolved in all.
   ip -n "$SCAN" route add $NET via 198.19.255.2
   local owned
-  for owned in 198.19.0.0/20 10.0.0.0/12; do
+  for owned in $AGENTS 10.0.0.0/12; do
     ip -n "$SCAN" route add "$owned" via 198.19.255.2
     ip -n "$SITE" route add local "$owned" dev lo
   done
   live_list > "$LAB_DIR/live.txt"
-  sed 's/^/route add local /; s/$/ dev lo/' "$LAB_DIR/live.txt" > "$LAB_DIR/live.batch"
   answer all
   guard
   ip -n "$SITE" -o link show site0 | grep -o 'link/ether [0-9a-f:]*' | cut -d' ' -f2 > "$LAB_DIR/gateway-mac"
 }
 
 down() {
+  end_program agents
+  end_program snmpd
   stop_far
   ip netns del "$SCAN" 2>/dev/null || true
   ip netns del "$SITE" 2>/dev/null || true
 }
 
-# Leaves 198.18.0.0/16 without any route in the site.
+# Leaves a block without any route in the site.
 clear_routes() {
-  stop_far
+  [ "$1" = $NET ] && stop_far
   in_site sh -c 'echo 0 > /proc/sys/net/ipv4/ip_forward'
-  ip -n "$SITE" route flush table local root $NET
-  ip -n "$SITE" route flush root $NET
+  ip -n "$SITE" route flush table local root "$1"
+  ip -n "$SITE" route flush root "$1"
+}
+
+# Who lives in a block: all, none, or those listed in a file; the rest is silent.
+populate() {
+  clear_routes "$1"
+  case $2 in
+    all) ip -n "$SITE" route add local "$1" dev lo ;;
+    none) ip -n "$SITE" route add blackhole "$1" ;;
+    *)
+      ip -n "$SITE" route add blackhole "$1"
+      sed 's/^/route add local /; s/$/ dev lo/' "$2" | ip -n "$SITE" -batch - ;;
+  esac
 }
 
 answer() {
-  clear_routes
-  case $1 in
-    all) ip -n "$SITE" route add local $NET dev lo ;;
-    sparse) ip -n "$SITE" route add blackhole $NET; ip -n "$SITE" -batch "$LAB_DIR/live.batch" ;;
-    none) ip -n "$SITE" route add blackhole $NET ;;
-    *) echo "answer all|sparse|none" >&2; exit 2 ;;
-  esac
+  if [ "$1" = sparse ]; then populate $NET "$LAB_DIR/live.txt"; else populate $NET "$1"; fi
+}
+
+# Starts a program in the site in the background, known by its name.
+start_program() {
+  local name=$1
+  shift
+  end_program "$name"
+  ip netns exec "$SITE" "$@" > "$LAB_DIR/$name.log" 2>&1 &
+  echo $! > "$LAB_DIR/$name.pid"
+  sleep 0.5
+  kill -0 "$(cat "$LAB_DIR/$name.pid")" || { cat "$LAB_DIR/$name.log" >&2; exit 1; }
+}
+
+agents() {
+  end_program agents
+  [ "$1" = off ] && return
+  [ "$LAB_DIR/agents" -nt "$here/agents.c" ] || cc -O2 -o "$LAB_DIR/agents" "$here/agents.c"
+  start_program agents "$LAB_DIR/agents" "$1" "${2:-0}"
+}
+
+snmpd() {
+  local have port
+  end_program snmpd
+  [ "$1" = off ] && return
+  have=$(ip -n "$SITE" -o link | grep -c ': port' || true)
+  for port in $(seq $((have + 1)) "$1"); do echo "link add port$port type bridge"; done | ip -n "$SITE" -batch -
+  printf '%s\n' 'agentaddress udp:0.0.0.0:161' 'rocommunity public' 'sysName bench' > "$LAB_DIR/snmpd.conf"
+  mkdir -p "$LAB_DIR/snmpd.state"
+  SNMP_PERSISTENT_DIR="$LAB_DIR/snmpd.state" MIBS='' \
+    start_program snmpd snmpd -f -C -c "$LAB_DIR/snmpd.conf" -Lf "$LAB_DIR/snmpd.out" -I -smux
+  sleep 1
 }
 
 far() {
   if [ "$1" = off ]; then answer all; return; fi
-  clear_routes
+  clear_routes $NET
   cc -O2 -o "$LAB_DIR/far" "$here/far.c"
   ip netns exec "$SITE" "$LAB_DIR/far" far0 "$1" "${2:-0}" "${3:-0}" > "$LAB_DIR/far.log" 2>&1 &
   echo $! > "$LAB_DIR/far.pid"
@@ -127,7 +178,10 @@ case ${1:-} in
   down) down ;;
   status) guard; ip -n "$SCAN" -br addr; ip -n "$SITE" -br addr; ip -n "$SITE" route ;;
   answer) answer "${2:-}" ;;
+  own) populate $AGENTS "${2:-}" ;;
   far) far "${2:-}" "${3:-0}" "${4:-0}" ;;
+  agents) agents "${2:-}" "${3:-0}" ;;
+  snmpd) snmpd "${2:-}" ;;
   exec) shift; in_scan "$@" ;;
   site) shift; in_site "$@" ;;
   *) sed -n '2,/^set/p' "$0" | sed '$d; s/^# \{0,1\}//'; exit 2 ;;

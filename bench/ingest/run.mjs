@@ -1,0 +1,275 @@
+// run.mjs [--devices 50000] [--interfaces 24] [--sites 10] [--collectors 2] [--changed 1] [--soak MINUTES] [--scale]
+//         [--database URL] [--check] [--json]
+//
+// First discovery of so many devices through the real wire: collectors that speak the protocol (a process of their own)
+// → the server's program → PostgreSQL. Then the same world again with --changed percent of the devices altered. Beside
+// it, in the same run, the raw limit: the very rows that ingest left, put into an empty database of the same schema by
+// pg with unnest. The collectors' own cost is measured apart: the same frames made and thrown away.
+// --soak reports the same world for so many minutes more and prints the slope of the server's memory.
+// --scale does it all with 1, 10 and 100 hundredths of the devices, and draws seconds per device into bench/results/.
+// --check ends with status 1 when a bound of the project is missed.
+import { fork } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { enrolled } from '@rollcall/server/testing/scripted-collector';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { freshDatabase, percentile, pg, postgresOf, startProgram } from '../installation.mjs';
+import { rawUpsert } from './raw.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    devices: { type: 'string', default: '50000' },
+    interfaces: { type: 'string', default: '24' },
+    sites: { type: 'string', default: '10' },
+    collectors: { type: 'string', default: '2' },
+    changed: { type: 'string', default: '1' },
+    soak: { type: 'string', default: '0' },
+    scale: { type: 'boolean', default: false },
+    database: { type: 'string' },
+    check: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const base = postgresOf(options.database);
+const [interfaces, sites, each, changedPercent] = [
+  options.interfaces,
+  options.sites,
+  options.collectors,
+  options.changed,
+].map(Number);
+const say = (text) => options.json || console.log(text);
+
+/** The same few questions, over and over, while `work` goes on; milliseconds of each answer. */
+async function asked(server, work) {
+  const paths = ['/api/devices', '/api/events', '/api/cases', '/api/devices?class=switch&pageSize=50'];
+  const times = [];
+  let over = false;
+  const asking = (async () => {
+    for (let i = 0; !over; i++) {
+      const start = performance.now();
+      const response = await fetch(server.url + paths[i % paths.length], {
+        headers: { Authorization: `Bearer ${server.token}` },
+      });
+      await response.arrayBuffer();
+      if (!response.ok) throw new Error(`${paths[i % paths.length]}: ${response.status}`);
+      times.push(performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+  try {
+    return [await work(), times];
+  } finally {
+    over = true;
+    await asking;
+  }
+}
+
+async function discover(devices) {
+  const database = await freshDatabase(base, 'rollcall_bench_ingest');
+  const server = await startProgram(database.url);
+  try {
+    return await measured(devices, database, server);
+  } finally {
+    await server.stop();
+    await database.drop();
+  }
+}
+
+async function measured(devices, database, server) {
+  const setup = {
+    url: server.url.replace('http', 'ws'),
+    collectors: await makeCollectors(database.db, devices),
+    interfaces,
+    changedPercent,
+  };
+  const child = fork(fileURLToPath(new URL('./collectors.mjs', import.meta.url)));
+  const died = new Promise((_, reject) =>
+    child.on('exit', (code) => reject(new Error(`collectors: exit ${code}`))),
+  );
+  died.catch(() => undefined);
+  const tell = (message) => {
+    child.send(message);
+    return Promise.race([new Promise((resolve) => child.once('message', resolve)), died]);
+  };
+  await tell(setup);
+  const dry = await tell({ dry: true });
+  const pass = async (number) => {
+    const cpu = server.cpuSeconds();
+    const [sent, times] = await asked(server, () => tell({ pass: number }));
+    return {
+      ...sent,
+      devicesPerSecond: devices / sent.seconds,
+      serverCpu: server.cpuSeconds() - cpu,
+      rssMb: server.memory().peak / 2 ** 20,
+      apiMs: [50, 95, 99].map((p) => percentile(times, p)),
+    };
+  };
+  const first = await pass(0);
+  const rescan = await pass(1);
+  const [, idle] = await asked(server, () => new Promise((resolve) => setTimeout(resolve, 15_000)));
+  const soaked = await soak(server, () => tell({ pass: 1 }));
+  const result = {
+    devices,
+    generator: dry,
+    first,
+    rescan,
+    idleApiMs: [50, 95, 99].map((p) => percentile(idle, p)),
+    soak: soaked,
+    raw: await limit(database),
+  };
+  child.removeAllListeners('exit');
+  child.kill();
+  return result;
+}
+
+async function makeCollectors(db, devices) {
+  const collectors = [];
+  const perSite = Math.ceil(devices / sites);
+  for (let site = 0; site < sites; site++) {
+    const siteId = uuidv7();
+    await db.query(`INSERT INTO sites (id, name, networks, exclude) VALUES ($1, $2, '{}', '{}')`, [
+      siteId,
+      `site ${site}`,
+    ]);
+    for (let i = 0; i < each; i++) {
+      const disk = await enrolled(db, siteId, `site ${site} collector ${i}`);
+      const [from, to] = [i, i + 1].map((k) =>
+        Math.min(Math.floor((perSite * k) / each), devices - site * perSite),
+      );
+      collectors.push({
+        site,
+        from: Math.max(0, from),
+        to: Math.max(0, to),
+        disk: {
+          ...disk,
+          key: undefined,
+          secret: disk.key.secret.export({ format: 'pem', type: 'pkcs8' }),
+          raw: disk.key.raw.toString('hex'),
+        },
+      });
+    }
+  }
+  return collectors;
+}
+
+/** Resident memory while the same world is reported again and again; the slope by least squares over the second half. */
+async function soak(server, again) {
+  const until = performance.now() + Number(options.soak) * 60_000;
+  if (Number(options.soak) === 0) return undefined;
+  const points = [];
+  const timer = setInterval(
+    () => points.push([performance.now() / 60_000, server.memory().now / 2 ** 20]),
+    1000,
+  );
+  while (performance.now() < until) await again();
+  clearInterval(timer);
+  const half = points.slice(points.length >> 1);
+  const [mx, my] = [0, 1].map((i) => half.reduce((sum, point) => sum + point[i], 0) / half.length);
+  const slope =
+    half.reduce((sum, [x, y]) => sum + (x - mx) * (y - my), 0) /
+    half.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
+  return {
+    minutes: Number(options.soak),
+    meanMb: my,
+    slopeMbPerMinute: slope,
+    peakMb: server.memory().peak / 2 ** 20,
+  };
+}
+
+async function limit(database) {
+  const empty = await freshDatabase(base, 'rollcall_bench_raw');
+  const [from, to] = [database.url, empty.url].map(
+    (url) => new pg.Client({ connectionString: url, options: '-c TimeZone=UTC' }),
+  );
+  await Promise.all([from.connect(), to.connect()]);
+  for (const table of ['sites', 'collectors']) {
+    const { rows } = await from.query(`SELECT * FROM ${table}`);
+    await to.query(`INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1)`, [
+      JSON.stringify(
+        rows.map((row) => ({
+          ...row,
+          ...(row.public_key ? { public_key: `\\x${row.public_key.toString('hex')}` } : {}),
+        })),
+      ),
+    ]);
+  }
+  const tables = await rawUpsert(from, to);
+  await Promise.all([from.end(), to.end()]);
+  await empty.drop();
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const seconds = tables.reduce((sum, table) => sum + table.seconds, 0);
+  return { tables, rows, seconds, rowsPerSecond: rows / seconds };
+}
+
+function report(result) {
+  const { devices, first, rescan, raw, generator, idleApiMs, soak: soaked } = result;
+  const rowsPerSecond = raw.rows / first.seconds;
+  const bounds = [
+    ['rows/s of the first discovery ÷ raw limit', rowsPerSecond / raw.rowsPerSecond, '≥', 0.5],
+    ['devices/s of the rescan ÷ first discovery', rescan.devicesPerSecond / first.devicesPerSecond, '≥', 5],
+    ['API p95 during first discovery ÷ idle', first.apiMs[1] / idleApiMs[1], '≤', 2],
+    ['API p95 during rescan ÷ idle', rescan.apiMs[1] / idleApiMs[1], '≤', 2],
+    ['server memory at most, MB', Math.max(first.rssMb, rescan.rssMb, soaked?.peakMb ?? 0), '≤', 400],
+    ...(soaked ? [['slope of the memory, MB/min', soaked.slopeMbPerMinute, '≤', 0.5]] : []),
+  ];
+  say(`\n${devices} devices × ${interfaces} interfaces, ${sites} sites, ${sites * each} collectors`);
+  say(
+    `making the frames alone       ${generator.seconds.toFixed(1)} s (${generator.cpuSeconds.toFixed(1)} s of processor), ${(generator.bytes / 1e6).toFixed(0)} MB in ${generator.batches} batches`,
+  );
+  for (const [name, pass] of [
+    ['first discovery', first],
+    ['rescan', rescan],
+  ])
+    say(
+      `${name.padEnd(30)}${pass.seconds.toFixed(1)} s, ${pass.devicesPerSecond.toFixed(0)} devices/s; processor: server ${pass.serverCpu.toFixed(1)} s, collectors ${pass.cpuSeconds.toFixed(1)} s; API p50/p95/p99 ${pass.apiMs.map((ms) => ms.toFixed(1)).join(' / ')} ms; ${pass.rssMb.toFixed(0)} MB`,
+    );
+  say(`idle afterwards               API p50/p95/p99 ${idleApiMs.map((ms) => ms.toFixed(1)).join(' / ')} ms`);
+  say(
+    `raw limit                     ${raw.seconds.toFixed(1)} s for ${raw.rows} rows, ${raw.rowsPerSecond.toFixed(0)} rows/s (${raw.tables.map(({ table, rows, seconds }) => `${table} ${rows}: ${seconds.toFixed(1)} s`).join(', ')})`,
+  );
+  say(`rows/s of the first discovery ${rowsPerSecond.toFixed(0)}`);
+  if (soaked)
+    say(
+      `soak of ${soaked.minutes} minutes          ${soaked.meanMb.toFixed(0)} MB on average, slope ${soaked.slopeMbPerMinute.toFixed(2)} MB/min`,
+    );
+  let missed = 0;
+  for (const [name, value, sign, bound] of bounds) {
+    const met = sign === '≥' ? value >= bound : value <= bound;
+    if (!met) missed += 1;
+    say(`${met ? 'met   ' : 'MISSED'}  ${name}: ${value.toFixed(2)} (${sign} ${bound})`);
+  }
+  return missed;
+}
+
+const total = Number(options.devices);
+const results = [];
+for (const devices of options.scale ? [total / 100, total / 10, total] : [total])
+  results.push(await discover(Math.round(devices)));
+const missed = results.map(report).at(-1);
+if (options.json) console.log(JSON.stringify(results));
+if (options.scale) {
+  const folder = fileURLToPath(new URL('../results/', import.meta.url));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}ingest-scale.svg`, plot(results));
+  say(`drawn: ${folder}ingest-scale.svg`);
+}
+process.exit(options.check && missed > 0 ? 1 : 0);
+
+/** Milliseconds per device over the number of devices, with the band of ± 20 % about the middle size. */
+function plot(points) {
+  const cost = points.map(({ devices, first }) => [devices, (first.seconds * 1000) / devices]);
+  const middle = cost[cost.length >> 1][1];
+  const top = Math.max(...cost.map(([, ms]) => ms), middle * 1.2) * 1.15;
+  const x = (n) => 80 + (560 * Math.log10(n / cost[0][0])) / Math.log10(cost.at(-1)[0] / cost[0][0]);
+  const y = (ms) => 320 - (280 * ms) / top;
+  const dots = cost.map(
+    ([n, ms]) =>
+      `<circle cx="${x(n).toFixed(1)}" cy="${y(ms).toFixed(1)}" r="5"/><text x="${x(n).toFixed(1)}" y="${(y(ms) - 12).toFixed(1)}">${ms.toFixed(2)} ms</text><text x="${x(n).toFixed(1)}" y="345">${n}</text>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="720" height="380" font-family="sans-serif" font-size="13" text-anchor="middle">
+<rect width="720" height="380" fill="#fff"/><rect x="80" width="560" y="${y(middle * 1.2).toFixed(1)}" height="${(y(middle * 0.8) - y(middle * 1.2)).toFixed(1)}" fill="#dde8f5"/>
+<polyline points="${cost.map(([n, ms]) => `${x(n).toFixed(1)},${y(ms).toFixed(1)}`).join(' ')}" fill="none" stroke="#1c6dd0" stroke-width="2"/>
+<g fill="#123">${dots.join('')}<text x="360" y="24">First discovery: milliseconds per device (band: ± 20 % of the middle)</text><text x="360" y="368">devices</text></g>
+<line x1="80" y1="320" x2="640" y2="320" stroke="#123"/></svg>`;
+}

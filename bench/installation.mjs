@@ -1,0 +1,118 @@
+// What benchmarks of the whole server share: a database beside the one that is named, the server's own program on it.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openDatabase } from '@rollcall/server/kernel/db';
+import { migrate } from '@rollcall/server/kernel/migrate';
+
+const require = createRequire(fileURLToPath(new URL('../packages/server/package.json', import.meta.url)));
+export const pg = require('pg');
+const { pino } = require('pino');
+const PROGRAM = fileURLToPath(new URL('../packages/server/bin/rollcall-server.js', import.meta.url));
+
+/** URL of the PostgreSQL to measure on; ends the process with advice where none is named. */
+export function postgresOf(option) {
+  const url = option ?? process.env.DATABASE_URL ?? process.env.TEST_DATABASE_URL;
+  if (url) return url;
+  console.error('name a PostgreSQL: --database URL, DATABASE_URL or TEST_DATABASE_URL');
+  process.exit(2);
+}
+
+/** An empty, migrated database called `name` beside that of `base`; `drop` removes it. */
+export async function freshDatabase(base, name) {
+  const admin = new pg.Client({ connectionString: base });
+  await admin.connect();
+  await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await admin.query(`CREATE DATABASE ${name}`);
+  const url = Object.assign(new URL(base), { pathname: `/${name}` }).href;
+  const db = await openDatabase({ url }, pino({ level: 'error' }));
+  await migrate(db);
+  const drop = async () => {
+    await db.close();
+    await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await admin.end();
+  };
+  return { url, db, drop };
+}
+
+const freePort = () =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+
+/** The server's program on a database, with an administrator's token. */
+export async function startProgram(databaseUrl, settings = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
+  const port = await freePort();
+  const env = {
+    ...process.env,
+    ROLLCALL_DATA: folder,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
+    ROLLCALL_RATE_LIMIT: '0',
+    DATABASE_URL: databaseUrl,
+    ...settings,
+  };
+  const run = (...args) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [PROGRAM, ...args], {
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let out = '';
+      child.stdout.on('data', (data) => (out += data));
+      child.on('exit', (code) => (code === 0 ? resolve(out) : reject(new Error(`${args[0]}: exit ${code}`))));
+    });
+  await run('user', 'add', 'bench', '--role', 'admin', '--all-sites', '--json');
+  const { token } = JSON.parse(await run('token', 'create', '--user', 'bench', '--json'));
+  const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
+  const child = spawn(process.execPath, [...flags, PROGRAM, 'serve'], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const ready = () =>
+    fetch(`${url}/api/health/ready`).then(
+      (r) => r.ok,
+      () => false,
+    );
+  for (let tries = 0; !(await ready()); tries++) {
+    if (tries > 300 || child.exitCode !== null) throw new Error('the server does not start');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return {
+    url,
+    token,
+    pid: child.pid,
+    /** Resident bytes now, and at most so far. */
+    memory: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+      const of = (name) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) * 1024;
+      return { now: of('VmRSS'), peak: of('VmHWM') };
+    },
+    /** Processor seconds so far. */
+    cpuSeconds: () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1].split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / 100;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        child.on('exit', () => {
+          rmSync(folder, { recursive: true, force: true });
+          resolve();
+        });
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+export const percentile = (numbers, p) =>
+  numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor((numbers.length * p) / 100))];
