@@ -1,0 +1,121 @@
+// What the packages carry of others: npm packages of the lockfile, and Node. Whatever comes over the network is pinned
+// by its hash, and fetched once.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { root } from '../../scripts/bootstrap.mjs';
+
+const { parse } = createRequire(join(root, 'packages/collector/package.json'))('yaml');
+const pins = JSON.parse(readFileSync(new URL('node.json', import.meta.url), 'utf8'));
+const cache = join(root, 'node_modules/.cache/rollcall-package');
+
+/** Sources, types, maps, prose: nothing of it runs. */
+const IDLE =
+  /(^|\/)(test|tests|docs?|examples?|benchmarks?|vendor|\.github|dependencies)(\/|$)|\.(map|md|ts|cts|mts|cc|c|h|hh|inc|gyp|flow|txt|rst|yml|nix)$|(^|\/)(\.[^/]+|rollup\.config\.js|Makefile|cnoke\.cjs)$/i;
+
+/** Packages that carry much more than we use. */
+const ONLY = {
+  '@electric-sql/pglite':
+    /^(package\.json|LICENSE|dist\/[^/]+\.(js|wasm|data)|dist\/(fs|contrib)\/.*\.js|dist\/pg_trgm\.tar\.gz)$/,
+  'swagger-ui-dist':
+    /^(package\.json|LICENSE|NOTICE|swagger-ui\.css|swagger-ui-bundle\.js|favicon-32x32\.png)$/,
+  lmdb: /^(package\.json|LICENSE|(dict|util)\/.*|[^/]+\.js|dist\/index\.cjs)$/,
+  koffi: /^(package\.json|LICENSE\.txt|(index|indirect)\.(js|cjs)|src\/koffi\/.*\.(js|cjs))$/,
+};
+const keeps = (name, path) => (ONLY[name] ? ONLY[name].test(path) : !IDLE.test(path));
+
+/**
+ * Copies packages and what they depend on, flat; each from the first of the folders `from` that has it.
+ * A package of which two versions were needed is refused.
+ */
+export function copyPackages(names, from, target) {
+  const done = new Map();
+  const copy = (name, dependent) => {
+    const source = folderOf(name, dependent);
+    if (done.get(name) === source) return;
+    if (done.has(name))
+      throw new Error(`two versions of ${name} are needed: ${source} and ${done.get(name)}`);
+    done.set(name, source);
+    for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
+      const path = relative(source, join(entry.parentPath ?? entry.path, entry.name));
+      if (entry.isFile() && !/(^|\/)node_modules\//.test(path) && keeps(name, path)) {
+        mkdirSync(dirname(join(target, name, path)), { recursive: true });
+        cpSync(join(source, path), join(target, name, path));
+      }
+    }
+    const { dependencies = {} } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+    for (const dependency of Object.keys(dependencies)) {
+      if (!BUILD_ONLY.includes(dependency)) copy(dependency, source);
+    }
+  };
+  for (const name of names)
+    copy(name, from.find((folder) => existsSync(join(folder, 'node_modules', name))) ?? from[0]);
+}
+
+/** Dependencies that only a compiler would need, or that only report home. */
+const BUILD_ONLY = ['node-addon-api', '@scarf/scarf'];
+
+/** As Node finds it: in the nearest node_modules above. */
+function folderOf(name, dependent) {
+  for (let folder = realpathSync(dependent); ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(candidate)) return realpathSync(candidate);
+    if (dirname(folder) === folder) throw new Error(`${name} is not installed (for ${dependent})`);
+  }
+}
+
+/** A package with prebuilt code of any architecture, in the version and with the hash of the lockfile. */
+export async function fetchPackage(name, target) {
+  const { packages } = parse(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'));
+  const found = Object.keys(packages).filter((key) => key.startsWith(`${name}@`));
+  if (found.length !== 1) throw new Error(`the lockfile has ${found.length} versions of ${name}`);
+  const unpacked = unpack(found[0], packages[found[0]].resolution.integrity);
+  // Debian is glibc; the other builds are for other systems and other Node versions.
+  cpSync(unpacked, target, {
+    recursive: true,
+    filter: (path) => !/musl|node\.abi\d+\.|\.md$/.test(relative(unpacked, path)),
+  });
+}
+
+/** The Node that the packages carry. */
+export async function fetchNode(arch, target) {
+  const { version, integrity } = pins[arch];
+  cpSync(join(unpack(`node-linux-${arch}@${version}`, integrity), 'bin/node'), target);
+  chmodSync(target, 0o755);
+}
+
+/** Folder of an unpacked package of the registry. */
+function unpack(spec, integrity) {
+  const folder = join(cache, spec.replace(/[/@]/g, '_'));
+  if (existsSync(folder)) return folder;
+  const draft = `${folder}.${process.pid}`;
+  mkdirSync(draft, { recursive: true });
+  console.error(`rollcall: fetching ${spec}`);
+  const [{ filename }] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', draft, spec], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, npm_config_loglevel: 'error' },
+    }),
+  );
+  const archive = join(draft, filename.replace('@', '').replace('/', '-'));
+  const hash = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+  if (hash !== integrity) throw new Error(`${spec} has the hash ${hash}, not the pinned ${integrity}`);
+  execFileSync('tar', ['-xzf', archive, '-C', draft]);
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(join(draft, 'package'), folder);
+  rmSync(draft, { recursive: true, force: true });
+  return folder;
+}
