@@ -90,10 +90,12 @@ describe('import boundaries', () => {
     expect(breaches, 'pass a function in app.ts instead').toEqual([]);
   });
 
-  it('what the browser also runs needs no Node: shared apart from snmp and lock', () => {
+  it('what the browser also runs needs no Node: shared apart from what only services use', () => {
     const breaches = product
-      .filter((file) => placeOf(file).package === 'shared' && placeOf(file).folder !== 'snmp')
-      .filter((file) => !file.endsWith('/lock.ts'))
+      .filter(
+        (file) => placeOf(file).package === 'shared' && !['snmp', 'systemd'].includes(placeOf(file).folder),
+      )
+      .filter((file) => !/\/(lock|settings-file)\.ts$/.test(file))
       .flatMap((file) =>
         imports(file)
           .filter((s) => s.startsWith('node:'))

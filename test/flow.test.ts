@@ -1,8 +1,7 @@
 import { demoSite } from '@rollcall/lab/demo';
 import { type LiveSite, startSite } from '@rollcall/lab/start';
-import { createPostgres } from '@rollcall/server/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Installation, type RunningCollector, until } from './harness.ts';
+import { databases, Installation, type RunningCollector, until } from './harness.ts';
 
 /**
  * The whole path as one story. Two sites use the same addresses; each has a collector of its own, and north has a
@@ -19,19 +18,6 @@ interface Device {
   sysName: string | null;
 }
 
-const databases: [name: string, url: () => Promise<string | undefined>][] = [
-  ['PGlite', async () => undefined],
-];
-const server = process.env.TEST_DATABASE_URL;
-if (server) databases.push(['PostgreSQL', async () => emptyDatabase(server)]);
-
-/** A database without anything in it: the server brings its schema. */
-async function emptyDatabase(url: string): Promise<string> {
-  const { db, url: own } = await createPostgres(url);
-  await db.close();
-  return own;
-}
-
 describe.each(databases)('the flow on %s', (_name, url) => {
   let world: Installation;
   let north: LiveSite;
@@ -41,8 +27,7 @@ describe.each(databases)('the flow on %s', (_name, url) => {
   let first: RunningCollector;
 
   beforeAll(async () => {
-    const databaseUrl = await url();
-    world = await Installation.start(databaseUrl === undefined ? {} : { databaseUrl });
+    world = await Installation.start({ databaseUrl: await url() });
     north = await startSite(demoSite(), { port: 16_181 });
     south = await startSite(demoSite(), { port: 16_182 });
     world.onStop(() => north.stop());

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type Server, type StartOptions, startServer } from '@rollcall/server/app';
 import { type Config, readConfig } from '@rollcall/server/kernel/config';
 import { openLog } from '@rollcall/server/kernel/log';
+import { createPostgres } from '@rollcall/server/testing/database';
 
 const COLLECTOR = fileURLToPath(new URL('../packages/collector/bin/rollcall-collector.js', import.meta.url));
 
@@ -30,6 +31,23 @@ export interface RunningCollector {
   start(): void;
 }
 
+const postgres = process.env.TEST_DATABASE_URL;
+/**
+ * The databases that a whole installation is tried on, for `describe.each(databases)('…on %s', (name, url) => …)`; `url`
+ * makes an empty one for `Installation.start({ databaseUrl: await url() })`.
+ */
+export const databases: [name: string, url: () => Promise<string | undefined>][] = [
+  ['PGlite', async () => undefined],
+  ...(postgres ? [['PostgreSQL', () => emptyDatabase(postgres)] as (typeof databases)[number]] : []),
+];
+
+/** A database without anything in it: the server brings its schema. */
+async function emptyDatabase(server: string): Promise<string> {
+  const { db, url } = await createPostgres(server);
+  await db.close();
+  return url;
+}
+
 export class Installation {
   readonly server: Server;
   readonly folder: string;
@@ -46,7 +64,7 @@ export class Installation {
   static async start({
     databaseUrl,
     ...options
-  }: StartOptions & { databaseUrl?: string } = {}): Promise<Installation> {
+  }: StartOptions & { databaseUrl?: string | undefined } = {}): Promise<Installation> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-test-'));
     const env = { PORT: '0', ROLLCALL_DATA: folder, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) };
     const log = openLog({ logLevel: (process.env.TEST_LOG ?? 'silent') as Config['logLevel'] });

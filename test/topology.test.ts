@@ -2,7 +2,7 @@ import { type LiveSite, startSite } from '@rollcall/lab/start';
 import { type TrueLink, topologyFixture } from '@rollcall/lab/topology';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Installation } from './harness.ts';
+import { databases, Installation } from './harness.ts';
 
 /** Seventy boxes, swept by a real collector: every cable that can be known is told, and no other. */
 
@@ -22,7 +22,7 @@ const shown = ({ device: name, port: named }: TrueLink['a']) => {
 };
 const trueLink = ({ a, b }: TrueLink) => linkText([shown(a), shown(b)]);
 
-describe('the topology of the fixture', () => {
+describe.each(databases)('the topology of the fixture on %s', (_name, url) => {
   let world: Installation;
   let live: LiveSite;
   let siteId: string;
@@ -46,7 +46,7 @@ describe('the topology of the fixture', () => {
   };
 
   beforeAll(async () => {
-    world = await Installation.start();
+    world = await Installation.start({ databaseUrl: await url() });
     live = await startSite(site, { port: 16_191 });
     world.onStop(() => live.stop());
     siteId = await world.site('topology', 16_191, live.truth.credentials);

@@ -19,6 +19,8 @@ export interface Row {
   outside: 'same' | 'nothing' | 403 | 404;
   /** With the role and site Alpha, but not every site; as a success where absent. */
   inside?: 403 | 404;
+  /** Whoever asks, because the server under test has none. */
+  everybody?: 404;
 }
 
 const NEW_PASSWORD = 'staple battery horse correct';
@@ -64,6 +66,9 @@ export const rows = {
   'joinTokens.list': { outside: 'nothing' },
   'joinTokens.create': { body: (world) => ({ siteId: alpha(world) }), outside: 403 },
   'joinTokens.delete': { param: on('joinToken'), outside: 404 },
+  // Not installed from its package: it has none to hand out.
+  'collectors.installer': { outside: 'same', everybody: 404 },
+  'collectors.package': { param: () => 'none.deb', outside: 'same', everybody: 404 },
   'collectors.join': {
     body: (world) => ({
       token: world.joinToken,
@@ -154,6 +159,44 @@ export const rows = {
     param: on('case'),
     body: (world) => ({ eventIds: [world.id.event], title: 'Apart' }),
     outside: 404,
+  },
+  'maintenance.list': { outside: 'nothing' },
+  'maintenance.get': { param: on('maintenance'), outside: 404 },
+  'maintenance.create': {
+    body: (world) => ({
+      siteId: alpha(world),
+      name: fresh('window'),
+      times: { kind: 'repeat', cron: '0 2 * * 0', minutes: 60 },
+    }),
+    outside: 403,
+  },
+  'maintenance.update': { param: on('maintenance'), body: () => ({ enabled: false }), outside: 404 },
+  'maintenance.delete': { param: on('maintenance'), outside: 404 },
+
+  'subscriptions.list': { outside: 'nothing' },
+  'subscriptions.get': { param: on('subscription'), outside: 404 },
+  'subscriptions.create': {
+    body: (world) => ({
+      kind: 'webhook',
+      name: fresh('hook'),
+      url: 'https://hook.example.net/',
+      siteIds: [alpha(world)],
+    }),
+    outside: 403,
+  },
+  'subscriptions.update': { param: on('subscription'), body: () => ({ severity: 2 }), outside: 404 },
+  'subscriptions.delete': { param: on('subscription'), outside: 404 },
+  // It has no secret that this server could open: it is about mail.
+  'subscriptions.rotate': { param: on('subscription'), success: 409, outside: 404 },
+  'subscriptions.test': { param: on('subscription'), outside: 404 },
+  'deliveries.list': { outside: 'nothing' },
+  'deliveries.get': { param: on('delivery'), outside: 404 },
+  'deliveries.resend': { param: on('delivery'), outside: 404 },
+  'mail.get': { outside: 403, inside: 403 },
+  'mail.update': {
+    body: () => ({ host: '', from: 'rollcall@example.net' }),
+    outside: 403,
+    inside: 403,
   },
 
   'openapi.get': { outside: 'same' },

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { startServer } from '@rollcall/server/app';
 import { readConfig } from '@rollcall/server/kernel/config';
 import type { Database } from '@rollcall/server/kernel/db';
+import { type Keyring, openKeyring } from '@rollcall/server/kernel/keyring';
 import { openLog } from '@rollcall/server/kernel/log';
-import { type Keyring, openKeyring } from '@rollcall/server/scans/keyring';
 import { createPostgres } from '@rollcall/server/testing/database';
 
 export interface ApiServer {
@@ -23,17 +23,24 @@ export interface ApiServer {
 export const kinds = (): ('pglite' | 'postgresql')[] =>
   process.env.TEST_DATABASE_URL ? ['pglite', 'postgresql'] : ['pglite'];
 
-/** Starts it, with every answer checked against its schema. Dispose of the database with `closeDatabases`. */
-export async function startApi(kind: 'pglite' | 'postgresql'): Promise<ApiServer> {
+/**
+ * Starts it, with every answer checked against its schema. Dispose of the database with `closeDatabases`.
+ * `databaseUrl`: another instance on a database that is there; `settings`: variables besides.
+ */
+export async function startApi(
+  kind: 'pglite' | 'postgresql',
+  { databaseUrl, settings = {} }: { databaseUrl?: string; settings?: Record<string, string> } = {},
+): Promise<ApiServer> {
   const trouble: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-api-'));
-  const url = kind === 'postgresql' ? await freshPostgres() : undefined;
+  const url = kind === 'postgresql' ? (databaseUrl ?? (await freshPostgres())) : undefined;
   const config = readConfig({
     PORT: '0',
     ROLLCALL_DATA: folder,
     ROLLCALL_RATE_LIMIT: '0',
     LOG_LEVEL: 'warn',
     ...(url !== undefined && { DATABASE_URL: url }),
+    ...settings,
   });
   const destination = { write: (line: string) => void trouble.push(line) };
   const log = openLog(config, { destination, terminal: false });
@@ -51,5 +58,6 @@ export async function startApi(kind: 'pglite' | 'postgresql'): Promise<ApiServer
   };
 }
 
-const freshPostgres = async (): Promise<string> =>
+/** A database of its own where TEST_DATABASE_URL says. */
+export const freshPostgres = async (): Promise<string> =>
   (await createPostgres(process.env.TEST_DATABASE_URL ?? '')).url;

@@ -5,8 +5,8 @@
 
 import { hashPassword } from '@rollcall/server/accounts/password';
 import type { Database, Sql } from '@rollcall/server/kernel/db';
+import type { Keyring } from '@rollcall/server/kernel/keyring';
 import { hashOf, mintSessionId, mintToken } from '@rollcall/server/kernel/token';
-import type { Keyring } from '@rollcall/server/scans/keyring';
 import type { Role } from '@rollcall/shared/model';
 import { ROLES } from '@rollcall/shared/model';
 import { profileSettings } from '@rollcall/shared/profile';
@@ -58,6 +58,9 @@ const THINGS = [
   'credential',
   'profile',
   'schedule',
+  'maintenance',
+  'subscription',
+  'delivery',
   'user',
 ] as const;
 export type Thing = (typeof THINGS)[number];
@@ -81,6 +84,11 @@ const TABLES = [
   'jobs',
   'scans',
   'schedules',
+  'maintenance_windows',
+  'deliveries',
+  'subscriptions',
+  'mail_settings',
+  'case_outbox',
   'devices',
   'join_tokens',
   'collectors',
@@ -308,6 +316,23 @@ async function discovery(db: Sql, world: World, keyring: Keyring): Promise<void>
   await db.query(
     `INSERT INTO schedules (id, site_id, name, targets, profile, cron, enabled) VALUES ($1, $2, $3, '10.77.0.0/24', 'ping', '0 2 * * *', false)`,
     [id.schedule, site.alpha, CANARY],
+  );
+  await db.query(
+    `INSERT INTO maintenance_windows (site_id, id, name, note, timezone, times, created_at)
+     VALUES ($2, $1, $3, $3, 'UTC', '{"kind": "repeat", "cron": "0 2 * * 0", "minutes": 60}', now())`,
+    [id.maintenance, site.alpha, CANARY],
+  );
+  // Disabled: a courier that runs beside the test must find nothing to do.
+  await db.query(
+    `INSERT INTO subscriptions (id, name, kind, addresses, types, all_sites, site_ids, enabled)
+     VALUES ($1, $3, 'email', '{noc@example.net}', '{case.opened}', false, ARRAY[$2::uuid], false)`,
+    [id.subscription, site.alpha, CANARY],
+  );
+  await db.query(
+    `INSERT INTO deliveries (id, subscription_id, site_id, case_id, type, payload, status, begun_at, created_at)
+     VALUES ($1, $2, $3, $4, 'case.opened', jsonb_build_object('data', jsonb_build_object('case',
+       jsonb_build_object('number', 7, 'title', $5::text))), 'delivered', now(), now())`,
+    [id.delivery, id.subscription, site.alpha, id.case, CANARY],
   );
   await db.query(
     `INSERT INTO scans (id, site_id, targets, profile, settings, addresses_total, created_by_name)

@@ -26,6 +26,8 @@ export interface Told {
   depth: number;
   paused: string | null;
   drops: Record<string, number>;
+  /** Longest time that an event needed to be acknowledged, of those since the last word. */
+  lateMs: number;
   link: string;
   epoch: string;
 }
@@ -49,6 +51,7 @@ export class SourceProcess {
   readonly disk: SmallDisk | undefined;
   #child: Child | undefined;
   told: Told | undefined;
+  onTold: ((told: Told) => void) | undefined;
   id = '';
 
   private constructor(options: SourceOptions, proxy: FaultProxy, disk: SmallDisk | undefined) {
@@ -137,7 +140,9 @@ export class SourceProcess {
       channel: true,
     });
     child.onMessage((message) => {
-      if (this.#child === child) this.told = message as Told;
+      if (this.#child !== child) return;
+      this.told = message as Told;
+      this.onTold?.(this.told);
     });
     this.#child = child;
   }
@@ -184,12 +189,25 @@ export class SourceProcess {
     this.#options.rate = rate;
     this.#child?.send({ rate });
   }
+  /** Observes only what travels in one stream, or all again. */
+  setOnly(only: 'state' | 'event' | 'all'): void {
+    this.#child?.send({ only });
+  }
   /** Observes up to this number and no further. */
   setUntil(until: number): void {
     this.#child?.send({ until });
   }
 
-  /** Everything it observed is with the server. */
+  /** Observes nothing new until everything is with the server, then goes on. */
+  async settled(forMs: number): Promise<true | undefined> {
+    const { rate } = this.#options;
+    this.setRate(0);
+    const drained = await this.drained(forMs);
+    this.setRate(rate);
+    return drained;
+  }
+
+  /** Everything it observed is with the server; asked of one that observes nothing new. */
   drained(forMs: number): Promise<true | undefined> {
     return eventually(() => this.linked && this.told?.depth === 0, forMs, 100);
   }

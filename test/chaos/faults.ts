@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { systemClock } from '@rollcall/shared/clock';
-import { eventually } from './child.ts';
 import type { SourceProcess } from './collector.ts';
 import type { Weather } from './proxy.ts';
 import type { Random } from './random.ts';
@@ -181,7 +180,16 @@ const server = (name: string, inject: (scene: Scene) => Promise<void>): Fault =>
   inject,
 });
 
-const STAGES = ['read', 'locked', 'buried', 'merged', 'recorded', 'marked', 'committed', 'acknowledged'];
+export const STAGES = [
+  'read',
+  'locked',
+  'buried',
+  'merged',
+  'recorded',
+  'marked',
+  'committed',
+  'acknowledged',
+];
 /** A stage that no batch reaches by then is not waited for: nothing is on its way. */
 const STAGE_MS = 15_000;
 
@@ -193,9 +201,7 @@ const SERVER_FAULTS: Fault[] = [
   }),
   ...STAGES.map((stage) =>
     server(`kill-${stage}`, async ({ world, random }) => {
-      await world.server.kill();
-      await world.server.startReady(60_000, { CHAOS_STAGE: `${stage}:${random.whole(1, 6)}` });
-      const died = await eventually(() => !world.server.running, STAGE_MS, 20);
+      const died = await world.diesWhen(stage, random.whole(1, 6), STAGE_MS);
       world.note(died ? `the server died when a batch was ${stage}` : `no batch was ${stage}`);
       if (!died) await world.server.kill();
       await world.server.startReady();

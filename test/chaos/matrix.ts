@@ -28,9 +28,6 @@ export class Matrix {
   of(kind: string): number {
     return [...(this.#counts.get(kind)?.values() ?? [])].reduce((sum, n) => sum + n, 0);
   }
-  get missed(): string[] {
-    return [...this.#counts.keys()].filter((kind) => this.of(kind) === 0);
-  }
   get total(): number {
     return [...this.#counts.keys()].reduce((sum, kind) => sum + this.of(kind), 0);
   }

@@ -8,7 +8,7 @@ export type Phase = (typeof PHASES)[number];
 
 /** Observations in the outbox that make a backlog. */
 const BACKLOG = 400;
-const BURST = 3000;
+const BURST_RATE = 3000;
 const ARRANGE_MS = 12_000;
 const CONNECTING = ['connecting', 'challenged', 'greeting'];
 
@@ -26,11 +26,17 @@ const holds: Readonly<Record<Phase, (source: SourceProcess) => boolean>> = {
     source.running && (source.told?.link === 'waiting' || source.proxy.weather.newcomers === 'refuse'),
 };
 
+/** Observations per second of a source, and how many of them a backlog has at least when it begins to drain. */
+export interface Pace {
+  rate: number;
+  burst: number;
+}
+
 /** Brings a source into a phase; false when that was not possible in time. The caller ends it with `release`. */
 export async function arrange(
   phase: Phase,
   source: SourceProcess,
-  rate: number,
+  { rate, burst }: Pace,
   random: Random,
 ): Promise<boolean> {
   const { proxy } = source;
@@ -44,8 +50,8 @@ export async function arrange(
       break;
     case 'backlog':
       await proxy.change({ newcomers: 'refuse' });
-      source.setRate(BURST);
-      await eventually(() => (source.told?.depth ?? 0) > 4 * BACKLOG, ARRANGE_MS / 2, 20);
+      source.setRate(BURST_RATE);
+      await eventually(() => (source.told?.depth ?? 0) > burst, ARRANGE_MS / 2, 20);
       await proxy.calm();
       source.setRate(rate);
       break;

@@ -1,16 +1,33 @@
 /**
- * Loaded into a server before its own modules: ends or holds the process when a batch reaches a stage.
+ * Loaded into a server before its own modules: ends or holds the process when a batch reaches a stage, as a file says.
  *
- *   CHAOS_STAGE=committed:3        kill -9 the third time that a batch is committed
- *   CHAOS_STAGE=marked:1:hold      stands still there instead, until somebody kills it
+ *   committed:3        kill -9 the third time that a batch is committed, counted from when this was read
+ *   marked:1:hold      stands still there instead, until somebody kills it
  */
 import { subscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 import { STAGES } from '@rollcall/server/kernel/stage';
 
-const [stage, when = '1', what = 'kill'] = (process.env.CHAOS_STAGE ?? '').split(':');
-let left = Number(when);
+const file = process.env.CHAOS_STAGE_FILE;
+const LOOK_MS = 20;
 
-if (stage) {
+if (file) {
+  let order = '';
+  let [stage, left, what]: [string | undefined, number, string] = ['', 0, ''];
+  const look = () => {
+    let found = '';
+    try {
+      found = readFileSync(file, 'utf8').trim();
+    } catch {
+      // No order.
+    }
+    if (found === order) return;
+    order = found;
+    const [name, when = '1', then = 'kill'] = order.split(':');
+    [stage, left, what] = [name, Number(when), then];
+  };
+  look();
+  setInterval(look, LOOK_MS).unref();
   subscribe(STAGES, (reached) => {
     if (reached !== stage || --left !== 0) return;
     if (what === 'kill') process.kill(process.pid, 'SIGKILL');

@@ -11,13 +11,18 @@ import { type DatabaseKind, World } from './world.ts';
 export interface ChaosOptions {
   seed: string;
   minutes: number;
+  /** It ends by then, whatever was not met. */
+  mostMinutes: number;
   database: DatabaseKind;
   sources: number;
   /** Observations per second of each source. */
   rate: number;
-  /** Go on until every cell has been met so often and so much has been observed, for at most `minutes` more. */
+  /** Observations that a backlog begins with. */
+  burst: number;
+  /** Go on until every cell has been met so often, so much was observed and so many faults done. */
   least: number;
   observations: number;
+  faults: number;
   /** These kinds only, by the beginning of their names: to look at one that failed. */
   only: readonly string[];
   /** What other runs have met already: it is not met first again. */
@@ -28,6 +33,8 @@ export interface ChaosOptions {
 export interface Outcome {
   database: DatabaseKind;
   matrix: Matrix;
+  /** Faults done; one that befalls the server counts once here, and in the matrix for every phase that it met. */
+  injected: number;
   verdict: Verdict;
   /** What else must not happen: starts that failed, processes that ended by themselves, outboxes that did not drain. */
   faults: string[];
@@ -41,123 +48,131 @@ export interface Outcome {
 /** Everything delivered, after everything is mended. */
 const DRAIN_MS = 300_000;
 
-interface Cell {
-  fault: Fault;
-  phase: Phase;
-}
+/** Deals out what comes next: the rarest first, in an order that follows from the seed. */
+class Deck<T> {
+  readonly #cards: T[];
+  readonly #rank: (card: T) => number;
+  readonly #taken = new Set<T>();
 
-/** Deals out cells: the emptiest first, in an order that follows from the seed. */
-class Deck {
-  readonly #cells: Cell[];
-  readonly #matrix: Matrix;
-  readonly #before: Matrix | undefined;
-  readonly #taken = new Set<Cell>();
-
-  constructor(faults: readonly Fault[], matrix: Matrix, random: Random, before: Matrix | undefined) {
-    this.#cells = random.shuffled(faults.flatMap((fault) => PHASES.map((phase) => ({ fault, phase }))));
-    this.#matrix = matrix;
-    this.#before = before;
+  constructor(cards: readonly T[], rank: (card: T) => number) {
+    this.#cards = [...cards];
+    this.#rank = rank;
   }
 
   /** Undefined while all that suits is in other hands. */
-  next(source: SourceProcess): Cell | undefined {
-    const free = this.#cells.filter((cell) => !this.#taken.has(cell) && (cell.fault.suits?.(source) ?? true));
+  next(suits: (card: T) => boolean = () => true): T | undefined {
+    const free = this.#cards.filter((card) => !this.#taken.has(card) && suits(card));
     const [first] = free.sort((a, b) => this.#rank(a) - this.#rank(b));
     if (!first) return undefined;
     // To the end of the queue, so that one that cannot be arranged does not come up again at once.
-    this.#cells.splice(this.#cells.indexOf(first), 1);
-    this.#cells.push(first);
+    this.#cards.splice(this.#cards.indexOf(first), 1);
+    this.#cards.push(first);
     this.#taken.add(first);
     return first;
   }
-  done(cell: Cell): void {
-    this.#taken.delete(cell);
+  done(card: T): void {
+    this.#taken.delete(card);
   }
   get empty(): boolean {
-    return this.#cells.length === 0;
-  }
-  /** Lowest count of all its cells. */
-  get least(): number {
-    return Math.min(...this.#cells.map((cell) => this.#count(cell)), Number.POSITIVE_INFINITY);
-  }
-  #count({ fault, phase }: Cell): number {
-    return this.#matrix.at(fault.name, phase);
-  }
-  /** Cells that were never met come first, those of kinds that were never met before all others. */
-  #rank({ fault, phase }: Cell): number {
-    const cell = this.#matrix.at(fault.name, phase) + (this.#before?.at(fault.name, phase) ?? 0);
-    const kind = this.#matrix.of(fault.name) + (this.#before?.of(fault.name) ?? 0);
-    return kind === 0 ? -1 : cell;
+    return this.#cards.length === 0;
   }
 }
 
 export async function chaos(options: ChaosOptions): Promise<Outcome> {
-  const { seed, minutes, database, sources, rate, least, observations, before, only, say } = options;
+  const { seed, database, sources, rate, least, before, only, say } = options;
   const begun = systemClock.monotonic();
   const kinds = faultsOf(database).filter(
     ({ name }) => only.length === 0 || only.some((begin) => name.startsWith(begin)),
   );
   const matrix = new Matrix(kinds.map(({ name }) => name));
   const faults: string[] = [];
-  const world = await World.create({ database, sources, rate, haste: 0.1 });
-  say(`${database}: ${sources} sources, ${kinds.length} kinds of fault, in ${world.folder}`);
+  let injected = 0;
+  // The last sources, one for each phase, are there to be met by what befalls the server; the others are on their own.
+  const world = await World.create({
+    database,
+    sources: sources + PHASES.length,
+    rate,
+    haste: 0.1,
+    smallDisks: true,
+  });
+  const [own, audience] = [world.sources.slice(0, sources), world.sources.slice(sources)];
+  say(`${database}: ${world.sources.length} sources, ${kinds.length} kinds of fault, in ${world.folder}`);
 
-  const until = systemClock.monotonic() + minutes * 60_000;
-  const decks = {
-    source: new Deck(
-      kinds.filter(({ scope }) => scope === 'source'),
-      matrix,
-      new Random(`${seed} source`),
-      before,
-    ),
-    server: new Deck(
-      kinds.filter(({ scope }) => scope === 'server'),
-      matrix,
-      new Random(`${seed} server`),
-      before,
-    ),
-  };
+  const met = (kind: string, phase: Phase) => matrix.at(kind, phase) + (before?.at(kind, phase) ?? 0);
+  const rarest = ({ name }: Fault) => Math.min(...PHASES.map((phase) => met(name, phase)));
+  const ofScope = (scope: Fault['scope']) => kinds.filter((fault) => fault.scope === scope);
+  const shuffled = <T>(cards: T[], name: string) => new Random(`${seed} ${name}`).shuffled(cards);
+  const cells = ofScope('source').flatMap((fault) => PHASES.map((phase) => ({ fault, phase })));
+  const sourceDeck = new Deck(shuffled(cells, 'source'), ({ fault, phase }) => met(fault.name, phase));
+  const serverDeck = new Deck(shuffled(ofScope('server'), 'server'), rarest);
+
   const observed = () => world.sources.reduce((sum, { told }) => sum + (told?.n ?? 0), 0);
-  const over = (deck: Deck) => {
-    const now = systemClock.monotonic();
-    const enough = deck.least >= least && observed() >= observations;
-    return now >= until && (enough || now >= until + minutes * 60_000);
+  const start = systemClock.monotonic();
+  const over = () => {
+    const minutes = (systemClock.monotonic() - start) / 60_000;
+    const enough =
+      kinds.every((fault) => rarest(fault) >= least) &&
+      observed() >= options.observations &&
+      injected >= options.faults;
+    return minutes >= options.minutes && (enough || minutes >= options.mostMinutes);
   };
-  const turn = async (deck: Deck, source: SourceProcess) => {
-    const cell = deck.next(source);
-    if (!cell) return systemClock.sleep(200);
-    const { fault, phase } = cell;
+
+  /** One fault on somebody who is in the phases that are named; none when that could not be brought about. */
+  const strike = async (fault: Fault, actors: readonly (readonly [Phase, SourceProcess])[]) => {
+    const names = actors.map(([phase]) => phase).join(' ');
     // How it goes follows from the seed, the cell and how often it was met: the same with whatever happens beside it.
-    const random = new Random(`${seed} ${fault.name} ${phase} ${matrix.at(fault.name, phase)}`);
+    const random = new Random(`${seed} ${fault.name} ${names} ${matrix.of(fault.name)}`);
+    const [first] = actors;
     try {
-      const ready = await arrange(phase, source, rate, random);
-      if (ready && inPhase(phase, source)) {
-        world.note(`${fault.name} while ${phase}, source ${source.name.index}`);
-        matrix.count(fault.name, phase);
-        await fault.inject({ world, source, random });
-      }
+      // The one that cannot be held comes last.
+      const [passing, lasting] = [true, false].map((is) =>
+        actors.filter(([phase]) => (phase === 'connecting') === is),
+      );
+      for (const each of [lasting, passing])
+        await Promise.all((each ?? []).map(([phase, source]) => arrange(phase, source, options, random)));
+      const hit = actors.filter(([phase, source]) => inPhase(phase, source));
+      if (hit.length === 0 || !first) return;
+      world.note(
+        `${fault.name} while ${hit.map(([phase, { name }]) => `${phase} ${name.index}`).join(', ')}`,
+      );
+      for (const [phase] of hit) matrix.count(fault.name, phase);
+      injected += 1;
+      await fault.inject({ world, source: first[1], random });
     } catch (error) {
-      faults.push(`${fault.name} while ${phase}: ${error instanceof Error ? error.message : String(error)}`);
+      faults.push(`${fault.name} while ${names}: ${error instanceof Error ? error.message : String(error)}`);
       world.note(faults.at(-1) ?? '');
     } finally {
-      deck.done(cell);
-      await release(source, rate);
+      for (const [, source] of actors) await release(source, rate);
     }
-    await mend(world, source, faults);
     await systemClock.sleep(random.whole(0, 500));
   };
-  const work = async (deck: Deck, source: SourceProcess) => {
-    while (!deck.empty && !over(deck)) await turn(deck, source);
+  const onSource = async (source: SourceProcess) => {
+    while (!sourceDeck.empty && !over()) {
+      const cell = sourceDeck.next(({ fault }) => fault.suits?.(source) ?? true);
+      if (cell) await strike(cell.fault, [[cell.phase, source]]);
+      else await systemClock.sleep(200);
+      if (cell) sourceDeck.done(cell);
+      await mendSource(world, source, faults);
+    }
   };
-  // The last source belongs to whoever breaks the server: its phase is looked at, the others are as they are.
-  const [theServers, ...others] = [...world.sources].reverse() as [SourceProcess, ...SourceProcess[]];
+  const onServer = async () => {
+    const stage = audience.map((source, i) => [PHASES[i] ?? 'steady', source] as const);
+    while (!serverDeck.empty && !over()) {
+      const fault = serverDeck.next();
+      if (!fault) return;
+      await strike(fault, stage);
+      serverDeck.done(fault);
+      await mendServer(world, faults);
+      for (const source of audience) await mendSource(world, source, faults);
+    }
+  };
   const telling = systemClock.every(15_000, () => {
     const depth = world.sources.reduce((sum, { told }) => sum + (told?.depth ?? 0), 0);
     say(
-      `${database}: ${matrix.total} faults, ${matrix.empty.length} cells empty, ${observed()} observed, ${depth} under way`,
+      `${database}: ${injected} faults, ${matrix.empty.length} cells empty, ${observed()} observed, ${depth} under way`,
     );
   });
-  await Promise.all([work(decks.server, theServers), ...others.map((source) => work(decks.source, source))]);
+  await Promise.all([onServer(), ...own.map(onSource)]);
 
   for (const source of world.sources) source.setRate(0);
   const late = await world.drained(DRAIN_MS);
@@ -170,6 +185,7 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
   return {
     database,
     matrix,
+    injected,
     verdict,
     faults,
     starts: world.server.startTimes,
@@ -180,15 +196,16 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
 }
 
 /** What ended by itself is a fault of its own; the run goes on. */
-async function mend(world: World, source: SourceProcess, faults: string[]): Promise<void> {
-  if (!source.running) {
-    world.note(`source ${source.name.index} has ended: ${JSON.stringify(source.child?.over)}`);
-    faults.push(`source ${source.name.index} ended by itself: ${JSON.stringify(source.child?.over)}`);
-    await source.startSpeaking().catch((error: Error) => faults.push(error.message));
-  }
-  if (source === world.sources.at(-1) && !world.server.running) {
-    world.note(`the server has ended: ${JSON.stringify(world.server.child?.over)}`);
-    faults.push(`the server ended by itself: ${JSON.stringify(world.server.child?.over)}`);
-    await world.server.startReady().catch((error: Error) => faults.push(error.message));
-  }
+async function mendSource(world: World, source: SourceProcess, faults: string[]): Promise<void> {
+  if (source.running) return;
+  faults.push(`source ${source.name.index} ended by itself: ${JSON.stringify(source.child?.over)}`);
+  world.note(faults.at(-1) ?? '');
+  await source.startSpeaking().catch((error: Error) => faults.push(error.message));
+}
+
+async function mendServer(world: World, faults: string[]): Promise<void> {
+  if (world.server.running) return;
+  faults.push(`the server ended by itself: ${JSON.stringify(world.server.child?.over)}`);
+  world.note(faults.at(-1) ?? '');
+  await world.server.startReady().catch((error: Error) => faults.push(error.message));
 }

@@ -62,21 +62,21 @@ export class Server {
     return output(process.execPath, [PROGRAM, ...args], this.#env);
   }
 
-  start(extra: Readonly<Record<string, string>> = {}): void {
+  start(): void {
     if (this.running) throw new Error('the server runs already');
     const preload = (this.#options.preload ?? []).flatMap((file) => ['--import', file]);
     this.#child = new Child({
       command: process.execPath,
       args: [...preload, PROGRAM, 'serve'],
-      env: { ...this.#env, ...extra },
+      env: this.#env,
       logFile: this.logFile,
     });
   }
 
   /** Starts and waits until it is ready; throws with its last words when it ends instead. */
-  async startReady(forMs = 60_000, extra: Readonly<Record<string, string>> = {}): Promise<number> {
+  async startReady(forMs = 60_000): Promise<number> {
     const begun = systemClock.monotonic();
-    this.start(extra);
+    this.start();
     if (!(await this.ready(forMs))) throw new Error(`the server does not start:\n${tail(this.logFile)}`);
     const took = systemClock.monotonic() - begun;
     this.startTimes.push(took);

@@ -12,6 +12,7 @@ import { openLog } from '@rollcall/collector/log';
 import { Outbox } from '@rollcall/collector/outbox/outbox';
 import { systemClock as clock } from '@rollcall/shared/clock';
 import { lockFolder } from '@rollcall/shared/lock';
+import { type Stream, streamOf } from '@rollcall/shared/observation';
 import { factOf } from './facts.ts';
 import { LedgerWriter, readLedger } from './ledger.ts';
 
@@ -43,6 +44,12 @@ let rate = Number(perSecond);
 let until = Number.POSITIVE_INFINITY;
 let kept = 0;
 let waiting = 0;
+/** Only what travels in this stream. */
+let only: Stream | undefined;
+/** Events on their way: the sequence of each, and when it was observed (monotonic). */
+let events: { seq: number; at: number }[] = [];
+/** Longest time from an observation of an event to its acknowledgement, since it was last told. */
+let lateMs = 0;
 
 const outbox = await Outbox.open({
   folder: join(folder, 'outbox'),
@@ -50,6 +57,16 @@ const outbox = await Outbox.open({
   clock,
   log,
 });
+
+const acknowledge = outbox.ack.bind(outbox);
+outbox.ack = (stream, through) => {
+  const now = clock.monotonic();
+  if (stream === 'event') {
+    for (const { seq, at } of events) if (seq <= through) lateMs = Math.max(lateMs, now - at);
+    events = events.filter(({ seq }) => seq > through);
+  }
+  acknowledge(stream, through);
+};
 
 let state = 'waiting';
 const link = flags.includes('--no-link')
@@ -94,7 +111,8 @@ const link = flags.includes('--no-link')
 
 function tell(): void {
   const { depth, paused, drops } = outbox.status();
-  process.send?.({ n, kept, depth, paused, drops, link: state, epoch: outbox.epoch });
+  process.send?.({ n, kept, depth, paused, drops, lateMs, link: state, epoch: outbox.epoch });
+  lateMs = 0;
 }
 tell();
 clock.every(TELL_MS, tell);
@@ -110,7 +128,10 @@ const stopMaking = clock.every(TICK_MS, () => {
 
 function observe(count: number): void {
   const first = n;
-  const facts = Array.from({ length: count }, (_, i) => factOf(source, first + i, clock.now()));
+  const at = clock.monotonic();
+  const facts = Array.from({ length: count }, (_, i) => factOf(source, first + i, clock.now())).filter(
+    ({ observation }) => only === undefined || streamOf(observation) === only,
+  );
   n += count;
   ledger.observed(facts);
   waiting += 1;
@@ -119,7 +140,8 @@ function observe(count: number): void {
     .then(
       () => {
         ledger.kept(first, first + count - 1);
-        kept += count;
+        kept += facts.length;
+        events.push({ seq: outbox.last.event, at });
       },
       (error: unknown) => log.warn({ err: error }, 'not kept'),
     )
@@ -141,7 +163,8 @@ async function stop(): Promise<void> {
 }
 process.on('SIGTERM', () => void stop());
 process.on('disconnect', () => process.exit(4));
-process.on('message', (message: { rate?: number; until?: number }) => {
+process.on('message', (message: { rate?: number; until?: number; only?: Stream | 'all' }) => {
   if (message.rate !== undefined) rate = message.rate;
   if (message.until !== undefined) until = message.until;
+  if (message.only !== undefined) only = message.only === 'all' ? undefined : message.only;
 });

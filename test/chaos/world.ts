@@ -6,8 +6,9 @@ import { openDatabase } from '@rollcall/server/kernel/db';
 import { openLog } from '@rollcall/server/kernel/log';
 import { systemClock } from '@rollcall/shared/clock';
 import { check, type Verdict } from './check.ts';
+import { eventually } from './child.ts';
 import { preload, SourceProcess } from './collector.ts';
-import { freePort, Postgres } from './postgres.ts';
+import { freePort, Postgres, postgresPrograms } from './postgres.ts';
 import { Server } from './server.ts';
 
 /** Every other source has its state on a disk of so many megabytes. */
@@ -23,7 +24,13 @@ export interface WorldOptions {
   /** Of the waits between tries to connect, as a share of what the product waits: 1 is the truth. */
   haste?: number;
   outboxBytes?: number;
+  /** Every other source has its state on a disk that can be filled. */
+  smallDisks?: boolean;
 }
+
+/** The databases that this machine can offer, for `describe.each`. */
+export const databaseKinds = (): DatabaseKind[] =>
+  postgresPrograms() ? ['pglite', 'postgresql'] : ['pglite'];
 
 export class World {
   readonly folder: string;
@@ -50,7 +57,10 @@ export class World {
       port: await freePort(),
       databaseUrl: postgres?.url(),
       preload: [preload('clock'), preload('failpoint')],
-      env: { CHAOS_CLOCK_FILE: join(folder, 'server', 'clock') },
+      env: {
+        CHAOS_CLOCK_FILE: join(folder, 'server', 'clock'),
+        CHAOS_STAGE_FILE: join(folder, 'server', 'stage'),
+      },
     });
     const world = new World(options, folder, server, postgres);
     await server.prepare();
@@ -68,7 +78,7 @@ export class World {
           site: sites[index % 2] ?? { id: '', name: '' },
           rate: options.rate,
           haste: options.haste ?? 1,
-          ...(index % 2 === 0 ? {} : { diskMegabytes: SMALL_DISK }),
+          ...(options.smallDisks && index % 2 === 1 ? { diskMegabytes: SMALL_DISK } : {}),
           ...(options.outboxBytes === undefined ? {} : { outboxBytes: options.outboxBytes }),
         },
         server,
@@ -83,6 +93,15 @@ export class World {
   note(text: string): void {
     const seconds = ((systemClock.monotonic() - this.#begun) / 1000).toFixed(3);
     appendFileSync(join(this.folder, 'journal'), `${seconds.padStart(10)} ${text}\n`);
+  }
+
+  /** The server dies when a batch reaches this stage the `times`-th time from now; answers whether it did. */
+  async diesWhen(stage: string, times: number, forMs: number): Promise<boolean> {
+    const file = join(this.folder, 'server', 'stage');
+    writeFileSync(file, `${stage}:${times}`);
+    const died = await eventually(() => !this.server.running, forMs, 20);
+    rmSync(file);
+    return died === true;
   }
 
   setServerClock(offsetMs: number): void {

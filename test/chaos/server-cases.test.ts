@@ -1,0 +1,152 @@
+/** Cases C of the reliability notes, end to end: the server and its database as processes that die. */
+import { systemClock } from '@rollcall/shared/clock';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildOnce } from './built.ts';
+import { eventually, tail } from './child.ts';
+import { databaseKinds, World } from './world.ts';
+
+/** Seconds that PostgreSQL is away in C43; the long form takes the ten minutes of the case. */
+const AWAY_SECONDS = Number(process.env.ROLLCALL_AWAY_SECONDS ?? 12);
+
+beforeAll(buildOnce, 120_000);
+
+const SOUND = { lost: 0, doubled: 0, altered: 0, misattributed: 0, foreign: 0, reported: 0 };
+
+describe.each(databaseKinds())('a server on %s', (database) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.create({ database, sources: 2, rate: 100, haste: 0.2 });
+  }, 120_000);
+  afterAll(() => world?.destroy());
+
+  const allLinked = (forMs: number) =>
+    eventually(() => world.sources.every(({ linked }) => linked), forMs, 20);
+
+  test.each(['locked', 'marked', 'committed', 'acknowledged'])(
+    'C41: kill -9 when a batch is %s; ready again within seconds',
+    async (stage) => {
+      expect(await world.diesWhen(stage, 3, 40_000)).toBe(true);
+      await world.server.startReady();
+      expect(await allLinked(20_000)).toBe(true);
+    },
+    120_000,
+  );
+
+  test('C49: the clock of the server goes back an hour and on ten years: tokens work, observations flow', async () => {
+    const stored = async () =>
+      (await world.server.api<{ totalCount: number }>('GET', '/api/events?Source=trap&pageSize=1'))
+        .totalCount;
+    for (const offset of [-3_600_000, 3650 * 86_400_000, 0]) {
+      world.setServerClock(offset);
+      const before = await stored();
+      expect(await eventually(async () => (await stored()) > before, 10_000)).toBe(true);
+    }
+    expect(await allLinked(10_000)).toBe(true);
+  }, 60_000);
+
+  test('C50: told to stop while it stores: says so to everybody, ends by itself with 0', async () => {
+    for (const source of world.sources) source.setRate(1000);
+    await systemClock.sleep(1000);
+    const begun = systemClock.monotonic();
+    expect(await world.server.stop()).toMatchObject({ code: 0 });
+    expect(systemClock.monotonic() - begun).toBeLessThan(10_000);
+    for (const source of world.sources) {
+      source.setRate(100);
+      expect(tail(source.logFile, 5)).toMatch(/the server (restarts|is about to go)/);
+    }
+    await world.server.startReady();
+    expect(await allLinked(20_000)).toBe(true);
+  }, 60_000);
+
+  test('nothing was lost, doubled, altered or misattributed by any of it', async () => {
+    for (const each of world.sources) each.setRate(0);
+    expect(await world.drained(90_000)).toEqual([]);
+    expect(await world.verdict()).toMatchObject(SOUND);
+  }, 120_000);
+});
+
+describe.skipIf(!databaseKinds().includes('postgresql'))('a server whose PostgreSQL fails', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.create({ database: 'postgresql', sources: 2, rate: 100 });
+  }, 120_000);
+  afterAll(() => world?.destroy());
+
+  const postgres = () => {
+    if (!world.postgres) throw new Error('no PostgreSQL');
+    return world.postgres;
+  };
+  const through = async () =>
+    Number(await postgres().sql('SELECT coalesce(sum(through), 0) FROM collector_streams'));
+  const flowing = async (forMs: number) => {
+    const before = await through();
+    return eventually(async () => (await through()) > before, forMs, 50);
+  };
+
+  test('C42: killed in the middle of a transaction: the batch is there whole or not at all', async () => {
+    for (let round = 0; round < 3; round++) {
+      expect(await flowing(30_000)).toBe(true);
+      // Everything of a batch but its last statement is done when this lock holds it up.
+      const lock = postgres()
+        .sql('BEGIN; LOCK TABLE collector_streams; SELECT pg_sleep(30); COMMIT')
+        .catch(() => 'killed');
+      const held = await eventually(
+        async () => (await postgres().sql(`SELECT count(*) FROM pg_locks WHERE NOT granted`)) !== '0',
+        10_000,
+      );
+      expect(held).toBe(true);
+      await postgres().stop('immediate');
+      expect(await lock).toBe('killed');
+      await postgres().start();
+    }
+    expect(world.server.running).toBe(true);
+  }, 120_000);
+
+  test(
+    `C43: away for ${AWAY_SECONDS} s: 503, live but not ready, collectors keep what they have; then ingest within 5 s`,
+    async () => {
+      expect(await flowing(30_000)).toBe(true);
+      await postgres().stop('fast');
+      await systemClock.sleep(1000);
+      const depth = () => world.sources.reduce((sum, { told }) => sum + (told?.depth ?? 0), 0);
+      const before = depth();
+      const until = systemClock.monotonic() + AWAY_SECONDS * 1000;
+      while (systemClock.monotonic() < until) {
+        const answer = await fetch(`${world.server.url}/api/devices`, {
+          headers: { Authorization: `Bearer ${world.server.token}` },
+        });
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([
+          503,
+          expect.stringMatching(/^\d+$/),
+        ]);
+        expect(await world.server.status('/api/health/live')).toBe(200);
+        expect(await world.server.status('/api/health/ready', 5000)).toBe(503);
+        await systemClock.sleep(500);
+      }
+      expect(depth()).toBeGreaterThan(before + AWAY_SECONDS * 100);
+      await postgres().start();
+      const back = systemClock.monotonic();
+      expect(await flowing(40_000)).toBe(true);
+      expect(systemClock.monotonic() - back).toBeLessThan(5000);
+      expect(await world.server.status('/api/health/ready')).toBe(200);
+    },
+    (AWAY_SECONDS + 120) * 1000,
+  );
+
+  test('C44: slow questions of people take no connection from ingest', async () => {
+    const lock = postgres().sql('BEGIN; LOCK TABLE schedules; SELECT pg_sleep(4); COMMIT');
+    const questions = Array.from({ length: 40 }, () =>
+      world.server.status('/api/discovery/schedules', 20_000),
+    );
+    await systemClock.sleep(500);
+    expect(await flowing(2500)).toBe(true);
+    await lock;
+    await Promise.all(questions);
+  }, 60_000);
+
+  test('nothing was lost, doubled, altered or misattributed by any of it', async () => {
+    for (const each of world.sources) each.setRate(0);
+    expect(await world.drained(90_000)).toEqual([]);
+    expect(await world.verdict()).toMatchObject(SOUND);
+  }, 120_000);
+});

@@ -1,0 +1,381 @@
+// npm run test:install: the life of an installation on real Debian hosts, from the packages in dist/. A server with
+// PostgreSQL; site north with one collector, site south with two; agents to find. Skipped loudly where there can be no
+// hosts; in CI that is a failure.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Host, hosts, missing, until } from './hosts.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const work = mkdtempSync(join(tmpdir(), 'rollcall-install-'));
+process.env.HOSTS_DIR ??= join(tmpdir(), 'rollcall-install-hosts');
+
+const absent = missing();
+if (absent !== null) {
+  console.log(`\n!!! SKIPPED: the installation story was not run: ${absent} !!!\n`);
+  process.exit(process.env.CI ? 1 : 0);
+}
+const deb = (product, version) => {
+  const found = readdirSync(join(root, 'dist')).find(
+    (file) => file === `rollcall-${product}_${version}_amd64.deb`,
+  );
+  if (found) return join(root, 'dist', found);
+  console.error(
+    `rollcall: dist/ has no ${product} ${version}: "npm run package" and "npm run package -- --version ${version}" make them`,
+  );
+  process.exit(1);
+};
+const NOW = JSON.parse(
+  execFileSync('node', ['-p', 'JSON.stringify(require("./package.json").version)'], {
+    cwd: root,
+    encoding: 'utf8',
+  }),
+);
+const BEFORE = `${NOW}~before`;
+
+const server = new Host('rcserver', '10.77.0.10');
+const north = new Host('rcnorth', '10.77.0.21');
+const south1 = new Host('rcsouth1', '10.77.0.31');
+const south2 = new Host('rcsouth2', '10.77.0.32');
+const agent = new Host('rcagent', '10.77.0.51');
+const collectors = [north, south1, south2];
+const URL_ = `https://${server.address}:8443`;
+
+let passed = 0;
+const begun = Date.now();
+async function step(title, work) {
+  const start = Date.now();
+  await work();
+  passed += 1;
+  console.log(`ok  ${title}  (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+const expect = (fact, what) => {
+  if (!fact) throw new Error(`expected: ${what}`);
+};
+
+let token = '';
+async function api(method, path, body) {
+  const data = body === undefined ? '' : `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const text = await server.sh(
+    `curl -sS -X ${method} -H 'Authorization: Bearer ${token}' ${data} '${URL_}${path}'`,
+  );
+  const answer = JSON.parse(text);
+  if (answer.success === false) throw new Error(`${method} ${path}: ${text.slice(0, 500)}`);
+  return answer;
+}
+const list = async () => (await api('GET', '/api/collectors?pageSize=100')).data;
+const allOnline = (n) =>
+  until(90, `${n} collectors online`, async () => (await list()).filter((c) => c.online).length === n);
+const inventory = async () =>
+  (await api('GET', '/api/devices?pageSize=100')).data
+    .map(({ id, address, sysName }) => `${id} ${address} ${sysName}`)
+    .sort()
+    .join('\n');
+async function scan(site) {
+  const { scanId } = await api('POST', '/api/discovery/scan', {
+    targets: '10.77.0.0/26',
+    profile: 'standard',
+    site,
+  });
+  return scanId;
+}
+const ended = (scanId) =>
+  until(120, 'the end of the scan', async () => {
+    const { data } = await api('GET', `/api/discovery/scans/${scanId}`);
+    return ['completed', 'partial', 'failed'].includes(data.status) && data;
+  });
+/** The first of the hosts whose collector began a job since then (seconds since 1970); undefined when none did. */
+async function atWork(hosts, since) {
+  for (const host of hosts) {
+    const line = `journalctl -u rollcall-collector --since @${since} -g "a job begins" -o cat -q || true`;
+    if ((await host.sh(line)).trim() !== '') return host;
+  }
+  return undefined;
+}
+async function nothingLost(before) {
+  expect(
+    (await inventory()) === before,
+    `the same devices as before:\n${before}\nnow:\n${await inventory()}`,
+  );
+  expect((await api('GET', '/api/gaps')).totalCount === 0, 'no gap');
+  expect((await api('GET', '/api/dead-letters')).totalCount === 0, 'no dead letter');
+}
+
+/** An authority of our own; the hosts trust it as they would a company's. */
+function certificates() {
+  const openssl = (...args) => execFileSync('openssl', args, { cwd: work, stdio: 'ignore' });
+  openssl(
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '60',
+    '-subj',
+    '/CN=Story CA',
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.crt',
+  );
+  openssl(
+    'req',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-subj',
+    '/CN=server',
+    '-keyout',
+    'server.key',
+    '-out',
+    'server.csr',
+  );
+  writeFileSync(join(work, 'ext'), `subjectAltName=IP:${server.address}\n`);
+  openssl(
+    'x509',
+    '-req',
+    '-in',
+    'server.csr',
+    '-CA',
+    'ca.crt',
+    '-CAkey',
+    'ca.key',
+    '-CAcreateserial',
+    '-days',
+    '60',
+    '-extfile',
+    'ext',
+    '-out',
+    'server.crt',
+  );
+}
+
+try {
+  certificates();
+  await step('hosts boot', async () => {
+    if (!existsSync(join(process.env.HOSTS_DIR, 'base/usr/sbin/snmpd')))
+      await hosts('base', 'postgresql', 'snmpd');
+    for (const host of [server, ...collectors, agent]) {
+      await host.up();
+      await host.push(join(work, 'ca.crt'), 'usr/local/share/ca-certificates/story.crt');
+      await host.sh('update-ca-certificates >/dev/null 2>&1');
+      if (host !== server) await host.sh('systemctl -q disable --now postgresql 2>/dev/null || true');
+    }
+    await agent.sh(
+      "printf 'agentaddress udp:161\\nrocommunity public\\nsysName story-agent\\n' >/etc/snmp/snmpd.conf; systemctl enable -q --now snmpd; systemctl restart snmpd",
+    );
+  });
+
+  await step('the server installs: user, database in PostgreSQL, settings, key; runs', async () => {
+    await until(30, 'PostgreSQL', () => server.sh('ls -A /run/postgresql | grep PGSQL'));
+    const said = await server.install(deb('server', BEFORE));
+    expect(said.includes('uses the database "rollcall"'), `the database in: ${said}`);
+    await server.sh('systemctl is-active rollcall-server');
+    const facts = await server.sh(
+      'stat -c "%a %U %G %n" /etc/rollcall/* /var/lib/rollcall-server; grep ^database /etc/rollcall/server.yaml',
+    );
+    expect(/600 root root .*credential.keys/.test(facts), `a key for root alone in:\n${facts}`);
+    expect(/640 root rollcall .*server.yaml/.test(facts), `settings for the service in:\n${facts}`);
+    expect(/^700 rollcall rollcall \/var\/lib\/rollcall-server$/m.test(facts), facts);
+    const status = await server.sh(
+      'systemctl status --no-pager rollcall-server; systemctl show -p StatusText,WatchdogUSec rollcall-server',
+    );
+    expect(/StatusText=answers at http/.test(status), `the status text in:\n${status}`);
+  });
+
+  await step('units verify clean in place', async () => {
+    const said = await server.sh(
+      'systemd-analyze verify /usr/lib/systemd/system/rollcall-server.service 2>&1',
+    );
+    expect(said.trim() === '', said);
+  });
+
+  await step('settings: a bad line is refused with its number, the server goes on; TLS', async () => {
+    await server.sh('echo "prot: 1" >>/etc/rollcall/server.yaml');
+    await server.fails('systemctl reload rollcall-server');
+    await server.sh('systemctl is-active rollcall-server');
+    const why = await server.sh('journalctl -u rollcall-server -n 5 -o cat --no-pager');
+    expect(/server\.yaml:\d+: there is no setting prot; did you mean port\?/.test(why), why);
+    await server.sh('sed -i "/^prot/d" /etc/rollcall/server.yaml; systemctl reload rollcall-server');
+    await server.sh('install -d -m 750 -g rollcall /etc/rollcall/tls');
+    for (const file of ['server.crt', 'server.key'])
+      await server.push(join(work, file), `etc/rollcall/tls/${file}`);
+    await server.sh(
+      'chgrp rollcall /etc/rollcall/tls/*; chmod 640 /etc/rollcall/tls/*; printf "port: 8443\\ntls:\\n  cert: /etc/rollcall/tls/server.crt\\n  key: /etc/rollcall/tls/server.key\\n" >>/etc/rollcall/server.yaml; systemctl restart rollcall-server',
+    );
+    token = (await server.sh('rollcall-server token create --user admin')).trim();
+    await until(20, 'an answer', () => api('GET', '/api/summary'));
+  });
+
+  await step('the journal is for people: structured, with the first sign-in', async () => {
+    const first = await server.sh('journalctl -u rollcall-server -g "first start" -o cat --no-pager');
+    expect(/sign in at .* as admin with the password/.test(first), first);
+    const ready = await server.sh(
+      'journalctl -u rollcall-server -o cat --no-pager ROLLCALL_DATABASE=postgresql | tail -1',
+    );
+    expect(/^ready url=https/.test(ready), `one readable line: ${ready}`);
+  });
+
+  await step('collectors install and join by the printed line', async () => {
+    for (const name of ['north', 'south']) await api('POST', '/api/sites', { name, networks: [] });
+    const sites = (await api('GET', '/api/sites')).data;
+    await api('POST', '/api/credentials', { name: 'read-only', version: 'v2c', community: 'public' });
+    for (const host of collectors) {
+      const site = sites.find(({ name }) => host.name.includes(name));
+      const { install } = await api('POST', '/api/collectors/join-tokens', { siteId: site.id });
+      const said = await host.sh(install);
+      expect(said.includes('The service runs'), said);
+    }
+    await allOnline(3);
+    expect(
+      (await list()).every(({ software }) => software === `rollcall-collector ${BEFORE}`),
+      'the server’s own version',
+    );
+    const said = await north.sh(
+      'systemd-analyze verify /usr/lib/systemd/system/rollcall-collector.service 2>&1; systemctl status --no-pager rollcall-collector',
+    );
+    expect(/active \(running\)/.test(said) && /Status: "link: ready"/.test(said), said);
+  });
+
+  let known = '';
+  await step('both sites are scanned', async () => {
+    for (const site of ['north', 'south']) {
+      const { status } = await ended(await scan(site));
+      expect(status === 'completed', `a completed scan of ${site}, not ${status}`);
+    }
+    known = await inventory();
+    expect(
+      known.split('\n').filter((line) => line.includes('story-agent')).length === 2,
+      `the agent once per site in:\n${known}`,
+    );
+  });
+
+  await step('every host restarts, and is cut from its power: nothing lost, nothing doubled', async () => {
+    for (const end of ['restart', 'powerCut']) {
+      // In the middle of work: what is not finished goes on afterwards.
+      const since = Math.floor(Date.now() / 1000);
+      const running = [await scan('north'), await scan('south')];
+      await until(20, 'a collector at work', () => atWork(collectors, since));
+      for (const host of [...collectors, server]) await host[end]();
+      await allOnline(3);
+      for (const scanId of running) {
+        const { status } = await ended(scanId);
+        expect(status === 'completed', `a completed scan after ${end}, not ${status}`);
+      }
+      await nothingLost(known);
+    }
+  });
+
+  await step('a collector is cut off the network in a scan; its site goes on, it comes back', async () => {
+    const since = Math.floor(Date.now() / 1000);
+    const scanId = await scan('south');
+    const worker = await until(20, 'a collector at work', () => atWork([south1, south2], since));
+    await worker.cut();
+    const { status } = await ended(scanId);
+    expect(status === 'completed', `completed by the other one, not ${status}`);
+    expect(
+      (await list()).filter(({ online }) => online).length === 2,
+      'the server to have seen that it is gone',
+    );
+    await worker.heal();
+    await allOnline(3);
+    await nothingLost(known);
+  });
+
+  const identities = (await list())
+    .map(({ id }) => id)
+    .sort()
+    .join();
+  await step('the server is upgraded; collectors of before go on; then they are upgraded', async () => {
+    await server.install(deb('server', NOW));
+    await allOnline(3);
+    expect(
+      (await list()).some(({ software }) => software.includes(BEFORE)),
+      'collectors of the version before',
+    );
+    await ended(await scan('north'));
+    for (const host of collectors) await host.install(deb('collector', NOW));
+    await until(
+      60,
+      'three collectors of this version',
+      async () =>
+        (await list()).filter(({ online, software }) => online && software === `rollcall-collector ${NOW}`)
+          .length === 3,
+    );
+    expect(
+      (await list())
+        .map(({ id }) => id)
+        .sort()
+        .join() === identities,
+      'the same identities',
+    );
+    await nothingLost(known);
+  });
+
+  await step('rotate and revoke', async () => {
+    const [one, two] = await list();
+    const key = () => collectors[0].sh('sha256sum /var/lib/rollcall-collector/key.pem');
+    const before = await key();
+    const own = (await list()).find(({ hostname }) => hostname === north.name) ?? one;
+    await api('POST', `/api/collectors/${own.id}/rotate`);
+    await until(30, 'another key', async () => (await key()) !== before);
+    await allOnline(3);
+    const gone = (await list()).find(({ hostname }) => hostname === south2.name) ?? two;
+    await api('POST', `/api/collectors/${gone.id}/revoke`);
+    await until(
+      2,
+      'the revoked one offline',
+      async () => (await list()).find(({ id }) => id === gone.id)?.online === false,
+    );
+  });
+
+  await step('doctor says that all is well, in words', async () => {
+    const said = await server.sh('rollcall-server doctor');
+    expect(/port .*a Rollcall server answers there/.test(said), `that the server runs in:\n${said}`);
+    console.log(indent(said));
+    console.log(indent(await north.sh('rollcall-collector doctor')));
+  });
+
+  await step('removal keeps, purge takes away', async () => {
+    await north.sh(
+      'dpkg -r rollcall-collector 2>&1; test -e /var/lib/rollcall-collector/identity.json; test -e /etc/rollcall/collector.yaml',
+    );
+    await north.install(deb('collector', NOW));
+    await allOnline(2);
+    await north.sh(
+      'dpkg -P rollcall-collector 2>&1; test ! -e /var/lib/rollcall-collector; test ! -e /etc/rollcall',
+    );
+    await server.sh('dpkg -r rollcall-server 2>&1; test -e /etc/rollcall/credential.keys');
+    await server.install(deb('server', NOW));
+    await server.sh('systemctl is-active rollcall-server');
+    await nothingLost(known);
+    await server.sh(
+      'dpkg -P rollcall-server 2>&1; test ! -e /var/lib/rollcall-server; test ! -e /etc/rollcall/server.yaml',
+    );
+    const left = await server.sh(
+      'cd /; setpriv --reuid=postgres --regid=postgres --init-groups psql -tAc "SELECT count(*) FROM pg_database WHERE datname = \'rollcall\'"',
+    );
+    expect(left.trim() === '0', 'no database left');
+  });
+  console.log(`${((Date.now() - begun) / 1000).toFixed(0)} s\n${passed} passed, 0 failed`);
+} catch (error) {
+  console.error(`\nFAILED after ${passed} steps: ${error.message}`);
+  for (const host of [server, ...collectors]) {
+    const log = await host
+      .sh('journalctl -u "rollcall-*" -n 25 --no-pager -o short')
+      .catch(() => 'not running');
+    console.error(`\n── ${host.name}\n${indent(log)}`);
+  }
+  console.log(`${passed} passed, 1 failed`);
+  process.exitCode = 1;
+} finally {
+  if (!process.env.KEEP_HOSTS) await hosts('clean').catch(() => undefined);
+  rmSync(work, { recursive: true, force: true });
+}
+
+function indent(text) {
+  return text.trimEnd().replace(/^/gm, '      ');
+}

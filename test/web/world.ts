@@ -1,0 +1,135 @@
+/**
+ * What the web application is looked at with: the demonstration site, swept twice and watched by a real collector, with
+ * a switch replaced and an uplink down; an empty branch, people, and work under way. Everything in it came in by the wire
+ * or by REST.
+ */
+import { demoSite } from '@rollcall/lab/demo';
+import { portNamed } from '@rollcall/lab/device';
+import { type LiveSite, startSite } from '@rollcall/lab/start';
+import { Installation, until } from '../harness.ts';
+
+const PASSWORD = 'correct horse battery staple';
+
+export interface World {
+  installation: Installation;
+  lab: LiveSite;
+  url: string;
+  admin: { name: string; password: string };
+  operator: { name: string; password: string };
+  viewer: { name: string; password: string };
+  site: string;
+  branch: string;
+  /** Id of a device by its name. */
+  device: (name: string) => Promise<string>;
+  scan: (targets: string, profile: string) => Promise<string>;
+  stop: () => Promise<void>;
+}
+
+export async function startWorld(port: number): Promise<World> {
+  const installation = await Installation.start();
+  const { server } = installation;
+  const lab = await startSite(demoSite(), { port });
+  installation.onStop(() => lab.stop());
+  const site = await installation.site('Head office', port, lab.truth.credentials);
+  const branch = await installation.site('Branch', port, []);
+  await installation.api('PATCH', `/api/sites/${site}`, {
+    settings: { snmpPort: port, watchSnmpSeconds: 5 },
+  });
+  const collector = await installation.collector(site, 'head-office-1');
+  const scan = async (targets: string, profile: string) => {
+    const { scanId } = await installation.api('POST', '/api/discovery/scan', {
+      targets,
+      profile,
+      site: 'Head office',
+    });
+    await installation.scanEnd(scanId);
+    return scanId;
+  };
+  await scan(lab.truth.targets, 'deep');
+  // What the second scan finds different.
+  await lab.change('access-3', (device) => {
+    device.serial = 'FOC2741X0EX';
+    for (const entity of device.entities) if (entity.class === 3) entity.serial = 'FOC2741X0EX';
+  });
+  await scan(lab.truth.targets, 'standard');
+  const world: World = {
+    installation,
+    lab,
+    url: server.url,
+    admin: server.firstAdmin as World['admin'],
+    operator: { name: 'grace', password: PASSWORD },
+    viewer: { name: 'katherine', password: PASSWORD },
+    site,
+    branch,
+    device: async (name) => {
+      const { data } = await installation.api<{ id: string; name: string }[]>(
+        'GET',
+        `/api/devices?search=${name}&pageSize=100`,
+      );
+      const found = data.find((one) => one.name === name);
+      if (!found) throw new Error(`no device ${name}`);
+      return found.id;
+    },
+    scan,
+    stop: async () => {
+      await collector.stop();
+      await installation.stop();
+    },
+  };
+  await trouble(world);
+  await people(world);
+  await work(world);
+  return world;
+}
+
+/** An uplink that fails, as the watch sees it: an event, and a case of its own. */
+async function trouble({ installation, lab, device }: World): Promise<void> {
+  await installation.api('PATCH', `/api/devices/${await device('access-2')}`, { monitor: 1 });
+  await lab.change('access-2', (box) => {
+    portNamed(box, 'Te1/1/1').oper = 'down';
+  });
+  await until(120_000, 'a case of the uplink that is down', async () => {
+    const { data } = await installation.api('GET', '/api/cases?severity=3');
+    return data.length > 0;
+  });
+}
+
+async function people({ installation, branch, operator, viewer }: World): Promise<void> {
+  const user = (body: object) => installation.api('POST', '/api/users', body);
+  await user({ ...operator, displayName: 'Grace Hopper', role: 'operator', allSites: true });
+  await user({
+    ...viewer,
+    displayName: 'Katherine Johnson',
+    role: 'viewer',
+    allSites: false,
+    siteIds: [branch],
+  });
+}
+
+async function work({ installation, site }: World): Promise<void> {
+  const api = installation.api.bind(installation);
+  await api('POST', '/api/discovery/schedules', {
+    name: 'every night',
+    targets: '127.20.0.0/29',
+    profile: 'standard',
+    site,
+    cron: '30 2 * * *',
+    timezone: 'Europe/Berlin',
+  });
+  await api('POST', '/api/discovery/profiles', { name: 'gentle', settings: { rate: 100, ratePerNet: 20 } });
+  let changes: { id: string }[] = [];
+  await until(60_000, 'an event of the switch that was replaced', async () => {
+    changes = (await api<{ id: string }[]>('GET', '/api/events?Severity=4&Source=discovery')).data;
+    return changes.length > 0;
+  });
+  const { data: one } = await api<{ id: string }>('POST', '/api/cases', {
+    title: 'Switch on floor 2 was replaced',
+    description: 'The serial number changed between two scans. Who did it, and is the spare booked out?',
+    siteId: site,
+    priority: 2,
+    tags: ['hardware', 'floor-2'],
+    eventIds: changes.map(({ id }) => id),
+  });
+  await api('PATCH', `/api/cases/${one.id}`, { status: 1 });
+  await api('POST', `/api/cases/${one.id}/comments`, { text: 'Called the site lead: replaced on Friday.' });
+}
