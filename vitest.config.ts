@@ -8,7 +8,8 @@ export default defineConfig({
     include: ['packages/*/src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Far above what any takes alone: on a busy machine a test may be slow, it may not hang.
+    testTimeout: 90_000,
+    hookTimeout: 180_000,
   },
 });

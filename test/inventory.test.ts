@@ -7,8 +7,11 @@ import { discover, type Found } from '@rollcall/collector/snmp/discover';
 import { SnmpEngine } from '@rollcall/collector/snmp/engine';
 import { Session } from '@rollcall/collector/snmp/session';
 import { demoSite } from '@rollcall/lab/demo';
-import { type Device, reachable } from '@rollcall/lab/device';
-import type { Site } from '@rollcall/lab/site';
+import { type Access, type Device, reachable } from '@rollcall/lab/device';
+import { isr4331 } from '@rollcall/lab/devices/cisco';
+import { mx240 } from '@rollcall/lab/devices/juniper';
+import type { Product } from '@rollcall/lab/product';
+import { makeSite, type Site } from '@rollcall/lab/site';
 import { startSite } from '@rollcall/lab/start';
 import { topologyFixture } from '@rollcall/lab/topology';
 import { systemClock } from '@rollcall/shared/clock';
@@ -18,6 +21,7 @@ import type {
   InterfaceRow,
   NeighbourRow,
   Observation,
+  VrfRow,
 } from '@rollcall/shared/observation';
 import { BUILT_IN_PROFILES } from '@rollcall/shared/profile';
 import type { WireCredential } from '@rollcall/shared/protocol';
@@ -33,6 +37,7 @@ interface Reading {
   addresses: AddressRow[];
   neighbours: NeighbourRow[];
   fdb: FdbRow[];
+  vrfs: VrfRow[];
 }
 
 /** Every box of a site that has an agent, found and read over UDP at its first address. */
@@ -73,6 +78,7 @@ async function readSite(site: Site): Promise<Reading[]> {
           addresses: rows<AddressRow>('addresses'),
           neighbours: rows<NeighbourRow>('neighbours'),
           fdb: rows<FdbRow>('fdb'),
+          vrfs: rows<VrfRow>('vrfs'),
         };
       }),
     );
@@ -175,4 +181,77 @@ describe.each([
 
 it('the topology fixture has links that only a context shows', () => {
   expect(topologyFixture().links.some((link) => link.inContext)).toBe(true);
+});
+
+describe('VRFs', () => {
+  const V2C: Access = { version: 'v2c', community: 'public' };
+  const V3: Access = {
+    version: 'v3',
+    user: 'reader',
+    authProtocol: 'sha1',
+    authKey: 'authentication phrase',
+    privProtocol: 'aes128',
+    privKey: 'privacy phrase 1',
+  };
+  const inside = (n: number, vrf: string) => [`127.44.${n}.11/24 vrf=${vrf}`, `127.44.${n}.12/24 vrf=${vrf}`];
+  const router = (n: number, product: Product, access: Access, [first, second, third]: string[]) => ({
+    name: `vrf-${n}`,
+    product,
+    access,
+    addresses: {
+      [first as string]: [`127.44.${n}.1/24`],
+      [second as string]: inside(n, 'red'),
+      [third as string]: [`127.44.${n}.21/24 vrf=blue`],
+    },
+  });
+  const CISCO = ['Gi0/0/0', 'Gi0/0/1', 'Gi0/0/2'];
+  const JUNIPER = ['ge-2/1/0', 'ge-2/1/1', 'ge-2/1/2'];
+
+  it('are entered by the context that reaches them, and their addresses are kept apart', async () => {
+    const site = makeSite({
+      name: 'vrfs',
+      boxes: [
+        router(1, isr4331, V2C, CISCO),
+        router(2, mx240, V2C, JUNIPER),
+        router(3, isr4331, V3, CISCO),
+        router(4, mx240, V3, JUNIPER),
+      ],
+      links: [],
+      credentials: [
+        { name: 'community', ...V2C },
+        { name: 'reader', ...V3 },
+      ],
+    });
+    const readings = await readSite(site);
+    expect(readings).toHaveLength(4);
+    for (const { device, addresses, vrfs } of readings) {
+      const n = device.name.slice(4);
+      expect(addresses.map(({ address }) => address)).toEqual([`127.44.${n}.1`]);
+      const told = vrfs.map(({ name, context, addresses: inIt }) => [
+        name,
+        context,
+        inIt?.map(({ address }) => address),
+      ]);
+      expect(Object.fromEntries(told.map(([name, ...rest]) => [name, rest]))).toEqual({
+        red: ['red', [`127.44.${n}.11`, `127.44.${n}.12`]],
+        blue: ['blue', [`127.44.${n}.21`]],
+      });
+    }
+  });
+
+  it('that answer in no context are named and not filled', async () => {
+    const site = makeSite({
+      name: 'deaf',
+      boxes: [router(5, isr4331, V2C, CISCO)],
+      links: [],
+      credentials: [{ name: 'community', ...V2C }],
+    });
+    for (const box of site.devices)
+      box.objects[`1.3.6.1.4.1.9.9.468.1.1.1.2.3.${[...Buffer.from('out')].join('.')}`] = 'elsewhere';
+    const [reading] = await readSite(site);
+    expect(reading?.vrfs.find(({ name }) => name === 'elsewhere')).toEqual({
+      name: 'elsewhere',
+      context: 'out',
+    });
+  });
 });

@@ -74,12 +74,14 @@ export class Agent {
     );
   }
 
-  /** `community@context` reaches a context (Cisco's community string indexing). */
+  /** `community@context` reaches a context (Cisco's community string indexing), `context@community` too (Juniper's way). */
   #viewOf(community: string, version: 'v1' | 'v2c'): View | undefined {
     const whole = this.#allows(community, version);
-    const at = whole ? -1 : community.lastIndexOf('@');
-    if (!whole && (at < 0 || !this.#allows(community.slice(0, at), version))) return undefined;
-    return this.#contexts().get(whole ? '' : community.slice(at + 1));
+    if (whole) return this.#contexts().get('');
+    const at = community.lastIndexOf('@');
+    const [front, back] = [community.slice(0, Math.max(0, at)), community.slice(at + 1)];
+    if (at >= 0 && this.#allows(front, version)) return this.#contexts().get(back);
+    return at >= 0 && this.#allows(back, version) ? this.#contexts().get(front) : undefined;
   }
 
   #allows(community: string, version: 'v1' | 'v2c'): boolean {

@@ -125,6 +125,6 @@ describe.skipIf(!existsSync(corpus))(`recordings of real devices (${corpus})`, (
       for (const varbind of served)
         expect(mib.get(varbind.oid)).toMatchObject({ type: varbind.type, value: varbind.value });
     }
-  });
+  }, 240_000);
 });
 if (!existsSync(corpus)) process.stderr.write(`no recordings at ${corpus}: their tests are skipped\n`);

@@ -162,7 +162,15 @@ const vlanRow = z.object({
   egress: z.array(z.int()).max(4096).optional(),
   untagged: z.array(z.int()).max(4096).optional(),
 });
-const vrfRow = z.object({ name: text, context: z.string().max(64).optional() });
+const vrfRow = z.object({
+  name: text,
+  /** SNMP context that reaches it; what stands below was read in it. */
+  context: z.string().max(64).optional(),
+  addresses: z.array(addressRow).max(256).optional(),
+  arp: z.array(arpRow).max(600).optional(),
+  /** Addresses and ARP entries left out. */
+  more: counter.optional(),
+});
 export type ArpRow = z.infer<typeof arpRow>;
 export type FdbRow = z.infer<typeof fdbRow>;
 export type VlanRow = z.infer<typeof vlanRow>;

@@ -12,6 +12,7 @@ import { neighbourColumns, neighboursOf } from './neighbours.ts';
 import { RawTexts } from './raw.ts';
 import { addressOf, macOf, physAddressOf, TEXT_MOST, textOf, textOrHex } from './text.ts';
 import { extraOids } from './vendor.ts';
+import { contentOf } from './vrfs.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
@@ -441,4 +442,25 @@ it('extraOids takes the rules of every prefix that fits whole sub-identifiers', 
   ];
   expect(extraOids('1.3.6.1.4.1.9.1.5', extra)).toEqual(['1.1', '1.2']);
   expect(extraOids(undefined, extra)).toEqual(['1.1']);
+});
+
+describe('contentOf a VRF', () => {
+  const shown = (...addresses: string[]) =>
+    walked(Object.fromEntries(addresses.map((address) => [`1.3.6.1.2.1.4.20.1.2:${address}`, 7])));
+
+  it.each([
+    ['its own addresses', ['10.9.0.1'], ['10.0.0.1'], ['10.9.0.1']],
+    ['nothing', [], ['10.0.0.1'], []],
+    ['an address that another VRF has too', ['10.0.0.1'], ['10.0.0.1', '10.0.1.1'], ['10.0.0.1']],
+    ['what it shows without a context: it heeds none', ['10.0.0.1'], ['10.0.0.1'], undefined],
+  ])('%s', (_, inside, outside, told) => {
+    const content = contentOf(shown(...inside), new Set(outside));
+    expect(content?.addresses?.map(({ address }) => address)).toEqual(told);
+  });
+
+  it('counts what it leaves out', () => {
+    const many = Array.from({ length: 300 }, (_, i) => `10.9.${i >> 8}.${i & 255}`);
+    const content = contentOf(shown(...many), new Set());
+    expect([content?.addresses?.length, content?.more]).toEqual([256, 44]);
+  });
 });

@@ -16,6 +16,7 @@ import type { FactGroup, ProfileSettings } from '@rollcall/shared/profile';
 import type { Ruleset } from '@rollcall/shared/protocol';
 import type { Varbind } from '@rollcall/shared/snmp/pdu';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import type { SnmpCredential } from '../snmp/credential.ts';
 import type { RawSystem } from '../snmp/discover.ts';
 import { Session } from '../snmp/session.ts';
 import { type WalkBudget, type WalkedTable, walkTable } from '../snmp/walk.ts';
@@ -36,7 +37,7 @@ import { neighbourColumns, neighboursOf } from './neighbours.ts';
 import { RawTexts } from './raw.ts';
 import { isUnicastMac, macOf, textOf } from './text.ts';
 import { vendorFacts } from './vendor.ts';
-import { VRF_COLUMNS, vrfsOf } from './vrfs.ts';
+import { contentOf, insideContext, inVrfColumns, vrfColumns, vrfsOf } from './vrfs.ts';
 
 export interface Subject {
   session: Session;
@@ -57,6 +58,8 @@ export type DeviceFact = DeviceObservation | RowsObservation;
 const DEVICE_BYTES = 64 * 1024 * 1024;
 /** Contexts of single VLANs read for their forwarding tables. */
 const VLAN_CONTEXTS = 64;
+/** VRFs that are entered. */
+const VRF_CONTEXTS = 32;
 /** Contexts in a row that did not answer, after which no more are asked. */
 const SILENT_CONTEXTS = 2;
 /** VLANs 1002–1005 exist on every Cisco switch for Token Ring and FDDI and hold nothing. */
@@ -64,6 +67,7 @@ const isReservedVlan = (vlan: number): boolean => vlan >= 1002 && vlan <= 1005;
 
 const SNMP_ENGINE_ID = '1.3.6.1.6.3.10.2.1.1.0';
 const BRIDGE = '1.3.6.1.2.1.17';
+const IP = '1.3.6.1.2.1.4';
 const DOT1D_BASE_BRIDGE_ADDRESS = `${BRIDGE}.1.1.0`;
 const SCALARS = [
   IF_NUMBER,
@@ -144,10 +148,7 @@ class Inventory {
       facts.push(...this.#rows('vlans', rows, walked));
     }
     if (wants('fdb')) facts.push(...(await this.#forwarding(vlans)));
-    if (wants('vrfs')) {
-      const walked = await this.#walkColumns(VRF_COLUMNS);
-      facts.push(...this.#rows('vrfs', vrfsOf(walked), walked));
-    }
+    if (wants('vrfs')) facts.push(...(await this.#vrfs(new Set(addresses))));
     const vendor = await vendorFacts(this.#session, system.sysObjectId, this.#subject.extra);
     return [this.#device(scalars, interfaces, entities, addresses, vendor), ...facts];
   }
@@ -180,10 +181,8 @@ class Inventory {
     if (this.#keepsTablePerVlan() && !found.some((row) => row.vlan !== undefined)) {
       let silent = 0;
       for (const vlan of vlans.filter((each) => !isReservedVlan(each)).slice(0, VLAN_CONTEXTS)) {
-        const session = this.#inVlan(vlan);
-        // An agent without contexts ignores them one by one; each would cost the whole patience of a walk.
-        const first = await session.getNext([BRIDGE]);
-        silent = first.ok || first.code === 'no-such-name' ? 0 : silent + 1;
+        const session = this.#with(this.#inVlan(vlan));
+        silent = (await answers(session, BRIDGE)) ? 0 : silent + 1;
         if (silent >= SILENT_CONTEXTS) break;
         if (silent > 0) continue;
         const walked = await this.#walkColumns(CONTEXT_FDB_COLUMNS, {}, session);
@@ -202,13 +201,35 @@ class Inventory {
     return this.#subject.system.sysObjectId?.startsWith('1.3.6.1.4.1.9.') ?? false;
   }
 
-  #inVlan(vlan: number): Session {
-    const { engine, target, credential, options } = this.#session;
-    const inside =
-      credential.version === 'v3'
-        ? { ...credential, contextName: `vlan-${vlan}` }
-        : { ...credential, community: credential.community.with((name) => `${name}@${vlan}`) };
-    return new Session(engine, target, inside, { ...options, tries: 2 });
+  #inVlan(vlan: number): SnmpCredential {
+    const { credential } = this.#session;
+    return credential.version === 'v3'
+      ? { ...credential, contextName: `vlan-${vlan}` }
+      : { ...credential, community: credential.community.with((name) => `${name}@${vlan}`) };
+  }
+
+  #with(credential: SnmpCredential): Session {
+    const { engine, target, options } = this.#session;
+    return new Session(engine, target, credential, { ...options, tries: 2 });
+  }
+
+  /** The VRFs, and of those that a context reaches what they show in it. `outside`: addresses shown without one. */
+  async #vrfs(outside: ReadonlySet<string>): Promise<RowsObservation[]> {
+    const { sysObjectId } = this.#subject.system;
+    const walked = await this.#walkColumns(vrfColumns(sysObjectId));
+    const rows = vrfsOf(walked, sysObjectId);
+    let silent = 0;
+    for (const row of rows.filter(({ context }) => context !== undefined).slice(0, VRF_CONTEXTS)) {
+      const inside = insideContext(this.#session.credential, row.context as string, sysObjectId);
+      if (!inside || silent >= SILENT_CONTEXTS) break;
+      const session = this.#with(inside);
+      silent = (await answers(session, IP)) ? 0 : silent + 1;
+      if (silent > 0) continue;
+      const content = contentOf(await this.#walkColumns(inVrfColumns(sysObjectId), {}, session), outside);
+      if (!content) break;
+      Object.assign(row, content);
+    }
+    return this.#rows('vrfs', rows, walked);
   }
 
   #device(
@@ -295,6 +316,12 @@ export function partsOf(rows: readonly object[]): object[][] {
     bytes += size;
   }
   return parts;
+}
+
+/** An agent without contexts ignores them one by one; each would cost the whole patience of a walk. */
+async function answers(session: Session, root: string): Promise<boolean> {
+  const first = await session.getNext([root]);
+  return first.ok || first.code === 'no-such-name';
 }
 
 const octets = (varbind: Varbind | undefined): Buffer | undefined =>

@@ -11,6 +11,7 @@ import { ip } from './ip.ts';
 import { lldp } from './lldp.ts';
 import { Sheet } from './sheet.ts';
 import { system } from './system.ts';
+import { vrfs, vrfsOf } from './vrf.ts';
 
 /** Context name → MIB; the default context is the empty name. */
 export type Contexts = ReadonlyMap<string, Mib>;
@@ -29,7 +30,7 @@ export function describe(device: Device, uptime: () => number): Contexts {
       contexts.set(String(id), new Mib(sheet.entries, { uptime }));
     }
   }
-  for (const vrf of new Set(device.addresses.flatMap((a) => a.vrf ?? []))) {
+  for (const vrf of vrfsOf(device)) {
     const sheet = new Sheet();
     system(sheet, device);
     ip(sheet, device, vrf);
@@ -48,6 +49,7 @@ function mibOf(device: Device, uptime: () => number): Mib {
   cdp(sheet, device);
   bridge(sheet, device);
   vtp(sheet, device);
+  vrfs(sheet, device);
   if (device.host) hostResources(sheet, device, device.host);
   if (device.ups) upsMib(sheet, device, device.ups);
   if (device.printer) printerMib(sheet, device, device.printer);
