@@ -26,6 +26,7 @@ import { createLinker } from './ingest/links/linker.ts';
 import { openRuleBook } from './ingest/rule-book.ts';
 import { inventoryHandlers } from './inventory/handlers.ts';
 import { openAuthenticator } from './kernel/auth.ts';
+import { openCertificate, pinToTell } from './kernel/certificate.ts';
 import { type Config, changesOf } from './kernel/config.ts';
 import type { Database } from './kernel/db.ts';
 import { restApp } from './kernel/http.ts';
@@ -109,6 +110,9 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       credentialsDirectory: config.credentialsDirectory,
     });
 
+    const certificate = await openCertificate(config, { clock, log });
+    stops.push(certificate.stop);
+
     const incidents = createRecorder({ db, clock });
     const scans = createScanFeature({
       db,
@@ -148,6 +152,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       ruleset: rules.ruleset,
       watchList: watch.follow,
       handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
+      pin: () => pinToTell(config, certificate.files),
+      publicUrl: config.publicUrl,
       addressOf: peerAddress(config.trustedProxies),
     });
     const live = await openLive({ db, clock, log, watch: auth.watch });
@@ -216,11 +222,11 @@ export async function startServer(config: Config, options: StartOptions = {}): P
         quietly(log, 'forgetting by age', () => forget({ db, clock })),
       ),
     );
-    const listener = await listen(app, config, { log, clock });
+    const listener = await listen(app, { ...config, tls: certificate.files }, { log, clock });
     stops.push(() => listener.stop(GRACE_MS));
     // Not before the port is ours: a start that fails would take the only showing of the password with it.
     const firstAdmin = await ensureFirstAdmin(db);
-    listener.server.on('upgrade', collectors.upgrade);
+    listener.onUpgrade(collectors.upgrade);
     stops.push(await collectors.start());
     stops.push(() => {
       accepting = false;

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '@rollcall/shared/clock';
 import { asStartError, takeFolder } from './data.ts';
+import { ownFolder } from './kernel/certificate.ts';
 import type { Config } from './kernel/config.ts';
 import { type Database, openDatabase } from './kernel/db.ts';
 import type { Logger } from './kernel/log.ts';
@@ -159,7 +160,7 @@ async function port({ host, port: number, tls: secure }: Config): Promise<Result
       ? ok(`${at} is free`)
       : warning(
           `${at} is free, without TLS`,
-          'set ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY, or stay behind a proxy on 127.0.0.1',
+          'only the proxies of ROLLCALL_TRUSTED_PROXIES are answered; see ROLLCALL_TLS_OWN for collectors without one',
         );
   }
   if (problem.code !== 'EADDRINUSE')
@@ -183,13 +184,19 @@ async function answersLive(host: string, port: number, secure: boolean): Promise
   }
 }
 
-function tls({ tls: files }: Config, clock: Clock): Result {
-  if (!files) return ok('not used; only this machine, or a proxy on it, should reach the server');
+function tls({ tls: settings, dataFolder: folder }: Config, clock: Clock): Result {
+  if (!settings) return ok('not used; only this machine, or a named proxy, reaches the server');
+  const own = settings.kind === 'own';
+  const files = own
+    ? { certFile: join(ownFolder(folder), 'server.crt'), keyFile: join(ownFolder(folder), 'server.key') }
+    : settings;
+  if (own && !existsSync(files.certFile)) return ok('own certificate; the first start makes it');
   const [cert, key] = [readFileSync(files.certFile), readFileSync(files.keyFile)];
   createSecureContext({ cert, key });
   const { validTo, subjectAltName } = new X509Certificate(cert);
   const left = Math.floor((Date.parse(validTo) - clock.now()) / DAY_MS);
-  const found = `${subjectAltName ?? 'no names'}, valid to ${validTo}`;
+  const vouches = own ? `by an authority of its own, ${ownFolder(folder)}/authority.crt; ` : '';
+  const found = `${vouches}${subjectAltName ?? 'no names'}, valid to ${validTo}`;
   if (left < 0) return failed(found, 'renew the certificate');
   return left < 14
     ? warning(found, left === 0 ? 'renew the certificate today' : `renew the certificate; days left: ${left}`)

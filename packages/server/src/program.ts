@@ -1,4 +1,5 @@
 /** The command line. Everything that can go wrong ends in one line on stderr that says what to do. */
+import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { PASSWORD_LEAST, PASSWORD_MOST } from '@rollcall/shared/api/accounts';
@@ -10,6 +11,7 @@ import { audit } from './accounts/audit.ts';
 import { addUser, generatePassword, issueToken, listUsers, setPassword } from './accounts/command-line.ts';
 import { openData, ruleFolders } from './data.ts';
 import { examine } from './doctor.ts';
+import { certificateFiles, pinToTell } from './kernel/certificate.ts';
 import {
   CONFIG_FILE,
   type Config,
@@ -109,7 +111,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       if (server.firstAdmin) {
         const { name, password } = server.firstAdmin;
         stderr(
-          `${NAME}: first start: sign in at ${server.url} as ${name} with the password ${password} (shown this once)\n`,
+          `${NAME}: first start: sign in at ${forPeople(settings, server.url)} as ${name} with the password ${password} (shown this once)\n`,
         );
       }
       await around.ended;
@@ -154,7 +156,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
 
   addUserCommands(root, { withDatabase, answer, around });
   addTokenCommands(root, { withDatabase, answer, clock });
-  addJoinTokenCommands(root, { withDatabase, answer, clock });
+  addJoinTokenCommands(root, { withDatabase, answer, clock, config });
   root
     .command('doctor')
     .description('check everything that a start needs, and say the remedy')
@@ -277,7 +279,7 @@ function addTokenCommands(root: Command, { withDatabase, answer, clock }: Tools 
 
 function addJoinTokenCommands(
   root: Command,
-  { withDatabase, answer, clock }: Tools & { clock: Clock },
+  { withDatabase, answer, clock, config }: Tools & { clock: Clock; config: () => Promise<Config> },
 ): void {
   root
     .command('join-token')
@@ -289,9 +291,22 @@ function addJoinTokenCommands(
     .action(async ({ json, site }: Flags & { site: string }) => {
       const { createEnrolment } = await import('./collectors/enroll.ts');
       const log = openLog({ logLevel: 'silent' });
-      const token = await withDatabase((db) => createEnrolment({ db, clock, log, audit }).tokenFor(site));
+      const settings = await config();
+      const token = await withDatabase(async (db) => {
+        const files = await certificateFiles(settings, clock.now());
+        const pin = () => pinToTell(settings, files);
+        return createEnrolment({ db, clock, log, audit, pin }).tokenFor(site);
+      });
       answer(json, { token, site }, token);
     });
+}
+
+/** Where people reach the server: of every address of this host the one with its name. */
+function forPeople({ publicUrl, host }: Config, url: string): string {
+  if (publicUrl !== undefined || !['::', '0.0.0.0'].includes(host)) return publicUrl ?? url;
+  const named = new URL(url);
+  named.hostname = hostname();
+  return named.origin;
 }
 
 /** The settings in force, one a line; secrets as ***. */

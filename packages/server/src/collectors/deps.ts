@@ -3,6 +3,7 @@ import type { Stream } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
 import type { Ruleset, ServerMessage, Span, WireCredential } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
+import type { Pin } from '../kernel/certificate.ts';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
 import type { Actor } from '../kernel/handler.ts';
@@ -90,8 +91,10 @@ export interface CollectorDeps {
    * takes, each further one what changed since; none when nothing did.
    */
   watchList(collector: { id: string; siteId: string }): () => Promise<readonly WatchMessage[]>;
-  /** SHA-256 of the server's certificate (DER), where nobody vouches for it. */
-  certificateFingerprint?: () => Uint8Array | undefined;
+  /** How a stranger knows this server's certificate, where nobody vouches for it. */
+  pin?: () => Pin | undefined;
+  /** Where people reach this server; what the request was sent to when absent. */
+  publicUrl?: string | undefined;
   /** The collector's packages, where this server has them. */
   handOut?: HandOut | null;
   /** `host` or `host:port` that collectors may use for this server; any when absent. */

@@ -34,13 +34,13 @@ const TOGETHER = { burst: 300, perSecond: 5 };
 const NAMES_TRIED = 100;
 
 type Ids = 'joinTokens.list' | 'joinTokens.create' | 'joinTokens.delete' | 'collectors.join';
-type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'audit' | 'certificateFingerprint' | 'handOut'>;
+type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'audit' | 'pin' | 'publicUrl' | 'handOut'>;
 
 /** One answer for every token that does not work: whether it ever did is not told. */
 const refused = () => new Problem('unauthorized', 'the join token is not valid; ask for a new one');
 
 export function createEnrolment(deps: Deps) {
-  const { db, clock, log, audit, certificateFingerprint } = deps;
+  const { db, clock, log, audit, pin, publicUrl } = deps;
   const perAddress = new KeyedQuota(PER_ADDRESS, clock);
   const together = new KeyedQuota(TOGETHER, clock);
   /** Tokens turned down, by why: a typing error is not an attack. */
@@ -50,7 +50,7 @@ export function createEnrolment(deps: Deps) {
     sql: Sql,
     token: { siteId: string; createdBy: string | null; seconds: number },
   ): Promise<{ id: string; plaintext: string }> => {
-    const { secret, plaintext } = mintJoinToken(certificateFingerprint?.());
+    const { secret, plaintext } = mintJoinToken(pin?.()?.fingerprint);
     const id = uuidv7();
     await sql.query(
       `DELETE FROM join_tokens WHERE greatest(expires_at, used_at) < now() - interval '${SHOWN_DAYS} days'`,
@@ -165,8 +165,8 @@ export function createEnrolment(deps: Deps) {
           siteId: body.siteId,
         });
         const host = header('host');
-        const url = host === undefined ? null : `${secure ? 'https' : 'http'}://${host}`;
-        const install = installLine(deps.handOut ?? null, url, plaintext);
+        const url = publicUrl ?? (host === undefined ? null : `${secure ? 'https' : 'http'}://${host}`);
+        const install = installLine(deps.handOut ?? null, url, plaintext, pin?.());
         return { data: await readToken(sql, actor, id), extra: { token: plaintext, install } };
       });
     },

@@ -73,7 +73,7 @@ export function createCollectorFeature(deps: CollectorDeps) {
       ...enrolment.handlers,
       ...collectorHandlers(deps),
       ...lossHandlers(deps),
-      ...installerHandlers(deps.handOut ?? null),
+      ...installerHandlers(deps),
     },
     /** Begins to listen to the database. The returned function lets everybody go: come again soon. */
     start: async (): Promise<() => Promise<void>> => {

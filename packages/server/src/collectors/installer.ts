@@ -1,24 +1,42 @@
 /** `curl … | sh`: the script that installs the collector on a host and joins it, and its routes. */
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import type { Pin } from '../kernel/certificate.ts';
 import type { Handlers } from '../kernel/handler.ts';
 import { notFound, Problem } from '../kernel/problem.ts';
+import type { CollectorDeps } from './deps.ts';
 import type { HandOut, Offer } from './hand-out.ts';
 
-/** The line for a host; null where this server has nothing to hand out (it runs from a checkout). */
-export const installLine = (handOut: HandOut | null, url: string | null, token: string): string | null =>
-  handOut && url ? `curl -fsS ${url}/api/collectors/install.sh | sh -s -- ${url} ${token}` : null;
+/**
+ * The line for a host; null where this server has nothing to hand out (it runs from a checkout). Where nobody vouches for
+ * the server's certificate curl knows it by its key, and asks no authority (-k).
+ */
+export const installLine = (
+  handOut: HandOut | null,
+  url: string | null,
+  token: string,
+  pin: Pin | undefined,
+): string | null =>
+  handOut && url
+    ? `curl ${curlFlags(pin)} ${url}/api/collectors/install.sh | sh -s -- ${url} ${token}`
+    : null;
+
+const curlFlags = (pin: Pin | undefined): string =>
+  pin ? `-fsSk --pinnedpubkey '${pin.publicKey}'` : '-fsS';
 
 type Ids = 'collectors.installer' | 'collectors.package';
 
-export function installerHandlers(handOut: HandOut | null): Handlers<Ids> {
+export function installerHandlers({
+  handOut = null,
+  pin,
+}: Pick<CollectorDeps, 'handOut' | 'pin'>): Handlers<Ids> {
   const offers = async (): Promise<Offer[]> => {
     if (handOut) return handOut.offers();
     throw new Problem('not_found', 'this server was not installed from its package and has none to hand out');
   };
   return {
     'collectors.installer': async () => {
-      const script = installer(handOut?.version ?? '', await offers());
+      const script = installer(handOut?.version ?? '', await offers(), pin?.());
       return {
         raw: (response) => {
           response.setHeader('Cache-Control', 'no-store');
@@ -47,7 +65,7 @@ export function installerHandlers(handOut: HandOut | null): Handlers<Ids> {
 }
 
 /** The script; it does nothing before its last line has arrived. */
-export function installer(version: string, offers: readonly Offer[]): string {
+export function installer(version: string, offers: readonly Offer[], pin: Pin | undefined): string {
   const cases = offers.flatMap(({ architecture, deb, tar }) =>
     [deb, tar].map(
       ({ file, sha256 }) => `    ${architecture}.${file.split('.').at(-1)}) file=${file} sum=${sha256} ;;`,
@@ -63,7 +81,7 @@ fail() {
 }
 
 main() {
-  [ $# -eq 2 ] || fail 'usage: curl -fsS URL/api/collectors/install.sh | sh -s -- URL TOKEN'
+  [ $# -eq 2 ] || fail 'usage: take the line that Collectors → Add shows'
   url=$1
   token=$2
   root=
@@ -85,7 +103,7 @@ ${cases.join('\n')}
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   echo "rollcall: fetching $file"
-  curl -fsS -o "$folder/$file" "$url/api/collectors/packages/$file"
+  curl ${curlFlags(pin)} -o "$folder/$file" "$url/api/collectors/packages/$file"
   echo "$sum  $folder/$file" | sha256sum -c --status - || fail "$file is not what the server said: its SHA-256 differs"
   if [ $kind = deb ]; then
     $root dpkg -i "$folder/$file"

@@ -18,8 +18,26 @@ describe('readConfig', () => {
 
   it('opens to the network where TLS protects what crosses it', () => {
     const config = readConfig({ ROLLCALL_TLS_CERT: '/c.pem', ROLLCALL_TLS_KEY: '/k.pem' });
-    expect([config.host, config.tls]).toEqual(['::', { certFile: '/c.pem', keyFile: '/k.pem' }]);
-    expect(readConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
+    expect([config.host, config.tls]).toEqual([
+      '::',
+      { kind: 'files', certFile: '/c.pem', keyFile: '/k.pem' },
+    ]);
+    const own = readConfig({
+      ROLLCALL_TLS_OWN: 'true',
+      ROLLCALL_TLS_NAMES: 'rollcall.example.net, 192.0.2.7',
+    });
+    expect([own.host, own.tls]).toEqual([
+      '::',
+      { kind: 'own', names: ['rollcall.example.net', '192.0.2.7'] },
+    ]);
+    const both = { ROLLCALL_TLS_OWN: 'true', ROLLCALL_TLS_CERT: '/c.pem', ROLLCALL_TLS_KEY: '/k.pem' };
+    expect(readConfig(both).tls).toMatchObject({ kind: 'files' });
+  });
+
+  it('D63: without TLS it reaches the network only for a reverse proxy that is named', () => {
+    expect(() => readConfig({ HOST: '0.0.0.0' })).toThrow(/in the clear: set ROLLCALL_TLS_OWN=true/);
+    expect(readConfig({ HOST: '0.0.0.0', ROLLCALL_TRUSTED_PROXIES: '10.0.0.1' }).host).toBe('0.0.0.0');
+    expect(readConfig({ HOST: '127.0.0.2' }).host).toBe('127.0.0.2');
   });
 
   it.each([
@@ -82,7 +100,7 @@ describe('the file', () => {
     expect(await load(text, { PORT: '9000' })).toMatchObject({
       port: 9000,
       host: '0.0.0.0',
-      tls: { certFile: '/c.pem', keyFile: '/k.pem' },
+      tls: { kind: 'files', certFile: '/c.pem', keyFile: '/k.pem' },
       trustedProxies: ['10.0.0.1', 'fd00::/8'],
       logLevel: 'info',
     });
@@ -93,7 +111,7 @@ describe('the file', () => {
     ['port: 8080\nprot: 1\n', /server\.yaml:2: there is no setting prot; did you mean port\?$/],
     [
       'tls:\n  cert: /c\n  chain: /d\n',
-      /server\.yaml:3: there is no setting tls\.chain; there are: cert, key$/,
+      /server\.yaml:3: there is no setting tls\.chain; there are: own, names, cert, key$/,
     ],
     ['log: loud\n', /server\.yaml:1: log must be one of trace, .* \(it is "loud"\)$/],
     ['\ntls: yes\n', /server\.yaml:2: tls has settings of its own below it, indented$/],
@@ -111,7 +129,7 @@ describe('the file', () => {
       'utf8',
     );
     const shown = template.replace(/^#(?=[a-zA-Z]+:| {2})/gm, '');
-    await expect(load(shown)).resolves.toMatchObject({ port: 8080, host: '127.0.0.1', logLevel: 'info' });
+    await expect(load(shown)).resolves.toMatchObject({ port: 8443, host: '::', logLevel: 'info' });
     for (const path of Object.values(FILE_KEYS)) expect(shown).toMatch(new RegExp(`^ *${path.at(-1)}:`, 'm'));
     for (const variable of Object.keys(FILE_KEYS)) expect(template).toContain(variable);
   });

@@ -25,8 +25,8 @@ export interface Config {
   dataFolder: string;
   /** PostgreSQL; absent: the embedded database in the data folder. Holds a password. */
   databaseUrl: Secret | undefined;
-  /** Certificate and key files (PEM); absent: plain HTTP. */
-  tls: { certFile: string; keyFile: string } | undefined;
+  /** Certificate and key files (PEM), or the server's own with further names in it; absent: plain HTTP. */
+  tls: { kind: 'files'; certFile: string; keyFile: string } | { kind: 'own'; names: string[] } | undefined;
   /** Addresses and CIDRs of reverse proxies whose X-Forwarded-* headers count. */
   trustedProxies: string[];
   logLevel: (typeof LOG_LEVELS)[number];
@@ -59,6 +59,11 @@ const file = z
   .min(1)
   .transform((path) => resolve(path))
   .meta({ need: 'the path of a file' });
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[\s,]+/).filter(Boolean));
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 
 /** Every variable with its default and what it must be. */
 const variables = {
@@ -81,13 +86,22 @@ const variables = {
     .optional()
     .meta({ need: 'postgres://user:password@host:port/database', secret: true })
     .describe('PostgreSQL. Default: the embedded database, in the data folder.'),
-  ROLLCALL_TLS_CERT: file.optional().describe('Certificate chain, PEM; read again when it changes.'),
+  ROLLCALL_TLS_OWN: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .meta({ need: 'true or false' })
+    .describe('true: HTTPS with a certificate of its own, which join tokens vouch for. Default: false.'),
+  ROLLCALL_TLS_NAMES: list
+    .refine((names) => names.every((name) => HOST_NAME.test(name) || isIP(name) !== 0))
+    .meta({ need: 'host names or addresses, separated by commas' })
+    .describe('Names in the own certificate besides those of this host. Default: none.'),
+  ROLLCALL_TLS_CERT: file
+    .optional()
+    .describe('Certificate chain, PEM, instead of an own one; read again when it changes.'),
   ROLLCALL_TLS_KEY: file.optional().describe('Its private key, PEM.'),
-  ROLLCALL_TRUSTED_PROXIES: z
-    .string()
-    .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+  ROLLCALL_TRUSTED_PROXIES: list
     .refine((blocks) => blocks.every(isBlock))
-    .default([])
     .meta({ need: 'addresses or CIDRs, separated by commas' })
     .describe('Reverse proxies whose X-Forwarded-* headers count. Default: none.'),
   LOG_LEVEL: z
@@ -126,6 +140,8 @@ export const FILE_KEYS = {
   HOST: ['host'],
   ROLLCALL_DATA: ['data'],
   DATABASE_URL: ['database'],
+  ROLLCALL_TLS_OWN: ['tls', 'own'],
+  ROLLCALL_TLS_NAMES: ['tls', 'names'],
   ROLLCALL_TLS_CERT: ['tls', 'cert'],
   ROLLCALL_TLS_KEY: ['tls', 'key'],
   ROLLCALL_TRUSTED_PROXIES: ['trustedProxies'],
@@ -155,12 +171,12 @@ export async function loadConfig(env: Environment): Promise<Config> {
 /** The settings of an environment, over those of a file. Throws a StartError that names the first wrong one. */
 export function readConfig(env: Environment, file: SettingsFile | null = null): Config {
   refuseMisspelt(env);
-  const given = file ? valuesOf(file) : new Map<string, string>();
+  const inFile = file ? valuesOf(file) : new Map<string, string>();
   const read = <V extends Variable>(name: V): z.output<(typeof variables)[V]> => {
     const schema: z.ZodType = variables[name];
     // An empty variable is an unset one: that is how a unit file or a compose file clears a default.
     const fromEnv = env[name] === '' ? undefined : env[name];
-    const text = fromEnv ?? given.get(name);
+    const text = fromEnv ?? inFile.get(name);
     const result = schema.safeParse(text);
     if (result.success) return result.data as z.output<(typeof variables)[V]>;
     const { need, secret } = (schema.meta() ?? {}) as { need?: string; secret?: boolean };
@@ -174,17 +190,27 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
   const keyFile = read('ROLLCALL_TLS_KEY');
   if ((certFile === undefined) !== (keyFile === undefined))
     throw new StartError('ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY go together: set both or none');
-  const tls = certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined;
+  const names = read('ROLLCALL_TLS_NAMES');
+  const own = read('ROLLCALL_TLS_OWN') ? { kind: 'own' as const, names } : undefined;
+  const given = certFile !== undefined && keyFile !== undefined;
+  const tls = given ? { kind: 'files' as const, certFile, keyFile } : own;
+  // Passwords and tokens must not cross a network in the clear by default: without TLS only this machine reaches us.
+  const host = read('HOST') ?? (tls ? '::' : '127.0.0.1');
+  const trustedProxies = read('ROLLCALL_TRUSTED_PROXIES');
+  if (!tls && !isOwnHost(host) && trustedProxies.length === 0)
+    throw new StartError(
+      `HOST ${host} without TLS would send passwords and tokens over the network in the clear: set ROLLCALL_TLS_OWN=true ` +
+        'or ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY, or name the reverse proxy in ROLLCALL_TRUSTED_PROXIES',
+    );
   const databaseUrl = read('DATABASE_URL');
   return {
-    // Passwords and tokens must not cross a network in the clear by default: without TLS only this machine reaches us.
-    host: read('HOST') ?? (tls ? '::' : '127.0.0.1'),
+    host,
     port: read('PORT'),
     // Under systemd it is the unit's StateDirectory, wherever the service was started from.
     dataFolder: resolve(read('ROLLCALL_DATA') ?? (env.STATE_DIRECTORY || './data')),
     databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
     tls,
-    trustedProxies: read('ROLLCALL_TRUSTED_PROXIES'),
+    trustedProxies,
     logLevel: read('LOG_LEVEL'),
     ratePerMinute: read('ROLLCALL_RATE_LIMIT'),
     connections: read('ROLLCALL_CONNECTIONS'),
@@ -255,6 +281,9 @@ function refuseMisspelt(env: Environment): void {
     if (meant !== undefined) throw new StartError(`there is no setting ${name}; did you mean ${meant}?`);
   }
 }
+
+/** Whether only this machine reaches an address. */
+export const isOwnHost = (host: string): boolean => host === '::1' || /^127\./.test(host);
 
 function isBlock(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/');

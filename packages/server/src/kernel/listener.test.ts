@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { get as getTls } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,13 +22,21 @@ const start = async (
   more: {
     tls?: { certFile: string; keyFile: string };
     connections?: number;
+    host?: string;
     port?: number;
+    trustedProxies?: string[];
     patience?: Patience;
   } = {},
 ) => {
   const listener = await listen(
     (_request, response) => void response.end('hello'),
-    { host: '127.0.0.1', port: more.port ?? 0, tls: more.tls, connections: more.connections ?? 100 },
+    {
+      host: more.host ?? '127.0.0.1',
+      port: more.port ?? 0,
+      tls: more.tls,
+      connections: more.connections ?? 100,
+      trustedProxies: more.trustedProxies ?? [],
+    },
     { log, clock: systemClock, ...(more.patience && { patience: more.patience }) },
   );
   open.push(listener);
@@ -112,6 +121,28 @@ describe('the listener', () => {
     );
     const files = { certFile: '/nowhere/c.pem', keyFile: '/nowhere/k.pem' };
     await expect(start({ tls: files })).rejects.toThrow('cannot read /nowhere/c.pem (ENOENT)');
+  });
+
+  it('D63: speaks plain HTTP over a network with the named proxy alone', async () => {
+    const { server, onUpgrade } = await start({ host: '0.0.0.0', trustedProxies: ['192.0.2.1'] });
+    let upgrades = 0;
+    onUpgrade(() => {
+      upgrades += 1;
+    });
+    const from = (address: string) => {
+      const request = new IncomingMessage(new Socket());
+      Object.defineProperty(request.socket, 'remoteAddress', { value: address });
+      const response = new ServerResponse(request);
+      server.emit('request', request, response);
+      server.emit('upgrade', request, request.socket, Buffer.alloc(0));
+      return [response.statusCode, request.socket.destroyed];
+    };
+    expect(from('192.0.2.9')).toEqual([403, true]);
+    expect(from('::ffff:192.0.2.9')).toEqual([403, true]);
+    expect(upgrades).toBe(0);
+    expect(from('::ffff:192.0.2.1')).toEqual([200, false]);
+    expect(from('127.0.0.1')).toEqual([200, false]);
+    expect(upgrades).toBe(2);
   });
 
   it('stops at once when nobody is there, and after its grace when somebody stays', async () => {

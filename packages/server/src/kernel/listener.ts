@@ -1,13 +1,23 @@
 /** The listening socket: HTTP or HTTPS, with bounds on time, size and number. */
 import { type FSWatcher, readFileSync, watch } from 'node:fs';
-import { createServer as createHttp, type Server as HttpServer, type RequestListener } from 'node:http';
+import {
+  createServer as createHttp,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttps, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { dirname } from 'node:path';
+import type { Duplex } from 'node:stream';
 import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Logger } from 'pino';
-import { type Config, StartError } from './config.ts';
+import proxyAddr from 'proxy-addr';
+import type { CertificateFiles } from './certificate.ts';
+import { type Config, isOwnHost, StartError } from './config.ts';
+import { unmapped } from './peer.ts';
 
 /** A request's headers must be here by then, and its whole body. Answers may take as long as they do. */
 export interface Patience {
@@ -26,11 +36,16 @@ export interface Listener {
   /** Where it can be reached from this machine. */
   url: string;
   server: HttpServer | HttpsServer;
+  /** Who takes the connections that change to another protocol. */
+  onUpgrade(take: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void;
   /** Accepts nothing more, lets what runs end for `graceMs`, then cuts it. */
   stop(graceMs: number): Promise<void>;
 }
 
-type Settings = Pick<Config, 'host' | 'port' | 'tls' | 'connections'>;
+type Settings = Pick<Config, 'host' | 'port' | 'connections' | 'trustedProxies'> & {
+  /** Absent: plain HTTP. */
+  tls: CertificateFiles | undefined;
+};
 
 /** Listens. Throws a StartError when the port or the certificate cannot be had. */
 export async function listen(
@@ -38,7 +53,7 @@ export async function listen(
   settings: Settings,
   { log, clock, patience = PATIENCE }: { log: Logger; clock: Clock; patience?: Patience },
 ): Promise<Listener> {
-  const { host, port, tls, connections } = settings;
+  const { host, port, tls, connections, trustedProxies } = settings;
   const limits = {
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
@@ -46,7 +61,10 @@ export async function listen(
     connectionsCheckingInterval: Math.min(1_000, patience.headersMs),
     maxHeaderSize: HEADER_BYTES,
   };
-  const server = tls ? createTls(limits, tls, app) : createHttp(limits, app);
+  const welcome = welcomes(tls !== undefined || isOwnHost(host), trustedProxies);
+  const guarded: RequestListener = (request, response) =>
+    welcome(request) ? app(request, response) : sendAway(response);
+  const server = tls ? createTls(limits, tls, guarded) : createHttp(limits, guarded);
   server.maxHeadersCount = HEADERS;
   server.maxConnections = connections;
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
@@ -59,6 +77,10 @@ export async function listen(
   return {
     url: `${tls ? 'https' : 'http'}://${reachable(at)}:${at.port}`,
     server,
+    onUpgrade: (take) =>
+      server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+        welcome(request) ? take(request, socket, head) : socket.destroy(),
+      ),
     stop: async (graceMs) => {
       watcher?.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -73,6 +95,20 @@ export async function listen(
       await cut;
     },
   };
+}
+
+/** Plain HTTP on a network is for the reverse proxy alone: everybody else would speak in the clear. */
+function welcomes(safe: boolean, trustedProxies: readonly string[]): (request: IncomingMessage) => boolean {
+  if (safe) return () => true;
+  const trusted = proxyAddr.compile(['loopback', ...trustedProxies]);
+  return ({ socket }) => trusted(unmapped(socket.remoteAddress ?? ''), 0);
+}
+
+function sendAway(response: ServerResponse): void {
+  const message = 'plain HTTP is for the reverse proxy alone: come through it, by https';
+  const error = { code: 'forbidden', message, requestId: uuidv7() };
+  response.writeHead(403, { 'Content-Type': 'application/json; charset=utf-8', Connection: 'close' });
+  response.end(JSON.stringify({ success: false, error }));
 }
 
 const reachable = ({ address, family }: AddressInfo): string => {
@@ -127,7 +163,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function createTls(limits: object, tls: NonNullable<Config['tls']>, app: RequestListener): HttpsServer {
+function createTls(limits: object, tls: CertificateFiles, app: RequestListener): HttpsServer {
   const files = readTls(tls);
   try {
     return createHttps({ ...limits, minVersion: 'TLSv1.2', ...files }, app);
@@ -139,7 +175,7 @@ function createTls(limits: object, tls: NonNullable<Config['tls']>, app: Request
   }
 }
 
-function readTls({ certFile, keyFile }: NonNullable<Config['tls']>): { cert: Buffer; key: Buffer } {
+function readTls({ certFile, keyFile }: CertificateFiles): { cert: Buffer; key: Buffer } {
   try {
     return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
   } catch (error) {
@@ -149,12 +185,7 @@ function readTls({ certFile, keyFile }: NonNullable<Config['tls']>): { cert: Buf
 }
 
 /** Takes up renewed certificates without a restart; a bad pair is reported and the old one stays. */
-function watchTls(
-  server: HttpsServer,
-  tls: NonNullable<Config['tls']>,
-  log: Logger,
-  clock: Clock,
-): FSWatcher {
+function watchTls(server: HttpsServer, tls: CertificateFiles, log: Logger, clock: Clock): FSWatcher {
   let waiting = false;
   const reload = async () => {
     if (waiting) return;

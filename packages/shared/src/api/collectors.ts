@@ -214,7 +214,7 @@ export const collectorOperations = {
       }),
       install: z.string().nullable().meta({
         description:
-          'The line to run on the host: fetches the collector from this server, checks its SHA-256, installs and joins it. null: this server was not installed from its package.',
+          'The line to run on the host: fetches the collector from this server, which it knows by its certificate or by the key in the line, checks its SHA-256, installs and joins it. null: this server was not installed from its package.',
         example:
           'curl -fsS https://rollcall.example.net/api/collectors/install.sh | sh -s -- https://rollcall.example.net rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
       }),
