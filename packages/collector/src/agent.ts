@@ -11,6 +11,7 @@ import { type Identity, Keys, loadIdentity, prepareFolder, saveIdentity } from '
 import type { Heartbeat } from './link/conversation.ts';
 import { Link } from './link/link.ts';
 import type { LinkState } from './link/states.ts';
+import { serveMetrics } from './metrics.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { Refusal, systemReason } from './refusal.ts';
 import { Paces } from './runner/paces.ts';
@@ -125,6 +126,19 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       },
     });
     stops.push(() => link.stop());
+    const served = await serveMetrics(settings.metrics, () => ({
+      linked: link.state === 'ready',
+      outbox: outbox.status(),
+      drops: { ...outbox.status().drops, ...traps.drops },
+      jobs: runner.working().length,
+      watch: watch.status(),
+      traps: traps.status().received,
+      now: clock.now(),
+    }));
+    if (served) {
+      stops.push(() => served.close());
+      log.info({ url: served.url }, 'figures are served');
+    }
     let stopping: Promise<void> | undefined;
     return {
       identity: loaded.identity,

@@ -2,6 +2,7 @@
  * Settings of a collector: the file of the site's administrator, then the environment. Strict: what is not understood is
  * refused, with the line. What stands here wins over whatever the server asks for.
  */
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
@@ -57,6 +58,18 @@ export const settings = z.strictObject({
       perSecond: z.number().min(0.1).max(1000).default(5),
     })
     .prefault({}),
+  /** Figures of this collector for Prometheus, without encryption or sign-in. */
+  metrics: z
+    .strictObject({
+      /** TCP port of /metrics. 0: none are served. */
+      port: z.int().min(0).max(65_535).default(0),
+      /** Address to serve them on. */
+      host: z
+        .string()
+        .refine((text) => isIP(text) !== 0, 'must be an IPv4 or IPv6 address')
+        .default('127.0.0.1'),
+    })
+    .prefault({}),
   outbox: z
     .strictObject({
       /** Most observations kept, MiB. */
@@ -81,6 +94,8 @@ const VARIABLES: Record<string, { path: [string, ...string[]]; kind: 'text' | 'n
   ROLLCALL_COLLECTOR_ENGINES: { path: ['engines'], kind: 'list' },
   ROLLCALL_COLLECTOR_TRAPS_PORT: { path: ['traps', 'port'], kind: 'number' },
   ROLLCALL_COLLECTOR_TRAPS_PER_SECOND: { path: ['traps', 'perSecond'], kind: 'number' },
+  ROLLCALL_COLLECTOR_METRICS_PORT: { path: ['metrics', 'port'], kind: 'number' },
+  ROLLCALL_COLLECTOR_METRICS_HOST: { path: ['metrics', 'host'], kind: 'text' },
   ROLLCALL_COLLECTOR_OUTBOX_MEGABYTES: { path: ['outbox', 'megabytes'], kind: 'number' },
   ROLLCALL_COLLECTOR_OUTBOX_DAYS: { path: ['outbox', 'days'], kind: 'number' },
   ROLLCALL_COLLECTOR_OUTBOX_FREE_MEGABYTES: { path: ['outbox', 'freeMegabytes'], kind: 'number' },
@@ -126,8 +141,8 @@ async function fileSettings(path: string, needed: boolean): Promise<Record<strin
 function wordsOf(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue?.code === 'unrecognized_keys') {
-    const { outbox, traps } = settings.shape;
-    const inner = { outbox, traps }[String(issue.path[0])];
+    const { outbox, traps, metrics } = settings.shape;
+    const inner = { outbox, traps, metrics }[String(issue.path[0])];
     const known = Object.keys(inner ? inner.unwrap().shape : settings.shape);
     return `there is no setting "${issue.keys[0]}" here; there are: ${known.join(', ')}`;
   }

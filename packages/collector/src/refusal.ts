@@ -19,6 +19,8 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota of the disk is used up',
   EIO: 'the disk reports an error',
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'this host has no such address',
   ECONNREFUSED: 'nobody listens there',
   ECONNRESET: 'the connection was cut',
   ETIMEDOUT: 'no answer in time',

@@ -40,6 +40,7 @@ import { foldTallies } from './kernel/tally.ts';
 import { webFiles } from './kernel/web.ts';
 import { openLive } from './live/live.ts';
 import { createScanFeature } from './scans/feature.ts';
+import { openFigures } from './service/figures.ts';
 import { forget } from './service/retention.ts';
 import { serviceHandlers } from './service/service.ts';
 import { createWatch } from './watch/watch.ts';
@@ -147,7 +148,11 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       audit,
       raise: incidents.record,
       jobs: scans.queue,
-      accept: ingest.accept,
+      accept: async (batch) => {
+        const accepted = await ingest.accept(batch);
+        figures.stored(batch.stream, batch.items.length);
+        return accepted;
+      },
       credentialsFor: scans.credentials.forJob,
       ruleset: rules.ruleset,
       watchList: watch.follow,
@@ -155,6 +160,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       pin: () => pinToTell(config, certificate.files),
       publicUrl: config.publicUrl,
       addressOf: peerAddress(config.trustedProxies),
+    });
+    const figures = openFigures({
+      db,
+      registry: metrics.registry,
+      certFile: certificate.files?.certFile,
+      turnedAway: () => ({ joins: collectors.enrolment.counts, connections: collectors.gateway.counts }),
     });
     const live = await openLive({ db, clock, log, watch: auth.watch });
     stops.push(() => live.close());
@@ -175,7 +186,13 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       log,
       handlers: {
         ...accountHandlers({ db, clock, forget: auth.forget }),
-        ...serviceHandlers({ db, clock, metrics, accepting: () => accepting }),
+        ...serviceHandlers({
+          db,
+          clock,
+          metrics,
+          refresh: () => figures.refresh(),
+          accepting: () => accepting,
+        }),
         ...scans.handlers,
         ...collectors.handlers,
         ...inventoryHandlers({

@@ -31,7 +31,13 @@ describe.each(databases())('the service on %s', (_name, open) => {
       },
     };
     server = await startRest(db, table, (_auth, clock) =>
-      serviceHandlers({ db: guarded, clock, metrics, accepting: () => accepting }),
+      serviceHandlers({
+        db: guarded,
+        clock,
+        metrics,
+        refresh: async () => undefined,
+        accepting: () => accepting,
+      }),
     );
   });
   afterAll(() => server.close());

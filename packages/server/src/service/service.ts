@@ -16,13 +16,15 @@ export interface ServiceDeps {
   db: Database;
   clock: Clock;
   metrics: Metrics;
+  /** Brings the figures up to date. */
+  refresh: () => Promise<void>;
   /** False from the moment the server begins to stop: no new work is to be sent here. */
   accepting: () => boolean;
 }
 
 type Ids = 'openapi.get' | 'docs.get' | 'docs.file' | 'health.live' | 'health.ready' | 'metrics.get';
 
-export function serviceHandlers({ db, clock, metrics, accepting }: ServiceDeps): Handlers<Ids> {
+export function serviceHandlers({ db, clock, metrics, refresh, accepting }: ServiceDeps): Handlers<Ids> {
   const description = JSON.stringify(openApiDocument(operations, version));
   const answers = async (): Promise<void> => {
     const timer = new AbortController();
@@ -78,6 +80,7 @@ export function serviceHandlers({ db, clock, metrics, accepting }: ServiceDeps):
           'forbidden',
           'the figures are of all sites, and this account does not see all of them',
         );
+      await refresh();
       const text = await metrics.registry.metrics();
       return {
         raw: (response) => {
