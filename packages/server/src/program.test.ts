@@ -48,6 +48,7 @@ describe('the command line', () => {
     expect(applied.code).toBe(0);
     expect(JSON.parse(applied.out).applied.length).toBeGreaterThan(0);
     expect((await command('migrate', env)).out).toBe('nothing to do\n');
+    expect((await command('reclassify', env)).out).toBe('nothing to do\n');
 
     const added = await command('user add Ada --role admin --all-sites --json', env);
     expect(JSON.parse(added.out)).toEqual({

@@ -149,8 +149,13 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
         const settings = await config();
         const { openRuleBook } = await import('./ingest/rule-book.ts');
         const rules = openRuleBook({ db, log: quiet(settings), folders: ruleFolders(settings) });
-        const changed = await rules.reclassifyAll();
-        answer(json, { changed }, changed === 1 ? '1 device changed' : `${changed} devices changed`);
+        const told = await rules.reclassifyAll();
+        const of = told.described === 1 ? '1 device' : `${told.described} devices`;
+        answer(
+          json,
+          told,
+          told.described === 0 ? 'nothing to do' : `${of} described anew, ${told.changed} changed`,
+        );
       }),
     );
 

@@ -23,10 +23,17 @@ export interface RuleBook {
   reload(): void;
   /** Applies the rules to the stored facts of one device, whatever rules described it last. */
   reclassify(siteId: string, deviceId: string): Promise<void>;
-  /** Applies them to every device that other rules described. @returns how many changed. */
-  reclassifyAll(signal?: AbortSignal): Promise<number>;
+  /** Applies them to every device that other rules described. */
+  reclassifyAll(signal?: AbortSignal): Promise<Reclassified>;
   /** Begins reclassifying in the background; the answer ends it. */
   start(): Promise<() => Promise<void>>;
+}
+
+export interface Reclassified {
+  /** Devices that other rules had described. */
+  described: number;
+  /** Those of them that are called anything else now. */
+  changed: number;
 }
 
 /** Devices read, described and written in one transaction. */
@@ -48,8 +55,8 @@ export function openRuleBook({
   });
   let now = compile(loadRules(folders));
 
-  const reclassifyAll = async (signal?: AbortSignal): Promise<number> => {
-    let changed = 0;
+  const reclassifyAll = async (signal?: AbortSignal): Promise<Reclassified> => {
+    const told = { described: 0, changed: 0 };
     let after = {
       siteId: '00000000-0000-0000-0000-000000000000',
       id: '00000000-0000-0000-0000-000000000000',
@@ -65,11 +72,12 @@ export function openRuleBook({
       const last = page.at(-1);
       if (!last) break;
       for (const [siteId, ids] of bySite(page)) {
-        changed += await db.ingest.transaction((sql) => redescribe(sql, siteId, ids, rules));
+        told.described += ids.length;
+        told.changed += await db.ingest.transaction((sql) => redescribe(sql, siteId, ids, rules));
       }
       after = { siteId: last.site_id, id: last.id };
     }
-    return changed;
+    return told;
   };
 
   return {
@@ -85,8 +93,9 @@ export function openRuleBook({
     start: async () => {
       const ending = new AbortController();
       const work = reclassifyAll(ending.signal).then(
-        (devices) =>
-          devices > 0 && log.info({ devices, rules: now.rules.id }, 'described anew by changed rules'),
+        ({ described, changed }) =>
+          described > 0 &&
+          log.info({ described, changed, rules: now.rules.id }, 'described anew by changed rules'),
         (error: unknown) =>
           log.warn({ err: String(error) }, 'reclassifying stopped; it goes on at the next start'),
       );
@@ -104,21 +113,27 @@ function bySite(rows: readonly { site_id: string; id: string }[]): Map<string, s
   return map;
 }
 
-/** Describes devices again from their facts; nothing is told, because the devices did not change. */
+/**
+ * Describes devices again from their facts; nothing is told, because the devices did not change.
+ * @returns how many are called anything else now.
+ */
 async function redescribe(sql: Sql, siteId: string, ids: readonly string[], rules: Rules): Promise<number> {
   const world = emptyWorld(siteId);
   await loadDevices(sql, world, ids);
   const rows: DeviceRow[] = [];
+  let changed = 0;
   for (const device of world.devices.values()) {
     const facts = storedFacts(device);
     const next = describe(device.row, facts, rules.classify(facts), rules.id);
-    if (!sameRow(device.row, next)) rows.push(next);
+    if (sameRow(device.row, next)) continue;
+    rows.push(next);
+    if (!sameRow({ ...device.row, classifiedBy: next.classifiedBy }, next)) changed += 1;
   }
   await writeDevices(
     sql,
     rows.map(({ nameOverride: _n, classOverride: _c, monitor: _m, ...row }) => row),
   );
-  return rows.length;
+  return changed;
 }
 
 function storedFacts(device: Tracked): DeviceFacts {

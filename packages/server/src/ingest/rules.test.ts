@@ -256,9 +256,12 @@ describe.each(databases())('the rule book on %s', (_name, open) => {
     expect(await described(site)).toEqual(['Box BoxOS switch', 'Box BoxOS switch']);
     write(path, second);
     const book = openBook();
-    expect(await book.reclassifyAll()).toBe(2);
+    expect(await book.reclassifyAll()).toEqual({ described: 2, changed: 2 });
     expect(await described(site)).toEqual(['Crate CrateOS router', 'Crate CrateOS router']);
-    expect(await book.reclassifyAll()).toBe(0);
+    expect(await book.reclassifyAll()).toEqual({ described: 0, changed: 0 });
+    const more = '{ name: other, match: { sysObjectId: 1.3.6.1.4.1.99998 }, vendor: Other, class: router }';
+    write(path, { 'b.yaml': rules(more)['a.yaml'] });
+    expect(await openBook().reclassifyAll()).toEqual({ described: 2, changed: 0 });
     expect(site.changes.filter(({ kind }) => kind !== 'device.new')).toEqual([]);
   });
 
