@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { browserSuite, choose, openBrowser, pick, picture, settled, type Visitor, visit } from './browser.ts';
@@ -212,8 +215,9 @@ browserSuite('the main task of every page', () => {
     const { page, open } = visitor;
     await open('/events?Source=discovery&Device=access-5');
     await row(' is new').first().click();
-    await button('Acknowledge').click();
-    await page.getByText('by admin').waitFor();
+    await button('Acknowledge until').click();
+    await item(/^Until it gets worse/).click();
+    await page.getByText(/^by admin .*, until it gets worse$/).waitFor();
     await button('Make a case').click();
     await dialog().getByLabel('Title').fill('A new switch nobody ordered');
     await dialog().getByRole('button', { name: 'Open the case' }).click();
@@ -370,6 +374,127 @@ browserSuite('the main task of every page', () => {
     await dialog().getByRole('button', { name: 'Delete' }).click();
     await row('Warehouse').waitFor({ state: 'detached' });
     refused();
+  });
+
+  it('maintenance: once for a device, again and again for what matches; both switched and taken away', async () => {
+    const { page, open } = visitor;
+    await open(`/devices/${await world.device('dist-1')}`);
+    await button('More').click();
+    await item('Plan maintenance').click();
+    await dialog().getByRole('textbox', { name: 'Name' }).fill('New optics');
+    await dialog().getByLabel('Time zone').and(page.locator('input')).fill('Tokyo');
+    await page.getByRole('option', { name: 'Asia/Tokyo' }).click();
+    await dialog().getByLabel('Begins').fill('2024-02-01T09:30');
+    await dialog().getByLabel('Ends').fill('2037-02-01T09:30');
+    await dialog().getByLabel('dist-1').and(page.locator(':checked')).waitFor();
+    await dialog().getByRole('button', { name: 'Plan it' }).click();
+    await row('New optics').getByText('running, ends').waitFor();
+    await row('New optics').getByText('one device').waitFor();
+
+    await button('Plan maintenance').click();
+    await dialog().getByRole('textbox', { name: 'Name' }).fill('Patch night');
+    await choose(dialog(), 'Site', 'Head office');
+    await dialog().getByText('Again and again').click();
+    await dialog().getByRole('combobox', { name: 'Begins' }).fill('0 2 * * 0');
+    await dialog().getByLabel('Lasts, minutes').fill('90');
+    await dialog().getByText('Devices that match').click();
+    await dialog().getByText('Name at least one').waitFor();
+    await dialog().getByLabel('Classes', { exact: true }).and(page.locator('input')).click();
+    await page.getByRole('option', { name: 'server' }).click();
+    await page.keyboard.press('Tab');
+    const { totalCount } = await world.installation.api(
+      'GET',
+      `/api/devices?class=server&site=${world.site}`,
+    );
+    await dialog().getByText(`${totalCount} devices today`).waitFor();
+    await dialog().getByRole('button', { name: 'Plan it' }).click();
+    await row('Patch night').getByText('Sunday at 02:00, 1 h 30 min').waitFor();
+    await row('Patch night').getByText('begins').waitFor();
+
+    const windows = await world.installation.api<Record<string, unknown>[]>('GET', '/api/maintenance');
+    expect(windows.data).toMatchObject([
+      {
+        name: 'New optics',
+        timezone: 'Asia/Tokyo',
+        scope: { deviceIds: [await world.device('dist-1')] },
+        times: { kind: 'once', from: Date.parse('2024-02-01T00:30Z') / 1000 },
+      },
+      { name: 'Patch night', scope: { class: ['server'] }, times: { cron: '0 2 * * 0', minutes: 90 } },
+    ]);
+    await row('Patch night').click();
+    await dialog().getByLabel('Lasts, minutes').fill('120');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await row('Patch night').getByText('2 h').waitFor();
+    await row('New optics').getByRole('switch').press('Space');
+    await row('New optics').getByText('switched off').waitFor();
+    // Somebody else takes it away.
+    await world.installation.api('DELETE', `/api/maintenance/${windows.data[0]?.id}`);
+    await row('New optics').waitFor({ state: 'detached' });
+    await row('Patch night').getByRole('button').click();
+    await item('Delete').click();
+    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No maintenance planned').waitFor();
+  });
+
+  it('notifications: a webhook with its secret, a test, the log, sent again, mail', async () => {
+    const { page, open } = visitor;
+    const told: string[] = [];
+    const target = createServer((request, response) => {
+      request.resume();
+      told.push(String(request.headers['webhook-id']));
+      response.writeHead(told.length === 1 ? 410 : 204).end();
+    }).listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    await open('/notifications');
+    await button('New subscription').first().click();
+    await dialog().getByRole('textbox', { name: 'Name' }).fill('Ticket system');
+    await dialog()
+      .getByRole('textbox', { name: 'Address' })
+      .fill(`http://127.0.0.1:${(target.address() as AddressInfo).port}/hook`);
+    await dialog()
+      .getByRole('switch', { name: /^It may be a private address/ })
+      .click();
+    await choose(dialog(), 'Severity', 'minor or worse');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByRole('button', { name: 'Copy Secret' }).click();
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^whsec_/);
+    await dialog().getByRole('button', { name: 'I have it' }).click();
+    await row('Ticket system').getByText('opened, reopened, resolved; minor or worse').waitFor();
+
+    // The target wants no more: what became of it comes by itself, and so does what is sent again.
+    await row('Ticket system').getByRole('button').click();
+    await item('Send a test').click();
+    const side = page.getByRole('complementary', { name: 'A test to Ticket system' });
+    await side.getByText('failed').waitFor();
+    await side.getByText('This is a test').waitFor();
+    await open('/notifications');
+    await row('Ticket system').getByText('gave up').waitFor();
+    await row('Ticket system').getByRole('switch').press('Space');
+    await row('Ticket system').getByText('nothing sent yet').waitFor();
+    await row('Ticket system').getByRole('button').click();
+    await item('Delivery log').click();
+    await row('Ticket system').click();
+    await side.getByRole('button', { name: 'Send it again' }).click();
+    await side.getByText('delivered').waitFor();
+    expect(told).toHaveLength(2);
+    expect(told[0]).toBe(told[1]);
+
+    await page.getByRole('link', { name: 'Mail server' }).click();
+    await page.getByLabel('Host').fill('smtp.example.net');
+    await choose(page, 'Encryption', 'TLS from the first byte (465)');
+    await page.getByRole('textbox', { name: 'Password' }).fill('never shown again');
+    await page.getByLabel('From').fill('rollcall@example.net');
+    await button('Save').click();
+    await page.getByText('Empty: stays as it is').waitFor();
+    const { data } = await world.installation.api('GET', '/api/mail');
+    expect(data).toMatchObject({ host: 'smtp.example.net', port: 465, security: 'tls', password: 'set' });
+
+    await open('/notifications');
+    await row('Ticket system').getByRole('button').click();
+    await item('Delete').click();
+    await dialog().getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Nobody is told yet').waitFor();
+    target.close();
   });
 
   it('users: add one, who sees what the role allows, and no more', async () => {

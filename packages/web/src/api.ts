@@ -140,6 +140,7 @@ const LIVE: ReadonlySet<string> = new Set([
   'collectors',
   'sites',
   'summary',
+  'maintenance',
 ]);
 
 /** Options for `useQuery` and route loaders. */

@@ -21,7 +21,7 @@ const subscribe = (listener: () => void) => {
 };
 export const useLive = (): LiveState => useSyncExternalStore(subscribe, () => state);
 
-/** Resources that a change of each kind touches. */
+/** Resources that a change of each kind touches; the ids are those of the first. */
 const TOUCHED: Record<Change['kind'], readonly string[]> = {
   device: ['devices', 'topology', 'summary'],
   interface: ['interfaces', 'topology'],
@@ -30,6 +30,8 @@ const TOUCHED: Record<Change['kind'], readonly string[]> = {
   scan: ['scans', 'summary'],
   collector: ['collectors', 'summary'],
   site: ['sites', 'summary'],
+  maintenance: ['maintenance'],
+  delivery: ['deliveries', 'subscriptions'],
 };
 
 /** Changes come in bursts while a scan runs: the first is acted on soon, the following ones this far apart. */
@@ -44,8 +46,9 @@ const RETRY_MS = { least: 1_000, most: 30_000 };
 type Pending = Map<string, Set<string> | null>;
 
 function note(pending: Pending, { kind, ids }: Change): void {
-  for (const resource of TOUCHED[kind] ?? []) {
-    const own = resource === `${kind}s`;
+  const touched = TOUCHED[kind] ?? [];
+  for (const resource of touched) {
+    const own = resource === touched[0];
     const before = pending.get(resource);
     if (before === null) continue;
     if (!own || !ids) pending.set(resource, null);

@@ -114,6 +114,18 @@ const sites = createRoute({
   validateSearch: keys('search', 'sort', 'edit'),
   component: lazyRouteComponent(() => import('./pages/sites.tsx'), 'Sites'),
 });
+const maintenance = createRoute({
+  ...parent,
+  path: '/maintenance',
+  validateSearch: keys('site', 'sort', 'edit', 'device'),
+  component: lazyRouteComponent(() => import('./pages/maintenance/maintenance.tsx'), 'Maintenance'),
+});
+const notifications = createRoute({
+  ...parent,
+  path: '/notifications',
+  validateSearch: keys('tab', 'subscription', 'status', 'site', 'sort', 'edit', 'delivery'),
+  component: lazyRouteComponent(() => import('./pages/notifications/notifications.tsx'), 'Notifications'),
+});
 const users = createRoute({
   ...parent,
   path: '/users',
@@ -145,6 +157,8 @@ const routeTree = root.addChildren([
   scan,
   collectors,
   sites,
+  maintenance,
+  notifications,
   users,
   audit,
   profile,

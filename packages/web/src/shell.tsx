@@ -4,6 +4,7 @@ import { openSpotlight } from '@mantine/spotlight';
 import { Severity } from '@rollcall/shared/model';
 import {
   IconApi,
+  IconBell,
   IconBriefcase,
   IconBroadcast,
   IconBuilding,
@@ -19,6 +20,7 @@ import {
   IconServer,
   IconSun,
   IconTimelineEvent,
+  IconTool,
   IconTopologyStar3,
   IconUserCircle,
   IconUsers,
@@ -62,8 +64,10 @@ const RUN: readonly Place[] = [
   { to: '/discovery', label: 'Discovery', icon: IconRadar2 },
   { to: '/collectors', label: 'Collectors', icon: IconBroadcast },
   { to: '/sites', label: 'Sites', icon: IconBuilding },
+  { to: '/maintenance', label: 'Maintenance', icon: IconTool },
 ];
 const MANAGE: readonly Place[] = [
+  { to: '/notifications', label: 'Notifications', icon: IconBell },
   { to: '/users', label: 'Users', icon: IconUsers },
   { to: '/audit', label: 'Audit', icon: IconHistory },
 ];

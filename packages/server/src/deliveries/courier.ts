@@ -6,6 +6,7 @@
  */
 import type { Change } from '../kernel/change.ts';
 import { SealBroken } from '../kernel/keyring.ts';
+import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { DISABLE_MS, GIVE_UP_MS, nextAttempt } from './backoff.ts';
 import type { DeliveryDeps } from './deps.ts';
@@ -32,6 +33,8 @@ interface Claimed {
   payload: Payload;
   /** Null: a test. */
   siteId: string | null;
+  /** Whose live streams hear of it; null: of those who see every site. */
+  audience: string | null;
   begunAt: Date;
   subscription: string;
   name: string;
@@ -129,7 +132,8 @@ export function createCourier(deps: DeliveryDeps): Courier {
   };
 }
 
-const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId", d.begun_at AS "begunAt",
+const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId",
+  coalesce(d.site_id, s.site_ids[1]) AS audience, d.begun_at AS "begunAt",
   s.id AS subscription, s.name, s.kind, s.url, s.addresses, s.allow_private AS "allowPrivate", s.sealed,
   s.key_id AS "keyId", s.failing_since AS "failingSince"`;
 /** The next of a subscription `s`: the oldest that is due and has none of its case before it. */
@@ -246,6 +250,7 @@ async function settle(
         : 'UPDATE subscriptions SET failing_since = coalesce(failing_since, $2) WHERE id = $1::uuid',
       [claimed.subscription, new Date(now)],
     );
+    await announce(sql, claimed.audience, 'delivery', [claimed.id]);
     const since = claimed.failingSince?.getTime() ?? now;
     const long = !outcome.ok && now - since >= DISABLE_MS;
     if (long || outcome.gone) await disable(deps, sql, claimed, outcome, now);

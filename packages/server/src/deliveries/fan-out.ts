@@ -6,6 +6,7 @@
 import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database } from '../kernel/db.ts';
+import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { EVENTS_MOST, type EventLine, type Payload } from './message.ts';
 
@@ -97,6 +98,13 @@ async function deliver(
     }
   }
   await store(sql, drafts, now);
+  for (const site of new Set(drafts.map(({ siteId }) => siteId)))
+    await announce(
+      sql,
+      site,
+      'delivery',
+      drafts.filter(({ siteId }) => siteId === site).map(({ id }) => id),
+    );
 }
 
 /** Of several changes of a case, the last; everything else as it came. */

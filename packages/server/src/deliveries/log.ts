@@ -2,6 +2,7 @@
 import type { Delivery, DeliveryDetail } from '@rollcall/shared/api/deliveries';
 import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
 import { scopeOf } from '../kernel/list.ts';
+import { announce } from '../kernel/notify.ts';
 import { page, unix } from '../kernel/page.ts';
 import { notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -46,7 +47,7 @@ export function deliveryLogHandlers({
 
     'deliveries.resend': async ({ actor, params, address }) => {
       const data = await db.transaction(async (sql) => {
-        const { subscription } = await read(sql, actor, params.id);
+        const { subscription, siteId } = await read(sql, actor, params.id);
         const rows = await sql.query(
           `UPDATE deliveries SET status = 'queued', next_at = $2, begun_at = $2, finished_at = NULL
            WHERE id = $1::uuid AND (claimed_until IS NULL OR claimed_until < $2) RETURNING 1`,
@@ -59,6 +60,7 @@ export function deliveryLogHandlers({
           action: 'delivery.resend',
           subject: `subscription ${subscription}`,
         });
+        await announce(sql, siteId, 'delivery', [params.id]);
         const { payload: _p, log: _l, ...shown } = await read(sql, actor, params.id);
         return shown;
       });

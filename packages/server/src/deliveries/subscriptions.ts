@@ -7,6 +7,7 @@ import {
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { uniqueViolation } from '../kernel/db.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../kernel/handler.ts';
+import { announce } from '../kernel/notify.ts';
 import { orderBy, page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -196,7 +197,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
 
     'subscriptions.test': async (call) => {
       const { actor, params } = call;
-      const { name } = await read(db, actor, params.id);
+      const { name, siteIds } = await read(db, actor, params.id);
       const now = clock.now();
       const id = uuidv7(now);
       const data = await deed(call, 'subscription.test', name, async (sql) => {
@@ -210,6 +211,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
            VALUES ($1, $2, 'test', $3::jsonb, 'queued', $4, $4, $4)`,
           [id, params.id, JSON.stringify(testPayload(now)), new Date(now)],
         );
+        await announce(sql, siteIds[0] ?? null, 'delivery', [id]);
         const [row] = await sql.query<Record<string, unknown>>(
           `SELECT ${DELIVERY_COLUMNS} FROM ${DELIVERY_FROM} WHERE d.id = $1::uuid`,
           [id],

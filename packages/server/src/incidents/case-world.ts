@@ -1,14 +1,10 @@
 /** What grouping needs to know, read for the events at hand and no more. */
-import { type SiteSettings, siteSettings } from '@rollcall/shared/api/sites';
+import { SITE_DEFAULTS, type SiteSettings, siteSettings } from '@rollcall/shared/api/sites';
 import type { Sql } from '../kernel/sql.ts';
 import { type Grouped, type Grouping, group, type Incoming, type OpenCase } from './group.ts';
 import { isEventCode, KINDS, kindOf, NOTICES } from './kinds.ts';
 import type { FreshEvent } from './ledger.ts';
 import { readLinks } from './neighbourhood.ts';
-
-/** A resolved case takes the same trouble back for this long; afterwards it is a new one. */
-const REOPEN_DEFAULT_S = 3_600;
-const WINDOW_DEFAULT_S = 300;
 
 /** Kinds that open cases. */
 const OPENERS = Object.keys(KINDS).filter((code) => isEventCode(code) && kindOf(code).cases === 'opens');
@@ -17,9 +13,9 @@ const OPENERS = Object.keys(KINDS).filter((code) => isEventCode(code) && kindOf(
 const JOINERS = NOTICES.filter((code) => kindOf(code).cases === 'joins');
 
 const groupingOf = (settings: SiteSettings): Grouping => ({
-  windowMs: (settings.caseWindowSeconds ?? WINDOW_DEFAULT_S) * 1000,
-  minimum: settings.caseMinimumEvents ?? 1,
-  reopenMs: (settings.caseReopenSeconds ?? REOPEN_DEFAULT_S) * 1000,
+  windowMs: (settings.caseWindowSeconds ?? SITE_DEFAULTS.caseWindowSeconds) * 1000,
+  minimum: settings.caseMinimumEvents ?? SITE_DEFAULTS.caseMinimumEvents,
+  reopenMs: (settings.caseReopenSeconds ?? SITE_DEFAULTS.caseReopenSeconds) * 1000,
 });
 
 export const incomingOf = (event: FreshEvent): Incoming => ({

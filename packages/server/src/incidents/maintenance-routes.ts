@@ -11,6 +11,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database } from '../kernel/db.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../kernel/handler.ts';
 import { scopeOf } from '../kernel/list.ts';
+import { announce } from '../kernel/notify.ts';
 import { orderBy, page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { nextRun, requireZone } from '../kernel/recurrence.ts';
@@ -95,7 +96,7 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
   };
   /** One deed: under the site's lock, in the audit log, and with a new look at what waits for the end of a window. */
   const deed = <T>(
-    { siteId, name }: { siteId: string; name: string },
+    { siteId, id, name }: { siteId: string; id: string; name: string },
     { actor, address }: { actor: Actor; address: string },
     action: string,
     work: (sql: Sql) => Promise<T>,
@@ -104,6 +105,7 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
       await lockIncidents(sql, siteId);
       const done = await work(sql);
       await reconsider(sql, siteId, clock.now());
+      await announce(sql, siteId, 'maintenance', [id]);
       await audit(sql, { actor, address, action, subject: `maintenance ${name}`, siteId });
       return done;
     });
@@ -129,7 +131,7 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
       if (!sees(actor, body.siteId)) throw new Problem('forbidden', 'no access to this site');
       const over = overAt(body, clock.now());
       const id = uuidv7(clock.now());
-      const data = await deed(body, call, 'maintenance.create', async (sql) => {
+      const data = await deed({ ...body, id }, call, 'maintenance.create', async (sql) => {
         const [site] = await sql.query<{ windows: number }>(
           `SELECT (SELECT count(*) FROM maintenance_windows m WHERE m.site_id = s.id) AS windows
            FROM sites s WHERE s.id = $1::uuid`,
@@ -175,7 +177,7 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
       };
       const over = overAt(after, clock.now());
       const data = await deed(
-        { ...after, siteId: before.siteId },
+        { ...after, id: before.id, siteId: before.siteId },
         call,
         'maintenance.update',
         async (sql) => {

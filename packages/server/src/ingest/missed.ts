@@ -1,9 +1,7 @@
 /** Who did not answer although a scan asked: counted when a job ends, gone after as many scans as the site says. */
+import { SITE_DEFAULTS } from '@rollcall/shared/api/sites';
 import type { Change } from '../kernel/change.ts';
 import type { Sql } from '../kernel/sql.ts';
-
-/** Missed scans in a row until a device is gone, where the site's settings say nothing. */
-const MISSED_UNTIL_GONE = 3;
 
 /**
  * Counts a miss for every device whose management address the job asked in vain, or found to be another device. An
@@ -27,7 +25,7 @@ export async function countMissed(
   }>(
     `WITH job AS (
        SELECT j.scan_id, j.outcomes, j.started_at, j.spans,
-         COALESCE((s.settings ->> 'missedScansUntilGone')::int, ${MISSED_UNTIL_GONE}) AS most
+         COALESCE((s.settings ->> 'missedScansUntilGone')::int, ${SITE_DEFAULTS.missedScansUntilGone}) AS most
        FROM jobs j JOIN sites s ON s.id = j.site_id
        WHERE j.id = $2::uuid AND j.site_id = $1::uuid AND j.started_at IS NOT NULL
      ), span AS (

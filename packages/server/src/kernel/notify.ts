@@ -33,10 +33,10 @@ const notify = async (sql: Sql, channel: string, payload: string): Promise<void>
   await sql.query('SELECT pg_notify($1, $2)', [channel, payload]);
 };
 
-/** Tells live streams, when the transaction commits, what of a site changed. Too many ids are left out. */
+/** Tells live streams, when the transaction commits, what of a site (null: of none) changed. Too many ids are left out. */
 export async function announce(
   sql: Sql,
-  site: string,
+  site: string | null,
   kind: Change['kind'],
   ids: readonly string[],
 ): Promise<void> {

@@ -85,7 +85,9 @@ export async function openLive({ db, clock, log, watch }: LiveDeps): Promise<Liv
     });
     const stream = new Stream(
       response,
-      (change) => sees(actor, change.site) && (site === undefined || change.site === site),
+      (change) =>
+        (change.site === null ? actor.sites === 'all' : sees(actor, change.site)) &&
+        (site === undefined || change.site === site),
       () => clock.monotonic(),
     );
     const unwatch = watch(actor, () => stream.end());

@@ -3,7 +3,7 @@
  * anew whenever something about it changed (triggers say so by NOTIFY) and told as the difference.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { siteSettings } from '@rollcall/shared/api/sites';
+import { SITE_DEFAULTS, siteSettings } from '@rollcall/shared/api/sites';
 import { parseAddress, type Range } from '@rollcall/shared/ip';
 import {
   PROTOCOL_WATCHES,
@@ -16,11 +16,6 @@ import type { Logger } from 'pino';
 import type { Database } from '../kernel/db.ts';
 import { differenceOf, type Told, type Wanted, type WatchMessage } from './difference.ts';
 import { watcherOf } from './share.ts';
-
-/** Between two pings of a device, and two SNMP readings, where the site says nothing. */
-const ICMP_SECONDS = 15;
-const SNMP_SECONDS = 60;
-const SNMP_PORT = 161;
 
 export interface WatchDeps {
   db: Database;
@@ -66,10 +61,10 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
       targets,
       credentials,
       intervals: {
-        icmpMs: (settings.watchIcmpSeconds ?? ICMP_SECONDS) * 1000,
-        snmpMs: (settings.watchSnmpSeconds ?? SNMP_SECONDS) * 1000,
+        icmpMs: (settings.watchIcmpSeconds ?? SITE_DEFAULTS.watchIcmpSeconds) * 1000,
+        snmpMs: (settings.watchSnmpSeconds ?? SITE_DEFAULTS.watchSnmpSeconds) * 1000,
       },
-      port: settings.snmpPort ?? SNMP_PORT,
+      port: settings.snmpPort ?? SITE_DEFAULTS.snmpPort,
     };
   };
 

@@ -16,8 +16,19 @@ const count = z.int().min(0).meta({ example: 3 });
 
 /** What changed, for a client to read again. `ids` is absent when there were too many to name. */
 export const change = z.object({
-  site: z.uuid(),
-  kind: z.enum(['device', 'event', 'case', 'scan', 'collector', 'interface', 'site']),
+  /** Null: of no one site; told to those who see every site. */
+  site: z.uuid().nullable(),
+  kind: z.enum([
+    'device',
+    'event',
+    'case',
+    'scan',
+    'collector',
+    'interface',
+    'site',
+    'maintenance',
+    'delivery',
+  ]),
   ids: z.array(z.uuid()).optional(),
 });
 export type Change = z.infer<typeof change>;
@@ -134,7 +145,7 @@ export const serviceOperations = {
     tag: 'Service',
     summary: 'What changes, as it changes',
     description:
-      'Server-sent events of the visible sites: `change` with `{site, kind, ids?}`, and `resync` when some may have been missed. Ends within a second when the caller loses a right; reconnect to go on.',
+      'Server-sent events of the visible sites: `change` with `{site, kind, ids?}` (`site` is null where it is about no one site), and `resync` when some may have been missed. Ends within a second when the caller loses a right; reconnect to go on.',
     access: 'viewer',
     query: z.strictObject({ site: siteFilter }),
     data: z.string(),

@@ -1,44 +1,73 @@
 /** Sites: the places, each with its own address space. */
 import { z } from 'zod';
+import { SNMP_PORT } from '../model.ts';
 import type { Operation } from './operation.ts';
 import { id, idParams, line, paging, sortBy, unixSeconds } from './operation.ts';
 
-/** Settings of a site; what is absent has the server's default. */
+/** What holds where a site has no setting of its own. */
+export const SITE_DEFAULTS = {
+  watchIcmpSeconds: 15,
+  watchSnmpSeconds: 60,
+  missedScansUntilGone: 3,
+  caseWindowSeconds: 300,
+  snmpPort: SNMP_PORT,
+  caseReopenSeconds: 3_600,
+  caseMinimumEvents: 1,
+} as const;
+const byDefault = (key: keyof typeof SITE_DEFAULTS): string => `Default: ${SITE_DEFAULTS[key]}.`;
+
+/** Settings of a site; what is absent has its default. */
 export const siteSettings = z
   .strictObject({
     watchIcmpSeconds: z
       .int()
       .min(1)
       .max(3600)
-      .meta({ description: 'Between two pings of a watched device.' }),
+      .meta({
+        description: `Between two pings of a watched device. ${byDefault('watchIcmpSeconds')}`,
+      }),
     watchSnmpSeconds: z
       .int()
       .min(5)
       .max(86_400)
-      .meta({ description: 'Between two SNMP readings of a watched device.' }),
+      .meta({
+        description: `Between two SNMP readings of a watched device. ${byDefault('watchSnmpSeconds')}`,
+      }),
     missedScansUntilGone: z
       .int()
       .min(1)
       .max(1000)
-      .meta({ description: 'Scans in a row without a device until it counts as gone.' }),
-    caseWindowSeconds: z.int().min(0).max(86_400).meta({
-      description: 'Events of linked devices within this time of the first share its case. Default: 300.',
-    }),
+      .meta({
+        description: `Scans in a row without a device until it counts as gone. ${byDefault('missedScansUntilGone')}`,
+      }),
+    caseWindowSeconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .meta({
+        description: `Events of linked devices within this time of the first share its case. ${byDefault('caseWindowSeconds')}`,
+      }),
     snmpPort: z
       .int()
       .min(1)
       .max(65_535)
-      .meta({ description: 'UDP port of the SNMP agents, where a profile names none. Default: 161.' }),
+      .meta({
+        description: `UDP port of the SNMP agents, where a profile names none. ${byDefault('snmpPort')}`,
+      }),
     caseReopenSeconds: z
       .int()
       .min(0)
       .max(7 * 86_400)
-      .meta({ description: 'A resolved case takes the same trouble back for this long. Default: 3600.' }),
+      .meta({
+        description: `A resolved case takes the same trouble back for this long. ${byDefault('caseReopenSeconds')}`,
+      }),
     caseMinimumEvents: z
       .int()
       .min(1)
       .max(1000)
-      .meta({ description: 'Events of a device that are open at once until a case is made. Default: 1.' }),
+      .meta({
+        description: `Events of a device that are open at once until a case is made. ${byDefault('caseMinimumEvents')}`,
+      }),
   })
   .partial()
   .meta({ id: 'SiteSettings' });

@@ -41,6 +41,11 @@ const JOB: Record<string, Look> = {
   failed: ['bad', IconCircleXFilled],
   cancelled: ['idle', IconBan],
 };
+const DELIVERY: Record<string, Look> = {
+  queued: ['busy', IconClockPause, 'waiting'],
+  delivered: ['ok', IconCircleCheckFilled],
+  failed: ['bad', IconCircleXFilled],
+};
 /** A port that is down is how most ports are: what is wrong with one is said by an event. */
 const LINK: Record<string, Look> = {
   up: ['ok', IconCircleCheckFilled],
@@ -79,6 +84,9 @@ export const ScanStatus = ({ status }: { status: string }) => (
 );
 export const JobStatus = ({ status }: { status: string }) => (
   <Look look={JOB[status] ?? UNKNOWN} name={status} />
+);
+export const DeliveryStatus = ({ status }: { status: string }) => (
+  <Look look={DELIVERY[status] ?? UNKNOWN} name={status} />
 );
 export const EventStatus = ({ status }: { status: number }) => (
   <Look look={EVENT[status] ?? UNKNOWN} name={`status ${status}`} />

@@ -1,5 +1,5 @@
 import { Button, Menu, Switch } from '@mantine/core';
-import type { Site, SiteSettings } from '@rollcall/shared/api/sites';
+import { SITE_DEFAULTS, type Site, type SiteSettings } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconPencil, IconPlus, IconServer, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -182,6 +182,12 @@ const SETTINGS: readonly Setting[] = [
     description: 'Events this close may share a case',
   },
   {
+    key: 'caseReopenSeconds',
+    short: 'reopens s',
+    label: 'Case reopens within, s',
+    description: 'A resolved one takes the same trouble back',
+  },
+  {
     key: 'caseMinimumEvents',
     short: 'case from',
     label: 'Case from',
@@ -248,7 +254,7 @@ function SiteForm({ site, etag, onClose }: { site?: Site; etag?: string | undefi
           onChange={setExclude}
         />
       </Pair>
-      <Group label="Settings; empty: the server’s default">
+      <Group label="Settings; empty: the default shown">
         <Pair>
           {SETTINGS.map(({ key, label, description }) => (
             <TextField
@@ -257,6 +263,7 @@ function SiteForm({ site, etag, onClose }: { site?: Site; etag?: string | undefi
               label={label}
               description={description}
               type="number"
+              placeholder={String(SITE_DEFAULTS[key])}
               value={settings[key] ?? ''}
               onChange={(text) => setSettings({ ...settings, [key]: text })}
             />

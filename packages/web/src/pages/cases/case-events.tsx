@@ -6,6 +6,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAction, useRefresh } from '../../action.ts';
 import { ask, call } from '../../api.ts';
+import { Acknowledge } from '../../components/acknowledge.tsx';
 import choices from '../../components/choices.module.css';
 import { FormDialog, TextField } from '../../components/form.tsx';
 import { Severity } from '../../components/mark.tsx';
@@ -86,7 +87,6 @@ function EventRow({
   onChoose: (on: boolean) => void;
 }) {
   const touches = ['cases', 'summary', 'devices'];
-  const acknowledge = useAction('events.acknowledge', { failed: 'Not acknowledged', touches });
   const close = useAction('events.close', { failed: 'Not closed', touches });
   const params = { id: event.id };
   return (
@@ -108,16 +108,7 @@ function EventRow({
       <EventStatus status={event.status} />
       <Time at={event.timestamp} />
       <div>
-        {worked && event.status === 0 && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            loading={acknowledge.pending}
-            onClick={() => void acknowledge.run({ params, body: {} })}
-          >
-            Acknowledge
-          </Button>
-        )}
+        {worked && event.status === 0 && <Acknowledge event={event} small />}
         {worked && event.status !== 2 && (
           <Button
             size="compact-xs"

@@ -8,6 +8,7 @@ import {
   IconEyeOff,
   IconPencil,
   IconRadar2,
+  IconTool,
   IconTopologyStar3,
   IconTrash,
 } from '@tabler/icons-react';
@@ -158,6 +159,14 @@ function Actions({ device }: { device: DeviceDetail }) {
           </Menu.Item>
           {operator && (
             <>
+              <Menu.Item
+                leftSection={<IconTool size={15} />}
+                onClick={() =>
+                  void navigate({ to: '/maintenance', search: { edit: 'new', device: device.id } })
+                }
+              >
+                Plan maintenance
+              </Menu.Item>
               <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setDialog('edit')}>
                 Name and class
               </Menu.Item>

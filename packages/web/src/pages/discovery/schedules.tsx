@@ -9,13 +9,14 @@ import { ask, call } from '../../api.ts';
 import { ChoiceField, Confirm, FormDialog, LinesField, Pair, TextField } from '../../components/form.tsx';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
+import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
 import { RowMenu } from '../../components/row-menu.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { usePages } from '../../components/source.ts';
 import { Time } from '../../components/time.tsx';
+import { cronInWords } from '../../cron.ts';
 import { useMay } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
-import { CRON_EXAMPLES, cronInWords } from './cron.ts';
 import classes from './discovery.module.css';
 import type { PartProps } from './part.ts';
 
@@ -191,11 +192,6 @@ function DeleteSchedule({ schedule, onClose }: { schedule: Schedule; onClose: ()
   );
 }
 
-const ZONES: readonly string[] = [
-  'UTC',
-  ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC'),
-];
-
 function ScheduleForm({ schedule, onClose }: { schedule: Schedule | undefined; onClose: () => void }) {
   const sites = useSiteChoices();
   const profiles = useQuery(ask('profiles.list', { query: { pageSize: 1000 } }));
@@ -205,9 +201,7 @@ function ScheduleForm({ schedule, onClose }: { schedule: Schedule | undefined; o
   const [site, setSite] = useState('');
   const [profile, setProfile] = useState(schedule?.profile ?? 'standard');
   const [cron, setCron] = useState(schedule?.cron ?? '30 2 * * *');
-  const [timezone, setTimezone] = useState(
-    schedule?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-  );
+  const [timezone, setTimezone] = useState(schedule?.timezone ?? ZONE_HERE);
   const save = async () => {
     const body = { name, targets, profile, cron, timezone };
     if (schedule) await call('schedules.update', { params: { id: schedule.id }, body });
@@ -254,34 +248,9 @@ function ScheduleForm({ schedule, onClose }: { schedule: Schedule | undefined; o
         )}
       </Pair>
       <Pair>
-        <TextField
-          path="cron"
-          label="When"
-          description={cronInWords(cron)}
-          required
-          value={cron}
-          onChange={setCron}
-          list="cron-examples"
-          classNames={{ input: classes.mono ?? '' }}
-        />
-        <ChoiceField
-          path="timezone"
-          label="Time zone"
-          description="Of the five fields"
-          searchable
-          limit={50}
-          choices={ZONES.map((zone) => ({ value: zone, label: zone }))}
-          value={timezone}
-          onChange={setTimezone}
-        />
+        <CronField path="cron" label="When" value={cron} onChange={setCron} />
+        <ZoneField path="timezone" description="Of the five fields" value={timezone} onChange={setTimezone} />
       </Pair>
-      <datalist id="cron-examples">
-        {CRON_EXAMPLES.map((example) => (
-          <option key={example} value={example}>
-            {cronInWords(example)}
-          </option>
-        ))}
-      </datalist>
     </FormDialog>
   );
 }

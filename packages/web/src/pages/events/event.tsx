@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core';
 import type { Event } from '@rollcall/shared/api/incidents';
-import { IconBriefcase, IconCheck, IconEye } from '@tabler/icons-react';
+import { IconBriefcase, IconCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useAction } from '../../action.ts';
 import { ask } from '../../api.ts';
+import { Acknowledge, UNTIL } from '../../components/acknowledge.tsx';
 import { Changed, valueText } from '../../components/changed.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
@@ -59,7 +60,7 @@ function EventFacts({ event }: { event: Event }) {
           [
             'Collector',
             event.collectorId && (
-              <Link to="/collectors" search={{ collector: event.collectorId }} className="plain">
+              <Link to="/collectors" search={{ collector: event.collectorId }}>
                 Show the collector
               </Link>
             ),
@@ -88,6 +89,17 @@ function EventFacts({ event }: { event: Event }) {
             event.acknowledgedAt && (
               <span>
                 by {event.acknowledgedBy} <Time at={event.acknowledgedAt} />
+                {event.status === 1 &&
+                  event.acknowledgedUntil &&
+                  `, ${UNTIL[event.acknowledgedUntil].label.toLowerCase()}`}
+              </span>
+            ),
+          ],
+          [
+            'Maintenance',
+            event.status !== 2 && event.maintenanceUntil && (
+              <span>
+                in no case before <Time at={event.maintenanceUntil} />
               </span>
             ),
           ],
@@ -112,22 +124,13 @@ function EventFacts({ event }: { event: Event }) {
 export function EventActions({ event }: { event: Event }) {
   const operator = useMay('operator');
   const touches = ['summary', 'cases', 'devices'];
-  const acknowledge = useAction('events.acknowledge', { failed: 'Not acknowledged', touches });
   const close = useAction('events.close', { failed: 'Not closed', touches });
   const [naming, setNaming] = useState(false);
   const params = { id: event.id };
   if (!operator || event.status === 2) return null;
   return (
     <>
-      {event.status === 0 && (
-        <Button
-          leftSection={<IconEye size={14} aria-hidden />}
-          loading={acknowledge.pending}
-          onClick={() => void acknowledge.run({ params, body: {} })}
-        >
-          Acknowledge
-        </Button>
-      )}
+      {event.status === 0 && <Acknowledge event={event} />}
       <Button
         variant="default"
         leftSection={<IconCheck size={14} aria-hidden />}

@@ -1,0 +1,56 @@
+import { CRON_EXAMPLES, cronInWords } from '../cron.ts';
+import { ChoiceField, TextField } from './form.tsx';
+
+interface FieldProps {
+  path: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** When something happens again and again: five fields, and beneath them the same in words. */
+export function CronField({ label, ...field }: FieldProps & { label: string }) {
+  return (
+    <>
+      <TextField
+        {...field}
+        label={label}
+        description={cronInWords(field.value)}
+        required
+        list="cron-examples"
+        styles={{ input: { fontFamily: 'var(--mono)' } }}
+      />
+      <datalist id="cron-examples">
+        {CRON_EXAMPLES.map((example) => (
+          <option key={example} value={example}>
+            {cronInWords(example)}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((zone) => ({
+  value: zone,
+  label: zone,
+}));
+/** The zone this computer is in. */
+export const ZONE_HERE: string = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export function ZoneField({ description, ...field }: FieldProps & { description: string }) {
+  return (
+    <ChoiceField
+      {...field}
+      label="Time zone"
+      description={description}
+      searchable
+      limit={50}
+      // The zone database has other names for some, which programs may have given.
+      choices={
+        ZONES.some(({ value }) => value === field.value)
+          ? ZONES
+          : [{ value: field.value, label: field.value }, ...ZONES]
+      }
+    />
+  );
+}

@@ -1,0 +1,180 @@
+import { MultiSelect, SegmentedControl } from '@mantine/core';
+import type { MaintenanceScope } from '@rollcall/shared/api/maintenance';
+import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ask } from '../../api.ts';
+import choices from '../../components/choices.module.css';
+import { DeviceClassMark } from '../../components/device.tsx';
+import { Group, Pair, TextField } from '../../components/form.tsx';
+import { SearchBox } from '../../components/search-box.tsx';
+import classes from './maintenance.module.css';
+
+/** How the devices are named; what was typed for one way is kept while another is looked at. */
+export interface Covered {
+  by: 'site' | 'filter' | 'list';
+  classes: DeviceClass[];
+  search: string;
+  address: string;
+  deviceIds: string[];
+}
+
+export const coveredBy = ({ deviceIds, class: names, search, Address }: MaintenanceScope): Covered => ({
+  by: deviceIds ? 'list' : names || search || Address ? 'filter' : 'site',
+  classes: names ?? [],
+  search: search ?? '',
+  address: Address ?? '',
+  deviceIds: deviceIds ?? [],
+});
+
+export function scopeOf(covered: Covered): MaintenanceScope {
+  if (covered.by === 'list') return { deviceIds: covered.deviceIds };
+  if (covered.by === 'site') return {};
+  return {
+    ...(covered.classes.length > 0 && { class: covered.classes }),
+    ...(covered.search.trim() && { search: covered.search }),
+    ...(covered.address.trim() && { Address: covered.address }),
+  };
+}
+
+/** A scope that names nothing means the whole site: who chose a filter or a list did not mean that. */
+export const isNamed = (covered: Covered): boolean =>
+  covered.by === 'site' || Object.values(scopeOf(covered)).some((value) => value?.length);
+
+const WAYS = [
+  { value: 'site', label: 'The whole site' },
+  { value: 'filter', label: 'Devices that match' },
+  { value: 'list', label: 'Chosen devices' },
+];
+
+/** Which devices of the site, and how many these are today. */
+export function ScopeFields({
+  site,
+  covered,
+  onChange,
+}: {
+  site: string;
+  covered: Covered;
+  onChange: (covered: Covered) => void;
+}) {
+  const set = (change: Partial<Covered>) => onChange({ ...covered, ...change });
+  return (
+    <Group label="Covers">
+      <SegmentedControl
+        aria-label="Covers"
+        data={WAYS}
+        value={covered.by}
+        onChange={(by) => set({ by: by as Covered['by'] })}
+      />
+      {covered.by === 'filter' && (
+        <>
+          <MultiSelect
+            label="Classes"
+            size="xs"
+            placeholder={covered.classes.length === 0 ? 'any' : ''}
+            data={[...DEVICE_CLASSES]}
+            value={covered.classes}
+            onChange={(names) => set({ classes: names as DeviceClass[] })}
+          />
+          <Pair>
+            <TextField
+              path="scope.search"
+              label="Words"
+              placeholder="floor-3"
+              value={covered.search}
+              onChange={(search) => set({ search })}
+            />
+            <TextField
+              path="scope.Address"
+              label="Address or CIDR"
+              placeholder="10.20.3.0/24"
+              value={covered.address}
+              onChange={(address) => set({ address })}
+            />
+          </Pair>
+        </>
+      )}
+      {covered.by === 'list' && (
+        <Devices site={site} chosen={covered.deviceIds} onChange={(deviceIds) => set({ deviceIds })} />
+      )}
+      <HowMany site={site} covered={covered} />
+    </Group>
+  );
+}
+
+function HowMany({ site, covered }: { site: string; covered: Covered }) {
+  const { class: names, search, Address } = scopeOf({ ...covered, by: 'filter' });
+  const filtered = covered.by === 'filter';
+  const found = useQuery({
+    ...ask('devices.list', {
+      query: {
+        site,
+        pageSize: 1,
+        ...(filtered && { ...(names && { class: names.join(',') }), search, Address }),
+      } as never,
+    }),
+    enabled: site !== '' && covered.by !== 'list' && isNamed(covered),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  if (!isNamed(covered)) return <p className="quiet">Name at least one device, class, word or address.</p>;
+  const count = covered.by === 'list' ? covered.deviceIds.length : found.data?.totalCount;
+  if (count === undefined || found.error) return <p className="quiet">&nbsp;</p>;
+  return (
+    <p className="quiet">
+      <b className={classes.count}>{count.toLocaleString('en')}</b> {count === 1 ? 'device' : 'devices'} today
+      {covered.by === 'site' && ', and the collectors of the site'}
+      {filtered && '; what matches later is covered, too'}
+    </p>
+  );
+}
+
+function Devices({
+  site,
+  chosen,
+  onChange,
+}: {
+  site: string;
+  chosen: readonly string[];
+  onChange: (ids: string[]) => void;
+}) {
+  const [search, setSearch] = useState('');
+  // Those chosen when the list was opened stand first, whatever is searched for.
+  const [first] = useState(chosen.slice(0, 50));
+  const known = useQueries({ queries: first.map((id) => ask('devices.get', { params: { id } })) });
+  const found = useQuery({
+    ...ask('devices.list', { query: { search, site, pageSize: 50 } }),
+    enabled: site !== '',
+    placeholderData: keepPreviousData,
+  });
+  const begun = known.flatMap(({ data }) => data?.data ?? []);
+  const shown = [
+    ...begun,
+    ...(found.data?.data ?? []).filter(({ id }) => !begun.some((one) => one.id === id)),
+  ];
+  return (
+    <>
+      <SearchBox label="Find devices" placeholder="Name, address" value={search} onChange={setSearch} />
+      <ul className={`${choices.choices} ${classes.devices}`}>
+        {shown.map((one) => (
+          <li key={one.id}>
+            <label data-on={chosen.includes(one.id) || undefined}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(one.id)}
+                onChange={(event) =>
+                  onChange(event.target.checked ? [...chosen, one.id] : chosen.filter((id) => id !== one.id))
+                }
+              />
+              <span className="cut">{one.name}</span>
+              <span className="mono">{one.address}</span>
+              <DeviceClassMark class={one.class} word={false} />
+            </label>
+          </li>
+        ))}
+        {site === '' && <li className="quiet">Choose the site first.</li>}
+        {found.data && shown.length === 0 && <li className="quiet">No device of this site fits.</li>}
+      </ul>
+    </>
+  );
+}

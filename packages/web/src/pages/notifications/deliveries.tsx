@@ -1,0 +1,143 @@
+import { DELIVERY_STATUSES, type Delivery } from '@rollcall/shared/api/deliveries';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { ask } from '../../api.ts';
+import { Pick } from '../../components/pick.tsx';
+import { Empty } from '../../components/problem.tsx';
+import { type Column, Rows } from '../../components/rows.tsx';
+import { Split } from '../../components/side.tsx';
+import { usePages } from '../../components/source.ts';
+import { DeliveryStatus } from '../../components/status.tsx';
+import { Time } from '../../components/time.tsx';
+import { listOf, textOf } from '../../search.ts';
+import { useSiteChoices, useSiteName } from '../../sites.ts';
+import { DeliverySide } from './delivery.tsx';
+import classes from './notifications.module.css';
+import type { PartProps } from './part.ts';
+
+const STATUSES = DELIVERY_STATUSES.map((value) => ({
+  value,
+  label: value,
+  mark: <DeliveryStatus status={value} />,
+}));
+
+/** What was sent, to whom, and what they answered. */
+export function Deliveries({ search, change }: PartProps) {
+  const { subscription, status, site, delivery } = search;
+  const sites = useSiteChoices();
+  const siteName = useSiteName();
+  const subscriptions = useQuery(ask('subscriptions.list', { query: { pageSize: 1000 } }));
+  const source = usePages('deliveries.list', { subscription, status, site });
+  const close = useCallback(() => change({ delivery: undefined }, true), [change]);
+  const columns: Column<Delivery>[] = [
+    {
+      id: 'at',
+      title: 'When',
+      width: '96px',
+      narrow: true,
+      value: (one) => one.createdAt,
+      cell: (one) => <Time at={one.createdAt} />,
+    },
+    {
+      id: 'status',
+      title: 'Status',
+      width: '104px',
+      narrow: true,
+      value: (one) => one.status,
+      cell: (one) => <DeliveryStatus status={one.status} />,
+    },
+    {
+      id: 'to',
+      title: 'Subscription',
+      width: 'minmax(120px, 1fr)',
+      narrow: true,
+      value: (one) => one.subscription,
+    },
+    {
+      id: 'what',
+      title: 'What',
+      width: 'minmax(150px, 0.9fr)',
+      value: (one) => `${one.type} ${one.caseNumber ?? ''}`,
+      cell: (one) => (
+        <span>
+          {one.type === 'test' ? 'test' : one.type.replace('.', ' ')}{' '}
+          {one.caseId && (
+            <Link to="/cases/$id" params={{ id: one.caseId }} className="plain">
+              #{one.caseNumber}
+            </Link>
+          )}
+        </span>
+      ),
+    },
+    {
+      id: 'site',
+      title: 'Site',
+      width: 'minmax(80px, 0.6fr)',
+      value: (one) => (one.siteId ? siteName(one.siteId) : ''),
+    },
+    {
+      id: 'answer',
+      title: 'Answer',
+      width: 'minmax(160px, 1.6fr)',
+      value: (one) => one.error || one.responseStatus,
+      cell: (one) => <span title={one.error || undefined}>{one.error || one.responseStatus}</span>,
+    },
+    {
+      id: 'attempts',
+      title: 'Attempts',
+      width: '64px',
+      numeric: true,
+      value: (one) => one.attempts,
+    },
+    {
+      id: 'next',
+      title: 'Next attempt',
+      width: '90px',
+      value: (one) => one.nextAttemptAt,
+      cell: (one) => <Time at={one.nextAttemptAt} fallback="" />,
+    },
+  ];
+  return (
+    <>
+      <search className={classes.bar} aria-label="Filters">
+        <Pick
+          label="Subscription"
+          choices={(subscriptions.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          value={listOf(subscription)}
+          onChange={(value) => change({ subscription: textOf(value) })}
+        />
+        <Pick
+          label="Status"
+          choices={STATUSES}
+          value={listOf(status)}
+          onChange={(value) => change({ status: textOf(value) })}
+        />
+        <Pick
+          label="Site"
+          choices={sites}
+          value={listOf(site)}
+          onChange={(value) => change({ site: textOf(value) })}
+        />
+      </search>
+      <Split
+        list={
+          <Rows
+            label="Deliveries"
+            source={source}
+            columns={columns}
+            onOpen={(one) => change({ delivery: one.id }, delivery !== undefined)}
+            rowKey={(one) => one.id}
+            empty={
+              <Empty title="No delivery fits">
+                What is sent stands here for 30 days, with every attempt and every answer.
+              </Empty>
+            }
+          />
+        }
+      >
+        {delivery && <DeliverySide id={delivery} onClose={close} />}
+      </Split>
+    </>
+  );
+}
