@@ -18,10 +18,11 @@ export function questionsOf(size, sites) {
   const SOURCES = ['icmp', 'snmp', 'trap', 'discovery', 'collector', 'api'];
   const page = (total, share) => Math.max(1, Math.floor((total * share) / 25));
 
-  const DEVICE = `SELECT d.*, s.name AS site, c.name AS collector,
+  const DEVICE = `SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms, s.name AS site, c.name AS collector,
   ARRAY(SELECT host(a.address) FROM device_addresses a WHERE a.site_id = d.site_id AND a.device_id = d.id) AS addresses,
   (SELECT count(*) FROM events e WHERE e.device_id = d.id AND e.status < 2) AS open
-  FROM devices d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id`;
+  FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
+  JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id`;
   const EVENT =
     'SELECT e.*, d.name AS device FROM events e LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id';
   const CASE = `SELECT c.*, (SELECT name FROM users u WHERE u.id = c.assignee_id) AS assignee,

@@ -243,9 +243,12 @@ async function makeSite(number) {
       snmp_reachable: true,
       interface_count: ports,
       first_seen: seen,
-      last_seen: seen,
       search_text: `d${i}`,
     })),
+  );
+  await load(
+    'sightings',
+    ids.map((device) => ({ site_id: id, device_id: device, last_seen: seen, received: {} })),
   );
   await load(
     'device_addresses',

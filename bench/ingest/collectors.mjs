@@ -1,6 +1,7 @@
 // The simulated collectors of the ingest benchmark, as a child process: the real protocol over the real socket, no
-// outbox, no sweep. It is told a pass, sends every observation of it, and answers when all is acknowledged.
-// In: {url, collectors: [{disk, site, from, to}], interfaces, changedPercent}, then {pass} or {dry: true}.
+// outbox, no sweep. It makes the batches of a pass, which is their own cost, then sends them, and answers when all is
+// acknowledged. With {pass, streaming: true} they are made while they are sent: for passes without end.
+// In: {url, collectors: [{disk, site, from, to}], interfaces, changedPercent}, then {make: pass} and {pass}.
 import { createPrivateKey } from 'node:crypto';
 import { shakeHands, talkOver } from '@rollcall/server/testing/scripted-collector';
 import { BATCH_BYTES, BATCH_ITEMS, WINDOW } from '@rollcall/shared/protocol';
@@ -8,6 +9,8 @@ import { observationsOf } from './world.mjs';
 
 let setup;
 const links = [];
+/** Batches of each collector. */
+const made = [];
 
 process.on('message', async (message) => {
   if (message.url) {
@@ -18,7 +21,9 @@ process.on('message', async (message) => {
     const before = process.cpuUsage();
     const start = performance.now();
     const counts = await Promise.all(
-      setup.collectors.map((one, i) => report(one, message, message.dry ? undefined : links[i])),
+      setup.collectors.map((one, i) =>
+        message.make === undefined ? send(one, i, message) : make(one, i, message),
+      ),
     );
     const { user, system } = process.cpuUsage(before);
     process.send({
@@ -52,40 +57,51 @@ async function connect({ disk }) {
   return link;
 }
 
-/** Sends the observations of one collector in batches as full as allowed, WINDOW of them on their way. */
-async function report({ site, from, to }, { pass = 0 }, link) {
-  const ends = [];
-  let batches = 0;
-  let bytes = 0;
+/** The batches of one collector in a pass, as full as allowed: how many observations, and their JSON. */
+function* batchesOf({ site, from, to }, pass) {
   let items = [];
   let size = 0;
-  const flush = async () => {
-    if (items.length === 0) return;
-    const first = link?.next ?? 0;
-    const frame = `{"type":"observations","epoch":"${link?.epoch}","stream":"state","from":${first},"items":[${items.join(',')}]}`;
-    batches += 1;
-    bytes += frame.length;
-    if (link) {
-      link.next += items.length;
-      ends.push(link.next - 1);
-      link.socket.send(frame);
-      while (ends.length >= WINDOW) {
-        if (link.through >= ends[0]) ends.shift();
-        else await new Promise((wake) => (link.wake = wake));
-      }
-    } else await new Promise(setImmediate);
-    items = [];
-    size = 0;
-  };
   const { interfaces, changedPercent } = setup;
   for (let n = from; n < to; n++)
     for (const observation of observationsOf({ site, n, pass, at: Date.now(), interfaces, changedPercent })) {
       const text = JSON.stringify(observation);
-      if (size + text.length + 1 > BATCH_BYTES - 512 || items.length >= BATCH_ITEMS) await flush();
+      if (size + text.length + 1 > BATCH_BYTES - 512 || items.length >= BATCH_ITEMS) {
+        yield { count: items.length, body: Buffer.from(items.join(',')) };
+        items = [];
+        size = 0;
+      }
       items.push(text);
       size += text.length + 1;
     }
-  await flush();
-  while (link && link.through < link.next - 1) await new Promise((wake) => (link.wake = wake));
-  return { batches, bytes };
+  if (items.length > 0) yield { count: items.length, body: Buffer.from(items.join(',')) };
+}
+
+async function make(one, i, { make: pass }) {
+  made[i] = [];
+  for (const batch of batchesOf(one, pass)) {
+    made[i].push(batch);
+    await new Promise(setImmediate);
+  }
+  return { batches: made[i].length, bytes: made[i].reduce((sum, { body }) => sum + body.length, 0) };
+}
+
+/** Sends the batches of one collector, WINDOW of them on their way. */
+async function send(one, i, { pass, streaming }) {
+  const link = links[i];
+  const ends = [];
+  const counts = { batches: 0, bytes: 0 };
+  for (const { count, body } of streaming ? batchesOf(one, pass) : made[i]) {
+    const head = `{"type":"observations","epoch":"${link.epoch}","stream":"state","from":${link.next},"items":[`;
+    link.socket.send(Buffer.concat([Buffer.from(head), body, Buffer.from(']}')]), { binary: false });
+    link.next += count;
+    counts.batches += 1;
+    counts.bytes += body.length;
+    ends.push(link.next - 1);
+    while (ends.length >= WINDOW) {
+      if (link.through >= ends[0]) ends.shift();
+      else await new Promise((wake) => (link.wake = wake));
+    }
+  }
+  while (link.through < link.next - 1) await new Promise((wake) => (link.wake = wake));
+  return counts;
 }

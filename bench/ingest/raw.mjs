@@ -4,6 +4,7 @@
 /** Tables of the inventory in the order in which they refer to each other, each with its key. */
 const TABLES = [
   ['devices', ['site_id', 'id']],
+  ['sightings', ['site_id', 'device_id']],
   ['evidence', ['site_id', 'kind', 'value']],
   ['device_addresses', ['site_id', 'device_id', 'address']],
   ['interfaces', ['site_id', 'id']],

@@ -224,13 +224,18 @@ async function inventory(db: Sql, { site, id }: World): Promise<void> {
       Buffer.alloc(32, 3),
     ],
   );
-  const device = (device: string, name: string, address: string) =>
-    db.query(
+  const device = async (device: string, name: string, address: string) => {
+    await db.query(
       `INSERT INTO devices (site_id, id, collector_id, name, address, class, sys_name, location, interface_count, first_seen,
-         last_seen, search_text)
-       VALUES ($1, $2, $3, $4, $5::inet, 'switch', $4, $6, 1, now(), now(), lower($4))`,
+         search_text)
+       VALUES ($1, $2, $3, $4, $5::inet, 'switch', $4, $6, 1, now(), lower($4))`,
       [site.alpha, device, id.collector, `${name} ${CANARY}`, address, CANARY],
     );
+    await db.query('INSERT INTO sightings (site_id, device_id, last_seen) VALUES ($1, $2, now())', [
+      site.alpha,
+      device,
+    ]);
+  };
   await device(id.device, 'core', '10.77.0.1');
   await device(id.otherDevice, 'edge', '10.77.0.2');
   for (const [owner, address] of [

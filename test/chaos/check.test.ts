@@ -84,7 +84,10 @@ describe.each(databases())('the checker on %s', (name, open) => {
   const host = one('devices', 'sys_name IS NULL');
   const link = one('events', `kind = 'device.changed'`);
   const copy = (change: string) =>
-    `INSERT INTO devices SELECT (jsonb_populate_record(d, ${change})).* FROM devices d WHERE id = ${host}`;
+    `WITH copied AS (
+       INSERT INTO devices SELECT (jsonb_populate_record(d, ${change})).* FROM devices d WHERE id = ${host} RETURNING site_id, id)
+     INSERT INTO sightings (site_id, device_id, last_seen, rtt_ms)
+     SELECT copied.site_id, copied.id, v.last_seen, v.rtt_ms FROM copied, sightings v WHERE v.device_id = ${host}`;
 
   test.each<[keyof Verdict, string, string]>([
     ['lost', 'a trap', `DELETE FROM events WHERE id = ${trap}`],

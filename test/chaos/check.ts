@@ -177,9 +177,9 @@ async function readHosts(db: Rows, books: Books, verdict: Verdict): Promise<void
     rtt_ms: number;
     addresses: number;
   }
-  const text = `SELECT d.id, d.site_id, d.collector_id, d.name, host(d.address) AS address, d.mac_address, d.rtt_ms,
+  const text = `SELECT d.id, d.site_id, d.collector_id, d.name, host(d.address) AS address, d.mac_address, v.rtt_ms,
       (SELECT count(*)::int FROM device_addresses a WHERE a.site_id = d.site_id AND a.address = d.address) AS addresses
-    FROM devices d WHERE d.sys_name IS NULL`;
+    FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id WHERE d.sys_name IS NULL`;
   for await (const row of pages<Host>(db, text)) {
     const [, which = '', version = '', index] = /^h(\d+)v(\d+)\.c(\d+)\.chaos$/.exec(row.name) ?? [];
     const book = bookOf(books, index, verdict, `host ${row.name} ${row.address}`);

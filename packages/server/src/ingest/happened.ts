@@ -172,6 +172,11 @@ async function forgetHashes(sql: Sql, siteId: string, ports: readonly InterfaceR
        AND device_id = ANY($2::uuid[])`,
     [siteId, ids],
   );
+  await sql.query(
+    `UPDATE sightings SET received = received - 'interfaces'
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND received ? 'interfaces'`,
+    [siteId, ids],
+  );
 }
 
 function tellTrap(

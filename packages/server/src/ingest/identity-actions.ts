@@ -13,8 +13,8 @@ import type { Sql } from '../kernel/sql.ts';
 import { type EvidenceKey, keyText } from './fingerprint.ts';
 import { newDevice } from './merge.ts';
 import { aboutDevice } from './observe.ts';
-import { absorbInto } from './save.ts';
-import { writeDevices, writeEvidence } from './store.ts';
+import { absorbInto, writeDeviceRows } from './save.ts';
+import { writeEvidence } from './store.ts';
 import { emptyWorld, loadDevices, lockSite, type Tracked, track } from './world.ts';
 
 export interface Person {
@@ -86,8 +86,7 @@ export function identityActions({ db, clock, record }: IdentityDeps) {
           address: wanted[0] ?? null,
           name: wanted[0] ?? otherId,
         };
-        const { nameOverride: _n, classOverride: _c, monitor: _m, ...columns } = row;
-        await writeDevices(sql, [columns]);
+        await writeDeviceRows(sql, [row]);
         await moveAddresses(sql, siteId, deviceId, otherId, wanted);
         await moveEvidence(sql, siteId, deviceId, otherId, merge?.keys ?? []);
         const keys = wanted.map((value) => ({ kind: 'address' as const, value }));
@@ -169,6 +168,13 @@ const bind = (
     })),
   );
 
+/** A decision changes what the same observations mean: the next ones are read whole. */
+const readAnew = (sql: Sql, siteId: string, deviceId: string) =>
+  sql.query(`UPDATE sightings SET received = '{}' WHERE site_id = $1::uuid AND device_id = $2::uuid`, [
+    siteId,
+    deviceId,
+  ]);
+
 async function decide(
   sql: Sql,
   d: {
@@ -195,6 +201,7 @@ async function decide(
       new Date(d.at),
     ],
   );
+  await readAnew(sql, d.siteId, d.deviceId);
 }
 
 async function mustBeSome(

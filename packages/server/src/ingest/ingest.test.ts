@@ -215,7 +215,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     const inventory = async (site: TestSite) => ({
       devices: await db.query(
         `SELECT name, host(address) AS address, mac_address, serial_number, interface_count, last_seen FROM devices
-         WHERE site_id = $1::uuid ORDER BY 1, 2, 3`,
+         JOIN sightings v USING (site_id) WHERE v.device_id = id AND site_id = $1::uuid ORDER BY 1, 2, 3`,
         [site.siteId],
       ),
       ports: await db.query(

@@ -2,7 +2,8 @@
  * Observations into the inventory. One batch is one transaction: what it says, the events that follow and the high-water
  * mark of its stream commit together, so that a batch may come any number of times and is stored once.
  *
- * The stages: read → lock → skip what is known → identify, classify, merge → store → outcomes → record → commit.
+ * The stages: lock → skip what is known → recognise what came before → read → identify, classify, merge → store →
+ * outcomes → record → commit.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type {
@@ -20,10 +21,11 @@ import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { reached } from '../kernel/stage.ts';
 import { type Happened, storeHappened } from './happened.ts';
-import { type Batch, bury, type Item, letter, readItems } from './items.ts';
+import { type Arrived, type Batch, bury, correctedTime, type Item, letter, readItems } from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
 import { save } from './save.ts';
+import { digestOf, recognise, writeAgain } from './unchanged.ts';
 import { mergeTables, type Timed } from './walked.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
 
@@ -61,7 +63,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   const faults = new Faults();
   return {
     async accept(batch) {
-      const items = readItems(batch, deps.clock.now());
+      const items = batch.items.map((body, i) => ({ seq: batch.from + i, body, digest: digestOf(body) }));
       reached('read');
       return { through: await storeOrSplit(deps, faults, batch, items) };
     },
@@ -93,15 +95,15 @@ async function storeOrSplit(
   deps: IngestDeps,
   faults: Faults,
   batch: Batch,
-  items: readonly Item[],
+  items: readonly Arrived[],
 ): Promise<number> {
   try {
-    const { through, relink } = await deps.db.ingest.transaction((sql) =>
+    const { through, relink, stored } = await deps.db.ingest.transaction((sql) =>
       storeItems(deps, sql, batch, items),
     );
     reached('committed');
     if (relink) deps.relink?.(batch.siteId);
-    if (items.some(({ letter }) => !letter)) faults.stored();
+    if (stored) faults.stored();
     return through;
   } catch (error) {
     if (!isPoison(error)) throw error;
@@ -114,8 +116,8 @@ async function storeOrSplit(
     if (!item || item.letter || (sqlState(error) === undefined && !faults.mayBury())) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     deps.log.warn({ collector: batch.collectorId, seq: item.seq, reason }, 'observation buried');
-    const dead = letter(batch.items[item.seq - batch.from], `not stored: ${reason}`);
-    return storeOrSplit(deps, faults, batch, [{ seq: item.seq, letter: dead }]);
+    const dead = letter(item.body, `not stored: ${reason}`);
+    return storeOrSplit(deps, faults, batch, [{ ...item, letter: dead }]);
   }
 }
 
@@ -134,24 +136,41 @@ interface Stored {
   through: number;
   /** Something that links are made of differs. */
   relink: boolean;
+  /** Something is stored that is not a dead letter. */
+  stored: boolean;
 }
 
-async function storeItems(deps: IngestDeps, sql: Sql, batch: Batch, items: readonly Item[]): Promise<Stored> {
+async function storeItems(
+  deps: IngestDeps,
+  sql: Sql,
+  batch: Batch,
+  items: readonly Arrived[],
+): Promise<Stored> {
   const known = await lockStream(sql, batch);
   reached('locked');
-  const fresh = items.filter(({ seq }) => seq > known);
-  const last = fresh.at(-1);
-  if (!last) return { through: known, relink: false };
+  const unstored = items.filter(({ seq }) => seq > known);
+  const last = unstored.at(-1);
+  if (!last) return { through: known, relink: false, stored: false };
+  const now = deps.clock.now();
+  const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
+  if (batch.stream === 'state') await lockSite(sql, batch.siteId);
+  const { rest, again } = await recognise(sql, unstored, batch, deps.rules().id, timeOf);
+  const fresh = readItems(rest, batch, now);
   await bury(sql, batch, fresh);
   reached('buried');
   const relink = await storeState(deps, sql, batch, fresh);
+  await writeAgain(sql, batch.siteId, again);
   await sql.query(
     `UPDATE collector_streams SET through = $4, updated_at = $5
      WHERE collector_id = $1::uuid AND epoch = $2::uuid AND stream = $3`,
     [batch.collectorId, batch.epoch, batch.stream, last.seq, new Date(deps.clock.now())],
   );
   reached('marked');
-  return { through: last.seq, relink };
+  return {
+    through: last.seq,
+    relink,
+    stored: rest.length < unstored.length || fresh.some(({ letter }) => !letter),
+  };
 }
 
 /** Locks the stream and answers its high-water mark: of two copies of a batch one waits, then finds nothing to do. */
@@ -173,12 +192,18 @@ async function lockStream(sql: Sql, batch: Batch): Promise<number> {
   return (await read())[0]?.through ?? -1;
 }
 
-type Of<Kind extends Observation['kind']> = { observation: Extract<Observation, { kind: Kind }>; at: number };
+interface Of<Kind extends Observation['kind']> {
+  observation: Extract<Observation, { kind: Kind }>;
+  at: number;
+  digest: string | undefined;
+}
 function ofKind<Kind extends Observation['kind']>(items: readonly Item[], ...kinds: Kind[]): Of<Kind>[] {
   const wanted = (o: Observation): o is Extract<Observation, { kind: Kind }> =>
     kinds.includes(o.kind as Kind);
   return items.flatMap(({ observation, ...item }) =>
-    observation && wanted(observation) && 'at' in item ? [{ observation, at: item.at }] : [],
+    observation && wanted(observation) && 'at' in item
+      ? [{ observation, at: item.at, digest: item.digest }]
+      : [],
   );
 }
 
@@ -231,11 +256,10 @@ async function merged(
   state: readonly Of<'host' | 'device' | 'rows'>[],
 ): Promise<World> {
   const context: Observing = { rules: deps.rules(), collectorId: batch.collectorId, newId: uuidv7 };
-  const prepared = state.flatMap(({ observation, at }): Prepared[] => {
+  const prepared = state.flatMap(({ observation, at, digest }): Prepared[] => {
     if (observation.kind === 'host') return [prepareHost(observation, at)];
-    return observation.kind === 'device' ? [prepareDevice(observation, at, context.rules)] : [];
+    return observation.kind === 'device' ? [prepareDevice(observation, at, context.rules, digest)] : [];
   });
-  await lockSite(sql, batch.siteId);
   const world = await openWorld(
     sql,
     batch.siteId,
@@ -244,8 +268,8 @@ async function merged(
   );
   let next = 0;
   const walks = new Walks(world);
-  for (const { observation, at } of state) {
-    if (observation.kind === 'rows') walks.add(observation, at);
+  for (const { observation, at, digest } of state) {
+    if (observation.kind === 'rows') walks.add(observation, at, digest);
     else walks.began(observe(world, prepared[next++] as Prepared, context));
   }
   const saved = new Set<string>();
@@ -278,13 +302,13 @@ class Walks {
   }
 
   /** Rows of a walk that a newer one replaced, or of a deleted device, are left out. */
-  add(observation: RowsObservation, at: number): void {
+  add(observation: RowsObservation, at: number, digest: string | undefined): void {
     const device = walkedDevice(this.#world, observation.walk);
     if (!device) return;
     const { id } = device.row;
     const round = this.#round.get(id) ?? 0;
     this.#withRows.add(id);
     while (this.rounds.length <= round) this.rounds.push([]);
-    this.rounds[round]?.push({ device: id, observation, at });
+    this.rounds[round]?.push({ device: id, observation, at, digest });
   }
 }

@@ -18,8 +18,18 @@ export interface Batch {
 }
 
 export type Item =
-  | { seq: number; observation: Observation; at: number; letter?: never }
+  | { seq: number; observation: Observation; at: number; digest: string | undefined; letter?: never }
   | { seq: number; letter: Letter; observation?: never };
+
+/** An item as it came, with its place in the stream. */
+export interface Arrived {
+  seq: number;
+  body: unknown;
+  /** Of what it says, where that can be recognised when it comes again. */
+  digest?: string | undefined;
+  /** It could not be stored. */
+  letter?: Letter;
+}
 
 /** An item that cannot be stored, kept with the reason. */
 export interface Letter {
@@ -32,9 +42,13 @@ export interface Letter {
 const LETTER_CHARACTERS = 64 * 1024;
 const EARLIEST = Date.UTC(2020, 0);
 
-export function readItems(batch: Batch, now: number): Item[] {
-  return batch.items.map((item, i) => {
-    const seq = batch.from + i;
+export function readItems(
+  arrived: readonly Arrived[],
+  batch: Pick<Batch, 'clockOffsetMs'>,
+  now: number,
+): Item[] {
+  return arrived.map(({ seq, body: item, digest, letter: dead }) => {
+    if (dead) return { seq, letter: dead };
     const parsed = parseObservation(item);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
@@ -45,12 +59,12 @@ export function readItems(batch: Batch, now: number): Item[] {
     }
     const observation = canonical(parsed.data);
     if (observation === null) return { seq, letter: letter(item, 'address: not a literal address') };
-    return { seq, observation, at: correctedTime(observation.at, batch.clockOffsetMs, now) };
+    return { seq, observation, at: correctedTime(observation.at, batch.clockOffsetMs, now), digest };
   });
 }
 
 /** The collector's time on the server's clock; never in the future, never from before there was a Rollcall. */
-const correctedTime = (at: number, offsetMs: number, now: number): number => {
+export const correctedTime = (at: number, offsetMs: number, now: number): number => {
   const corrected = at + offsetMs;
   return corrected > now || corrected < EARLIEST ? now : corrected;
 };

@@ -3,7 +3,7 @@
  */
 import type { Change, ChangeOf } from '../kernel/change.ts';
 import { placeholderSerial } from './fingerprint.ts';
-import type { DeviceRow } from './rows.ts';
+import type { DeviceRow, Sighting } from './rows.ts';
 
 /** What one observation says of a device; an absent member says nothing. */
 export interface Seen {
@@ -78,6 +78,8 @@ export const newDevice = (siteId: string, id: string, at: number): DeviceRow => 
   missedScans: 0,
   goneAt: null,
   walk: null,
+  mergedAt: null,
+  received: {},
   searchText: '',
   watchedAt: null,
   watchedSnmp: null,
@@ -89,12 +91,30 @@ const SEEN_GRAIN_MS = 60_000;
 const rttMoved = (before: number | null, after: number): boolean =>
   before === null || after > before * 2 + 1 || after < before / 2 - 1;
 
+/** What of a device being seen may alter. */
+export type Sighted = Pick<
+  DeviceRow,
+  | keyof Sighting
+  | 'collectorId'
+  | 'address'
+  | 'macAddress'
+  | 'icmpReachable'
+  | 'snmpReachable'
+  | 'bootedAt'
+  | 'monitor'
+  | 'status'
+  | 'missedScans'
+  | 'goneAt'
+  | 'credentialId'
+  | 'snmpVersion'
+>;
+
 /** What being seen does to a device; `known` tells whether the device already had that address. */
-export function see(row: DeviceRow, seen: Seen, known: boolean): DeviceRow {
+export function see<Row extends Sighted>(row: Row, seen: Seen, known: boolean): Row {
   const older = seen.at < row.lastSeen;
   const fresh =
     row.collectorId === null || seen.scanId !== row.lastScanId || seen.at - row.lastSeen >= SEEN_GRAIN_MS;
-  const next: DeviceRow = { ...row, missedScans: 0, goneAt: null };
+  const next: Row = { ...row, missedScans: 0, goneAt: null };
   if (!older && fresh) {
     next.lastSeen = seen.at;
     next.lastScanId = seen.scanId ?? row.lastScanId;
@@ -118,7 +138,7 @@ export function see(row: DeviceRow, seen: Seen, known: boolean): DeviceRow {
  * The address a device is managed by stays while anything speaks for it. It changes to one that is new to the device,
  * when neither the device's own table nor an answer in this scan confirms the old one.
  */
-function managementAddress(row: DeviceRow, seen: Seen, known: boolean): string {
+function managementAddress(row: Sighted, seen: Seen, known: boolean): string {
   if (row.address === null || row.address === seen.address) return seen.address;
   const confirmed = seen.addresses.includes(row.address);
   const sameScan = seen.scanId !== null && row.lastScanId === seen.scanId;

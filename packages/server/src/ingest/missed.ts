@@ -34,9 +34,9 @@ export async function countMissed(
        FROM job, jsonb_array_elements(job.spans) WITH ORDINALITY AS e(span, n)
      ), missed AS (
        SELECT DISTINCT d.id, job.most
-       FROM job, span, devices d
-       WHERE d.site_id = $1::uuid AND d.gone_at IS NULL AND d.last_scan_id IS DISTINCT FROM job.scan_id
-         AND d.last_seen < job.started_at AND d.address >= span.first
+       FROM job, span, devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
+       WHERE d.site_id = $1::uuid AND d.gone_at IS NULL AND v.last_scan_id IS DISTINCT FROM job.scan_id
+         AND v.last_seen < job.started_at AND d.address >= span.first
          AND CASE WHEN family(d.address) = family(span.first) AND d.address - span.first < span.count
            THEN substr(job.outcomes, (span.skip + (d.address - span.first))::int + 1, 1) IN ('_', 'i', 's', 'a', '=')
            ELSE false END
@@ -46,8 +46,9 @@ export async function countMissed(
      UPDATE devices d SET missed_scans = d.missed_scans + 1,
        gone_at = CASE WHEN d.missed_scans + 1 >= l.most THEN $3::timestamptz END,
        status = CASE WHEN d.monitor THEN d.status WHEN d.missed_scans + 1 >= l.most THEN 'down' ELSE 'unknown' END
-     FROM locked l WHERE d.site_id = $1::uuid AND d.id = l.id
-     RETURNING d.id, d.name, host(d.address) AS address, d.monitor, d.last_seen, d.missed_scans, d.gone_at IS NOT NULL AS gone`,
+     FROM locked l JOIN sightings v ON v.site_id = $1::uuid AND v.device_id = l.id
+     WHERE d.site_id = $1::uuid AND d.id = l.id
+     RETURNING d.id, d.name, host(d.address) AS address, d.monitor, v.last_seen, d.missed_scans, d.gone_at IS NOT NULL AS gone`,
     [siteId, job, new Date(at)],
   );
   const changes = rows

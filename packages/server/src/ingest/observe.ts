@@ -14,7 +14,7 @@ import {
 } from './fingerprint.ts';
 import { type Decision, identify } from './identify.ts';
 import { displayName, newDevice, type Seen, searchText, see } from './merge.ts';
-import type { DeviceRow } from './rows.ts';
+import { type DeviceRow, sameDevice } from './rows.ts';
 import { current, knownAbout, list, putFacts, type Tracked, track, type World } from './world.ts';
 
 /** An observation with what can be said of it without knowing anything else. */
@@ -27,6 +27,8 @@ export type Prepared =
       at: number;
       /** What its own facts alone come to. */
       classified: Classification;
+      /** Of what was received. */
+      digest: string | undefined;
     };
 
 export interface Rules {
@@ -47,10 +49,15 @@ export const prepareHost = (observation: HostObservation, at: number): Prepared 
   print: hostFingerprint(observation),
   at,
 });
-export function prepareDevice(observation: DeviceObservation, at: number, rules: Rules): Prepared {
+export function prepareDevice(
+  observation: DeviceObservation,
+  at: number,
+  rules: Rules,
+  digest?: string,
+): Prepared {
   const classified = rules.classify(factsOf(observation));
   const print = deviceFingerprint(observation, classified.serial);
-  return { kind: 'device', observation, print, at, classified };
+  return { kind: 'device', observation, print, at, classified, digest };
 }
 
 const factsOf = (o: DeviceObservation): DeviceFacts => ({
@@ -69,6 +76,7 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   report(world, decision, device, at, context);
   const seen = prepared.kind === 'host' ? seenHost(prepared, context) : seenDevice(prepared, context);
   seen.scanId = (observation.job && world.scans.get(observation.job)) ?? null;
+  const before = device.row;
   device.row = see(device.row, seen, device.addresses.has(print.address));
   device.seen = { at, collectorId: context.collectorId };
   claim(world, device, print, at);
@@ -78,8 +86,20 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
     mergeFacts(device, prepared, context.rules);
   } else mergeHost(device, print, at, context.rules);
   finish(device);
+  device.row = {
+    ...device.row,
+    mergedAt: prepared.kind === 'device' ? at : before.mergedAt,
+    received: receivedDevice(before, device.row, prepared),
+  };
   world.relink ||= device.dirty.has('identity') || decision.absorb.length > 0;
   return device;
+}
+
+/** What was received last of a device is its walk, until something else alters it. */
+function receivedDevice(before: DeviceRow, after: DeviceRow, prepared: Prepared): DeviceRow['received'] {
+  const { device: _, ...tables } = after.received;
+  if (prepared.kind === 'device') return prepared.digest ? { ...tables, device: prepared.digest } : tables;
+  return sameDevice(before, after) ? after.received : tables;
 }
 
 function deviceOf(world: World, decision: Decision, at: number, context: Observing): Tracked {

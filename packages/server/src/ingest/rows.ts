@@ -1,10 +1,27 @@
 /** Rows of the inventory as ingest holds them: times in Unix milliseconds, everything else as in the table. */
 
-export interface DeviceRow {
+/** What every scan writes of a device, in a narrow row of its own (`sightings`). */
+export interface Sighting {
+  lastSeen: number;
+  lastScanId: string | null;
+  rttMs: number | null;
+  walk: string | null;
+  /** When an observation of it was last merged; null until then. */
+  mergedAt: number | null;
+  /** Digests of what was received last: `device`, and each table that came whole in one part. */
+  received: Readonly<Record<string, string>>;
+}
+
+export interface SightingRow extends Sighting {
+  siteId: string;
+  deviceId: string;
+}
+
+/** A device with its sighting. */
+export interface DeviceRow extends Sighting {
   siteId: string;
   id: string;
   collectorId: string | null;
-  lastScanId: string | null;
   name: string;
   nameOverride: string | null;
   address: string | null;
@@ -27,20 +44,39 @@ export interface DeviceRow {
   status: 'up' | 'down' | 'unknown';
   icmpReachable: boolean | null;
   snmpReachable: boolean | null;
-  rttMs: number | null;
   credentialId: string | null;
   snmpVersion: string | null;
   interfaceCount: number;
   firstSeen: number;
-  lastSeen: number;
   missedScans: number;
   goneAt: number | null;
-  walk: string | null;
   searchText: string;
   /** When the watch spoke last, and what of SNMP; null until it has. Scans leave them alone. */
   watchedAt: number | null;
   watchedSnmp: 'ok' | 'timeout' | 'auth-failed' | null;
 }
+
+const SIGHTING = new Set<string>([
+  'lastSeen',
+  'lastScanId',
+  'rttMs',
+  'walk',
+  'mergedAt',
+  'received',
+] satisfies (keyof Sighting)[]);
+
+const sameIn = (a: DeviceRow, b: DeviceRow, wanted: (field: string) => boolean): boolean =>
+  (Object.keys(b) as (keyof DeviceRow)[]).every(
+    (field) =>
+      !wanted(field) ||
+      a[field] === b[field] ||
+      (typeof b[field] === 'object' && JSON.stringify(a[field]) === JSON.stringify(b[field])),
+  );
+/** Whether a row needs no writing, its sighting apart. */
+export const sameDevice = (a: DeviceRow, b: DeviceRow): boolean =>
+  sameIn(a, b, (field) => !SIGHTING.has(field));
+export const sameSighting = (a: DeviceRow, b: DeviceRow): boolean =>
+  sameIn(a, b, (field) => SIGHTING.has(field));
 
 export interface EvidenceRow {
   siteId: string;

@@ -8,9 +8,8 @@ import type { Sql } from '../kernel/sql.ts';
 import { classifier } from './classify.ts';
 import type { DeviceFacts } from './facts.ts';
 import { describe, hostFacts, type Rules } from './observe.ts';
-import { DEVICE_GROUPS, type DeviceRow } from './rows.ts';
+import { DEVICE_GROUPS, type DeviceRow, sameDevice } from './rows.ts';
 import { loadRules, type RuleSet } from './rules.ts';
-import { sameRow } from './save.ts';
 import { writeDevices } from './store.ts';
 import { emptyWorld, loadDevices, type Tracked } from './world.ts';
 
@@ -125,14 +124,11 @@ async function redescribe(sql: Sql, siteId: string, ids: readonly string[], rule
   for (const device of world.devices.values()) {
     const facts = storedFacts(device);
     const next = describe(device.row, facts, rules.classify(facts), rules.id);
-    if (sameRow(device.row, next)) continue;
+    if (sameDevice(device.row, next)) continue;
     rows.push(next);
-    if (!sameRow({ ...device.row, classifiedBy: next.classifiedBy }, next)) changed += 1;
+    if (!sameDevice({ ...device.row, classifiedBy: next.classifiedBy }, next)) changed += 1;
   }
-  await writeDevices(
-    sql,
-    rows.map(({ nameOverride: _n, classOverride: _c, monitor: _m, ...row }) => row),
-  );
+  await writeDevices(sql, rows);
   return changed;
 }
 

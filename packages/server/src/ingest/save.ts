@@ -1,42 +1,52 @@
 /** Writes the world back: devices first, because everything else refers to them; each table by one statement. */
 import type { Sql } from '../kernel/sql.ts';
 import { deviceChanges } from './merge.ts';
-import type { DeviceRow } from './rows.ts';
+import { type DeviceRow, sameDevice, sameSighting } from './rows.ts';
 import * as store from './store.ts';
 import { type Writes, writeTables } from './walked.ts';
 import { current, factsRow, type World } from './world.ts';
 
 /** Writes what changed since the last save and answers the devices that did. */
 export async function save(sql: Sql, world: World, writes: Writes): Promise<string[]> {
-  const changed = [...world.devices.values()].filter(({ stored, row }) => !stored || !sameRow(stored, row));
-  await store.writeDevices(
+  const tracked = [...world.devices.values()];
+  const changed = tracked.filter(({ stored, row }) => !stored || !sameDevice(stored, row));
+  const seen = tracked.filter(({ stored, row }) => !stored || !sameSighting(stored, row));
+  await writeDeviceRows(
     sql,
-    changed.map(({ row: { nameOverride: _n, classOverride: _c, monitor: _m, ...row } }) => row),
+    changed.map(({ row }) => row),
+    seen.map(({ row }) => row),
   );
   await absorbRecords(sql, world);
   await leaveAddresses(sql, world);
   await claimEvidence(sql, world);
   await writeTables(sql, world.siteId, writes);
-  const tracked = [...world.devices.values()];
   await store.writeFacts(
     sql,
     tracked.flatMap((device) => [...device.dirty].flatMap((group) => factsRow(device, group) ?? [])),
   );
-  for (const device of changed) {
+  for (const device of changed)
     world.changes.unshift(...deviceChanges(device.stored, device.row, device.seen));
+  for (const device of tracked) {
     device.stored = device.row;
+    device.dirty.clear();
   }
-  for (const device of tracked) device.dirty.clear();
-  return changed.map(({ row }) => row.id);
+  return [...new Set([...changed, ...seen])].map(({ row }) => row.id);
 }
 
-/** Whether a row needs no writing. */
-export const sameRow = (a: DeviceRow, b: DeviceRow): boolean =>
-  (Object.keys(b) as (keyof DeviceRow)[]).every(
-    (field) =>
-      a[field] === b[field] ||
-      (field === 'classifiedBy' && JSON.stringify(a[field]) === JSON.stringify(b[field])),
+/** Writes devices and sightings, each into its table. */
+export async function writeDeviceRows(
+  sql: Sql,
+  devices: readonly DeviceRow[],
+  seen: readonly DeviceRow[] = devices,
+): Promise<void> {
+  await store.writeDevices(sql, devices);
+  await store.writeSightings(
+    sql,
+    seen.map(({ siteId, id: deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received }) => ({
+      ...{ siteId, deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received },
+    })),
   );
+}
 
 /** Records that proved to be another's box: what they hold goes over, then they end. */
 async function absorbRecords(sql: Sql, world: World): Promise<void> {

@@ -11,6 +11,8 @@ import type {
   FactsRow,
   InterfaceRecord,
   NeighbourRecord,
+  Sighting,
+  SightingRow,
 } from './rows.ts';
 
 type ColumnType =
@@ -83,14 +85,14 @@ function literal(rows: readonly object[], name: string, text: (value: unknown) =
   return rows.length === 0 ? '{}' : `${out.slice(0, -1)}}`;
 }
 
-const DEVICES: Table<Omit<DeviceRow, 'nameOverride' | 'classOverride' | 'monitor'>> = {
+type Overridden = 'nameOverride' | 'classOverride' | 'monitor';
+const DEVICES: Table<Omit<DeviceRow, Overridden | keyof Sighting>> = {
   name: 'devices',
   key: ['siteId', 'id'],
   columns: {
     siteId: 'uuid',
     id: 'uuid',
     collectorId: 'uuid',
-    lastScanId: 'uuid',
     name: 'text',
     address: 'inet',
     macAddress: 'text',
@@ -110,15 +112,12 @@ const DEVICES: Table<Omit<DeviceRow, 'nameOverride' | 'classOverride' | 'monitor
     status: 'text',
     icmpReachable: 'bool',
     snmpReachable: 'bool',
-    rttMs: 'float8',
     credentialId: 'uuid',
     snmpVersion: 'text',
     interfaceCount: 'int',
     firstSeen: 'timestamptz',
-    lastSeen: 'timestamptz',
     missedScans: 'int',
     goneAt: 'timestamptz',
-    walk: 'uuid',
     searchText: 'text',
     watchedAt: 'timestamptz',
     watchedSnmp: 'text',
@@ -128,8 +127,23 @@ const DEVICES: Table<Omit<DeviceRow, 'nameOverride' | 'classOverride' | 'monitor
     // An operator's words may have been set since the row was read.
     name: 'COALESCE(devices.name_override, EXCLUDED.name)',
     class: 'COALESCE(devices.class_override, EXCLUDED.class)',
-    lastSeen: 'GREATEST(devices.last_seen, EXCLUDED.last_seen)',
   },
+};
+
+const SIGHTINGS: Table<SightingRow> = {
+  name: 'sightings',
+  key: ['siteId', 'deviceId'],
+  columns: {
+    siteId: 'uuid',
+    deviceId: 'uuid',
+    lastSeen: 'timestamptz',
+    lastScanId: 'uuid',
+    rttMs: 'float8',
+    walk: 'uuid',
+    mergedAt: 'timestamptz',
+    received: 'jsonb',
+  },
+  update: { lastSeen: 'GREATEST(sightings.last_seen, EXCLUDED.last_seen)' },
 };
 
 const EVIDENCE: Table<EvidenceRow> = {
@@ -283,6 +297,7 @@ const writer = <Row extends object>(table: Table<Row>) => {
 };
 
 export const writeDevices = writer(DEVICES);
+export const writeSightings = writer(SIGHTINGS);
 export const writeEvidence = writer(EVIDENCE);
 export const writeAddresses = writer(ADDRESSES);
 export const writeInterfaces = writer(INTERFACES);

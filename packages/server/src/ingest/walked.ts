@@ -9,6 +9,7 @@ import { mergeAddresses, mergeEntities, mergeNeighbours } from './merge-tables.t
 import { aboutDevice, hashOf } from './observe.ts';
 import type { AddressRecord, EntityRecord, InterfaceRecord, NeighbourRecord } from './rows.ts';
 import * as store from './store.ts';
+import { receivedTable } from './unchanged.ts';
 import { current, putFacts, type Tracked, type World } from './world.ts';
 
 /** One table of one device, all parts together. */
@@ -50,6 +51,8 @@ export interface Timed {
   device: string;
   observation: RowsObservation;
   at: number;
+  /** Of what was received. */
+  digest?: string | undefined;
 }
 
 /** Tables whose rows have a table of their own; the others are kept as facts, part by part. */
@@ -67,6 +70,8 @@ export async function mergeTables(
   const writes = noWrites();
   const whole: Walked[] = [];
   for (const [device, parts] of byDevice(world, observations)) {
+    for (const { observation, digest } of parts)
+      device.row = { ...device.row, received: receivedTable(device.row.received, observation, digest) };
     for (const part of parts.filter(({ observation }) => !MERGED.has(observation.table))) {
       if (await keepPart(sql, device, part, writes)) world.relink ||= LINKING.has(part.observation.table);
     }

@@ -80,7 +80,12 @@ export async function openWorld(
   const reached = [...new Set(prints.map((print) => print.address))];
   await readListing(sql, world, reached);
   await readWalks(sql, world, observations);
-  await readScans(sql, world, observations);
+  const scans = await scansOf(
+    sql,
+    siteId,
+    observations.flatMap((o) => o.job ?? []),
+  );
+  for (const [job, scan] of scans) world.scans.set(job, scan);
   await loadDevices(sql, world, [
     ...world.holders.values(),
     ...[...world.listing.values()].flatMap((ids) => [...ids]),
@@ -143,9 +148,9 @@ async function readWalks(sql: Sql, world: World, observations: readonly State[])
   const rows = observations.filter((o) => o.kind === 'rows' && !here.has(o.walk));
   if (rows.length === 0) return;
   const found = await sql.query<{ id: string; walk: string }>(
-    `SELECT DISTINCT d.id, d.walk FROM device_addresses a
-     JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
-     WHERE a.site_id = $1::uuid AND a.address = ANY($2::inet[]) AND d.walk = ANY($3::uuid[])`,
+    `SELECT DISTINCT v.device_id AS id, v.walk FROM device_addresses a
+     JOIN sightings v ON v.site_id = a.site_id AND v.device_id = a.device_id
+     WHERE a.site_id = $1::uuid AND a.address = ANY($2::inet[]) AND v.walk = ANY($3::uuid[])`,
     [
       world.siteId,
       [...new Set(rows.map((o) => o.address))],
@@ -155,14 +160,18 @@ async function readWalks(sql: Sql, world: World, observations: readonly State[])
   for (const row of found) world.walks.set(row.walk, row.id);
 }
 
-async function readScans(sql: Sql, world: World, observations: readonly State[]): Promise<void> {
-  const jobs = [...new Set(observations.flatMap((o) => o.job ?? []))];
-  if (jobs.length === 0) return;
+/** Job → scan. */
+export async function scansOf(
+  sql: Sql,
+  siteId: string,
+  jobs: readonly string[],
+): Promise<Map<string, string>> {
+  if (jobs.length === 0) return new Map();
   const rows = await sql.query<{ id: string; scan_id: string }>(
     'SELECT id, scan_id FROM jobs WHERE id = ANY($1::uuid[]) AND site_id = $2::uuid',
-    [jobs, world.siteId],
+    [[...new Set(jobs)], siteId],
   );
-  for (const row of rows) world.scans.set(row.id, row.scan_id);
+  return new Map(rows.map((row) => [row.id, row.scan_id]));
 }
 
 async function readDecisions(sql: Sql, world: World): Promise<void> {
@@ -185,7 +194,9 @@ export async function loadDevices(sql: Sql, world: World, ids: readonly string[]
   const params = [world.siteId, wanted];
   // Locked in the order of the key: other writers of device rows wait or are waited for, never crosswise.
   const devices = await sql.query<Record<string, unknown>>(
-    `SELECT * FROM devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE`,
+    `SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms, v.walk, v.merged_at, v.received
+     FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
+     WHERE d.site_id = $1::uuid AND d.id = ANY($2::uuid[]) ORDER BY d.id FOR UPDATE`,
     params,
   );
   for (const raw of devices) {
@@ -226,7 +237,7 @@ export const track = (stored: DeviceRow | null, row: DeviceRow): Tracked => ({
   seen: { at: row.lastSeen, collectorId: row.collectorId },
 });
 
-const TIMES = ['booted_at', 'first_seen', 'last_seen', 'gone_at', 'watched_at'];
+const TIMES = ['booted_at', 'first_seen', 'last_seen', 'gone_at', 'watched_at', 'merged_at'];
 /** A row of `devices` as ingest holds it. */
 function deviceRow(raw: Record<string, unknown>): DeviceRow {
   const out: Record<string, unknown> = {};

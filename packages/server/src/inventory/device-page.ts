@@ -27,12 +27,25 @@ export function devicePage(p: Parameters, question: Question): string {
   const { filter } = question;
   if (isSearch(filter) || filter.collector !== undefined)
     return findGuessed(
-      { table: 'devices', as: 'd', where: conditionOf(p, filter, question.scope), order: question.order },
+      {
+        table: tableFor(question.order),
+        as: 'd',
+        where: conditionOf(p, filter, question.scope),
+        order: question.order,
+      },
       question.request,
     );
   if (filter.Address !== undefined) return byAddress(p, question);
   return byTally(p, question);
 }
+
+/** Devices with what their sightings tell. The planner sees through it. */
+export const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
+  FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id)`;
+
+/** What has all columns of an order: no filter asks for a sighting. */
+const tableFor = (order: readonly OrderBy[]): string =>
+  order.some(({ by }) => by === 'd.last_seen') ? SEEN_DEVICES : 'devices';
 
 const KEYS = 'd.site_id, d.id';
 
@@ -41,7 +54,7 @@ function byTally(p: Parameters, { filter, scope, order, request }: Question): st
   const total = `total AS MATERIALIZED (SELECT (${tallied(p, filter, scope)}) AS n)`;
   const classes = filter.class ?? [];
   if (classes.length < 2 || order[0]?.by !== 'd.name') {
-    const page = { keys: KEYS, from: 'devices d', where: conditionOf(p, filter, scope), order };
+    const page = { keys: KEYS, from: `${tableFor(order)} d`, where: conditionOf(p, filter, scope), order };
     return `${total}, keys AS MATERIALIZED (${pageKeys(page, request, TOTAL)})`;
   }
   // Several classes: each has its names in order; as much of each as the page may need is put in order together.
@@ -59,7 +72,7 @@ function byTally(p: Parameters, { filter, scope, order, request }: Question): st
 
 /** Addresses are counted in their own index; of the page the planner knows how many it will find. */
 function byAddress(p: Parameters, { filter, scope, order, request }: Question): string {
-  const page = { keys: KEYS, from: 'devices d', where: conditionOf(p, filter, scope), order };
+  const page = { keys: KEYS, from: `${tableFor(order)} d`, where: conditionOf(p, filter, scope), order };
   return `total AS MATERIALIZED (SELECT (${addressCount(p, filter, scope)}) AS n),
     keys AS MATERIALIZED (${pageKeys(page, request, TOTAL)})`;
 }

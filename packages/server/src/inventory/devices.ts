@@ -12,7 +12,7 @@ import {
   seconds,
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { devicePage } from './device-page.ts';
+import { devicePage, SEEN_DEVICES } from './device-page.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -61,7 +61,7 @@ interface DeviceRow {
   lastScanId: string | null;
 }
 
-/** The columns of a device, over `devices d` with its site `s` and collector `c`. */
+/** The columns of a device, over `SEEN_DEVICES d` with its site `s` and collector `c`. */
 const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS "collectorId", c.name AS collector,
   d.name, host(d.address) AS address,
   (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
@@ -106,7 +106,7 @@ export async function listDevices(
     `WITH ${found}
      SELECT total.n AS total, ${COLUMNS}
      FROM total LEFT JOIN (keys k
-       JOIN devices d ON d.site_id = k.site_id AND d.id = k.id
+       JOIN ${SEEN_DEVICES} d ON d.site_id = k.site_id AND d.id = k.id
        JOIN sites s ON s.id = d.site_id
        LEFT JOIN collectors c ON c.id = d.collector_id) ON true
      ORDER BY ${orderSql(order)}`,
@@ -162,7 +162,7 @@ export async function readDevice(
   const p = new Parameters();
   const [row] = await sql.query<DetailRow>(
     `SELECT ${COLUMNS}, ${DETAILS}
-     FROM devices d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id
+     FROM ${SEEN_DEVICES} d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id
      WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,
   );

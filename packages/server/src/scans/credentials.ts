@@ -92,7 +92,8 @@ export function createCredentials({ db, log, keyring }: Pick<ScanDeps, 'db' | 'l
        FROM jsonb_to_recordset($2::jsonb) AS r(first inet, last inet)
        JOIN device_addresses a ON a.site_id = $1::uuid AND a.address BETWEEN r.first AND r.last
        JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
-       WHERE d.credential_id = ANY($3::uuid[]) ORDER BY a.address, d.last_seen DESC LIMIT ${KNOWN_MOST}`,
+       JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
+       WHERE d.credential_id = ANY($3::uuid[]) ORDER BY a.address, v.last_seen DESC LIMIT ${KNOWN_MOST}`,
       [siteId, JSON.stringify(ranges), ids],
     );
     return Object.fromEntries(rows.map(({ address, credential_id }) => [address, credential_id]));

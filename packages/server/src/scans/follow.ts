@@ -38,11 +38,11 @@ export async function followNeighbours(sql: Sql, scanId: string): Promise<string
   if (!site) return null;
   const heard = await sql.query<{ address: string }>(
     `SELECT DISTINCT host(a.address) AS address
-     FROM devices d
-     JOIN neighbours n ON n.site_id = d.site_id AND n.device_id = d.id
+     FROM sightings v
+     JOIN neighbours n ON n.site_id = v.site_id AND n.device_id = v.device_id
      CROSS JOIN LATERAL unnest(n.addresses) AS a(address)
-     WHERE d.site_id = $1::uuid AND d.last_scan_id = $2::uuid AND NOT EXISTS (
-       SELECT 1 FROM device_addresses k WHERE k.site_id = d.site_id AND k.address = a.address)
+     WHERE v.site_id = $1::uuid AND v.last_scan_id = $2::uuid AND NOT EXISTS (
+       SELECT 1 FROM device_addresses k WHERE k.site_id = v.site_id AND k.address = a.address)
      ORDER BY 1 LIMIT ${MOST}`,
     [ended.site_id, scanId],
   );

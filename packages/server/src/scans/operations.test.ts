@@ -518,9 +518,13 @@ describe.each(databases())('scans, profiles, schedules and credentials on %s', (
       const { data } = await ask('credentials.create', credential({}));
       const device = randomUUID();
       await db.query(
-        `INSERT INTO devices (site_id, id, name, credential_id, first_seen, last_seen) VALUES ($1, $2, 'd', $3, now(), now())`,
+        `INSERT INTO devices (site_id, id, name, credential_id, first_seen) VALUES ($1, $2, 'd', $3, now())`,
         [siteId, device, data.id],
       );
+      await db.query('INSERT INTO sightings (site_id, device_id, last_seen) VALUES ($1, $2, now())', [
+        siteId,
+        device,
+      ]);
       for (const address of ['10.0.0.5', '10.0.1.5'])
         await db.query(
           `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)

@@ -19,14 +19,15 @@ const CHANGES = [
  * nothing a scan found is from before it began. What is from before was found by another, perhaps a moment ago.
  */
 const BEGAN = 'coalesce(s.started_at, s.created_at)';
-const MINE = 'd.site_id = s.site_id AND d.last_scan_id = s.id';
+const MINE = 'v.site_id = s.site_id AND v.last_scan_id = s.id';
 
 /** One row per scan `s`: found, new, changed; zeros, for nothing, where that is written down already. */
 export const TALLY = `(SELECT count(*) AS found, count(*) FILTER (WHERE d.first_seen >= ${BEGAN}) AS new,
     (SELECT count(DISTINCT e.device_id) FROM events e
      WHERE e.site_id = s.site_id AND e.timestamp >= ${BEGAN} AND e.kind IN (${CHANGES.map((kind) => `'${kind}'`).join(', ')})
-       AND s.devices_found IS NULL AND e.device_id IN (SELECT d.id FROM devices d WHERE ${MINE})) AS changed
-  FROM devices d WHERE s.devices_found IS NULL AND ${MINE})`;
+       AND s.devices_found IS NULL AND e.device_id IN (SELECT v.device_id FROM sightings v WHERE ${MINE})) AS changed
+  FROM sightings v JOIN devices d ON d.site_id = v.site_id AND d.id = v.device_id
+  WHERE s.devices_found IS NULL AND ${MINE})`;
 
 /** Writes down what a scan that just ended found. */
 export async function writeTally(sql: Sql, scanId: string): Promise<void> {

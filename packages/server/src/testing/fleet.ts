@@ -10,7 +10,7 @@ export interface FleetSize {
 }
 
 /** Grows whenever the rows become others: a database filled by an older one is not the same. */
-export const FLEET_VERSION = 1;
+export const FLEET_VERSION = 2;
 
 /** The newest event. */
 export const FLEET_NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -65,7 +65,7 @@ export async function fillFleet(
   }
 }
 
-const FILLED = ['devices', 'device_addresses', 'interfaces', 'events', 'cases', 'case_activity'];
+const FILLED = ['devices', 'sightings', 'device_addresses', 'interfaces', 'events', 'cases', 'case_activity'];
 
 async function fillTables(sql: Sql, size: FleetSize, said: (what: string) => void): Promise<void> {
   const sites = fleetSites(size);
@@ -83,6 +83,7 @@ async function fillTables(sql: Sql, size: FleetSize, said: (what: string) => voi
   );
   const steps: [string, number, (from: number, to: number) => string][] = [
     ['devices', size.devices, (from, to) => devices(from, to, sites)],
+    ['sightings', size.devices, (from, to) => sightings(from, to, sites)],
     ['device addresses', size.devices, (from, to) => addresses(from, to, sites)],
     [
       'interfaces',
@@ -110,10 +111,10 @@ const ADDRESS = (n: string) => `('10.0.0.0'::inet + (${n})::bigint)`;
 const devices = (from: number, to: number, sites: number) => `
   INSERT INTO devices (site_id, id, collector_id, name, address, mac_address, class, vendor, model, os, os_version,
     serial_number, sys_name, sys_descr, sys_object_id, location, monitor, status, icmp_reachable, interface_count,
-    first_seen, last_seen, booted_at, search_text)
+    first_seen, booted_at, search_text)
   SELECT site_id, id, collector_id, name, address, mac, class, vendor, model, os, version, serial, name, descr,
     '1.3.6.1.4.1.9.1.' || (n % 2000), location, n % 10 < 7, CASE WHEN n % 50 = 0 THEN 'down' WHEN n % 10 < 9 THEN 'up' ELSE 'unknown' END,
-    true, 5, ${NOW} - interval '400 days' + n * interval '10 seconds', ${NOW}, ${NOW} - interval '30 days',
+    true, 5, ${NOW} - interval '400 days' + n * interval '10 seconds', ${NOW} - interval '30 days',
     lower(concat_ws(' ', name, host(address), vendor, model, os, serial, location, mac, descr))
   FROM (SELECT n, ${idSql('site', `n % ${sites}`)} AS site_id, ${idSql('device', 'n')} AS id,
       ${idSql('collector', `n % ${2 * sites}`)} AS collector_id, c.class, v.vendor,
@@ -127,6 +128,10 @@ const devices = (from: number, to: number, sites: number) => `
       'Building ' || (n % 12) || ', Rack ' || (n % 40) AS location,
       v.vendor || ' system software, version ' || (n % 17) || '.' || (n % 9) || ', build ' || ${mix('n', 8, 900_001)} AS descr
     FROM ${series(from, to)}, LATERAL (SELECT ${CLASSES} AS class) c, LATERAL (SELECT ${VENDORS} AS vendor) v) x`;
+
+const sightings = (from: number, to: number, sites: number) => `
+  INSERT INTO sightings (site_id, device_id, last_seen)
+  SELECT ${idSql('site', `n % ${sites}`)}, ${idSql('device', 'n')}, ${NOW} FROM ${series(from, to)}`;
 
 const addresses = (from: number, to: number, sites: number) => `
   INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)

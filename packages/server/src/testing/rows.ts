@@ -42,6 +42,9 @@ export async function addCollector(sql: Sql, siteId: string, name: string): Prom
 
 export const SEEN = '2026-11-20T10:00:00Z';
 
+/** What stands in a device's sighting. */
+const SIGHTED = ['last_seen', 'last_scan_id', 'rtt_ms', 'walk'];
+
 export interface DeviceDraft extends Record<string, unknown> {
   site_id: string;
   name: string;
@@ -60,7 +63,6 @@ export async function addDevices(sql: Sql, drafts: readonly DeviceDraft[]): Prom
       status: 'unknown',
       monitor: false,
       first_seen: SEEN,
-      last_seen: SEEN,
       ...draft,
     },
   }));
@@ -69,8 +71,19 @@ export async function addDevices(sql: Sql, drafts: readonly DeviceDraft[]): Prom
     'devices',
     devices.map(({ row, addresses }) => ({
       interface_count: 0,
-      ...row,
+      ...Object.fromEntries(Object.entries(row).filter(([name]) => !SIGHTED.includes(name))),
       search_text: searchedText(row, addresses),
+    })),
+  );
+  await insert(
+    sql,
+    'sightings',
+    devices.map(({ row }) => ({
+      site_id: row.site_id,
+      device_id: row.id,
+      last_seen: SEEN,
+      received: {},
+      ...Object.fromEntries(Object.entries(row).filter(([name]) => SIGHTED.includes(name))),
     })),
   );
   await insert(

@@ -97,9 +97,12 @@ export async function openSite(
       return through;
     },
     devices: () =>
-      db.query('SELECT *, host(address) AS ip FROM devices WHERE site_id = $1::uuid ORDER BY address, id', [
-        siteId,
-      ]),
+      db.query(
+        `SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms, v.walk, host(d.address) AS ip FROM devices d
+         JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
+         WHERE d.site_id = $1::uuid ORDER BY d.address, d.id`,
+        [siteId],
+      ),
   };
 }
 
