@@ -22,21 +22,28 @@ export function postgresOf(option) {
   process.exit(2);
 }
 
-/** An empty, migrated database called `name` beside that of `base`; `drop` removes it. */
-export async function freshDatabase(base, name) {
+/**
+ * An empty, migrated database called `name` beside that of `base`; `drop` removes it. With `keep` it stays, and one that
+ * is there is `kept`: used as it is.
+ */
+export async function freshDatabase(base, name, { keep = false } = {}) {
   const admin = new pg.Client({ connectionString: base });
   await admin.connect();
-  await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-  await admin.query(`CREATE DATABASE ${name}`);
+  const { rowCount } = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name]);
+  const kept = keep && rowCount === 1;
+  if (!kept) {
+    await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await admin.query(`CREATE DATABASE ${name}`);
+  }
   const url = Object.assign(new URL(base), { pathname: `/${name}` }).href;
   const db = await openDatabase({ url }, pino({ level: 'error' }));
   await migrate(db);
   const drop = async () => {
     await db.close();
-    await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    if (!keep) await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     await admin.end();
   };
-  return { url, db, drop };
+  return { url, db, drop, kept };
 }
 
 const freePort = () =>

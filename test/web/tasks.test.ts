@@ -207,13 +207,17 @@ browserSuite('the main task of every page', () => {
     await page.waitForURL(new RegExp(await world.device('core-1')));
     await page.getByRole('link', { name: 'Open the device' }).click();
     await page.getByRole('heading', { level: 1 }).filter({ hasText: 'core-1' }).waitFor();
-    await open('/topology?view=list');
+    await open('/topology?view=list&q=dist-2');
     await row('dist-2').first().waitFor();
   });
 
   it('events: acknowledge, make a case of it, close', async () => {
     const { page, open } = visitor;
     await open('/events?Source=discovery&Device=access-5');
+    await row(' is new').first().click();
+    await page.getByRole('complementary').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
     await row(' is new').first().click();
     await button('Acknowledge until').click();
     await item(/^Until it gets worse/).click();
@@ -397,7 +401,7 @@ browserSuite('the main task of every page', () => {
     await dialog().getByText('Again and again').click();
     await dialog().getByRole('combobox', { name: 'Begins' }).fill('0 2 * * 0');
     await dialog().getByLabel('Lasts, minutes').fill('90');
-    await dialog().getByText('Devices that match').click();
+    await dialog().getByText('What matches').click();
     await dialog().getByText('Name at least one').waitFor();
     await dialog().getByLabel('Classes', { exact: true }).and(page.locator('input')).click();
     await page.getByRole('option', { name: 'server' }).click();

@@ -50,11 +50,18 @@ const NARROW = '(width < 720px)';
 export const useNarrow = (): boolean => useMediaQuery(NARROW, globalThis.matchMedia?.(NARROW).matches);
 
 const GAP = 14;
+/** On a phone a column that can grow begins at no more than this: few columns, and none of them out of sight. */
+const NARROW_LEAST = 84;
 /** Tracks of the grid; less room than their least widths need makes the table scroll sideways, all rows alike. */
-const tracksOf = (columns: readonly Column<never>[]): CSSProperties => {
-  const least = columns.map((column) => Number(/(\d+)px/.exec(column.width)?.[1] ?? 0));
+const tracksOf = (columns: readonly Column<never>[], narrow: boolean): CSSProperties => {
+  const widths = columns.map(({ width }) =>
+    narrow
+      ? width.replace(/^minmax\((\d+)px/, (_, least) => `minmax(${Math.min(Number(least), NARROW_LEAST)}px`)
+      : width,
+  );
+  const least = widths.map((width) => Number(/(\d+)px/.exec(width)?.[1] ?? 0));
   return {
-    gridTemplateColumns: columns.map((column) => column.width).join(' '),
+    gridTemplateColumns: widths.join(' '),
     minWidth: least.reduce((sum, width) => sum + width + GAP, GAP),
   };
 };
@@ -106,6 +113,9 @@ export function Rows<T>({
     initialOffset: () => places.get(entry.current)?.offset ?? 0,
     overscan: 10,
   });
+  // Rows are of another height when the window turns narrow, or wide again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew then, and only then
+  useEffect(() => virtual.measure(), [narrow]);
   const visible = virtual.getVirtualItems();
   const first = visible[0]?.index ?? 0;
   const last = visible.at(-1)?.index ?? 0;
@@ -154,7 +164,7 @@ export function Rows<T>({
   };
   useKeysOfThePage(scroller, onKey);
 
-  const tracks = useMemo(() => tracksOf(columns), [columns]);
+  const tracks = useMemo(() => tracksOf(columns, narrow), [columns, narrow]);
   if (source.error && source.total === undefined)
     return <ProblemView error={source.error} retry={source.retry} />;
   return (
@@ -316,7 +326,7 @@ export function List<T>({
 }: Look<T> & { items: readonly T[]; empty?: ReactNode }) {
   const narrow = useNarrow();
   const columns = useMemo(() => (narrow ? all.filter((column) => column.narrow) : all), [all, narrow]);
-  const tracks = useMemo(() => tracksOf(columns), [columns]);
+  const tracks = useMemo(() => tracksOf(columns, narrow), [columns, narrow]);
   if (items.length === 0) return empty;
   return (
     <div className={classes.plain} role="table" aria-label={label} tabIndex={0}>

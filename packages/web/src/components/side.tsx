@@ -13,6 +13,12 @@ export function Split({ list, children }: { list: ReactNode; children: ReactNode
   );
 }
 
+/** A dialog, menu or list of choices is open; closed ones of some kinds stay in the page, hidden. */
+const isCovered = (): boolean =>
+  [...document.querySelectorAll('[role="dialog"],[role="menu"],[role="listbox"]')].some((element) =>
+    element.checkVisibility(),
+  );
+
 /** One thing beside its list; Esc closes it. */
 export function Side({
   title,
@@ -27,9 +33,8 @@ export function Side({
 }) {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      // A dialog or menu above it takes the key first.
-      if (event.key === 'Escape' && !document.querySelector('[role="dialog"],[role="menu"],[role="listbox"]'))
-        onClose();
+      // What is above it takes the key first.
+      if (event.key === 'Escape' && !isCovered()) onClose();
     };
     window.addEventListener('keydown', listen);
     return () => window.removeEventListener('keydown', listen);

@@ -69,7 +69,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
   {
     id: 'monitor',
     title: 'Watched',
-    width: '56px',
+    width: '66px',
     value: (d) => (d.monitor === 1 ? 'yes' : 'no'),
     cell: (d) => (d.monitor === 1 ? 'yes' : <span className="quiet">no</span>),
   },

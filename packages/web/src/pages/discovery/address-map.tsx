@@ -6,7 +6,7 @@ import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { call } from '../../api.ts';
 import { Empty } from '../../components/problem.tsx';
 import { useNarrow } from '../../components/rows.tsx';
-import { useScheme } from '../../scheme.ts';
+import { useShownScheme } from '../../scheme.ts';
 import { BAND, bandsOf, dotted, ipv4 } from './bands.ts';
 import classes from './discovery.module.css';
 import { lookOf, OUTCOME_LOOKS } from './outcomes.ts';
@@ -151,7 +151,7 @@ function Band({
   const cells = useBand(scanId, band, at, over);
   const { ref, width } = useElementSize<HTMLCanvasElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { colorScheme } = useScheme();
+  const colorScheme = useShownScheme();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours change with the scheme
   useEffect(() => {
     if (canvas.current && width > 0) draw(canvas.current, width, height, cells);
@@ -167,6 +167,7 @@ function Band({
         ref(element);
       }}
       style={{ height }}
+      aria-busy={cells === undefined}
       onMouseMove={(event) => {
         const address = cellAt(event);
         onPoint(address && { x: event.clientX, y: event.clientY, address });

@@ -42,8 +42,8 @@ export const isNamed = (covered: Covered): boolean =>
   covered.by === 'site' || Object.values(scopeOf(covered)).some((value) => value?.length);
 
 const WAYS = [
-  { value: 'site', label: 'The whole site' },
-  { value: 'filter', label: 'Devices that match' },
+  { value: 'site', label: 'Whole site' },
+  { value: 'filter', label: 'What matches' },
   { value: 'list', label: 'Chosen devices' },
 ];
 

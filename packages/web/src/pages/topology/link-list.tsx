@@ -24,18 +24,32 @@ interface Row {
   lastSeen: number;
 }
 
+type Link = Topology['links'][number];
+/** The end that more hangs on first: a switch, then what is plugged into it. */
+function endsOf({ links }: Topology): (link: Link) => [Link['a'], Link['b']] {
+  const count = new Map<string, number>();
+  for (const { a, b } of links)
+    for (const { deviceId } of [a, b]) count.set(deviceId, (count.get(deviceId) ?? 0) + 1);
+  const weight = (end: Link['a']) => count.get(end.deviceId) ?? 0;
+  return ({ a, b }) => (weight(b) > weight(a) ? [b, a] : [a, b]);
+}
+
+const inOrder = (x: string, y: string): number => x.localeCompare(y, 'en', { numeric: true });
+
 /** Links as rows, far ends that are no device of ours among them. */
 function rowsOf(topology: Topology): Row[] {
   const nodes = new Map(topology.nodes.map((node) => [node.id, node]));
+  const ends = endsOf(topology);
   const links = topology.links.map((link, i): Row => {
-    const b = nodes.get(link.b.deviceId);
+    const [from, to] = ends(link);
+    const b = nodes.get(to.deviceId);
     return {
       key: `l${i}`,
-      a: nodes.get(link.a.deviceId),
-      aPort: link.a.port,
+      a: nodes.get(from.deviceId),
+      aPort: from.port,
       b,
       bName: b?.name ?? 'a device elsewhere',
-      bPort: link.b.port,
+      bPort: to.port,
       status: link.status,
       speedBps: link.speedBps,
       protocols: link.protocols.join(', '),
@@ -59,7 +73,8 @@ function rowsOf(topology: Topology): Row[] {
   return [...links, ...strangers].sort(
     (x, y) =>
       Number(y.status === 'down') - Number(x.status === 'down') ||
-      (x.a?.name ?? '').localeCompare(y.a?.name ?? '', 'en', { numeric: true }),
+      inOrder(x.a?.name ?? '', y.a?.name ?? '') ||
+      inOrder(x.aPort ?? '', y.aPort ?? ''),
   );
 }
 

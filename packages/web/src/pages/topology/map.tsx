@@ -1,7 +1,7 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import cytoscape, { type Core, type ElementDefinition } from 'cytoscape';
 import { useEffect, useMemo, useRef } from 'react';
-import { useScheme } from '../../scheme.ts';
+import { useShownScheme } from '../../scheme.ts';
 import { layoutOf } from './layout.ts';
 import { styleOf } from './map-style.ts';
 import classes from './topology.module.css';
@@ -54,7 +54,7 @@ export function NetworkMap({
   const view = useRef<{ structure: string; at: View }>(undefined);
   const calls = useRef({ onPick, onOpen });
   calls.current = { onPick, onOpen };
-  const { colorScheme } = useScheme();
+  const colorScheme = useShownScheme();
   const structure = useMemo(
     () =>
       [

@@ -1,0 +1,180 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { breaches, browserSuite, openBrowser, picture, settled, type Visitor, visit } from './browser.ts';
+import { startWorld, type World } from './world.ts';
+
+/**
+ * Every page with something on it, light and dark and as wide as a phone: accessible, without a word in the console, a
+ * request elsewhere or anything wider than the screen; a picture of each is kept. What pages are for is in `tasks`.
+ */
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1440, height: 900 };
+/** What another theme can break; all else is the same in both. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** Where the page is, and words that are on it once it shows what it is for. */
+type View = readonly [path: string, words: string];
+
+browserSuite('every page', () => {
+  let world: World;
+  let browser: Browser;
+  let visitor: Visitor;
+  const ids: Record<string, string> = {};
+
+  beforeAll(async () => {
+    world = await startWorld(16_231);
+    await furnish();
+    browser = await openBrowser();
+    visitor = await visit(browser, world.url, { account: world.admin });
+  }, 300_000);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.stop();
+  });
+
+  /** What the pages beside the network have to show. */
+  async function furnish(): Promise<void> {
+    const { installation, site } = world;
+    const api = installation.api.bind(installation);
+    const now = Math.floor(Date.now() / 1000);
+    const made = async (path: string, body?: object) =>
+      (await api<{ id: string }>('POST', path, body)).data.id;
+    ids.window = await made('/api/maintenance', {
+      siteId: site,
+      name: 'Core upgrade',
+      scope: { class: ['switch'], search: 'core' },
+      timezone: 'Europe/Berlin',
+      times: { kind: 'once', from: now - 600, until: now + 36_000 },
+    });
+    await made('/api/maintenance', {
+      siteId: site,
+      name: 'Sunday updates',
+      timezone: 'Europe/Berlin',
+      times: { kind: 'repeat', cron: '0 2 * * 0', minutes: 180 },
+    });
+    // Nobody listens there: it fails, and is tried again.
+    ids.subscription = await made('/api/subscriptions', {
+      kind: 'webhook',
+      name: 'Ticket system',
+      url: 'http://127.0.0.1:9/hook',
+      allowPrivate: true,
+      allSites: true,
+    });
+    ids.delivery = await made(`/api/subscriptions/${ids.subscription}/test`);
+    ids.core = await world.device('core-1');
+    ids.swapped = await world.device('access-3');
+    ids.scan = (await api<{ id: string }[]>('GET', '/api/discovery/scans')).data[0]?.id ?? '';
+    ids.case = (await api<{ id: string }[]>('GET', '/api/cases?q=floor')).data[0]?.id ?? '';
+    ids.event = (await api<{ id: string }[]>('GET', '/api/events?Severity=3')).data[0]?.id ?? '';
+    ids.collector = (await api<{ id: string }[]>('GET', '/api/collectors')).data[0]?.id ?? '';
+  }
+
+  const views: Record<string, () => View> = {
+    overview: () => ['/', 'Recent changes'],
+    kiosk: () => ['/?kiosk=1', 'live'],
+    devices: () => ['/devices', 'access-12'],
+    device: () => [`/devices/${ids.core}`, 'CAT4788L0CH'],
+    'device-interfaces': () => [`/devices/${ids.core}?tab=interfaces`, 'Twe1/0/3'],
+    'device-hardware': () => [`/devices/${ids.core}?tab=hardware`, 'Power Supply Module 2'],
+    'device-neighbours': () => [`/devices/${ids.core}?tab=neighbours`, 'dist-1'],
+    'device-events': () => [`/devices/${ids.swapped}?tab=events`, 'other hardware'],
+    'device-history': () => [`/devices/${ids.swapped}?tab=history`, 'FOC2741X0EX'],
+    'device-identity': () => [`/devices/${ids.core}?tab=identity`, 'engine-id'],
+    topology: () => ['/topology', 'others hang on it'],
+    'topology-device': () => [`/topology?device=${ids.core}`, 'Open the device'],
+    'topology-list': () => ['/topology?view=list', 'access-1'],
+    events: () => ['/events', 'access-3'],
+    event: () => [`/events?event=${ids.event}`, 'Acknowledge'],
+    cases: () => ['/cases', 'Switch on floor 2 was replaced'],
+    'cases-list': () => ['/cases?view=list', 'Switch on floor 2 was replaced'],
+    case: () => [`/cases/${ids.case}`, 'Called the site lead'],
+    'case-new': () => ['/cases?new=1', 'Open the case'],
+    discovery: () => ['/discovery', 'completed'],
+    'discovery-plan': () => [
+      `/discovery?new=1&targets=127.20.10.0/26&profile=deep&site=${world.site}`,
+      'packets per second',
+    ],
+    schedules: () => ['/discovery?tab=schedules', 'every night'],
+    profiles: () => ['/discovery?tab=profiles', 'gentle'],
+    credentials: () => ['/discovery?tab=credentials', 'never read'],
+    scan: () => [`/discovery/scans/${ids.scan}`, '127.20.10.0/24'],
+    'scan-addresses': () => [`/discovery/scans/${ids.scan}?tab=addresses`, 'read by SNMP'],
+    'scan-jobs': () => [`/discovery/scans/${ids.scan}?tab=jobs`, 'done'],
+    collectors: () => ['/collectors', 'head-office-1'],
+    collector: () => [`/collectors?collector=${ids.collector}`, 'Ways to ping'],
+    'collector-add': () => ['/collectors?new=1', 'Make a join token'],
+    'join-tokens': () => ['/collectors?tab=tokens', 'Join tokens'],
+    losses: () => ['/collectors?tab=losses', 'What was lost'],
+    sites: () => ['/sites', 'Head office'],
+    'site-edit': () => [`/sites?edit=${world.site}`, 'Case reopens within, s'],
+    maintenance: () => ['/maintenance', 'Sunday at 02:00, 3 h'],
+    'maintenance-plan': () => [`/maintenance?edit=new&device=${ids.core}`, '1 device today'],
+    'maintenance-edit': () => [`/maintenance?edit=${ids.window}`, '2 devices today'],
+    notifications: () => ['/notifications', 'Ticket system'],
+    'subscription-new': () => ['/notifications?edit=new', 'private address'],
+    deliveries: () => ['/notifications?tab=deliveries', 'Ticket system'],
+    delivery: () => [`/notifications?tab=deliveries&delivery=${ids.delivery}`, 'This is a test'],
+    mail: () => ['/notifications?tab=mail', 'no mail is sent'],
+    users: () => ['/users', 'Grace Hopper'],
+    'user-new': () => ['/users?edit=new', 'To sign in with'],
+    audit: () => ['/audit', 'maintenance.create'],
+    tokens: () => ['/profile', 'API Tokens'],
+    sessions: () => ['/profile?tab=sessions', 'this one'],
+    password: () => ['/profile?tab=password', 'Change the password'],
+    appearance: () => ['/profile?tab=appearance', 'Time zone'],
+    missing: () => ['/no/such/page', 'There is nothing at this address'],
+  };
+
+  it.each(Object.keys(views))('%s', async (name) => {
+    const { page, open, trouble } = visitor;
+    const [path, words] = views[name]?.() ?? ['', ''];
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.setViewportSize(DESK);
+    await open(path);
+    await page.getByText(words).filter({ visible: true }).first().waitFor();
+    await looks(visitor, name);
+    expect(trouble.splice(0)).toEqual([]);
+  });
+
+  it('drawings turn with the system, too', async () => {
+    const { page, open } = visitor;
+    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await page.setViewportSize(DESK);
+    await open(`/discovery/scans/${ids.scan}`);
+    const drawn = () =>
+      page
+        .locator('canvas')
+        .nth(2)
+        .evaluate((canvas) => canvas.toDataURL());
+    const light = await drawn();
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await expect.poll(drawn, { timeout: 10_000 }).not.toBe(light);
+  });
+
+  it('sign-in', async () => {
+    const stranger = await visit(browser, world.url);
+    await stranger.open('/');
+    await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await looks(stranger, 'sign-in');
+    expect(stranger.trouble).toEqual([]);
+    await stranger.context.close();
+  });
+
+  /** The page as it stands, in both themes and both widths. */
+  async function looks({ page }: Visitor, name: string): Promise<void> {
+    const found = { light: await breaches(page), dark: [] as string[], wide: 0 };
+    await picture(page, `${name}-light`);
+    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+    await page.locator(':root[data-mantine-color-scheme="dark"]').waitFor();
+    found.dark = await breaches(page, COLOUR_RULES);
+    await picture(page, `${name}-dark`);
+    await page.setViewportSize(PHONE);
+    await settled(page);
+    await picture(page, `${name}-phone`);
+    found.wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(found).toEqual({ light: [], dark: [], wide: PHONE.width });
+  }
+});
