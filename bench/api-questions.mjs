@@ -28,6 +28,13 @@ export function questionsOf(size, sites) {
   const CASE = `SELECT c.*, (SELECT name FROM users u WHERE u.id = c.assignee_id) AS assignee,
   (SELECT count(*) FROM events e WHERE e.case_id = c.id) AS events,
   (SELECT count(*) FROM events e WHERE e.case_id = c.id AND e.status < 2) AS open FROM cases c`;
+  const INTERFACE = `SELECT i.*,
+  ARRAY(SELECT host(a.address) FROM device_addresses a
+    WHERE a.site_id = i.site_id AND a.device_id = i.device_id AND a.if_index = i.if_index) AS addresses,
+  (SELECT json_build_object('deviceId', r.id, 'name', coalesce(r.name, n.sys_name), 'port', n.port_id, 'protocol', n.protocol)
+    FROM neighbours n LEFT JOIN devices r ON r.site_id = n.site_id AND r.id = n.remote_device_id
+    WHERE n.site_id = i.site_id AND n.device_id = i.device_id AND n.if_index = i.if_index LIMIT 1) AS neighbour
+  FROM interfaces i`;
   /** What a person would write: the rows, and the count. */
   const asked = (select, table, where, params, order, offset = 0) => [
     [`${select} ${where && `WHERE ${where}`} ORDER BY ${order} LIMIT 25 OFFSET ${offset}`, params],
@@ -76,6 +83,12 @@ export function questionsOf(size, sites) {
       FILTER,
       () => `/api/devices?search=juniper`,
       () => devices('d.search_text LIKE $1', ['%juniper%']),
+    ],
+    [
+      'devices search=new common word',
+      FILTER,
+      () => `/api/devices?search=${encodeURIComponent(newWord())}`,
+      () => devices('d.search_text LIKE $1', [`%${newWord()}%`]),
     ],
     [
       'devices search=two letters',
@@ -187,9 +200,9 @@ export function questionsOf(size, sites) {
       () => `/api/interfaces?deviceId=${device()}`,
       () =>
         asked(
-          'SELECT i.* FROM interfaces i',
+          INTERFACE,
           'interfaces i',
-          'i.device_id = $1 AND i.site_id = (SELECT site_id FROM devices WHERE id = $1)',
+          'i.device_id = $1 AND i.site_id = (SELECT site_id FROM devices WHERE id = $1) AND i.gone_at IS NULL',
           [device()],
           'i.if_index',
         ),
@@ -401,6 +414,10 @@ export function questionsOf(size, sites) {
   /** Digits that occur in names, titles and serial numbers. */
   function text(length) {
     return String(pick(10 ** length)).padStart(length, '0');
+  }
+  /** Words of an eighth of all devices, another each round: none that was counted before. */
+  function newWord() {
+    return 'juniper system software, version '.slice(round % 3, 9 + (Math.floor(round / 3) % 24)).trim();
   }
   function ip(n) {
     return `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
