@@ -32,6 +32,9 @@ export function asProblem(error: unknown): Problem {
   });
 }
 
+const hasBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
 export function sendProblem(
   response: Response,
   problem: Problem,
@@ -49,8 +52,8 @@ export function sendProblem(
   for (const [name, value] of Object.entries(problem.headers)) response.setHeader(name, value);
   response.removeHeader('ETag');
   response.setHeader('Cache-Control', 'no-store');
-  // The rest of a refused body is not worth reading.
-  if (!request.complete) response.setHeader('Connection', 'close');
+  // The rest of a refused body is not worth reading. (A request without a body may not be complete yet, either.)
+  if (!request.complete && hasBody(request)) response.setHeader('Connection', 'close');
   response.status(status);
   const body: ErrorBody = {
     success: false,

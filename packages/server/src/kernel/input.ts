@@ -11,9 +11,13 @@ type Detail = { path: string; message: string };
 const QUERY_PARAMETERS = 200;
 const CONTROL = /\p{Cc}/u;
 
+/** Made once: zod compiles a schema at its first use. */
+const NO_PARAMS = z.object({});
+const NO_QUERY = z.strictObject({});
+
 /** What does not parse in a path does not exist. */
 export function readParams(operation: Operation, raw: Record<string, unknown>): Record<string, unknown> {
-  const result = (operation.params ?? z.object({})).safeParse({ ...raw });
+  const result = (operation.params ?? NO_PARAMS).safeParse({ ...raw });
   if (!result.success) throw notFound(thingOf(operation.path));
   return result.data;
 }
@@ -41,7 +45,7 @@ export function readQuery(operation: Operation, search: string): Record<string, 
     if (!many && values.length > 1) throw problemOf([{ path: name, message: 'is given more than once' }]);
     query[name] = many ? values : values[0];
   }
-  const result = (operation.query ?? z.strictObject({})).safeParse(query);
+  const result = (operation.query ?? NO_QUERY).safeParse(query);
   if (!result.success) throw problemOf(result.error.issues.map((issue) => detailOf(issue)));
   return result.data;
 }
