@@ -149,17 +149,20 @@ export async function readCase(sql: Sql, id: string, scope: Scope): Promise<Case
   const [row] = await sql.query<CaseRow>(
     `SELECT ${COLUMNS} FROM cases c WHERE c.id = ${p.add(id)}::uuid AND ${inScope(p, 'c.site_id', scope)}`,
     p.values,
+    'kept',
   );
   if (!row) return null;
   const events = await sql.query<EventRow>(
     `SELECT ${EVENT_COLUMNS} FROM events e ${EVENT_DEVICE}
      WHERE e.case_id = $1::uuid AND e.site_id = $2::uuid ORDER BY e.timestamp DESC, e.id DESC LIMIT ${CASE_EVENTS_MOST}`,
     [id, row.siteId],
+    'kept',
   );
   const activity = await sql.query<ActivityRow>(
     `SELECT a.id, a.at, a.actor, a.kind, a.text, a."from", a."to" FROM case_activity a
      WHERE a.site_id = $2::uuid AND a.case_id = $1::uuid ORDER BY a.at DESC, a.id DESC LIMIT ${CASE_ACTIVITY_MOST}`,
     [id, row.siteId],
+    'kept',
   );
   return { ...toCase(row), events: events.map(toEvent), activity: activity.map(toActivity).reverse() };
 }

@@ -81,6 +81,7 @@ export async function readEvent(sql: Sql, id: string, scope: Scope): Promise<Eve
     `SELECT ${EVENT_COLUMNS} FROM events e ${EVENT_DEVICE}
      WHERE e.id = ${p.add(id)}::uuid AND ${inScope(p, 'e.site_id', scope)}`,
     p.values,
+    'kept',
   );
   return row ? toEvent(row) : null;
 }
@@ -120,6 +121,7 @@ export async function listEvents(sql: Sql, query: EventQuery, scope: Scope): Pro
      FROM total LEFT JOIN (keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id ${EVENT_DEVICE}) ON true
      ORDER BY ${orderSql(order)}`,
     p,
+    query.page === 1 ? 'kept' : undefined,
   );
   return {
     rows: rows.map(({ total: _, ...row }: EventRow & { total?: number }) => toEvent(row)),

@@ -107,6 +107,7 @@ export async function listInterfaces(
      FROM total LEFT JOIN (keys k JOIN interfaces i ON i.site_id = k.site_id AND i.id = k.id) ON true
      ORDER BY ${orderSql(order)}`,
     p.values,
+    page === 1 ? 'kept' : undefined,
   );
   const [first] = rows;
   if (!first) return null;

@@ -77,10 +77,27 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
   };
 }
 
+/** Texts that connections keep: each costs every connection some 50 KB. Further ones are parsed and planned each time. */
+const KEPT_MOST = 64;
+const keptNames = new Map<string, string>();
+
+/** The name under which connections keep a statement; undefined where there are too many. */
+function nameOf(text: string): string | undefined {
+  let name = keptNames.get(text);
+  if (name === undefined && keptNames.size < KEPT_MOST) {
+    name = `kept_${keptNames.size}`;
+    keptNames.set(text, name);
+  }
+  return name;
+}
+
 const rows =
-  (target: { query(text: string, params?: unknown[]): Promise<{ rows: unknown[] }> }): Sql['query'] =>
-  async <R extends object>(text: string, params?: readonly unknown[]) =>
-    (await target.query(text, params ? [...params] : undefined)).rows as R[];
+  (target: { query(statement: pg.QueryConfig): Promise<{ rows: unknown[] }> }): Sql['query'] =>
+  async <R extends object>(text: string, params?: readonly unknown[], kept?: 'kept') => {
+    const name = kept && nameOf(text);
+    const values = params ? [...params] : undefined;
+    return (await target.query({ text, ...(values && { values }), ...(name && { name }) })).rows as R[];
+  };
 
 function driverPool(pool: pg.Pool): DriverPool {
   return {
@@ -109,8 +126,8 @@ function driverPool(pool: pg.Pool): DriverPool {
 function inTurn(pool: DriverPool, connections: number): DriverPool {
   const turn = pLimit(connections);
   return {
-    query: <R extends object>(text: string, params?: readonly unknown[]) =>
-      turn(() => pool.query<R>(text, params)),
+    query: <R extends object>(text: string, params?: readonly unknown[], kept?: 'kept') =>
+      turn(() => pool.query<R>(text, params, kept)),
     once: (work) => turn(() => pool.once(work)),
   };
 }

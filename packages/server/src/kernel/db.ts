@@ -83,7 +83,7 @@ const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
 
 function pool(driver: DriverPool): Pool {
   return {
-    query: (text, params) => guarded(() => driver.query(text, params)),
+    query: (text, params, kept) => guarded(() => driver.query(text, params, kept)),
     transaction: (work) =>
       guarded(async () => {
         for (let attempt = 1; ; attempt++) {

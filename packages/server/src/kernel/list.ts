@@ -126,25 +126,39 @@ const foundColumns = (as: string, order: readonly OrderBy[]): string =>
 /** Up to this many matches are found all. */
 const FEW = 5_000;
 
+interface Guessed {
+  table: string;
+  as: string;
+  where: string;
+  order: readonly OrderBy[];
+  /**
+   * How many matches are counted, where that is not plain: common table expressions that count where `many` is true, and
+   * the columns of `total`.
+   */
+  counting?: (many: string) => { found: string; n: string; also: string };
+}
+
 /**
  * Page and number for filters whose number of matches the planner cannot tell, as the common table expressions `total`
  * (one row, `n`) and `keys`. The first matches are fetched: where they are all, they are counted and put in order; where
  * there are more, they are dense enough to walk along the order to a page, and are counted by a scan of their own. The
  * branch that is not taken costs nothing (one-time filters).
  */
-export function findGuessed(
-  { table, as, where, order }: { table: string; as: string; where: string; order: readonly OrderBy[] },
-  request: PageRequest,
-): string {
+export function findGuessed({ table, as, where, order, counting }: Guessed, request: PageRequest): string {
   const keys = `${as}.site_id, ${as}.id`;
   const many = '(SELECT yes FROM many)';
+  const { found, n, also } = counting?.(many) ?? {
+    found: '',
+    n: `(SELECT count(*) FROM ${table} ${as} WHERE ${where})`,
+    also: '',
+  };
   const few = `SELECT ${keys} FROM few ${as} WHERE NOT ${many}
     ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
   const page = { keys, from: `${table} ${as}`, where: `${many} AND ${where}`, order };
   return `few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as} WHERE ${where} LIMIT ${FEW + 1}),
     many AS MATERIALIZED (SELECT count(*) > ${FEW} AS yes FROM few),
-    total AS MATERIALIZED (SELECT CASE WHEN ${many} THEN (SELECT count(*) FROM ${table} ${as} WHERE ${where})
-      ELSE (SELECT count(*) FROM few) END AS n),
+    ${found && `${found},`}
+    total AS MATERIALIZED (SELECT CASE WHEN ${many} THEN ${n} ELSE (SELECT count(*) FROM few) END AS n${also}),
     keys AS MATERIALIZED (SELECT * FROM ((${few}) UNION ALL (${pageKeys(page, request, TOTAL)})) AS found
       LIMIT ${request.pageSize})`;
 }
@@ -162,8 +176,9 @@ export async function readPage<Row extends { id: string }>(
   sql: Sql,
   text: string,
   parameters: Parameters,
+  kept?: 'kept',
 ): Promise<Page<Row>> {
-  const rows = await sql.query<Row & { total: number }>(text, parameters.values);
+  const rows = await sql.query<Row & { total: number }>(text, parameters.values, kept);
   return { rows: rows.filter((row) => row.id !== null), totalCount: rows[0]?.total ?? 0 };
 }
 

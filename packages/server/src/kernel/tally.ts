@@ -1,6 +1,6 @@
 /**
  * Exact counts of large tables without counting: triggers append what each statement changed, sums are read
- * (prisma/migrations, `device_tally` and `event_tally`). This folds what was appended into one settled row per
+ * (prisma/migrations: `device_tally`, `event_tally`, `device_revision`). This folds what was appended into one settled row per
  * combination, so that sums stay short.
  */
 import type { Database } from './db.ts';
@@ -10,6 +10,7 @@ import type { Sql } from './sql.ts';
 const TALLIES = {
   device_tally: ['site_id', 'class', 'monitor', 'status', 'collector_id'],
   event_tally: ['site_id', 'bucket', 'status', 'severity', 'source'],
+  device_revision: ['site_id'],
 } as const;
 
 /** Rows folded per transaction and table: a bound for its duration. */
