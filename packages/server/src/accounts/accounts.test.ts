@@ -235,6 +235,24 @@ describe.each(databases())('accounts on %s', (_name, open) => {
       );
     });
 
+    it('stay in the list for thirty days after they were revoked', async () => {
+      const { json } = await ask('POST', '/api/tokens', admin, { json: { name: 'old' } });
+      await ask('DELETE', `/api/tokens/${json.data.id}`, admin);
+      const listed = async () => {
+        const { json: list } = await ask('GET', '/api/tokens', admin);
+        return list.data.some((t: { id: string }) => t.id === json.data.id);
+      };
+      const revokedFor = (time: string) =>
+        db.query('UPDATE api_tokens SET revoked_at = now() - $2::interval WHERE id = $1', [
+          json.data.id,
+          time,
+        ]);
+      await revokedFor('29 days 23 hours');
+      expect(await listed()).toBe(true);
+      await revokedFor('30 days 1 hour');
+      expect(await listed()).toBe(false);
+    });
+
     it('belong to their owner: another account neither sees nor revokes them', async () => {
       const bob = await makeUser('bob', { role: 'admin', allSites: true });
       const { json } = await ask('POST', '/api/tokens', admin, { json: { name: 'mine' } });

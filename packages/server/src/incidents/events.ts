@@ -151,25 +151,26 @@ const stamp = (p: Parameters, ms: number): string => `${p.add(new Date(ms).toISO
  * Pages found by adding up the tally: whole buckets (hours of all sites, or days of one) come from the tally, the two
  * ends of a span are counted. What comes before a page is never walked over, only added up, and a page reads no
  * buckets but its own. In the order of severities these are added up first, and only those that the page lies in are
- * looked at by bucket.
+ * walked by bucket.
  */
 function byTally(p: Parameters, query: EventQuery, scope: Scope, order: readonly OrderBy[]): string {
   const bySeverity = order[0]?.by === 'e.severity';
   const offset = offsetOf(query);
   const reach = offset + query.pageSize;
-  const { cells, where } = cellsOf(p, query, scope);
+  const { cells, where } = cellsOf(p, query, scope, bySeverity);
   const direction = (by: string) => (order.find((each) => each.by === by)?.descending ? 'DESC' : 'ASC');
   const walk = `sum(n) OVER (ORDER BY first ${direction('e.timestamp')})`;
   const found = bySeverity
-    ? `levels AS MATERIALIZED (SELECT severity, sum(n)::int8 AS n FROM (${cells('severity')}) c GROUP BY severity),
+    ? `cells AS MATERIALIZED (${cells}),
+      levels AS MATERIALIZED (SELECT severity, sum(n)::int8 AS n FROM cells GROUP BY severity),
       total AS MATERIALIZED (SELECT coalesce(sum(n), 0)::int8 AS n FROM levels),
       level AS MATERIALIZED (SELECT * FROM (
         SELECT severity, n, (sum(n) OVER (ORDER BY severity ${direction('e.severity')}))::int8 - n AS before FROM levels) l
         WHERE before < ${reach} AND before + n > ${offset}),
       walk AS (SELECT c.*, level.before + (sum(c.n) OVER (
           PARTITION BY severity ORDER BY c.first ${direction('e.timestamp')}))::int8 - c.n AS before
-        FROM (${cells('both', 'ARRAY(SELECT severity FROM level)')}) c JOIN level USING (severity))`
-    : `cells AS MATERIALIZED (${cells('bucket')}),
+        FROM cells c JOIN level USING (severity))`
+    : `cells AS MATERIALIZED (${cells}),
       total AS MATERIALIZED (SELECT coalesce(sum(n), 0)::int8 AS n FROM cells),
       walk AS (SELECT cells.*, (${walk})::int8 - n AS before FROM cells)`;
   return `${found},
@@ -185,12 +186,13 @@ function byTally(p: Parameters, query: EventQuery, scope: Scope, order: readonly
 }
 
 /**
- * How many events there are per bucket, per severity or per both, as a query: `first`, `end`, `severity` and `n`, as
- * far as they are asked for. `where` is the condition over `events e`, without its time.
+ * How many events there are per bucket, and per severity where it is asked for, as a query of `first`, `end`, `severity`
+ * and `n`. `where` is the condition over `events e`, without its time.
  */
-function cellsOf(p: Parameters, query: EventQuery, scope: Scope) {
+function cellsOf(p: Parameters, query: EventQuery, scope: Scope, bySeverity: boolean) {
   const width = scope === null ? 3_600_000 : 86_400_000;
   const { whole, ends } = cut(spanOf(query), width);
+  const severity = bySeverity ? ', severity' : '';
   // Without a whole bucket nothing of the tally is asked, and a parameter that nothing uses is an error.
   const tallied =
     whole &&
@@ -201,31 +203,21 @@ function cellsOf(p: Parameters, query: EventQuery, scope: Scope) {
       ...(whole.end === undefined ? [] : [`t.bucket < ${stamp(p, whole.end)}`]),
     ].join(' AND ');
   const where = [inScope(p, 'e.site_id', scope), ...plain(p, 'e', query)].join(' AND ');
-  const spans = ends.map(({ first, end }) => [stamp(p, first), stamp(p, end)] as const);
-
-  const cells = (by: 'bucket' | 'severity' | 'both', severities?: string): string => {
-    const bucket = by === 'severity' ? [] : ['t.bucket'];
-    const severity = by === 'bucket' ? [] : ['severity'];
-    const only = (column: string) => (severities === undefined ? '' : `AND ${column} = ANY(${severities})`);
-    const columns = (first: string, end: string) =>
-      [...(by === 'severity' ? [] : [`${first} AS first, ${end} AS "end"`]), ...severity].join(', ');
-    const parts = [
-      ...(tallied === null
-        ? []
-        : [
-            `SELECT ${columns('t.bucket', `t.bucket + interval '${width / 1000} seconds'`)}, sum(t.n)::int8 AS n
-             FROM event_tally t WHERE ${tallied} ${only('t.severity')}
-             GROUP BY ${[...bucket, ...severity].join(', ')} HAVING sum(t.n) > 0`,
-          ]),
-      ...spans.map(
-        ([first, end]) => `SELECT ${columns(first, end)}, count(*) AS n FROM events e
-           WHERE e.timestamp >= ${first} AND e.timestamp < ${end} AND ${where} ${only('e.severity')}
-           ${by === 'bucket' ? '' : 'GROUP BY severity'} HAVING count(*) > 0`,
-      ),
-    ];
-    return parts.join(' UNION ALL ');
-  };
-  return { cells, where };
+  const parts = [
+    ...(tallied === null
+      ? []
+      : [
+          `SELECT t.bucket AS first, t.bucket + interval '${width / 1000} seconds' AS "end"${severity}, sum(t.n)::int8 AS n
+           FROM event_tally t WHERE ${tallied} GROUP BY t.bucket${severity} HAVING sum(t.n) > 0`,
+        ]),
+    ...ends.map((span) => {
+      const [first, end] = [stamp(p, span.first), stamp(p, span.end)];
+      return `SELECT ${first} AS first, ${end} AS "end"${severity}, count(*) AS n FROM events e
+         WHERE e.timestamp >= ${first} AND e.timestamp < ${end} AND ${where}
+         ${bySeverity ? 'GROUP BY severity' : ''} HAVING count(*) > 0`;
+    }),
+  ];
+  return { cells: parts.join(' UNION ALL '), where };
 }
 
 interface Span {
