@@ -15,6 +15,7 @@ interface Described {
   responses: Record<string, { content?: Record<string, { example?: unknown }>; $ref?: string }>;
 }
 const document = openApiDocument(table, '1.2.3') as unknown as {
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Described>>;
   components: { schemas: Record<string, unknown>; responses: Record<string, unknown> };
 };
@@ -49,6 +50,10 @@ describe('the OpenAPI document', () => {
       ),
     );
     expect(stable.sort()).toEqual(STABLE);
+  });
+
+  it('says of each group what it is about, in more than its name', () => {
+    for (const { name, description } of document.tags) expect(description, name).not.toBe(name);
   });
 
   it('names each operation once, and every $ref leads somewhere', () => {
