@@ -30,11 +30,31 @@ export function addressCount(p: Parameters, filter: DeviceFilter, scope: Scope):
   return `SELECT count(*) FROM devices d WHERE ${conditionOf(p, filter, scope)}`;
 }
 
+/** The same per site, for an address filter alone, where a further condition on `device_addresses a` holds. */
+export const addressCountBySite = (
+  p: Parameters,
+  { Address = '' }: DeviceFilter,
+  scope: Scope,
+  and: string,
+) =>
+  `SELECT claimed.site_id, count(*) AS n FROM (
+     SELECT DISTINCT a.site_id, a.device_id ${claims(p, Address, scope)} AND ${and}) AS claimed GROUP BY claimed.site_id`;
+
+/** Addresses above which a network takes long to count. */
+const LARGE_NETWORK = 4096;
+export function isLarge(text: string): boolean {
+  const cidr = text.includes('/') ? parseCidr(text) : null;
+  return cidr?.ok === true && cidr.value.range.size > BigInt(LARGE_NETWORK);
+}
+
 /** How many devices match, as a query. */
 export function counted(p: Parameters, filter: DeviceFilter, scope: Scope): string {
-  if (!isSearch(filter) && filter.Address === undefined) return tallied(p, filter, scope);
+  if (isTallied(filter)) return tallied(p, filter, scope);
   return `SELECT count(*) FROM devices d WHERE ${conditionOf(p, filter, scope)}`;
 }
+
+/** Whether the tally has the exact number. */
+export const isTallied = (filter: DeviceFilter): boolean => !isSearch(filter) && filter.Address === undefined;
 
 export const isSearch = (filter: DeviceFilter): boolean => searched(filter.search) !== null;
 

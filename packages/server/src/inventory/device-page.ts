@@ -1,6 +1,6 @@
 /**
  * How the page and the exact number of a device list are found: as SQL for the common table expressions `total` (one
- * row, `n`) and `keys` (`site_id`, `id`). Which way is cheap depends on the filters; the caller does not see it.
+ * row: `n`, and `counted` where the number is to be remembered) and `keys` (`site_id`, `id`). Which way is cheap depends on the filters; the caller does not see it.
  */
 import type { DeviceFilter } from '@rollcall/shared/api/inventory';
 import {
@@ -14,27 +14,29 @@ import {
   type Scope,
   TOTAL,
 } from '../kernel/list.ts';
-import { addressCount, conditionOf, isSearch, tallied, withoutClass } from './device-filter.ts';
+import {
+  addressCount,
+  addressCountBySite,
+  conditionOf,
+  isLarge,
+  isSearch,
+  tallied,
+  withoutClass,
+} from './device-filter.ts';
+import { type Counted, rememberedCount } from './remembered.ts';
 
 interface Question {
   filter: DeviceFilter;
   scope: Scope;
   order: readonly OrderBy[];
   request: PageRequest;
+  /** What is remembered of its number; undefined where nothing is to be. */
+  known?: Counted | undefined;
 }
 
 export function devicePage(p: Parameters, question: Question): string {
   const { filter } = question;
-  if (isSearch(filter) || filter.collector !== undefined)
-    return findGuessed(
-      {
-        table: tableFor(question.order),
-        as: 'd',
-        where: conditionOf(p, filter, question.scope),
-        order: question.order,
-      },
-      question.request,
-    );
+  if (isSearch(filter) || filter.collector !== undefined) return byGuess(p, question);
   if (filter.Address !== undefined) return byAddress(p, question);
   return byTally(p, question);
 }
@@ -47,7 +49,40 @@ export const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
 const tableFor = (order: readonly OrderBy[]): string =>
   order.some(({ by }) => by === 'd.last_seen') ? SEEN_DEVICES : 'devices';
 
+/**
+ * Under which the number is remembered once it was counted; null: it is not. A search or a large network alone: with
+ * further filters it would depend on more than `device_revision` watches.
+ */
+export function questionOf({ monitor, class: classes, collector, ...rest }: DeviceFilter): string | null {
+  if (monitor !== undefined || classes !== undefined || collector !== undefined) return null;
+  const { search, Address } = rest;
+  if (isSearch(rest)) return JSON.stringify({ search, Address });
+  return Address !== undefined && isLarge(Address) ? JSON.stringify({ Address }) : null;
+}
+
 const KEYS = 'd.site_id, d.id';
+
+/** How many match is not known: what the planner would guess of a text or a collector is often far off. */
+function byGuess(p: Parameters, { filter, scope, order, request, known }: Question): string {
+  const where = conditionOf(p, filter, scope);
+  const found = { table: tableFor(order), as: 'd', where, order };
+  if (known === undefined) return findGuessed(found, request);
+  const { before, after } = rememberedCount(p, {
+    known,
+    scope,
+    column: 'd.site_id',
+    count: (and) =>
+      `SELECT d.site_id, count(*) AS n FROM devices d WHERE ${where} AND ${and} GROUP BY d.site_id`,
+  });
+  const counting = {
+    before,
+    least: 'SELECT coalesce(sum(n), 0) FROM known',
+    found: after,
+    n: '(SELECT n FROM remembered)',
+    also: ', (SELECT counted FROM remembered) AS counted',
+  };
+  return findGuessed({ ...found, counting }, request);
+}
 
 /** The tally knows the number, an index has the order. */
 function byTally(p: Parameters, { filter, scope, order, request }: Question): string {
@@ -71,8 +106,24 @@ function byTally(p: Parameters, { filter, scope, order, request }: Question): st
 }
 
 /** Addresses are counted in their own index; of the page the planner knows how many it will find. */
-function byAddress(p: Parameters, { filter, scope, order, request }: Question): string {
+function byAddress(p: Parameters, { filter, scope, order, request, known }: Question): string {
   const page = { keys: KEYS, from: `${tableFor(order)} d`, where: conditionOf(p, filter, scope), order };
-  return `total AS MATERIALIZED (SELECT (${addressCount(p, filter, scope)}) AS n),
+  const total = known
+    ? remembered(p, { filter, scope, known })
+    : `total AS MATERIALIZED (SELECT (${addressCount(p, filter, scope)}) AS n)`;
+  return `${total},
     keys AS MATERIALIZED (${pageKeys(page, request, TOTAL)})`;
+}
+
+function remembered(
+  p: Parameters,
+  { filter, scope, known }: Pick<Question, 'filter' | 'scope'> & { known: Counted },
+) {
+  const { before, after } = rememberedCount(p, {
+    known,
+    scope,
+    column: 'a.site_id',
+    count: (and) => addressCountBySite(p, filter, scope, and),
+  });
+  return `${before}, ${after('true')}, total AS MATERIALIZED (SELECT n, counted FROM remembered)`;
 }

@@ -1,18 +1,11 @@
 /** The device list and one device, each as one statement. */
 import type { DEVICE_SORTS, Device, DeviceDetail, DeviceQuery } from '@rollcall/shared/api/inventory';
 import { deviceClass, deviceStatus } from '@rollcall/shared/model';
-import {
-  inScope,
-  orderOf,
-  orderSql,
-  type Page,
-  Parameters,
-  readPage,
-  type Scope,
-  seconds,
-} from '../kernel/list.ts';
+import { FEW, inScope, orderOf, orderSql, type Page, Parameters, type Scope, seconds } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { devicePage, SEEN_DEVICES } from './device-page.ts';
+import { isTallied } from './device-filter.ts';
+import { devicePage, questionOf, SEEN_DEVICES } from './device-page.ts';
+import type { Counted, Remembered } from './remembered.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -92,33 +85,45 @@ function toDevice(row: DeviceRow, now: number): Device {
 /** One page of devices and how many there are on all pages. */
 export async function listDevices(
   sql: Sql,
+  remembered: Remembered,
   query: DeviceQuery,
-  scope: Scope,
-  now: number,
+  { scope, now }: { scope: Scope; now: number },
 ): Promise<Page<Device>> {
   const p = new Parameters();
   const { sort = 'name', page, pageSize, site: _, monitor, ...filter } = query;
   const flag = monitor === undefined ? {} : { monitor: monitor === 1 ? (1 as const) : (0 as const) };
   const order = orderOf(ORDERS, sort);
-  const found = devicePage(p, { filter: { ...filter, ...flag }, scope, order, request: { page, pageSize } });
-  const { rows, totalCount } = await readPage<DeviceRow>(
-    sql,
+  const filters = { ...filter, ...flag };
+  const question = questionOf(filters);
+  const known = question === null ? undefined : remembered.get(question);
+  const found = devicePage(p, {
+    filter: filters,
+    scope,
+    order,
+    request: { page, pageSize },
+    known,
+  });
+  // On one row only: it may be long.
+  const counted = known === undefined ? 'NULL' : 'CASE WHEN row_number() OVER () = 1 THEN total.counted END';
+  const rows = await sql.query<DeviceRow & { total: number; counted: Counted | null }>(
     `WITH ${found}
-     SELECT total.n AS total, ${COLUMNS}
+     SELECT total.n AS total, ${counted} AS counted, ${COLUMNS}
      FROM total LEFT JOIN (keys k
        JOIN ${SEEN_DEVICES} d ON d.site_id = k.site_id AND d.id = k.id
        JOIN sites s ON s.id = d.site_id
        LEFT JOIN collectors c ON c.id = d.collector_id) ON true
      ORDER BY ${orderSql(order)}`,
-    p,
+    p.values,
+    page === 1 && filters.collector === undefined && isTallied(filters) ? 'kept' : undefined,
   );
-  return { rows: rows.map((row) => withoutTotal(row, now)), totalCount };
+  const totalCount = rows[0]?.total ?? 0;
+  const fresh = rows.find((row) => row.counted !== null)?.counted ?? [];
+  if (question !== null && totalCount > FEW) remembered.put(question, fresh);
+  const devices = rows
+    .filter(({ id }) => id !== null)
+    .map(({ total: _t, counted: _c, ...row }) => toDevice(row, now));
+  return { rows: devices, totalCount };
 }
-
-const withoutTotal = (row: DeviceRow & { total?: number }, now: number): Device => {
-  const { total: _, ...device } = row;
-  return toDevice(device, now);
-};
 
 const epoch = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;
 
@@ -165,6 +170,7 @@ export async function readDevice(
      FROM ${SEEN_DEVICES} d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id
      WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,
+    'kept',
   );
   if (!row) return null;
   const { neighbours, entities, openCases, ...device } = row;

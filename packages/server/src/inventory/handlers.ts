@@ -8,6 +8,7 @@ import { listDevices, readDevice } from './devices.ts';
 import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
 import { listInterfaces } from './interfaces.ts';
+import { Remembered } from './remembered.ts';
 import { readTopology } from './topology.ts';
 
 /** What people decide about identity; ingest carries it out. Every id was checked to be in the caller's scope. */
@@ -45,6 +46,7 @@ type Ids =
   | 'topology.get';
 
 export function inventoryHandlers({ db, clock, identity, events }: InventoryDeps): Handlers<Ids> {
+  const remembered = new Remembered();
   const read = async (id: string, scope: Scope) => {
     const device = await readDevice(db, id, scope, clock.now());
     if (!device) throw notFound('device');
@@ -59,7 +61,10 @@ export function inventoryHandlers({ db, clock, identity, events }: InventoryDeps
   };
   return {
     'devices.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listDevices(db, query, scopeOf(actor, query.site), clock.now());
+      const { rows, totalCount } = await listDevices(db, remembered, query, {
+        scope: scopeOf(actor, query.site),
+        now: clock.now(),
+      });
       return { data: rows, totalCount };
     },
     'devices.get': async ({ params, actor }) => ({ data: await read(params.id, scopeOf(actor)) }),

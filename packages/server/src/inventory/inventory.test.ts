@@ -585,4 +585,58 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
       expect(ids).toEqual(truth?.ids ?? []);
     }
   });
+
+  it('remembers what took long to count, and counts anew where something changed', async () => {
+    const ask = asCaller(
+      inventoryHandlers({
+        db,
+        clock,
+        identity: { merge: unused, split: unused, reclassify: unused },
+        events: { unwatched: unused, forgotten: unused },
+      }),
+      caller(),
+    );
+    const questions: [Record<string, string>, string][] = [
+      [{ search: 'software' }, `search_text LIKE '%software%'`],
+      [
+        { Address: '10.0.0.0/8' },
+        `id IN (SELECT device_id FROM device_addresses WHERE address <<= '10.0.0.0/8')`,
+      ],
+    ];
+    const told = async () => {
+      const answers = await Promise.all(questions.map(([query]) => ask('devices.list', { query })));
+      return answers.map(({ totalCount }) => totalCount);
+    };
+    const counted = async () => {
+      const columns = questions.map(([, where], i) => `count(*) FILTER (WHERE ${where}) AS n${i}`);
+      const [row] = await db.query(`SELECT ${columns.join(', ')} FROM devices`);
+      return Object.values(row as object);
+    };
+    const [first, second] = [fleetId('device', 1), fleetId('device', 2)];
+    const before = await told();
+    expect(before).toEqual(await counted());
+
+    await db.query(`UPDATE devices SET search_text = 'other' WHERE id = $1`, [first]);
+    expect(await told()).toEqual(await counted());
+    await db.query('DELETE FROM device_addresses WHERE device_id = $1', [first]);
+    expect(await told()).toEqual(await counted());
+    await db.query(
+      `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
+       SELECT site_id, id, '10.200.0.1', 'table', now(), now() FROM devices WHERE id = $1`,
+      [first],
+    );
+    await foldTallies(db);
+    expect(await told()).toEqual([Number(before[0]) - 1, before[1]]);
+    await db.query('DELETE FROM devices WHERE id = $1', [second]);
+    expect(await told()).toEqual(await counted());
+
+    // What no trigger tells of is not seen: the number is remembered, not counted.
+    const remembered = await told();
+    await db.query('ALTER TABLE devices DISABLE TRIGGER USER');
+    await db.query('ALTER TABLE device_addresses DISABLE TRIGGER USER');
+    await db.query('DELETE FROM devices WHERE id = $1', [fleetId('device', 3)]);
+    await db.query('ALTER TABLE devices ENABLE TRIGGER USER');
+    await db.query('ALTER TABLE device_addresses ENABLE TRIGGER USER');
+    expect(await told()).toEqual(remembered);
+  });
 });

@@ -124,7 +124,7 @@ const foundColumns = (as: string, order: readonly OrderBy[]): string =>
   [...new Set([`${as}.site_id`, `${as}.id`, ...order.map(({ by }) => by)])].join(', ');
 
 /** Up to this many matches are found all. */
-const FEW = 5_000;
+export const FEW = 5_000;
 
 interface Guessed {
   table: string;
@@ -132,10 +132,10 @@ interface Guessed {
   where: string;
   order: readonly OrderBy[];
   /**
-   * How many matches are counted, where that is not plain: common table expressions that count where `many` is true, and
-   * the columns of `total`.
+   * How many matches are counted, where that is not plain: what is known before, as common table expressions and a query
+   * of a number that there are at least; then what counts where `many` is true, and the columns of `total`.
    */
-  counting?: (many: string) => { found: string; n: string; also: string };
+  counting?: { before: string; least: string; found: (many: string) => string; n: string; also: string };
 }
 
 /**
@@ -147,18 +147,17 @@ interface Guessed {
 export function findGuessed({ table, as, where, order, counting }: Guessed, request: PageRequest): string {
   const keys = `${as}.site_id, ${as}.id`;
   const many = '(SELECT yes FROM many)';
-  const { found, n, also } = counting?.(many) ?? {
-    found: '',
-    n: `(SELECT count(*) FROM ${table} ${as} WHERE ${where})`,
-    also: '',
-  };
+  const n = counting?.n ?? `(SELECT count(*) FROM ${table} ${as} WHERE ${where})`;
+  const least = counting ? `(${counting.least}) > ${FEW}` : 'false';
   const few = `SELECT ${keys} FROM few ${as} WHERE NOT ${many}
     ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
   const page = { keys, from: `${table} ${as}`, where: `${many} AND ${where}`, order };
-  return `few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as} WHERE ${where} LIMIT ${FEW + 1}),
-    many AS MATERIALIZED (SELECT count(*) > ${FEW} AS yes FROM few),
-    ${found && `${found},`}
-    total AS MATERIALIZED (SELECT CASE WHEN ${many} THEN ${n} ELSE (SELECT count(*) FROM few) END AS n${also}),
+  return `${counting ? `${counting.before},` : ''}
+    few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as}
+      WHERE NOT ${least} AND ${where} LIMIT ${FEW + 1}),
+    many AS MATERIALIZED (SELECT ${least} OR (SELECT count(*) FROM few) > ${FEW} AS yes),
+    ${counting ? `${counting.found(many)},` : ''}
+    total AS MATERIALIZED (SELECT CASE WHEN ${many} THEN ${n} ELSE (SELECT count(*) FROM few) END AS n${counting?.also ?? ''}),
     keys AS MATERIALIZED (SELECT * FROM ((${few}) UNION ALL (${pageKeys(page, request, TOTAL)})) AS found
       LIMIT ${request.pageSize})`;
 }
