@@ -56,7 +56,14 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     main: driverPool(main),
     ingest: inTurn(driverPool(ingest), INGEST_CONNECTIONS),
     script: async (text) => {
-      await main.query(text);
+      const client = await main.connect();
+      try {
+        // A migration of a table of millions of rows takes as long as it takes.
+        await client.query('SET statement_timeout = 0');
+        await client.query(text);
+      } finally {
+        client.release(true);
+      }
     },
     exclusively: async (key, work) => {
       const client = await main.connect();

@@ -131,6 +131,13 @@ describe.each(databases())('the database on %s', (_name, open) => {
     await expect(migrate(db, all)).rejects.toThrow(/newer version/);
   });
 
+  it('gives a migration as long as it takes', async () => {
+    const db = await open();
+    await db.script(`DO $$ BEGIN
+      IF current_setting('statement_timeout') <> '0' THEN RAISE EXCEPTION 'it has %', current_setting('statement_timeout'); END IF;
+    END $$`);
+  });
+
   it('case 47: leaves nothing of a migration that fails', async () => {
     const db = await open();
     await db.query('DELETE FROM _prisma_migrations');
