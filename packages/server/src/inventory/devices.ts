@@ -1,7 +1,16 @@
 /** The device list and one device, each as one statement. */
 import type { DEVICE_SORTS, Device, DeviceDetail, DeviceQuery } from '@rollcall/shared/api/inventory';
 import { deviceClass, deviceStatus } from '@rollcall/shared/model';
-import { FEW, inScope, orderOf, orderSql, type Page, Parameters, type Scope, seconds } from '../kernel/list.ts';
+import {
+  FEW,
+  inScope,
+  orderOf,
+  orderSql,
+  type Page,
+  Parameters,
+  type Scope,
+  seconds,
+} from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { isTallied } from './device-filter.ts';
 import { devicePage, questionOf, SEEN_DEVICES } from './device-page.ts';
