@@ -1,4 +1,4 @@
-/** Hardware addresses of hosts on our own links, from the kernel's ARP table (proc(5), /proc/net/arp; IPv4 only). */
+/** Hardware addresses of hosts on our own links, from the kernel's ARP table (proc(5), /proc/self/net/arp; IPv4 only). */
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@rollcall/shared/clock';
 
@@ -11,7 +11,8 @@ export class OnLink {
   #table = new Map<string, string>();
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock, file = '/proc/net/arp') {
+  // Not /proc/net, which a unit with ProcSubset=pid has not.
+  constructor(clock: Clock, file = '/proc/self/net/arp') {
     this.#clock = clock;
     this.#file = file;
   }
