@@ -100,10 +100,13 @@ try {
   await step('hosts boot', async () => {
     if (!existsSync(join(process.env.HOSTS_DIR, 'base/usr/sbin/snmpd')))
       await hosts('base', 'postgresql', 'snmpd');
-    for (const host of [server, ...collectors, agent]) {
+    // The first one makes the bridge that all hang on.
+    await server.up();
+    const boot = async (host) => {
       await host.up();
-      if (host !== server) await host.sh('systemctl -q disable --now postgresql 2>/dev/null || true');
-    }
+      await host.sh('systemctl -q disable --now postgresql 2>/dev/null || true');
+    };
+    await Promise.all([...collectors, agent].map(boot));
     await agent.sh(
       "printf 'agentaddress udp:161\\nrocommunity public\\nsysName story-agent\\n' >/etc/snmp/snmpd.conf; systemctl enable -q --now snmpd; systemctl restart snmpd",
     );
@@ -157,13 +160,14 @@ try {
     for (const name of ['north', 'south']) await api('POST', '/api/sites', { name, networks: [] });
     const sites = (await api('GET', '/api/sites')).data;
     await api('POST', '/api/credentials', { name: 'read-only', version: 'v2c', community: 'public' });
-    for (const host of collectors) {
+    const add = async (host) => {
       const site = sites.find(({ name }) => host.name.includes(name));
       const { install } = await api('POST', '/api/collectors/join-tokens', { siteId: site.id });
       expect(install.includes("--pinnedpubkey 'sha256//"), `a line that knows the server: ${install}`);
       const said = await host.sh(install);
       expect(said.includes('The service runs'), said);
-    }
+    };
+    await Promise.all(collectors.map(add));
     await allOnline(3);
     expect(
       (await list()).every(({ software }) => software === `rollcall-collector ${BEFORE}`),
@@ -232,7 +236,7 @@ try {
       'collectors of the version before',
     );
     await ended(await scan('north'));
-    for (const host of collectors) await host.install(deb('collector', NOW));
+    await Promise.all(collectors.map((host) => host.install(deb('collector', NOW))));
     await until(
       60,
       'three collectors of this version',
@@ -272,6 +276,30 @@ try {
     expect(/port .*a Rollcall server answers there/.test(said), `that the server runs in:\n${said}`);
     console.log(indent(said));
     console.log(indent(await north.sh('rollcall-collector doctor')));
+  });
+
+  await step('a backup comes back, the key of the secrets changes, collectors go on', async () => {
+    await server.sh('rollcall-server backup >/root/rollcall.backup; test -s /root/rollcall.backup');
+    const refused = await server.fails('rollcall-server restore --replace </root/rollcall.backup');
+    expect(/the server runs: stop it first/.test(refused), refused);
+    await api('POST', '/api/sites', { name: 'after the backup', networks: [] });
+    const said = await server.sh(
+      'systemctl stop rollcall-server; rollcall-server restore --replace </root/rollcall.backup 2>&1; rollcall-server rotate-key 2>&1; systemctl start rollcall-server',
+    );
+    expect(/rows of \d+ tables, of version/.test(said), said);
+    expect(/1 secrets are sealed with a new key/.test(said), said);
+    await allOnline(2);
+    expect(
+      !(await api('GET', '/api/sites')).data.some(({ name }) => name === 'after the backup'),
+      'the state of then',
+    );
+    // The credential still opens: the agent answers to it.
+    expect((await ended(await scan('north'))).status === 'completed', 'a completed scan');
+    await nothingLost(known);
+    const key = await server.sh(
+      'stat -c "%a %U" /etc/rollcall/credential.keys; wc -l </etc/rollcall/credential.keys',
+    );
+    expect(/^600 root\n1\n/.test(key), key);
   });
 
   await step('removal keeps, purge takes away', async () => {

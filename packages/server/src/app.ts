@@ -36,6 +36,7 @@ import { openLog } from './kernel/log.ts';
 import { openMetrics } from './kernel/metrics.ts';
 import { peerAddress } from './kernel/peer.ts';
 import { takePulse } from './kernel/pulse.ts';
+import { reseal } from './kernel/reseal.ts';
 import { foldTallies } from './kernel/tally.ts';
 import { webFiles } from './kernel/web.ts';
 import { openLive } from './live/live.ts';
@@ -216,6 +217,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       ...(existsSync(join(WEB, 'index.html')) ? { web: webFiles(WEB) } : {}),
     });
 
+    await reseal(db, keyring, log);
     stops.push(await rules.start());
     stops.push(await linker.start());
     stops.push(await scans.start());

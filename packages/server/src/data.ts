@@ -17,12 +17,13 @@ export interface Data {
 }
 
 /**
- * Takes the data folder, opens the database and brings its schema up to date. The embedded database belongs to one
+ * Takes the data folder, opens the database and brings its schema up to date, or leaves it `asItIs`. The embedded database belongs to one
  * process; a PostgreSQL may be shared. Throws a StartError whose message is one line that says what to do.
  */
 export async function openData(
   { dataFolder, databaseUrl }: Pick<Config, 'dataFolder' | 'databaseUrl'>,
   log: Logger,
+  asItIs = false,
 ): Promise<Data> {
   const release = await takeFolder(dataFolder, databaseUrl === undefined);
   try {
@@ -34,7 +35,7 @@ export async function openData(
       await release();
     };
     try {
-      return { db, applied: await migrate(db), close };
+      return { db, applied: asItIs ? [] : await migrate(db), close };
     } catch (error) {
       await close();
       throw error;

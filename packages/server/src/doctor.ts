@@ -172,7 +172,7 @@ async function port({ host, port: number, tls: secure }: Config): Promise<Result
 }
 
 /** Whether a Rollcall server answers there: asked on this machine, where its certificate has another name. */
-async function answersLive(host: string, port: number, secure: boolean): Promise<boolean> {
+export async function answersLive(host: string, port: number, secure: boolean): Promise<boolean> {
   const hostname = host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host;
   const options = { hostname, port, path: '/api/health/live', signal: AbortSignal.timeout(2_000) };
   try {

@@ -13,6 +13,7 @@ process.exitCode = await run(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,
   stdout: (text) => process.stdout.write(text),
+  output: process.stdout,
   stderr: (text) => process.stderr.write(text),
   ended,
   onReload: (reload) => {

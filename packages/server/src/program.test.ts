@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFolder } from '@rollcall/shared/lock';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -33,6 +33,7 @@ async function command(
     stdout: (text) => {
       out += text;
     },
+    output: new PassThrough(),
     stderr: (text) => {
       err += text;
     },
@@ -81,6 +82,38 @@ describe('the command line', () => {
       1,
       'rollcall-server: the password must have 8 to 128 characters, on the first line of standard input\n',
     ]);
+  }, 120_000);
+
+  it('backs up to a file for its owner alone, and restores into an empty database only', async () => {
+    const [here, there] = [
+      { ROLLCALL_DATA: folder(), PORT: '0' },
+      { ROLLCALL_DATA: folder(), PORT: '0' },
+    ];
+    await command('user add anna --role admin', here);
+    const file = join(folder(), 'rollcall.backup');
+    const made = await command(`backup ${file}`, here);
+    expect([made.code, made.err]).toEqual([
+      0,
+      expect.stringMatching(/^rollcall-server: \d+ rows of \d+ tables in .*backup\n$/),
+    ]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await command(`restore ${file}`, there)).toMatchObject({ code: 0 });
+    expect((await command('user list', there)).out).toContain('anna');
+    expect(await command(`restore ${file}`, there)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('add --replace'),
+    });
+    expect(await command(`restore ${file} --replace`, there)).toMatchObject({ code: 0 });
+    expect(await command('restore /nowhere', there)).toMatchObject({
+      code: 1,
+      err: 'rollcall-server: there is no file /nowhere\n',
+    });
+    expect(await command('backup /nowhere/x', here)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^rollcall-server: cannot write \/nowhere\/x.new \(ENOENT\): name another file\n$/,
+      ),
+    });
   }, 120_000);
 
   it('says what is wrong with what was typed, and ends with 2', async () => {

@@ -1,7 +1,7 @@
 /** The command line. Everything that can go wrong ends in one line on stderr that says what to do. */
 import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { PASSWORD_LEAST, PASSWORD_MOST } from '@rollcall/shared/api/accounts';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { ROLES, type Role } from '@rollcall/shared/model';
@@ -24,11 +24,14 @@ import type { Database } from './kernel/db.ts';
 import { openLog, openServiceLog } from './kernel/log.ts';
 import { Problem } from './kernel/problem.ts';
 import { version } from './kernel/version.ts';
+import { addSafetyCommands } from './program-safety.ts';
 
 export interface Surroundings {
   env: Environment;
   stdin: Readable;
   stdout: (text: string) => void;
+  /** Standard output for what is no text. */
+  output: Writable;
   stderr: (text: string) => void;
   /** Resolves when the process is asked to end. */
   ended: Promise<unknown>;
@@ -64,9 +67,12 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       { logLevel: settings.logLevel === 'info' ? 'error' : settings.logLevel },
       { destination: { write: stderr } },
     );
-  const withDatabase = async <T>(work: (db: Database, applied: string[]) => Promise<T>): Promise<T> => {
+  const withDatabase = async <T>(
+    work: (db: Database, applied: string[]) => Promise<T>,
+    asItIs = false,
+  ): Promise<T> => {
     const settings = await config();
-    const data = await openData(settings, quiet(settings));
+    const data = await openData(settings, quiet(settings), asItIs);
     try {
       return await work(data.db, data.applied);
     } finally {
@@ -159,6 +165,8 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       }),
     );
 
+  const errors = openLog({ logLevel: 'error' }, { destination: { write: stderr } });
+  addSafetyCommands(root, { ...around, withDatabase, config, clock, log: errors });
   addUserCommands(root, { withDatabase, answer, around });
   addTokenCommands(root, { withDatabase, answer, clock });
   addJoinTokenCommands(root, { withDatabase, answer, clock, config });

@@ -4,7 +4,7 @@
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { hostname, networkInterfaces } from 'node:os';
+import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
@@ -91,10 +91,18 @@ export const certificatesIn = (file: string): X509Certificate[] =>
     (pem) => new X509Certificate(pem),
   );
 
+function interfaceAddresses(): NetworkInterfaceInfo[] {
+  try {
+    return Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  } catch {
+    // A sandbox without netlink sockets; its names are left.
+    return [];
+  }
+}
+
 /** Every name and address that this host is known by, without those that mean nothing elsewhere; sorted. */
 export function ownNames(more: readonly string[], publicUrl: string | undefined): string[] {
-  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const far = addresses
+  const far = interfaceAddresses()
     .filter(({ internal, scopeid }) => !internal && !scopeid)
     .map(({ address }) => address);
   const told = publicUrl === undefined ? [] : [new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')];

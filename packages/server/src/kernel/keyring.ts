@@ -79,8 +79,7 @@ export interface KeySource {
 
 /**
  * Reads the key file, or makes it in the data folder, mode 0600. One base64 key of 32 bytes per line, the newest
- * first; `#` begins a comment. To change the key, put a new line above the others and start again: everything opens as
- * before and is sealed anew with the new one.
+ * first; `#` begins a comment. To change the key: `rotate` (reseal.ts).
  */
 export function openKeyring({ folder, file, credentialsDirectory }: KeySource): Keyring {
   const given = credentialsDirectory === undefined ? undefined : join(credentialsDirectory, FILE);
@@ -95,15 +94,17 @@ export function openKeyring({ folder, file, credentialsDirectory }: KeySource): 
 
 const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false }) !== undefined;
 
-function readKeys(file: string): Buffer[] {
+const readKeys = (file: string): Buffer[] => readKeyLines(file).map((line) => Buffer.from(line, 'base64'));
+
+/** The keys of a file as they stand in it, the newest first, without comments. */
+export function readKeyLines(file: string): string[] {
   const lines = readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.replace(/#.*/, '').trim())
     .filter((line) => line !== '');
-  const keys = lines.map((line) => Buffer.from(line, 'base64'));
-  if (keys.length === 0 || keys.some((key) => key.length !== KEY))
+  if (lines.length === 0 || lines.some((line) => Buffer.from(line, 'base64').length !== KEY))
     throw new Error(`${file} must hold base64 keys of ${KEY} bytes, one per line`);
-  return keys;
+  return lines;
 }
 
 /** Exclusive: of two servers that start at once on one folder, one makes it, the other reads it. */

@@ -49,7 +49,7 @@ export const vault = (keyring: Keyring) => ({
 });
 
 export function createCredentials({ db, log, keyring }: Pick<ScanDeps, 'db' | 'log' | 'keyring'>) {
-  const { open, seal } = vault(keyring);
+  const { open } = vault(keyring);
 
   const wire = (row: Sealed): WireCredential =>
     wireCredential.parse({ id: row.id, version: row.version, ...facts.parse(row.facts), ...open(row) });
@@ -112,30 +112,6 @@ export function createCredentials({ db, log, keyring }: Pick<ScanDeps, 'db' | 'l
       const credentials = await ofSite(job.siteId);
       const ids = credentials.map(({ id }) => id);
       return { credentials, known: await knownAt(job.siteId, job.spans, ids) };
-    },
-
-    /** Seals with the present key what an older one sealed, row by row: may be stopped at any point and run again. */
-    reseal: async (): Promise<number> => {
-      const rows = await db.query<Sealed>(
-        'SELECT id, version, facts, sealed, key_id FROM credentials WHERE key_id <> $1 ORDER BY id',
-        [keyring.keyId],
-      );
-      let resealed = 0;
-      for (const row of rows) {
-        try {
-          const { sealed, keyId, fingerprint } = seal(row.id, open(row));
-          await db.query(
-            `UPDATE credentials SET sealed = $2, key_id = $3, facts = facts || $4::jsonb
-             WHERE id = $1::uuid AND sealed = $5`,
-            [row.id, sealed, keyId, JSON.stringify({ fingerprint }), row.sealed],
-          );
-          resealed += 1;
-        } catch (error) {
-          if (!(error instanceof SealBroken)) throw error;
-          log.error({ credential: row.id, reason: error.message }, 'a credential could not be opened');
-        }
-      }
-      return resealed;
     },
   };
 }

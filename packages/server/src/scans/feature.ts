@@ -49,10 +49,9 @@ export function createScanFeature(deps: ScanDeps) {
       ...schedules.handlers,
       ...credentialHandlers(deps),
     },
-    /** Writes the profiles of the product, seals anew what older keys sealed, and begins the rounds. */
+    /** Writes the profiles of the product and begins the rounds. */
     start: async (): Promise<() => void> => {
       await seedProfiles(db);
-      await credentials.reseal();
       const stops = [
         clock.every(REAP_MS, round('taking back leases', queue.reap)),
         clock.every(SCHEDULE_MS, round('schedules', schedules.runDue)),

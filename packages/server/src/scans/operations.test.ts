@@ -9,6 +9,7 @@ import type { Database } from '../kernel/db.ts';
 import type { Call } from '../kernel/handler.ts';
 import { keyring } from '../kernel/keyring.ts';
 import { nextRun } from '../kernel/recurrence.ts';
+import { reseal } from '../kernel/reseal.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { addCollector, addSite, addUser } from '../testing/rows.ts';
@@ -17,6 +18,8 @@ import { createScanFeature, type ScanFeature } from './feature.ts';
 afterAll(closeDatabases);
 const KEY = Buffer.alloc(32, 7);
 const CANARY = 'canary-9f2c-community';
+
+const log = pino({ level: 'silent' });
 
 describe.each(databases())('scans, profiles, schedules and credentials on %s', (_name, open) => {
   let db: Database;
@@ -493,12 +496,13 @@ describe.each(databases())('scans, profiles, schedules and credentials on %s', (
       const rotated = featureWith([Buffer.alloc(32, 8), KEY]);
       expect(await rotated.credentials.ofSite(siteId, [data.id])).toHaveLength(1);
       const [before] = await db.query<{ n: number }>('SELECT count(*) AS n FROM credentials');
-      expect(await rotated.credentials.reseal()).toBe(before?.n);
-      expect(await rotated.credentials.reseal()).toBe(0);
+      const anew = keyring([Buffer.alloc(32, 8), KEY]);
+      expect(await reseal(db, anew, log)).toBe(before?.n);
+      expect(await reseal(db, anew, log)).toBe(0);
       expect(await featureWith([Buffer.alloc(32, 8)]).credentials.ofSite(siteId, [data.id])).toHaveLength(1);
       // The old key alone opens none of them any more; a damaged row does not stop the others.
       expect(await feature.credentials.ofSite(siteId, [data.id])).toEqual([]);
-      expect(await featureWith([KEY, Buffer.alloc(32, 8)]).credentials.reseal()).toBe(before?.n);
+      expect(await reseal(db, keyring([KEY, Buffer.alloc(32, 8)]), log)).toBe(before?.n);
     });
 
     it('case 148: a row put in place of another opens nothing', async () => {
