@@ -51,13 +51,14 @@ async function emptyDatabase(server: string): Promise<string> {
 export class Installation {
   readonly server: Server;
   readonly folder: string;
-  readonly #token: string;
+  /** The admin's. */
+  readonly token: string;
   readonly #stops: (() => unknown)[] = [];
 
   private constructor(server: Server, folder: string, token: string) {
     this.server = server;
     this.folder = folder;
-    this.#token = token;
+    this.token = token;
   }
 
   /** Starts a server on the embedded database, or on `databaseUrl`; every answer is checked against its schema. */
@@ -93,7 +94,7 @@ export class Installation {
     method: string,
     path: string,
     body?: unknown,
-    token = this.#token,
+    token = this.token,
   ): Promise<Answer<T>> {
     const response = await fetch(this.server.url + path, {
       method,

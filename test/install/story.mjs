@@ -142,7 +142,14 @@ try {
     await server.sh('systemctl is-active rollcall-server');
     const why = await server.sh('journalctl -u rollcall-server -n 5 -o cat --no-pager');
     expect(/server\.yaml:\d+: there is no setting prot; did you mean port\?/.test(why), why);
-    await server.sh('sed -i "/^prot/d" /etc/rollcall/server.yaml; systemctl reload rollcall-server');
+    await server.sh(
+      'sed -i "/^prot/d; s/^#connections: .*/connections: 9000/" /etc/rollcall/server.yaml; systemctl reload rollcall-server',
+    );
+    await until(5, 'the settings to be taken over', async () =>
+      /settings were read again.*connections/.test(
+        await server.sh('journalctl -u rollcall-server -n 5 -o cat --no-pager'),
+      ),
+    );
     token = (await server.sh('rollcall-server token create --user admin')).trim();
     await until(20, 'an answer', () => api('GET', '/api/summary'));
   });
@@ -276,6 +283,30 @@ try {
     expect(/port .*a Rollcall server answers there/.test(said), `that the server runs in:\n${said}`);
     console.log(indent(said));
     console.log(indent(await north.sh('rollcall-collector doctor')));
+  });
+
+  await step('a process that hangs is ended by the watchdog of systemd and comes back', async () => {
+    // The time is cut, the mechanism is as it is installed.
+    const dropIn = '[Service]\nWatchdogSec=3\nTimeoutAbortSec=1\nRestartSec=1\n';
+    const hang = async (host, unit) => {
+      await host.sh(
+        `mkdir -p /run/systemd/system/${unit}.service.d; printf '${dropIn}' >/run/systemd/system/${unit}.service.d/story.conf; systemctl daemon-reload; systemctl restart ${unit}`,
+      );
+      const pid = () => host.sh(`systemctl show -p MainPID --value ${unit}`);
+      const before = await pid();
+      await host.sh(`kill -STOP ${before}`);
+      await until(30, `another ${unit}`, async () => {
+        const now = await pid();
+        return now !== before && now.trim() !== '0' && host.sh(`systemctl is-active ${unit}`);
+      });
+      const journal = await host.sh(`journalctl -u ${unit} -n 40 -o cat --no-pager`);
+      expect(/Watchdog timeout/.test(journal), `the watchdog in:\n${journal}`);
+      await host.sh(
+        `rm -r /run/systemd/system/${unit}.service.d; systemctl daemon-reload; systemctl restart ${unit}`,
+      );
+    };
+    await Promise.all([hang(server, 'rollcall-server'), hang(north, 'rollcall-collector')]);
+    await allOnline(2);
   });
 
   await step('a backup comes back, the key of the secrets changes, collectors go on', async () => {
