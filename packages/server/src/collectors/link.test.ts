@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { CloseCode, type CollectorMessage, PROTOCOL_VERSION } from '@rollcall/shared/protocol';
+import {
+  CloseCode,
+  type CollectorMessage,
+  PROTOCOL_OLDEST,
+  PROTOCOL_VERSION,
+} from '@rollcall/shared/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../kernel/db.ts';
 import type { Call } from '../kernel/handler.ts';
@@ -463,28 +468,36 @@ describe.each(databases())('collectors on %s', (_name, open) => {
   });
 
   describe('work', () => {
-    it('goes from a scan to the collector and back until the scan is complete', async () => {
-      const siteId = await site();
-      const disk = await enrolled(db, siteId);
-      const talk = await connect(disk);
-      const { id } = await scan(siteId, '10.0.0.0/29');
-      const { assignment } = await talk.next('assign');
-      expect(assignment).toMatchObject({
-        fence: 1,
-        spans: [{ first: '10.0.0.1', count: 6 }],
-        credentials: [],
-      });
-      talk.say({ type: 'progress', job: assignment.job, fence: 1, probed: 3, alive: 1, devices: 1 });
-      await expect.poll(async () => (await one.scans.scans.get(db, null, id)).addressesProbed).toBe(3);
-      talk.say(batch(disk, 0, [outcomes(assignment, '_i_s__'), jobEnd(assignment)]));
-      await talk.next('ack');
-      expect(await one.scans.scans.detail(null, id)).toMatchObject({
-        status: 'completed',
-        addressesProbed: 6,
-        hostsAlive: 2,
-        jobs: [{ status: 'done', collectorId: disk.id, progress: 1, attempt: 1 }],
-      });
-    });
+    // The stated window (docs/upgrade.md): every version from the oldest that is spoken to the present one.
+    const spoken = Array.from(
+      { length: PROTOCOL_VERSION - PROTOCOL_OLDEST + 1 },
+      (_, n) => PROTOCOL_OLDEST + n,
+    );
+    it.each(spoken)(
+      'goes to a collector of protocol %i and back until the scan is complete',
+      async (version) => {
+        const siteId = await site();
+        const disk = await enrolled(db, siteId);
+        const talk = await connect(disk, one, { version, oldest: PROTOCOL_OLDEST });
+        const { id } = await scan(siteId, '10.0.0.0/29');
+        const { assignment } = await talk.next('assign');
+        expect(assignment).toMatchObject({
+          fence: 1,
+          spans: [{ first: '10.0.0.1', count: 6 }],
+          credentials: [],
+        });
+        talk.say({ type: 'progress', job: assignment.job, fence: 1, probed: 3, alive: 1, devices: 1 });
+        await expect.poll(async () => (await one.scans.scans.get(db, null, id)).addressesProbed).toBe(3);
+        talk.say(batch(disk, 0, [outcomes(assignment, '_i_s__'), jobEnd(assignment)]));
+        await talk.next('ack');
+        expect(await one.scans.scans.detail(null, id)).toMatchObject({
+          status: 'completed',
+          addressesProbed: 6,
+          hostsAlive: 2,
+          jobs: [{ status: 'done', collectorId: disk.id, progress: 1, attempt: 1 }],
+        });
+      },
+    );
 
     it('says of a scan without a collector that it waits, and for whom', async () => {
       const siteId = await site({ name: `Nowhere ${randomUUID()}` });
