@@ -28,8 +28,8 @@ export async function writeDeb(parts, file) {
 }
 
 /** The files of the package as a tar archive. */
-export async function writeData({ tree, epoch, version, last, control }, file) {
-  writeChangelog({ tree, epoch, version, control });
+export async function writeData({ tree, epoch, version, last, control, maintainer }, file) {
+  writeChangelog({ tree, epoch, version, control, maintainer });
   const archive = pack();
   const out = createWriteStream(file);
   archive.pipe(out);
@@ -48,7 +48,7 @@ export async function writeData({ tree, epoch, version, last, control }, file) {
 }
 
 /** The package's own description and scripts as a tar archive. */
-export async function controlTar({ tree, control, version, architecture, epoch }) {
+export async function controlTar({ tree, control, version, architecture, epoch, maintainer }) {
   const installed = listing(tree).filter(({ type }) => type === 'file');
   const size = installed.reduce(
     (sum, { path }) => sum + Math.ceil(statSync(join(tree, path)).size / 1024),
@@ -56,6 +56,7 @@ export async function controlTar({ tree, control, version, architecture, epoch }
   );
   const text = readFileSync(join(control, 'control'), 'utf8')
     .replace('@VERSION@', version)
+    .replace('@MAINTAINER@', maintainer)
     .replace('@ARCHITECTURE@', architecture)
     .replace('@SIZE@', String(size));
   const sums = installed.map(({ path }) => {
@@ -88,10 +89,9 @@ export async function controlTar({ tree, control, version, architecture, epoch }
 }
 
 /** Debian wants a changelog in its own form; ours is CHANGELOG.md. */
-function writeChangelog({ tree, epoch, version, control }) {
+function writeChangelog({ tree, epoch, version, control, maintainer }) {
   const source = readFileSync(join(control, 'control'), 'utf8');
   const [, name] = /^Package: (.*)$/m.exec(source) ?? [];
-  const [, maintainer] = /^Maintainer: (.*)$/m.exec(source) ?? [];
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
   writeFileSync(
     join(tree, 'usr/share/doc', name, 'changelog.gz'),

@@ -16,7 +16,8 @@ const HELP = `npm run package [-- OPTIONS]: builds the Debian packages into dist
   --only LIST      server,collector (both)
   --version TEXT   another version than package.json's, for trials of an upgrade
   --no-build       take the compiled packages and the web application as they are
-  --out FOLDER     another folder than dist/`;
+  --out FOLDER     another folder than dist/
+DEBFULLNAME and DEBEMAIL name who builds them, as for Debian's own tools.`;
 
 /** Debian's name of an architecture → npm's. */
 const ARCHITECTURES = { amd64: 'x64', arm64: 'arm64' };
@@ -48,6 +49,10 @@ const chosen = (text, known) => {
 const architectures = chosen(flags.arch, Object.keys(ARCHITECTURES));
 const products = chosen(flags.only, ['server', 'collector']);
 const { version, out } = flags;
+
+/** Who builds the packages answers for them; otherwise nobody can be written to, which the name says (RFC 2606). */
+const { DEBFULLNAME = 'The Rollcall authors', DEBEMAIL = 'packages@rollcall.invalid' } = process.env;
+const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 
 /** Seconds since 1970 that every file of a package bears: of the commit, so that a later build has the same bytes. */
 const epoch = Number(
@@ -107,6 +112,7 @@ function describe(product, architecture, tree) {
     tree,
     epoch,
     version,
+    maintainer,
     architecture,
     control: join(root, 'deploy', product, 'DEBIAN'),
     /** Last in the archive, so that the server can put its own there: see hand-out.mjs. */

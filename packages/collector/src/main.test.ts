@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import {
   cpSync,
   existsSync,
@@ -387,6 +388,20 @@ describe('doctor', () => {
       remedy: expect.stringMatching(/join URL TOKEN/),
     });
     expect(code).toBe(findings.some(({ state }: { state: string }) => state === 'fail') ? 1 : 0);
+  });
+
+  test('finds a port for traps that another program holds', async () => {
+    const other = createSocket('udp4');
+    await new Promise<void>((resolve) => other.bind(0, resolve));
+    stops.push(() => other.close());
+    const { port } = other.address();
+    const env = { ROLLCALL_COLLECTOR_TRAPS_PORT: String(port), ROLLCALL_COLLECTOR_METRICS_PORT: '0' };
+    const { code, out } = await run(['doctor', '--state', folder], env);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      new RegExp(`FAIL  trap port +port ${port}: the port is in use [^\\n]*\\n +→ stop what uses it`),
+    );
+    expect(out).toMatch(/OK {4}metrics port +not used/);
   });
 
   test('tells what is wrong with a server that is away and a key that others can read', async () => {

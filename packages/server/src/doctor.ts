@@ -37,7 +37,7 @@ export async function examine(config: Config, log: Logger, clock: Clock): Promis
     node,
     'data folder': () => dataFolder(config),
     disk: () => disk(config),
-    database: () => database(config, log),
+    database: () => database(config, log, clock),
     port: () => port(config),
     tls: () => tls(config, clock),
     'open files': openFiles,
@@ -95,7 +95,11 @@ function disk({ dataFolder: folder }: Config): Result {
   return free < GIB ? warning(found, 'free some space soon') : ok(found);
 }
 
-async function database({ databaseUrl, dataFolder: folder }: Config, log: Logger): Promise<Result> {
+async function database(
+  { databaseUrl, dataFolder: folder }: Config,
+  log: Logger,
+  clock: Clock,
+): Promise<Result> {
   if (databaseUrl === undefined) {
     if (!existsSync(join(folder, 'database'))) return ok('embedded; the first start makes it');
     return warning(
@@ -111,10 +115,33 @@ async function database({ databaseUrl, dataFolder: folder }: Config, log: Logger
     return failed(refusal instanceof Error ? refusal.message : String(refusal), 'see DATABASE_URL');
   }
   try {
-    return await schema(db);
+    return (await rights(db, clock)) ?? (await schema(db));
   } finally {
     await db.close();
   }
+}
+
+/** Clocks further apart than this confuse people who read times, milliseconds. */
+const SKEW_MS = 5_000;
+
+/** What stands in the way of a start, or of times that mean something; null: nothing. */
+async function rights(db: Database, clock: Clock): Promise<Result | null> {
+  const [row] = await db.query<{ user: string; may: boolean; now: number }>(
+    `SELECT current_user AS user, extract(epoch FROM clock_timestamp())::float8 * 1000 AS now,
+       has_schema_privilege(current_schema(), 'CREATE') AND has_database_privilege(current_database(), 'CREATE') AS may`,
+  );
+  if (!row?.may)
+    return failed(
+      `${row?.user} may not make tables`,
+      'grant CREATE on the database and its schema to it, or make it their owner',
+    );
+  const skew = Math.round((row.now - clock.now()) / 1000);
+  return Math.abs(skew) * 1000 <= SKEW_MS
+    ? null
+    : warning(
+        `its clock is ${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} this host's`,
+        'let NTP set both: "timedatectl set-ntp true"',
+      );
 }
 
 async function schema(db: Database): Promise<Result> {

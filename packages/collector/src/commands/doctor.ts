@@ -1,6 +1,8 @@
 /** `doctor`: everything a first run fails on, with what to do about it. Changes nothing. */
+import { createSocket } from 'node:dgram';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { systemClock } from '@rollcall/shared/clock';
 import { lockFolder } from '@rollcall/shared/lock';
 import { outboxSettings, readConfig, type Settings, stateFolder } from '../config.ts';
@@ -47,7 +49,8 @@ export async function runDoctor(flags: DoctorFlags): Promise<number> {
   findings.push(...(await engines(settings)), descriptors(), receiveBuffer());
   if (settings) {
     const folder = stateFolder(settings, process.env, flags.state);
-    findings.push(...(await state(folder, settings)));
+    const kept = await state(folder, settings);
+    findings.push(...kept.findings, ...(await ports(settings, kept.running)));
     const identity = identityIn(folder, findings);
     if (identity) findings.push(...(await server(identity)));
   }
@@ -107,30 +110,66 @@ function receiveBuffer(): Finding {
       };
 }
 
-async function state(folder: string, settings: Settings): Promise<Finding[]> {
+/** The ports that the settings ask for; a running collector holds them itself. */
+async function ports({ traps, metrics }: Settings, running: boolean): Promise<Finding[]> {
+  const udp = () =>
+    new Promise<void>((resolve, reject) => {
+      const socket = createSocket('udp4').once('error', reject);
+      socket.bind(traps.port, () => socket.close(() => resolve()));
+    });
+  const tcp = () =>
+    new Promise<void>((resolve, reject) => {
+      const probe = createServer().once('error', reject);
+      probe.listen(metrics.port, metrics.host, () => probe.close(() => resolve()));
+    });
+  const check = async (what: string, setting: string, port: number, take: () => Promise<void>) => {
+    if (port === 0) return { what, state: 'ok', detail: 'not used' } satisfies Finding;
+    const name = `port ${port}`;
+    return take().then(
+      (): Finding => ({ what, state: 'ok', detail: `${name} is free` }),
+      (error: NodeJS.ErrnoException): Finding => {
+        const taken = error.code === 'EADDRINUSE';
+        if (taken && running) return { what, state: 'ok', detail: `${name}, held by the running collector` };
+        return {
+          what,
+          state: 'fail',
+          detail: `${name}: ${systemReason(error)}`,
+          remedy: taken
+            ? `stop what uses it ("ss -lnp" names it), or set ${setting} to another, or to 0`
+            : `as a service CAP_NET_BIND_SERVICE allows it; or set ${setting} above 1023, or to 0`,
+        };
+      },
+    );
+  };
+  return [
+    await check('trap port', 'traps.port', traps.port, udp),
+    await check('metrics port', 'metrics.port', metrics.port, tcp),
+  ];
+}
+
+async function state(folder: string, settings: Settings): Promise<{ findings: Finding[]; running: boolean }> {
   const what = 'state folder';
   try {
     if (!statSync(folder).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     accessSync(folder, constants.W_OK | constants.R_OK | constants.X_OK);
   } catch (error) {
     const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return [
-      {
-        what,
-        state: absent ? 'warn' : 'fail',
-        detail: absent ? `${folder} is not there yet` : `${folder}: ${systemReason(error)}`,
-        remedy: absent
-          ? '"rollcall-collector join URL TOKEN" makes it'
-          : 'run as its owner, or give another with --state',
-      },
-    ];
+    const finding: Finding = {
+      what,
+      state: absent ? 'warn' : 'fail',
+      detail: absent ? `${folder} is not there yet` : `${folder}: ${systemReason(error)}`,
+      remedy: absent
+        ? '"rollcall-collector join URL TOKEN" makes it'
+        : 'run as its owner, or give another with --state',
+    };
+    return { findings: [finding], running: false };
   }
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   const { minFreeBytes } = outboxSettings(settings);
   const lock = await lockFolder(folder, 'collector');
   if (lock.ok) await lock.release();
-  return [
+  const findings: Finding[] = [
     { what, state: 'ok', detail: lock.ok ? `${folder}, free` : `${folder}, in use by ${lock.heldBy}` },
     free > minFreeBytes
       ? { what: 'disk', state: 'ok', detail: `${mib(free)} MiB free` }
@@ -141,6 +180,7 @@ async function state(folder: string, settings: Settings): Promise<Finding[]> {
           remedy: 'make room, or lower outbox.freeMegabytes',
         },
   ];
+  return { findings, running: !lock.ok };
 }
 
 const mib = (bytes: number): number => Math.floor(bytes / 1024 / 1024);
@@ -173,7 +213,7 @@ async function server(identity: Identity): Promise<Finding[]> {
     const took = Date.now() - asked;
     const found: Finding =
       status === 200
-        ? { what, state: 'ok', detail: `${identity.server} answers in ${took} ms` }
+        ? { what, state: 'ok', detail: `${identity.server} answers in ${took} ms, ${vouchedBy(identity)}` }
         : {
             what,
             state: 'warn',
@@ -203,6 +243,12 @@ async function server(identity: Identity): Promise<Finding[]> {
     ];
   }
 }
+
+/** What made sure that it is the server. */
+const vouchedBy = ({ server, ca }: Identity): string => {
+  if (!server.startsWith('https:')) return 'not encrypted, on this machine';
+  return `its certificate verified by ${ca === undefined ? 'the authorities of this host' : 'the authority of the join token'}`;
+};
 
 async function head(
   address: string,
