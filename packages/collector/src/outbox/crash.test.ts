@@ -4,14 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { systemClock } from '@rollcall/shared/clock';
-import type { GapObservation, Observation } from '@rollcall/shared/observation';
-import { pino } from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { built } from '../testing/built.ts';
-import { Outbox } from './outbox.ts';
+import { contentOf } from '../testing/outbox-content.ts';
 import { overran } from './store.ts';
 
-const log = pino({ level: 'silent' });
 let program: string;
 let folder: string;
 beforeAll(() => {
@@ -78,26 +75,7 @@ const start = (args: (string | number)[] = [1e9, 1, 0], wrap: string[] = []): Wr
   );
 };
 
-/** The numbers an outbox holds, in order of sequence, and what its gaps say was dropped. */
-const read = async () => {
-  const settings = { bytes: 1e9, ageMs: 1e12, minFreeBytes: 0 };
-  const outbox = await Outbox.open({ folder: join(folder, 'outbox'), settings, clock: systemClock, log });
-  const all = { state: [] as [number, Observation][], event: [] as [number, Observation][] };
-  for (const stream of ['state', 'event'] as const) {
-    for (let after = -1; ; ) {
-      const batch = outbox.next(stream, after, 1e6, 2000);
-      if (!batch) break;
-      for (const [i, item] of batch.items.entries())
-        all[stream].push([batch.from + i, JSON.parse(item.toString())]);
-      after = batch.from + batch.items.length - 1;
-    }
-  }
-  const { epoch, last } = outbox;
-  await outbox.close();
-  const numbers = all.state.map(([, o]) => (o.kind === 'job-end' ? o.fence : -1));
-  const gaps = all.event.map(([, o]) => o).filter((o): o is GapObservation => o.kind === 'gap');
-  return { epoch, last, numbers, sequences: all.state.map(([seq]) => seq), gaps };
-};
+const read = () => contentOf(join(folder, 'outbox'));
 
 /** Waits until a writer was told that so many are on disk: a busy machine gets there later, not never. */
 const progress = async (run: Writer, count: number) => {
