@@ -9,6 +9,7 @@
 // The database is made next to the one that --database (or DATABASE_URL, TEST_DATABASE_URL) names; where none is named,
 // on a PostgreSQL of its own in the temporary folder, which it says. Loading takes a quarter of an hour and 11 GB. Everything is
 // removed at the end unless --keep; what was kept is used again.
+import '../scripts/usage.mjs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -4,6 +4,7 @@
 // lost, doubled, altered on the way from a site to the one place where all has to arrive. Each has a process at the site,
 // one at the far end, and the fault proxy between. "kept" is what the source was told is safe; only that can be lost.
 // Needs the Debian packages rsyslog and nats-server, and root for PostgreSQL. Ends with 1 when Rollcall lost or doubled.
+import '../scripts/usage.mjs';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@
 // --rate per second all the while, a third of it events. Late is from the observation to the acknowledgement, which comes
 // after the commit; it holds the drain's rate against --rate. Ends with 1 under --check when an event was more than 5 s
 // late, the drain was less than 10 times --rate, or anything was lost or doubled.
+import '../scripts/usage.mjs';
 import { parseArgs } from 'node:util';
 import { eventually } from '../test/chaos/dist/child.js';
 import { World } from '../test/chaos/dist/world.js';

@@ -3,6 +3,7 @@
 // Thousands of idle collectors on one server: simulated ones that speak the protocol, some hundred to a process. How long
 // until all are connected when they come at once, how long a heartbeat takes to be answered, and what each costs the
 // server in memory. --beat: seconds between the heartbeats of one. --check ends with status 1 when a bound is missed.
+import '../scripts/usage.mjs';
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

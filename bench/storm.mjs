@@ -6,6 +6,7 @@
 // far behind grouping was (the age of the oldest undecided condition, sampled), the statements by time, and the memory
 // of the process over time. Beside it, in the same run, the raw limit: the same rows of events through one INSERT each
 // batch, with no deciding at all. --check ends with status 1 where a bound of the project is missed.
+import '../scripts/usage.mjs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

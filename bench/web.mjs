@@ -5,6 +5,7 @@
 // key, a click and a letter (input to next frame, as the browser measures it) and to show the new rows; how the
 // interfaces of one large device scroll. --check ends with status 1 when a bound of the project is missed.
 // The data is removed at the end unless --keep; what was kept is used again. --load only loads it, and keeps it.
+import '../scripts/usage.mjs';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

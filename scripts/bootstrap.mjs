@@ -1,5 +1,6 @@
 // Installs what is missing: pnpm (through npm), the dependencies of the lockfile, the generated Prisma client.
 // Does nothing, in a few milliseconds, when all of it is there already.
+import './usage.mjs';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

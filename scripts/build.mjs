@@ -1,4 +1,5 @@
 // npm run build: compiles every package to its dist/, checking all types on the way, and builds the web application.
+import './usage.mjs';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -13,6 +13,7 @@
 //
 // Kills a collector at N system calls that write, sync or rename, one after the other, and the server N times at every
 // stage of ingest. Needs strace. Exit code 1 when anything was lost or doubled, or a start failed.
+import './usage.mjs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

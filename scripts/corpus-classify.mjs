@@ -4,6 +4,7 @@
 //
 // `--no-makers` leaves out the rules that know a maker. Run `npm run build` (or tsc -b) first. `npm run corpus` is the
 // same over UDP through the whole product.
+import './usage.mjs';
 import { argv, stderr, stdout } from 'node:process';
 import { classifyFolder } from './corpus/classify.mjs';
 

@@ -3,6 +3,7 @@
 //
 // `-- --results FILE` scores lines that `npm run corpus` wrote instead of playing them. ROLLCALL_CORPUS names another
 // folder than ../shared/corpus. Without one there is nothing to measure: that is said, and in CI it is a failure.
+import './usage.mjs';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bin, bootstrap, root, run } from './bootstrap.mjs';

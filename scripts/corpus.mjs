@@ -3,6 +3,7 @@
 //   npm run corpus -- DIR > results.jsonl
 //
 // The lines are what `evaluate.mjs` of the corpus reads. Ends with 1 when a recording has no line.
+import './usage.mjs';
 import { resolve } from 'node:path';
 import { bin, bootstrap, run } from './bootstrap.mjs';
 

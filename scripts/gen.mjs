@@ -1,5 +1,6 @@
 // Writes the files that are made from the sources. usage: node scripts/gen.mjs [--check]
 // --check writes nothing, and ends with 1 where a file on disk is not what the sources give.
+import './usage.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bin, bootstrap, root, run } from './bootstrap.mjs';

@@ -2,6 +2,7 @@
 // A draft: read it, add what Prisma cannot express, save it as prisma/migrations/<UTC time>_<name>/migration.sql.
 // usage: node scripts/migration-draft.mjs [--from-empty]
 
+import './usage.mjs';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

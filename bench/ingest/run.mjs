@@ -8,6 +8,7 @@
 // --soak reports the same world for so many minutes more and prints the slope of the server's memory.
 // --scale does it all with 1, 10 and 100 hundredths of the devices, and draws seconds per device into bench/results/.
 // --check ends with status 1 when a bound of the project is missed.
+import '../../scripts/usage.mjs';
 import { fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -4,6 +4,7 @@
 // here). Every row gives the median of the rounds for the whole command, start-up included; everything a tool names is
 // compared with the truth. Ratios and bounds of all rows stand at the end. --only takes a part of the names of the rows;
 // --slow adds what takes minutes; --check ends with status 1 when a bound is missed. About 12 minutes in all.
+import '../../scripts/usage.mjs';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@
 // bench/sweep (root, Linux; made and removed here). The collector is the real daemon with its link and outbox; the server
 // is scripted: it hands the list over, acknowledges, and notes when each change arrives. fping pings the same addresses
 // at the same interval meanwhile. --check ends with status 1 when a bound is missed. About six minutes.
+import '../../scripts/usage.mjs';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 // npm run package: dist/rollcall-{server,collector}_VERSION_ARCH.deb, with everything they need inside: Node, the bundled
 // program, native parts, rules, migrations, web application. The same input gives the same bytes.
+import '../../scripts/usage.mjs';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

@@ -21,7 +21,7 @@ const { values } = parseArgs({
 process.on('SIGTERM', () => process.exit(143));
 process.on('SIGINT', () => process.exit(130));
 
-/** Calls of one life of a collector, as shares of all points: it writes pages all the time and renames at each link. */
+/** Calls of a collector, as shares of all points: it writes pages all the time and renames at each link. */
 const CALLS = {
   pwrite64: 0.38,
   fdatasync: 0.2,
@@ -35,6 +35,9 @@ const CALLS = {
   ftruncate: 0.02,
 };
 type Call = keyof typeof CALLS;
+type Point = { call: Call; when: number };
+/** Lives in which a call did not come even once, after which it is held for one that a collector does not make. */
+const IN_VAIN = 3;
 /** A point that a life does not reach in so long after its link was ready is none. */
 const REACH_MS = 6_000;
 const LIFE_MS = 60_000;
@@ -62,23 +65,16 @@ async function sweep(database: DatabaseKind): Promise<boolean> {
   const wanted = Math.ceil(Number(values.points) / databases.length);
   const world = await World.create({ database, sources: SOURCES, rate: RATE, haste: 0.05 });
   const failed: string[] = [];
-  const reached = new Map<string, number>();
-  const total = () => [...reached.values()].reduce((sum, n) => sum + n, 0);
-  const plan = points(wanted);
-  const unreachable = new Set<Call>();
+  const plan = new Plan(wanted);
   const telling = systemClock.every(15_000, () => {
-    say(`${database}: killed at ${total()} of ${wanted} points`);
+    say(`${database}: killed at ${plan.total} of ${wanted} points`);
   });
   await Promise.all(
     world.sources.map(async (source) => {
-      while (total() < wanted) {
-        const point = plan.next().value;
-        if (!point) return;
+      for (let point = plan.take(); point; point = plan.take()) {
         const { call, when } = point;
-        if (unreachable.has(call)) continue;
         await source.kill();
-        if (await diesAt(source, call, when)) reached.set(call, (reached.get(call) ?? 0) + 1);
-        else unreachable.add(call);
+        plan.came(point, await diesAt(source, call, when));
         await source
           .startSpeaking()
           .catch((error: Error) => failed.push(`${call} ${when}: ${error.message}`));
@@ -102,32 +98,66 @@ async function sweep(database: DatabaseKind): Promise<boolean> {
   const verdict = await world.verdict();
   const { observed, lost, doubled, altered, misattributed, foreign, reported, examples } = verdict;
   const list = (counts: Map<string, number>) => [...counts].map(([what, n]) => `${what} ${n}`).join(', ');
-  say(`\n${database}: collectors killed at ${total()} points (${list(reached)})`);
+  say(`\n${database}: collectors killed at ${plan.total} points (${list(plan.reached)})`);
   say(`  the server killed ${list(stages)}`);
   say(
     `  ${observed} observed; lost ${lost}, doubled ${doubled}, altered ${altered}, misattributed ${misattributed}`,
   );
   say(`  starts that failed ${failed.length}`);
   for (const line of [...failed, ...examples]) say(`  ! ${line}`);
-  const ok = sound(verdict) && foreign === 0 && reported === 0 && failed.length === 0 && total() >= wanted;
+  const ok = sound(verdict) && foreign === 0 && reported === 0 && failed.length === 0 && plan.total >= wanted;
   await world.destroy(!ok);
   if (!ok) say(`  ledgers, journal and logs: ${world.folder}`);
   return ok;
 }
 
-/** Points in turn over all calls, spread evenly over what a life of some seconds reaches. */
-function* points(wanted: number): Generator<{ call: Call; when: number }> {
-  const calls = Object.entries(CALLS) as [Call, number][];
-  // Fewer points are as far apart as makes them reach as far as many would.
-  const stride = Math.max(1, Math.floor(150 / wanted));
-  const next = new Map<Call, number>();
-  for (let turn = 0; turn < 100 * wanted; turn++)
-    for (const [call, share] of calls) {
-      if (Math.floor((turn + 1) * share) === Math.floor(turn * share)) continue;
-      const when = next.get(call) ?? 1;
-      next.set(call, when + (share > 0.1 ? stride : 1));
-      yield { call, when };
+/**
+ * Which call of which kind to kill at next: over all kinds by their shares, each kind counted up from its first call in a
+ * life for as far as lives go, and then anew, when the outbox holds other things.
+ */
+class Plan {
+  readonly reached = new Map<string, number>();
+  readonly #wanted: number;
+  readonly #stride: number;
+  readonly #next = new Map<Call, number>();
+  readonly #given = new Map<Call, number>();
+  readonly #vain = new Map<Call, number>();
+  #lives = 0;
+
+  constructor(wanted: number) {
+    this.#wanted = wanted;
+    // Fewer points are as far apart as makes them reach as far as many would.
+    this.#stride = Math.max(1, Math.floor(150 / wanted));
+  }
+
+  get total(): number {
+    return [...this.reached.values()].reduce((sum, n) => sum + n, 0);
+  }
+
+  /** Null when enough points were reached, or so many lives were tried that more would not help. */
+  take(): Point | null {
+    if (this.total >= this.#wanted || this.#lives >= 3 * this.#wanted) return null;
+    const made = (Object.keys(CALLS) as Call[]).filter((call) => (this.#vain.get(call) ?? 0) < IN_VAIN);
+    const lack = (call: Call) => (this.#given.get(call) ?? 0) / CALLS[call];
+    const call = made.sort((a, b) => lack(a) - lack(b))[0];
+    if (!call) return null;
+    const when = this.#next.get(call) ?? 1;
+    this.#next.set(call, when + (CALLS[call] > 0.1 ? this.#stride : 1));
+    this.#given.set(call, (this.#given.get(call) ?? 0) + 1);
+    this.#lives += 1;
+    return { call, when };
+  }
+
+  /** Whether the life ended there. */
+  came({ call, when }: Point, died: boolean): void {
+    if (died) {
+      this.reached.set(call, (this.reached.get(call) ?? 0) + 1);
+      this.#vain.delete(call);
+      return;
     }
+    this.#next.set(call, 1);
+    if (when === 1) this.#vain.set(call, (this.#vain.get(call) ?? 0) + 1);
+  }
 }
 
 /** One life that ends with the `when`-th of a system call; false when it does not come to it in time. */

@@ -1,6 +1,7 @@
 // npm run test:install: the life of an installation on real Debian hosts, from the packages in dist/. A server with
 // PostgreSQL; site north with one collector, site south with two; agents to find. Skipped loudly where there can be no
 // hosts; in CI that is a failure.
+import '../../scripts/usage.mjs';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
