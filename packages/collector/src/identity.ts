@@ -109,10 +109,17 @@ export function makeKey(folder: string): KeyObject {
   return writeKey(join(folder, KEY));
 }
 
+/**
+ * The key is read back from its text: one that shares its lock with the job that made it hangs for ever where Node
+ * (20.20.2, seen) collects that job while the key is exported, because the job takes the lock once more.
+ */
 function writeKey(file: string): KeyObject {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  writeWhole(file, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600);
-  return privateKey;
+  const { privateKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  writeWhole(file, privateKey, 0o600);
+  return createPrivateKey(privateKey);
 }
 
 /**
@@ -178,9 +185,9 @@ export function saveIdentity(folder: string, value: Identity): void {
   syncFolder(folder);
 }
 
-/** The 32 raw bytes of the public key, base64. */
+/** The 32 raw bytes of the public key (the end of its SubjectPublicKeyInfo, RFC 8410), base64. */
 export const publicKeyOf = (key: KeyObject): string =>
-  Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64');
+  createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64');
 
 /** Ed25519 signature, base64. */
 export const signed = (text: string, key: KeyObject): string =>
