@@ -1,7 +1,9 @@
 // The simulated collectors of the ingest benchmark, as a child process: the real protocol over the real socket, no
 // outbox, no sweep. It makes the batches of a pass, which is their own cost, then sends them, and answers when all is
 // acknowledged. With {pass, streaming: true} they are made while they are sent: for passes without end.
-// In: {url, collectors: [{disk, site, from, to}], interfaces, changedPercent}, then {make: pass} and {pass}.
+// In: {url, collectors: [{disk, site, from, to}], interfaces, changedPercent}, then {make: pass} and {pass};
+// {watch: [ids of each collector's devices]} makes the batches of one summary of each device.
+//
 import { createPrivateKey } from 'node:crypto';
 import { shakeHands, talkOver } from '@rollcall/server/testing/scripted-collector';
 import { BATCH_BYTES, BATCH_ITEMS, WINDOW } from '@rollcall/shared/protocol';
@@ -22,7 +24,9 @@ process.on('message', async (message) => {
     const start = performance.now();
     const counts = await Promise.all(
       setup.collectors.map((one, i) =>
-        message.make === undefined ? send(one, i, message) : make(one, i, message),
+        message.make === undefined && message.watch === undefined
+          ? send(one, i, message)
+          : make(one, i, message),
       ),
     );
     const { user, system } = process.cpuUsage(before);
@@ -42,12 +46,13 @@ async function connect({ disk }) {
   };
   const { talk, socket, host } = talkOver(setup.url);
   await shakeHands(talk, whole, host);
-  const link = { socket, epoch: disk.epoch, next: 0, through: -1, wake: undefined };
+  const stream = () => ({ next: 0, through: -1 });
+  const link = { socket, epoch: disk.epoch, state: stream(), event: stream(), wake: undefined };
   socket.removeAllListeners('message');
   socket.on('message', (data) => {
     const said = JSON.parse(data.toString());
-    if (said.type !== 'ack' || said.stream !== 'state') return;
-    link.through = said.through;
+    if (said.type !== 'ack') return;
+    link[said.stream].through = said.through;
     link.wake?.();
   });
   socket.on('close', (code, reason) => {
@@ -76,9 +81,27 @@ function* batchesOf({ site, from, to }, pass) {
   if (items.length > 0) yield { count: items.length, body: Buffer.from(items.join(',')) };
 }
 
-async function make(one, i, { make: pass }) {
+/** What a watch says of each device every five minutes, where nothing turned. */
+function* summariesOf(ids) {
+  for (let from = 0; from < ids.length; from += BATCH_ITEMS / 2) {
+    const items = ids.slice(from, from + BATCH_ITEMS / 2).map((deviceId) =>
+      JSON.stringify({
+        kind: 'watch',
+        at: Date.now(),
+        deviceId,
+        icmp: 'up',
+        snmp: 'ok',
+        rttMs: 1.5,
+        lossPercent: 0,
+      }),
+    );
+    yield { stream: 'event', count: items.length, body: Buffer.from(items.join(',')) };
+  }
+}
+
+async function make(one, i, { make: pass, watch }) {
   made[i] = [];
-  for (const batch of batchesOf(one, pass)) {
+  for (const batch of watch ? summariesOf(watch[i]) : batchesOf(one, pass)) {
     made[i].push(batch);
     await new Promise(setImmediate);
   }
@@ -90,18 +113,21 @@ async function send(one, i, { pass, streaming }) {
   const link = links[i];
   const ends = [];
   const counts = { batches: 0, bytes: 0 };
-  for (const { count, body } of streaming ? batchesOf(one, pass) : made[i]) {
-    const head = `{"type":"observations","epoch":"${link.epoch}","stream":"state","from":${link.next},"items":[`;
+  let stream = 'state';
+  for (const { count, body, ...batch } of streaming ? batchesOf(one, pass) : made[i]) {
+    stream = batch.stream ?? 'state';
+    const place = link[stream];
+    const head = `{"type":"observations","epoch":"${link.epoch}","stream":"${stream}","from":${place.next},"items":[`;
     link.socket.send(Buffer.concat([Buffer.from(head), body, Buffer.from(']}')]), { binary: false });
-    link.next += count;
+    place.next += count;
     counts.batches += 1;
     counts.bytes += body.length;
-    ends.push(link.next - 1);
+    ends.push(place.next - 1);
     while (ends.length >= WINDOW) {
-      if (link.through >= ends[0]) ends.shift();
+      if (place.through >= ends[0]) ends.shift();
       else await new Promise((wake) => (link.wake = wake));
     }
   }
-  while (link.through < link.next - 1) await new Promise((wake) => (link.wake = wake));
+  while (link[stream].through < link[stream].next - 1) await new Promise((wake) => (link.wake = wake));
   return counts;
 }

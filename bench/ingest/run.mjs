@@ -4,13 +4,15 @@
 // First discovery of so many devices through the real wire: collectors that speak the protocol (a process of their own)
 // → the server's program → PostgreSQL. Then the same world again with --changed percent of the devices altered. Beside
 // it, in the same run, the raw limit: the very rows that ingest left, put into an empty database of the same schema by
-// pg with unnest. The collectors' own cost is measured apart: the same frames made and thrown away.
-// --soak reports the same world for so many minutes more and prints the slope of the server's memory.
+// pg with unnest. The collectors' own cost is measured apart: their batches are made before each pass. Then each device
+// is watched, and its watch tells of it once.
+// --soak reports the world for so many minutes more and prints the slope of the server's memory.
 // --scale does it all with 1, 10 and 100 hundredths of the devices, and draws seconds per device into bench/results/.
+// Every run leaves what a device costs (processor, wire, disk) in bench/results/costs.json, for scaling.mjs.
 // --check ends with status 1 when a bound of the project is missed.
 import '../../scripts/usage.mjs';
 import { fork } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { enrolled } from '@rollcall/server/testing/scripted-collector';
@@ -66,6 +68,23 @@ async function asked(server, work) {
   }
 }
 
+/** Processor seconds of the whole machine so far: what is neither the server's nor the collectors' is PostgreSQL's. */
+function machineSeconds() {
+  const fields = readFileSync('/proc/stat', 'utf8').split('\n')[0].trim().split(/\s+/).slice(1).map(Number);
+  const idle = fields[3] + fields[4];
+  return (fields.slice(0, 8).reduce((sum, each) => sum + each, 0) - idle) / 100;
+}
+
+/** Bytes and rows of every table, its indexes and what is stored out of line included. */
+async function sizesOf(db) {
+  const rows = await db.query(
+    `SELECT c.relname AS name, pg_total_relation_size(c.oid) AS bytes FROM pg_class c
+     WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`,
+  );
+  const [{ wal }] = await db.query(`SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 AS wal`);
+  return { tables: Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes])), wal };
+}
+
 async function discover(devices) {
   const database = await freshDatabase(base, 'rollcall_bench_ingest');
   const server = await startProgram(database.url);
@@ -94,27 +113,36 @@ async function measured(devices, database, server) {
     return Promise.race([new Promise((resolve) => child.once('message', resolve)), died]);
   };
   await tell(setup);
-  const pass = async (number) => {
-    const made = await tell({ make: number });
+  const pass = async (number, watch) => {
+    const made = await tell(watch ? { watch } : { make: number });
     const cpu = server.cpuSeconds();
+    const machine = machineSeconds();
+    const before = await sizesOf(database.db);
     const [sent, times] = await asked(server, () => tell({ pass: number }));
+    const serverCpu = server.cpuSeconds() - cpu;
+    const after = await sizesOf(database.db);
     return {
       ...sent,
       made,
+      restCpu: machineSeconds() - machine - serverCpu - sent.cpuSeconds,
+      walBytes: after.wal - before.wal,
+      tables: after.tables,
       devicesPerSecond: devices / sent.seconds,
-      serverCpu: server.cpuSeconds() - cpu,
+      serverCpu,
       rssMb: server.memory().peak / 2 ** 20,
       apiMs: [50, 95, 99].map((p) => percentile(times, p)),
     };
   };
   const first = await pass(0);
   const rescan = await pass(1);
+  const watched = await pass(1, await watchAll(database.db, setup.collectors));
   const [, idle] = await asked(server, () => new Promise((resolve) => setTimeout(resolve, 15_000)));
   const soaked = await soak(server, (number) => tell({ pass: number, streaming: true }));
   const result = {
     devices,
     first,
     rescan,
+    watched,
     idleApiMs: [50, 95, 99].map((p) => percentile(idle, p)),
     soak: soaked,
     raw: await limit(database),
@@ -122,6 +150,16 @@ async function measured(devices, database, server) {
   child.removeAllListeners('exit');
   child.kill();
   return result;
+}
+
+/** Marks every device as watched; the ids of each collector's share. */
+async function watchAll(db, collectors) {
+  await db.query('UPDATE devices SET monitor = true');
+  await db.query('VACUUM ANALYZE');
+  const rows = await db.query('SELECT id, collector_id FROM devices');
+  return collectors.map(({ disk }) =>
+    rows.flatMap(({ id, collector_id }) => (collector_id === disk.id ? [id] : [])),
+  );
 }
 
 async function makeCollectors(db, devices) {
@@ -204,7 +242,7 @@ async function limit(database) {
 }
 
 function report(result) {
-  const { devices, first, rescan, raw, idleApiMs, soak: soaked } = result;
+  const { devices, first, rescan, watched, raw, idleApiMs, soak: soaked } = result;
   const rowsPerSecond = raw.rows / first.seconds;
   const bounds = [
     ['rows/s of the first discovery ÷ raw limit', rowsPerSecond / raw.rowsPerSecond, '≥', 0.5],
@@ -221,9 +259,10 @@ function report(result) {
   for (const [name, pass] of [
     ['first discovery', first],
     ['rescan', rescan],
+    ['a summary of the watch each', watched],
   ])
     say(
-      `${name.padEnd(30)}${pass.seconds.toFixed(1)} s, ${pass.devicesPerSecond.toFixed(0)} devices/s; processor: server ${pass.serverCpu.toFixed(1)} s, collectors ${pass.cpuSeconds.toFixed(1)} s; API p50/p95/p99 ${pass.apiMs.map((ms) => ms.toFixed(1)).join(' / ')} ms; ${pass.rssMb.toFixed(0)} MB`,
+      `${name.padEnd(30)}${pass.seconds.toFixed(1)} s, ${pass.devicesPerSecond.toFixed(0)} devices/s; processor: server ${pass.serverCpu.toFixed(1)} s, collectors ${pass.cpuSeconds.toFixed(1)} s, all else ${pass.restCpu.toFixed(1)} s; WAL ${(pass.walBytes / 1e6).toFixed(0)} MB; API p50/p95/p99 ${pass.apiMs.map((ms) => ms.toFixed(1)).join(' / ')} ms; ${pass.rssMb.toFixed(0)} MB`,
     );
   say(`idle afterwards               API p50/p95/p99 ${idleApiMs.map((ms) => ms.toFixed(1)).join(' / ')} ms`);
   say(
@@ -248,14 +287,37 @@ const results = [];
 for (const devices of options.scale ? [total / 100, total / 10, total] : [total])
   results.push(await discover(Math.round(devices)));
 const missed = results.map(report).at(-1);
+const folder = fileURLToPath(new URL('../results/', import.meta.url));
+mkdirSync(folder, { recursive: true });
+writeFileSync(`${folder}costs.json`, `${JSON.stringify(costs(results.at(-1)), null, 2)}\n`);
 if (options.json) console.log(JSON.stringify(results));
 if (options.scale) {
-  const folder = fileURLToPath(new URL('../results/', import.meta.url));
-  mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}ingest-scale.svg`, plot(results));
   say(`drawn: ${folder}ingest-scale.svg`);
 }
 process.exit(options.check && missed > 0 ? 1 : 0);
+
+/** What one device of so many interfaces costs; seconds of processor, bytes. */
+function costs({ devices, first, rescan, watched }) {
+  const each = (pass) => ({
+    serverSeconds: pass.serverCpu / devices,
+    databaseSeconds: pass.restCpu / devices,
+    wireBytes: pass.bytes / devices,
+    walBytes: pass.walBytes / devices,
+  });
+  const { interfaces: ports, events, event_tally: _, ...others } = first.tables;
+  const inventory = ['devices', 'sightings', 'evidence', 'device_addresses', 'device_facts', 'entities'];
+  return {
+    interfacesPerDevice: interfaces,
+    changedPercent,
+    first: each(first),
+    rescan: each(rescan),
+    summary: each(watched),
+    deviceBytes: inventory.reduce((sum, table) => sum + (others[table] ?? 0), 0) / devices,
+    interfaceBytes: ports / devices / interfaces,
+    eventBytes: events / devices,
+  };
+}
 
 /** Milliseconds per device over the number of devices, with the band of ± 20 % about the middle size. */
 function plot(points) {
