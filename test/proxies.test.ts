@@ -1,5 +1,6 @@
 /** The examples of deploy/examples in the real Caddy and nginx, in front of a real server with a real collector. */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -104,7 +105,16 @@ describe.each(Object.keys(proxies) as (keyof typeof proxies)[])('behind %s', (na
     );
   }, 120_000);
   afterAll(async () => {
-    for (const child of children) child.kill('SIGKILL');
+    // A killed nginx would leave its workers behind: they end with it when it is told.
+    await Promise.all(
+      children.map(async (child) => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 10_000).unref())]);
+        child.kill('SIGKILL');
+      }),
+    );
     await api.stop();
     rmSync(folder, { recursive: true, force: true });
   });
