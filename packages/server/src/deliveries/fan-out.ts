@@ -131,7 +131,9 @@ async function store(sql: Sql, drafts: readonly Draft[], now: number): Promise<v
      SELECT r.id, r."subscriptionId", r."siteId", r."caseId", r.type, r.payload, r.status, r.error,
        CASE WHEN r.status = 'queued' THEN r."nextAt" END, $2::timestamptz, $2::timestamptz,
        CASE WHEN r.status <> 'queued' THEN $2::timestamptz END
-     FROM ${rows} ORDER BY r.n`,
+     FROM ${rows} JOIN subscriptions s ON s.id = r."subscriptionId" ORDER BY r.n
+     -- One that is deleted at this moment is waited for, and then told nothing.
+     FOR KEY SHARE OF s`,
     [
       JSON.stringify(drafts.filter(({ id }) => !known.has(id)).map((draft, n) => ({ ...draft, n }))),
       new Date(now),
