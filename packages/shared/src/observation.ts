@@ -74,6 +74,8 @@ const host = z.object({
   hostname: z.string().max(255).optional(),
   /** Where this sweep read the same agent, which lists `address` as its own and says the same of itself at both. */
   aliasOf: address.optional(),
+  /** Why its agent, which answers, is not read. */
+  unread: z.string().max(200).optional(),
 });
 
 /** An SNMP agent answered and was walked: identity, and what classification reads. */

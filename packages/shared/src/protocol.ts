@@ -9,7 +9,7 @@
  *                collector is given no share of it.
  */
 import { z } from 'zod';
-import { observation, STREAMS } from './observation.ts';
+import { observation, STREAMS, type Stream } from './observation.ts';
 import { profileSettings } from './profile.ts';
 
 export const PROTOCOL_VERSION = 2;
@@ -145,10 +145,20 @@ export const watchHealth = z.object({
 });
 export type WatchHealth = z.infer<typeof watchHealth>;
 
+/** Most addresses of its own that a collector tells. */
+export const OWN_ADDRESSES = 128;
+
 /** What the server says. */
 export const serverMessage = z.discriminatedUnion('type', [
   /** First frame on every socket: sign this. */
-  z.object({ type: z.literal('challenge'), nonce: z.string().min(16).max(128), version: z.int(), time }),
+  z.object({
+    type: z.literal('challenge'),
+    nonce: z.string().min(16).max(128),
+    version: z.int(),
+    time,
+    /** The own authority's word for the certificate shown, where that is not of its making; see `signedSuccessor`. */
+    successor: z.string().max(400).optional(),
+  }),
   z.object({
     type: z.literal('welcome'),
     version: z.int(),
@@ -259,6 +269,8 @@ export const collectorMessage = z.discriminatedUnion('type', [
     loopDelayMs: z.number().optional(),
     /** What it watches; absent while it was told nothing. */
     watch: watchHealth.optional(),
+    /** Addresses that its interfaces have or had, `address/length`: where it stands. Absent: it has too many. */
+    addresses: z.array(z.cidrv4().or(z.cidrv6())).max(OWN_ADDRESSES).optional(),
   }),
 ]);
 export type CollectorMessage = z.infer<typeof collectorMessage>;
@@ -280,6 +292,13 @@ export const signedHello = (h: {
 export const signedKey = (k: { nonce: string; collector: string; publicKey: string }): string =>
   ['rollcall-key-1', k.nonce, k.collector, k.publicKey].join('\n');
 
+/**
+ * The exact text that `challenge.successor` covers, signed (ECDSA, SHA-256) by the authority that collectors joined by.
+ * @param fingerprint SHA-256 of the certificate that TLS showed (DER), hex
+ */
+export const signedSuccessor = (fingerprint: string): string =>
+  ['rollcall-successor-1', fingerprint].join('\n');
+
 /** Why a frame was refused; a value, never thrown. */
 export type Parsed<T> = { ok: true; message: T } | { ok: false; reason: string };
 
@@ -299,6 +318,39 @@ const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
 /** Reads one frame of a collector. Observations stay `unknown`: each is checked alone, so one bad item spoils no batch. */
 export const parseCollectorMessage = (frame: string): Parsed<CollectorMessage> =>
   parse(collectorMessage, frame);
+
+/** A batch that nobody has read further than its head: the whole frame. Item i has sequence `from + i`. */
+export interface UnreadBatch {
+  from: number;
+  frame: string;
+}
+type Observations = Extract<CollectorMessage, { type: 'observations' }>;
+/** What a collector said, as the server hears it. */
+export type HeardMessage =
+  | Exclude<CollectorMessage, Observations>
+  | (Omit<Observations, 'items'> & UnreadBatch);
+
+/** How a batch begins when its collector writes its members in the order of `docs/protocol.md`. */
+const BATCH_HEAD =
+  /^\{"type":"observations","epoch":"([\da-f-]{36})","stream":"(state|event)","from":(0|[1-9]\d{0,14}),"items":\[/;
+
+/** As `parseCollectorMessage`, but leaves the items of a batch to whoever stores them. */
+export function hearCollectorMessage(frame: string): Parsed<HeardMessage> {
+  const [whole, epoch = '', stream, from] = BATCH_HEAD.exec(frame) ?? [];
+  if (whole !== undefined) {
+    return {
+      ok: true,
+      message: { type: 'observations', epoch, stream: stream as Stream, from: Number(from), frame },
+    };
+  }
+  const parsed = parseCollectorMessage(frame);
+  if (!parsed.ok) return parsed;
+  const { message } = parsed;
+  if (message.type !== 'observations') return { ok: true, message };
+  const { items: _, ...head } = message;
+  return { ok: true, message: { ...head, frame } };
+}
+
 /** Reads one frame of the server. */
 export const parseServerMessage = (frame: string): Parsed<ServerMessage> => parse(serverMessage, frame);
 /** Reads one observation of a batch. */

@@ -1,6 +1,5 @@
 /** Settings files: YAML, checked strictly; what is wrong is told with file and line. */
 import { readFileSync, statSync } from 'node:fs';
-import type { Document, LineCounter } from 'yaml';
 
 /** What is wrong with a file. `message` begins with file and line: `/etc/rollcall/server.yaml:7: …`. */
 export class SettingsError extends Error {
@@ -18,19 +17,16 @@ export interface SettingsFile {
 export async function readSettingsFile(file: string, needed: boolean): Promise<SettingsFile | null> {
   const text = readText(file, needed);
   if (text === null) return null;
-  // Loaded only where there is a file: a sweep from the command line starts sooner.
-  const { isMap, LineCounter, parseDocument } = await import('yaml');
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const { readYaml } = await import('./settings-yaml.ts');
+  const { value, problem, lineOf } = readYaml(text);
   const at = (line: number, what: string) => new SettingsError(`${file}:${line}: ${what}`);
-  const [syntax] = document.errors;
-  if (syntax) throw at(lines.linePos(syntax.pos[0]).line, syntax.message);
-  const value: unknown = document.toJS() ?? {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (problem) throw at(problem.line, problem.message);
+  const settings = value ?? {};
+  if (typeof settings !== 'object' || Array.isArray(settings))
     throw at(1, 'settings are lines of "name: value"');
   return {
-    value: value as Record<string, unknown>,
-    wrong: (path, what) => at(lineOf(document, path, lines, isMap), what),
+    value: settings as Record<string, unknown>,
+    wrong: (path, what) => at(lineOf(path), what),
   };
 }
 
@@ -57,21 +53,3 @@ const REASONS: Record<string, string> = {
   ENOENT: 'there is no such file or folder (ENOENT)',
   EISDIR: 'it is a folder (EISDIR)',
 };
-
-function lineOf(
-  document: Document.Parsed,
-  path: readonly PropertyKey[],
-  lines: LineCounter,
-  isMap: typeof import('yaml')['isMap'],
-): number {
-  for (let length = path.length; length > 0; length -= 1) {
-    const parent: unknown =
-      length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const key = path[length - 1];
-    const pair = isMap(parent) && parent.items.find((item) => String(item.key) === String(key));
-    const node = pair ? pair.key : document.getIn(path.slice(0, length), true);
-    const range = (node as { range?: [number, number, number] | null } | null | undefined)?.range;
-    if (range) return lines.linePos(range[0]).line;
-  }
-  return 1;
-}

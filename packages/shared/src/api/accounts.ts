@@ -2,7 +2,17 @@
 import { z } from 'zod';
 import { role } from '../model.ts';
 import type { Operation } from './operation.ts';
-import { id, idParams, line, paging, siteFilter, sortBy, unixSeconds, wholeNumber } from './operation.ts';
+import {
+  id,
+  idParams,
+  line,
+  PAGE_SIZE_MOST,
+  paging,
+  siteFilter,
+  sortBy,
+  unixSeconds,
+  wholeNumber,
+} from './operation.ts';
 
 export const PASSWORD_LEAST = 8;
 export const PASSWORD_MOST = 128;
@@ -82,6 +92,15 @@ export const token = z
   })
   .meta({ id: 'ApiToken' });
 export type Token = z.infer<typeof token>;
+
+/** Who names no page gets all: the customer's document names no parameter here, and pages lists all the same. */
+const tokenQuery = z.strictObject({
+  page: paging.page,
+  pageSize: paging.pageSize
+    .unwrap()
+    .default(PAGE_SIZE_MOST)
+    .meta({ description: 'Items per page.', example: 25 }),
+});
 
 export const auditEntry = z
   .strictObject({
@@ -190,9 +209,11 @@ export const accountOperations = {
     path: '/api/tokens',
     tag: 'API tokens',
     summary: "List the caller's tokens",
-    description: 'Metadata only, never the secret. A revoked token stays in the list for 30 days.',
+    description:
+      'Metadata only, never the secret. A revoked token stays in the list for 30 days. All are on one page unless `pageSize` says otherwise.',
     stable: true,
     access: 'viewer',
+    query: tokenQuery,
     data: token,
     envelope: 'list',
   },

@@ -96,7 +96,17 @@ const secret = z.strictObject({
 
 // ── Deliveries ───────────────────────────────────────────────────────────────────────────────────────────────
 
-export const DELIVERY_STATUSES = ['queued', 'delivered', 'failed'] as const;
+/** `partial`: a mail that some of its addresses have and others never got. */
+export const DELIVERY_STATUSES = ['queued', 'delivered', 'partial', 'failed'] as const;
+const recipient = z.strictObject({
+  address: z.string(),
+  state: z.enum(['delivered', 'deferred', 'refused']).meta({
+    description:
+      '`deferred`: the mail server takes it later; it is tried again until the delivery is given up. `refused`: never.',
+  }),
+  said: z.string().meta({ description: 'What the mail server answered last; empty when it took the mail.' }),
+});
+export type Recipient = z.infer<typeof recipient>;
 const attempt = z.strictObject({
   at: time,
   status: z.int().nullable().meta({ description: 'HTTP status, or reply code of the mail server.' }),
@@ -112,7 +122,10 @@ export const delivery = z
     caseId: id.nullable().meta({ description: 'Null: a test.' }),
     caseNumber: z.int().nullable(),
     type: z.enum([...NOTICE_TYPES, 'test']),
-    status: z.enum(DELIVERY_STATUSES),
+    status: z.enum(DELIVERY_STATUSES).meta({
+      description:
+        '`partial`: some addresses of the mail have it, the others never got it; `recipients` says which.',
+    }),
     attempts: z.int().min(0),
     createdAt: time,
     nextAttemptAt: maybeTime,
@@ -127,6 +140,9 @@ export const deliveryDetail = z
     ...delivery.shape,
     payload: z.record(z.string(), z.unknown()).meta({ description: 'What is sent.' }),
     log: z.array(attempt).meta({ description: 'Attempts, oldest first.' }),
+    recipients: z.array(recipient).meta({
+      description: 'Of a mail: what became of it by address, as far as the mail server told.',
+    }),
   })
   .meta({ id: 'DeliveryDetail' });
 export type DeliveryDetail = z.infer<typeof deliveryDetail>;

@@ -107,10 +107,11 @@ export const idParams = z.strictObject({ id: z.uuid().toLowerCase().meta({ examp
 export const PAGE_SIZE = 25;
 export const PAGE_SIZE_MOST = 1000;
 
+/** More digits than any bound has: what is too much is told as that, such as milliseconds for seconds. */
 const digits = (least: number, most: number) =>
   z
     .string()
-    .regex(/^\d{1,10}$/, 'must be a whole number')
+    .regex(/^\d{1,15}$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 

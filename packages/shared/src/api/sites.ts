@@ -14,6 +14,20 @@ export const SITE_DEFAULTS = {
   caseReopenSeconds: 3_600,
   caseMinimumEvents: 1,
 } as const;
+/** Kinds of events whose hold time a site may set, with the seconds that hold where it does not. */
+export const HOLD_SECONDS = {
+  'device.down': 20,
+  'snmp.unreachable': 30,
+  'snmp.auth-failed': 5,
+  'interface.down': 5,
+  'collector.offline': 20,
+} as const;
+const hold = (kind: keyof typeof HOLD_SECONDS) =>
+  z
+    .int()
+    .min(0)
+    .max(3600)
+    .meta({ description: `Default: ${HOLD_SECONDS[kind]}.` });
 const byDefault = (key: keyof typeof SITE_DEFAULTS): string => `Default: ${SITE_DEFAULTS[key]}.`;
 
 /** Settings of a site; what is absent has its default. */
@@ -68,6 +82,16 @@ export const siteSettings = z
       .meta({
         description: `Events of a device that are open at once until a case is made. ${byDefault('caseMinimumEvents')}`,
       }),
+    holdSeconds: z
+      .strictObject({
+        'device.down': hold('device.down'),
+        'snmp.unreachable': hold('snmp.unreachable'),
+        'snmp.auth-failed': hold('snmp.auth-failed'),
+        'interface.down': hold('interface.down'),
+        'collector.offline': hold('collector.offline'),
+      })
+      .partial()
+      .meta({ description: 'Seconds that a kind of trouble must last until it is an event, by kind.' }),
   })
   .partial()
   .meta({ id: 'SiteSettings' });
@@ -80,6 +104,13 @@ const networks = z
     description: 'CIDRs; a scan that names no site goes to the one that contains its targets.',
     example: ['10.20.0.0/16'],
   });
+const allowLoopback = z
+  .boolean()
+  .meta({ description: 'Scans may name 127.0.0.0/8 and ::1 (demonstration and tests).' });
+const allowSpecial = z.boolean().meta({
+  description:
+    'Scans may name multicast, link-local, broadcast and 0.0.0.0/8. A collector sweeps them only where the `allow` of its own host names them too.',
+});
 const exclude = z
   .array(z.string().trim().max(100))
   .max(1000)
@@ -90,7 +121,8 @@ export const site = z
     name: z.string().meta({ example: 'Berlin' }),
     networks,
     exclude,
-    allowLoopback: z.boolean().meta({ description: 'Scans may name 127.0.0.0/8 (demonstration and tests).' }),
+    allowLoopback,
+    allowSpecial,
     settings: siteSettings,
     createdAt: unixSeconds,
   })
@@ -134,7 +166,8 @@ export const siteOperations = {
       name: siteName,
       networks: networks.default([]),
       exclude: exclude.default([]),
-      allowLoopback: z.boolean().default(false),
+      allowLoopback: allowLoopback.default(false),
+      allowSpecial: allowSpecial.default(false),
       settings: siteSettings.default({}),
     }),
     data: site,
@@ -155,7 +188,8 @@ export const siteOperations = {
       name: siteName.optional(),
       networks: networks.optional(),
       exclude: exclude.optional(),
-      allowLoopback: z.boolean().optional(),
+      allowLoopback: allowLoopback.optional(),
+      allowSpecial: allowSpecial.optional(),
       settings: siteSettings.optional(),
     }),
     data: site,
