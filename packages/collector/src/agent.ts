@@ -13,11 +13,13 @@ import { Link } from './link/link.ts';
 import type { LinkState } from './link/states.ts';
 import { serveMetrics } from './metrics.ts';
 import { Outbox } from './outbox/outbox.ts';
+import { OwnAddresses } from './own-addresses.ts';
 import { Refusal, systemReason } from './refusal.ts';
 import { Paces } from './runner/paces.ts';
 import { Runner, type RunnerLimits } from './runner/runner.ts';
 import { Scope } from './scope.ts';
 import { isLoopback } from './server-address.ts';
+import { bootId, Suspects } from './sweep/suspects.ts';
 import { type Network, openNetwork } from './sweep/tools.ts';
 import { openOwnEngine } from './traps/own-engine.ts';
 import { Traps } from './traps/traps.ts';
@@ -39,6 +41,8 @@ export interface RunningCollector {
   readonly paused: string | null;
   /** Why it should be started again, as far as it can tell; null when all is well. For a watchdog. */
   ailment(): string | null;
+  /** What its sweeps are done with, for others on this host. */
+  readonly means: { settings: Settings; network: Network; paces: Paces };
   /** New settings for scope, rates and jobs; the others need a restart. */
   apply(settings: Settings): void;
   /** Stops sweeps, keeps what they found, closes the link. Resolves within some seconds; may be called twice. */
@@ -73,10 +77,12 @@ export async function startCollector(options: CollectorOptions): Promise<Running
     const network = await openNetwork(clock, settings.engines);
     stops.push(() => network.close());
     for (const choice of network.chosen.choices) log.info(describeChoice(choice));
+    const suspects = openSuspects(options);
+    stops.push(async () => suspects.close());
     const limits = (from: Settings): RunnerLimits => limitsOf(from, loaded.identity);
     const paces = new Paces(capsOf(settings), clock);
     const runner = new Runner({
-      tools: network.tools,
+      tools: { ...network.tools, suspects },
       outbox,
       clock,
       log,
@@ -140,7 +146,9 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       log.info({ url: served.url }, 'figures are served');
     }
     let stopping: Promise<void> | undefined;
+    const means = { settings, network, paces };
     return {
+      means,
       identity: loaded.identity,
       get link() {
         return link.state;
@@ -151,6 +159,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       ailment: () => vigil.ailment(outbox.stalledMs),
       apply: (changed) => {
         const narrowed = limits(changed);
+        means.settings = changed;
         paces.limit(capsOf(changed));
         runner.limit(narrowed);
         watch.limit(narrowed.scope);
@@ -196,6 +205,16 @@ async function openOutbox({ stateFolder, settings, clock, log }: CollectorOption
   }
 }
 
+function openSuspects({ stateFolder, clock, log }: CollectorOptions): Suspects {
+  const suspects = Suspects.open({ stateFolder, clock, boot: bootId() });
+  for (const [address, { deaths }] of suspects.known)
+    log.warn(
+      { address, deaths },
+      'the collector ended while it read a device, which is read alone from now on',
+    );
+  return suspects;
+}
+
 /** Waits for work, but no longer than `ms`. */
 async function within(ms: number, work: Promise<void>, clock: Clock): Promise<void> {
   const done = new AbortController();
@@ -214,9 +233,11 @@ class Self {
     this.value = value;
   }
 
-  generation(generation: number): void {
-    saveIdentity(this.#folder, { ...this.value, generation });
-    this.value = { ...this.value, generation };
+  generation(generation: number, forgetAuthority: boolean): void {
+    const { ca, ...rest } = this.value;
+    const next = { ...rest, generation, ...(ca === undefined || forgetAuthority ? {} : { ca }) };
+    saveIdentity(this.#folder, next);
+    this.value = next;
   }
 }
 
@@ -242,7 +263,7 @@ function speaker({
   return {
     outbox,
     identity: () => identity.value,
-    saveGeneration: (generation: number) => identity.generation(generation),
+    saveGeneration: identity.generation.bind(identity),
     key: () => keys.current,
     keyWorks: (key: Parameters<Keys['works']>[0]) => keys.works(key),
     makeNextKey: () => keys.makeNext(),
@@ -325,6 +346,7 @@ class Health {
   readonly #watch: Watch;
   readonly #traps: Traps;
   readonly #delay: IntervalHistogram;
+  readonly #own = new OwnAddresses();
 
   constructor(clock: Clock, outbox: Outbox, watch: Watch, traps: Traps) {
     this.#clock = clock;
@@ -339,6 +361,7 @@ class Health {
     const { depth, bytes, oldest, drops } = this.#outbox.status();
     const loopDelayMs = Math.max(0, Math.round(this.#delay.max / 1e5) / 10 - 20);
     this.#delay.reset();
+    const addresses = this.#own.told();
     return {
       time: this.#clock.now(),
       outbox: { depth, bytes, oldest: oldest === null ? null : Math.max(0, oldest) },
@@ -346,6 +369,7 @@ class Health {
       rssBytes: process.memoryUsage.rss(),
       loopDelayMs,
       watch: { ...this.#watch.status(), traps: this.#traps.status() },
+      ...(addresses ? { addresses } : {}),
     };
   }
 

@@ -47,7 +47,8 @@ interface Started {
 const start = (args: string[], env: Record<string, string> = {}): Started => {
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    // Whatever collector runs on this host has nothing to do with it.
+    env: { PATH: process.env.PATH, HOME: folder, ROLLCALL_SOCKET: join(folder, 'sweep.sock'), ...env },
   });
   stops.push(() => child.kill('SIGKILL'));
   let out = '';
@@ -370,8 +371,8 @@ describe('doctor', () => {
   test('tells of engines, limits, folder and identity, each with a remedy', async () => {
     const { code, out } = await run(['doctor', '--json', '--state', join(folder, 'none')]);
     const { findings } = JSON.parse(out);
-    const what = Object.fromEntries(findings.map((finding: { what: string }) => [finding.what, finding]));
-    expect(Object.keys(what)).toEqual(
+    const by = Object.fromEntries(findings.map((finding: { check: string }) => [finding.check, finding]));
+    expect(Object.keys(by)).toEqual(
       expect.arrayContaining([
         'settings',
         'ICMP IPv4',
@@ -382,12 +383,12 @@ describe('doctor', () => {
         'identity',
       ]),
     );
-    expect(what.identity).toMatchObject({
-      state: 'warn',
-      detail: 'not joined yet',
+    expect(by.identity).toMatchObject({
+      state: 'warning',
+      found: 'not joined yet',
       remedy: expect.stringMatching(/join URL TOKEN/),
     });
-    expect(code).toBe(findings.some(({ state }: { state: string }) => state === 'fail') ? 1 : 0);
+    expect(code).toBe(findings.some(({ state }: { state: string }) => state === 'failed') ? 1 : 0);
   });
 
   test('finds a port for traps that another program holds', async () => {
@@ -399,9 +400,9 @@ describe('doctor', () => {
     const { code, out } = await run(['doctor', '--state', folder], env);
     expect(code).toBe(1);
     expect(out).toMatch(
-      new RegExp(`FAIL  trap port +port ${port}: the port is in use [^\\n]*\\n +→ stop what uses it`),
+      new RegExp(`failed +trap port +port ${port}: the port is in use [^\\n]*\\n +→ stop what uses it`),
     );
-    expect(out).toMatch(/OK {4}metrics port +not used/);
+    expect(out).toMatch(/ok +metrics port +not used/);
   });
 
   test('tells what is wrong with a server that is away and a key that others can read', async () => {
@@ -409,7 +410,7 @@ describe('doctor', () => {
     await server.stop();
     const away = await run(['doctor', '--state', state]);
     expect(away.code).toBe(1);
-    expect(away.out).toMatch(/FAIL {2}server .*cannot reach .*nobody listens there[^\n]*\n +→ check address/);
+    expect(away.out).toMatch(/failed +server .*cannot reach .*nobody listens there[^\n]*\n +→ check address/);
   });
 });
 
@@ -494,6 +495,22 @@ describe('run', () => {
       ]),
     );
     expect((await peer.gone()).code).toBe(1001);
+  });
+
+  test('takes sweeps by hand from people on its host, within the settings that it has', async () => {
+    const { state } = await joined();
+    const config = join(folder, 'collector.yaml');
+    writeFileSync(config, 'deny: [127.0.85.2]\nrate: 1000\n');
+    const daemon = start(['run', '--state', state, '--config', config]);
+    await daemon.said(/collector started/);
+    const { code, out, err } = await run(['sweep', '127.0.85.0/30', '--profile', 'ping', '--json']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/"127\.0\.85\.1"/);
+    expect(err).toMatch(/2 addresses in .*: 1 alive, 1 excluded/);
+    await daemon.said(/a sweep by hand begins/);
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    expect(existsSync(join(folder, 'sweep.sock'))).toBe(false);
   });
 
   test('B36: SIGTERM in the middle of a sweep: exit 0 within 10 s, what was found arrives after the restart', async () => {

@@ -32,16 +32,23 @@ export const trust = (ca: string | undefined): ConnectionOptions => (ca === unde
 export const socketAddress = (server: string, path: string): string =>
   `${server.replace(/^http/, 'ws')}${path}`;
 
+/** Whether the server's certificate is of an authority that is not known here. */
+export const nobodyVouches = (error: unknown): boolean => UNKNOWN_ISSUER.has(String(codeOf(error)));
+
+const UNKNOWN_ISSUER = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code;
+
 /** A failure to connect, in words that say what to do. */
 export function connectionProblem(error: unknown): string | null {
-  const { code } = (error ?? {}) as { code?: unknown };
-  switch (code) {
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      return 'nobody known vouches for its certificate: join with a token that carries its fingerprint, or make its authority known to this host';
+  if (nobodyVouches(error))
+    return 'nobody known vouches for its certificate: join with a token that carries its fingerprint, or make its authority known to this host';
+  switch (codeOf(error)) {
     case 'CERT_HAS_EXPIRED':
       return 'its certificate has expired: renew it, or correct the clock of this host';
     case 'CERT_NOT_YET_VALID':

@@ -1,13 +1,15 @@
 /** Standard output in large pieces, and no further than its reader is. */
+import type { Screen } from './station.ts';
+
 export class Out {
-  readonly #stream: NodeJS.WriteStream;
+  readonly #stream: Screen;
   #buffer = '';
   #drained: Promise<void> | undefined;
   #closed = false;
   /** Called once when the reader went away (`| head`). */
   onClosed: (() => void) | undefined;
 
-  constructor(stream: NodeJS.WriteStream) {
+  constructor(stream: Screen) {
     this.#stream = stream;
     stream.on('error', () => {
       this.#closed = true;

@@ -6,6 +6,7 @@ import type { SweepReport } from '../sweep/task.ts';
 import { Gathering, jsonOf, TABLE_HEAD, tableLineOf } from './host-line.ts';
 import { Out } from './out.ts';
 import { Progress } from './progress.ts';
+import type { Station } from './station.ts';
 
 /** Lines are cut to the terminal, elsewhere to this. */
 const COLUMNS = 400;
@@ -15,7 +16,7 @@ export class Printer implements SweepReport {
   readonly #json: boolean;
   /** Index → the address as it was asked for. */
   readonly #explained: ReadonlyMap<number, string>;
-  readonly #signal: AbortSignal;
+  readonly #station: Station;
   readonly #out: Out;
   readonly #progress: Progress;
   readonly #gathering = new Gathering();
@@ -23,15 +24,16 @@ export class Printer implements SweepReport {
 
   constructor(
     space: AddressSpace,
-    options: { json: boolean; explained: ReadonlyMap<number, string>; stop: AbortController },
+    station: Station,
+    options: { json: boolean; explained: ReadonlyMap<number, string> },
   ) {
     this.#space = space;
     this.#json = options.json;
     this.#explained = options.explained;
-    this.#signal = options.stop.signal;
-    this.#out = new Out(process.stdout);
-    this.#out.onClosed = () => options.stop.abort();
-    this.#progress = new Progress(process.stderr, space.size);
+    this.#station = station;
+    this.#out = new Out(station.stdout);
+    this.#out.onClosed = () => station.stop.abort();
+    this.#progress = new Progress(station.stderr, space.size);
     if (!this.#json) this.#print(TABLE_HEAD);
   }
 
@@ -40,12 +42,12 @@ export class Printer implements SweepReport {
   }
 
   outcome(index: number, code: OutcomeCode, note?: string): void {
-    this.#progress.count(code);
+    this.#progress.count(code, note);
     if (this.#explained.has(index)) this.#endings.set(index, { code, note });
     const address = this.#space.at(index);
     const gathered = this.#gathering.take(address);
-    if (!gathered || this.#signal.aborted) return;
-    const columns = process.stdout.columns || COLUMNS;
+    if (!gathered || this.#station.stop.signal.aborted) return;
+    const columns = this.#station.stdout.columns || COLUMNS;
     this.#print(
       this.#json
         ? jsonOf(address, gathered, code, note)
@@ -66,7 +68,7 @@ export class Printer implements SweepReport {
     this.stop();
     for (const [index, address] of this.#explained) this.#explain(address, this.#endings.get(index));
     this.#out.flush();
-    process.stderr.write(`${this.#progress.summary(seconds)}\n`);
+    this.#station.stderr.write(`${this.#progress.summary(seconds)}\n`);
   }
 
   stop(): void {
@@ -83,7 +85,7 @@ export class Printer implements SweepReport {
   }
 
   #print(text: string): void {
-    if (this.#progress.shares(process.stdout)) this.#progress.above(text);
+    if (this.#progress.shares(this.#station.stdout)) this.#progress.above(text);
     else this.#out.line(text);
   }
 }

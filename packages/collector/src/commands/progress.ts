@@ -1,18 +1,25 @@
 /** The bar of a sweep on a terminal, and its summary everywhere. */
 import type { OutcomeCode } from '@rollcall/shared/model';
 import type { MultiBar, SingleBar } from 'cli-progress';
+import type { Screen } from './station.ts';
 
 const LIVE = 'isat=b';
+/** Silent, or an error. */
+const DEAD = '_e';
+/** Reasons that are summed up. */
+const MOST_REASONS = 5;
 
 export class Progress {
-  readonly #stream: NodeJS.WriteStream;
+  readonly #stream: Screen;
   readonly #total: number;
   readonly #counts = new Map<OutcomeCode, number>();
+  /** Why nothing came from addresses, in as many words as there are. */
+  readonly #reasons = new Map<string, number>();
   #probed = 0;
   #bars: MultiBar | null = null;
   #bar: SingleBar | null = null;
 
-  constructor(stream: NodeJS.WriteStream, total: number) {
+  constructor(stream: Screen, total: number) {
     this.#stream = stream;
     this.#total = total;
     if (stream.isTTY) void this.#show();
@@ -36,14 +43,20 @@ export class Progress {
     this.#bar = this.#bars.create(this.#total, this.#probed, { live: this.#live() });
   }
 
-  count(code: OutcomeCode): void {
+  count(code: OutcomeCode, note?: string): void {
     this.#counts.set(code, (this.#counts.get(code) ?? 0) + 1);
+    if (
+      note !== undefined &&
+      DEAD.includes(code) &&
+      (this.#reasons.has(note) || this.#reasons.size < MOST_REASONS)
+    )
+      this.#reasons.set(note, (this.#reasons.get(note) ?? 0) + 1);
     this.#probed += 1;
     this.#bar?.update(this.#probed, { live: this.#live() });
   }
 
   /** Whether lines on that stream would run through the bar. */
-  shares(stream: NodeJS.WriteStream): boolean {
+  shares(stream: Screen): boolean {
     return this.#bars !== null && stream.isTTY === true;
   }
 
@@ -67,8 +80,13 @@ export class Progress {
     return this.#of(LIVE);
   }
 
-  /** One line: how many addresses in which time, and how they ended. */
+  /** How many addresses in which time, and how they ended; a line for each reason why nothing came from some. */
   summary(seconds: number): string {
+    const reasons = [...this.#reasons].map(([reason, count]) => `${count} of them: ${reason}`);
+    return [this.#sum(seconds), ...reasons].join('\n');
+  }
+
+  #sum(seconds: number): string {
     const parts = [
       [this.#of('sb'), 'read by SNMP'],
       [this.#of('='), 'further addresses of those'],

@@ -1,10 +1,16 @@
 /** `run`: the daemon in the foreground, for systemd or a terminal. */
+import { join } from 'node:path';
 import { systemClock } from '@rollcall/shared/clock';
 import { openServiceManager } from '@rollcall/shared/systemd/service-manager';
-import { startCollector } from '../agent.ts';
+import type { Logger } from 'pino';
+import { type RunningCollector, startCollector } from '../agent.ts';
 import { readConfig, stateFolder } from '../config.ts';
+import { takeSweeps } from '../handover/server.ts';
 import { openLog } from '../log.ts';
+import { Pace } from '../pace.ts';
 import { VERSION } from '../version.ts';
+import type { Means } from './sweep.ts';
+import { performSweep } from './sweep-command.ts';
 
 export interface RunFlags {
   state?: string;
@@ -13,6 +19,8 @@ export interface RunFlags {
 
 /** Whatever hangs, the process is gone by then; systemd would kill it later and less gently. */
 const STOP_MS = 9000;
+/** Addresses of a sweep by hand; a larger one would take memory and time from the jobs of the server. */
+const MOST_BY_HAND = 4096;
 
 /** Runs until SIGTERM or SIGINT; answers the exit code. Throws a Refusal when it cannot start. */
 export async function run(flags: RunFlags): Promise<number> {
@@ -45,10 +53,12 @@ export async function run(flags: RunFlags): Promise<number> {
       (error: Error) => log.error({ reason: error.message }, 'settings were not changed'),
     );
   });
+  const taking = await takeByHand(collector, process.env, log);
   const signal = await signalled;
   log.info({ signal }, 'stopping');
   manager.tell('STOPPING=1');
   unwatch();
+  await taking?.close();
   setTimeout(() => {
     log.error('stopping took too long: what was not on disk yet is collected again');
     process.exit(0);
@@ -57,3 +67,31 @@ export async function run(flags: RunFlags): Promise<number> {
   log.info('stopped');
   return 0;
 }
+
+/** Takes sweeps from people at this host, where systemd made a folder for it; null elsewhere. */
+async function takeByHand(
+  { means }: RunningCollector,
+  { ROLLCALL_SOCKET, RUNTIME_DIRECTORY }: NodeJS.ProcessEnv,
+  log: Logger,
+) {
+  const path = ROLLCALL_SOCKET ?? (RUNTIME_DIRECTORY && join(RUNTIME_DIRECTORY, 'sweep.sock'));
+  if (!path) return null;
+  return takeSweeps(path, {
+    log,
+    perform: (argv, station, begun) => performSweep(argv, station, meansOf(means, begun)),
+  });
+}
+
+/** The collector's own means. Unless the site's administrator set caps, whoever types the command sets the pace. */
+const meansOf = ({ settings, network, paces }: RunningCollector['means'], begun: () => void): Means => ({
+  settings,
+  open: async () => {
+    begun();
+    return { ...network, close: async () => undefined };
+  },
+  pace: (wanted) =>
+    settings.rate === undefined && settings.ratePerNet === undefined
+      ? { pace: new Pace(wanted, systemClock), done: () => undefined }
+      : paces.take(wanted),
+  most: MOST_BY_HAND,
+});

@@ -1,21 +1,23 @@
-/** `sweep`: one sweep from the command line, without any server. Shares all code with the daemon. */
+/** `sweep`: one sweep by hand, without any server; in a process of its own or in the collector of the host. */
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { systemClock } from '@rollcall/shared/clock';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets } from '@rollcall/shared/targets';
-import { readConfig, type Settings } from '../config.ts';
+import type { Settings } from '../config.ts';
 import type { Bits } from '../icmp/bits.ts';
 import { describeChoice } from '../icmp/choose.ts';
 import type { EngineName } from '../icmp/echo.ts';
-import { Pace, type Rate } from '../pace.ts';
+import type { SweepPace } from '../icmp/sweep.ts';
+import type { Rate } from '../pace.ts';
 import { Misuse, Refusal } from '../refusal.ts';
 import { Scope } from '../scope.ts';
 import { AttemptBook } from '../sweep/attempts.ts';
 import { sweep } from '../sweep/sweep.ts';
 import type { SweepEnd } from '../sweep/task.ts';
-import { type Network, openNetwork } from '../sweep/tools.ts';
+import type { Network } from '../sweep/tools.ts';
 import { type CredentialFlags, credentialsOf } from './credentials.ts';
 import { Printer } from './printer.ts';
+import type { Station } from './station.ts';
 
 export interface SweepFlags extends CredentialFlags {
   config?: string;
@@ -33,40 +35,57 @@ export interface SweepFlags extends CredentialFlags {
   max: number;
 }
 
-/** Sweeps and prints; answers the exit code. Throws a Refusal or Misuse before anything was sent. */
-export async function runSweep(targets: readonly string[], flags: SweepFlags): Promise<number> {
-  const config = await readConfig(process.env, flags.config);
+/** What a sweep by hand is done with. */
+export interface Means {
+  settings: Settings;
+  /** The ways out to the network; `engines`: only these for ICMP. */
+  open(engines?: readonly EngineName[]): Promise<Network>;
+  pace(settings: { rate: Rate; ratePerNet: Rate }): { pace: SweepPace; done: () => void };
+  /** Addresses; a larger sweep is not for it. */
+  most: number;
+}
+
+/**
+ * Sweeps and prints; answers the exit code, null when it is too large for these means. Throws a Refusal or Misuse
+ * before anything was sent.
+ */
+export async function runSweep(
+  targets: readonly string[],
+  flags: SweepFlags,
+  station: Station,
+  means: Means,
+): Promise<number | null> {
+  const { settings } = means;
   const space = spaceOf(targets, flags);
+  if (space.size > means.most) return null;
   const profile = profileOf(flags);
-  const credentials = profile.snmp ? await snmpCredentials(flags) : [];
+  const credentials = profile.snmp ? await snmpCredentials(flags, station) : [];
   if (credentials.length === 0) profile.snmp = null;
   const explained = new Map((flags.explain ?? []).map((text) => [indexIn(space, text), text]));
-  const refused = scoped(space, config);
+  const refused = scoped(space, settings);
 
   const clock = systemClock;
-  const network = await openNetwork(clock, flags.engine ?? config.engines);
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  const printer = new Printer(space, { json: flags.json, explained, stop });
+  const network = await means.open(profile.icmp ? flags.engine : []);
+  const printer = new Printer(space, station, { json: flags.json, explained });
   const skip = (index: number) => refused?.bits.has(index) ?? false;
   for (let index = 0; refused && index < space.size; index += 1) {
     if (skip(index)) printer.outcome(index, 'x', refused.reason);
   }
   const task = { space, skip, profile, credentials, known: () => undefined, extra: [] };
-  const ratePerNet = lower(profile.ratePerNet, config.ratePerNet);
-  const pace = new Pace({ rate: lower(profile.rate, config.rate), ratePerNet }, clock);
+  const ratePerNet = lower(profile.ratePerNet, settings.ratePerNet);
+  const { pace, done } = means.pace({ rate: lower(profile.rate, settings.rate), ratePerNet });
   const attempts = new AttemptBook(clock).within(profile.snmp?.attempts ?? 0);
   const started = clock.monotonic();
   try {
-    const end = await sweep(task, { ...network.tools, pace, attempts }, printer, stop.signal);
+    const end = await sweep(task, { ...network.tools, pace, attempts }, printer, station.stop.signal);
     printer.finish((clock.monotonic() - started) / 1000);
-    tellEngines(network, space, end);
+    tellEngines(network, space, end, station);
     if (end.result === 'deferred')
       throw new Refusal(`could not sweep: ${end.reason}; "rollcall-collector doctor" says what to do`);
     return end.result === 'aborted' ? 130 : 0;
   } finally {
     printer.stop();
+    done();
     await network.close();
   }
 }
@@ -76,10 +95,10 @@ const lower = (rate: Rate, cap: number | undefined): Rate =>
   cap === undefined || (rate !== 'max' && rate < cap) ? rate : cap;
 
 /** Says by which engine ICMP went where that was not a good one, or none. */
-function tellEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd): void {
+function tellEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd, { stderr }: Station): void {
   const used = chosen.choices.filter(({ family }) => space.ranges.some((range) => range.family === family));
   if (end.reason === undefined && !used.some(({ engine }) => engine === 'ping')) return;
-  for (const choice of used) process.stderr.write(`${describeChoice(choice)}\n`);
+  for (const choice of used) stderr.write(`${describeChoice(choice)}\n`);
 }
 
 function spaceOf(targets: readonly string[], { exclude, max }: SweepFlags): AddressSpace {
@@ -103,12 +122,12 @@ function profileOf(flags: SweepFlags): ProfileSettings {
   });
 }
 
-async function snmpCredentials(flags: SweepFlags) {
-  const wire = credentialsOf(flags, process.env);
+async function snmpCredentials(flags: SweepFlags, { env, stderr }: Station) {
+  const wire = credentialsOf(flags, env);
   if (wire.length === 0) {
     if (flags.profile === 'snmp')
       throw new Misuse('the profile asks by SNMP only: give --community or --v3-user');
-    process.stderr.write('SNMP is not asked: give --community TEXT or --v3-user NAME\n');
+    stderr.write('SNMP is not asked: give --community TEXT or --v3-user NAME\n');
     return [];
   }
   const { credentialOf } = await import('../snmp/credential.ts');

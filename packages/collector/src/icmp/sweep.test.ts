@@ -34,7 +34,7 @@ const roll = async (space: AddressSpace, echo: OpenEcho, more: Partial<IcmpSweep
       expect(answers.has(address)).toBe(false);
       answers.set(address, rttMs);
     },
-    onSilent: (_index, address, sent) => (sent ? silent : unsent).push(address),
+    onSilent: (_index, address, code) => (code === null ? silent : unsent).push(address),
     ...more,
   });
   return { summary, answers, silent, unsent };

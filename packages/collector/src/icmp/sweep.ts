@@ -5,6 +5,7 @@ import { Bits } from './bits.ts';
 import { type Echo, type EchoCounts, MAX_ATTEMPTS, type OpenEcho } from './echo.ts';
 import { Permutation } from './permutation.ts';
 import { Stages } from './stages.ts';
+import { Unsent } from './unsent.ts';
 
 /** How fast requests may leave; `Pace` is one. */
 export interface SweepPace {
@@ -29,8 +30,8 @@ export interface IcmpSweep {
   skip?: (index: number) => boolean;
   /** Called once per address that answers, as the answers come in. */
   onAnswer: (index: number, address: string, rttMs: number) => void;
-  /** Called once per address that did not; `sent` is false when the host could send it no request at all. */
-  onSilent: (index: number, address: string, sent: boolean) => void;
+  /** Called once per address that did not; `unsent` is the errno name when the host could not send the last request. */
+  onSilent: (index: number, address: string, unsent: string | null) => void;
   clock?: Clock;
   /** 16 secret bytes for order and checks; random when absent. */
   key?: Uint8Array;
@@ -83,9 +84,7 @@ class SweepRun {
   readonly #stages: Stages;
   /** Answered, skipped or found silent. */
   readonly #done: Bits;
-  /** The last request could not be sent. */
-  readonly #unsent: Bits;
-  #anyUnsent = false;
+  readonly #unsent: Unsent;
   /** Indexes to be asked with the next call, and which attempt of each it is. */
   readonly #batch: Uint32Array;
   readonly #attempts: Uint8Array;
@@ -112,13 +111,10 @@ class SweepRun {
     this.#order = new Permutation(space.size, key);
     this.#stages = new Stages(Math.ceil(space.size / CHUNK), sweep.tries, sweep.timeoutMs);
     this.#done = new Bits(space.size);
-    this.#unsent = new Bits(space.size);
+    this.#unsent = new Unsent(space.size);
     const events = {
       heard: (index: number, rttMs: number, attempt: number) => this.#onHeard(index, rttMs, attempt),
-      failed: (index: number) => {
-        this.#anyUnsent = true;
-        this.#unsent.set(index);
-      },
+      failed: (index: number, code: string) => this.#unsent.set(index, code),
     };
     this.#echo = sweep.echo(space, events, { key, timeoutMs: sweep.timeoutMs });
     this.#batch = new Uint32Array(this.#echo.batch);
@@ -206,7 +202,7 @@ class SweepRun {
       if (this.#done.has(index)) continue;
       this.#done.set(index);
       this.#silent += 1;
-      onSilent(index, space.at(index), !this.#unsent.has(index));
+      onSilent(index, space.at(index), this.#unsent.of(index));
     }
   }
 
@@ -215,7 +211,7 @@ class SweepRun {
     const total = this.#filled;
     this.#filled = 0;
     if (total === 0) return;
-    if (this.#anyUnsent) for (const index of this.#batch.subarray(0, total)) this.#unsent.clear(index);
+    this.#unsent.clear(this.#batch.subarray(0, total));
     for (let from = 0; from < total && !this.#aborted; ) {
       from += this.#echo.send(this.#batch.subarray(from, total), this.#attempts.subarray(from, total));
       await this.#drain();

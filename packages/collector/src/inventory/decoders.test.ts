@@ -404,6 +404,7 @@ describe('RawTexts', () => {
         // ifPhysAddress is no text.
         '1.3.6.1.2.1.2.2.1.6:1': Buffer.from([0xde, 0xad, 0, 0, 0, 1]),
       }),
+      [DESCR, '1.3.6.1.2.1.2.2.1.6'],
     );
     expect(raw.kept).toEqual({
       '1.3.6.1.2.1.1.6.0': '4dfc6e6368656e',
@@ -417,7 +418,7 @@ describe('RawTexts', () => {
       { length: 100 },
       (_, i) => [`${DESCR}:${i + 1}`, Buffer.alloc(3000, 1)] as const,
     );
-    raw.table(walked(Object.fromEntries(cells)));
+    raw.table(walked(Object.fromEntries(cells)), [DESCR]);
     expect(Object.keys(raw.kept)).toHaveLength(32);
     for (const octets of Object.values(raw.kept)) expect(octets).toHaveLength(512);
   });

@@ -168,7 +168,7 @@ class Inventory {
       parallel: this.#subject.settings.perDevice,
       ...options,
     });
-    this.#raw.table(walked);
+    this.#raw.table(walked, columns);
     return walked;
   }
 

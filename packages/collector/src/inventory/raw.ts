@@ -1,9 +1,8 @@
 /** Octets of texts that cannot be shown as they are: what `textOf` made visible or took for an old code page. */
-import { suffixOf } from '@rollcall/shared/snmp/oid';
 import type { RawSystem } from '../snmp/discover.ts';
 import { SYSTEM_OIDS } from '../snmp/discover.ts';
 import type { WalkedTable } from '../snmp/walk.ts';
-import { textOf } from './text.ts';
+import { TEXT_MOST, textOf } from './text.ts';
 
 /** Values kept of one device, and octets of each. */
 const MOST = 32;
@@ -35,11 +34,16 @@ export class RawTexts {
     for (const [i, member] of members.entries()) if (member) this.#add(SYSTEM_OIDS[i] ?? '', raw[member]);
   }
 
-  table({ rows }: WalkedTable): void {
+  /** `columns` are those that were walked. */
+  table({ rows }: WalkedTable, columns: readonly string[]): void {
+    const texts = columns.filter((column) => TEXTS.has(column));
+    if (texts.length === 0) return;
     for (const cells of rows.values()) {
       if (this.#count >= MOST) return;
-      for (const [column, { oid, type, value }] of cells)
-        if (type === 'octets' && TEXTS.has(column) && suffixOf(oid, column) !== null) this.#add(oid, value);
+      for (const column of texts) {
+        const cell = cells.get(column);
+        if (cell?.type === 'octets') this.#add(cell.oid, cell.value);
+      }
     }
   }
 
@@ -50,8 +54,13 @@ export class RawTexts {
   }
 }
 
+/** What nearly all texts are, and NULs that pad them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const PLAIN = /^[\t\n\r\x20-\x7e]*\x00*$/;
+
 /** Whether the text is the octets, but for NULs that pad it. */
 function isShown(octets: Buffer): boolean {
+  if (octets.length <= TEXT_MOST && PLAIN.test(octets.toString('latin1'))) return true;
   const text = Buffer.from(textOf(octets));
   return (
     text.equals(octets.subarray(0, text.length)) && octets.subarray(text.length).every((byte) => byte === 0)

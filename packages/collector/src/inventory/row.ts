@@ -8,14 +8,20 @@ export class Row {
   /** Column number → its OID, as far as asked for; shared by the rows of a table. */
   readonly #columns: string[];
   readonly #cells: ReadonlyMap<string, Varbind>;
-  /** Sub-identifiers of the index. */
-  readonly index: readonly number[];
+  readonly #index: string;
+  #arcs: readonly number[] | undefined;
 
   constructor(table: string, columns: string[], index: string, cells: ReadonlyMap<string, Varbind>) {
     this.#table = table;
     this.#columns = columns;
     this.#cells = cells;
-    this.index = index.split('.').map(Number);
+    this.#index = index;
+  }
+
+  /** Sub-identifiers of the index. */
+  get index(): readonly number[] {
+    this.#arcs ??= this.#index.split('.').map(Number);
+    return this.#arcs;
   }
 
   #cell(column: number): Varbind | undefined {

@@ -50,7 +50,7 @@ const MAC_TEXT = /^[0-9a-f]{1,2}([:-][0-9a-f]{1,2}){5}$/i;
 
 /** Hardware address in lower-case colon form, or undefined when the octets are none of 6 (or its text, as some agents send). */
 export function macOf(octets: Buffer): string | undefined {
-  if (octets.length === 6) return Array.from(octets, hex).join(':');
+  if (octets.length === 6) return octets.toString('hex').replace(PAIRS, '$&:');
   if (octets.length >= 11 && octets.length <= 17) {
     const text = octets.toString('latin1');
     if (MAC_TEXT.test(text))
@@ -63,7 +63,8 @@ export function macOf(octets: Buffer): string | undefined {
   return undefined;
 }
 
-const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
+/** Two digits that others follow. */
+const PAIRS = /..(?=.)/g;
 
 /** An address that tells boxes apart: not zero, not all ones, not multicast. */
 export const isUnicastMac = (mac: string): boolean =>

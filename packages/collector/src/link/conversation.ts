@@ -22,6 +22,7 @@ import { type Identity, publicKeyOf, signed } from '../identity.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { systemReason } from '../refusal.ts';
 import { Sender, type Wire, wentBack } from './sender.ts';
+import { NOT_PROVEN } from './successor.ts';
 
 export type Message<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
 export type Heartbeat = Omit<Extract<CollectorMessage, { type: 'heartbeat' }>, 'type'>;
@@ -30,8 +31,8 @@ export type Heartbeat = Omit<Extract<CollectorMessage, { type: 'heartbeat' }>, '
 export interface Collector {
   outbox: Outbox;
   identity(): Identity;
-  /** Writes the generation down; durable when it returns. */
-  saveGeneration(generation: number): void;
+  /** Writes the generation down, and where told so forgets the authority of the join token; durable when it returns. */
+  saveGeneration(generation: number, forgetAuthority: boolean): void;
   /** The key that signs the next hello. */
   key(): KeyObject;
   /** The server took this key: any other is forgotten. */
@@ -74,6 +75,7 @@ export class Conversation {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #enter: (phase: Phase) => void;
+  readonly #proves: ((word: string | undefined) => boolean) | undefined;
   #phase: Phase = 'challenged';
   #nonce = '';
   #key: KeyObject | undefined;
@@ -87,12 +89,15 @@ export class Conversation {
     clock: Clock;
     log: Logger;
     enter: (phase: Phase) => void;
+    /** Present where TLS alone does not say that this is the server that was joined: judges its word. */
+    proves?: ((word: string | undefined) => boolean) | undefined;
   }) {
     this.#collector = deps.collector;
     this.#line = deps.line;
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#enter = deps.enter;
+    this.#proves = deps.proves;
   }
 
   /** Takes one text frame of the server. */
@@ -135,8 +140,9 @@ export class Conversation {
     this.#sender = undefined;
   }
 
-  #challenge({ nonce, version }: Message<'challenge'>): void {
+  #challenge({ nonce, version, successor }: Message<'challenge'>): void {
     if (this.#phase !== 'challenged') this.#strike('a second challenge');
+    else if (this.#proves?.(successor) === false) this.#line.close(CloseCode.normal, NOT_PROVEN);
     else if (version >= PROTOCOL_OLDEST) this.#hello(nonce);
     else {
       const spoken = `this collector speaks versions ${PROTOCOL_OLDEST} to ${PROTOCOL_VERSION}, the server ${version}`;
@@ -178,7 +184,7 @@ export class Conversation {
   #begin(welcome: Message<'welcome'>, key: KeyObject): void {
     const { outbox } = this.#collector;
     const written = this.#onDisk(() => {
-      this.#collector.saveGeneration(welcome.generation);
+      this.#collector.saveGeneration(welcome.generation, this.#proves !== undefined);
       this.#collector.keyWorks(key);
     });
     if (!written) return;

@@ -1,5 +1,7 @@
 /** Opens one WebSocket to the server: bounded in time and size, nothing compressed, no redirect followed. */
+import type { X509Certificate } from 'node:crypto';
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import type { Clock } from '@rollcall/shared/clock';
 import { FRAME_BYTES } from '@rollcall/shared/protocol';
 import { WebSocket } from 'ws';
@@ -25,7 +27,8 @@ export interface Dialled {
 }
 
 export interface DialEvents {
-  open(): void;
+  /** `shown` is the server's certificate, where it has one. */
+  open(shown: X509Certificate | undefined): void;
   frame(text: string): void;
   /** Anything at all came from the other side. */
   heard(): void;
@@ -53,7 +56,11 @@ export function dial({ server, path, ca }: Identity, clock: Clock, events: DialE
     over.abort();
     events.ended(cause ?? ending);
   };
-  socket.on('open', events.open);
+  let shown: X509Certificate | undefined;
+  socket.on('upgrade', ({ socket: raw }: IncomingMessage) => {
+    if (raw instanceof TLSSocket) shown = raw.getPeerX509Certificate();
+  });
+  socket.on('open', () => events.open(shown));
   socket.on('message', (data, isBinary) => {
     events.heard();
     if (!isBinary) events.frame(data.toString());

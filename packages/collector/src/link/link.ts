@@ -1,4 +1,5 @@
 /** The link to the server: kept up for as long as the collector runs, one connection after the other. */
+import type { X509Certificate } from 'node:crypto';
 import { Backoff } from '@rollcall/shared/backoff';
 import type { Clock } from '@rollcall/shared/clock';
 import { CloseCode, type CollectorMessage, PING_MS, SILENCE_MS } from '@rollcall/shared/protocol';
@@ -7,6 +8,7 @@ import { type Collector, Conversation } from './conversation.ts';
 import { type Dialled, dial } from './dial.ts';
 import { consequenceOf, type Ending } from './ending.ts';
 import { LINK_MOVES, type LinkState } from './states.ts';
+import { isSuccessor, wasAnotherAuthority } from './successor.ts';
 
 /**
  * Between tries to reach a server that does not answer: a try that nobody hears costs nothing, so p95 of the wait after
@@ -41,6 +43,8 @@ export class Link {
   #openedAt = 0;
   #readyAt = 0;
   #saidLast = '';
+  /** The next connection is made by the authorities of this host, and the server has to prove that it is the same. */
+  #byHost = false;
   readonly #running: Promise<void>;
 
   constructor(deps: LinkDeps) {
@@ -72,6 +76,7 @@ export class Link {
       if (this.#stopping.signal.aborted) return;
       const { next, words, usual, tryOtherKey, atLeastMs = 0 } = consequenceOf(ending);
       if (tryOtherKey) this.#deps.collector.tryOtherKey();
+      this.#byHost = !this.#byHost && wasAnotherAuthority(ending);
       if (this.#readyAt > 0 && this.#deps.clock.monotonic() - this.#readyAt >= STABLE_MS)
         this.#backoff.reset();
       this.#readyAt = 0;
@@ -101,8 +106,12 @@ export class Link {
     const stopBeating = clock.every(PING_MS, () => this.#conversation?.heartbeat());
     try {
       return await new Promise<Ending>((ended) => {
-        const line = dial(collector.identity(), clock, {
-          open: () => {
+        const { ca, ...rest } = collector.identity();
+        const byHost = this.#byHost && ca !== undefined;
+        let shown: X509Certificate | undefined;
+        const line = dial(byHost || ca === undefined ? rest : { ...rest, ca }, clock, {
+          open: (certificate) => {
+            shown = certificate;
             this.#openedAt = clock.monotonic();
             this.#heardAt = this.#openedAt;
             this.#enter('challenged');
@@ -123,6 +132,7 @@ export class Link {
             if (phase === 'ready') this.#onReady();
             this.#enter(phase);
           },
+          proves: byHost ? (word) => isSuccessor(ca, shown, word) : undefined,
         });
         this.#line = line;
         this.#conversation = conversation;

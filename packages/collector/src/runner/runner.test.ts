@@ -70,6 +70,7 @@ const start = (
       snmp: unused,
       inventory: unused,
       macOf: () => undefined,
+      routerSilentTowards: () => undefined,
       nameOf: async () => undefined,
     },
     outbox: options.outbox ?? outbox,

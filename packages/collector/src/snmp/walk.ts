@@ -2,7 +2,7 @@
  * Reads columns of tables with our own GetBulk loop: several columns side by side in one request, each with its own
  * pointer, which must grow with every answer.
  */
-import { compareOid, suffixOf } from '@rollcall/shared/snmp/oid';
+import { compareOid } from '@rollcall/shared/snmp/oid';
 import type { Varbind } from '@rollcall/shared/snmp/pdu';
 import { Appetite } from './appetite.ts';
 import type { Answer, Reply } from './exchange.ts';
@@ -79,7 +79,9 @@ export async function walk(
   visit: Visit,
 ): Promise<WalkEnd> {
   const bulk = session.credential.version !== 'v1';
-  const pointers = [...new Set(columns)].map((oid): Pointer => ({ oid, last: oid, rows: 0, ended: false }));
+  const pointers = [...new Set(columns)].map(
+    (oid): Pointer => ({ oid, under: `${oid}.`, last: oid, index: '', rows: 0, ended: false }),
+  );
   const groups = spread(pointers, options.columns ?? COLUMNS);
   const workers = Math.max(1, Math.min(options.parallel ?? 2, 4, groups.length));
   await Promise.all(
@@ -98,7 +100,11 @@ export async function walk(
 /** One column and how far it was read. */
 interface Pointer {
   readonly oid: string;
+  /** What every OID of the column begins with. */
+  readonly under: string;
   last: string;
+  /** What follows the column in `last`; empty before the first row. */
+  index: string;
   rows: number;
   ended: boolean;
   reason?: StopReason;
@@ -209,12 +215,15 @@ class GroupWalk {
       pointer.ended = true;
       return;
     }
-    if (compareOid(oid, pointer.last) <= 0) {
+    // Most of an OID is its column, which need not be compared again.
+    const inside = oid.startsWith(pointer.under);
+    const index = inside ? oid.slice(pointer.under.length) : '';
+    const grows = inside ? compareOid(index, pointer.index) > 0 : compareOid(oid, pointer.last) > 0;
+    if (!grows) {
       stop(pointer, 'not-increasing');
       return;
     }
-    const index = suffixOf(oid, pointer.oid);
-    if (index === null) {
+    if (!inside) {
       pointer.ended = true;
       return;
     }
@@ -224,6 +233,7 @@ class GroupWalk {
     }
     pointer.rows += 1;
     pointer.last = oid;
+    pointer.index = index;
     this.#visit(pointer.oid, index, varbind);
   }
 

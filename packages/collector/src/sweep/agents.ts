@@ -32,7 +32,7 @@ export interface AgentsDeps {
     code: OutcomeCode,
     note: string | undefined,
     snmp: HostObservation['snmp'],
-    more?: { aliasOf: string },
+    more?: { aliasOf: string } | { unread: string },
   ) => void;
   /** Ends an address that was silent to everything. */
   silent: (index: number) => void;
@@ -130,7 +130,12 @@ class Agents {
   }
 
   async #read(engine: SnmpEngine, index: number, found: FoundAgent): Promise<void> {
-    const { tools, signal, settle, report } = this.#deps;
+    const { tools, signal, settle } = this.#deps;
+    const refusal = tools.suspects?.refusal(found.address);
+    if (refusal) {
+      settle(index, 'e', refusal, 'answered', { unread: refusal });
+      return;
+    }
     const face = faceOf(found.system, tools.clock.monotonic());
     const reading = this.#aliases.readingOf(face);
     // Waited for once only: boxes that look alike and list nothing must not be read one by one.
@@ -141,12 +146,20 @@ class Agents {
       settle(index, '=', `alias of ${owner}`, 'answered', { aliasOf: owner });
       return;
     }
-    await this.#aliases.during(found.address, face, () =>
+    await this.#aliases.during(found.address, face, () => this.#readInTurn(engine, index, found));
+  }
+
+  #readInTurn(engine: SnmpEngine, index: number, found: FoundAgent): Promise<readonly string[]> {
+    const { tools, signal, report } = this.#deps;
+    const { suspects } = tools;
+    const read = () =>
       this.#limit(async () => {
         await report.ready();
-        return signal.aborted ? [] : this.#readGuarded(engine, index, found);
-      }),
-    );
+        if (signal.aborted) return [];
+        const reading = () => this.#readGuarded(engine, index, found);
+        return suspects ? suspects.inHand(found.address, reading) : reading();
+      });
+    return suspects ? suspects.inTurn(found.address, read) : read();
   }
 
   /** A fault of ours at one agent costs that agent, not the sweep. */

@@ -20,6 +20,9 @@ interface Held {
   told: boolean;
 }
 
+/** What is told of a host besides its life. */
+type Told = Pick<HostObservation, 'hostname' | 'aliasOf' | 'unread'>;
+
 export interface HostDeps {
   clock: Clock;
   job: string | undefined;
@@ -73,12 +76,7 @@ export class Hosts {
   }
 
   /** What SNMP says is known; the host is told of unless just that was told already. */
-  settle(
-    index: number,
-    snmp: HostObservation['snmp'],
-    rttMs: number | undefined,
-    more: Pick<HostObservation, 'hostname' | 'aliasOf'> = {},
-  ): void {
+  settle(index: number, snmp: HostObservation['snmp'], rttMs: number | undefined, more: Told = {}): void {
     const held = this.#held.get(index);
     this.isTold(index);
     if (held?.told && snmp === 'not-asked' && more.hostname === undefined) return;
@@ -89,7 +87,7 @@ export class Hosts {
     index: number,
     snmp: HostObservation['snmp'],
     rttMs: number | undefined,
-    { hostname, aliasOf }: Pick<HostObservation, 'hostname' | 'aliasOf'> = {},
+    { hostname, aliasOf, unread }: Told = {},
   ): void {
     const { clock, job, addressOf, macOf, observe } = this.#deps;
     const address = addressOf(index);
@@ -104,6 +102,7 @@ export class Hosts {
       ...(mac === undefined ? {} : { mac }),
       ...(hostname === undefined ? {} : { hostname }),
       ...(aliasOf === undefined ? {} : { aliasOf }),
+      ...(unread === undefined ? {} : { unread }),
     });
   }
 

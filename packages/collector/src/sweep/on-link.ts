@@ -8,7 +8,7 @@ const COMPLETE = 0x2;
 export class OnLink {
   readonly #clock: Clock;
   readonly #file: string;
-  #table = new Map<string, string>();
+  #table: ArpTable = new Map();
   #readAt = Number.NEGATIVE_INFINITY;
 
   // Not /proc/net, which a unit with ProcSubset=pid has not.
@@ -19,8 +19,17 @@ export class OnLink {
 
   /** Lower-case colon form, or undefined: not on a link of ours, or not known. */
   macOf(address: string): string | undefined {
+    return this.#entry(address) ?? undefined;
+  }
+
+  /** It was asked for its hardware address, and nobody answered. */
+  isSilent(address: string): boolean {
+    return this.#entry(address) === null;
+  }
+
+  #entry(address: string): string | null | undefined {
     const now = this.#clock.monotonic();
-    if (!this.#table.has(address) && now - this.#readAt > FRESH_MS) {
+    if (!this.#table.get(address) && now - this.#readAt > FRESH_MS) {
       this.#readAt = now;
       this.#table = read(this.#file);
     }
@@ -28,7 +37,10 @@ export class OnLink {
   }
 }
 
-function read(file: string): Map<string, string> {
+/** Address → hardware address; null: nobody answers there. */
+type ArpTable = Map<string, string | null>;
+
+function read(file: string): ArpTable {
   try {
     return parseArp(readFileSync(file, 'utf8'));
   } catch {
@@ -37,15 +49,15 @@ function read(file: string): Map<string, string> {
 }
 
 /** Columns: address, hardware type, flags, hardware address, mask, device. */
-export function parseArp(text: string): Map<string, string> {
+export function parseArp(text: string): ArpTable {
   const entries = text
     .split('\n')
     .slice(1)
-    .flatMap((line): [string, string][] => {
+    .flatMap((line): [string, string | null][] => {
       const [address = '', type, flags, mac = ''] = line.trim().split(/\s+/);
-      const known =
-        type === '0x1' && (Number(flags) & COMPLETE) !== 0 && /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i.test(mac);
-      return known && mac !== '00:00:00:00:00:00' ? [[address, mac.toLowerCase()]] : [];
+      if (type !== '0x1' || !/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i.test(mac)) return [];
+      if ((Number(flags) & COMPLETE) === 0) return [[address, null]];
+      return mac === '00:00:00:00:00:00' ? [] : [[address, mac.toLowerCase()]];
     });
   return new Map(entries);
 }

@@ -81,6 +81,7 @@ interface Setup {
   snmp?: SweepTools['snmp'];
   report?: Partial<SweepReport>;
   attempts?: SweepTools['attempts'];
+  routerSilentTowards?: SweepTools['routerSilentTowards'];
 }
 
 const run = async (setup: Setup) => {
@@ -106,6 +107,7 @@ const run = async (setup: Setup) => {
     pace: { take: () => undefined, free: true },
     attempts: setup.attempts ?? new AttemptBook(systemClock).within(10),
     macOf: () => undefined,
+    routerSilentTowards: setup.routerSilentTowards ?? (() => undefined),
     nameOf: async (address) => (address.endsWith('.1') ? 'first.example.net' : undefined),
   };
   const report: SweepReport = {

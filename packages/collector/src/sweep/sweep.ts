@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import type { OutcomeCode } from '@rollcall/shared/model';
 import type { HostObservation } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
-import { Bits } from '../icmp/bits.ts';
 import { EchoRefused } from '../icmp/echo.ts';
 import { Permutation } from '../icmp/permutation.ts';
 import { type SweepPace, sweepIcmp } from '../icmp/sweep.ts';
+import { Unsent } from '../icmp/unsent.ts';
 import { systemReason } from '../refusal.ts';
 import { Candidates } from './candidates.ts';
 import { Hosts } from './hosts.ts';
@@ -39,8 +39,8 @@ class SweepRun {
   readonly #candidates: Candidates;
   /** Looking up names. */
   readonly #naming = new Set<Promise<void>>();
-  /** Addresses to which no ICMP request could be sent. */
-  readonly #unsent: Bits;
+  /** To whom no ICMP request could be sent. */
+  readonly #unsent: Unsent;
   readonly #pace: SweepPace;
   #icmpRefusal: string | undefined;
 
@@ -49,7 +49,7 @@ class SweepRun {
     this.#tools = tools;
     this.#report = report;
     this.#signal = signal;
-    this.#unsent = new Bits(task.space.size);
+    this.#unsent = new Unsent(task.space.size);
     this.#pace = heeding(tools.pace, () => report.ready());
     this.#hosts = new Hosts({
       clock: tools.clock,
@@ -119,9 +119,9 @@ class SweepRun {
             this.#candidates.alive(index);
           }
         },
-        onSilent: (index, _address, sent) => {
+        onSilent: (index, _address, unsent) => {
           if (this.#signal.aborted) return;
-          if (!sent) this.#unsent.set(index);
+          if (unsent !== null) this.#unsent.set(index, unsent);
           if (profile.snmp?.ask === 'all') this.#candidates.silent(index);
           else this.#silent(index);
         },
@@ -144,8 +144,17 @@ class SweepRun {
   }
 
   #silent(index: number): void {
-    if (this.#unsent.has(index)) this.#report.outcome(index, 'e', 'no request could be sent: no route');
-    else this.#report.outcome(index, '_');
+    const code = this.#unsent.of(index);
+    if (code !== null) {
+      this.#report.outcome(index, 'e', `no request could be sent: ${systemReason({ code })}`);
+      return;
+    }
+    const router = this.#tools.routerSilentTowards(this.#task.space.at(index));
+    this.#report.outcome(
+      index,
+      '_',
+      router && `nothing gets there: the router ${router} does not answer; is the route right?`,
+    );
   }
 
   /** Tells of the host, with its name where names are wanted, then of the outcome. */
@@ -154,11 +163,11 @@ class SweepRun {
     code: OutcomeCode,
     note: string | undefined,
     snmp: HostObservation['snmp'],
-    { rttMs, aliasOf }: { rttMs?: number; aliasOf?: string } = {},
+    { rttMs, ...more }: { rttMs?: number; aliasOf?: string; unread?: string } = {},
   ): void {
     const tell = (hostname?: string) => {
       if (this.#signal.aborted) return;
-      this.#hosts.settle(index, snmp, rttMs, { hostname, aliasOf });
+      this.#hosts.settle(index, snmp, rttMs, { hostname, ...more });
       this.#report.outcome(index, code, note);
     };
     if (!this.#task.profile.dns) {

@@ -11,6 +11,7 @@ import type { DeviceFact, Subject } from '../inventory/inventory.ts';
 import type { SnmpCredential } from '../snmp/credential.ts';
 import type { Attempts } from '../snmp/discover.ts';
 import type { SnmpEngine } from '../snmp/engine.ts';
+import type { Suspects } from './suspects.ts';
 
 /** What is to be swept, and how. */
 export interface SweepTask {
@@ -35,7 +36,11 @@ export interface SweepTools {
   inventory: (subject: Subject) => Promise<DeviceFact[]>;
   pace: SweepPace;
   attempts: Attempts;
+  /** Absent where no process comes after this one. */
+  suspects?: Suspects;
   macOf: (address: string) => string | undefined;
+  /** The router towards an address, where it does not answer on its link. */
+  routerSilentTowards: (address: string) => string | undefined;
   /** Reverse DNS; answers undefined for want of a name, within bounded time. */
   nameOf: (address: string) => Promise<string | undefined>;
 }

@@ -4,10 +4,11 @@ import { type Chosen, chooseEcho } from '../icmp/choose.ts';
 import type { EngineName } from '../icmp/echo.ts';
 import type { SnmpEngine } from '../snmp/engine.ts';
 import { OnLink } from './on-link.ts';
+import { Routers } from './routers.ts';
 import type { SweepTools } from './task.ts';
 
 /** The part of a sweep's tools that does not depend on the job. */
-export type SharedTools = Pick<SweepTools, 'clock' | 'echo' | 'snmp' | 'inventory' | 'macOf' | 'nameOf'>;
+export type SharedTools = Omit<SweepTools, 'pace' | 'attempts'>;
 
 export interface Network {
   tools: SharedTools;
@@ -20,6 +21,7 @@ export interface Network {
 export async function openNetwork(clock: Clock, engines: readonly EngineName[]): Promise<Network> {
   const chosen = await chooseEcho(engines);
   const onLink = new OnLink(clock);
+  const routers = new Routers(clock, (router) => onLink.isSilent(router));
   let snmp: Promise<SnmpEngine> | null = null;
   let nameOf: SharedTools['nameOf'] | null = null;
   const tools: SharedTools = {
@@ -34,6 +36,7 @@ export async function openNetwork(clock: Clock, engines: readonly EngineName[]):
     },
     inventory: async (subject) => (await import('../inventory/inventory.ts')).takeInventory(subject),
     macOf: (address) => onLink.macOf(address),
+    routerSilentTowards: (address) => routers.silentTowards(address),
     nameOf: async (address) => {
       nameOf ??= (await import('./names.ts')).reverseDns();
       return nameOf(address);

@@ -55,6 +55,9 @@ describe('an uptime', () => {
     ['lags a little, as clocks do', at(100_000, 0), at(159_000, 600), false],
     ['was away for longer than it had been up', at(1000, 0), at(1500, 600), true],
     ['counted a boot, longer ago than it had been up before', at(1000, 0, 3), at(20_000, 600, 4), true],
+    ['stands still', at(100_000, 0), at(100_000, 60), false],
+    ['was never counted', at(0, 0), at(0, 60), false],
+    ['is counted at half the speed', at(100_000, 0), at(103_000, 60), false],
     ['the same boot', at(1000, 0, 3), at(7000, 60, 3), false],
   ])('%s', (_name, before, now, verdict) => {
     expect(restarted(before, now)).toBe(verdict);

@@ -19,6 +19,8 @@ export class Target {
   /** Why the agent is down. */
   trouble: 'timeout' | 'auth-failed' = 'timeout';
   readonly ports = new Ports();
+  /** Whether readings get to the end of its interfaces. */
+  readonly table: Pulse = newPulse();
   uptime: Uptime | null = null;
   hasBoots = true;
   /** Readings so far, to take some more thoroughly than others. */

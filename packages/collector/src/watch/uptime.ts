@@ -23,7 +23,11 @@ export function restarted(before: Uptime, now: Uptime): boolean {
   if (before.boots !== null && now.boots !== null && now.boots > before.boots) return true;
   const between = Math.max(0, now.at - before.at) / 10;
   const expected = before.ticks + between;
-  if (now.ticks >= before.ticks) return expected - now.ticks > LAG_TICKS + between / 50;
+  if (now.ticks >= before.ticks) {
+    // An agent that began anew meanwhile has counted no more than that time; one that stands still only lies.
+    if (now.ticks > between + LAG_TICKS || now.ticks === before.ticks) return false;
+    return expected - now.ticks > LAG_TICKS + between / 50;
+  }
   const wrapped = Math.abs(expected - WRAP - now.ticks) <= SLACK_TICKS + between / 50;
   return !wrapped;
 }

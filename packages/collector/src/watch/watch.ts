@@ -356,7 +356,9 @@ export class Watch {
     }
     // A port that came up may run at another speed: it is looked at with the next reading.
     if (cameUp) target.readings = 0;
-    const soon = cameUp ? now + RETRY_MS : Number.POSITIVE_INFINITY;
+    // What was not reached may have changed; of a table that never ends that is known after some readings.
+    (complete ? answered : missed)(target.table);
+    const soon = cameUp || inDoubt(target.table) ? now + RETRY_MS : Number.POSITIVE_INFINITY;
     this.#readAt(target, Math.min(soon, onGrid(now, this.#settings.snmpMs, target.phase)));
   }
 

@@ -1,0 +1,84 @@
+/**
+ * The command line. Exit codes: 0 done · 1 could not be done, the last line says why · 2 the command line is wrong ·
+ * 130 interrupted. Everything heavy is loaded by the command that needs it.
+ */
+import type { Command } from 'commander';
+import { ownStation } from './commands/station.ts';
+import { addSweep, programOn, report } from './commands/sweep-command.ts';
+import { VERSION } from './version.ts';
+
+const EXIT_CODES = `
+Exit codes: 0 done, 1 could not be done (the last line says why), 2 wrong command line, 130 interrupted.`;
+
+function program(finish: (code: number) => void): Command {
+  const root = programOn(process)
+    .description('Takes the roll of a network: ICMP and SNMP sweeps, for a Rollcall server or by hand.')
+    .version(VERSION)
+    .addHelpText('after', EXIT_CODES);
+
+  addSweep(root, async (targets, flags) => {
+    const [{ runSweep }, { ownMeans }] = await Promise.all([
+      import('./commands/sweep.ts'),
+      import('./commands/own-means.ts'),
+    ]);
+    finish((await runSweep(targets, flags, ownStation(), await ownMeans(flags))) ?? 1);
+  });
+
+  const state = ['--state <folder>', 'folder of identity and outbox'] as const;
+  const config = ['--config <file>', 'settings of this host (/etc/rollcall/collector.yaml)'] as const;
+  root
+    .command('join')
+    .description('make this host a collector of a site')
+    .argument('<url>', 'address of the server, https://…')
+    .argument('<token>', 'join token, from the server: Collectors → Add')
+    .option(...state)
+    .option(...config)
+    .option('--name <name>', 'name of the collector; without it the host name')
+    .option('--json', 'answer as JSON', false)
+    .action(async (url: string, token: string, flags) => {
+      const { runJoin } = await import('./commands/join.ts');
+      finish(await runJoin(url, token, flags));
+    });
+  root
+    .command('run')
+    .description('work for the server that was joined, until SIGTERM')
+    .option(...state)
+    .option(...config)
+    .action(async (flags) => {
+      const { run } = await import('./commands/run.ts');
+      finish(await run(flags));
+    });
+  root
+    .command('settings')
+    .description('check the settings and print those in force; changes nothing')
+    .option(...config)
+    .option('--json', 'answer as JSON', false)
+    .action(async (flags) => {
+      const { runSettings } = await import('./commands/settings.ts');
+      finish(await runSettings(flags));
+    });
+  root
+    .command('doctor')
+    .description('check everything a first run fails on, and say what to do')
+    .option(...state)
+    .option(...config)
+    .option('--json', 'answer as JSON', false)
+    .action(async (flags) => {
+      const { runDoctor } = await import('./commands/doctor.ts');
+      finish(await runDoctor(flags));
+    });
+  return root;
+}
+
+/** Does what the words of a command line say (as in `process.argv`, without program and script); answers the exit code. */
+export async function main(argv: readonly string[]): Promise<number> {
+  let code = 0;
+  try {
+    await program((ended) => {
+      code = ended;
+    }).parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    return report(error, process.stderr);
+  }
+}

@@ -1,0 +1,108 @@
+/** The words of `sweep`, and how a wrong command line is told; the same in a process of its own and in the collector. */
+import { Command, CommanderError, Option } from 'commander';
+import { Misuse, Refusal } from '../refusal.ts';
+import { oneOf, rate, repeated, whole } from './flags.ts';
+import type { Screen, Station } from './station.ts';
+import type { Means, SweepFlags } from './sweep.ts';
+
+const AUTH = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
+const PRIV = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
+const ENGINES = ['datagram', 'raw', 'ping'] as const;
+
+/** A program that ends nothing by itself and shows its help on this station: Commander's way for both ends. */
+export const programOn = ({ stdout, stderr }: Pick<Station, 'stdout' | 'stderr'>): Command =>
+  new Command('rollcall-collector')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: () => undefined,
+      getOutHelpWidth: () => stdout.columns ?? 80,
+      getErrHelpWidth: () => stderr.columns ?? 80,
+    })
+    .enablePositionalOptions();
+
+/** Adds `sweep` to a program; `perform` gets what was asked for. */
+export function addSweep(
+  program: Command,
+  perform: (targets: string[], flags: SweepFlags) => Promise<void>,
+): void {
+  program
+    .command('sweep')
+    .description('sweep networks now and print what is found; needs no server')
+    .argument(
+      '<targets...>',
+      'addresses, blocks (10.0.0.0/24), ranges (10.0.0.1-10.0.0.9); ! in front excludes',
+    )
+    .addOption(
+      new Option('--profile <name>', 'what to ask')
+        .choices(['ping', 'standard', 'deep', 'snmp'])
+        .default('standard'),
+    )
+    .option('--community <text>', 'SNMP community, repeatable; or ROLLCALL_COMMUNITY', repeated)
+    .option('--snmp-version <v1|v2c>', 'SNMP version for communities', oneOf(['v1', 'v2c']), 'v2c')
+    .option('--v3-user <name>', 'SNMPv3 user')
+    .option('--v3-auth <protocol>', 'md5, sha1, sha224, sha256, sha384, sha512', oneOf(AUTH), 'none')
+    .option('--v3-auth-key-file <file>', 'file with its pass phrase; or ROLLCALL_V3_AUTH_KEY')
+    .option(
+      '--v3-priv <protocol>',
+      'des, aes128, aes192, aes256, aes192r, aes256r (Cisco)',
+      oneOf(PRIV),
+      'none',
+    )
+    .option('--v3-priv-key-file <file>', 'file with its pass phrase; or ROLLCALL_V3_PRIV_KEY')
+    .option('--v3-context <name>', 'SNMPv3 context')
+    .option('--snmp-port <port>', 'UDP port of the agents (161)', whole(1, 65_535))
+    .option('--rate <packets>', 'packets per second, or max', rate)
+    .option('--rate-per-net <packets>', 'packets per second into one /24 or /64, or max', rate)
+    .option('--tries <count>', 'requests to a silent address', whole(1, 10))
+    .option('--timeout <ms>', 'wait for each answer, milliseconds', whole(10, 60_000))
+    .option('--exclude <target>', 'leave these out, repeatable', repeated)
+    .option('--max <count>', 'refuse more addresses than this', whole(1, 16_777_216), 1_048_576)
+    .option(
+      '--engine <name>',
+      'ICMP by datagram, raw or ping only, repeatable',
+      (text, before: string[] | undefined) => repeated(oneOf(ENGINES)(text), before),
+    )
+    .option('--dns', 'look up names of live addresses', false)
+    .option('--explain <address>', 'say how this address ended, repeatable', repeated)
+    .option('--json', 'one JSON object per line and live host', false)
+    .option('--config <file>', 'settings of this host (/etc/rollcall/collector.yaml)')
+    .option('--alone', 'in a process of its own, also where a collector runs', false)
+    .action(perform);
+}
+
+/** A sweep for somebody else on this host: the words behind `sweep`; null when these means do not suffice. */
+export async function performSweep(
+  argv: readonly string[],
+  station: Station,
+  means: Means,
+): Promise<number | null> {
+  const { runSweep } = await import('./sweep.ts');
+  let code: number | null = 0;
+  const program = programOn(station);
+  addSweep(program, async (targets, flags) => {
+    code = await runSweep(targets, flags, station, means);
+  });
+  try {
+    await program.parseAsync(['sweep', ...argv], { from: 'user' });
+    return code;
+  } catch (error) {
+    return report(error, station.stderr);
+  }
+}
+
+/** Tells what is wrong in one line; answers the exit code. Throws what nobody expected. */
+export function report(error: unknown, stderr: Screen): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    if (error.code === 'commander.help') return 2;
+    stderr.write(
+      `rollcall-collector: ${error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ')}; --help lists what there is\n`,
+    );
+    return 2;
+  }
+  if (!(error instanceof Refusal)) throw error;
+  stderr.write(`rollcall-collector: ${error.message}\n`);
+  return error instanceof Misuse ? 2 : 1;
+}
