@@ -17,16 +17,17 @@ import { openHandOut } from './collectors/hand-out.ts';
 import { openData, ruleFolders } from './data.ts';
 import { createDeliveryFeature } from './deliveries/feature.ts';
 import { forgotten, unwatched } from './incidents/device-events.ts';
+import { createForgetting } from './incidents/forget.ts';
 import { incidentHandlers } from './incidents/handlers.ts';
 import { maintenanceHandlers } from './incidents/maintenance-routes.ts';
 import { createRecorder } from './incidents/record.ts';
 import { identityActions } from './ingest/identity-actions.ts';
-import { createIngest } from './ingest/ingest.ts';
-import { createLinker } from './ingest/links/linker.ts';
 import { openRuleBook } from './ingest/rule-book.ts';
+import { openIngestThread } from './ingest-thread.ts';
+import { createIngesting } from './ingesting.ts';
 import { inventoryHandlers } from './inventory/handlers.ts';
 import { openAuthenticator } from './kernel/auth.ts';
-import { openCertificate, pinToTell } from './kernel/certificate.ts';
+import { openCertificate, pinToTell, wordForSuccessor } from './kernel/certificate.ts';
 import { type Config, changesOf } from './kernel/config.ts';
 import type { Database } from './kernel/db.ts';
 import { restApp } from './kernel/http.ts';
@@ -36,6 +37,7 @@ import { openLog } from './kernel/log.ts';
 import { openMetrics } from './kernel/metrics.ts';
 import { peerAddress } from './kernel/peer.ts';
 import { takePulse } from './kernel/pulse.ts';
+import { quietly } from './kernel/quietly.ts';
 import { reseal } from './kernel/reseal.ts';
 import { foldTallies } from './kernel/tally.ts';
 import { webFiles } from './kernel/web.ts';
@@ -55,7 +57,7 @@ const COLLECTOR = fileURLToPath(new URL('../../../collector/', import.meta.url))
 /** Requests and batches that are under way at a stop have this long. */
 const GRACE_MS = 3_000;
 /** How often is decided what only time decides: hold times, silences, expiry. */
-const TEND_MS = 100;
+const TEND_MS = 50;
 /** How often counts that were appended are folded together. */
 const FOLD_MS = 10_000;
 const PURGE_MS = 3_600_000;
@@ -115,7 +117,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const certificate = await openCertificate(config, { clock, log });
     stops.push(certificate.stop);
 
-    const incidents = createRecorder({ db, clock });
+    const incidents = createRecorder({ db, clock, log });
     const scans = createScanFeature({
       db,
       clock,
@@ -126,17 +128,14 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       maxAddresses: config.scanAddresses,
     });
     const rules = openRuleBook({ db, log, folders: ruleFolders(config) });
-    const linker = createLinker({ db, clock, log, record: incidents.record });
-    const ingest = createIngest({
-      db,
-      clock,
-      log,
-      rules: rules.current,
-      applyOutcomes: scans.applyOutcomes,
-      applyJobEnd: scans.applyJobEnd,
-      record: incidents.record,
-      relink: linker.touched,
-    });
+    // A thread beside this one, so that people are answered while collectors pour; the embedded database has one session.
+    const ingest =
+      config.databaseUrl === undefined
+        ? createIngesting({ db, clock, log, rules })
+        : openIngestThread(
+            { databaseUrl: config.databaseUrl.reveal(), folders: ruleFolders(config) },
+            { clock, log },
+          );
     const watch = createWatch({
       db,
       log,
@@ -149,16 +148,17 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       audit,
       raise: incidents.record,
       jobs: scans.queue,
-      accept: async (batch) => {
-        const accepted = await ingest.accept(batch);
-        figures.stored(batch.stream, batch.items.length);
-        return accepted;
+      accept: async (unread) => {
+        const stored = await ingest.take(unread);
+        figures.stored(unread.stream, stored.count);
+        return stored;
       },
       credentialsFor: scans.credentials.forJob,
       ruleset: rules.ruleset,
       watchList: watch.follow,
       handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
       pin: () => pinToTell(config, certificate.files),
+      successor: () => wordForSuccessor(config, certificate.files, log),
       publicUrl: config.publicUrl,
       addressOf: peerAddress(config.trustedProxies),
     });
@@ -218,27 +218,33 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     });
 
     await reseal(db, keyring, log);
-    stops.push(await rules.start());
-    stops.push(await linker.start());
+    stops.push(await ingest.start());
     stops.push(await scans.start());
     stops.push(deliveries.start());
-    stops.push(clock.every(TEND_MS, quietly(log, 'tending events', incidents.tend)));
+    stops.push(clock.every(TEND_MS, quietly({ clock, log }, 'tending events', incidents.tend)));
     stops.push(
       clock.every(
         FOLD_MS,
-        quietly(log, 'folding tallies', () => foldTallies(db)),
+        quietly({ clock, log }, 'folding tallies', () => foldTallies(db)),
       ),
     );
     stops.push(
       clock.every(
         PURGE_MS,
-        quietly(log, 'purging accounts', () => purgeAccounts({ db, clock })),
+        quietly({ clock, log }, 'purging accounts', () => purgeAccounts({ db, clock })),
       ),
     );
     stops.push(
       clock.every(
         PURGE_MS,
-        quietly(log, 'forgetting by age', () => forget({ db, clock })),
+        quietly({ clock, log }, 'forgetting by age', () => forget({ db, clock })),
+      ),
+    );
+    const forgetting = createForgetting({ db, clock, log, audit });
+    stops.push(
+      clock.every(
+        PURGE_MS,
+        quietly({ clock, log }, 'forgetting events and cases', () => forgetting(config.eventDays)),
       ),
     );
     const listener = await listen(app, { ...config, tls: certificate.files }, { log, clock });
@@ -263,18 +269,9 @@ export async function startServer(config: Config, options: StartOptions = {}): P
         config = changed;
         log.level = changed.logLevel;
         listener.server.maxConnections = changed.connections;
-        return changesOf(before, changed, ['logLevel', 'connections']);
+        return changesOf(before, changed, ['logLevel', 'connections', 'eventDays']);
       },
       stop,
     };
   }
 }
-
-/** A round of work that says its failure and comes again. */
-const quietly = (log: Logger, name: string, work: () => Promise<unknown>) => async () => {
-  try {
-    await work();
-  } catch (error) {
-    log.warn({ err: error instanceof Error ? error.message : String(error) }, `${name}: this round failed`);
-  }
-};

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '@rollcall/shared/clock';
+import type { Finding } from '@rollcall/shared/findings';
 import { asStartError, takeFolder } from './data.ts';
 import { ownFolder } from './kernel/certificate.ts';
 import type { Config } from './kernel/config.ts';
@@ -16,13 +17,6 @@ import { type Database, openDatabase } from './kernel/db.ts';
 import type { Logger } from './kernel/log.ts';
 import { pending, readMigrations } from './kernel/migrate.ts';
 
-export interface Finding {
-  check: string;
-  /** `warning`: it works, and should be seen to. */
-  state: 'ok' | 'warning' | 'failed';
-  found: string;
-  remedy?: string;
-}
 type Result = Omit<Finding, 'check'>;
 
 const GIB = 1024 ** 3;

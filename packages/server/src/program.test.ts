@@ -196,7 +196,7 @@ describe('the command line', () => {
   it('doctor finds what a start would fail on, and names the remedy', async () => {
     const good = await command('doctor --json', { ROLLCALL_DATA: folder(), PORT: '0' });
     expect(good.code).toBe(0);
-    const findings = JSON.parse(good.out) as { check: string; state: string }[];
+    const { findings } = JSON.parse(good.out) as { findings: { check: string; state: string }[] };
     expect(findings.map(({ check }) => check)).toEqual([
       'node',
       'data folder',
@@ -220,9 +220,10 @@ describe('the command line', () => {
     taken.closeAllConnections();
     taken.close();
     expect(bad.code).toBe(1);
-    expect(bad.out).toMatch(/^failed {2}database/m);
-    expect(bad.out).toMatch(/^failed {2}port {9}.*is in use$/m);
-    expect(bad.out).toMatch(/^failed {2}tls/m);
+    expect(bad.out).toMatch(/^failed {3}database/m);
+    expect(bad.out).toMatch(/^failed {3}port {12}.*is in use$/m);
+    expect(bad.out).toMatch(/^failed {3}tls/m);
+    expect(bad.out).toMatch(/\n\n3 failed, \d warnings?: the arrows say what to do\.\n$/);
     expect(bad.out).not.toContain('CANARY');
   }, 30_000);
 });

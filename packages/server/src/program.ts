@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { PASSWORD_LEAST, PASSWORD_MOST } from '@rollcall/shared/api/accounts';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
+import { describeFindings, isWell } from '@rollcall/shared/findings';
 import { ROLES, type Role } from '@rollcall/shared/model';
 import { openServiceManager } from '@rollcall/shared/systemd/service-manager';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
@@ -177,12 +178,8 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
     .action(async ({ json }: Flags) => {
       const settings = await config();
       const findings = await examine(settings, quiet(settings), clock);
-      const lines = findings.map(
-        ({ check, state, found, remedy }) =>
-          `${state.padEnd(8)}${check.padEnd(13)}${found}${remedy ? `\n${' '.repeat(21)}→ ${remedy}` : ''}`,
-      );
-      answer(json, findings, lines.join('\n'));
-      told.failed = findings.some(({ state }) => state === 'failed');
+      answer(json, { findings }, describeFindings(findings));
+      told.failed = !isWell(findings);
     });
   return root;
 }

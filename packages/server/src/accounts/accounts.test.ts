@@ -79,7 +79,8 @@ describe.each(databases())('accounts on %s', (_name, open) => {
         via: 'session',
       });
       expect((await ask('GET', '/api/session', as)).json.data.session.current).toBe(true);
-      expect((await ask('DELETE', '/api/session', as)).status).toBe(200);
+      const ended = await ask('DELETE', '/api/session', as);
+      expect([ended.status, ended.headers['clear-site-data']]).toEqual([200, '"storage"']);
       // G124 CVE-2022-4070: the old cookie is dead.
       expect((await ask('GET', '/api/session', as)).status).toBe(401);
     });

@@ -83,7 +83,9 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
         await audit(sql, { actor, action: 'session.delete', address });
       });
       forget(actor.userId);
-      return { data: null, headers: { 'Set-Cookie': sessionCookie(secure, null) } };
+      // Saved views and the like, which the browser keeps: they come again from the account.
+      const headers = { 'Set-Cookie': sessionCookie(secure, null), 'Clear-Site-Data': '"storage"' };
+      return { data: null, headers };
     },
 
     'session.password': async ({ actor, body, address, secure, header }) => {

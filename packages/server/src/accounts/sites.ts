@@ -11,7 +11,7 @@ import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 
-const COLUMNS = `id, name, networks, exclude, allow_loopback AS "allowLoopback", settings,
+const COLUMNS = `id, name, networks, exclude, allow_loopback AS "allowLoopback", allow_special AS "allowSpecial", settings,
   ${unix('created_at')} AS "createdAt"`;
 const VISIBLE = '($1::uuid[] IS NULL OR id = ANY($1))';
 const ORDERS = { name: 'lower(name)', createdAt: 'created_at' };
@@ -40,14 +40,15 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
       const id = uuidv7();
       const data = await db.transaction(async (sql) => {
         const [row] = await sql.query(
-          `INSERT INTO sites (id, name, networks, exclude, allow_loopback, settings)
-           VALUES ($1, $2, $3::text[], $4::text[], $5, $6::jsonb) ON CONFLICT (name) DO NOTHING RETURNING id`,
+          `INSERT INTO sites (id, name, networks, exclude, allow_loopback, allow_special, settings)
+           VALUES ($1, $2, $3::text[], $4::text[], $5, $6, $7::jsonb) ON CONFLICT (name) DO NOTHING RETURNING id`,
           [
             id,
             body.name,
             blocks('networks', body.networks),
             blocks('exclude', body.exclude),
             body.allowLoopback,
+            body.allowSpecial,
             JSON.stringify(body.settings),
           ],
         );
@@ -75,6 +76,7 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
           networks: body.networks ?? before.networks,
           exclude: body.exclude ?? before.exclude,
           allowLoopback: body.allowLoopback ?? before.allowLoopback,
+          allowSpecial: body.allowSpecial ?? before.allowSpecial,
           settings: body.settings ?? before.settings,
         };
         const [clash] = await sql.query('SELECT 1 FROM sites WHERE name = $1 AND id <> $2', [
@@ -84,13 +86,14 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
         if (clash) throw taken(after.name);
         await sql.query(
           `UPDATE sites SET name = $2, networks = $3::text[], exclude = $4::text[], allow_loopback = $5,
-             settings = $6::jsonb WHERE id = $1`,
+             allow_special = $6, settings = $7::jsonb WHERE id = $1`,
           [
             params.id,
             after.name,
             blocks('networks', after.networks),
             blocks('exclude', after.exclude),
             after.allowLoopback,
+            after.allowSpecial,
             JSON.stringify(after.settings),
           ],
         );

@@ -4,7 +4,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { rightsChanged } from '../kernel/auth.ts';
 import type { Sql } from '../kernel/db.ts';
 import type { Handlers } from '../kernel/handler.ts';
-import { unix } from '../kernel/page.ts';
+import { page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import { mintToken } from '../kernel/token.ts';
 import { type AuditRecord, audit } from './audit.ts';
@@ -86,15 +86,16 @@ export function tokenHandlers({
   forget,
 }: AccountDeps): Handlers<'tokens.list' | 'tokens.create' | 'tokens.delete'> {
   return {
-    'tokens.list': async ({ actor }) => {
-      const data = await db.query<Token>(
-        `SELECT ${COLUMNS} FROM api_tokens
-         WHERE user_id = $1 AND (revoked_at IS NULL OR revoked_at > $2)
-         ORDER BY created_at DESC, id DESC LIMIT ${2 * LISTED_MOST}`,
-        [actor.userId, new Date(clock.now() - REVOKED_SHOWN_DAYS * DAY_MS)],
-      );
-      return { data, totalCount: data.length };
-    },
+    'tokens.list': ({ actor, query: { page: number, pageSize } }) =>
+      page<Token>(db, {
+        columns: COLUMNS,
+        from: 'api_tokens',
+        where: 'user_id = $1 AND (revoked_at IS NULL OR revoked_at > $2)',
+        order: 'created_at DESC, id DESC',
+        params: [actor.userId, new Date(clock.now() - REVOKED_SHOWN_DAYS * DAY_MS)],
+        page: number,
+        pageSize,
+      }),
 
     'tokens.create': async ({ actor, body, address }) => {
       const { plaintext, token } = await db.transaction((sql) =>

@@ -1,10 +1,13 @@
 /** The states of a conversation with a collector, the ways between them, what is heard in each, and its bounds. */
 import {
-  type CloseCode,
-  type CollectorMessage,
+  CloseCode,
   FRAME_BYTES,
+  type HeardMessage,
+  PROTOCOL_VERSION,
+  type ServerMessage,
   type WatchHealth,
 } from '@rollcall/shared/protocol';
+import type { Problem } from '../kernel/problem.ts';
 
 export const BOUNDS = {
   /** Messages without effect until the connection is closed. */
@@ -47,7 +50,7 @@ export const SESSION_MOVES: Readonly<Record<SessionState, readonly SessionState[
 
 const WORK = ['working', 'progress', 'outcome', 'observations', 'heartbeat', 'new-key'] as const;
 /** Everything else is refused. */
-export const HEARD: Readonly<Record<SessionState, readonly CollectorMessage['type'][]>> = {
+export const HEARD: Readonly<Record<SessionState, readonly HeardMessage['type'][]>> = {
   challenged: ['hello'],
   greeted: ['confirm', 'heartbeat'],
   ready: WORK,
@@ -56,7 +59,16 @@ export const HEARD: Readonly<Record<SessionState, readonly CollectorMessage['typ
   closed: [],
 };
 
-export type Message<T extends CollectorMessage['type']> = Extract<CollectorMessage, { type: T }>;
+export type Message<T extends HeardMessage['type']> = Extract<HeardMessage, { type: T }>;
+
+/** The first thing that is said; `successor` as `CollectorDeps` has it. */
+export const challengeOf = (nonce: string, time: number, successor: string | undefined): ServerMessage => ({
+  type: 'challenge',
+  nonce,
+  version: PROTOCOL_VERSION,
+  time,
+  ...(successor === undefined ? {} : { successor }),
+});
 
 /** What a collector last said of itself. */
 export interface Beat extends Pick<Message<'heartbeat'>, 'outbox' | 'drops'> {
@@ -65,10 +77,12 @@ export interface Beat extends Pick<Message<'heartbeat'>, 'outbox' | 'drops'> {
   rssBytes: number | null;
   loopDelayMs: number | null;
   watch: (Omit<WatchHealth, 'traps'> & { traps: { reason: string | null } }) | null;
+  /** Its own, with prefix lengths; null: it tells none. */
+  addresses: readonly string[] | null;
 }
 
 export const beatOf = (
-  { outbox, drops, rssBytes, loopDelayMs, watch }: Message<'heartbeat'>,
+  { outbox, drops, rssBytes, loopDelayMs, watch, addresses }: Message<'heartbeat'>,
   at: number,
 ): Beat => ({
   at,
@@ -77,6 +91,7 @@ export const beatOf = (
   rssBytes: rssBytes ?? null,
   loopDelayMs: loopDelayMs ?? null,
   watch: watch ? { ...watch, traps: { ...watch.traps, reason: watch.traps.reason ?? null } } : null,
+  addresses: addresses ?? null,
 });
 
 /** The transport, as little as a conversation needs of it. */
@@ -104,6 +119,12 @@ export class Goodbye extends Error {
     this.code = code;
   }
 }
+
+/** How a conversation ends over an error: what cannot be read comes no better a second time. */
+export const closeCodeOf = (error: Goodbye | Problem): CloseCode => {
+  if (error instanceof Goodbye) return error.code;
+  return error.code === 'invalid_request' ? CloseCode.badMessage : CloseCode.tryLater;
+};
 
 /** At most so many bytes of UTF-8, cut between characters. */
 export function cut(text: string, bytes: number): string {

@@ -1,7 +1,7 @@
 import type { Clock } from '@rollcall/shared/clock';
 import type { Stream } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
-import type { Ruleset, ServerMessage, Span, WireCredential } from '@rollcall/shared/protocol';
+import type { Ruleset, ServerMessage, Span, UnreadBatch, WireCredential } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import type { Pin } from '../kernel/certificate.ts';
 import type { Change } from '../kernel/change.ts';
@@ -27,14 +27,13 @@ export type Audit = (
   },
 ) => Promise<void>;
 
-/** Consecutive observations of one stream, named by the connection they came on. */
-export interface Batch {
+/** Batches of one stream, in order, named by the connection they came on. */
+export interface Unread {
   collectorId: string;
   siteId: string;
   epoch: string;
   stream: Stream;
-  from: number;
-  items: readonly unknown[];
+  batches: readonly UnreadBatch[];
   clockOffsetMs: number;
 }
 
@@ -80,8 +79,11 @@ export interface CollectorDeps {
   raise: Raise;
   audit: Audit;
   jobs: Jobs;
-  /** Stores a batch; fails with `Problem('unavailable')` when nothing can be stored now. */
-  accept(batch: Batch): Promise<{ through: number }>;
+  /**
+   * Stores batches; answers how far their stream is committed and the jobs whose ends stood in them. Fails with
+   * `Problem('unavailable')` when nothing can be stored now, `Problem('invalid_request')` when they cannot be read.
+   */
+  accept(unread: Unread): Promise<{ through: number; ended: readonly string[] }>;
   /** Credentials for a job, in the order they are tried, and which worked where last time. */
   credentialsFor(job: ClaimedJob): Promise<{ credentials: WireCredential[]; known: Record<string, string> }>;
   /** Extra OIDs that the rules want read. */
@@ -93,6 +95,8 @@ export interface CollectorDeps {
   watchList(collector: { id: string; siteId: string }): () => Promise<readonly WatchMessage[]>;
   /** How a stranger knows this server's certificate, where nobody vouches for it. */
   pin?: () => Pin | undefined;
+  /** The own authority's word for a certificate that is not of its making; see `signedSuccessor`. */
+  successor?: () => string | undefined;
   /** Where people reach this server; what the request was sent to when absent. */
   publicUrl?: string | undefined;
   /** The collector's packages, where this server has them. */
@@ -102,3 +106,9 @@ export interface CollectorDeps {
   /** Address of a peer, by the word of trusted proxies; that of the socket when absent. */
   addressOf?: (request: import('node:http').IncomingMessage) => string;
 }
+
+/** The part that every session works with. */
+export type ForSessions = Pick<
+  CollectorDeps,
+  'clock' | 'log' | 'accept' | 'credentialsFor' | 'ruleset' | 'watchList' | 'successor'
+>;

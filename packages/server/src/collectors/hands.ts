@@ -134,12 +134,8 @@ export class Hands {
     this.#deps.send({ type: 'cancel', job, fence });
   }
 
-  /** Observations are stored: of those that end a job it was the last word. True when there were any. */
-  ended(items: readonly unknown[]): boolean {
-    const jobs = items.flatMap((item) => {
-      const { kind, job } = (item ?? {}) as { kind?: unknown; job?: unknown };
-      return kind === 'job-end' && typeof job === 'string' ? [job] : [];
-    });
+  /** The ends of these jobs are stored: that was its last word on them. True when there are any. */
+  ended(jobs: readonly string[]): boolean {
     for (const job of jobs) this.#held.delete(job);
     return jobs.length > 0;
   }

@@ -624,10 +624,14 @@ describe.each(databases())('collectors on %s', (_name, open) => {
           outbox: { depth: 7, bytes: 900, oldest: 1_763_700_000_123 },
           drops: { bytes: 2 },
           rssBytes: 5,
+          addresses: ['10.0.1.5/24', '2001:db8::5/64'],
         }),
       );
       await talk.next('heartbeat');
       await one.collectors.roster.writeBeats();
+      const where = async () =>
+        (await db.query('SELECT addresses FROM collectors WHERE id = $1', [disk.id]))[0]?.addresses;
+      expect(await where()).toEqual(['10.0.1.5/24', '2001:db8::5/64']);
       const { data } = await one.collectors.handlers['collectors.get'](call({ params: { id: disk.id } }));
       expect(data.health).toEqual({
         at: expect.any(Number),
@@ -639,6 +643,17 @@ describe.each(databases())('collectors on %s', (_name, open) => {
         engines: [{ name: 'datagram', ok: true, reason: '' }],
         capacity: 4,
       });
+      // A connection that has not spoken yet takes nothing back; one that tells no addresses does.
+      talk.hangUp();
+      const again = over();
+      await shakeHands(again, disk, one.host);
+      await confirmed(disk);
+      await one.collectors.roster.writeBeats();
+      expect(await where()).toEqual(['10.0.1.5/24', '2001:db8::5/64']);
+      again.say(heartbeat({}));
+      await again.next('heartbeat');
+      await one.collectors.roster.writeBeats();
+      expect(await where()).toBeNull();
     });
 
     it('raises an event when a clock leaves the bound, once, and when it is back', async () => {

@@ -136,19 +136,19 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
    * gone, because this one could not write for a while, is there again.
    */
   const writeBeats = async (): Promise<void> => {
-    const rows = [...sessions].map(([id, session]) => ({
-      id,
-      offset: clampInt(session.clockOffsetMs),
-      health: session.beat ?? {},
-    }));
+    const rows = [...sessions].map(([id, { beat, clockOffsetMs }]) => {
+      const { addresses = null, ...health } = beat ?? {};
+      return { id, offset: clampInt(clockOffsetMs), health, addresses };
+    });
     if (rows.length === 0) return;
     await db.transaction(async (sql) => {
       const written = await sql.query<Written>(
-        `WITH said AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "offset" int, health jsonb)),
+        `WITH said AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "offset" int, health jsonb, addresses inet[])),
            before AS (SELECT c.id, c.clock_offset_ms AS was, c.connected_at IS NULL AS absent
              FROM collectors c JOIN said ON said.id = c.id ORDER BY c.id FOR UPDATE OF c)
          UPDATE collectors c SET last_seen_at = now(), clock_offset_ms = said."offset", instance = $2,
-           connected_at = coalesce(c.connected_at, now()), health = c.health || said.health
+           connected_at = coalesce(c.connected_at, now()), health = c.health || said.health,
+           addresses = CASE WHEN said.health = '{}' THEN c.addresses ELSE said.addresses END
          FROM said JOIN before ON before.id = said.id
          WHERE c.id = said.id AND c.status = 'active' AND coalesce(c.instance, $2) = $2
          RETURNING c.id, c.name, c.site_id, before.was, before.absent, c.clock_offset_ms AS is`,

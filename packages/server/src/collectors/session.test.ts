@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../kernel/problem.ts';
+import { taken } from '../testing/gateway.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import {
   type Disk,
@@ -15,7 +16,7 @@ import {
   shakeHands,
   talkTo,
 } from '../testing/scripted-collector.ts';
-import type { Batch, ClaimedJob } from './deps.ts';
+import type { ClaimedJob, Unread } from './deps.ts';
 import { Session, type SessionDeps } from './session.ts';
 
 const SITE = { id: randomUUID(), name: 'Berlin' };
@@ -35,9 +36,7 @@ function stage(over: Partial<SessionDeps> = {}) {
     refuse: vi.fn<SessionDeps['jobs']['refuse']>(async () => true),
     giveBack: vi.fn<SessionDeps['jobs']['giveBack']>(async () => []),
   };
-  const accept = vi.fn<SessionDeps['accept']>(async ({ from, items }) => ({
-    through: from + items.length - 1,
-  }));
+  const accept = vi.fn<SessionDeps['accept']>(async (unread) => taken(unread));
   const deps: SessionDeps = {
     clock,
     log: pino({ level: 'silent' }),
@@ -206,11 +205,11 @@ describe('a conversation with a collector', () => {
   });
 
   it('acknowledges only what is committed, one batch after the other', async () => {
-    const stores: { batch: Batch; settle(through: number): void }[] = [];
+    const stores: { unread: Unread; settle(through: number): void }[] = [];
     const { talk, disk } = await ready({
-      accept: (batch) => {
-        const { promise, settle } = later<{ through: number }>();
-        stores.push({ batch, settle: (through) => settle({ through }) });
+      accept: (unread) => {
+        const { promise, settle } = later<{ through: number; ended: string[] }>();
+        stores.push({ unread, settle: (through) => settle({ through, ended: [] }) });
         return promise;
       },
     });
@@ -242,10 +241,8 @@ describe('a conversation with a collector', () => {
 
   it('stores events while a batch of state takes its time; together they are no more than the window', async () => {
     const { talk, disk } = await ready({
-      accept: ({ stream, from, items }) =>
-        stream === 'state'
-          ? new Promise(() => undefined)
-          : Promise.resolve({ through: from + items.length - 1 }),
+      accept: (unread) =>
+        unread.stream === 'state' ? new Promise(() => undefined) : Promise.resolve(taken(unread)),
     });
     for (let i = 0; i < WINDOW - 1; i++) talk.say(observations(disk, i));
     talk.say(observations(disk, 0, [{}], { stream: 'event' }));
@@ -269,9 +266,7 @@ describe('a conversation with a collector', () => {
 
   it('case 43: acknowledges nothing while the database is away, and stores in order as soon as it is back', async () => {
     const away = new Problem('unavailable', 'the database is away');
-    const accept = vi.fn<SessionDeps['accept']>(async ({ from, items }) => ({
-      through: from + items.length - 1,
-    }));
+    const accept = vi.fn<SessionDeps['accept']>(async (unread) => taken(unread));
     for (let i = 0; i < 20; i++) accept.mockRejectedValueOnce(away);
     const { talk, disk, clock } = await ready({ accept });
     talk.say(observations(disk, 0));
@@ -282,7 +277,7 @@ describe('a conversation with a collector', () => {
     await talk.next('heartbeat');
     await clock.pass(20_000);
     expect([(await talk.next('ack')).through, (await talk.next('ack')).through]).toEqual([0, 1]);
-    expect(accept.mock.calls.map(([{ from }]) => from)).toEqual([...Array(21).fill(0), 1]);
+    expect(accept.mock.calls.map(([{ batches }]) => batches[0]?.from)).toEqual([...Array(21).fill(0), 1]);
   });
 
   it('case 43: ends, without an acknowledgement, where the link ends before the database is back', async () => {
@@ -422,7 +417,7 @@ describe('a conversation with a collector', () => {
   });
 
   it('case 50: when draining stores what came in, offers nothing, and resolves when all is stored', async () => {
-    const store = later<{ through: number }>();
+    const store = later<{ through: number; ended: string[] }>();
     const { talk, disk, session, jobs } = await ready({ accept: () => store.promise });
     talk.say(observations(disk, 0));
     await turns();
@@ -435,7 +430,7 @@ describe('a conversation with a collector', () => {
     session.offer();
     await turns();
     expect(drained).toBe(false);
-    store.settle({ through: 0 });
+    store.settle({ through: 0, ended: [] });
     await done;
     expect(talk.of('ack')).toHaveLength(1);
     expect(jobs.claim).not.toHaveBeenCalled();
@@ -476,12 +471,12 @@ describe('a conversation with a collector', () => {
   });
 
   it('says nothing any more once it is closed', async () => {
-    const store = later<{ through: number }>();
+    const store = later<{ through: number; ended: string[] }>();
     const { talk, disk, session, deps } = await ready({ accept: () => store.promise });
     talk.say(observations(disk, 0));
     await turns();
     session.close(CloseCode.revoked, 'revoked');
-    store.settle({ through: 0 });
+    store.settle({ through: 0, ended: [] });
     await turns();
     expect(talk.of('ack')).toEqual([]);
     session.close(CloseCode.internal, 'again');

@@ -8,13 +8,13 @@ import type { Stream } from '@rollcall/shared/observation';
 import {
   BATCH_BYTES,
   CloseCode,
-  type CollectorMessage,
   HELLO_MS,
-  PROTOCOL_VERSION,
+  type HeardMessage,
+  hearCollectorMessage,
   PROTOCOL_WATCHES,
-  parseCollectorMessage,
   type Ruleset,
   type ServerMessage,
+  type UnreadBatch,
   WINDOW,
 } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
@@ -25,6 +25,8 @@ import {
   type Beat,
   BOUNDS,
   beatOf,
+  challengeOf,
+  closeCodeOf,
   cut,
   Goodbye,
   HEARD,
@@ -34,17 +36,16 @@ import {
   SESSION_MOVES,
   type SessionState,
 } from './conversation.ts';
-import type { CollectorDeps, Jobs, Lease } from './deps.ts';
+import type { CollectorDeps, ForSessions, Jobs, Lease } from './deps.ts';
 import { Hands, JOBS_MOST, type Known } from './hands.ts';
 import type { Hello, Identities } from './identity.ts';
-import { Intakes, type Run } from './intake.ts';
+import { Intakes } from './intake.ts';
 import { Lane } from './lane.ts';
 import { Paced } from './paced.ts';
 import { Quota } from './quota.ts';
 import { whenThere } from './when-there.ts';
 
-export interface SessionDeps
-  extends Pick<CollectorDeps, 'clock' | 'log' | 'accept' | 'credentialsFor' | 'ruleset' | 'watchList'> {
+export interface SessionDeps extends ForSessions {
   identities: Pick<Identities, 'admit' | 'confirm' | 'storeKey'>;
   jobs: Pick<Jobs, 'claim' | 'extend' | 'refuse' | 'giveBack'>;
   /** This session is the collector's now; an older one makes room. */
@@ -62,7 +63,7 @@ export class Session {
   readonly #quota: Quota;
   readonly #offset = new ClockOffset();
   readonly #intake = new Intakes(
-    (stream, run) => this.#store(stream, run),
+    (stream, batches) => this.#store(stream, batches),
     (error) => this.#fail(error),
   );
   readonly #acts = new Lane(BOUNDS.acts);
@@ -94,7 +95,7 @@ export class Session {
     const extend = () => this.#act(({ hands }) => hands.extend());
     this.#extend = new Paced(BOUNDS.progressMs, deps.clock, this.#over.signal, extend);
     this.#rewatch = new Paced(BOUNDS.watchMs, deps.clock, this.#over.signal, () => this.#sendWatch());
-    this.#send({ type: 'challenge', nonce: this.#nonce, version: PROTOCOL_VERSION, time: deps.clock.now() });
+    this.#send(challengeOf(this.#nonce, deps.clock.now(), deps.successor?.()));
     this.#after(HELLO_MS, () => {
       if (this.#state === 'challenged') this.close(CloseCode.helloTimeout, 'no valid hello in time');
     });
@@ -105,8 +106,8 @@ export class Session {
   }
   /** Known from the welcome on. */
   get collector(): { id: string; siteId: string; name: string } | undefined {
-    const { id, site, name } = this.#known?.collector ?? {};
-    return id && site && name ? { id, siteId: site.id, name } : undefined;
+    const { collector } = this.#known ?? {};
+    return collector && { id: collector.id, siteId: collector.site.id, name: collector.name };
   }
   get clockOffsetMs(): number {
     return this.#offset.offsetMs;
@@ -117,7 +118,7 @@ export class Session {
     if (this.#gone()) return;
     try {
       if (!this.#quota.take()) throw new Goodbye(CloseCode.policy, 'too many messages');
-      const parsed = parseCollectorMessage(frame);
+      const parsed = hearCollectorMessage(frame);
       if (!parsed.ok) throw new Refusal(parsed.reason);
       const { message } = parsed;
       const state = this.#confirmed ? 'ready' : this.#state;
@@ -187,7 +188,6 @@ export class Session {
   cancel(lease: Lease): void {
     if (this.#state === 'ready' || this.#state === 'draining') this.#known?.hands.cancel(lease);
   }
-
   /** A cancellation may have been missed. */
   recheck(): void {
     if (this.#state === 'ready') this.#act(({ hands }) => hands.recheck());
@@ -204,7 +204,7 @@ export class Session {
     if (this.#state === 'ready') this.#rewatch.run();
   }
 
-  #hear(message: CollectorMessage): void {
+  #hear(message: HeardMessage): void {
     switch (message.type) {
       case 'hello':
         this.#enter('greeted');
@@ -303,18 +303,18 @@ export class Session {
     this.#intake.add(stream, batch);
   }
 
-  async #store(stream: Stream, run: Run): Promise<void> {
+  async #store(stream: Stream, batches: readonly UnreadBatch[]): Promise<void> {
     await this.#confirmed;
     if (this.#gone() || !this.#known) return;
-    const { id: collectorId, site } = this.#known.collector;
-    const { hello, hands } = this.#known;
-    const whose = { collectorId, siteId: site.id, epoch: hello.epoch, clockOffsetMs: this.clockOffsetMs };
-    const { through } = await this.#whenThere(() => this.#deps.accept({ ...whose, stream, ...run }));
+    const { collector, hello, hands } = this.#known;
+    const whose = { collectorId: collector.id, siteId: collector.site.id, epoch: hello.epoch, stream };
+    const unread = { ...whose, batches, clockOffsetMs: this.clockOffsetMs };
+    const { through, ended } = await this.#whenThere(() => this.#deps.accept(unread));
     this.#through[stream] = Math.max(this.#through[stream], through);
     this.#send({ type: 'ack', epoch: hello.epoch, stream, through });
     reached('acknowledged');
     if (stream === 'state') this.#act(() => hands.giveBack(this.#through.state));
-    if (hands.ended(run.items)) this.offer();
+    if (hands.ended(ended)) this.offer();
   }
 
   #heartbeat(message: Message<'heartbeat'>): void {
@@ -334,8 +334,8 @@ export class Session {
   #fail(error: unknown): void {
     if (this.#gone()) return;
     if (error instanceof Refusal) this.#strike(error.message);
-    else if (error instanceof Goodbye) this.close(error.code, error.message);
-    else if (error instanceof Problem) this.close(CloseCode.tryLater, error.message);
+    else if (error instanceof Goodbye || error instanceof Problem)
+      this.close(closeCodeOf(error), error.message);
     else {
       this.#log.error({ err: error }, 'a collector could not be served');
       this.close(CloseCode.internal, 'something went wrong on the server');

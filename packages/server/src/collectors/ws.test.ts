@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { mintToken } from '../kernel/token.ts';
+import { taken } from '../testing/gateway.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { type Disk, makeKey, shakeHands, talkOver } from '../testing/scripted-collector.ts';
 import { Session, type SessionDeps } from './session.ts';
@@ -25,7 +26,7 @@ async function gateway(more: Partial<GatewayDeps> & { accept?: SessionDeps['acce
   const deps: SessionDeps = {
     clock,
     log: pino({ level: 'silent' }),
-    accept: more.accept ?? (async ({ from, items }) => ({ through: from + items.length - 1 })),
+    accept: more.accept ?? (async (unread) => taken(unread)),
     credentialsFor: async () => ({ credentials: [], known: {} }),
     ruleset: () => undefined,
     watchList: () => async () => [],
@@ -390,9 +391,9 @@ describe('a link', () => {
   it('cases 5 and 6: takes frames in any slices, and forgets a frame that was cut', async () => {
     const seen: unknown[] = [];
     const { base, host } = await gateway({
-      accept: async ({ from, items }) => {
-        seen.push(...items);
-        return { through: from + items.length - 1 };
+      accept: async (unread) => {
+        seen.push(...unread.batches.flatMap(({ frame }) => JSON.parse(frame).items));
+        return taken(unread);
       },
     });
     const mine = disk();

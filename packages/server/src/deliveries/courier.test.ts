@@ -261,7 +261,10 @@ describe.each(databases())('deliveries on %s', (_name, open) => {
     await subscribe();
     for (let i = 0; i < 10; i++) await turn('case.opened');
     const instances = [courier, createCourier(deps), createCourier(deps)];
-    for (let i = 0; i < 12; i++) await Promise.all(instances.map((each) => each.round()));
+    const round = () => Promise.all(instances.map((each) => each.round()));
+    // In a round all may wait for one of them.
+    for (let i = 0; i < 100 && received.length < 10; i++) await round();
+    for (let i = 0; i < 3; i++) await round();
     expect(new Set(received.map(({ request }) => request.headers['webhook-id'])).size).toBe(10);
     expect(received).toHaveLength(10);
   });
@@ -333,20 +336,116 @@ describe.each(databases())('deliveries on %s', (_name, open) => {
     ]);
     expect(smtp.mails[1]).toContain(`References: <case-${caseId}@rollcall>`);
     expect(smtp.mails[1]).toContain('noc@example.net, boss@example.net');
-    smtp.refuse = true;
+    smtp.answer = () => '550 nobody of that name';
     await turn('case.opened');
     await courier.round();
     expect(await listed({ status: 'failed' })).toMatchObject([{ responseStatus: 550 }]);
     smtp.close();
   });
+
+  it('tries whom the mail server deferred again, and nobody else; says who never got it', async () => {
+    const smtp = smtpServer();
+    const port = await smtp.listen();
+    await call()('mail.update', {
+      body: { host: '127.0.0.1', port, security: 'none', from: 'rollcall@example.net' },
+    });
+    await call()('subscriptions.create', {
+      body: {
+        kind: 'email',
+        name: 'all',
+        addresses: ['noc@example.net', 'boss@example.net', 'old@Example.NET'],
+      },
+    });
+    smtp.answer = (to) =>
+      to === 'boss@example.net' ? '451 come back later' : to === 'old@example.net' ? '550 gone' : '250 ok';
+    await turn('case.opened');
+    await courier.round();
+    expect(smtp.served).toEqual([['noc@example.net']]);
+    expect(await listed()).toMatchObject([
+      {
+        status: 'queued',
+        responseStatus: 451,
+        error:
+          'the mail server refused old@example.net: 550 gone; it deferred boss@example.net: 451 come back later; the others have it',
+      },
+    ]);
+    expect(await listed({ status: 'partial' })).toEqual([]);
+    const [{ id }] = (await listed()) as [{ id: string }];
+    const read = async () => (await call()('deliveries.get', { params: { id } })).data;
+    const [noc, old] = [
+      { address: 'noc@example.net', state: 'delivered', said: '' },
+      { address: 'old@Example.NET', state: 'refused', said: '550 gone' },
+    ];
+    expect((await read()).recipients).toEqual([
+      noc,
+      { address: 'boss@example.net', state: 'deferred', said: '451 come back later' },
+      old,
+    ]);
+    now += 3_600_000;
+    await courier.round();
+    expect(smtp.served).toHaveLength(1);
+    smtp.answer = () => '250 ok';
+    now += 3_600_000;
+    await courier.round();
+    expect(smtp.served).toEqual([['noc@example.net'], ['boss@example.net']]);
+    expect(smtp.mails[1]).toContain('noc@example.net, boss@example.net, old@example.net');
+    expect(await listed({ status: 'partial' })).toMatchObject([
+      { id, status: 'partial', attempts: 3, error: 'not delivered to old@Example.NET: 550 gone' },
+    ]);
+    const boss = { address: 'boss@example.net', state: 'delivered', said: '' };
+    expect((await read()).recipients).toEqual([noc, boss, old]);
+
+    // By hand: all of them.
+    await call()('deliveries.resend', { params: { id } });
+    await courier.round();
+    expect(smtp.served.at(-1)).toHaveLength(3);
+    expect(await listed()).toMatchObject([{ status: 'delivered', error: '' }]);
+    expect((await read()).recipients.map(({ state }: { state: string }) => state)).toEqual(
+      Array(3).fill('delivered'),
+    );
+    smtp.close();
+  });
+
+  it.each<[string, (to: string) => string]>([
+    ['refused for good', (to) => (to === 'old@example.net' ? '550 gone' : '250 ok')],
+    ['deferred until it is given up', (to) => (to === 'old@example.net' ? '451 later' : '250 ok')],
+  ])(
+    'a mail of which one address is %s was delivered in part, and disables nothing',
+    async (_what, answers) => {
+      const smtp = smtpServer();
+      const port = await smtp.listen();
+      await call()('mail.update', {
+        body: { host: '127.0.0.1', port, security: 'none', from: 'rollcall@example.net' },
+      });
+      await call()('subscriptions.create', {
+        body: { kind: 'email', name: 'all', addresses: ['noc@example.net', 'old@example.net'] },
+      });
+      smtp.answer = answers;
+      // Day after day: longer than it takes until a subscription that nobody hears is disabled.
+      for (let day = 0; day < 4; day++) {
+        await turn('case.opened');
+        for (let hour = 0; hour < 25; hour += 1, now += HOUR) await courier.round();
+      }
+      expect((await listed()).map(({ status }: { status: string }) => status)).toEqual(
+        Array(4).fill('partial'),
+      );
+      expect(smtp.served.every((to) => to.join() === 'noc@example.net')).toBe(true);
+      expect((await call()('subscriptions.list', { query: {} })).data).toMatchObject([{ enabled: true }]);
+      expect(raised).toEqual([]);
+      smtp.close();
+    },
+  );
 });
 
 /** The least of a mail server (RFC 5321) that takes, or refuses, what it is given. */
 function smtpServer() {
   const mails: string[] = [];
-  const state = { refuse: false };
+  /** Whom each mail went to. */
+  const served: string[][] = [];
+  const state = { answer: (_to: string) => '250 ok' };
   const server = createSocketServer((socket) => {
     let [buffer, inData] = ['', false];
+    let taken: string[] = [];
     socket.write('220 test\r\n');
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
@@ -358,20 +457,28 @@ function smtpServer() {
         buffer = buffer.slice(end + (inData ? 5 : 2));
         if (inData) {
           mails.push(text);
+          served.push(taken);
+          taken = [];
           inData = false;
           socket.write('250 taken\r\n');
         } else if (/^DATA/i.test(text)) {
           inData = true;
           socket.write('354 go on\r\n');
         } else if (/^QUIT/i.test(text)) socket.end('221 bye\r\n');
-        else socket.write(/^RCPT/i.test(text) && state.refuse ? '550 nobody of that name\r\n' : '250 ok\r\n');
+        else {
+          const to = /^RCPT TO:<(.*)>/i.exec(text)?.[1];
+          const says = to === undefined ? '250 ok' : state.answer(to);
+          if (to !== undefined && says.startsWith('250')) taken.push(to);
+          socket.write(`${says}\r\n`);
+        }
       }
     });
   });
   return {
     mails,
-    set refuse(value: boolean) {
-      state.refuse = value;
+    served,
+    set answer(value: (to: string) => string) {
+      state.answer = value;
     },
     listen: () =>
       new Promise<number>((resolve) =>

@@ -4,6 +4,7 @@
  * delivery under way at a time, and the deliveries of a case go out in their order: what is behind waits for what is
  * before.
  */
+import type { Delivery, Recipient } from '@rollcall/shared/api/deliveries';
 import type { Change } from '../kernel/change.ts';
 import { SealBroken } from '../kernel/keyring.ts';
 import { announce } from '../kernel/notify.ts';
@@ -19,6 +20,8 @@ import { type Outcome, postWebhook, sendMail } from './send.ts';
 const LANES = 16;
 const CLAIM_MS = 90_000;
 const LOOK_MS = 1_000;
+/** Of the addresses that never got a mail, and what was said of each. */
+const MISSED_CHARACTERS = 1_000;
 /** Attempts kept in the log of one delivery. */
 const LOG_MOST = 40;
 /** Finished deliveries are kept this long. */
@@ -41,6 +44,8 @@ interface Claimed {
   kind: 'webhook' | 'email';
   url: string | null;
   addresses: string[];
+  /** Of a mail, as far as is known. */
+  recipients: Recipient[];
   allowPrivate: boolean;
   sealed: Uint8Array | null;
   keyId: string | null;
@@ -133,7 +138,7 @@ export function createCourier(deps: DeliveryDeps): Courier {
 }
 
 const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId",
-  coalesce(d.site_id, s.site_ids[1]) AS audience, d.begun_at AS "begunAt",
+  coalesce(d.site_id, s.site_ids[1]) AS audience, d.begun_at AS "begunAt", d.recipients,
   s.id AS subscription, s.name, s.kind, s.url, s.addresses, s.allow_private AS "allowPrivate", s.sealed,
   s.key_id AS "keyId", s.failing_since AS "failingSince"`;
 /** The next of a subscription `s`: the oldest that is due and has none of its case before it. */
@@ -183,7 +188,9 @@ async function send(deps: DeliveryDeps, claimed: Claimed, signal: AbortSignal): 
     if (claimed.kind === 'email') {
       const server = await readMailServer(db, keyring);
       if (!server) return withheld('no mail server is set');
-      return await sendMail(server, claimed.addresses, claimed.id, claimed.payload);
+      const { id, addresses, recipients, payload } = claimed;
+      const only = recipients.flatMap(({ address, state }) => (state === 'deferred' ? address : []));
+      return await sendMail({ id, server, addresses, only, payload, signal });
     }
     const { sealed, keyId, subscription: id } = claimed;
     const now = clock.now();
@@ -221,7 +228,12 @@ async function settle(
           retryAfterMs: outcome.retryAfterMs,
           random: Math.random(),
         });
-  const status = outcome.ok ? 'delivered' : next === null ? 'failed' : 'queued';
+  const latest = new Map(
+    [...claimed.recipients, ...(outcome.recipients ?? [])].map((of) => [of.address, of]),
+  );
+  const { status, error } = conclude(outcome, next !== null, [...latest.values()]);
+  // Somebody has it: a single address that nobody serves any more is no reason to tell the others nothing.
+  const reached = outcome.ok || (outcome.recipients ?? []).some(({ state }) => state === 'delivered');
   const entry = { at: Math.floor(now / 1000), status: outcome.status, error: outcome.error, ms: outcome.ms };
   if (!outcome.ok)
     log.info(
@@ -231,7 +243,8 @@ async function settle(
   await db.transaction(async (sql) => {
     await sql.query(
       `UPDATE deliveries SET status = $3, next_at = $4, claimed_until = NULL, response_status = $5, error = $6,
-         finished_at = $7, log = CASE WHEN jsonb_array_length(log) < ${LOG_MOST} THEN log || $8::jsonb ELSE log END
+         finished_at = $7, recipients = $9::jsonb,
+         log = CASE WHEN jsonb_array_length(log) < ${LOG_MOST} THEN log || $8::jsonb ELSE log END
        WHERE id = $1::uuid AND attempts = $2 AND status = 'queued'`,
       [
         claimed.id,
@@ -239,22 +252,37 @@ async function settle(
         status,
         next === null ? null : new Date(next),
         outcome.status,
-        outcome.error,
+        error,
         next === null ? new Date(now) : null,
         JSON.stringify([entry]),
+        JSON.stringify([...latest.values()]),
       ],
     );
     await sql.query(
-      outcome.ok
+      reached
         ? 'UPDATE subscriptions SET failing_since = NULL, last_delivered_at = $2 WHERE id = $1::uuid'
         : 'UPDATE subscriptions SET failing_since = coalesce(failing_since, $2) WHERE id = $1::uuid',
       [claimed.subscription, new Date(now)],
     );
     await announce(sql, claimed.audience, 'delivery', [claimed.id]);
     const since = claimed.failingSince?.getTime() ?? now;
-    const long = !outcome.ok && now - since >= DISABLE_MS;
+    const long = !reached && now - since >= DISABLE_MS;
     if (long || outcome.gone) await disable(deps, sql, claimed, outcome, now);
   });
+}
+
+/** What is to be said of a delivery after an attempt: of a mail, by what became of all its addresses. */
+function conclude(
+  outcome: Outcome,
+  again: boolean,
+  recipients: readonly Recipient[],
+): { status: Delivery['status']; error: string } {
+  if (again) return { status: 'queued', error: outcome.error };
+  const missed = recipients.filter(({ state }) => state !== 'delivered');
+  if (recipients.length === 0 || missed.length === 0 || missed.length === recipients.length)
+    return { status: outcome.ok ? 'delivered' : 'failed', error: outcome.error };
+  const without = missed.map(({ address, said }) => `${address}: ${said}`).join('; ');
+  return { status: 'partial', error: `not delivered to ${without}`.slice(0, MISSED_CHARACTERS) };
 }
 
 /** Nobody hears it any more: people are told by an event instead. */
@@ -286,7 +314,8 @@ async function disable(
 /** Gives up what nobody fetched within its day, and forgets what is old. */
 async function sweep(sql: Sql, now: number): Promise<void> {
   await sql.query(
-    `UPDATE deliveries SET status = 'failed', next_at = NULL, finished_at = $1::timestamptz,
+    `UPDATE deliveries SET next_at = NULL, finished_at = $1::timestamptz,
+       status = CASE WHEN recipients @> '[{"state": "delivered"}]' THEN 'partial' ELSE 'failed' END,
        error = CASE WHEN error = '' THEN 'its subscription was disabled for a day' ELSE error END
      WHERE id IN (SELECT id FROM deliveries WHERE status = 'queued' AND begun_at < $2::timestamptz
        AND (claimed_until IS NULL OR claimed_until < $1::timestamptz) LIMIT ${SWEEP_MOST})`,

@@ -22,7 +22,7 @@ export function deliveryLogHandlers({
 }: DeliveryDeps): Handlers<'deliveries.list' | 'deliveries.get' | 'deliveries.resend'> {
   const read = async (sql: Sql, actor: Actor, id: string): Promise<DeliveryDetail> => {
     const [row] = await sql.query<DeliveryDetail>(
-      `SELECT ${DELIVERY_COLUMNS}, d.payload, d.log FROM ${DELIVERY_FROM} WHERE ${VISIBLE} AND d.id = $2::uuid`,
+      `SELECT ${DELIVERY_COLUMNS}, d.payload, d.log, d.recipients FROM ${DELIVERY_FROM} WHERE ${VISIBLE} AND d.id = $2::uuid`,
       [visibleSites(actor), id],
     );
     if (!row) throw notFound('delivery');
@@ -49,7 +49,8 @@ export function deliveryLogHandlers({
       const data = await db.transaction(async (sql) => {
         const { subscription, siteId } = await read(sql, actor, params.id);
         const rows = await sql.query(
-          `UPDATE deliveries SET status = 'queued', next_at = $2, begun_at = $2, finished_at = NULL
+          `UPDATE deliveries SET status = 'queued', next_at = $2, begun_at = $2, finished_at = NULL,
+             recipients = '[]'
            WHERE id = $1::uuid AND (claimed_until IS NULL OR claimed_until < $2) RETURNING 1`,
           [params.id, new Date(clock.now())],
         );
@@ -61,7 +62,7 @@ export function deliveryLogHandlers({
           subject: `subscription ${subscription}`,
         });
         await announce(sql, siteId, 'delivery', [params.id]);
-        const { payload: _p, log: _l, ...shown } = await read(sql, actor, params.id);
+        const { payload: _p, log: _l, recipients: _r, ...shown } = await read(sql, actor, params.id);
         return shown;
       });
       return { data };

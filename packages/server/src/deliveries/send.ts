@@ -2,16 +2,18 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { domainToASCII } from 'node:url';
+import type { Recipient } from '@rollcall/shared/api/deliveries';
 import type { Secret } from '@rollcall/shared/secret';
-import { createTransport } from 'nodemailer';
+import { createTransport, type NodemailerError } from 'nodemailer';
 import { mailOf, type Payload } from './message.ts';
 import { signatures } from './signature.ts';
 import { guardedLookup, parseTarget, TargetRefused } from './target.ts';
 
 /** From the first packet to the end of the answer's head. */
 export const WEBHOOK_MS = 10_000;
-const MAIL_MS = 20_000;
-const MAIL_IN_ALL_MS = 60_000;
+/** Of one silence, and of the whole conversation: a mail server may talk on and never come to the point. */
+const MAIL_LIMITS = { silentMs: 20_000, inAllMs: 60_000 };
 /** Of an answer; more is not read. */
 const ANSWER_BYTES = 16 * 1024;
 const ERROR_CHARACTERS = 300;
@@ -27,12 +29,16 @@ export interface Outcome {
   final: boolean;
   /** The receiver wants nothing more, ever (410). */
   gone: boolean;
+  /** What became of each address that a mail server spoke of. */
+  recipients?: readonly Recipient[];
 }
+
+const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, ERROR_CHARACTERS);
 
 const failed = (error: string, more: Partial<Outcome> = {}): Outcome => ({
   ok: false,
   status: null,
-  error: error.replace(/\p{Cc}+/gu, ' ').slice(0, ERROR_CHARACTERS),
+  error: oneLine(error),
   retryAfterMs: null,
   final: false,
   gone: false,
@@ -151,13 +157,30 @@ export interface MailServer {
   from: string;
 }
 
-/** Sends one mail to all addresses. */
-export async function sendMail(
-  server: MailServer,
-  addresses: readonly string[],
-  id: string,
-  payload: Payload,
-): Promise<Outcome> {
+export interface Mail {
+  id: string;
+  server: MailServer;
+  addresses: readonly string[];
+  /** The others have it. Empty: all. */
+  only?: readonly string[];
+  payload: Payload;
+  signal: AbortSignal;
+  limits?: typeof MAIL_LIMITS;
+  /** PEM of the authorities to believe instead of those that Node does. */
+  authorities?: string;
+}
+
+/** Sends one mail to all addresses, or only to those that wait for it still. */
+export async function sendMail({
+  id,
+  server,
+  addresses,
+  only = [],
+  payload,
+  signal,
+  limits: { silentMs, inAllMs } = MAIL_LIMITS,
+  authorities,
+}: Mail): Promise<Outcome> {
   const transport = createTransport({
     host: server.host,
     port: server.port,
@@ -165,20 +188,25 @@ export async function sendMail(
     requireTLS: server.security === 'starttls',
     ignoreTLS: server.security === 'none',
     ...(server.user !== '' && { auth: { user: server.user, pass: server.password?.reveal() ?? '' } }),
-    connectionTimeout: MAIL_MS,
-    greetingTimeout: MAIL_MS,
-    socketTimeout: MAIL_MS,
-    dnsTimeout: MAIL_MS,
+    connectionTimeout: silentMs,
+    greetingTimeout: silentMs,
+    socketTimeout: silentMs,
+    dnsTimeout: silentMs,
+    socketCloseTimeout: 1_000,
+    ...(authorities !== undefined && { tls: { ca: authorities } }),
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   const { subject, text, thread } = mailOf(payload);
-  // The timeouts above are of silence; one that keeps talking is cut off here.
-  const limit = setTimeout(() => transport.close(), MAIL_IN_ALL_MS);
+  const limit = AbortSignal.timeout(inAllMs);
+  const tried = only.length > 0 ? only : addresses;
   try {
     const sent = await transport.sendMail({
+      // The library's own; its types do not know it yet.
+      ...{ signal: AbortSignal.any([signal, limit]) },
       from: { name: 'Rollcall', address: server.from },
       to: [...addresses],
+      envelope: { from: server.from, to: [...tried] },
       subject,
       text,
       messageId: `<${id}@rollcall>`,
@@ -187,19 +215,58 @@ export async function sendMail(
       // RFC 3834: no answers by machines.
       headers: { 'Auto-Submitted': 'auto-generated' },
     });
-    const refused = (sent.rejected ?? []).map(String);
-    if (refused.length > 0)
-      return failed(`the mail server refused ${refused.join(', ')}; the others have it`, { final: true });
-    return { ok: true, status: 250, error: '', retryAfterMs: null, final: false, gone: false };
+    const refusals = sent.rejectedErrors ?? [];
+    const recipients = recipientsOf(tried, refusals);
+    if (refusals.length > 0) return refusedFor(refusals, recipients, '; the others have it');
+    return { ok: true, status: 250, error: '', retryAfterMs: null, final: false, gone: false, recipients };
   } catch (error) {
-    const status = (error as { responseCode?: number }).responseCode ?? null;
-    // A permanent refusal (RFC 5321 section 4.2.1) stays one, but for the sign-in, which an administrator mends.
-    const final = status !== null && status >= 500 && (error as { code?: string }).code !== 'EAUTH';
-    return failed(messageOf(error), { status, final });
+    if (signal.aborted) return failed('the server was stopped meanwhile');
+    if (limit.aborted) return failed(`the mail server took longer than ${inAllMs / 1000} s`);
+    const { responseCode: status = null, code, rejectedErrors = [] } = error as NodemailerError;
+    if (rejectedErrors.length > 0) return refusedFor(rejectedErrors, recipientsOf(tried, rejectedErrors), '');
+    // A permanent refusal of the mail (RFC 5321 section 4.2.1) stays one; what fails before it an administrator mends.
+    const final = status !== null && status >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
+    const said = messageOf(error);
+    const refused = (address: string): Recipient => ({ address, state: 'refused', said: oneLine(said) });
+    return failed(said, { status, final, ...(final && { recipients: tried.map(refused) }) });
   } finally {
-    clearTimeout(limit);
     transport.close();
   }
+}
+
+/** An address as it goes over the wire: its domain in lower case, in ASCII. */
+function asSent(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + domainToASCII(address.slice(at));
+}
+
+const isDeferral = ({ permanent }: NodemailerError): boolean => permanent === false;
+
+/** What became of each address that was tried, by the refusals of single ones. */
+function recipientsOf(tried: readonly string[], refusals: readonly NodemailerError[]): Recipient[] {
+  const by = new Map(refusals.map((refusal) => [asSent(refusal.recipient ?? ''), refusal]));
+  return tried.map((address): Recipient => {
+    const refusal = by.get(asSent(address));
+    if (!refusal) return { address, state: 'delivered', said: '' };
+    const state = isDeferral(refusal) ? 'deferred' : 'refused';
+    return { address, state, said: oneLine(refusal.response ?? refusal.message) };
+  });
+}
+
+/** Addresses that were refused by themselves: those that may be served later (4xx) are tried again, and only those. */
+function refusedFor(
+  refusals: readonly NodemailerError[],
+  recipients: readonly Recipient[],
+  others: string,
+): Outcome {
+  const later = refusals.filter(isDeferral);
+  const never = refusals.filter((refusal) => !isDeferral(refusal));
+  const said = (verb: string, of: readonly NodemailerError[]) =>
+    of.length === 0 ? [] : [`${verb} ${of.map(({ recipient }) => recipient).join(', ')}: ${of[0]?.response}`];
+  return failed(
+    `the mail server ${[...said('refused', never), ...said('deferred', later)].join('; it ')}${others}`,
+    { status: (later[0] ?? never[0])?.responseCode ?? null, final: later.length === 0, recipients },
+  );
 }
 
 const messageOf = (error: unknown): string => {

@@ -28,6 +28,7 @@ export async function writeActivity(
      FROM jsonb_to_recordset($3::jsonb) AS r(id uuid, "caseId" uuid, actor text, "actorId" uuid, kind text, text text,
        "from" text, "to" text)`,
     [siteId, new Date(at).toISOString(), JSON.stringify(entries)],
+    'kept',
   );
 }
 

@@ -1,11 +1,11 @@
 /** Cases by hand: opened, given events, merged, split. */
-import { CaseStatus } from '@rollcall/shared/model';
 import type { Database } from '../kernel/db.ts';
 import { sees } from '../kernel/handler.ts';
 import { scopeOf } from '../kernel/list.ts';
 import { announce } from '../kernel/notify.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
-import { eventsEntry, writeActivity } from './activity.ts';
+import { writeActivity } from './activity.ts';
+import { type Moving, mergeInto, moveEvents } from './case-moves.ts';
 import { refreshSearch } from './case-search.ts';
 import {
   by,
@@ -20,11 +20,11 @@ import {
   userId,
   type Work,
 } from './case-work.ts';
-import { attach, settleCases } from './cases.ts';
 import { ascendingIds } from './ids.ts';
 import { tell } from './outbox.ts';
 import { lockIncidents } from './store.ts';
-import { caseStatusName } from './transitions.ts';
+
+const moving = (work: Work): Moving => ({ ...work, by: by(work) });
 
 export interface NewCase {
   siteId: string;
@@ -55,7 +55,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
       tags: distinct(draft.tags),
     });
     await writeActivity(sql, siteId, at, [entry(work, id, 'created', draft.title)]);
-    if (draft.eventIds) await moveEvents(work, id, draft.eventIds);
+    if (draft.eventIds) await moveEvents(moving(work), id, draft.eventIds);
     // A severity given by hand stands until the next of its events comes or closes.
     if (draft.severity)
       await sql.query('UPDATE cases SET severity = $3 WHERE site_id = $1::uuid AND id = $2::uuid', [
@@ -79,30 +79,8 @@ export async function addEvents(
 ): Promise<void> {
   await onCase(db, id, doing, async (work, found) => {
     mustBeOpen(found);
-    await moveEvents(work, id, eventIds);
+    await moveEvents(moving(work), id, eventIds);
   });
-}
-
-/** Moves events of the site to a case and settles every case that this touches. All or none. */
-async function moveEvents(work: Work, caseId: string, eventIds: readonly string[]): Promise<void> {
-  const { sql, siteId, at, newId } = work;
-  const wanted = [...new Set(eventIds)];
-  const events = await sql.query<{ id: string; caseId: string | null; message: string }>(
-    `SELECT id, case_id AS "caseId", message FROM events
-     WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY severity, first_seen, id`,
-    [siteId, wanted],
-  );
-  if (events.length < wanted.length) throw notFound('event');
-  const moved = events.filter((event) => event.caseId !== caseId);
-  if (moved.length === 0) return;
-  const former = new Set(moved.flatMap((event) => event.caseId ?? []));
-  await attach(sql, siteId, new Map(moved.map((event) => [event.id, caseId])));
-  await sql.query(
-    'UPDATE conditions SET case_id = $3::uuid WHERE site_id = $1::uuid AND event_id = ANY($2::uuid[])',
-    [siteId, moved.map((event) => event.id), caseId],
-  );
-  await writeActivity(sql, siteId, at, [eventsEntry('event_added', caseId, moved, by(work), newId)]);
-  await settleCases(sql, siteId, { joined: new Set([caseId]), left: former, closed: [] }, at, newId);
 }
 
 /** Merges another case of the same site into this one and closes it. */
@@ -112,47 +90,8 @@ export async function mergeCases(db: Database, id: string, otherId: string, doin
   await onCase(db, id, doing, async (work, found) => {
     if (other !== work.siteId) throw new Problem('conflict', 'cases of two sites cannot be merged');
     mustBeOpen(found);
-    const source = await lockCase(work, otherId);
-    mustBeOpen(source);
-    const { sql, siteId, at } = work;
-    const events = await sql.query<{ id: string }>(
-      'SELECT id FROM events WHERE site_id = $1::uuid AND case_id = $2::uuid',
-      [siteId, otherId],
-    );
-    if (events.length > 0)
-      await moveEvents(
-        work,
-        id,
-        events.map((event) => event.id),
-      );
-    await sql.query(
-      `UPDATE case_activity SET case_id = $3::uuid WHERE site_id = $1::uuid AND case_id = $2::uuid AND kind = 'comment'`,
-      [siteId, otherId, id],
-    );
-    await sql.query(
-      `UPDATE cases SET tags = $3::text[], updated_at = $4::timestamptz WHERE site_id = $1::uuid AND id = $2::uuid`,
-      [siteId, id, distinct([...source.tags, ...found.tags]), new Date(at)],
-    );
-    await sql.query(
-      `UPDATE cases SET status = ${CaseStatus.closed}, manual_status = true, closed_at = $3::timestamptz, updated_at = $3::timestamptz
-       WHERE site_id = $1::uuid AND id = $2::uuid`,
-      [siteId, otherId, new Date(at)],
-    );
-    await writeActivity(sql, siteId, at, [
-      entry(work, id, 'comment', `merged case #${source.number} into this one`),
-      entry(
-        work,
-        otherId,
-        'status',
-        `merged into case #${found.number}`,
-        caseStatusName(source.status),
-        'closed',
-      ),
-    ]);
-    await refreshSearch(sql, siteId, id);
-    const over = source.status < CaseStatus.resolved ? 'case.resolved' : 'case.changed';
-    await tell(sql, siteId, [{ caseId: otherId, type: over }], at);
-    await announce(sql, siteId, 'case', [otherId]);
+    mustBeOpen(await lockCase(work, otherId));
+    await mergeInto(moving(work), otherId, id);
   });
 }
 
@@ -180,7 +119,7 @@ export async function splitCase(
       description: '',
     });
     await writeActivity(sql, siteId, at, [entry(work, made, 'created', `split from case #${found.number}`)]);
-    await moveEvents(work, made, wanted);
+    await moveEvents(moving(work), made, wanted);
     await refreshSearch(sql, siteId, made);
     await tell(sql, siteId, [{ caseId: made, type: 'case.opened' }], at);
     await announce(sql, siteId, 'case', [made]);

@@ -78,7 +78,7 @@ export async function listCases(sql: Sql, query: CaseQuery, scope: Scope, me: st
   const p = new Parameters();
   const where = conditions(p, query, scope, me).join(' AND ');
   const order = orderOf(ORDERS, query.sort ?? '-updatedAt');
-  const guessed = query.tag !== undefined || query.q !== undefined;
+  const guessed = query.tag !== undefined || words(query.q).some((word) => !isNumber(word));
   const page = { keys: 'c.site_id, c.id', from: 'cases c', where, order };
   const found = guessed
     ? findGuessed({ table: 'cases', as: 'c', where, order }, query)
@@ -91,6 +91,7 @@ export async function listCases(sql: Sql, query: CaseQuery, scope: Scope, me: st
      FROM total LEFT JOIN (keys k JOIN cases c ON c.site_id = k.site_id AND c.id = k.id) ON true
      ORDER BY ${orderSql(order)}`,
     p,
+    query.page === 1 && !guessed ? 'kept' : undefined,
   );
   return { rows: rows.map(({ total: _, ...row }: CaseRow & { total?: number }) => toCase(row)), totalCount };
 }
@@ -120,9 +121,12 @@ const WORDS_MOST = 16;
 const words = (q: string | undefined): string[] =>
   (q ?? '').toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_MOST);
 
-/** A word that must occur somewhere, or `#1042`, the number. */
+/** `#1042`: a case's number. */
+const isNumber = (word: string): boolean => /^#\d{1,9}$/.test(word);
+
+/** A word that must occur somewhere, or a number. */
 function matches(p: Parameters, word: string): string {
-  if (/^#\d{1,9}$/.test(word)) return `c.number = ${p.add(Number(word.slice(1)))}::int`;
+  if (isNumber(word)) return `c.number = ${p.add(Number(word.slice(1)))}::int`;
   return `c.search_text LIKE ${p.add(anywhere(word))}::text`;
 }
 

@@ -1,22 +1,17 @@
 /** What grouping needs to know, read for the events at hand and no more. */
-import { SITE_DEFAULTS, type SiteSettings, siteSettings } from '@rollcall/shared/api/sites';
 import type { Sql } from '../kernel/sql.ts';
-import { type Grouped, type Grouping, group, type Incoming, type OpenCase } from './group.ts';
+import { type Grouped, type Grouping, group, type Incoming, type OpenCase, type Outage } from './group.ts';
 import { isEventCode, KINDS, kindOf, NOTICES } from './kinds.ts';
 import type { FreshEvent } from './ledger.ts';
 import { readLinks } from './neighbourhood.ts';
+import { readSettings } from './settings.ts';
+import { readShadows } from './silence.ts';
 
 /** Kinds that open cases. */
 const OPENERS = Object.keys(KINDS).filter((code) => isEventCode(code) && kindOf(code).cases === 'opens');
 
 /** Notices that join a case of their device. */
 const JOINERS = NOTICES.filter((code) => kindOf(code).cases === 'joins');
-
-const groupingOf = (settings: SiteSettings): Grouping => ({
-  windowMs: (settings.caseWindowSeconds ?? SITE_DEFAULTS.caseWindowSeconds) * 1000,
-  minimum: settings.caseMinimumEvents ?? SITE_DEFAULTS.caseMinimumEvents,
-  reopenMs: (settings.caseReopenSeconds ?? SITE_DEFAULTS.caseReopenSeconds) * 1000,
-});
 
 export const incomingOf = (event: FreshEvent): Incoming => ({
   eventId: event.id,
@@ -27,6 +22,7 @@ export const incomingOf = (event: FreshEvent): Incoming => ({
   formerCaseId: event.formerCaseId,
   // One that is over already is no reason for a case.
   opens: kindOf(event.code).cases === 'opens' && event.closedAt === null,
+  down: event.code === 'device.down',
 });
 
 /** Groups events with the open cases of their site. */
@@ -37,15 +33,23 @@ export async function groupEvents(
   now: number,
   newId: () => string,
 ): Promise<Grouped> {
-  const [site] = await sql.query<{ settings: unknown }>('SELECT settings FROM sites WHERE id = $1::uuid', [
-    siteId,
-  ]);
-  const grouping = groupingOf(siteSettings.catch({}).parse(site?.settings ?? {}));
+  const { grouping } = await readSettings(sql, siteId);
   const devices = [...new Set(incoming.flatMap(({ deviceId, rootId }) => [deviceId, rootId]))].filter(
     (id) => id !== null,
   );
   const former = [...new Set(incoming.flatMap(({ formerCaseId }) => formerCaseId ?? []))];
-  const readCases = (around: readonly string[]) => readOpenCases(sql, siteId, around, former, now, grouping);
+  const down = incoming.flatMap(({ down, deviceId, rootId }) => (down && !rootId ? (deviceId ?? []) : []));
+  const causes = await readCauses(sql, siteId, down);
+  const outage = await readOutage(sql, siteId, down);
+  const readCases = (around: readonly string[]) =>
+    readOpenCases(
+      sql,
+      siteId,
+      [...around, ...causes.keys()],
+      [...former, ...outage.cases.keys()],
+      now,
+      grouping,
+    );
   const near = await readCases(devices);
   // Links decide only about devices that are in no case: in a storm, few.
   const placed = new Set(near.flatMap((c) => [...c.deviceIds, ...(c.rootDeviceId ? [c.rootDeviceId] : [])]));
@@ -56,11 +60,40 @@ export async function groupEvents(
     cases: further.length > 0 ? await readCases([...devices, ...further]) : near,
     links,
     shadows: await readShadowed(sql, siteId, devices, incoming),
+    causes,
+    outage,
     waiting: grouping.minimum > 1 ? await readWaiting(sql, siteId, devices, incoming) : new Map(),
     joiners: await readJoiners(sql, siteId, devices, incoming, now - grouping.windowMs),
     grouping,
     newId,
   });
+}
+
+/** What is down only because one of some devices is: cases may have been opened for it before that was known. */
+async function readCauses(sql: Sql, siteId: string, down: readonly string[]): Promise<Map<string, string>> {
+  if (down.length === 0) return new Map();
+  const roots = new Set(down);
+  const shadows = await readShadows(sql, siteId);
+  return new Map([...shadows].flatMap(([id, root]) => (roots.has(root.id) ? [[id, root.id]] : [])));
+}
+
+/** What is down where no watched device of the site is up. */
+async function readOutage(sql: Sql, siteId: string, down: readonly string[]): Promise<Outage> {
+  const rows =
+    down.length === 0
+      ? []
+      : await sql.query<{ id: string; since: Date; caseId: string | null }>(
+          `SELECT device_id AS id, since, CASE WHEN event_id IS NOT NULL THEN case_id END AS "caseId" FROM conditions
+           WHERE site_id = $1::uuid AND present AND kind = 'device.down' AND device_id IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.site_id = $1::uuid AND d.monitor AND d.status = 'up')
+           ORDER BY since DESC`,
+          [siteId],
+        );
+  return {
+    devices: new Set(rows.map(({ id }) => id)),
+    // The earliest of each case comes last.
+    cases: new Map(rows.flatMap(({ caseId, since }) => (caseId ? [[caseId, since.getTime()]] : []))),
+  };
 }
 
 async function readOpenCases(
@@ -77,26 +110,39 @@ async function readOpenCases(
     deviceIds: string[];
     siteLevel: boolean;
     begunAt: Date;
+    taken: boolean;
   }>(
-    `WITH touched AS MATERIALIZED (
-       SELECT DISTINCT e.case_id, e.device_id FROM events e
-       WHERE e.device_id = ANY($2::uuid[]) AND e.case_id IS NOT NULL
-         AND (e.status < 2 OR e.timestamp > $4::timestamptz)),
+    // Live events by leaps from case to case: a device in trouble has very many in few. Closed ones only if recent.
+    `WITH RECURSIVE live AS (
+       SELECT d.id AS device_id, e.case_id FROM unnest($2::uuid[]) AS d(id) CROSS JOIN LATERAL (
+         SELECT o.case_id FROM events o WHERE o.device_id = d.id AND o.status < 2 AND o.case_id IS NOT NULL
+         ORDER BY o.case_id LIMIT 1) AS e
+       UNION ALL
+       SELECT l.device_id, e.case_id FROM live l CROSS JOIN LATERAL (
+         SELECT o.case_id FROM events o WHERE o.device_id = l.device_id AND o.status < 2 AND o.case_id > l.case_id
+         ORDER BY o.case_id LIMIT 1) AS e),
+     touched AS MATERIALIZED (
+       SELECT device_id, case_id FROM live
+       UNION
+       SELECT d.id, e.case_id FROM unnest($2::uuid[]) AS d(id) CROSS JOIN LATERAL (
+         SELECT o.case_id FROM events o WHERE o.device_id = d.id AND o.status = 2 AND o.case_id IS NOT NULL
+           AND o.timestamp > $4::timestamptz) AS e),
      chosen AS (
        SELECT case_id AS id FROM touched
        UNION SELECT unnest($3::uuid[])
        UNION SELECT c.id FROM cases c WHERE c.root_device_id = ANY($2::uuid[]) AND c.status < 3
        UNION SELECT c.id FROM cases c
          WHERE c.site_id = $1::uuid AND c.root_device_id IS NULL AND c.updated_at > $5::timestamptz)
-     SELECT c.id, c.root_device_id AS "rootDeviceId",
-       (SELECT coalesce(array_agg(t.device_id), '{}') FROM touched t WHERE t.case_id = c.id) AS "deviceIds",
+     SELECT c.id, c.root_device_id AS "rootDeviceId", coalesce(t.devices, '{}') AS "deviceIds",
        (c.root_device_id IS NULL AND EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id)
          AND NOT EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.device_id IS NOT NULL)) AS "siteLevel",
-       coalesce(c.begun_at, c.created_at) AS "begunAt"
+       coalesce(c.begun_at, c.created_at) AS "begunAt",
+       (c.manual_status OR c.assignee_id IS NOT NULL) AS taken
      FROM cases c JOIN chosen USING (id)
+       LEFT JOIN (SELECT case_id, array_agg(device_id) AS devices FROM touched GROUP BY 1) t ON t.case_id = c.id
      WHERE c.site_id = $1::uuid AND (c.status < 2 OR (c.status = 2 AND c.resolved_at > $4::timestamptz))
      ORDER BY c.created_at, c.id`,
-    [siteId, devices, former, new Date(now - reopenMs), new Date(now - windowMs)],
+    [siteId, [...new Set(devices)], former, new Date(now - reopenMs), new Date(now - windowMs)],
   );
   return rows.map(({ deviceIds, begunAt, ...row }) => ({
     ...row,
@@ -130,11 +176,12 @@ async function readJoiners(
   since: number,
 ): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ deviceId: string; ids: string[] }>(
-    `SELECT device_id AS "deviceId", array_agg(id ORDER BY first_seen) AS ids FROM events
-     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND status < 2 AND case_id IS NULL
-       AND maintenance_until IS NULL AND kind = ANY($3::text[]) AND timestamp >= $4::timestamptz
-       AND NOT id = ANY($5::uuid[])
-     GROUP BY device_id`,
+    `SELECT d.id AS "deviceId", e.ids FROM unnest($2::uuid[]) AS d(id) CROSS JOIN LATERAL (
+       SELECT array_agg(o.id ORDER BY o.first_seen) AS ids FROM events o
+       WHERE o.site_id = $1::uuid AND o.device_id = d.id AND o.status < 2 AND o.case_id IS NULL
+         AND o.maintenance_until IS NULL AND o.kind = ANY($3::text[]) AND o.timestamp >= $4::timestamptz
+         AND NOT o.id = ANY($5::uuid[])) AS e
+     WHERE e.ids IS NOT NULL`,
     [siteId, devices, JOINERS, new Date(since), incoming.map(({ eventId }) => eventId)],
   );
   return new Map(rows.map(({ deviceId, ids }) => [deviceId, ids]));

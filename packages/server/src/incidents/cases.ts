@@ -5,7 +5,7 @@ import type { Sql } from '../kernel/sql.ts';
 import { type Activity, eventsEntry, SYSTEM, writeActivity } from './activity.ts';
 import { addSearched } from './case-search.ts';
 import { groupEvents, incomingOf } from './case-world.ts';
-import type { Grouped, Incoming } from './group.ts';
+import type { Grouped, Incoming, Rerooted } from './group.ts';
 import { kindOf, NOTICES } from './kinds.ts';
 import type { FreshEvent } from './ledger.ts';
 import { maintained } from './maintained.ts';
@@ -19,6 +19,9 @@ export interface Placed {
   caseOf: Map<string, string>;
   /** Event id → the end of the maintenance that keeps it out of cases until then, Unix milliseconds. */
   maintenance: Map<string, number>;
+  /** Cases whose root was recognised now, and cases that proved to be part of another: for `followRoots`. */
+  rerooted: readonly Rerooted[];
+  merged: ReadonlyMap<string, string>;
 }
 /** What is told of an event: its message, and the name of its device for the search. */
 export interface Text {
@@ -58,9 +61,10 @@ export async function placeIncoming(
 ): Promise<Placed> {
   const maintenance = await maintained(sql, siteId, incoming, now);
   const free = incoming.filter(({ eventId }) => !maintenance.has(eventId));
-  if (free.length === 0) return { caseOf: new Map(), maintenance };
+  if (free.length === 0) return { caseOf: new Map(), maintenance, rerooted: [], merged: new Map() };
   const grouped = await groupEvents(sql, siteId, free, now, newId);
-  return { caseOf: await applyGrouping(sql, siteId, grouped, texts, now, newId), maintenance };
+  const caseOf = await applyGrouping(sql, siteId, grouped, texts, now, newId);
+  return { caseOf, maintenance, rerooted: grouped.rerooted, merged: grouped.merged };
 }
 
 async function applyGrouping(
@@ -96,11 +100,12 @@ async function applyGrouping(
   const waited = new Map([...caseOf].filter(([id]) => !texts.has(id)));
   const added = waited.size > 0 ? await attach(sql, siteId, waited) : [];
   const devices: { id: string; text: string }[] = [];
+  const strangers = new Set(placements.flatMap(({ eventId, stranger }) => (stranger ? eventId : [])));
   for (const [id, caseId] of caseOf) {
     const text = texts.get(id);
     if (!text) continue;
     added.push({ id, caseId, message: text.message });
-    if (text.device !== null) devices.push({ id: caseId, text: text.device });
+    if (text.device !== null && strangers.has(id)) devices.push({ id: caseId, text: text.device });
   }
   await addSearched(sql, siteId, devices);
   const opened = new Set(created.map(({ id }) => id));
@@ -175,7 +180,12 @@ export interface Touched {
 
 interface FactsRow extends CaseFacts {
   id: string;
+  /** When it was updated last is worth writing anew. */
+  stale: boolean;
 }
+
+/** "Updated" of a case to which events come all the time is exact to this: its row has a dozen indexes. */
+const GRAIN_MS = 1_000;
 
 /**
  * Brings cases up to date with their events: severity of the worst live one, resolved when all are closed, back to
@@ -194,13 +204,14 @@ export async function settleCases(
   if (ids.length === 0) return;
   const facts = await sql.query<FactsRow>(
     `SELECT c.id, c.status, c.severity, c.manual_status AS "manualStatus",
+       c.updated_at <= $4::timestamptz AS stale,
        EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id) AS events, worst IS NOT NULL AS live, worst,
        EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.kind <> ALL($3)) AS conditions,
        EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.status < 2 AND e.kind <> ALL($3)) AS "liveConditions"
      FROM cases c LEFT JOIN LATERAL (
        SELECT e.severity AS worst FROM events e WHERE e.case_id = c.id AND e.status < 2 ORDER BY e.severity LIMIT 1) w ON true
      WHERE c.site_id = $1::uuid AND c.id = ANY($2::uuid[])`,
-    [siteId, ids, NOTICES],
+    [siteId, ids, NOTICES, new Date(now - GRAIN_MS)],
   );
   const entries: Activity[] = [];
   const rows = facts.map((row) => {
@@ -218,18 +229,21 @@ export async function settleCases(
         to: caseStatusName(settled.status),
       });
     const { status, severity, reason } = settled;
-    return { id: row.id, status, severity, reason, before: row.severity };
+    const write = row.stale || status !== row.status || severity !== row.severity;
+    return { id: row.id, status, severity, reason, before: row.severity, write };
   });
   const settled = (reason: Settling['reason']) =>
     rows.flatMap((row) => (row.reason === reason ? [row.id] : []));
-  await sql.query(
-    `UPDATE cases c SET status = r.status, severity = r.severity, updated_at = $2::timestamptz,
+  const written = rows.filter(({ write }) => write);
+  if (written.length > 0)
+    await sql.query(
+      `UPDATE cases c SET status = r.status, severity = r.severity, updated_at = $2::timestamptz,
        resolved_at = CASE WHEN r.status = ${CaseStatus.resolved} AND c.status < ${CaseStatus.resolved} THEN $2::timestamptz
          WHEN r.status < ${CaseStatus.resolved} THEN NULL ELSE c.resolved_at END
      FROM jsonb_to_recordset($3::jsonb) AS r(id uuid, status int, severity int)
      WHERE c.site_id = $1::uuid AND c.id = r.id`,
-    [siteId, new Date(now), JSON.stringify(rows)],
-  );
+      [siteId, new Date(now), JSON.stringify(written)],
+    );
   await closeNotices(sql, siteId, settled('all-clear'), now);
   await tell(sql, siteId, rows.flatMap(noticeOf), now);
   await writeActivity(sql, siteId, now, entries);

@@ -47,6 +47,8 @@ export type Silence =
 export interface Root {
   id: string;
   name: string;
+  /** Where that needs saying: why the one lies behind the other; stands behind the name. */
+  why?: string;
 }
 
 export type Signal<Body = unknown> =

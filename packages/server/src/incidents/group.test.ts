@@ -9,6 +9,7 @@ const event = (eventId: string, more: Partial<Incoming> = {}): Incoming => ({
   rootId: null,
   formerCaseId: null,
   opens: true,
+  down: false,
   ...more,
 });
 const open = (id: string, more: Partial<OpenCase> = {}): OpenCase => ({
@@ -17,6 +18,7 @@ const open = (id: string, more: Partial<OpenCase> = {}): OpenCase => ({
   deviceIds: new Set(),
   siteLevel: false,
   begunAt: 900_000,
+  taken: false,
   ...more,
 });
 const place = (events: Incoming[], world: Partial<World> = {}) => {
@@ -27,6 +29,8 @@ const place = (events: Incoming[], world: Partial<World> = {}) => {
     waiting: new Map(),
     shadows: new Map(),
     joiners: new Map(),
+    causes: new Map(),
+    outage: { devices: new Set(), cases: new Map() },
     grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
     newId: () => `n${++ids}`,
     ...world,
@@ -105,6 +109,39 @@ describe('grouping', () => {
       { cases: [open('x')] },
       { a: 'n1: new' },
     ],
+    [
+      'nothing of the site is up: one outage, whatever links are known',
+      [event('a', { down: true }), event('b', { down: true, deviceId: 'd2' })],
+      { outage: { devices: new Set(['d1', 'd2']), cases: new Map() } },
+      { a: 'n1: new', b: 'n1: outage' },
+    ],
+    [
+      'an outage that is in a case already, whatever trouble the device had before',
+      [event('a', { down: true })],
+      {
+        cases: [open('x', { begunAt: 1 }), open('y', { deviceIds: new Set(['d1']) })],
+        outage: { devices: new Set(['d1', 'd9']), cases: new Map([['x', 990_000]]) },
+      },
+      { a: 'x: outage' },
+    ],
+    [
+      'an outage of the site is not of what one device had before',
+      [event('a', { down: true })],
+      {
+        cases: [open('y', { deviceIds: new Set(['d1']) })],
+        outage: { devices: new Set(['d1', 'd9']), cases: new Map() },
+      },
+      { a: 'n1: new' },
+    ],
+    [
+      'the rest of the site long after the first of it',
+      [event('a', { down: true })],
+      {
+        cases: [open('x', { begunAt: 1 })],
+        outage: { devices: new Set(['d1', 'd9']), cases: new Map([['x', 1]]) },
+      },
+      { a: 'n1: new' },
+    ],
     ['one that only joins', [event('a', { opens: false })], {}, { a: 'null: joins-only' }],
     [
       'one that joins what the same batch opens',
@@ -139,6 +176,38 @@ describe('grouping', () => {
       a: 'n1: root',
       b: 'n1: root',
     });
+  });
+
+  it('a root that is recognised later takes over the cases of what it explains, the oldest first', () => {
+    const grouped = (more: Partial<OpenCase> = {}, at = 1_000_000) => {
+      const { placements, rerooted, merged, created } = group([event('core', { deviceId: 'core', at })], {
+        cases: ['x', 'y', 'z'].map((id) => open(id, { rootDeviceId: `leaf-${id}`, ...(id === 'y' && more) })),
+        links: new Map(),
+        waiting: new Map(),
+        shadows: new Map(),
+        joiners: new Map(),
+        causes: new Map([
+          ['leaf-x', 'core'],
+          ['leaf-y', 'core'],
+          ['leaf-z', 'another'],
+        ]),
+        outage: { devices: new Set(), cases: new Map() },
+        grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
+        newId: () => 'n',
+      });
+      return {
+        into: placements.map(({ caseId, reason }) => `${caseId}: ${reason}`),
+        rerooted,
+        merged: [...merged],
+        opened: created.length,
+      };
+    };
+    const rerooted = [{ id: 'x', rootDeviceId: 'core', title: 'core happened' }];
+    expect(grouped()).toEqual({ into: ['x: cause'], rerooted, merged: [['y', 'x']], opened: 0 });
+    // One that somebody works on stays his.
+    expect(grouped({ taken: true })).toEqual({ into: ['x: cause'], rerooted, merged: [], opened: 0 });
+    // Long after, it explains nothing of before.
+    expect(grouped({}, 9_000_000)).toEqual({ into: ['n: new'], rerooted: [], merged: [], opened: 1 });
   });
 
   it('waits for as many open events as the site wants, then takes them all', () => {

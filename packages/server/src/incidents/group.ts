@@ -13,6 +13,8 @@ export interface Incoming {
   formerCaseId: string | null;
   /** Whether it may open a case, or only join one. */
   opens: boolean;
+  /** It says that a device is down: others may be down because of it. */
+  down: boolean;
 }
 
 /** A case that is not closed. */
@@ -25,6 +27,8 @@ export interface OpenCase {
   siteLevel: boolean;
   /** When the first of its events set in. */
   begunAt: number;
+  /** Somebody works on it: it is not merged away. */
+  taken: boolean;
 }
 
 export interface Grouping {
@@ -42,6 +46,10 @@ export type Reason =
   /** Its root is the case's. */
   | 'root'
   | 'device'
+  /** It explains the root of the case: what the case was taken for lies behind it. */
+  | 'cause'
+  /** Nothing of the site is up, and the case is about that. */
+  | 'outage'
   /** Its device is linked to one of the case. */
   | 'link'
   /** Neither has a device: it is the site. */
@@ -57,6 +65,8 @@ export interface Placement {
   /** Null: no case. */
   caseId: string | null;
   reason: Reason;
+  /** Its device was not in the case before. */
+  stranger?: boolean;
 }
 export interface NewCase {
   id: string;
@@ -67,9 +77,26 @@ export interface NewCase {
   /** Events that waited for the case to be worth it, besides the one that made it. */
   waiting: readonly string[];
 }
+/** A case whose root was recognised after the case was opened. */
+export interface Rerooted {
+  id: string;
+  rootDeviceId: string;
+  title: string;
+}
 export interface Grouped {
   placements: Placement[];
   created: NewCase[];
+  rerooted: Rerooted[];
+  /** Cases that proved to be one: case → the case that it goes into. */
+  merged: ReadonlyMap<string, string>;
+}
+
+/** No watched device of the site is up: the site is down, whatever links are known. */
+export interface Outage {
+  /** Those that are down; none while one is up. */
+  devices: ReadonlySet<string>;
+  /** Cases that it is in by now → when it set in. */
+  cases: ReadonlyMap<string, number>;
 }
 
 export interface World {
@@ -82,6 +109,9 @@ export interface World {
   joiners: ReadonlyMap<string, readonly string[]>;
   /** Open events without a case, by the device that explains them. */
   shadows: ReadonlyMap<string, readonly string[]>;
+  /** Device that is down → the device that explains it, as far as it matters to the incoming ones. */
+  causes: ReadonlyMap<string, string>;
+  outage: Outage;
   grouping: Grouping;
   newId: () => string;
 }
@@ -92,6 +122,7 @@ interface Candidate {
   deviceIds: Set<string>;
   siteLevel: boolean;
   begunAt: number;
+  taken: boolean;
 }
 
 /** Places events in the order of their time, roots first, so that what they explain finds their case. */
@@ -99,8 +130,33 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   const candidates: Candidate[] = world.cases.map((c) => ({ ...c, deviceIds: new Set(c.deviceIds) }));
   const created: NewCase[] = [];
   const placements: Placement[] = [];
-  const place = (event: Incoming, caseId: string, reason: Reason) => {
-    placements.push({ eventId: event.eventId, caseId, reason });
+  const rerooted: Rerooted[] = [];
+  const merged = new Map<string, string>();
+  const dark = new Map(world.outage.cases);
+  const darkened = ({ down, deviceId }: Incoming) => down && world.outage.devices.has(deviceId ?? '');
+  const sameOutage = (event: Incoming, { id }: Candidate): boolean =>
+    darkened(event) &&
+    Math.abs(event.at - (dark.get(id) ?? Number.NEGATIVE_INFINITY)) <= world.grouping.windowMs;
+  /** Cases that were opened for what an event explains are about that event. */
+  const lead = (event: Incoming, own: Candidate) => {
+    const { deviceId, message } = event;
+    if (deviceId === null) return;
+    if (explains(event, own, world)) {
+      own.rootDeviceId = deviceId;
+      rerooted.push({ id: own.id, rootDeviceId: deviceId, title: message });
+    }
+    const partOf = (c: Candidate) =>
+      explains(event, c, world) || (sameOutage(event, c) && inWindow(event, c, world));
+    for (const other of candidates.filter(partOf)) {
+      if (other === own || other.taken) continue;
+      for (const id of other.deviceIds) own.deviceIds.add(id);
+      candidates.splice(candidates.indexOf(other), 1);
+      merged.set(other.id, own.id);
+    }
+  };
+  const place = (event: Incoming, caseId: string, reason: Reason, stranger: boolean) => {
+    placements.push({ eventId: event.eventId, caseId, reason, stranger });
+    if (darkened(event) && !dark.has(caseId)) dark.set(caseId, event.at);
     // What it explains may have been found before it was.
     for (const eventId of world.shadows.get(event.deviceId ?? '') ?? [])
       placements.push({ eventId, caseId, reason: 'root' });
@@ -113,10 +169,16 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       a.at - b.at,
   );
   for (const event of order) {
-    const found = match(event, candidates, world);
+    const outage = candidates.find((c) => sameOutage(event, c));
+    const found = outage
+      ? { case: outage, reason: 'outage' as const }
+      : match(event, candidates, world, darkened(event));
     if (found) {
-      if (event.deviceId !== null) found.case.deviceIds.add(event.deviceId);
-      place(event, found.case.id, found.reason);
+      const { deviceIds } = found.case;
+      const stranger = event.deviceId !== null && !deviceIds.has(event.deviceId);
+      if (event.deviceId !== null) deviceIds.add(event.deviceId);
+      place(event, found.case.id, found.reason, stranger);
+      lead(event, found.case);
       continue;
     }
     const subject = event.deviceId ?? '';
@@ -140,36 +202,64 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       waiting: [...others, ...(world.joiners.get(event.deviceId ?? '-') ?? [])],
     });
     waiting.delete(subject);
-    candidates.push({
+    const opened: Candidate = {
       id,
       rootDeviceId,
       deviceIds: new Set(event.deviceId === null ? [] : [event.deviceId]),
       siteLevel: event.deviceId === null,
       begunAt: event.at,
-    });
-    place(event, id, 'new');
+      taken: false,
+    };
+    candidates.push(opened);
+    place(event, id, 'new', true);
+    lead(event, opened);
   }
-  return { placements, created };
+  const last = (id: string): string => {
+    const into = merged.get(id);
+    return into === undefined ? id : last(into);
+  };
+  return {
+    placements: placements.map((p) => ({ ...p, caseId: p.caseId && last(p.caseId) })),
+    created,
+    rerooted: rerooted.filter(({ id }) => !merged.has(id)),
+    merged: new Map([...merged].map(([id, into]) => [id, last(into)])),
+  };
 }
+
+// A window that starts with the case and then locks: a case does not grow for ever by things that happen nearby.
+const inWindow = (event: Incoming, c: Candidate, { grouping }: World): boolean =>
+  Math.abs(event.at - c.begunAt) <= grouping.windowMs;
+
+/** Whether a case was opened for a device that is down only because the event's device is. */
+const explains = (event: Incoming, c: Candidate, world: World): boolean =>
+  event.deviceId !== null &&
+  event.rootId === null &&
+  c.rootDeviceId !== null &&
+  world.causes.get(c.rootDeviceId) === event.deviceId &&
+  inWindow(event, c, world);
 
 function match(
   event: Incoming,
   candidates: readonly Candidate[],
-  { links, grouping }: World,
+  world: World,
+  dark: boolean,
 ): { case: Candidate; reason: Reason } | null {
-  // A window that starts with the case and then locks: a case does not grow for ever by things that happen nearby.
-  const inWindow = (c: Candidate) => Math.abs(event.at - c.begunAt) <= grouping.windowMs;
   const { deviceId, rootId } = event;
-  const near = deviceId === null ? undefined : links.get(deviceId);
+  const near = deviceId === null ? undefined : world.links.get(deviceId);
+  const recent = (c: Candidate) => inWindow(event, c, world);
   const rules: [Reason, (c: Candidate) => boolean][] = [
     ['recurrence', (c) => c.id === event.formerCaseId],
     ['root', (c) => rootId !== null && (c.rootDeviceId === rootId || c.deviceIds.has(rootId))],
     ['device', (c) => deviceId !== null && (c.rootDeviceId === deviceId || c.deviceIds.has(deviceId))],
-    ['link', (c) => near !== undefined && inWindow(c) && [...c.deviceIds].some((id) => near.has(id))],
-    ['site', (c) => deviceId === null && c.siteLevel && inWindow(c)],
+    ['cause', (c) => explains(event, c, world)],
+    ['link', (c) => near !== undefined && recent(c) && [...c.deviceIds].some((id) => near.has(id))],
+    ['site', (c) => deviceId === null && c.siteLevel && recent(c)],
   ];
   for (const [reason, fits] of rules) {
-    const found = candidates.findLast(fits);
+    // The power of a site is no more of what one of its devices had before.
+    if (dark && (reason === 'device' || reason === 'link')) continue;
+    // Of those that prove to be one, people know the oldest.
+    const found = reason === 'cause' ? candidates.find(fits) : candidates.findLast(fits);
     if (found) return { case: found, reason };
   }
   return null;

@@ -30,6 +30,16 @@ export const INVENTORY_KINDS = declare({
     clears: { 'device.returned': device, 'device.up': device },
     cases: 'none',
   },
+  'device.unread': {
+    about: 'A collector no longer reads a device, because reading it ended the collector again and again.',
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'device.unread': (c) => noted(c, '', `${c.deviceName || c.address} is not read: ${c.after.reason}`),
+    },
+    expiresMs: 2 * DAY,
+    cases: 'joins',
+  },
   'device.renumbered': {
     about: 'A device has another management address.',
     severity: Severity.info,

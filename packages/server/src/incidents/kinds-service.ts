@@ -1,4 +1,5 @@
 /** Kinds about the service's own parts. */
+import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
 import { Severity } from '@rollcall/shared/model';
 import { DAY, declare } from './event-kind.ts';
 
@@ -18,7 +19,7 @@ export const SERVICE_KINDS = declare({
     },
     clears: { 'collector.online': collector },
     // A restart and its reconnect are no outage.
-    holdMs: 20_000,
+    holdMs: HOLD_SECONDS['collector.offline'] * 1000,
     cases: 'opens',
   },
   'collector.quarantined': {

@@ -1,4 +1,5 @@
 /** Kinds that the watch of devices finds, and traps. */
+import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
 import { Severity } from '@rollcall/shared/model';
 import { DAY, declare, device, of, port, sides } from './event-kind.ts';
 import { linkTrap, TRAPS, trapName } from './traps.ts';
@@ -20,13 +21,14 @@ export const WATCH_KINDS = declare({
     opens: { 'device.down': (c) => of(c, `${c.deviceName} does not answer`) },
     clears: { 'device.up': device, 'device.returned': device },
     // Long enough for what lies before it to be found down as well.
-    holdMs: 20_000,
+    holdMs: HOLD_SECONDS['device.down'] * 1000,
     shadowed: true,
     cases: 'opens',
   },
   /** Raised in place of `device.down` while another device that is down explains it. */
   'device.unreachable': {
-    about: 'A watched device is down only because another one is, by the links that discovery found.',
+    about:
+      'A watched device is down only because another one is, by the links and networks that discovery found.',
     severity: Severity.warning,
     source: 'icmp',
     opens: {},
@@ -45,7 +47,7 @@ export const WATCH_KINDS = declare({
       'device.snmp-restored': device,
       'device.snmp-lost': (c) => (c.after.reason === 'timeout' ? null : device(c)),
     },
-    holdMs: 30_000,
+    holdMs: HOLD_SECONDS['snmp.unreachable'] * 1000,
     silencedBy: ['device.down'],
     cases: 'opens',
   },
@@ -61,7 +63,7 @@ export const WATCH_KINDS = declare({
       'device.snmp-restored': device,
       'device.snmp-lost': (c) => (c.after.reason === 'auth-failed' ? null : device(c)),
     },
-    holdMs: 5_000,
+    holdMs: HOLD_SECONDS['snmp.auth-failed'] * 1000,
     silencedBy: ['device.down'],
     cases: 'opens',
   },
@@ -114,7 +116,7 @@ export const WATCH_KINDS = declare({
         return trap && trap.state !== 'down' ? (c.interfaceId ?? null) : null;
       },
     },
-    holdMs: 5_000,
+    holdMs: HOLD_SECONDS['interface.down'] * 1000,
     silencedBy: ['device.down'],
     cases: 'opens',
   },

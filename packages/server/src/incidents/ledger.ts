@@ -119,7 +119,7 @@ function disguise(
     };
   if (as === 'shadowed') {
     const { severity, source } = kindOf('device.unreachable');
-    const message = `${opening.deviceName} is unreachable behind ${root?.name ?? 'another device'}`;
+    const message = `${opening.deviceName} is unreachable behind ${root?.name ?? 'another device'}${root?.why ?? ''}`;
     const details = { ...opening.details, rootDeviceId: root?.id ?? null };
     return { code: 'device.unreachable', body: { ...opening, severity, source, message, details } };
   }

@@ -3,6 +3,7 @@
 import type { Database } from '../kernel/db.ts';
 import { announce } from '../kernel/notify.ts';
 import { settleCases } from './cases.ts';
+import { forEach } from './each.ts';
 import { ascendingIds } from './ids.ts';
 import { isEventCode, KINDS, kindOf } from './kinds.ts';
 import { type ClosedEvent, lockIncidents } from './store.ts';
@@ -24,9 +25,7 @@ export async function expireNotices(db: Database, now: number): Promise<number> 
      WHERE e.status < 2 AND e.timestamp < x.before ORDER BY 1 LIMIT 1000`,
     [bounds(now)],
   );
-  let closed = 0;
-  for (const { siteId } of due) closed += await expireSite(db, siteId, now);
-  return closed;
+  return forEach(due, ({ siteId }) => expireSite(db, siteId, now));
 }
 
 const bounds = (now: number): string =>

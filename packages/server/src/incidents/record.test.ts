@@ -1,137 +1,38 @@
-import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Change, ChangeOf } from '../kernel/change.ts';
-import type { Database } from '../kernel/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { addCollector, addDevices, addSite, asCaller, caller, insert, SEEN } from '../testing/rows.ts';
+import { Scene } from '../testing/incident-scene.ts';
+import { addDevices, addSite, asCaller, caller, insert, SEEN } from '../testing/rows.ts';
 import { forgotten, unwatched } from './device-events.ts';
-import { incidentHandlers } from './handlers.ts';
 import { maintenanceHandlers } from './maintenance-routes.ts';
-import { createRecorder, type Recorder } from './record.ts';
 import { TRAPS } from './traps.ts';
 
 afterAll(closeDatabases);
 
 describe.each(databases())('changes into events and cases on %s', (_name, open) => {
-  let db: Database;
-  let site: string;
-  let recorder: Recorder;
-  let now: number;
-  const devices = new Map<string, string>();
-  const clock: Clock = {
-    now: () => now,
-    monotonic: () => now,
-    sleep: async () => undefined,
-    every: () => () => undefined,
-  };
+  const scene = new Scene();
+  const { network, about, tell, down, up, state, mark, wait, handlers, events, cases, words, devices } =
+    scene;
+  beforeEach(() => scene.begin(open));
 
-  beforeEach(async () => {
-    db ??= await open();
-    now = Date.parse('2026-11-20T12:00:00Z');
-    recorder = createRecorder({ db, clock });
-    devices.clear();
-    site = await addSite(db, uuidv7());
+  it('trouble at one site keeps no other waiting', async () => {
+    await network(['broken']);
+    await tell(down('broken'));
+    await scene.db.query(`UPDATE conditions SET opening = 'null' WHERE site_id = $1`, [scene.site]);
+    const broken = scene.site;
+    // A later one: sites have their turn in the order of their ids.
+    scene.site = await addSite(scene.db, uuidv7());
+    expect(scene.site > broken).toBe(true);
+    await network(['well']);
+    await tell(down('well'));
+    scene.now += 60_000;
+    await expect(scene.recorder.tend()).rejects.toThrow();
+    expect(await scene.db.query('SELECT kind FROM events WHERE site_id = $1', [scene.site])).toEqual([
+      { kind: 'device.down' },
+    ]);
+    await scene.db.query('DELETE FROM conditions WHERE site_id = $1', [broken]);
   });
-
-  /** Devices by name, each watched and up. */
-  async function network(names: string[], cables: string[] = []) {
-    const ids = await addDevices(
-      db,
-      names.map((name) => ({ site_id: site, name, monitor: true, status: 'up' })),
-    );
-    for (const [i, name] of names.entries()) devices.set(name, ids[i] ?? '');
-    await insert(
-      db,
-      'neighbours',
-      cables.map((cable) => {
-        const [a = '', b = ''] = cable.split('>');
-        return {
-          site_id: site,
-          device_id: devices.get(a),
-          remote_device_id: devices.get(b),
-          protocol: 'lldp',
-          key: cable,
-          addresses: [],
-          first_seen: SEEN,
-          last_seen: SEEN,
-        };
-      }),
-    );
-  }
-  const about = (name: string) => ({
-    siteId: site,
-    at: now,
-    collectorId: null,
-    deviceId: devices.get(name) ?? null,
-    deviceName: name,
-    address: null,
-    monitor: true,
-  });
-  const tell = (...changes: Change[]) => db.transaction((sql) => recorder.record(sql, changes));
-  const down = (name: string): Change => ({
-    ...about(name),
-    kind: 'device.down',
-    before: {},
-    after: { icmp: 'down' },
-  });
-  const up = (name: string): Change => ({
-    ...about(name),
-    kind: 'device.up',
-    before: {},
-    after: { icmp: 'up' },
-  });
-  const state = (name: string, id: string, before: number, after: number, admin = 1): Change => ({
-    ...about(name),
-    kind: 'interface.state',
-    interfaceId: id,
-    ifName: 'Gi1',
-    before: { adminStatus: 1, operStatus: before },
-    after: { adminStatus: admin, operStatus: after },
-  });
-  /** What the watch does beside telling it. */
-  const mark = (name: string, status: 'up' | 'down') =>
-    db.query('UPDATE devices SET status = $2 WHERE id = $1', [devices.get(name), status]);
-  const wait = async (seconds: number) => {
-    for (let i = 0; i < seconds; i += 5) {
-      now += Math.min(5, seconds - i) * 1000;
-      await recorder.tend();
-    }
-  };
-  interface Shown {
-    kind: string;
-    status: number;
-    count: number;
-    device: string | null;
-    caseId: string | null;
-    message: string;
-    severity: number;
-    closeReason: string | null;
-    id: string;
-    details: Record<string, unknown>;
-    firstSeen: number;
-    closedAt: number | null;
-    interfaceId: string | null;
-    source: string;
-    acknowledgedUntil: string | null;
-  }
-  const handlers = () => asCaller(incidentHandlers({ db, clock }), caller('operator', [site]));
-  const events = async (): Promise<Shown[]> =>
-    (await handlers()('events.list', { query: { pageSize: '1000', sort: 'timestamp' } })).data;
-  const cases = async () =>
-    (await handlers()('cases.list', { query: { sort: 'createdAt' } })).data as {
-      id: string;
-      title: string;
-      status: number;
-      severity: number;
-      eventCount: number;
-      openEventCount: number;
-      rootDeviceId: string | null;
-    }[];
-  const words = async () =>
-    (await events())
-      .map((e) => `${e.kind} ${e.device ?? '-'} ${['open', 'acknowledged', 'closed'][e.status]}`)
-      .sort();
 
   it('opens when it held, counts up, clears; the case resolves itself', async () => {
     await network(['sw']);
@@ -153,7 +54,11 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await tell(down('sw'), down('sw'));
     expect((await events())[0]).toMatchObject({ count: 3 });
     await tell(up('sw'));
-    expect((await events())[0]).toMatchObject({ status: 2, closeReason: 'cleared', closedAt: now / 1000 });
+    expect((await events())[0]).toMatchObject({
+      status: 2,
+      closeReason: 'cleared',
+      closedAt: scene.now / 1000,
+    });
     expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
   });
 
@@ -175,7 +80,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await wait(700);
     expect(await words()).toEqual(['flapping sw closed']);
     expect(await cases()).toMatchObject([{ status: 2 }]);
-    expect(await db.query('SELECT * FROM conditions WHERE site_id = $1', [site])).toEqual([]);
+    expect(await scene.db.query('SELECT * FROM conditions WHERE site_id = $1', [scene.site])).toEqual([]);
   });
 
   it('a link that flaps a hundred times in ten minutes: one case, at most three events', async () => {
@@ -208,47 +113,26 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     const changes: Change[] = [];
     for (let i = 0; i < 100; i++) {
       changes.push(state('sw', port, 1, 2));
-      now += 6_000;
+      scene.now += 6_000;
       changes.push(state('sw', port, 2, 1));
-      now += 1_000;
+      scene.now += 1_000;
     }
     await tell(...changes);
     expect((await events()).length).toBeLessThanOrEqual(3);
     expect(await cases()).toHaveLength(1);
   });
 
-  it('a core switch with what hangs behind it dies: one case that names the root', async () => {
-    const leaves = Array.from({ length: 200 }, (_, i) => `leaf-${i}`);
-    await network(['router', 'core', ...leaves], ['router>core', ...leaves.map((leaf) => `core>${leaf}`)]);
-    // Seen down in any order: half of the leaves before the core.
-    for (const leaf of leaves.slice(0, 100)) await mark(leaf, 'down');
-    await tell(...leaves.slice(0, 100).map(down));
-    await wait(10);
-    for (const name of ['core', ...leaves.slice(100)]) await mark(name, 'down');
-    await tell(...leaves.slice(100).map(down), down('core'));
-    // 45 s after the first was seen down, and 35 s after the switch itself was.
-    await wait(35);
-    const found = await cases();
-    expect(found).toMatchObject([
-      { title: 'core does not answer', rootDeviceId: devices.get('core'), severity: 2, eventCount: 201 },
-    ]);
-    const all = await events();
-    expect(all.filter((e) => e.kind === 'device.down').map((e) => e.device)).toEqual(['core']);
-    expect(all.find((e) => e.device === 'leaf-7')).toMatchObject({
-      kind: 'device.unreachable',
-      severity: 4,
-      message: 'leaf-7 is unreachable behind core',
-      caseId: found[0]?.id,
-    });
-    // All come back but one: that one stands for itself now, in the same case.
-    for (const name of ['core', ...leaves.slice(1)]) await mark(name, 'up');
-    await tell(...['core', ...leaves.slice(1)].map(up));
-    await wait(15);
-    const open = (await events()).filter((e) => e.status < 2);
-    expect(open.map((e) => `${e.kind} ${e.device}`)).toEqual(['device.down leaf-0']);
-    expect(await cases()).toMatchObject([{ status: 0, openEventCount: 1 }]);
-    await tell(up('leaf-0'));
-    expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
+  it('holds for as long as the site says, by kind', async () => {
+    await network(['sw', 'other']);
+    await scene.db.query(
+      `UPDATE sites SET settings = '{"holdSeconds": {"device.down": 120}}' WHERE id = $1`,
+      [scene.site],
+    );
+    await tell(down('sw'), state('other', uuidv7(), 1, 2));
+    await wait(100);
+    expect(await words()).toEqual(['interface.down other open']);
+    await wait(25);
+    expect(await words()).toEqual(['device.down sw open', 'interface.down other open']);
   });
 
   it('two unrelated failures in one site in the same minute: two cases', async () => {
@@ -260,85 +144,6 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await tell(down('b'));
     await wait(30);
     expect((await cases()).map((c) => c.title)).toEqual(['a does not answer', 'b does not answer']);
-  });
-
-  it('the power of a whole site goes and returns: one case, resolved by itself', async () => {
-    const names = ['core', 'a', 'b', 'c'];
-    await network(names, ['core>a', 'core>b', 'core>c']);
-    for (const name of names) await mark(name, 'down');
-    await tell(...names.map(down));
-    await wait(60);
-    expect(await cases()).toMatchObject([{ title: 'core does not answer', eventCount: 4 }]);
-    for (const name of names) await mark(name, 'up');
-    await tell(...names.map(up));
-    await wait(60);
-    expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
-    expect((await events()).every((e) => e.status === 2)).toBe(true);
-  });
-
-  it('a lost collector is one event and one case', async () => {
-    const collectorId = uuidv7();
-    const of = { siteId: site, collectorId, collectorName: 'n-1' };
-    await tell({ ...of, at: now, kind: 'collector.offline', lastSeen: now, reason: 'silent' });
-    await wait(30);
-    expect((await events()).map((e) => e.kind)).toEqual(['collector.offline']);
-    expect(await cases()).toMatchObject([
-      { severity: 1, rootDeviceId: null, title: 'Collector n-1 is offline: silent' },
-    ]);
-    await tell({ ...of, at: now, kind: 'collector.online' });
-    expect(await cases()).toMatchObject([{ status: 2 }]);
-    await tell({ ...of, at: now, kind: 'collector.offline', lastSeen: now, reason: 'restart' });
-    await wait(10);
-    await tell({ ...of, at: now, kind: 'collector.online' });
-    await wait(60);
-    expect(await events()).toHaveLength(1);
-  });
-
-  const collectorOf = (collectorId: string) => ({ siteId: site, collectorId, collectorName: 'n-1' });
-
-  it('what a collector saw last before it was lost is no event of its own: the site is one', async () => {
-    await network(['router', 'a', 'b'], ['router>a', 'router>b']);
-    const collectorId = await addCollector(db, site, 'n-1');
-    // Its own uplink goes: everything is down for it, then it is lost.
-    for (const name of devices.keys()) await mark(name, 'down');
-    await tell(...[...devices.keys()].map(down));
-    await wait(10);
-    await tell({
-      ...collectorOf(collectorId),
-      at: now,
-      kind: 'collector.offline',
-      lastSeen: now,
-      reason: 'silent',
-    });
-    await wait(120);
-    expect(await words()).toEqual(['collector.offline - open']);
-    expect(await cases()).toHaveLength(1);
-    // It returns; two devices answered again in the meantime, one did not.
-    await db.query(`UPDATE collectors SET instance = 'here' WHERE id = $1`, [collectorId]);
-    for (const name of ['router', 'a']) await mark(name, 'up');
-    await tell({ ...collectorOf(collectorId), at: now, kind: 'collector.online' }, up('router'), up('a'));
-    await wait(30);
-    expect(await words()).toEqual(['collector.offline - closed', 'device.down b open']);
-    expect((await cases()).map((c) => [c.title, c.status])).toEqual([
-      ['Collector n-1 is offline: silent', 2],
-      ['b does not answer', 0],
-    ]);
-  });
-
-  it('while another collector of the site still looks, a lost one silences nothing', async () => {
-    await network(['a']);
-    await addCollector(db, site, 'n-2');
-    await db.query(`UPDATE collectors SET instance = 'here' WHERE site_id = $1`, [site]);
-    const lost = {
-      ...collectorOf(uuidv7()),
-      at: now,
-      kind: 'collector.offline' as const,
-      lastSeen: now,
-      reason: 'x',
-    };
-    await tell(lost, down('a'));
-    await wait(30);
-    expect(await words()).toEqual(['collector.offline - open', 'device.down a open']);
   });
 
   it('a stack member reboots: its ports go and come, one case that resolves itself', async () => {
@@ -357,17 +162,17 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
 
   describe('maintenance', () => {
     const plan = (minutes: number, scope: object = {}) =>
-      asCaller(maintenanceHandlers({ db, clock, audit: async () => undefined }), caller('operator', [site]))(
-        'maintenance.create',
-        {
-          body: {
-            siteId: site,
-            name: 'upgrade',
-            scope,
-            times: { kind: 'once', from: now / 1000, until: now / 1000 + minutes * 60 },
-          },
+      asCaller(
+        maintenanceHandlers({ db: scene.db, clock: scene.clock, audit: async () => undefined }),
+        caller('operator', [scene.site]),
+      )('maintenance.create', {
+        body: {
+          siteId: scene.site,
+          name: 'upgrade',
+          scope,
+          times: { kind: 'once', from: scene.now / 1000, until: scene.now / 1000 + minutes * 60 },
         },
-      );
+      });
 
     it('opens no case over a failure; what is still open at its end opens then', async () => {
       await network(['a', 'b']);
@@ -384,7 +189,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       await mark('a', 'up');
       await tell(up('a'));
       expect(await words()).toEqual(['device.down a closed', 'device.down b open']);
-      now += 29 * 60_000;
+      scene.now += 29 * 60_000;
       await wait(60);
       expect(await cases()).toMatchObject([
         { title: 'b does not answer', status: 0, severity: 2, eventCount: 1, rootDeviceId: devices.get('b') },
@@ -404,7 +209,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       await tell(down('core'), down('leaf'), down('other'));
       await wait(60);
       expect((await cases()).map((c) => c.title)).toEqual(['other does not answer']);
-      now += 29 * 60_000;
+      scene.now += 29 * 60_000;
       await wait(60);
       expect((await cases()).map((c) => [c.title, c.eventCount])).toEqual([
         ['other does not answer', 1],
@@ -418,10 +223,10 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       ['address', { Address: '10.3.0.0/16' }, ['c']],
       ['nothing that is there', { search: 'nowhere' }, []],
     ])('by %s', async (_what, scope, covered) => {
-      const ids = await addDevices(db, [
-        { site_id: site, name: 'a', location: 'floor-3', monitor: true },
-        { site_id: site, name: 'b', class: 'printer', monitor: true },
-        { site_id: site, name: 'c', address: '10.3.4.5', monitor: true },
+      const ids = await addDevices(scene.db, [
+        { site_id: scene.site, name: 'a', location: 'floor-3', monitor: true },
+        { site_id: scene.site, name: 'b', class: 'printer', monitor: true },
+        { site_id: scene.site, name: 'c', address: '10.3.4.5', monitor: true },
       ]);
       for (const [i, name] of ['a', 'b', 'c'].entries()) devices.set(name, ids[i] ?? '');
       await plan(30, scope);
@@ -441,8 +246,8 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       await wait(60);
       expect(await cases()).toMatchObject([{ status: 2, eventCount: 1 }]);
       await asCaller(
-        maintenanceHandlers({ db, clock, audit: async () => undefined }),
-        caller('operator', [site]),
+        maintenanceHandlers({ db: scene.db, clock: scene.clock, audit: async () => undefined }),
+        caller('operator', [scene.site]),
       )('maintenance.delete', { params: { id: planned.data.id } });
       await wait(5);
       expect(await cases()).toMatchObject([{ status: 1, eventCount: 2, openEventCount: 1 }]);
@@ -544,9 +349,9 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
   it('a trap and the watch that see the same link are one event', async () => {
     await network(['sw']);
     const id = uuidv7();
-    await insert(db, 'interfaces', [
+    await insert(scene.db, 'interfaces', [
       {
-        site_id: site,
+        site_id: scene.site,
         id,
         device_id: devices.get('sw'),
         if_index: 7,
@@ -570,7 +375,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await network(['sw']);
     await tell(
       trap('sw', TRAPS.coldStart),
-      { ...about('sw'), kind: 'device.restarted', before: { bootedAt: 1 }, after: { bootedAt: now } },
+      { ...about('sw'), kind: 'device.restarted', before: { bootedAt: 1 }, after: { bootedAt: scene.now } },
       trap('sw', TRAPS.authenticationFailure),
       trap(null, '1.3.6.1.4.1.9.9.1', [['1.3.6.1.4.1.9.9.1.2', 'hot']]),
       trap(null, '1.3.6.1.4.1.9.9.1'),
@@ -615,8 +420,8 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       before: { osVersion: '1' },
       after: { osVersion: '2' },
     });
-    now += 8 * 86_400_000;
-    await recorder.tend();
+    scene.now += 8 * 86_400_000;
+    await scene.recorder.tend();
     expect((await events()).map((e) => e.closeReason)).toEqual(['expired', 'expired', 'expired']);
   });
 
@@ -668,7 +473,9 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
   });
 
   it('waits for as many open events as the site wants', async () => {
-    await db.query(`UPDATE sites SET settings = '{"caseMinimumEvents": 2}' WHERE id = $1`, [site]);
+    await scene.db.query(`UPDATE sites SET settings = '{"caseMinimumEvents": 2}' WHERE id = $1`, [
+      scene.site,
+    ]);
     await network(['sw']);
     await tell(state('sw', uuidv7(), 1, 2));
     await wait(10);
@@ -682,14 +489,14 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await network(['sw']);
     await tell(down('sw'));
     await wait(25);
-    const other = site;
-    site = await addSite(db, uuidv7());
+    const other = scene.site;
+    scene.site = await addSite(scene.db, uuidv7());
     await network(['sw']);
     await tell(down('sw'));
     await wait(25);
     expect(await cases()).toHaveLength(1);
     await tell(up('sw'));
-    site = other;
+    scene.site = other;
     expect(await cases()).toMatchObject([{ status: 0 }]);
   });
 
@@ -697,9 +504,11 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await network(['a', 'b', 'c', 'd']);
     await tell(...['a', 'b', 'c'].map(down));
     await wait(25);
-    await db.transaction((sql) => unwatched(sql, { siteId: site, deviceIds: [devices.get('a') ?? ''] }, now));
-    await db.transaction((sql) =>
-      forgotten(sql, { siteId: site, deviceIds: [devices.get('b') ?? ''] }, 'ada', now),
+    await scene.db.transaction((sql) =>
+      unwatched(sql, { siteId: scene.site, deviceIds: [devices.get('a') ?? ''] }, scene.now),
+    );
+    await scene.db.transaction((sql) =>
+      forgotten(sql, { siteId: scene.site, deviceIds: [devices.get('b') ?? ''] }, 'ada', scene.now),
     );
     await tell({
       ...about('d'),
@@ -713,29 +522,29 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       ['device.down', 'd', 2, 'deleted'],
       ['device.merged', 'd', 0, null],
     ]);
-    expect(await db.query('SELECT 1 FROM conditions WHERE site_id = $1', [site])).toEqual([]);
+    expect(await scene.db.query('SELECT 1 FROM conditions WHERE site_id = $1', [scene.site])).toEqual([]);
     expect((await cases()).map((c) => c.status)).toEqual([2, 2, 2]);
   });
 
   it('writes nothing of a transaction that is rolled back', async () => {
     await network(['sw']);
-    await db
+    await scene.db
       .transaction(async (sql) => {
-        await recorder.record(sql, [down('sw'), trap('sw', TRAPS.coldStart)]);
+        await scene.recorder.record(sql, [down('sw'), trap('sw', TRAPS.coldStart)]);
         throw new Error('stop');
       })
       .catch(() => undefined);
     await wait(60);
     expect(await events()).toEqual([]);
-    expect(await db.query('SELECT 1 FROM conditions WHERE site_id = $1', [site])).toEqual([]);
+    expect(await scene.db.query('SELECT 1 FROM conditions WHERE site_id = $1', [scene.site])).toEqual([]);
   });
 
   it('says the same whether one transaction tells it or many at once', async () => {
     await network(['a', 'b', 'c', 'd', 'e', 'f'], ['a>b', 'b>c', 'c>d', 'd>e', 'e>f']);
     for (const name of devices.keys()) await mark(name, 'down');
     await Promise.all([...devices.keys()].map((name) => tell(down(name))));
-    now += 30_000;
-    await Promise.all([recorder.tend(), recorder.tend(), recorder.tend()]);
+    scene.now += 30_000;
+    await Promise.all([scene.recorder.tend(), scene.recorder.tend(), scene.recorder.tend()]);
     expect(await cases()).toHaveLength(1);
     expect((await events()).length).toBe(6);
     await Promise.all([...devices.keys()].map((name) => tell(up(name))));

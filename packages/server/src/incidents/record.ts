@@ -2,21 +2,27 @@
  * Changes into events and cases. `record` runs inside the transaction that stores what the changes speak of; `tend`
  * decides by itself what only time decides: hold times, silences, flapping, expiry.
  *
- * The stages: signals → lock the site → conditions → events → cases → announce; one statement per table and verb.
+ * The stages: signals → what only begins to wait (`brake.ts`: unless deciding is late) → lock the site → conditions →
+ * events → cases → announce; one statement per table and verb.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Change, ChangeOf } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
+import type { Logger } from '../kernel/log.ts';
 import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
+import { type Brake, createBrake } from './brake.ts';
+import { followRoots } from './case-roots.ts';
 import { placeEvents, settleCases } from './cases.ts';
-import { type Silence, step } from './condition.ts';
+import { type Silence, step, type Timing } from './condition.ts';
+import { forEach } from './each.ts';
 import { ascendingIds } from './ids.ts';
 import { type EventCode, kindOf } from './kinds.ts';
 import { Ledger, type StoredCondition } from './ledger.ts';
 import { followMerges } from './merged.ts';
 import { expireNotices } from './notices.ts';
 import { resume } from './resume.ts';
+import { readSettings } from './settings.ts';
 import { type SiteSignal, signalsOf } from './signals.ts';
 import { readSilences } from './silence.ts';
 import * as store from './store.ts';
@@ -26,40 +32,65 @@ import { unacknowledge } from './worse.ts';
 export interface Recorder {
   /** Opens, counts up and clears events, and makes their cases. Inside the caller's transaction. */
   record(sql: Sql, changes: readonly Change[]): Promise<void>;
-  /** Decides what is due by now. Call it every second or two, by any number of instances. @returns decisions made. */
+  /** Decides what is due by now. Call it many times a second, by any number of instances. @returns decisions made. */
   tend(): Promise<number>;
 }
 
 /** Expiry is in days; looking for it reads every live event. */
 const EXPIRE_EVERY_MS = 60_000;
+/** Maintenance ends by the minute. */
+const RESUME_EVERY_MS = 1_000;
 
-export function createRecorder({ db, clock }: { db: Database; clock: Clock }): Recorder {
-  let expiredAt = Number.NEGATIVE_INFINITY;
-  const expire = async (now: number): Promise<number> => {
-    if (clock.monotonic() - expiredAt < EXPIRE_EVERY_MS) return 0;
-    expiredAt = clock.monotonic();
-    return expireNotices(db, now);
+export interface RecorderDeps {
+  db: Database;
+  clock: Clock;
+  /** Hears when deciding is so late that taking in waits for it. */
+  log?: Logger;
+}
+
+export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
+  const brake = createBrake({ clock, log });
+  const seldom = (everyMs: number, turn: (now: number) => Promise<number>) => {
+    let last = Number.NEGATIVE_INFINITY;
+    return async (now: number): Promise<number> => {
+      if (clock.monotonic() - last < everyMs) return 0;
+      last = clock.monotonic();
+      return turn(now);
+    };
   };
+  const decide = async (now: number): Promise<number> => {
+    const sites = await db.query<{ siteId: string }>(
+      'SELECT DISTINCT site_id AS "siteId" FROM conditions WHERE due_at <= $1::timestamptz ORDER BY site_id LIMIT 1000',
+      [new Date(now)],
+    );
+    return forEach(sites, async ({ siteId }) => {
+      let decided = 0;
+      let due = BUSY;
+      // In a storm the next are due by now: at once, rather than with the next call.
+      for (let round = 0; round < ROUNDS && due >= BUSY; round++, decided += due)
+        due = await db.transaction((sql) => tendSite(sql, siteId, clock.now()));
+      return decided;
+    });
+  };
+  const turns = [
+    seldom(EXPIRE_EVERY_MS, (now) => expireNotices(db, now)),
+    seldom(RESUME_EVERY_MS, (now) => resume(db, now)),
+    decide,
+  ];
   return {
     async record(sql, changes) {
       const known = await nameInterfaces(sql, changes);
       const sites = bySite(known);
       for (const siteId of [...sites.keys()].sort()) {
         const own = sites.get(siteId) ?? [];
+        await store.lockChanges(sql, siteId);
         await followMerges(sql, siteId, own, clock.now());
-        await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now());
+        await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now(), brake);
       }
     },
     async tend() {
       const now = clock.now();
-      const expired = (await expire(now)) + (await resume(db, now));
-      const sites = await db.query<{ siteId: string }>(
-        'SELECT DISTINCT site_id AS "siteId" FROM conditions WHERE due_at <= $1::timestamptz ORDER BY site_id LIMIT 1000',
-        [new Date(now)],
-      );
-      let decided = 0;
-      for (const { siteId } of sites) decided += await db.transaction((sql) => tendSite(sql, siteId, now));
-      return expired + decided;
+      return forEach(turns, (turn) => turn(now));
     },
   };
 }
@@ -74,26 +105,37 @@ function bySite(changes: readonly Change[]): Map<string, Change[]> {
   return sites;
 }
 
-const timingOf = (code: EventCode) => {
-  const { holdMs = 0, silencedBy = [], shadowed = false } = kindOf(code);
-  return { holdMs, silenceable: silencedBy.length > 0 || shadowed };
-};
+/** How kinds are timed at a site. */
+async function readTiming(sql: Sql, siteId: string): Promise<(code: EventCode) => Timing> {
+  const { holdMs } = await readSettings(sql, siteId);
+  return (code) => {
+    const { silencedBy = [], shadowed = false } = kindOf(code);
+    return { holdMs: holdMs(code), silenceable: silencedBy.length > 0 || shadowed };
+  };
+}
 
 async function recordSite(
   sql: Sql,
   siteId: string,
   signals: readonly SiteSignal[],
   now: number,
+  brake: Brake,
 ): Promise<void> {
   if (signals.length === 0) return;
-  await store.lockIncidents(sql, siteId);
+  const timingOf = await readTiming(sql, siteId);
   const newId = ascendingIds(now);
+  const begins = waiting(signals, timingOf, newId);
+  if (begins.size > 0) await brake(sql, siteId);
+  const begun = await store.beginConditions(sql, siteId, begins);
+  const rest = signals.filter(({ key }) => !begun.has(key));
+  if (rest.length === 0) return;
+  await store.lockIncidents(sql, siteId);
   const ledger = new Ledger();
-  const keys = signals.filter(({ type }) => type !== 'notice').map(({ key }) => key);
+  const keys = rest.filter(({ type }) => type !== 'notice').map(({ key }) => key);
   const loaded = new Map(
     (await store.loadConditions(sql, siteId, [...new Set(keys)])).map((each) => [each.key, each]),
   );
-  for (const signal of signals) {
+  for (const signal of rest) {
     const { key, code, at } = signal;
     if (signal.type === 'notice') {
       ledger.notice(newId(), key, code, at, signal.opening);
@@ -106,7 +148,31 @@ async function recordSite(
     const { next, effects } = step(condition, signal, code, timingOf(code), live, newId);
     remember(ledger, key, condition, next, effects);
   }
-  await write(sql, siteId, ledger, now, newId);
+  const stored = new Map([...loaded].map(([key, { condition }]) => [key, condition]));
+  await write(sql, siteId, ledger, stored, now, newId);
+}
+
+/**
+ * Onsets that, of what nothing is known yet, raise no event by now: most of a storm. They touch neither events nor cases
+ * and need not wait for those that do.
+ */
+function waiting(
+  signals: readonly SiteSignal[],
+  timingOf: (code: EventCode) => Timing,
+  newId: () => string,
+): Map<string, StoredCondition> {
+  const found = new Map<string, StoredCondition>();
+  const several = new Set<string>();
+  for (const signal of signals) {
+    const { key, code } = signal;
+    if (several.has(key)) found.delete(key);
+    else if (signal.type === 'onset') {
+      const { next, effects } = step(null, signal, code, timingOf(code), true, newId);
+      if (next && effects.length === 0) found.set(key, { ...next, caseId: null });
+    }
+    several.add(key);
+  }
+  return found;
 }
 
 /** Examines what is due at one site. @returns how many conditions were. */
@@ -115,6 +181,7 @@ async function tendSite(sql: Sql, siteId: string, now: number): Promise<number> 
   const due = await store.dueConditions(sql, siteId, now, DUE_MOST);
   if (due.length === 0) return 0;
   const silences = await readSilences(sql, siteId, due);
+  const timingOf = await readTiming(sql, siteId);
   const newId = ascendingIds(now);
   const ledger = new Ledger();
   for (const { key, condition, live } of due) {
@@ -130,10 +197,15 @@ async function tendSite(sql: Sql, siteId: string, now: number): Promise<number> 
     );
     remember(ledger, key, condition, next, effects);
   }
-  await write(sql, siteId, ledger, now, newId);
+  const stored = new Map(due.map(({ key, condition }) => [key, condition]));
+  await write(sql, siteId, ledger, stored, now, newId);
   return due.length;
 }
 
+/** So many at once are a storm. */
+const BUSY = 50;
+/** Other sites have their turn as well. */
+const ROUNDS = 10;
 /** Conditions examined per transaction: a bound for its duration. The rest comes with the next call. */
 const DUE_MOST = 2_000;
 
@@ -157,6 +229,7 @@ async function write(
   sql: Sql,
   siteId: string,
   ledger: Ledger,
+  stored: ReadonlyMap<string, StoredCondition>,
   now: number,
   newId: () => string,
 ): Promise<void> {
@@ -175,7 +248,8 @@ async function write(
   }
   for (const condition of ledger.conditions.values())
     if (condition?.eventId) condition.eventId = holders.get(condition.eventId) ?? condition.eventId;
-  await store.saveConditions(sql, siteId, ledger.conditions);
+  await store.saveConditions(sql, siteId, ledger.conditions, stored);
+  await followRoots(sql, siteId, placed, now, newId);
   const closed = [
     ...cleared,
     ...own.flatMap(({ id, closedAt, body }) =>

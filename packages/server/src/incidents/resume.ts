@@ -1,7 +1,9 @@
 /** The end of maintenance: what is still open is placed as if it had been raised then. */
 import type { Database } from '../kernel/db.ts';
 import type { Sql } from '../kernel/sql.ts';
+import { followRoots } from './case-roots.ts';
 import { placeIncoming, settleCases } from './cases.ts';
+import { forEach } from './each.ts';
 import type { Incoming } from './group.ts';
 import { ascendingIds } from './ids.ts';
 import { isEventCode, kindOf } from './kinds.ts';
@@ -25,9 +27,7 @@ export async function resume(db: Database, now: number): Promise<number> {
      WHERE maintenance_until <= $1::timestamptz AND status < 2 AND case_id IS NULL ORDER BY 1 LIMIT 1000`,
     [new Date(now)],
   );
-  let resumed = 0;
-  for (const { siteId } of sites) resumed += await db.transaction((sql) => resumeSite(sql, siteId, now));
-  return resumed;
+  return forEach(sites, ({ siteId }) => db.transaction((sql) => resumeSite(sql, siteId, now)));
 }
 
 interface Waiting {
@@ -63,10 +63,12 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
       rootId: row.rootId,
       formerCaseId: row.formerCaseId,
       opens: isEventCode(row.kind) && kindOf(row.kind).cases === 'opens',
+      down: row.kind === 'device.down',
     }),
   );
   const texts = new Map(rows.map(({ id, message, device }) => [id, { message, device }]));
-  const { caseOf, maintenance } = await placeIncoming(sql, siteId, incoming, texts, now, newId);
+  const placed = await placeIncoming(sql, siteId, incoming, texts, now, newId);
+  const { caseOf, maintenance } = placed;
   const places = rows.map(({ id }) => {
     const until = maintenance.get(id);
     return {
@@ -86,6 +88,7 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
      WHERE c.site_id = $1::uuid AND e.site_id = c.site_id AND e.id = c.event_id AND e.id = ANY($2::uuid[])`,
     [siteId, [...caseOf.keys()]],
   );
+  await followRoots(sql, siteId, placed, now, newId);
   await settleCases(sql, siteId, { joined: new Set(caseOf.values()), closed: [] }, now, newId);
   return rows.length;
 }

@@ -12,10 +12,22 @@ interface Placement {
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
+const lock = async (sql: Sql, what: string, siteId: string): Promise<void> => {
+  await sql.query(
+    'SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))',
+    [`${what}:${siteId}`],
+    'kept',
+  );
+};
+
 /** One writer of a site's events and cases at a time: grouping looks at what is open. Held until the transaction ends. */
-export async function lockIncidents(sql: Sql, siteId: string): Promise<void> {
-  await sql.query(`SELECT pg_advisory_xact_lock(hashtextextended('incidents:' || $1::text, 0))`, [siteId]);
-}
+export const lockIncidents = (sql: Sql, siteId: string): Promise<void> => lock(sql, 'incidents', siteId);
+
+/**
+ * One recorder of a site's changes at a time: none looks for what another is about to begin. Always before
+ * `lockIncidents`; who only decides what is due takes that one alone, and neither waits for onsets nor holds them up.
+ */
+export const lockChanges = (sql: Sql, siteId: string): Promise<void> => lock(sql, 'changes', siteId);
 
 /** Which keys of some events have a live event already. Under the site's lock this stays so. */
 export async function liveEvents(
@@ -25,8 +37,10 @@ export async function liveEvents(
 ): Promise<Set<string>> {
   if (events.length === 0) return new Set();
   const rows = await sql.query<{ key: string }>(
-    'SELECT dedup_key AS key FROM events WHERE site_id = $1::uuid AND dedup_key = ANY($2::text[]) AND status < 2',
-    [siteId, events.map(({ key }) => key)],
+    // Key by key: in a storm nothing is known yet of how the rows lie, and PostgreSQL reads all that is open of the site.
+    `SELECT k.key FROM unnest($2::text[]) AS k(key) CROSS JOIN LATERAL (
+       SELECT 1 FROM events e WHERE e.site_id = $1::uuid AND e.dedup_key = k.key AND e.status < 2 LIMIT 1) AS live`,
+    [siteId, [...new Set(events.map(({ key }) => key))]],
   );
   return new Set(rows.map(({ key }) => key));
 }
@@ -51,10 +65,11 @@ export async function insertEvents(
     count: event.count,
     firstSeen: iso(event.firstSeen),
     timestamp: iso(event.timestamp),
-    closedAt: iso(event.closedAt),
-    closeReason: event.closedAt === null ? null : 'cleared',
-    caseId: caseOf.get(event.id) ?? null,
-    maintenanceUntil: iso(maintenance.get(event.id) ?? null),
+    // What is left out is null.
+    closedAt: event.closedAt === null ? undefined : iso(event.closedAt),
+    closeReason: event.closedAt === null ? undefined : 'cleared',
+    caseId: caseOf.get(event.id),
+    maintenanceUntil: iso(maintenance.get(event.id) ?? null) ?? undefined,
   }));
   const stored = await sql.query<{ id: string; dedupKey: string; status: number }>(
     `INSERT INTO events (site_id, id, device_id, interface_id, collector_id, kind, source, severity, status, message,
@@ -72,6 +87,7 @@ export async function insertEvents(
        message = EXCLUDED.message, details = EXCLUDED.details
      RETURNING id, dedup_key AS "dedupKey", status`,
     [siteId, JSON.stringify(rows)],
+    'kept',
   );
   const ids = new Set(stored.map((row) => row.id));
   const live = new Map(
@@ -142,10 +158,9 @@ export interface Loaded {
   live: boolean;
 }
 
-const CONDITIONS = `SELECT c.dedup_key AS key, c.kind, c.state, c.present, c.event_id AS "eventId", c.case_id AS "caseId",
+const COLUMNS = `c.dedup_key AS key, c.kind, c.state, c.present, c.event_id AS "eventId", c.case_id AS "caseId",
     c.onsets, c.since, c.changed_at AS "changedAt", c.due_at AS "dueAt", c.opening,
-    coalesce((SELECT e.status < 2 FROM events e WHERE e.site_id = c.site_id AND e.id = c.event_id), false) AS live
-  FROM conditions c`;
+    coalesce((SELECT e.status < 2 FROM events e WHERE e.site_id = c.site_id AND e.id = c.event_id), false) AS live`;
 
 const load = ({ key, live, since, changedAt, dueAt, ...row }: ConditionRow): Loaded => ({
   key,
@@ -162,7 +177,8 @@ const load = ({ key, live, since, changedAt, dueAt, ...row }: ConditionRow): Loa
 export async function loadConditions(sql: Sql, siteId: string, keys: readonly string[]): Promise<Loaded[]> {
   if (keys.length === 0) return [];
   const rows = await sql.query<ConditionRow>(
-    `${CONDITIONS} WHERE c.site_id = $1::uuid AND c.dedup_key = ANY($2::text[])`,
+    `SELECT ${COLUMNS} FROM unnest($2::text[]) AS k(key) CROSS JOIN LATERAL (
+       SELECT * FROM conditions o WHERE o.site_id = $1::uuid AND o.dedup_key = k.key LIMIT 1) AS c`,
     [siteId, keys],
   );
   return rows.map(load);
@@ -171,45 +187,95 @@ export async function loadConditions(sql: Sql, siteId: string, keys: readonly st
 /** Conditions that something has to be decided about, the most urgent first. */
 export async function dueConditions(sql: Sql, siteId: string, now: number, most: number): Promise<Loaded[]> {
   const rows = await sql.query<ConditionRow>(
-    `${CONDITIONS} WHERE c.site_id = $1::uuid AND c.due_at <= $2::timestamptz ORDER BY c.due_at LIMIT ${most}`,
+    `SELECT ${COLUMNS} FROM conditions c WHERE c.site_id = $1::uuid AND c.due_at <= $2::timestamptz ORDER BY c.due_at LIMIT ${most}`,
     [siteId, iso(now)],
   );
   return rows.map(load);
 }
 
+const rowOf = (key: string, condition: StoredCondition) => ({
+  key,
+  kind: condition.kind,
+  state: condition.state,
+  present: condition.present,
+  deviceId: condition.opening.deviceId,
+  eventId: condition.eventId,
+  caseId: condition.caseId,
+  onsets: condition.onsets,
+  since: iso(condition.since),
+  changedAt: iso(condition.changedAt),
+  dueAt: iso(condition.dueAt),
+  opening: condition.opening,
+});
+
+const INSERT = `INSERT INTO conditions (site_id, dedup_key, kind, state, present, device_id, event_id, case_id, onsets,
+    since, changed_at, due_at, opening)
+  SELECT $1::uuid, r.key, r.kind, r.state, r.present, r."deviceId", r."eventId", r."caseId", r.onsets, r.since,
+    r."changedAt", r."dueAt", r.opening
+  FROM jsonb_to_recordset($2::jsonb) AS r(key text, kind text, state text, present boolean, "deviceId" uuid,
+    "eventId" uuid, "caseId" uuid, onsets int, since timestamptz, "changedAt" timestamptz, "dueAt" timestamptz,
+    opening jsonb)
+  ORDER BY r.key`;
+
+/** Stores conditions of which nothing is known yet. @returns the keys of those; of the others nothing is written. */
+export async function beginConditions(
+  sql: Sql,
+  siteId: string,
+  conditions: ReadonlyMap<string, StoredCondition>,
+): Promise<Set<string>> {
+  if (conditions.size === 0) return new Set();
+  const rows = [...conditions].map(([key, condition]) => rowOf(key, condition));
+  const begun = await sql.query<{ key: string }>(
+    `${INSERT} ON CONFLICT (site_id, dedup_key) DO NOTHING RETURNING dedup_key AS key`,
+    [siteId, JSON.stringify(rows)],
+    'kept',
+  );
+  return new Set(begun.map(({ key }) => key));
+}
+
+/** What is to be written of a stored condition: what is never null only where it changed. */
+const changeOf = (key: string, before: StoredCondition, after: StoredCondition) => ({
+  key,
+  state: after.state,
+  present: after.present,
+  eventId: after.eventId,
+  caseId: after.caseId,
+  dueAt: iso(after.dueAt),
+  ...(before.onsets !== after.onsets && { onsets: after.onsets }),
+  ...(before.since !== after.since && { since: iso(after.since) }),
+  ...(before.changedAt !== after.changedAt && { changedAt: iso(after.changedAt) }),
+  ...(before.opening !== after.opening && { opening: after.opening }),
+});
+
+/**
+ * Writes conditions as they will be. Those that are `stored` already are updated, without what did not change: it is most
+ * of what there is to write.
+ */
 export async function saveConditions(
   sql: Sql,
   siteId: string,
   conditions: ReadonlyMap<string, StoredCondition | null>,
+  stored: ReadonlyMap<string, StoredCondition>,
 ): Promise<void> {
-  const rows = [...conditions].flatMap(([key, condition]) =>
-    condition === null
-      ? []
-      : [
-          {
-            ...condition,
-            key,
-            deviceId: condition.opening.deviceId,
-            since: iso(condition.since),
-            changedAt: iso(condition.changedAt),
-            dueAt: iso(condition.dueAt),
-          },
-        ],
-  );
-  if (rows.length > 0)
+  const fresh: object[] = [];
+  const known: object[] = [];
+  for (const [key, condition] of conditions) {
+    if (condition === null) continue;
+    const before = stored.get(key);
+    if (before === undefined) fresh.push(rowOf(key, condition));
+    else known.push(changeOf(key, before, condition));
+  }
+  if (fresh.length > 0) await sql.query(INSERT, [siteId, JSON.stringify(fresh)], 'kept');
+  if (known.length > 0)
     await sql.query(
-      `INSERT INTO conditions (site_id, dedup_key, kind, state, present, device_id, event_id, case_id, onsets, since,
-         changed_at, due_at, opening)
-       SELECT $1::uuid, r.key, r.kind, r.state, r.present, r."deviceId", r."eventId", r."caseId", r.onsets, r.since,
-         r."changedAt", r."dueAt", r.opening
-       FROM jsonb_to_recordset($2::jsonb) AS r(key text, kind text, state text, present boolean, "deviceId" uuid,
-         "eventId" uuid, "caseId" uuid, onsets int, since timestamptz, "changedAt" timestamptz, "dueAt" timestamptz,
-         opening jsonb)
-       ORDER BY r.key
-       ON CONFLICT (site_id, dedup_key) DO UPDATE SET state = EXCLUDED.state, present = EXCLUDED.present,
-         event_id = EXCLUDED.event_id, case_id = EXCLUDED.case_id, onsets = EXCLUDED.onsets, since = EXCLUDED.since,
-         changed_at = EXCLUDED.changed_at, due_at = EXCLUDED.due_at, opening = EXCLUDED.opening`,
-      [siteId, JSON.stringify(rows)],
+      `UPDATE conditions c SET state = r.state, present = r.present, event_id = r."eventId", case_id = r."caseId",
+         onsets = coalesce(r.onsets, c.onsets), since = coalesce(r.since, c.since),
+         changed_at = coalesce(r."changedAt", c.changed_at), due_at = r."dueAt",
+         opening = coalesce(r.opening, c.opening)
+       FROM jsonb_to_recordset($2::jsonb) AS r(key text, state text, present boolean, "eventId" uuid, "caseId" uuid,
+         onsets int, since timestamptz, "changedAt" timestamptz, "dueAt" timestamptz, opening jsonb)
+       WHERE c.site_id = $1::uuid AND c.dedup_key = r.key`,
+      [siteId, JSON.stringify(known)],
     );
   const gone = [...conditions].filter(([, condition]) => condition === null).map(([key]) => key);
   if (gone.length > 0)

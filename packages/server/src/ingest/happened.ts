@@ -12,7 +12,7 @@ import type { InterfaceRecord } from './rows.ts';
 import { save } from './save.ts';
 import { noWrites } from './walked.ts';
 import { watchedDevice, watchedInterface } from './watched.ts';
-import { emptyWorld, loadDevices, type Tracked, type World } from './world.ts';
+import { emptyWorld, loadRows, type Tracked, type World } from './world.ts';
 
 export type Happened =
   | { observation: WatchObservation; at: number }
@@ -36,7 +36,7 @@ export async function storeHappened(
   const subjects = happened.flatMap(({ observation: o }) =>
     o.kind === 'watch' ? [o.deviceId] : o.kind === 'trap' ? (senderOf(o) ?? []) : [],
   );
-  await loadDevices(sql, world, subjects);
+  await loadRows(sql, world, subjects);
   const ports = await readPorts(sql, source.siteId, happened, senderOf);
   for (const each of happened) {
     const { observation: o, at } = each;

@@ -86,6 +86,13 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
     mergeFacts(device, prepared, context.rules);
   } else mergeHost(device, print, at, context.rules);
   finish(device);
+  if (prepared.kind === 'host' && prepared.observation.unread !== undefined)
+    world.changes.push({
+      ...aboutDevice(device, at, context.collectorId),
+      kind: 'device.unread',
+      before: {},
+      after: { reason: prepared.observation.unread },
+    });
   device.row = {
     ...device.row,
     mergedAt: prepared.kind === 'device' ? at : before.mergedAt,

@@ -203,22 +203,25 @@ function walksOf(items: readonly Arrived[], timeOf: (at: number) => number): Wal
   return [...walks.values()].filter(({ address }) => !mixed.has(address));
 }
 
+/** Key by key, off the indexes, as `readEvidence` in world.ts does. */
 async function readHolders(
   sql: Sql,
   siteId: string,
   addresses: readonly string[],
 ): Promise<Map<string, Holder>> {
   const rows = await sql.query<Holder & Record<string, unknown>>(
-    `SELECT e.value AS address, d.id AS "deviceId", d.classified_by ->> 'rules' AS rules,
-       d.collector_id AS "collectorId", d.mac_address AS "macAddress", d.icmp_reachable AS "icmpReachable",
-       d.snmp_reachable AS "snmpReachable", d.booted_at AS "bootedAt", d.monitor, d.status,
-       d.missed_scans AS "missedScans", d.gone_at AS "goneAt", d.credential_id AS "credentialId",
-       d.snmp_version AS "snmpVersion", v.last_seen AS "lastSeen", v.last_scan_id AS "lastScanId",
-       v.rtt_ms AS "rttMs", v.walk, v.merged_at AS "mergedAt", v.received
-     FROM unnest($2::text[]) AS k(address)
-     JOIN evidence e ON e.site_id = $1::uuid AND e.kind = 'address' AND e.value = k.address
-     JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id AND host(d.address) = e.value
-     JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id`,
+    `SELECT h.* FROM unnest($2::text[]) AS k(address)
+     CROSS JOIN LATERAL (
+       SELECT e.value AS address, d.id AS "deviceId", d.classified_by ->> 'rules' AS rules,
+         d.collector_id AS "collectorId", d.mac_address AS "macAddress", d.icmp_reachable AS "icmpReachable",
+         d.snmp_reachable AS "snmpReachable", d.booted_at AS "bootedAt", d.monitor, d.status,
+         d.missed_scans AS "missedScans", d.gone_at AS "goneAt", d.credential_id AS "credentialId",
+         d.snmp_version AS "snmpVersion", v.last_seen AS "lastSeen", v.last_scan_id AS "lastScanId",
+         v.rtt_ms AS "rttMs", v.walk, v.merged_at AS "mergedAt", v.received
+       FROM evidence e
+       JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id AND host(d.address) = e.value
+       JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
+       WHERE e.site_id = $1::uuid AND e.kind = 'address' AND e.value = k.address LIMIT 1) h`,
     [siteId, addresses],
   );
   for (const row of rows as Record<string, unknown>[])

@@ -112,12 +112,14 @@ export const emptyWorld = (siteId: string): World => ({
   relink: false,
 });
 
+/** Key by key, off the index: left to join, PostgreSQL reads the evidence of the whole site for a thousand of them. */
 async function readEvidence(sql: Sql, world: World, keys: readonly EvidenceKey[]): Promise<void> {
   if (keys.length === 0) return;
   const rows = await sql.query<EvidenceKey & { device_id: string; last_seen: Date }>(
     `SELECT e.kind, e.value, e.device_id, e.last_seen
      FROM unnest($2::text[], $3::text[]) AS k(kind, value)
-     JOIN evidence e ON e.site_id = $1::uuid AND e.kind = k.kind AND e.value = k.value`,
+     CROSS JOIN LATERAL (
+       SELECT * FROM evidence e WHERE e.site_id = $1::uuid AND e.kind = k.kind AND e.value = k.value LIMIT 1) e`,
     [world.siteId, keys.map((key) => key.kind), keys.map((key) => key.value)],
   );
   for (const row of rows) {
@@ -189,20 +191,9 @@ async function readDecisions(sql: Sql, world: World): Promise<void> {
 
 /** Adds devices with their facts and addresses to the world. Unknown ids are left out. */
 export async function loadDevices(sql: Sql, world: World, ids: readonly string[]): Promise<void> {
-  const wanted = [...new Set(ids)].filter((id) => !world.devices.has(id)).sort();
+  const wanted = await loadRows(sql, world, ids);
   if (wanted.length === 0) return;
   const params = [world.siteId, wanted];
-  // Locked in the order of the key: other writers of device rows wait or are waited for, never crosswise.
-  const devices = await sql.query<Record<string, unknown>>(
-    `SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms, v.walk, v.merged_at, v.received
-     FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
-     WHERE d.site_id = $1::uuid AND d.id = ANY($2::uuid[]) ORDER BY d.id FOR UPDATE`,
-    params,
-  );
-  for (const raw of devices) {
-    const row = deviceRow(raw);
-    world.devices.set(row.id, track(row, row));
-  }
   const facts = await sql.query<Record<string, unknown>>(
     `SELECT device_id, "group", hash, seen_at, complete, CASE WHEN "group" = ANY($3::text[]) THEN data END AS data
      FROM device_facts WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[])`,
@@ -227,6 +218,24 @@ export async function loadDevices(sql: Sql, world: World, ids: readonly string[]
   for (const row of addresses) world.devices.get(row.device_id)?.addresses.add(row.value);
 }
 
+/** Adds devices without what is known besides their rows: enough for what decides nothing about identity. */
+export async function loadRows(sql: Sql, world: World, ids: readonly string[]): Promise<string[]> {
+  const wanted = [...new Set(ids)].filter((id) => !world.devices.has(id)).sort();
+  if (wanted.length === 0) return [];
+  // Locked in the order of the key: other writers of device rows wait or are waited for, never crosswise.
+  const devices = await sql.query<Record<string, unknown>>(
+    `SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms, v.walk, v.merged_at, v.received
+     FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
+     WHERE d.site_id = $1::uuid AND d.id = ANY($2::uuid[]) ORDER BY d.id FOR UPDATE`,
+    [world.siteId, wanted],
+  );
+  for (const raw of devices) {
+    const row = deviceRow(raw);
+    world.devices.set(row.id, track(row, row));
+  }
+  return wanted;
+}
+
 export const track = (stored: DeviceRow | null, row: DeviceRow): Tracked => ({
   stored,
   row,
@@ -237,13 +246,23 @@ export const track = (stored: DeviceRow | null, row: DeviceRow): Tracked => ({
   seen: { at: row.lastSeen, collectorId: row.collectorId },
 });
 
-const TIMES = ['booted_at', 'first_seen', 'last_seen', 'gone_at', 'watched_at', 'merged_at'];
+const TIMES = new Set(['booted_at', 'first_seen', 'last_seen', 'gone_at', 'watched_at', 'merged_at']);
+/** Column → member. Kept: a batch has tens of thousands of values. */
+const members = new Map<string, string>();
+function memberOf(column: string): string {
+  const known = members.get(column);
+  if (known !== undefined) return known;
+  const member = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  members.set(column, member);
+  return member;
+}
+
 /** A row of `devices` as ingest holds it. */
 function deviceRow(raw: Record<string, unknown>): DeviceRow {
   const out: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(raw)) {
-    const key = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    out[key] = TIMES.includes(name) && value instanceof Date ? value.getTime() : value;
+  for (const name in raw) {
+    const value = raw[name];
+    out[memberOf(name)] = value instanceof Date && TIMES.has(name) ? value.getTime() : value;
   }
   return out as unknown as DeviceRow;
 }

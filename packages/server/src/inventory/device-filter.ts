@@ -75,6 +75,10 @@ function plain(p: Parameters, table: 'd' | 't', filter: DeviceFilter, scope: Sco
   ];
 }
 
+/** A search or a network, alike however it was written. */
+export const spelled = ({ search, Address }: DeviceFilter): string =>
+  JSON.stringify([searched(search), Address?.includes('/') ? cidrOf(Address) : Address]);
+
 /** A search as `search_text` is written: lower case, white space as single spaces. Null: nothing is searched for. */
 function searched(text: string | undefined): string | null {
   const words = (text ?? '').replace(/\s+/g, ' ').trim().toLowerCase();

@@ -6,6 +6,7 @@ import type { DeviceFilter } from '@rollcall/shared/api/inventory';
 import {
   findGuessed,
   type OrderBy,
+  offsetOf,
   orderSql,
   type PageRequest,
   type PageSource,
@@ -20,10 +21,13 @@ import {
   conditionOf,
   isLarge,
   isSearch,
+  isTallied,
+  spelled,
   tallied,
   withoutClass,
 } from './device-filter.ts';
 import { type Counted, rememberedCount } from './remembered.ts';
+import { pageFrom, type Signpost } from './signposts.ts';
 
 interface Question {
   filter: DeviceFilter;
@@ -32,6 +36,8 @@ interface Question {
   request: PageRequest;
   /** What is remembered of its number; undefined where nothing is to be. */
   known?: Counted | undefined;
+  /** Near which the page is, of a list that `hasSignposts`. */
+  signpost?: Signpost | undefined;
 }
 
 export function devicePage(p: Parameters, question: Question): string {
@@ -41,13 +47,28 @@ export function devicePage(p: Parameters, question: Question): string {
   return byTally(p, question);
 }
 
+/**
+ * Whether deep pages of a list leave signposts: all devices by name, where `device_revision` tells of every change.
+ */
+export const hasSignposts = (filter: DeviceFilter, order: readonly OrderBy[]): boolean =>
+  order[0]?.by === 'd.name' && isUnfiltered(filter);
+
+/** Whether only the scope says which devices are listed. */
+const isUnfiltered = ({ monitor, class: classes, collector, ...rest }: DeviceFilter): boolean =>
+  isTallied(rest) && monitor === undefined && !classes && collector === undefined;
+
 /** Devices with what their sightings tell. The planner sees through it. */
 export const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
   FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id)`;
 
-/** What has all columns of an order: no filter asks for a sighting. */
-const tableFor = (order: readonly OrderBy[]): string =>
-  order.some(({ by }) => by === 'd.last_seen') ? SEEN_DEVICES : 'devices';
+/** The sightings alone: their own index has their order. */
+const SIGHTINGS = '(SELECT site_id, device_id AS id, last_seen FROM sightings)';
+
+/** What has all columns of an order and of its filters. No filter asks for a sighting. */
+function tableFor(order: readonly OrderBy[], filter: DeviceFilter): string {
+  if (!order.some(({ by }) => by === 'd.last_seen')) return 'devices';
+  return isUnfiltered(filter) ? SIGHTINGS : SEEN_DEVICES;
+}
 
 /**
  * Under which the number is remembered once it was counted; null: it is not. A search or a large network alone: with
@@ -55,9 +76,8 @@ const tableFor = (order: readonly OrderBy[]): string =>
  */
 export function questionOf({ monitor, class: classes, collector, ...rest }: DeviceFilter): string | null {
   if (monitor !== undefined || classes !== undefined || collector !== undefined) return null;
-  const { search, Address } = rest;
-  if (isSearch(rest)) return JSON.stringify({ search, Address });
-  return Address !== undefined && isLarge(Address) ? JSON.stringify({ Address }) : null;
+  const { Address } = rest;
+  return isSearch(rest) || (Address !== undefined && isLarge(Address)) ? spelled(rest) : null;
 }
 
 const KEYS = 'd.site_id, d.id';
@@ -65,7 +85,7 @@ const KEYS = 'd.site_id, d.id';
 /** How many match is not known: what the planner would guess of a text or a collector is often far off. */
 function byGuess(p: Parameters, { filter, scope, order, request, known }: Question): string {
   const where = conditionOf(p, filter, scope);
-  const found = { table: tableFor(order), as: 'd', where, order };
+  const found = { table: tableFor(order, filter), as: 'd', where, order };
   if (known === undefined) return findGuessed(found, request);
   const { before, after } = rememberedCount(p, {
     known,
@@ -85,11 +105,22 @@ function byGuess(p: Parameters, { filter, scope, order, request, known }: Questi
 }
 
 /** The tally knows the number, an index has the order. */
-function byTally(p: Parameters, { filter, scope, order, request }: Question): string {
-  const total = `total AS MATERIALIZED (SELECT (${tallied(p, filter, scope)}) AS n)`;
+function byTally(p: Parameters, { filter, scope, order, request, signpost }: Question): string {
+  const n = `(${tallied(p, filter, scope)}) AS n`;
+  if (signpost) {
+    const offset = offsetOf(request);
+    const { place, keys } = pageFrom(p, { scope, order, offset, pageSize: request.pageSize, signpost });
+    return `${place}, total AS MATERIALIZED (SELECT ${n}, rank, counted FROM place), keys AS MATERIALIZED (${keys})`;
+  }
+  const total = `total AS MATERIALIZED (SELECT ${n})`;
   const classes = filter.class ?? [];
   if (classes.length < 2 || order[0]?.by !== 'd.name') {
-    const page = { keys: KEYS, from: `${tableFor(order)} d`, where: conditionOf(p, filter, scope), order };
+    const page = {
+      keys: KEYS,
+      from: `${tableFor(order, filter)} d`,
+      where: conditionOf(p, filter, scope),
+      order,
+    };
     return `${total}, keys AS MATERIALIZED (${pageKeys(page, request, TOTAL)})`;
   }
   // Several classes: each has its names in order; as much of each as the page may need is put in order together.
@@ -107,7 +138,12 @@ function byTally(p: Parameters, { filter, scope, order, request }: Question): st
 
 /** Addresses are counted in their own index; of the page the planner knows how many it will find. */
 function byAddress(p: Parameters, { filter, scope, order, request, known }: Question): string {
-  const page = { keys: KEYS, from: `${tableFor(order)} d`, where: conditionOf(p, filter, scope), order };
+  const page = {
+    keys: KEYS,
+    from: `${tableFor(order, filter)} d`,
+    where: conditionOf(p, filter, scope),
+    order,
+  };
   const total = known
     ? remembered(p, { filter, scope, known })
     : `total AS MATERIALIZED (SELECT (${addressCount(p, filter, scope)}) AS n)`;

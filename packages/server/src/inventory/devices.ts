@@ -4,6 +4,7 @@ import { deviceClass, deviceStatus } from '@rollcall/shared/model';
 import {
   FEW,
   inScope,
+  offsetOf,
   orderOf,
   orderSql,
   type Page,
@@ -13,8 +14,9 @@ import {
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { isTallied } from './device-filter.ts';
-import { devicePage, questionOf, SEEN_DEVICES } from './device-page.ts';
+import { devicePage, hasSignposts, questionOf, SEEN_DEVICES } from './device-page.ts';
 import type { Counted, Remembered } from './remembered.ts';
+import type { Signposts } from './signposts.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -91,10 +93,16 @@ function toDevice(row: DeviceRow, now: number): Device {
   };
 }
 
+/** What is kept in memory of lists that take long otherwise. */
+export interface ListMemory {
+  counts: Remembered;
+  signposts: Signposts;
+}
+
 /** One page of devices and how many there are on all pages. */
 export async function listDevices(
   sql: Sql,
-  remembered: Remembered,
+  memory: ListMemory,
   query: DeviceQuery,
   { scope, now }: { scope: Scope; now: number },
 ): Promise<Page<Device>> {
@@ -104,19 +112,23 @@ export async function listDevices(
   const order = orderOf(ORDERS, sort);
   const filters = { ...filter, ...flag };
   const question = questionOf(filters);
-  const known = question === null ? undefined : remembered.get(question);
+  const known = question === null ? undefined : memory.counts.get(question);
+  const list = hasSignposts(filters, order) ? JSON.stringify([sort, scope]) : null;
+  const offset = offsetOf(query);
+  const signpost = list === null ? undefined : memory.signposts.near(list, offset);
   const found = devicePage(p, {
     filter: filters,
     scope,
     order,
     request: { page, pageSize },
     known,
+    signpost,
   });
   // On one row only: it may be long.
-  const counted = known === undefined ? 'NULL' : 'CASE WHEN row_number() OVER () = 1 THEN total.counted END';
-  const rows = await sql.query<DeviceRow & { total: number; counted: Counted | null }>(
+  const counted = known || signpost ? 'CASE WHEN row_number() OVER () = 1 THEN total.counted END' : 'NULL';
+  const rows = await sql.query<DeviceRow & { total: number; rank: number; counted: Counted | null }>(
     `WITH ${found}
-     SELECT total.n AS total, ${counted} AS counted, ${COLUMNS}
+     SELECT total.n AS total, ${signpost ? 'total.rank' : '0'} AS rank, ${counted} AS counted, ${COLUMNS}
      FROM total LEFT JOIN (keys k
        JOIN ${SEEN_DEVICES} d ON d.site_id = k.site_id AND d.id = k.id
        JOIN sites s ON s.id = d.site_id
@@ -125,12 +137,16 @@ export async function listDevices(
     p.values,
     page === 1 && filters.collector === undefined && isTallied(filters) ? 'kept' : undefined,
   );
-  const totalCount = rows[0]?.total ?? 0;
+  const [first] = rows;
+  const totalCount = first?.total ?? 0;
   const fresh = rows.find((row) => row.counted !== null)?.counted ?? [];
-  if (question !== null && totalCount > FEW) remembered.put(question, fresh);
+  if (question !== null && totalCount > FEW) memory.counts.put(question, fresh);
+  if (list !== null && signpost) memory.signposts.used(list, signpost, first?.rank ?? 0, fresh);
+  else if (list !== null && first?.id)
+    memory.signposts.walked(list, [first.name, first.id], offset, totalCount);
   const devices = rows
     .filter(({ id }) => id !== null)
-    .map(({ total: _t, counted: _c, ...row }) => toDevice(row, now));
+    .map(({ total: _t, rank: _r, counted: _c, ...row }) => toDevice(row, now));
   return { rows: devices, totalCount };
 }
 

@@ -9,6 +9,7 @@ import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edi
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
 import { listInterfaces } from './interfaces.ts';
 import { Remembered } from './remembered.ts';
+import { Signposts } from './signposts.ts';
 import { readTopology } from './topology.ts';
 
 /** What people decide about identity; ingest carries it out. Every id was checked to be in the caller's scope. */
@@ -46,7 +47,7 @@ type Ids =
   | 'topology.get';
 
 export function inventoryHandlers({ db, clock, identity, events }: InventoryDeps): Handlers<Ids> {
-  const remembered = new Remembered();
+  const memory = { counts: new Remembered(), signposts: new Signposts() };
   const read = async (id: string, scope: Scope) => {
     const device = await readDevice(db, id, scope, clock.now());
     if (!device) throw notFound('device');
@@ -61,7 +62,7 @@ export function inventoryHandlers({ db, clock, identity, events }: InventoryDeps
   };
   return {
     'devices.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listDevices(db, remembered, query, {
+      const { rows, totalCount } = await listDevices(db, memory, query, {
         scope: scopeOf(actor, query.site),
         now: clock.now(),
       });

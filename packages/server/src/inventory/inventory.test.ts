@@ -2,6 +2,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../kernel/db.ts';
 import type { Actor } from '../kernel/handler.ts';
+import type { Sql } from '../kernel/sql.ts';
 import { foldTallies } from '../kernel/tally.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { fillFleet, fleetId } from '../testing/fleet.ts';
@@ -15,8 +16,11 @@ import {
   insert,
   SEEN,
 } from '../testing/rows.ts';
+import { listDevices } from './devices.ts';
 import type { EventActions } from './edit.ts';
 import { type IdentityActions, inventoryHandlers } from './handlers.ts';
+import { Remembered } from './remembered.ts';
+import { Signposts } from './signposts.ts';
 
 afterAll(closeDatabases);
 
@@ -586,6 +590,48 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
     }
   });
 
+  it.each([
+    ['name', null],
+    ['-name', null],
+    ['name', [fleetId('site', 0), fleetId('site', 1)]],
+  ] as const)(
+    'by %s, in %j: pages from signposts, while devices come, go and are renamed',
+    async (sort, scope) => {
+      const memory = { counts: new Remembered(), signposts: new Signposts(800) };
+      let fromSignposts = 0;
+      const spied: Sql = {
+        query: (text, ...rest) => {
+          if (text.includes('place AS')) fromSignposts += 1;
+          return db.query(text, ...rest);
+        },
+      };
+      const changes = [
+        // The same text: what a name is was not told by it.
+        `UPDATE devices SET name = 'zz-' || name WHERE id = '${fleetId('device', 20)}'`,
+        `UPDATE devices SET name = '00-' || name WHERE id BETWEEN '${fleetId('device', 21)}' AND '${fleetId('device', 60)}'`,
+        `DELETE FROM devices WHERE id BETWEEN '${fleetId('device', 61)}' AND '${fleetId('device', 99)}'`,
+        `UPDATE devices SET name = replace(name, '00-', 'zz-') WHERE id BETWEEN '${fleetId('device', 21)}' AND '${fleetId('device', 60)}'`,
+      ];
+      for (const change of [null, null, ...changes]) {
+        if (change) await db.query(change);
+        const direction = sort === 'name' ? 'ASC' : 'DESC';
+        const [truth] = await db.query<{ ids: string[] }>(
+          `SELECT array_agg(id ORDER BY name ${direction}, id ${direction}) AS ids FROM devices WHERE $1::uuid[] IS NULL OR site_id = ANY($1)`,
+          [scope],
+        );
+        const ids: string[] = [];
+        for (let page = 1; ids.length < (truth?.ids.length ?? 0); page++) {
+          const query = { sort, page, pageSize: 400 };
+          const { rows } = await listDevices(spied, memory, query, { scope, now: clock.now() });
+          ids.push(...rows.map(({ id }) => id));
+          if (rows.length === 0) break;
+        }
+        expect(ids).toEqual(truth?.ids);
+      }
+      expect(fromSignposts).toBeGreaterThan(12);
+    },
+  );
+
   it('remembers what took long to count, and counts anew where something changed', async () => {
     const ask = asCaller(
       inventoryHandlers({
@@ -638,5 +684,8 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
     await db.query('ALTER TABLE devices ENABLE TRIGGER USER');
     await db.query('ALTER TABLE device_addresses ENABLE TRIGGER USER');
     expect(await told()).toEqual(remembered);
+    const otherwise = [{ search: ' SoftWare' }, { Address: '10.9.8.7/8' }];
+    const answers = await Promise.all(otherwise.map((query) => ask('devices.list', { query })));
+    expect(answers.map(({ totalCount }) => totalCount)).toEqual(remembered);
   });
 });

@@ -18,13 +18,13 @@ export type Counted = [siteId: string, revision: number, n: number][];
 export class Remembered {
   readonly #questions = new Map<string, Map<string, Count>>();
 
-  /** What is known of a question; undefined: it was not asked before, or is not long to count. */
-  get(question: string): Counted | undefined {
-    const sites = this.#questions.get(question);
-    return sites && [...sites].map(([site, { revision, n }]) => [site, revision, n]);
+  /** What is known of a question; nothing where it was not asked before, or is not long to count. */
+  get(question: string): Counted {
+    const sites = this.#questions.get(question) ?? new Map<string, Count>();
+    return [...sites].map(([site, { revision, n }]) => [site, revision, n]);
   }
 
-  /** Remembers a question that is long to count, with what was counted of it; at first that is nothing. */
+  /** Remembers a question that is long to count, with what was counted of it. */
   put(question: string, counted: Counted): void {
     const sites = this.#questions.get(question) ?? new Map<string, Count>();
     // Statements may end in another order than they began: the newer count stays.
@@ -63,10 +63,12 @@ export function rememberedCount(p: Parameters, { known, scope, column, count }: 
   ) => `stale AS MATERIALIZED (SELECT site_id FROM revision EXCEPT SELECT site_id FROM known),
     -- Where few sites are known all are counted: one walk over everything is shorter than many over parts.
     afresh AS MATERIALIZED (SELECT (SELECT count(*) FROM stale) * 4 > (SELECT count(*) FROM revision) AS yes),
+    -- Conditions outside of what they are for: inside, a parallel plan starts its workers to find out that there is nothing.
     fresh AS MATERIALIZED (
-      ${count(`${gate} AND (SELECT yes FROM afresh)`)}
+      SELECT * FROM (${count('true')}) AS whole WHERE ${gate} AND (SELECT yes FROM afresh)
       UNION ALL
-      ${count(`${gate} AND NOT (SELECT yes FROM afresh) AND ${column} = ANY(ARRAY(SELECT site_id FROM stale))`)}),
+      SELECT * FROM (${count(`${column} = ANY(ARRAY(SELECT site_id FROM stale))`)}) AS parts
+        WHERE ${gate} AND NOT (SELECT yes FROM afresh) AND EXISTS (SELECT FROM stale)),
     remembered AS MATERIALIZED (SELECT
       ((SELECT coalesce(sum(n), 0) FROM fresh)
         + CASE WHEN (SELECT yes FROM afresh) THEN 0 ELSE (SELECT coalesce(sum(n), 0) FROM known) END)::int8 AS n,

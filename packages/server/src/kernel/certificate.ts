@@ -2,11 +2,12 @@
  * The certificate that the server shows: files that were given, or its own, signed by an authority of its own that it
  * makes once. What a stranger needs to know it again (its pin) goes into join tokens and into the line for new hosts.
  */
-import { createHash, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { createHash, sign, X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@rollcall/shared/clock';
+import { signedSuccessor } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { type Config, StartError } from './config.ts';
 
@@ -83,6 +84,30 @@ export function pinToTell(
   files: CertificateFiles | undefined,
 ): Pin | undefined {
   return files && trustedProxies.length === 0 ? pinOf(files) : undefined;
+}
+
+/**
+ * The word of our own authority for another certificate that is shown now: collectors that know the server by the one
+ * take the other for the same server. Undefined where the own certificate is shown, or no authority was ever made.
+ */
+export function wordForSuccessor(
+  { tls, dataFolder }: Pick<Config, 'tls' | 'dataFolder'>,
+  files: CertificateFiles | undefined,
+  log: Logger,
+): string | undefined {
+  const authority = join(ownFolder(dataFolder), 'authority.pem');
+  if (!files || tls?.kind === 'own' || !existsSync(authority)) return undefined;
+  try {
+    const [leaf] = certificatesIn(files.certFile);
+    const text = leaf && signedSuccessor(createHash('sha256').update(leaf.raw).digest('hex'));
+    return text && sign('sha256', Buffer.from(text), readFileSync(authority, 'utf8')).toString('base64');
+  } catch (error) {
+    log.error(
+      { err: error },
+      'collectors that joined by the own authority cannot follow to this certificate',
+    );
+    return undefined;
+  }
 }
 
 /** The certificates of a PEM file, as they stand in it. */

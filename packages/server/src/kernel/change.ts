@@ -89,6 +89,8 @@ interface Observed {
   'device.swapped': Turn<Hardware>;
   /** Other version of the operating system; up or down. */
   'device.upgraded': Turn<{ osVersion: string }>;
+  /** Its agent answers, and its collector does not read it. */
+  'device.unread': Turn<Nothing, { reason: string }>;
   'device.restarted': Turn<{ bootedAt: number }>;
   /** Other known fields; only those that had a value before. */
   'device.changed': Turn<Record<string, string>>;

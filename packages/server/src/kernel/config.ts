@@ -36,6 +36,8 @@ export interface Config {
   connections: number;
   /** Addresses in one scan, at most. */
   scanAddresses: number;
+  /** Events and cases that have been over for so many days are forgotten. 0: kept for ever. */
+  eventDays: number;
   /** File with the key that seals SNMP credentials; absent: `credential.keys` in the data folder. */
   keyFile: string | undefined;
   /** Where people reach this server; absent: messages hold no links. No slash at the end. */
@@ -116,6 +118,9 @@ const variables = {
   ROLLCALL_SCAN_ADDRESSES: whole(1, 16_777_216, 1_048_576).describe(
     'Addresses in one scan, at most. Default: 1048576.',
   ),
+  ROLLCALL_EVENT_DAYS: whole(0, 36_500, 0).describe(
+    'Days that events and cases are kept once they are over; 0: for ever. Default: 0.',
+  ),
   ROLLCALL_KEY_FILE: file
     .optional()
     .describe('Key that seals SNMP credentials. Default: credential.keys in the data folder.'),
@@ -149,6 +154,7 @@ export const FILE_KEYS = {
   ROLLCALL_RATE_LIMIT: ['rateLimit'],
   ROLLCALL_CONNECTIONS: ['connections'],
   ROLLCALL_SCAN_ADDRESSES: ['scanAddresses'],
+  ROLLCALL_EVENT_DAYS: ['eventDays'],
   ROLLCALL_KEY_FILE: ['keyFile'],
   ROLLCALL_PUBLIC_URL: ['publicUrl'],
 } as const satisfies Partial<Record<Variable, readonly [string, ...string[]]>>;
@@ -215,6 +221,7 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     ratePerMinute: read('ROLLCALL_RATE_LIMIT'),
     connections: read('ROLLCALL_CONNECTIONS'),
     scanAddresses: read('ROLLCALL_SCAN_ADDRESSES'),
+    eventDays: read('ROLLCALL_EVENT_DAYS'),
     keyFile: read('ROLLCALL_KEY_FILE'),
     publicUrl: read('ROLLCALL_PUBLIC_URL'),
     credentialsDirectory: read('CREDENTIALS_DIRECTORY'),

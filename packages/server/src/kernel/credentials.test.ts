@@ -22,6 +22,8 @@ describe('readCredentials', () => {
     });
     expect(kindOf(['authorization', `bearer  ${token}`])).toBe('token');
     expect(kindOf(['Cookie', `__Host-rollcall=${sessionId}`], '', true)).toBe('session');
+    expect(kindOf([...bearer, ...cookie])).toBe('token');
+    expect(kindOf([...cookie, ...cookie, ...bearer])).toBe('token');
   });
 
   it.each<[string, string[], string?]>([
@@ -34,7 +36,7 @@ describe('readCredentials', () => {
     ['G118 a token in the query', bearer, `access_token=${token}`],
     ['G118 a token hidden in the query', bearer, `x=%73vc_${token.slice(4)}`],
     ['G118 a token hidden behind broken encoding', bearer, `y=%E0%A4%A&x=%73vc_${token.slice(4)}`],
-    ['a token and a session at once', [...bearer, ...cookie]],
+    ['a wrong token, whatever session comes along', ['Authorization', 'Bearer svc_x', ...cookie]],
     ['two sessions', [...cookie, ...['Cookie', `rollcall=${mintSessionId()}`]]],
     ['a session id of another form', ['Cookie', 'rollcall=admin']],
   ])('refuses %s', (_name, rawHeaders, search = '') => {

@@ -32,21 +32,24 @@ export function sessionCookie(
 
 const refused = (reason: string): Credentials => ({ kind: 'refused', reason });
 
-/** Reads the credentials of one request. A token counts in one `Authorization: Bearer` header and nowhere else. */
+/**
+ * Reads the credentials of one request. A token counts in one `Authorization: Bearer` header and nowhere else. Where
+ * there is that header it alone counts, also when it is wrong: a client that once signed in sends its cookie along, and
+ * the document promises that the token is what it acts by.
+ */
 export function readCredentials({ rawHeaders, search, secure }: Presented): Credentials {
   if (containsToken(decode(search)))
     return refused('a token must not stand in the address; send it as Authorization: Bearer, and revoke it');
   const authorization = headers(rawHeaders, 'authorization');
-  const cookies = headers(rawHeaders, 'cookie').flatMap((line) => cookiesOf(line, cookieName(secure)));
   if (authorization.length > 1) return refused('more than one Authorization header');
   const [header] = authorization;
   if (header !== undefined) {
-    if (cookies.length > 0) return refused('a session cookie and an Authorization header: send one of them');
     const bearer = /^Bearer +([^\s]+)$/i.exec(header);
     if (!bearer) return refused('the Authorization header must be: Bearer and one token');
     const token = bearer[1] ?? '';
     return isToken(token) ? { kind: 'token', token } : refused('the token is invalid');
   }
+  const cookies = headers(rawHeaders, 'cookie').flatMap((line) => cookiesOf(line, cookieName(secure)));
   const [cookie] = cookies;
   if (cookie === undefined) return { kind: 'none' };
   if (cookies.length > 1 || !isSessionId(cookie)) return refused('the session is invalid; sign in again');

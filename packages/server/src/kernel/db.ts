@@ -52,6 +52,7 @@ const TRANSACTION_TRIES = 8;
 
 /** Connection trouble: class 08, shutdown and start-up (57P01–57P03), out of resources (53), driver codes. */
 const AWAY = /^(08...|57P0[1-5]|53[0-4]00|58030)$/;
+const DISK_FULL = '53100';
 const AWAY_DRIVER = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH'],
   // Prisma: not reachable, timed out, operation timed out, connection closed, no connection free.
@@ -68,10 +69,13 @@ export function databaseAway(error: unknown): boolean {
 }
 
 export const unavailable = (cause: unknown): Problem =>
-  new Problem('unavailable', 'the database is away; try again shortly', {
-    headers: { 'Retry-After': '5' },
-    cause,
-  });
+  new Problem(
+    'unavailable',
+    sqlState(cause) === DISK_FULL
+      ? 'the disk of the database is full; nothing is stored until it has room'
+      : 'the database is away; try again shortly',
+    { headers: { 'Retry-After': '5' }, cause },
+  );
 
 const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   try {

@@ -121,8 +121,9 @@ function begin({ log, observe }: RestOptions): RequestHandler {
       const ms = performance.now() - start;
       const { operation = 'none', actor } = response.locals as { operation?: string; actor?: Actor };
       observe?.(operation, response.statusCode, ms / 1000);
+      // A refused right is told to whoever looks for attacks (ASVS 16.3.2).
+      const level = response.statusCode >= 500 ? 'warn' : response.statusCode === 403 ? 'info' : 'debug';
       // Never the address as it came: it may hold what should not stand in a log.
-      const level = response.statusCode >= 500 ? 'warn' : 'debug';
       log[level](
         {
           requestId,

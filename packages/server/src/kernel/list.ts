@@ -66,7 +66,7 @@ export function orderOf<Field extends string>(
 
 export const orderSql = (order: readonly OrderBy[]): string =>
   order.map(({ by, descending }) => (descending ? `${by} DESC` : by)).join(', ');
-const reversed = (order: readonly OrderBy[]): OrderBy[] =>
+export const reversed = (order: readonly OrderBy[]): OrderBy[] =>
   order.map(({ by, descending }) => ({ by, descending: !descending }));
 
 export interface PageRequest {

@@ -56,7 +56,7 @@ export async function openServiceLog(
   return openLog(config, { destination: journal(datagrams, 'rollcall-server', pino.destination(1)) });
 }
 
-interface PlainError {
+export interface PlainError {
   type: string;
   message: string;
   code?: string;

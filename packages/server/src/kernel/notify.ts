@@ -30,7 +30,7 @@ const IDS_MOST = 180;
 const LEASES_MOST = 50;
 
 const notify = async (sql: Sql, channel: string, payload: string): Promise<void> => {
-  await sql.query('SELECT pg_notify($1, $2)', [channel, payload]);
+  await sql.query('SELECT pg_notify($1, $2)', [channel, payload], 'kept');
 };
 
 /** Tells live streams, when the transaction commits, what of a site (null: of none) changed. Too many ids are left out. */

@@ -7,7 +7,7 @@ import type { Database } from './db.ts';
 import type { Sql } from './sql.ts';
 
 /** Table → the columns that name a combination. */
-const TALLIES = {
+export const TALLIES = {
   device_tally: ['site_id', 'class', 'monitor', 'status', 'collector_id'],
   event_tally: ['site_id', 'bucket', 'status', 'severity', 'source'],
   device_revision: ['site_id'],

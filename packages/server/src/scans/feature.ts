@@ -4,7 +4,7 @@ import { createCredentials } from './credentials.ts';
 import type { ScanDeps } from './deps.ts';
 import { endings } from './ending.ts';
 import { followNeighbours } from './follow.ts';
-import { outcomesApplier } from './outcomes.ts';
+import { observedJobs } from './observed.ts';
 import { profileHandlers, seedProfiles } from './profiles.ts';
 import { createQueue, LEASE_MS } from './queue.ts';
 import { scanHandlers } from './routes.ts';
@@ -40,9 +40,7 @@ export function createScanFeature(deps: ScanDeps) {
     scans,
     credentials,
     schedules,
-    /** For ingest, inside its transaction. */
-    applyOutcomes: outcomesApplier({ leaseMs }),
-    applyJobEnd: ends.applyJobEnd,
+    ...observedJobs({ raise, now: () => clock.now(), leaseMs }),
     handlers: {
       ...scanHandlers({ ...deps, scans }),
       ...profileHandlers(deps),

@@ -6,7 +6,7 @@ import { profileSettings } from '@rollcall/shared/profile';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { inNetworks, type PlanSite, planScan } from './plan.ts';
+import { followed, PLAN_SITE, type PlanSite, planScan } from './plan.ts';
 import { enqueue } from './queue.ts';
 
 /** Addresses followed from one scan: a network that names more is scanned by its networks. */
@@ -32,7 +32,7 @@ export async function followNeighbours(sql: Sql, scanId: string): Promise<string
   const settings = profileSettings.parse(ended.settings);
   if (settings.follow === 0) return null;
   const [site] = await sql.query<PlanSite & Record<string, unknown>>(
-    `SELECT id, name, networks, exclude, allow_loopback AS "allowLoopback" FROM sites WHERE id = $1::uuid`,
+    `SELECT ${PLAN_SITE} FROM sites WHERE id = $1::uuid`,
     [ended.site_id],
   );
   if (!site) return null;
@@ -47,9 +47,12 @@ export async function followNeighbours(sql: Sql, scanId: string): Promise<string
     [ended.site_id, scanId],
   );
   // What a site does not call its own is somebody else's network: nobody asked for it to be scanned.
-  const allowed = heard.map(({ address }) => address).filter((address) => inNetworks(site, address));
-  if (allowed.length === 0) return null;
-  const targets = allowed.join(', ');
+  const next = followed(
+    site,
+    heard.map(({ address }) => address),
+  );
+  if (next.length === 0) return null;
+  const targets = next.join(', ');
   const planned = planScan(targets, settings, site, MOST);
   if (!planned.ok) return null;
   const id = uuidv7();

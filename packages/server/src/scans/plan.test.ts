@@ -13,6 +13,7 @@ const site = (name: string, more: Partial<PlanSite> = {}): PlanSite => ({
   networks: [],
   exclude: [],
   allowLoopback: false,
+  allowSpecial: false,
   ...more,
 });
 const { standard, ping } = BUILT_IN_PROFILES;
@@ -112,6 +113,19 @@ describe('a plan', () => {
       problems: [{ code: 'forbidden' }],
     });
   });
+
+  it.each(['224.0.0.251', 'ff02::1', '169.254.169.254', 'fe80::1', '0.1.2.3'])(
+    'sweeps %s only where the site allows what is special, and loopback not with it',
+    (targets) => {
+      const where = site('lab', { allowSpecial: true });
+      expect(plan(targets, where).targets.count).toBe(1);
+      for (const refused of [
+        planScan(targets, ping, site('x', { allowLoopback: true }), MAX_ADDRESSES),
+        planScan(`${targets}, 127.0.0.1`, ping, where, MAX_ADDRESSES),
+      ])
+        expect(refused).toMatchObject({ problems: [{ code: 'forbidden' }] });
+    },
+  );
 
   it.each(['0.0.0.0/0', '::/0', '0.0.0.0/1', 'fe80::/10', '2001:db8::/64', '224.0.0.1', '169.254.169.254'])(
     'case 91, 92, 94: refuses %s at once',

@@ -20,9 +20,14 @@ export interface PlanSite {
   /** Addresses and CIDRs never probed. */
   exclude: readonly string[];
   allowLoopback: boolean;
+  allowSpecial: boolean;
   /** Port of its SNMP agents, where it is not the usual one. */
   snmpPort?: number | null;
 }
+
+/** Of the table `sites`: a PlanSite. */
+export const PLAN_SITE = `id, name, networks, exclude, allow_loopback AS "allowLoopback",
+  allow_special AS "allowSpecial", (settings->>'snmpPort')::int AS "snmpPort"`;
 
 export type SiteChoice =
   | { ok: true; site: PlanSite; by: 'name' | 'networks' | 'only' }
@@ -47,10 +52,18 @@ const rangesOf = (texts: readonly string[]): Range[] =>
     return address.ok ? [Range.single(address.value)] : [];
   });
 
-/** Whether an address lies in one of the site's networks. */
-export function inNetworks({ networks }: Pick<PlanSite, 'networks'>, address: string): boolean {
-  const own = rangesOf([address]);
-  return own.length > 0 && difference(own, rangesOf(networks)).length === 0;
+/** What the site lets a scan name. */
+const policyOf = ({ allowLoopback, allowSpecial }: PlanSite) => ({ allowLoopback, allowSpecial });
+
+/** Of addresses heard of: those in the site's networks that a scan of it may name. */
+export function followed(site: PlanSite, addresses: readonly string[]): string[] {
+  const networks = rangesOf(site.networks);
+  return addresses.filter((text) => {
+    const address = parseAddress(text);
+    const own = address.ok && networks.some((range) => range.contains(address.value));
+    // One that may not be named would have the others refused with it.
+    return own && parseTargets(text, policyOf(site)).ok;
+  });
 }
 
 /**
@@ -87,7 +100,7 @@ export function chooseSite(request: {
 
 /** The addresses that a text names, before any site's policy: enough to find the site. */
 export function readTargets(targets: string, settings: ProfileSettings, max: number): TargetsResult {
-  const policy = { allowLoopback: true, exclude: settings.exclude };
+  const policy = { allowLoopback: true, allowSpecial: true, exclude: settings.exclude };
   // A site's exclusions may bring the count down yet; only what no exclusion can save is refused here.
   const wide = parseTargets(targets, { ...policy, max: Number.MAX_SAFE_INTEGER });
   return wide.ok ? wide : parseTargets(targets, { ...policy, max });
@@ -103,7 +116,7 @@ export type Planned = { ok: true; plan: Plan } | { ok: false; problems: TargetPr
 export function planScan(targets: string, settings: ProfileSettings, site: PlanSite, max: number): Planned {
   const parsed = parseTargets(targets, {
     max,
-    allowLoopback: site.allowLoopback,
+    ...policyOf(site),
     exclude: [...site.exclude, ...settings.exclude],
   });
   if (!parsed.ok) return parsed;

@@ -126,7 +126,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
 
   it('follows the neighbours of an ended scan: unknown ones, inside the networks of the site, as often as told', async () => {
     const id = await addSite(db, `site ${randomUUID()}`, {
-      networks: ['10.0.0.0/16'],
+      networks: ['10.0.0.0/16', '169.254.0.0/16'],
       exclude: ['10.0.9.9'],
     });
     const from = { collectorId: await addCollector(db, id, 'a'), siteId: id };
@@ -140,7 +140,15 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
       await end(from, job);
     };
     const scanId = await scan(id, '10.0.0.1', `follow ${id}`);
-    await run(scanId, ['10.0.1.1', '10.0.2.1', '10.0.9.9', '10.1.0.1', '192.0.2.1', '10.0.1.2']);
+    await run(scanId, [
+      '10.0.1.1',
+      '10.0.2.1',
+      '10.0.9.9',
+      '10.1.0.1',
+      '192.0.2.1',
+      '10.0.1.2',
+      '169.254.1.1',
+    ]);
     const [, second] = await db.query<{ id: string }>(
       'SELECT id FROM scans WHERE site_id = $1::uuid ORDER BY created_at, id',
       [id],

@@ -10,7 +10,16 @@ import { type PageQuery, page, unix } from '../kernel/page.ts';
 import { invalid, notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { ScanDeps } from './deps.ts';
-import { chooseSite, estimate, overlap, type Plan, type PlanSite, planScan, readTargets } from './plan.ts';
+import {
+  chooseSite,
+  estimate,
+  overlap,
+  PLAN_SITE,
+  type Plan,
+  type PlanSite,
+  planScan,
+  readTargets,
+} from './plan.ts';
 import { settingsOf } from './profiles.ts';
 import { enqueue } from './queue.ts';
 import { JOB_MOVES, SCAN_MOVES, SCANS_OPEN } from './states.ts';
@@ -77,8 +86,7 @@ export type Scans = ReturnType<typeof createScans>;
 export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddresses'>) {
   const sitesOf = (sql: Sql, scope: readonly string[] | null): Promise<PlanSite[]> =>
     sql.query<PlanSite & Record<string, unknown>>(
-      `SELECT id, name, networks, exclude, allow_loopback AS "allowLoopback",
-         (settings->>'snmpPort')::int AS "snmpPort" FROM sites
+      `SELECT ${PLAN_SITE} FROM sites
        WHERE $1::uuid[] IS NULL OR id = ANY($1) ORDER BY name`,
       [scope],
     );
@@ -122,21 +130,13 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
       });
   };
 
-  /** The scan that an earlier request with this key started. */
-  const earlier = async (
-    sql: Sql,
-    request: ScanRequest,
-    by: Creator,
-    key: string,
-  ): Promise<string | undefined> => {
-    const [row] = await sql.query<{ id: string; same: boolean }>(
-      `SELECT id, targets = $3 AND profile = $4 AS same FROM scans
-       WHERE created_by = $1::uuid AND idempotency_key = $2
+  /** The scan that an earlier request with this key started, whatever this one asks for. */
+  const earlier = async (sql: Sql, by: Creator, key: string): Promise<string | undefined> => {
+    const [row] = await sql.query<{ id: string }>(
+      `SELECT id FROM scans WHERE created_by = $1::uuid AND idempotency_key = $2
          AND created_at > now() - interval '${KEY_HOURS} hours'`,
-      [by.userId, key, request.targets.trim(), request.profile],
+      [by.userId, key],
     );
-    if (row && !row.same)
-      throw new Problem('conflict', 'this Idempotency-Key started a scan of other targets; take a new one');
     return row?.id;
   };
 
@@ -195,14 +195,14 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     create: async (request: ScanRequest, by: Creator, key?: string): Promise<Scan> => {
       if (key !== undefined && (key.length === 0 || key.length > KEY_LENGTH))
         throw invalid('Idempotency-Key', `must have 1 to ${KEY_LENGTH} characters`);
-      const before = key === undefined ? undefined : await earlier(db, request, by, key);
+      const before = key === undefined ? undefined : await earlier(db, by, key);
       if (before !== undefined) return get(db, by.sites, before);
       const prepared = await prepare(db, request, by);
       await quota(db, prepared.site, by);
       const id =
         (await db.transaction((sql) => insert(sql, request, by, prepared, key))) ??
         // The same key came twice at once: the other one has committed.
-        (await earlier(db, request, by, key ?? ''));
+        (await earlier(db, by, key ?? ''));
       if (id === undefined) throw new Problem('conflict', 'this Idempotency-Key is in use; try again');
       return get(db, by.sites, id);
     },
@@ -304,6 +304,7 @@ async function overlapsOf(sql: Sql, site: PlanSite, plan: Plan): Promise<ScanPla
   return open.flatMap(({ id, targets, profile, status, exclude }) => {
     const parsed = parseTargets(targets, {
       allowLoopback: true,
+      allowSpecial: true,
       exclude: [...exclude, ...site.exclude],
       max: Number.MAX_SAFE_INTEGER,
     });

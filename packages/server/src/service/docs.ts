@@ -19,6 +19,7 @@ export const DOCS_PAGE = `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
     <title>Rollcall API</title>
     <link rel="stylesheet" href="docs/swagger-ui.css">
     <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
@@ -31,17 +32,30 @@ export const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-/** Swagger UI sends the session's cookie along with a token; the server takes one of them, so the token goes alone. */
-const START = `SwaggerUIBundle({
+/**
+ * Swagger UI is dark where this class is, and sets it only in a page frame that we do not use. It fills a form with the
+ * examples: of filters that nobody asked for they are shown instead, or the first try would find nothing.
+ */
+const START = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+const withoutFilters = (spec) => {
+  const parameters = Object.values(spec.paths ?? {}).flatMap(Object.values).flatMap((o) => o.parameters ?? []);
+  for (const each of parameters.filter(({ required, example }) => !required && example !== undefined)) {
+    each.description = [each.description, 'Example: ' + [each.example].flat().join(',')].filter(Boolean).join(' ');
+    delete each.example;
+  }
+  return spec;
+};
+const updateJsonSpec = (update) => (spec) => update(withoutFilters(spec));
+SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   docExpansion: 'none',
   filter: true,
-  requestInterceptor: (request) => {
-    if (request.headers.Authorization) request.credentials = 'omit';
-    return request;
-  },
+  plugins: [{ statePlugins: { spec: { wrapActions: { updateJsonSpec } } } }],
 });
 `;
 

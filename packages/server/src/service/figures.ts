@@ -38,6 +38,7 @@ interface Row {
   openCases: number;
   deadLetters: number;
   gaps: number;
+  eventsLate: number;
 }
 
 const rows = (select: string) => `(SELECT coalesce(jsonb_agg(x), '[]') FROM (${select}) x)`;
@@ -55,7 +56,9 @@ const QUESTION = `SELECT
   ${rows(`SELECT status, count(*)::float8 AS n FROM deliveries WHERE status <> 'delivered' GROUP BY 1`)} AS deliveries,
   (SELECT count(*)::float8 FROM cases WHERE status < 2) AS "openCases",
   (SELECT count(*)::float8 FROM dead_letters) AS "deadLetters",
-  (SELECT coalesce(sum(count), 0)::float8 FROM gaps) AS gaps`;
+  (SELECT coalesce(sum(count), 0)::float8 FROM gaps) AS gaps,
+  (SELECT coalesce(greatest(0, extract(epoch FROM now() - min(due_at))), 0)::float8 FROM conditions
+    WHERE due_at IS NOT NULL) AS "eventsLate"`;
 
 export type Figures = ReturnType<typeof openFigures>;
 
@@ -82,6 +85,10 @@ export function openFigures({ db, registry, certFile, turnedAway }: FiguresDeps)
     'severity',
   ]);
   const cases = gauge('cases_open', 'Cases that nobody resolved yet.');
+  const late = gauge(
+    'events_late_seconds',
+    'How long what has to be decided about events is overdue; taking in slows down above 1.',
+  );
   const jobs = gauge('jobs', 'Jobs of scans that are not at their end, by state.', ['status']);
   const waited = gauge('job_oldest_seconds', 'Time since the scan of the oldest such job was asked for.', [
     'status',
@@ -108,7 +115,7 @@ export function openFigures({ db, registry, certFile, turnedAway }: FiguresDeps)
     for (const each of [...perCollector, events]) each.reset();
     // A figure that is absent cannot be told from one that nobody asks.
     for (const status of ['up', 'down', 'unknown']) devices.set({ status }, 0);
-    for (const status of ['queued', 'failed']) deliveries.set({ status }, 0);
+    for (const status of ['queued', 'partial', 'failed']) deliveries.set({ status }, 0);
     for (const status of ['queued', 'leased', 'deferred']) {
       jobs.set({ status }, 0);
       waited.set({ status }, 0);
@@ -132,6 +139,7 @@ export function openFigures({ db, registry, certFile, turnedAway }: FiguresDeps)
     cases.set(row.openCases);
     deadLetters.set(row.deadLetters);
     gaps.set(row.gaps);
+    late.set(row.eventsLate);
   };
 
   return {

@@ -1,4 +1,7 @@
-/** What is forgotten by age. Events and cases have rules of their own; deliveries and sessions are purged where they live. */
+/**
+ * What is forgotten by age. Events and cases have rules of their own (incidents/forget.ts); deliveries and sessions are
+ * purged where they live.
+ */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../kernel/db.ts';
 

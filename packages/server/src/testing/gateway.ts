@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { parseObservation } from '@rollcall/shared/protocol';
 import { pino } from 'pino';
-import type { Batch, CollectorDeps } from '../collectors/deps.ts';
+import type { CollectorDeps, Unread } from '../collectors/deps.ts';
 import { type CollectorFeature, createCollectorFeature } from '../collectors/feature.ts';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
@@ -22,11 +22,28 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
+const observationsIn = ({ batches }: Unread): { seq: number; item: unknown }[] =>
+  batches.flatMap(({ from, frame }) =>
+    (JSON.parse(frame) as { items: unknown[] }).items.map((item, i) => ({ seq: from + i, item })),
+  );
+
+/** What is answered for batches by a store that stored them. */
+export function taken(unread: Unread): { through: number; ended: string[] } {
+  const all = observationsIn(unread);
+  const ended = all.flatMap(({ item }) => {
+    const { kind, job } = (item ?? {}) as { kind?: unknown; job?: string };
+    return kind === 'job-end' && job !== undefined ? [job] : [];
+  });
+  return { through: all.at(-1)?.seq ?? -1, ended };
+}
+
 /** Stores nothing but how far each stream came, what became of addresses, and how jobs ended. */
 const least =
   (db: Database, scans: ScanFeature) =>
-  ({ collectorId, siteId, epoch, stream, from, items }: Batch): Promise<{ through: number }> =>
+  (unread: Unread): ReturnType<CollectorDeps['accept']> =>
     db.ingest.transaction(async (sql) => {
+      const { collectorId, siteId, epoch, stream } = unread;
+      const told = taken(unread);
       const key = [collectorId, epoch, stream];
       await sql.query(
         'INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1, $2, $3, -1) ON CONFLICT DO NOTHING',
@@ -36,10 +53,10 @@ const least =
         'SELECT through FROM collector_streams WHERE collector_id = $1 AND epoch = $2 AND stream = $3 FOR UPDATE',
         key,
       );
-      const through = Math.max(row?.through ?? -1, from + items.length - 1);
-      for (const [i, item] of items.entries()) {
+      const through = Math.max(row?.through ?? -1, told.through);
+      for (const { seq, item } of observationsIn(unread)) {
         const parsed = parseObservation(item);
-        if (!parsed.success || from + i <= (row?.through ?? -1)) continue;
+        if (!parsed.success || seq <= (row?.through ?? -1)) continue;
         const { data } = parsed;
         if (data.kind === 'outcomes') await scans.applyOutcomes(sql, data, { collectorId, siteId });
         if (data.kind === 'job-end') await scans.applyJobEnd(sql, data, { collectorId, siteId });
@@ -48,7 +65,7 @@ const least =
         'UPDATE collector_streams SET through = $4 WHERE collector_id = $1 AND epoch = $2 AND stream = $3',
         [...key, through],
       );
-      return { through };
+      return { ...told, through };
     });
 
 export async function openInstance(

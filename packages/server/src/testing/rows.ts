@@ -126,7 +126,7 @@ export function caller(
   return { userId, name, role, sites, via: { kind: 'token', tokenId: uuidv7() } };
 }
 
-interface Request {
+export interface Request {
   params?: Record<string, string>;
   /** As it would stand in the address. */
   query?: Record<string, string | string[]>;
@@ -139,7 +139,7 @@ const searchOf = (query: Request['query'] = {}): string =>
     ),
   ).toString();
 
-interface LooseAnswer {
+export interface LooseAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every operation
   data: any;
   totalCount?: number;

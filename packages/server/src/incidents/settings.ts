@@ -1,0 +1,33 @@
+/** What a site says about its events and cases. */
+import { SITE_DEFAULTS, siteSettings } from '@rollcall/shared/api/sites';
+import type { Sql } from '../kernel/sql.ts';
+import type { Grouping } from './group.ts';
+import { type EventCode, kindOf } from './kinds.ts';
+
+export interface IncidentSettings {
+  grouping: Grouping;
+  holdMs: (code: EventCode) => number;
+}
+
+export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSettings> {
+  const [site] = await sql.query<{ settings: unknown }>(
+    'SELECT settings FROM sites WHERE id = $1::uuid',
+    [siteId],
+    'kept',
+  );
+  const settings = siteSettings.catch({}).parse(site?.settings ?? {});
+  const held: Readonly<Record<string, number | undefined>> = settings.holdSeconds ?? {};
+  const of = (key: 'caseWindowSeconds' | 'caseMinimumEvents' | 'caseReopenSeconds') =>
+    settings[key] ?? SITE_DEFAULTS[key];
+  return {
+    grouping: {
+      windowMs: of('caseWindowSeconds') * 1000,
+      minimum: of('caseMinimumEvents'),
+      reopenMs: of('caseReopenSeconds') * 1000,
+    },
+    holdMs: (code) => {
+      const seconds = held[code];
+      return seconds === undefined ? (kindOf(code).holdMs ?? 0) : seconds * 1000;
+    },
+  };
+}

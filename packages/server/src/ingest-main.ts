@@ -1,0 +1,38 @@
+/** The program of the ingest thread; `ingest-thread.ts` starts it, and says what goes in and out. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock as clock } from '@rollcall/shared/clock';
+import { openRuleBook } from './ingest/rule-book.ts';
+import { ALIVE_MS, type FromThread, type ThreadSettings, type ToThread } from './ingest-thread.ts';
+import { createIngesting } from './ingesting.ts';
+import { openDatabase } from './kernel/db.ts';
+import { openLog, plainError } from './kernel/log.ts';
+import { Problem } from './kernel/problem.ts';
+
+const { databaseUrl, folders } = workerData as ThreadSettings;
+const tell = (message: FromThread): void => parentPort?.postMessage(message);
+
+const log = openLog(
+  { logLevel: 'debug' },
+  { destination: { write: (line) => tell({ tell: 'log', line }) }, terminal: false },
+);
+const db = await openDatabase({ url: databaseUrl }, log);
+const rules = openRuleBook({ db, log, folders });
+const ingesting = createIngesting({ db, clock, log, rules });
+const end = await ingesting.start();
+clock.every(ALIVE_MS, () => tell({ tell: 'alive' }));
+
+parentPort?.on('message', async (order: ToThread) => {
+  if (order.do === 'stop') {
+    await end();
+    await db.close();
+    process.exit();
+  }
+  const { id } = order;
+  try {
+    tell({ tell: 'stored', id, stored: await ingesting.take(order.unread) });
+  } catch (error) {
+    if (error instanceof Problem) tell({ tell: 'refused', id, code: error.code, message: error.message });
+    else tell({ tell: 'failed', id, error: plainError(error) });
+  }
+});
+tell({ tell: 'alive' });

@@ -1,0 +1,167 @@
+/**
+ * Ingest in a thread of its own: batches go out as text, what became of them comes back. A thread that dies takes
+ * nothing with it that was acknowledged: what it had in hand fails as while the database is away, is tried again by the
+ * sessions, and is stored once, whether its commit came through or not.
+ */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { Backoff } from '@rollcall/shared/backoff';
+import type { Clock } from '@rollcall/shared/clock';
+import pLimit from 'p-limit';
+import type { Logger } from 'pino';
+import { AT_ONCE, type Stored, type Unread } from './ingest/unread.ts';
+import type { Ingesting } from './ingesting.ts';
+import { unavailable } from './kernel/db.ts';
+import type { PlainError } from './kernel/log.ts';
+import { Problem } from './kernel/problem.ts';
+
+export interface ThreadSettings {
+  databaseUrl: string;
+  /** Of rules. */
+  folders: string[];
+}
+export type ToThread = { do: 'take'; id: number; unread: Unread } | { do: 'stop' };
+export type FromThread =
+  | { tell: 'stored'; id: number; stored: Stored }
+  | { tell: 'refused'; id: number; code: Problem['code']; message: string }
+  | { tell: 'failed'; id: number; error: PlainError }
+  /** A line of its log. */
+  | { tell: 'log'; line: string }
+  /** It takes batches, and turns. */
+  | { tell: 'alive' };
+
+/** The thread says so often that it turns. */
+export const ALIVE_MS = 5_000;
+/** So many of these without a word: it hangs, and is replaced. */
+const SILENT_MOST = 12;
+/** Waits before a thread that died is replaced. */
+const AGAIN = { first: 500, most: 10_000 };
+/** Handed over at once: enough to keep it busy; the rest waits here, where it is held for another try anyway. */
+const HANDED = AT_ONCE + 1;
+/** Short-lived objects of the thread, MB: batches outlive them anyway. */
+const YOUNG_MB = 24;
+/** A thread that was told to end has this long. */
+const END_MS = 3_000;
+
+/** Compiled, from the sources and from dist/ alike; in an installation beside the bundle as if it were a checkout. */
+const PROGRAM = fileURLToPath(new URL('../dist/ingest-main.js', import.meta.url));
+
+/** Modules that were loaded into this process before its own (`node --import`) belong into its threads as well. */
+const PRELOADS = process.execArgv.flatMap((flag, i, all) =>
+  flag === '--import' ? [flag, all[i + 1] ?? ''] : flag.startsWith('--import=') ? [flag] : [],
+);
+
+export function openIngestThread(
+  settings: ThreadSettings,
+  { clock, log }: { clock: Clock; log: Logger },
+): Ingesting {
+  const waiting = new Map<number, { resolve(stored: Stored): void; reject(error: unknown): void }>();
+  const backoff = new Backoff(AGAIN);
+  const over = new AbortController();
+  /** The one that runs, and whether it takes batches yet. */
+  let thread: Worker | undefined;
+  let takes = false;
+  let asked = 0;
+
+  /** Starts a thread; resolves when it takes batches, and fails when it does not come to that. */
+  const begin = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const made = new Worker(PROGRAM, {
+        workerData: settings,
+        execArgv: PRELOADS,
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+        name: 'ingest',
+      });
+      thread = made;
+      let [silent, reason] = [0, 'it ended by itself'];
+      const stopWatching = clock.every(ALIVE_MS, () => {
+        silent += 1;
+        if (silent < SILENT_MOST) return;
+        reason = 'it said nothing any more';
+        void made.terminate();
+      });
+      made.on('message', (message: FromThread) => {
+        silent = 0;
+        if (message.tell === 'alive') {
+          takes = true;
+          resolve();
+        } else heed(message);
+      });
+      made.on('error', (error) => {
+        reason = error.message;
+      });
+      made.on('exit', () => {
+        const took = takes;
+        stopWatching();
+        thread = undefined;
+        takes = false;
+        for (const { reject: fail } of waiting.values()) fail(unavailable(reason));
+        waiting.clear();
+        reject(new Error(`ingest: ${reason}`));
+        if (!took || over.signal.aborted) return;
+        log.error({ reason }, 'the ingest thread ended; another takes its place');
+        void replace();
+      });
+    });
+
+  /** Tries until a thread takes batches again, or until the end of everything. */
+  const replace = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      try {
+        await backoff.wait(clock, over.signal);
+        if (!over.signal.aborted) return await begin();
+      } catch (error) {
+        if (!over.signal.aborted) log.error({ err: error }, 'no ingest thread came up; it is tried again');
+      }
+    }
+  };
+
+  const heed = (message: Exclude<FromThread, { tell: 'alive' }>): void => {
+    if (message.tell === 'log') {
+      const { level, time: _, msg, ...about } = JSON.parse(message.line) as LogLine;
+      log[level](about, msg);
+      return;
+    }
+    const { id } = message;
+    const asker = waiting.get(id);
+    waiting.delete(id);
+    if (message.tell === 'stored') {
+      backoff.reset();
+      asker?.resolve(message.stored);
+    } else if (message.tell === 'refused') asker?.reject(new Problem(message.code, message.message));
+    else asker?.reject(Object.assign(new Error(message.error.message), message.error));
+  };
+
+  const hand = (unread: Unread): Promise<Stored> =>
+    new Promise((resolve, reject) => {
+      if (!thread || !takes) return reject(unavailable('no ingest thread'));
+      asked += 1;
+      waiting.set(asked, { resolve, reject });
+      thread.postMessage({ do: 'take', id: asked, unread } satisfies ToThread);
+    });
+  const turn = pLimit(HANDED);
+
+  return {
+    take: (unread) => turn(() => hand(unread)),
+    start: async () => {
+      await begin();
+      return async () => {
+        over.abort();
+        const leaving = thread;
+        if (!leaving) return;
+        const ended = new Promise((resolve) => leaving.once('exit', resolve));
+        leaving.postMessage({ do: 'stop' } satisfies ToThread);
+        const late = new AbortController();
+        await Promise.race([ended, clock.sleep(END_MS, late.signal)]);
+        late.abort();
+        await leaving.terminate();
+      };
+    },
+  };
+}
+
+interface LogLine {
+  level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+  time: string;
+  msg: string;
+}

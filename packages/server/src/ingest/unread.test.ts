@@ -1,0 +1,65 @@
+import { BATCH_ITEMS } from '@rollcall/shared/protocol';
+import { describe, expect, it } from 'vitest';
+import type { Batch } from './items.ts';
+import { openReading } from './unread.ts';
+
+const WHOSE = {
+  collectorId: 'c',
+  siteId: 's',
+  epoch: 'e',
+  stream: 'state',
+  clockOffsetMs: 0,
+} as const;
+
+const EPOCH = '7f0c1d6e-3a51-4e0e-9a55-0d7a3a1f2b11';
+const frameOf = (from: number, items: string) =>
+  `{"type":"observations","epoch":"${EPOCH}","stream":"state","from":${from},"items":${items}}`;
+
+/** What reaches ingest of batches, and what is answered. */
+async function read(...batches: [from: number, items: string][]) {
+  const runs: [from: number, items: readonly unknown[]][] = [];
+  const take = openReading({
+    accept: async ({ from, items }: Batch) => {
+      runs.push([from, items]);
+      return { through: from + items.length - 1 };
+    },
+  });
+  const answer = take({
+    ...WHOSE,
+    batches: batches.map(([from, items]) => ({ from, frame: frameOf(from, items) })),
+  });
+  return { runs, answer: await answer.catch((error: Error) => error) };
+}
+
+describe('batches that come unread', () => {
+  it('go into one transaction where one goes on where the other ends', async () => {
+    const { runs, answer } = await read([0, '[1,2]'], [2, '[3]'], [7, '[8]'], [3, '[4]']);
+    expect(runs).toEqual([
+      [0, [1, 2, 3]],
+      [7, [8]],
+      [3, [4]],
+    ]);
+    expect(answer).toMatchObject({ through: 3, count: 5 });
+  });
+
+  it('tell of the jobs that ended in them', async () => {
+    const { answer } = await read([0, '[{"kind":"job-end","job":"a"},{"kind":"host"},null]']);
+    expect(answer).toMatchObject({ ended: ['a'] });
+  });
+
+  it('are what their heads say, whatever follows', async () => {
+    const { runs } = await read([0, '[1],"from":7,"what":"nobody knows yet"']);
+    expect(runs).toEqual([[0, [1]]]);
+  });
+
+  it.each([
+    ['cut', '[{"kind":'],
+    ['no array', '{}'],
+    ['another message after all', '[],"type":"working","jobs":[]'],
+    ['too many', JSON.stringify(Array(BATCH_ITEMS + 1).fill(0))],
+  ])('are refused where one cannot be read, after what came before it is stored: %s', async (_, items) => {
+    const { runs, answer } = await read([0, '[1]'], [1, items], [2, '[3]']);
+    expect(runs).toEqual([[0, [1]]]);
+    expect(answer).toMatchObject({ code: 'invalid_request' });
+  });
+});

@@ -1,0 +1,53 @@
+/**
+ * Ingest, put together: whatever happens between a batch and its commit, and what works behind it. It runs in a thread
+ * of its own with connections of its own (`ingest-main.ts`), and on the embedded database in the server's.
+ */
+import type { Clock } from '@rollcall/shared/clock';
+import type { Logger } from 'pino';
+import { createRecorder } from './incidents/record.ts';
+import { createIngest } from './ingest/ingest.ts';
+import { createLinker } from './ingest/links/linker.ts';
+import type { RuleBook } from './ingest/rule-book.ts';
+import { openReading, type Stored, type Unread } from './ingest/unread.ts';
+import type { Database } from './kernel/db.ts';
+import { observedJobs } from './scans/observed.ts';
+
+export interface Ingesting {
+  /** Stores batches. Fails with `Problem('unavailable')` when nothing can be stored now. */
+  take(unread: Unread): Promise<Stored>;
+  /** Begins what works behind it; the answer ends everything. */
+  start(): Promise<() => Promise<void>>;
+}
+
+export function createIngesting({
+  db,
+  clock,
+  log,
+  rules,
+}: {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  rules: RuleBook;
+}): Ingesting {
+  const { record } = createRecorder({ db, clock, log });
+  const linker = createLinker({ db, clock, log, record });
+  const ingest = createIngest({
+    db,
+    clock,
+    log,
+    rules: rules.current,
+    ...observedJobs({ raise: record, now: () => clock.now() }),
+    record,
+    relink: linker.touched,
+  });
+  return {
+    take: openReading(ingest),
+    start: async () => {
+      const stops = [await rules.start(), await linker.start()];
+      return async () => {
+        for (const stop of stops) await stop();
+      };
+    },
+  };
+}

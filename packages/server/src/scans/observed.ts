@@ -1,0 +1,18 @@
+import { endings, type Raise } from './ending.ts';
+import { followNeighbours } from './follow.ts';
+import { outcomesApplier } from './outcomes.ts';
+import { LEASE_MS } from './queue.ts';
+
+/** What observations do to jobs and their scans: for ingest, inside its transaction. */
+export function observedJobs({
+  raise,
+  now,
+  leaseMs = LEASE_MS,
+}: {
+  raise: Raise;
+  now: () => number;
+  leaseMs?: number | undefined;
+}) {
+  const { applyJobEnd } = endings({ raise, now, follow: followNeighbours });
+  return { applyOutcomes: outcomesApplier({ leaseMs }), applyJobEnd };
+}
