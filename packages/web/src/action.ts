@@ -3,16 +3,37 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type CallOptions, call, type Request, type Result } from './api.ts';
 import { say, sayProblem } from './components/problem.tsx';
 
+type Send = <Id extends OperationId>(
+  id: Id,
+  request: Request<Id>,
+  options?: CallOptions,
+) => Promise<Result<Id>>;
+
+/** Asks everything about some resources again. */
+export function useRefresh(): (...resources: string[]) => void {
+  const client = useQueryClient();
+  return (...resources) => {
+    for (const resource of resources) void client.invalidateQueries({ queryKey: [resource] });
+  };
+}
+
+/** Calls an operation that changes something; its resource and those it `touches` are asked again. @throws ApiError */
+export function useSend(...touches: string[]): Send {
+  const refresh = useRefresh();
+  return async (id, request, options) => {
+    const result = await call(id, request, options);
+    refresh(id.split('.')[0] ?? id, ...touches);
+    return result;
+  };
+}
+
 export interface Action<Id extends OperationId> {
   /** Undefined when it failed, which has been said. */
   run: (request: Request<Id>, options?: CallOptions) => Promise<Result<Id> | undefined>;
   pending: boolean;
 }
 
-/**
- * An operation that changes something: what it touches is asked again at once, the rest comes by the live stream.
- * `done` is said when it worked; `failed` heads the problem when it did not.
- */
+/** The same as one click: `done` is said when it worked; `failed` heads the problem when it did not. */
 export function useAction<Id extends OperationId>(
   id: Id,
   {
@@ -21,27 +42,20 @@ export function useAction<Id extends OperationId>(
     touches = [],
   }: { done?: string | ((result: Result<Id>) => string); failed: string; touches?: readonly string[] },
 ): Action<Id> {
-  const client = useQueryClient();
-  const mutation = useMutation({
+  const send = useSend(...touches);
+  const { mutateAsync, isPending } = useMutation({
     mutationFn: ({ request, options }: { request: Request<Id>; options: CallOptions | undefined }) =>
-      call(id, request, options),
-    onSuccess: (result) => {
-      for (const resource of [id.split('.')[0], ...touches])
-        void client.invalidateQueries({ queryKey: [resource] });
-      if (done) say(typeof done === 'string' ? done : done(result));
-    },
-    onError: (error) => sayProblem(failed, error),
+      send(id, request, options),
   });
-  return {
-    run: (request, options) => mutation.mutateAsync({ request, options }).catch(() => undefined),
-    pending: mutation.isPending,
+  const run: Action<Id>['run'] = async (request, options) => {
+    try {
+      const result = await mutateAsync({ request, options });
+      if (done) say(typeof done === 'string' ? done : done(result));
+      return result;
+    } catch (error) {
+      sayProblem(failed, error);
+      return undefined;
+    }
   };
-}
-
-/** Asks everything about some resources again, after a form changed one of them. */
-export function useRefresh(): (...resources: string[]) => void {
-  const client = useQueryClient();
-  return (...resources) => {
-    for (const resource of resources) void client.invalidateQueries({ queryKey: [resource] });
-  };
+  return { run, pending: isPending };
 }

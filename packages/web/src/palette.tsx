@@ -2,7 +2,7 @@ import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import { IconArrowRight, IconBriefcase, IconSearch, IconServer } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, memo, useState } from 'react';
 import { ask } from './api.ts';
 import { useMay } from './session.tsx';
 
@@ -59,7 +59,7 @@ function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
 }
 
 /** Command palette: pages and actions by name, devices and cases by whatever their lists can be searched by. */
-export function Palette() {
+export const Palette = memo(function Palette() {
   const navigate = useNavigate();
   const admin = useMay('admin');
   const [query, setQuery] = useState('');
@@ -127,4 +127,4 @@ export function Palette() {
       }}
     />
   );
-}
+});

@@ -98,12 +98,13 @@ export function prefer(change: Partial<Preferences>): void {
   saving = setTimeout(() => save?.(current), SAVE_MS);
 }
 
-/** Takes over the settings of the account that signed in, and saves later changes to it. */
+/** Takes over the settings of the account that signed in, and nothing of whoever was here before; saves later changes to it. */
 export function adopt(
   settings: Record<string, unknown>,
   store: (preferences: Preferences) => void,
 ): Preferences {
+  clearTimeout(saving);
   save = store;
-  if (Object.keys(settings).length > 0) replace(readPreferences(settings));
+  replace(readPreferences(settings));
   return current;
 }

@@ -93,7 +93,7 @@ const oneCase = createRoute({
 const discovery = createRoute({
   ...parent,
   path: '/discovery',
-  validateSearch: keys('tab', 'status', 'profile', 'site', 'sort', 'new', 'targets'),
+  validateSearch: keys('tab', 'status', 'profile', 'site', 'sort', 'edit', 'new', 'targets'),
   component: lazyRouteComponent(() => import('./pages/discovery/discovery.tsx'), 'Discovery'),
 });
 const scan = createRoute({

@@ -3,7 +3,7 @@ import type { Role } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { ApiError, ask, call, keyOf, type Request, type Result } from './api.ts';
-import { ProblemView } from './components/problem.tsx';
+import { ProblemView, sayProblem } from './components/problem.tsx';
 import { followChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { adopt } from './preferences.ts';
@@ -30,6 +30,14 @@ const hint = {
   get: () => localStorage.getItem(HINT) !== null,
   set: (there: boolean) => (there ? localStorage.setItem(HINT, '1') : localStorage.removeItem(HINT)),
 };
+
+/** As in index.html, which shows it before there is any script. */
+const Beginning = () => (
+  <div className="beginning">
+    <img src="/favicon.svg" alt="" width={38} height={38} />
+    Rollcall
+  </div>
+);
 
 /** Shows the sign-in until there is a session, then follows what changes. */
 export function SessionGate({ children }: { children: ReactNode }) {
@@ -62,7 +70,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
     if (!me) return;
     const { theme } = adopt(me.user.settings, (settings) => {
       const body = { settings } as unknown as Request<'session.update'>['body'];
-      call('session.update', { body }).catch(() => undefined);
+      call('session.update', { body }).catch((error) => sayProblem('Not kept with your account', error));
     });
     setColorScheme(theme);
   }, [id]);
@@ -86,6 +94,6 @@ export function SessionGate({ children }: { children: ReactNode }) {
 
   if (me) return <Person value={me}>{children}</Person>;
   if (signedOut) return <SignIn onSignedIn={signedIn} />;
-  if (session.isPending) return null;
+  if (session.isPending) return <Beginning />;
   return <ProblemView error={session.error} retry={() => void session.refetch()} />;
 }

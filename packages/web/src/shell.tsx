@@ -25,13 +25,15 @@ import {
   IconUserCircle,
   IconUsers,
 } from '@tabler/icons-react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
-import { ask, call } from './api.ts';
+import { memo, useCallback, useEffect, useRef, useState } from 'react';
+import { useAction } from './action.ts';
+import { ask } from './api.ts';
 import type { Icon } from './components/mark.tsx';
 import { SEARCH_FIELD } from './components/search-box.tsx';
 import { absolute, useNow } from './components/time.tsx';
+import { useEscape } from './escape.ts';
 import { useLive } from './live.ts';
 import { Palette } from './palette.tsx';
 import { prefer, usePreferences } from './preferences.ts';
@@ -73,17 +75,19 @@ const MANAGE: readonly Place[] = [
 ];
 
 export function Shell() {
-  const kiosk = useSearch({ strict: false }).kiosk === '1';
+  // Nothing else of the address: the frame stays as it is while a page is filtered and sorted.
+  const kiosk = useSearch({ strict: false, select: (search) => search.kiosk === '1' });
   const [open, setOpen] = useState(false);
   const place = useLocation({ select: (location) => location.pathname });
   const main = useRef<HTMLElement>(null);
+  const close = useCallback(() => setOpen(false), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the menu
-  useEffect(() => setOpen(false), [place]);
+  useEffect(close, [place]);
   useHotkeys([
     ['mod+K', openSpotlight],
     ['/', focusSearch],
-    ['Escape', () => setOpen(false)],
   ]);
+  useEscape(close, open);
   useKiosk(kiosk);
   return (
     <div className={classes.shell} data-kiosk={kiosk || undefined}>
@@ -107,7 +111,7 @@ export function Shell() {
               <IconSearch size={17} />
             </ActionIcon>
           </div>
-          <Navigation open={open} onClose={() => setOpen(false)} />
+          <Navigation open={open} onClose={close} />
         </>
       )}
       <main id="main" ref={main} className={classes.main} tabIndex={-1}>
@@ -136,19 +140,17 @@ function focusSearch(): void {
 /** For screens on walls: larger, without anything to click; Esc leaves. */
 function useKiosk(kiosk: boolean): void {
   const navigate = useNavigate();
+  useEscape(
+    () => void navigate({ to: '.', search: ((old: object) => ({ ...old, kiosk: undefined })) as never }),
+    kiosk,
+  );
   useEffect(() => {
     if (!kiosk) return;
     document.documentElement.dataset.kiosk = 'true';
-    const leave = (event: KeyboardEvent) => {
-      if (event.key === 'Escape')
-        void navigate({ to: '.', search: ((old: object) => ({ ...old, kiosk: undefined })) as never });
-    };
-    window.addEventListener('keydown', leave);
     return () => {
       delete document.documentElement.dataset.kiosk;
-      window.removeEventListener('keydown', leave);
     };
-  }, [kiosk, navigate]);
+  }, [kiosk]);
 }
 
 const Brand = () => (
@@ -158,7 +160,7 @@ const Brand = () => (
   </Link>
 );
 
-function Navigation({ open, onClose }: { open: boolean; onClose: () => void }) {
+const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; onClose: () => void }) {
   const admin = useMay('admin');
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it, and so does every link in it
@@ -195,7 +197,7 @@ function Navigation({ open, onClose }: { open: boolean; onClose: () => void }) {
       </div>
     </nav>
   );
-}
+});
 
 function NavItem({ to, label, icon: Icon, open, search = {} }: Place) {
   const count = useOpenCount(open);
@@ -260,12 +262,12 @@ const THEMES = [
 
 function PersonMenu() {
   const { user } = useMe();
-  const client = useQueryClient();
   const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useScheme();
+  const { run: endSession } = useAction('session.delete', { failed: 'Not signed out' });
+  // The page begins anew: nothing of whoever was here stays in it, and the browser has forgotten what it stored.
   const signOut = async () => {
-    await call('session.delete', {}).catch(() => undefined);
-    await client.invalidateQueries({ queryKey: ['session'] });
+    if (await endSession({})) window.location.reload();
   };
   return (
     <Menu position="top-start" width={214}>

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { ask } from './api.ts';
 import type { Choice } from './components/pick.tsx';
 
 /** The sites the person sees, as choices of a filter. */
 export function useSiteChoices(): Choice[] {
   const sites = useQuery(ask('sites.list', { query: { pageSize: 1000, sort: 'name' } }));
-  return (sites.data?.data ?? []).map((site) => ({ value: site.id, label: site.name }));
+  const data = sites.data?.data;
+  return useMemo(() => (data ?? []).map((site) => ({ value: site.id, label: site.name })), [data]);
 }
 
 /** Name of a site by its id. */

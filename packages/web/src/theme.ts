@@ -50,6 +50,7 @@ export const theme = createTheme({
   defaultRadius: 'sm',
   radius: { xs: '3px', sm: '5px', md: '8px', lg: '12px', xl: '16px' },
   cursorType: 'pointer',
+  respectReducedMotion: true,
   fontFamily: '"IBM Plex Sans Variable", ui-sans-serif, system-ui, "Segoe UI", Roboto, sans-serif',
   fontFamilyMonospace: '"IBM Plex Mono", ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace',
   fontSizes: { xs: '0.75rem', sm: '0.8125rem', md: '0.875rem', lg: '1rem', xl: '1.125rem' },

@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core';
 import { IconCheck, IconColumns3 } from '@tabler/icons-react';
-import { useMemo } from 'react';
+import { memo, useCallback, useMemo } from 'react';
 import { prefer, usePreferences } from '../preferences.ts';
 import type { Column } from './rows.tsx';
 
@@ -15,14 +15,15 @@ export function useColumns<T>(
     () => all.filter((column, i) => i === 0 || (chosen ? chosen.includes(column.id) : !column.extra)),
     [all, chosen],
   );
-  return {
-    shown,
-    ids: shown.map((column) => column.id),
-    choose: (ids) => prefer({ columns: { ...columns, [list]: ids } }),
-  };
+  const ids = useMemo(() => shown.map((column) => column.id), [shown]);
+  const choose = useCallback(
+    (next: string[]) => prefer({ columns: { ...columns, [list]: next } }),
+    [columns, list],
+  );
+  return { shown, ids, choose };
 }
 
-export function ColumnsMenu<T>({
+function ColumnsMenuView<T>({
   all,
   ids,
   onChoose,
@@ -60,3 +61,5 @@ export function ColumnsMenu<T>({
     </Menu>
   );
 }
+
+export const ColumnsMenu = memo(ColumnsMenuView) as typeof ColumnsMenuView;

@@ -6,6 +6,8 @@ import {
   type PasswordInputProps,
   Select,
   type SelectProps,
+  Switch,
+  type SwitchProps,
   Textarea,
   type TextareaProps,
   TextInput,
@@ -21,7 +23,7 @@ const useProblemOf = (path: string): string | undefined =>
   useContext(Problems).find((detail) => detail.path === path || detail.path.startsWith(`${path}.`))?.message;
 
 export interface FormProps {
-  submit: string;
+  submit?: string;
   onSubmit: () => Promise<unknown>;
   onCancel?: () => void;
   /** Takes something away for good. */
@@ -32,7 +34,14 @@ export interface FormProps {
 }
 
 /** Fields with one button; what the server refuses is shown at its field, the rest above the button. */
-export function Form({ submit, onSubmit, onCancel, danger = false, ready = true, children }: FormProps) {
+export function Form({
+  submit = 'Save',
+  onSubmit,
+  onCancel,
+  danger = false,
+  ready = true,
+  children,
+}: FormProps) {
   const [pending, setPending] = useState(false);
   const [error, setError] = useState<unknown>();
   const send = async (event: FormEvent) => {
@@ -85,53 +94,89 @@ export function Form({ submit, onSubmit, onCancel, danger = false, ready = true,
 /** A form in a dialog; it closes when the server took it. */
 export function FormDialog({
   title,
-  opened,
   onClose,
   onSubmit,
-  size = 440,
+  size,
   children,
   ...form
-}: Omit<FormProps, 'onCancel'> & { title: string; opened: boolean; onClose: () => void; size?: number }) {
+}: Omit<FormProps, 'onCancel'> & Omit<DialogProps, 'children'>) {
+  const submit = async () => {
+    await onSubmit();
+    onClose();
+  };
   return (
-    <Dialog title={title} opened={opened} onClose={onClose} size={size}>
-      <Form
-        {...form}
-        onCancel={onClose}
-        onSubmit={async () => {
-          await onSubmit();
-          onClose();
-        }}
-      >
+    <Dialog title={title} onClose={onClose} size={size}>
+      <Form {...form} onCancel={onClose} onSubmit={submit}>
         {children}
       </Form>
     </Dialog>
   );
 }
 
-export function Dialog({
-  title,
-  opened,
-  onClose,
-  size = 440,
-  children,
-}: {
+interface DialogProps {
   title: string;
-  opened: boolean;
   onClose: () => void;
-  size?: number;
+  /** Width in pixels. */
+  size?: number | undefined;
   children: ReactNode;
-}) {
+}
+
+export function Dialog({ title, onClose, size = 440, children }: DialogProps) {
   return (
-    <Modal
-      title={title}
-      opened={opened}
-      onClose={onClose}
-      size={size}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal title={title} opened onClose={onClose} size={size} closeButtonProps={{ 'aria-label': 'Close' }}>
       {children}
     </Modal>
   );
+}
+
+/** Asks before something is done that others notice; `confirm` is the word for what will be done. */
+export function Confirm({
+  title,
+  onClose,
+  onConfirm,
+  confirm,
+  danger = true,
+  children,
+}: Omit<DialogProps, 'size'> & {
+  onConfirm: () => Promise<unknown>;
+  confirm: string;
+  danger?: boolean;
+}) {
+  return (
+    <FormDialog title={title} onClose={onClose} onSubmit={onConfirm} submit={confirm} danger={danger}>
+      <div>{children}</div>
+    </FormDialog>
+  );
+}
+
+type KeysOf<Values, Type> = {
+  [Name in keyof Values]-?: Values[Name] extends Type ? Name : never;
+}[keyof Values] &
+  string;
+
+/** The values of a form, and what ties each to its field: `<TextField label="Name" {...fields.text('name')} />`. */
+export function useFields<Values extends object>(initial: Values | (() => Values)) {
+  const [values, setValues] = useState(initial);
+  const set = (change: Partial<Values>) => setValues((old) => ({ ...old, ...change }));
+  const put = (name: string) => (value: unknown) => set({ [name]: value } as Partial<Values>);
+  return {
+    values,
+    set,
+    /** `path` is where the request has it, when that is not its name. */
+    text: <Name extends KeysOf<Values, string>>(name: Name, path: string = name) => ({
+      path,
+      value: values[name] as string,
+      onChange: put(name) as (value: string) => void,
+    }),
+    flag: <Name extends KeysOf<Values, boolean>>(name: Name) => ({
+      checked: values[name] as boolean,
+      onChange: put(name) as (checked: boolean) => void,
+    }),
+    list: <Name extends KeysOf<Values, readonly string[]>>(name: Name) => ({
+      value: values[name] as readonly string[],
+      onChange: put(name) as (value: string[]) => void,
+    }),
+  };
 }
 
 type Named<Props> = Omit<Props, 'error' | 'onChange' | 'value' | 'data'> & {
@@ -183,6 +228,13 @@ export function ChoiceField({
   );
 }
 
+export function SwitchField({
+  onChange,
+  ...props
+}: Omit<SwitchProps, 'onChange'> & { onChange: (checked: boolean) => void }) {
+  return <Switch {...props} onChange={(event) => onChange(event.currentTarget.checked)} />;
+}
+
 /** Several of a few choices. */
 export function ChecksField({
   label,
@@ -229,36 +281,3 @@ export function Group({ label, children }: { label: string; children: ReactNode 
 
 /** Two fields beside each other. */
 export const Pair = ({ children }: { children: ReactNode }) => <div className={classes.pair}>{children}</div>;
-
-/** Asks before something is done that others notice. */
-export function Confirm({
-  title,
-  opened,
-  onClose,
-  onConfirm,
-  confirm,
-  danger = true,
-  children,
-}: {
-  title: string;
-  opened: boolean;
-  onClose: () => void;
-  onConfirm: () => Promise<unknown>;
-  /** Word of the button: what will be done. */
-  confirm: string;
-  danger?: boolean;
-  children: ReactNode;
-}) {
-  return (
-    <FormDialog
-      title={title}
-      opened={opened}
-      onClose={onClose}
-      onSubmit={onConfirm}
-      submit={confirm}
-      danger={danger}
-    >
-      <div>{children}</div>
-    </FormDialog>
-  );
-}

@@ -26,7 +26,7 @@ export function Mark({
   children: ReactNode;
 }) {
   return (
-    <span className={`${classes.mark} ${classes[tone]}`} title={word ? undefined : String(children)}>
+    <span className={`iconed ${classes[tone]}`} title={word ? undefined : String(children)}>
       <Icon size={14} aria-hidden className={spin ? classes.spin : undefined} />
       <span className={word ? 'cut' : 'hidden'}>{children}</span>
     </span>
@@ -59,7 +59,7 @@ export const PRIORITIES = ['highest', 'high', 'normal', 'low'] as const;
 export function Priority({ code, word = true }: { code: number; word?: boolean }) {
   const name = PRIORITIES[code - 1] ?? `priority ${code}`;
   return (
-    <span className={classes.mark} title={word ? undefined : `priority ${name}`}>
+    <span className="iconed" title={word ? undefined : `priority ${name}`}>
       <span className={classes.priority} data-highest={code === 1 || undefined} aria-hidden>
         {[4, 3, 2, 1].map((step, i) => (
           <i key={step} style={{ height: 3 + i * 2.6 }} data-on={code <= step || undefined} />

@@ -1,16 +1,17 @@
 import { useDocumentTitle } from '@mantine/hooks';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { Loaded } from './loaded.tsx';
 import classes from './page.module.css';
 
-/** A page's frame: title with a count, actions at the right, filters under it, and the body that fills the rest. */
+/** A page's frame: title with a count, actions at the right, and what it is about. */
 export function Page({
   title,
   heading,
   up,
   count,
   actions,
-  filters,
   fill = false,
   children,
 }: {
@@ -21,7 +22,6 @@ export function Page({
   up?: { to: string; label: string };
   count?: number | undefined;
   actions?: ReactNode;
-  filters?: ReactNode;
   /** The body takes the rest of the window and scrolls inside. */
   fill?: boolean;
   children: ReactNode;
@@ -46,15 +46,35 @@ export function Page({
         </div>
         {actions && <div className={classes.actions}>{actions}</div>}
       </header>
-      {filters && (
-        <search className={classes.filters} aria-label="Filters">
-          {filters}
-        </search>
-      )}
       {children}
     </div>
   );
 }
+
+/** A page about one thing that has to be read first. */
+export const LoadedPage = <T,>({
+  title,
+  up,
+  query,
+  children,
+}: {
+  /** Until it is known, or where it cannot be read. */
+  title: string;
+  up: { to: string; label: string };
+  query: UseQueryResult<T>;
+  children: (data: T) => ReactNode;
+}) => (
+  <Loaded
+    query={query}
+    frame={(instead) => (
+      <Page title={title} up={up}>
+        {instead}
+      </Page>
+    )}
+  >
+    {children}
+  </Loaded>
+);
 
 /** The part of a filled page that takes the rest of the window. */
 export function Body({ children }: { children: ReactNode }) {

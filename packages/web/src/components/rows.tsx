@@ -12,7 +12,9 @@ import {
   useRef,
   useState,
 } from 'react';
+import { useLasting } from '../lasting.ts';
 import { ProblemView } from './problem.tsx';
+import { useRowKeys } from './row-keys.ts';
 import classes from './rows.module.css';
 import type { Source } from './source.ts';
 
@@ -29,6 +31,8 @@ export interface Column<T> {
   /** Field for `sort`, when the operation can order by it. */
   sort?: string;
   numeric?: boolean;
+  /** Addresses, numbers of parts, what machines write. */
+  mono?: boolean;
   /** What stands in it speaks for itself: the title is for those who hear the table. */
   untitled?: boolean;
   /** Shown where there is little room, too. */
@@ -39,18 +43,27 @@ export interface Column<T> {
 
 interface Look<T> {
   columns: readonly Column<T>[];
-  rowKey: (item: T) => string;
+  /** What tells items apart, where they have no `id`. */
+  rowKey?: (item: T) => string;
   onOpen?: ((item: T) => void) | undefined;
   label: string;
 }
 
 const ROW = { wide: 32, narrow: 40 };
+/** Height of the row of titles, which covers the top of what scrolls. */
+const HEAD = 32;
+/** Rows kept ready on either side of those in view. */
+const SPARE = 6;
+/** Rows asked for beyond those: whoever scrolls fast is there before an answer to what is in view would be. */
+const AHEAD = 30;
+/** Rows of the last list are faded when those of the next take longer than this: what comes at once does not flicker. */
+const FADE_MS = 150;
 const NARROW = '(width < 720px)';
 
 export const useNarrow = (): boolean => useMediaQuery(NARROW, globalThis.matchMedia?.(NARROW).matches);
 
+/** Between columns, and on a phone the most that a column which can grow begins at: few columns, none out of sight. */
 const GAP = 14;
-/** On a phone a column that can grow begins at no more than this: few columns, and none of them out of sight. */
 const NARROW_LEAST = 84;
 /** Tracks of the grid; less room than their least widths need makes the table scroll sideways, all rows alike. */
 const tracksOf = (columns: readonly Column<never>[], narrow: boolean): CSSProperties => {
@@ -59,14 +72,15 @@ const tracksOf = (columns: readonly Column<never>[], narrow: boolean): CSSProper
       ? width.replace(/^minmax\((\d+)px/, (_, least) => `minmax(${Math.min(Number(least), NARROW_LEAST)}px`)
       : width,
   );
-  const least = widths.map((width) => Number(/(\d+)px/.exec(width)?.[1] ?? 0));
-  return {
-    gridTemplateColumns: widths.join(' '),
-    minWidth: least.reduce((sum, width) => sum + width + GAP, GAP),
-  };
+  const least = widths.reduce((sum, width) => sum + Number(/(\d+)px/.exec(width)?.[1] ?? 0) + GAP, GAP);
+  // Widths are meant for letters of the usual size: on a wall both are larger.
+  const rem = (text: string) => text.replace(/(\d+)px/g, (_, pixels) => `${Number(pixels) / 16}rem`);
+  return { gridTemplateColumns: rem(widths.join(' ')), minWidth: rem(`${least}px`) };
 };
+const idOf = (item: unknown): string => (item as { id: string }).id;
 const classOf = (column: Column<never>) =>
   column.numeric ? `${classes.cell} ${classes.number}` : classes.cell;
+const cellClassOf = (column: Column<never>) => (column.mono ? `${classOf(column)} mono` : classOf(column));
 const textOf = <T,>(column: Column<T>, item: T): ReactNode =>
   column.cell ? column.cell(item) : column.value(item);
 
@@ -82,7 +96,7 @@ export function Rows<T>({
   sort,
   onSort,
   onOpen,
-  rowKey,
+  rowKey = idOf,
   empty,
   label,
 }: Look<T> & {
@@ -105,13 +119,14 @@ export function Rows<T>({
   }, [here, path]);
   const [focus, setFocus] = useState(() => places.get(entry.current)?.focus ?? -1);
   const count = source.total ?? 0;
+  const height = narrow ? ROW.narrow : ROW.wide;
 
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => (narrow ? ROW.narrow : ROW.wide),
+    estimateSize: () => height,
     initialOffset: () => places.get(entry.current)?.offset ?? 0,
-    overscan: 10,
+    overscan: SPARE,
   });
   // Rows are of another height when the window turns narrow, or wide again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew then, and only then
@@ -121,14 +136,18 @@ export function Rows<T>({
   const last = visible.at(-1)?.index ?? 0;
   const { key, show } = source;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is new each time and says the same
-  useEffect(() => show(first, last), [first, last, key]);
+  useEffect(
+    () => show(Math.max(0, first - AHEAD), Math.max(0, Math.min(last + AHEAD, count - 1))),
+    [first, last, count, key],
+  );
   const shownKey = useRef(key);
   useEffect(() => {
     if (shownKey.current === key) return;
     shownKey.current = key;
-    scroller.current?.scrollTo({ top: 0 });
+    // Asked of what is known: asking the page itself would lay it out at once, and once more when the rows are there.
+    if (virtual.scrollOffset) scroller.current?.scrollTo({ top: 0 });
     setFocus(-1);
-  }, [key]);
+  }, [key, virtual]);
   const left = useRef(focus);
   left.current = focus;
   useEffect(() => {
@@ -138,9 +157,18 @@ export function Rows<T>({
     };
   }, []);
 
+  /** Scrolls as little as shows a whole row, which begins at `top` below the titles. */
+  const reveal = (top: number, height: number, view: number) => {
+    const element = scroller.current;
+    if (!element) return;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + height > element.scrollTop + view) element.scrollTop = top + height - view;
+  };
   const onKey = (event: KeyboardEvent | globalThis.KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, last - first - 4);
+    const view = (scroller.current?.clientHeight ?? 0) - HEAD;
+    // One row stays in sight, for the reader to go on from.
+    const page = Math.max(1, Math.floor(view / height) - 1);
     const steps: Record<string, number> = {
       ArrowDown: 1,
       j: 1,
@@ -156,7 +184,7 @@ export function Rows<T>({
       event.preventDefault();
       const next = Math.max(0, Math.min(count - 1, focus < 0 && step > 0 ? step - 1 : focus + step));
       setFocus(next);
-      virtual.scrollToIndex(next);
+      reveal(next * height, height, view);
     } else if (event.key === 'Enter') {
       const item = source.at(focus);
       if (item && event.target === scroller.current) onOpen?.(item);
@@ -165,12 +193,18 @@ export function Rows<T>({
   useKeysOfThePage(scroller, onKey);
 
   const tracks = useMemo(() => tracksOf(columns, narrow), [columns, narrow]);
+  const faded = useLasting(source.stale, FADE_MS);
+  const rows = visible.map(({ index, start }) => {
+    const item = source.at(index);
+    return { index, start, item, id: item === undefined ? undefined : rowKey(item) };
+  });
+  const keys = useRowKeys(rows);
   if (source.error && source.total === undefined)
     return <ProblemView error={source.error} retry={source.retry} />;
   return (
     <div
       ref={scroller}
-      className={source.stale ? `${classes.scroller} ${classes.stale}` : classes.scroller}
+      className={classes.scroller}
       role="grid"
       aria-label={label}
       aria-rowcount={count + 1}
@@ -183,24 +217,25 @@ export function Rows<T>({
       {count === 0 && source.total !== undefined ? (
         empty
       ) : (
-        <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-          {visible.map((row) => {
-            const item = source.at(row.index);
-            return (
-              <Row
-                key={item ? rowKey(item) : `blank-${row.index}`}
-                id={`${id}-${row.index}`}
-                index={row.index}
-                start={row.start}
-                item={item}
-                columns={columns}
-                tracks={tracks}
-                focused={row.index === focus}
-                onOpen={onOpen}
-                onFocus={setFocus}
-              />
-            );
-          })}
+        <div
+          role="rowgroup"
+          className={faded ? classes.stale : undefined}
+          style={{ height: virtual.getTotalSize(), position: 'relative' }}
+        >
+          {rows.map(({ index, start, item }, i) => (
+            <Row
+              key={keys[i]}
+              id={`${id}-${index}`}
+              index={index}
+              start={start}
+              item={item}
+              columns={columns}
+              tracks={tracks}
+              focused={index === focus}
+              onOpen={onOpen}
+              onFocus={setFocus}
+            />
+          ))}
         </div>
       )}
     </div>
@@ -302,7 +337,7 @@ function RowView<T>({ id, index, start, item, columns, tracks, focused, onOpen, 
       }}
     >
       {columns.map((column) => (
-        <div key={column.id} role="gridcell" className={classOf(column)}>
+        <div key={column.id} role="gridcell" className={cellClassOf(column)}>
           {item ? textOf(column, item) : <span className={classes.blank} />}
         </div>
       ))}
@@ -320,7 +355,7 @@ export function List<T>({
   items,
   columns: all,
   onOpen,
-  rowKey,
+  rowKey = idOf,
   empty,
   label,
 }: Look<T> & { items: readonly T[]; empty?: ReactNode }) {
@@ -343,7 +378,7 @@ export function List<T>({
             onClick={(event) => !isOwnClick(event.target) && onOpen?.(item)}
           >
             {columns.map((column) => (
-              <div key={column.id} role="cell" className={classOf(column)}>
+              <div key={column.id} role="cell" className={cellClassOf(column)}>
                 {textOf(column, item)}
               </div>
             ))}

@@ -1,5 +1,8 @@
 import { CloseButton } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useEscape } from '../escape.ts';
+import { Loaded } from './loaded.tsx';
 import { Body } from './page.tsx';
 import classes from './side.module.css';
 
@@ -13,12 +16,6 @@ export function Split({ list, children }: { list: ReactNode; children: ReactNode
   );
 }
 
-/** A dialog, menu or list of choices is open; closed ones of some kinds stay in the page, hidden. */
-const isCovered = (): boolean =>
-  [...document.querySelectorAll('[role="dialog"],[role="menu"],[role="listbox"]')].some((element) =>
-    element.checkVisibility(),
-  );
-
 /** One thing beside its list; Esc closes it. */
 export function Side({
   title,
@@ -31,14 +28,7 @@ export function Side({
   actions?: ReactNode;
   children: ReactNode;
 }) {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      // What is above it takes the key first.
-      if (event.key === 'Escape' && !isCovered()) onClose();
-    };
-    window.addEventListener('keydown', listen);
-    return () => window.removeEventListener('keydown', listen);
-  }, [onClose]);
+  useEscape(onClose);
   return (
     <aside className={`panel ${classes.side}`} aria-label={title}>
       <header className={classes.head}>
@@ -50,3 +40,30 @@ export function Side({
     </aside>
   );
 }
+
+/** One thing beside its list that has to be read first. */
+export const LoadedSide = <T,>({
+  title,
+  query,
+  onClose,
+  children,
+}: {
+  /** While it cannot be read. */
+  title: string;
+  query: UseQueryResult<T>;
+  onClose: () => void;
+  children: (data: T) => ReactNode;
+}) => (
+  <Loaded
+    query={query}
+    frame={(instead) =>
+      instead && (
+        <Side title={title} onClose={onClose}>
+          {instead}
+        </Side>
+      )
+    }
+  >
+    {children}
+  </Loaded>
+);

@@ -44,6 +44,7 @@ const JOB: Record<string, Look> = {
 const DELIVERY: Record<string, Look> = {
   queued: ['busy', IconClockPause, 'waiting'],
   delivered: ['ok', IconCircleCheckFilled],
+  partial: ['warn', IconAlertTriangle],
   failed: ['bad', IconCircleXFilled],
 };
 /** A port that is down is how most ports are: what is wrong with one is said by an event. */

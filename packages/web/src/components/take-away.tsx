@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core';
 import { IconDownload, IconTerminal2 } from '@tabler/icons-react';
-import { useRef, useState } from 'react';
+import { memo, useRef, useState } from 'react';
 import { addressOf, everything, type Item } from '../api.ts';
 import { csvLine, download } from '../csv.ts';
 import { copyText } from './copy.tsx';
@@ -15,8 +15,7 @@ export function curlOf(id: ListId, query: Record<string, string | undefined>, or
   return `curl -sS -H "Authorization: Bearer $ROLLCALL_TOKEN" '${url}'`;
 }
 
-/** What is seen, taken elsewhere: as a file with the filters and columns of the view, or as a command. */
-export function TakeAway<Id extends ListId>({
+function TakeAwayView<Id extends ListId>({
   id,
   query,
   columns,
@@ -78,3 +77,6 @@ export function TakeAway<Id extends ListId>({
     </Menu>
   );
 }
+
+/** What is seen, taken elsewhere: as a file with the filters and columns of the view, or as a command. */
+export const TakeAway = memo(TakeAwayView) as typeof TakeAwayView;

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Popover, TextInput } from '@mantine/core';
 import { IconBookmarkPlus, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, memo, useState } from 'react';
 import { prefer, usePreferences, type View } from '../preferences.ts';
 import classes from './views.module.css';
 
@@ -21,19 +21,20 @@ const same = (a: Record<string, unknown>, b: Record<string, unknown>): boolean =
 };
 
 /** Filters under names, one click away: those of the product, then the person's own. */
-export function Views({
+export const Views = memo(function Views({
   list,
   search,
-  columns,
   builtIn,
+  columns = [],
   onColumns,
 }: {
   /** Name of the list in the preferences. */
   list: string;
   search: Record<string, string | undefined>;
-  columns: string[];
   builtIn: readonly BuiltInView[];
-  onColumns: (columns: string[]) => void;
+  /** Where the columns can be chosen: those shown are kept with the view. */
+  columns?: string[];
+  onColumns?: (columns: string[]) => void;
 }) {
   const { views } = usePreferences();
   const own = views[list] ?? [];
@@ -46,7 +47,7 @@ export function Views({
       ))}
       {own.map((view) => (
         <span key={view.name} className={classes.own}>
-          <ViewLink view={view} search={search} onOpen={() => onColumns(view.columns)} />
+          <ViewLink view={view} search={search} onOpen={() => onColumns?.(view.columns)} />
           <ActionIcon
             variant="transparent"
             color="gray"
@@ -73,7 +74,7 @@ export function Views({
       )}
     </nav>
   );
-}
+});
 
 function ViewLink({
   view,
@@ -93,7 +94,7 @@ function ViewLink({
       activeProps={{}}
       data-active={active || undefined}
       aria-current={active ? 'true' : undefined}
-      onClick={() => onOpen?.()}
+      {...(onOpen && { onClick: onOpen })}
     >
       {view.name}
     </Link>

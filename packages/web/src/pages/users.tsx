@@ -1,34 +1,31 @@
-import { Button, Menu, Switch } from '@mantine/core';
 import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
-import { IconHistory, IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
-import { useRefresh } from '../action.ts';
-import { askForEdit, call } from '../api.ts';
+import { useSend } from '../action.ts';
+import { useAddress } from '../address.ts';
+import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
+import { timeColumn } from '../components/column.tsx';
+import { Filters } from '../components/filters.tsx';
 import {
-  ChecksField,
   ChoiceField,
-  Confirm,
   FormDialog,
   Pair,
   PasswordField,
+  SwitchField,
   TextField,
+  useFields,
 } from '../components/form.tsx';
 import { Tag } from '../components/mark.tsx';
-import { Body, Page } from '../components/page.tsx';
+import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
-import { RowMenu } from '../components/row-menu.tsx';
-import { type Column, Rows } from '../components/rows.tsx';
-import { SearchBox } from '../components/search-box.tsx';
+import type { Column } from '../components/rows.tsx';
+import { SiteFields, sitesOf } from '../components/site-fields.tsx';
 import { usePages } from '../components/source.ts';
-import { Time } from '../components/time.tsx';
 import { useMe } from '../session.tsx';
-import { useSiteChoices, useSiteName } from '../sites.ts';
+import { useSiteName } from '../sites.ts';
 
 const route = getRouteApi('/users');
-const NEW = 'new';
 const ROLES: readonly { value: Role; label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
   { value: 'operator', label: 'operator: also scans, watches, works cases' },
@@ -36,14 +33,11 @@ const ROLES: readonly { value: Role; label: string }[] = [
 ];
 
 export function Users() {
-  const { search, sort, edit } = route.useSearch();
-  const navigate = useNavigate({ from: '/users' });
-  const source = usePages('users.list', { search, sort });
+  const [search, change] = useAddress(route);
+  const navigate = useNavigate();
+  const source = usePages('users.list', search);
   const siteName = useSiteName();
   const me = useMe();
-  const [doomed, setDoomed] = useState<User>();
-  const change = (next: ReturnType<typeof route.useSearch>, replace = false) =>
-    void navigate({ search: (old) => ({ ...old, ...next }), replace });
   const columns: Column<User>[] = [
     {
       id: 'name',
@@ -67,197 +61,90 @@ export function Users() {
       width: 'minmax(120px, 1.4fr)',
       value: (one) => (one.allSites ? 'all sites' : one.siteIds.map(siteName).join(', ') || 'no site'),
     },
-    {
-      id: 'login',
-      title: 'Signed in',
-      width: '94px',
-      sort: 'lastLoginAt',
-      value: (one) => one.lastLoginAt,
-      cell: (one) => <Time at={one.lastLoginAt} />,
-    },
-    {
-      id: 'created',
-      title: 'Since',
-      width: '90px',
-      sort: 'createdAt',
-      value: (one) => one.createdAt,
-      cell: (one) => <Time at={one.createdAt} />,
-    },
-    {
-      id: 'menu',
-      title: 'Actions',
-      untitled: true,
-      width: '28px',
-      narrow: true,
-      value: () => '',
-      cell: (one) => (
-        <RowMenu label={`What to do with ${one.name}`}>
-          <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => change({ edit: one.id })}>
-            Change
-          </Menu.Item>
-          <Menu.Item
-            leftSection={<IconHistory size={15} />}
-            onClick={() => void navigate({ to: '/audit', search: { actor: one.name } })}
-          >
-            What they did
-          </Menu.Item>
-          <Menu.Item
-            color="var(--bad)"
-            leftSection={<IconTrash size={15} />}
-            disabled={one.id === me.user.id}
-            onClick={() => setDoomed(one)}
-          >
-            Delete
-          </Menu.Item>
-        </RowMenu>
-      ),
-    },
+    timeColumn({ id: 'login', title: 'Signed in', sort: 'lastLoginAt', at: (one) => one.lastLoginAt }),
+    timeColumn({ id: 'created', title: 'Since', sort: 'createdAt', at: (one) => one.createdAt }),
   ];
-  const close = () => change({ edit: undefined }, true);
   return (
-    <Page
-      title="Users"
-      count={source.total}
-      fill
-      actions={
-        <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => change({ edit: NEW })}>
-          New user
-        </Button>
-      }
-      filters={
-        <SearchBox
-          label="Search"
-          placeholder="Name"
-          width={220}
-          main
-          value={search ?? ''}
-          onChange={(text) => change({ search: text || undefined }, true)}
-        />
-      }
-    >
-      <Body>
-        <Rows
-          label="Users"
-          source={source}
-          columns={columns}
-          sort={sort ?? 'name'}
-          onSort={(next) => change({ sort: next })}
-          onOpen={(one) => change({ edit: one.id })}
-          rowKey={(one) => one.id}
-          empty={<Empty title="No user fits" />}
-        />
-      </Body>
-      {edit === NEW && <UserForm onClose={close} />}
-      {edit && edit !== NEW && <EditUser id={edit} onClose={close} />}
-      {doomed && <DeleteUser user={doomed} onClose={() => setDoomed(undefined)} />}
+    <Page title="Users" count={source.total} fill actions={<NewButton change={change}>New user</NewButton>}>
+      <Filters
+        search={search}
+        change={change}
+        filters={[{ key: 'search', label: 'Search', placeholder: 'Name', width: 220 }]}
+      />
+      <Collection
+        kind="users"
+        label="Users"
+        source={source}
+        columns={columns}
+        order="name"
+        search={search}
+        change={change}
+        may
+        acts={(one) => [
+          {
+            label: 'What they did',
+            icon: IconHistory,
+            run: () => void navigate({ to: '/audit', search: { actor: one.name } }),
+          },
+        ]}
+        fixed={(one) => (one.id === me.user.id ? 'there' : undefined)}
+        form={(props) => <UserForm {...props} />}
+        lost={() =>
+          'Sessions and tokens go with it. What the user did stays in the audit log under the name.'
+        }
+        touches={['assignees']}
+        empty={<Empty title="No user fits" />}
+      />
     </Page>
   );
 }
 
-function EditUser({ id, onClose }: { id: string; onClose: () => void }) {
-  const user = useQuery(askForEdit('users.get', { params: { id } }));
-  if (!user.data) return null;
-  return <UserForm user={user.data.data} etag={user.data.etag} onClose={onClose} />;
-}
-
-function UserForm({ user, etag, onClose }: { user?: User; etag?: string | undefined; onClose: () => void }) {
-  const sites = useSiteChoices();
-  const refresh = useRefresh();
-  const [name, setName] = useState(user?.name ?? '');
-  const [displayName, setDisplayName] = useState(user?.displayName ?? '');
-  const [role, setRole] = useState<Role>(user?.role ?? 'viewer');
-  const [allSites, setAllSites] = useState(user?.allSites ?? false);
-  const [siteIds, setSiteIds] = useState(user?.siteIds ?? []);
-  const [password, setPassword] = useState('');
-  const [disabled, setDisabled] = useState(user ? user.disabledAt !== null : false);
-  const save = async () => {
-    const common = { displayName, role, allSites, siteIds: allSites ? [] : siteIds };
-    if (user) {
-      const body = { ...common, disabled, ...(password && { password }) };
-      await call('users.update', { params: { id: user.id }, body }, { ifMatch: etag });
-    } else await call('users.create', { body: { ...common, name, password } });
-    refresh('users', 'assignees');
+function UserForm({ one, etag, onClose }: FormOf<User>) {
+  const send = useSend('assignees');
+  const { values, set, text, flag } = useFields({
+    name: one?.name ?? '',
+    displayName: one?.displayName ?? '',
+    role: one?.role ?? 'viewer',
+    allSites: one?.allSites ?? false,
+    siteIds: one?.siteIds ?? [],
+    password: '',
+    disabled: one ? one.disabledAt !== null : false,
+  });
+  const { name, displayName, role, password, disabled } = values;
+  const save = () => {
+    const common = { displayName, role, ...sitesOf(values) };
+    if (!one) return send('users.create', { body: { ...common, name, password } });
+    const body = { ...common, disabled, ...(password && { password }) };
+    return send('users.update', { params: { id: one.id }, body }, { ifMatch: etag });
   };
   return (
-    <FormDialog
-      title={user ? `User ${user.name}` : 'New user'}
-      opened
-      onClose={onClose}
-      onSubmit={save}
-      submit="Save"
-      size={520}
-    >
+    <FormDialog title={one ? `User ${one.name}` : 'New user'} onClose={onClose} onSubmit={save} size={520}>
       <Pair>
         <TextField
-          path="name"
           label="Name"
           description="To sign in with"
           required
-          disabled={user !== undefined}
+          disabled={one !== undefined}
           autoComplete="off"
-          value={name}
-          onChange={setName}
-          data-autofocus={user ? undefined : true}
+          data-autofocus={one ? undefined : true}
+          {...text('name')}
         />
-        <TextField
-          path="displayName"
-          label="In full"
-          description="As others see it"
-          value={displayName}
-          onChange={setDisplayName}
-        />
+        <TextField label="In full" description="As others see it" {...text('displayName')} />
       </Pair>
-      <ChoiceField
-        path="role"
-        label="Role"
-        choices={ROLES}
-        value={role}
-        onChange={(value) => setRole(value as Role)}
-      />
-      <Switch
-        label="Sees every site, future ones too"
-        checked={allSites}
-        onChange={(event) => setAllSites(event.currentTarget.checked)}
-      />
-      {!allSites && <ChecksField label="Sees" choices={sites} value={siteIds} onChange={setSiteIds} />}
+      <ChoiceField label="Role" choices={ROLES} {...text('role')} />
+      <SiteFields all="Sees every site, future ones too" some="Sees" values={values} set={set} />
       <PasswordField
-        path="password"
-        label={user ? 'New password' : 'Password'}
+        label={one ? 'New password' : 'Password'}
         description={
-          user
+          one
             ? 'Empty: stays as it is. A new one signs the user out everywhere.'
             : 'Eight characters at least; 15 or more are advised'
         }
         autoComplete="new-password"
-        required={!user}
-        value={password}
-        onChange={setPassword}
+        required={!one}
+        {...text('password')}
       />
-      {user && (
-        <Switch
-          label="Disabled: cannot sign in, tokens do not work"
-          checked={disabled}
-          onChange={(event) => setDisabled(event.currentTarget.checked)}
-        />
-      )}
+      {one && <SwitchField label="Disabled: cannot sign in, tokens do not work" {...flag('disabled')} />}
     </FormDialog>
-  );
-}
-
-function DeleteUser({ user, onClose }: { user: User; onClose: () => void }) {
-  const refresh = useRefresh();
-  return (
-    <Confirm
-      title={`Delete the user ${user.name}?`}
-      opened
-      onClose={onClose}
-      confirm="Delete"
-      onConfirm={async () => {
-        await call('users.delete', { params: { id: user.id } });
-        refresh('users', 'assignees');
-      }}
-    >
-      Sessions and tokens go with it. What the user did stays in the audit log under the name.
-    </Confirm>
   );
 }

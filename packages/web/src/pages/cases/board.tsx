@@ -90,8 +90,7 @@ function BoardColumn({
       {total === 0 && cases.data && !Object.values(filters).some(Boolean) && (
         <p className={classes.meaning}>{MEANINGS[status]}</p>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to do that */}
-      <ul className={classes.cards} tabIndex={0} aria-label={`Cards: ${name}`}>
+      <ul className={classes.cards} aria-label={`Cards: ${name}`}>
         {items.map((one) => (
           <li key={one.id}>
             <Card one={one} onDrag={onDrag} />

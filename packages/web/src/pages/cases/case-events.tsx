@@ -4,16 +4,18 @@ import { IconArrowsSplit, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction, useRefresh } from '../../action.ts';
-import { ask, call } from '../../api.ts';
+import { useAction, useSend } from '../../action.ts';
+import { ask } from '../../api.ts';
 import { Acknowledge } from '../../components/acknowledge.tsx';
-import choices from '../../components/choices.module.css';
-import { FormDialog, TextField } from '../../components/form.tsx';
+import { ActButton } from '../../components/act.tsx';
+import { Choices } from '../../components/choices.tsx';
+import { FormDialog, TextField, useFields } from '../../components/form.tsx';
 import { Severity } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { EventStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
+import { many } from '../../format.ts';
 import classes from './cases.module.css';
 
 interface Props {
@@ -35,24 +37,18 @@ export function CaseEvents({ one, worked }: Props) {
         worked && (
           <>
             {there.length > 0 && (
-              <Button
+              <ActButton
                 size="compact-xs"
-                variant="default"
-                leftSection={<IconArrowsSplit size={13} aria-hidden />}
+                icon={IconArrowsSplit}
                 disabled={there.length === one.events.length}
                 onClick={() => setDialog('split')}
               >
                 Split {there.length} off
-              </Button>
+              </ActButton>
             )}
-            <Button
-              size="compact-xs"
-              variant="default"
-              leftSection={<IconPlus size={13} aria-hidden />}
-              onClick={() => setDialog('add')}
-            >
+            <ActButton size="compact-xs" icon={IconPlus} onClick={() => setDialog('add')}>
               Add events
-            </Button>
+            </ActButton>
           </>
         )
       }
@@ -126,80 +122,60 @@ function EventRow({
 
 function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
   const [chosen, setChosen] = useState<string[]>([]);
-  const refresh = useRefresh();
+  const send = useSend('events', 'summary');
   const found = useQuery(
     ask('events.list', { query: { site: one.siteId, Status: '0,1', Severity: 4, pageSize: 60 } }),
   );
-  const offered = (found.data?.data ?? []).filter((event) => event.caseId !== one.id);
   return (
     <FormDialog
       title={`Add events to #${one.number}`}
-      opened
       onClose={onClose}
       size={640}
       submit={chosen.length > 0 ? `Add ${chosen.length}` : 'Add'}
       ready={chosen.length > 0}
-      onSubmit={async () => {
-        await call('cases.addEvents', { params: { id: one.id }, body: { eventIds: chosen } });
-        refresh('cases', 'events', 'summary');
-      }}
+      onSubmit={() => send('cases.addEvents', { params: { id: one.id }, body: { eventIds: chosen } })}
     >
       <p className="quiet">
         Open events of the same site, newest first. An event that is in another case leaves it.
       </p>
-      <ul className={choices.choices} style={{ maxHeight: 340, overflowY: 'auto' }}>
-        {offered.map((event) => (
-          <li key={event.id}>
-            <label data-on={chosen.includes(event.id) || undefined}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(event.id)}
-                onChange={(change) =>
-                  setChosen(
-                    change.target.checked ? [...chosen, event.id] : chosen.filter((id) => id !== event.id),
-                  )
-                }
-              />
-              <span className="cut">{event.message}</span>
-              {event.caseId && <span className="quiet">in a case</span>}
-              <Severity code={event.severity} word={false} />
-              <Time at={event.timestamp} />
-            </label>
-          </li>
-        ))}
-        {found.data && offered.length === 0 && <li className="quiet">No open event is left at this site.</li>}
-      </ul>
+      <Choices
+        many
+        items={found.data?.data.filter((event) => event.caseId !== one.id)}
+        chosen={chosen}
+        onChange={setChosen}
+        empty="No open event is left at this site."
+      >
+        {(event) => (
+          <>
+            <span className="cut">{event.message}</span>
+            {event.caseId && <span className="quiet">in a case</span>}
+            <Severity code={event.severity} word={false} />
+            <Time at={event.timestamp} />
+          </>
+        )}
+      </Choices>
     </FormDialog>
   );
 }
 
 function SplitEvents({ one, ids, onClose }: { one: CaseDetail; ids: string[]; onClose: () => void }) {
-  const [title, setTitle] = useState(one.events.find((event) => event.id === ids[0])?.message ?? one.title);
-  const refresh = useRefresh();
+  const { values, text } = useFields({
+    title: one.events.find((event) => event.id === ids[0])?.message ?? one.title,
+  });
+  const send = useSend('events', 'summary');
   const navigate = useNavigate();
   return (
     <FormDialog
-      title={`Split ${ids.length === 1 ? 'an event' : `${ids.length} events`} off #${one.number}`}
-      opened
+      title={`Split ${many(ids.length, 'event')} off #${one.number}`}
       onClose={onClose}
       submit="Make a case of them"
       onSubmit={async () => {
-        const { data } = await call('cases.split', {
-          params: { id: one.id },
-          body: { eventIds: ids, title },
-        });
-        refresh('cases', 'events', 'summary');
+        const body = { eventIds: ids, ...values };
+        const { data } = await send('cases.split', { params: { id: one.id }, body });
         await navigate({ to: '/cases/$id', params: { id: data.id } });
       }}
     >
-      <TextField
-        path="title"
-        label="Title of the new case"
-        required
-        value={title}
-        onChange={setTitle}
-        data-autofocus
-      />
+      <TextField label="Title of the new case" required data-autofocus {...text('title')} />
     </FormDialog>
   );
 }

@@ -1,14 +1,13 @@
-import { Button, Menu } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
-import { IconArrowMerge, IconDots, IconPencil } from '@tabler/icons-react';
+import { IconArrowMerge, IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction } from '../../action.ts';
-import { ask, call } from '../../api.ts';
-import { FormDialog, LinesField, TextField } from '../../components/form.tsx';
-import { Page, Panel } from '../../components/page.tsx';
-import { ProblemView } from '../../components/problem.tsx';
+import { useAction, useSend } from '../../action.ts';
+import { ask } from '../../api.ts';
+import { ActButton, MoreMenu } from '../../components/act.tsx';
+import { FormDialog, LinesField, TextField, useFields } from '../../components/form.tsx';
+import { LoadedPage, Page, Panel } from '../../components/page.tsx';
 import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
 import { useMay } from '../../session.tsx';
 import { Activity } from './activity.tsx';
@@ -24,12 +23,10 @@ const UP = { to: '/cases', label: 'Cases' };
 export function CasePage() {
   const { id } = route.useParams();
   const one = useQuery(ask('cases.get', { params: { id } }));
-  if (one.data) return <CaseView one={one.data.data} />;
-  if (!one.error) return <Page title="Case">{null}</Page>;
   return (
-    <Page title="Case" up={UP}>
-      <ProblemView error={one.error} retry={() => void one.refetch()} />
-    </Page>
+    <LoadedPage title="Case" up={UP} query={one}>
+      {({ data }) => <CaseView one={data} />}
+    </LoadedPage>
   );
 }
 
@@ -50,32 +47,25 @@ function CaseView({ one }: { one: CaseDetail }) {
       actions={
         worked && (
           <>
-            <Button
-              variant="default"
-              leftSection={<IconPencil size={14} aria-hidden />}
-              onClick={() => setDialog('text')}
-            >
+            <ActButton icon={IconPencil} onClick={() => setDialog('text')}>
               Edit
-            </Button>
-            <Menu>
-              <Menu.Target>
-                <Button variant="default" leftSection={<IconDots size={14} aria-hidden />}>
-                  More
-                </Button>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item leftSection={<IconArrowMerge size={15} />} onClick={() => setDialog('merge')}>
-                  Merge another case into this one
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+            </ActButton>
+            <MoreMenu
+              acts={[
+                {
+                  label: 'Merge another case into this one',
+                  icon: IconArrowMerge,
+                  run: () => setDialog('merge'),
+                },
+              ]}
+            />
           </>
         )
       }
     >
       <Steps one={one} worked={worked} />
       <div className={classes.grid}>
-        <div className={classes.column}>
+        <div className="stack">
           {one.description && (
             <Panel title="Description">
               <p className={classes.prose}>{one.description}</p>
@@ -115,25 +105,17 @@ function Steps({ one, worked }: { one: CaseDetail; worked: boolean }) {
 }
 
 function EditText({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
-  const [title, setTitle] = useState(one.title);
-  const [description, setDescription] = useState(one.description);
+  const { values, text } = useFields({ title: one.title, description: one.description });
+  const send = useSend();
   return (
     <FormDialog
       title={`Case #${one.number}`}
-      opened
       onClose={onClose}
-      submit="Save"
       size={560}
-      onSubmit={() => call('cases.update', { params: { id: one.id }, body: { title, description } })}
+      onSubmit={() => send('cases.update', { params: { id: one.id }, body: values })}
     >
-      <TextField path="title" label="Title" required value={title} onChange={setTitle} data-autofocus />
-      <LinesField
-        path="description"
-        label="Description"
-        minRows={4}
-        value={description}
-        onChange={setDescription}
-      />
+      <TextField label="Title" required data-autofocus {...text('title')} />
+      <LinesField label="Description" minRows={4} {...text('description')} />
     </FormDialog>
   );
 }

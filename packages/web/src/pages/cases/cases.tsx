@@ -1,22 +1,21 @@
-import { Button, SegmentedControl } from '@mantine/core';
 import type { Case } from '@rollcall/shared/api/incidents';
 import { IconLayoutKanban, IconList, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { type Change, useAddress } from '../../address.ts';
 import { ask } from '../../api.ts';
+import { ActButton } from '../../components/act.tsx';
+import { timeColumn } from '../../components/column.tsx';
+import { Filters } from '../../components/filters.tsx';
 import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/mark.tsx';
 import { Body, Page } from '../../components/page.tsx';
-import { Pick } from '../../components/pick.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
 import { usePages } from '../../components/source.ts';
 import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
 import { TakeAway } from '../../components/take-away.tsx';
-import { Time } from '../../components/time.tsx';
+import { ViewSwitch } from '../../components/view-switch.tsx';
 import { Views } from '../../components/views.tsx';
-import { listOf, textOf } from '../../search.ts';
 import { useMay } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
 import { Board } from './board.tsx';
@@ -24,7 +23,7 @@ import classes from './cases.module.css';
 import { NewCase } from './new-case.tsx';
 
 const route = getRouteApi('/cases');
-export type CaseSearch = ReturnType<typeof route.useSearch>;
+type CaseSearch = ReturnType<typeof route.useSearch>;
 
 const COLUMNS: readonly Column<Case>[] = [
   {
@@ -33,8 +32,9 @@ const COLUMNS: readonly Column<Case>[] = [
     width: '58px',
     sort: 'number',
     narrow: true,
+    mono: true,
     value: (one) => one.number,
-    cell: (one) => <span className="mono">#{one.number}</span>,
+    cell: (one) => `#${one.number}`,
   },
   {
     id: 'title',
@@ -108,15 +108,13 @@ const COLUMNS: readonly Column<Case>[] = [
         ''
       ),
   },
-  {
+  timeColumn({
     id: 'updated',
     title: 'Updated',
-    width: '88px',
     sort: 'updatedAt',
     narrow: true,
-    value: (one) => new Date(one.updatedAt * 1000).toISOString(),
-    cell: (one) => <Time at={one.updatedAt} />,
-  },
+    at: (one) => one.updatedAt,
+  }),
 ];
 
 const VIEWS = [
@@ -141,16 +139,16 @@ const PRIORITY = PRIORITIES.map((label, i) => ({
   mark: <Priority code={i + 1} />,
 }));
 
+const WAYS = [
+  { value: 'board', label: 'Board', icon: IconLayoutKanban },
+  { value: 'list', label: 'List', icon: IconList },
+];
+
 export function Cases() {
-  const search = route.useSearch();
-  const navigate = useNavigate({ from: '/cases' });
+  const [search, change] = useAddress(route);
   const operator = useMay('operator');
   const { view, new: naming, ...filters } = search;
   const board = view !== 'list';
-  const change = useCallback(
-    (next: CaseSearch, replace = false) => void navigate({ search: (old) => ({ ...old, ...next }), replace }),
-    [navigate],
-  );
   const { new: _, ...viewed } = search;
   const views = VIEWS.map((one) => ({ ...one, search: { ...one.search, ...(view && { view }) } }));
   return (
@@ -159,45 +157,30 @@ export function Cases() {
       fill
       actions={
         <>
-          <SegmentedControl
-            aria-label="Show as"
-            value={board ? 'board' : 'list'}
-            onChange={(value) => change({ view: value === 'list' ? 'list' : undefined })}
-            data={[
-              { value: 'board', label: <ViewLabel icon={<IconLayoutKanban size={14} />} word="Board" /> },
-              { value: 'list', label: <ViewLabel icon={<IconList size={14} />} word="List" /> },
-            ]}
-          />
+          <ViewSwitch views={WAYS} view={view} onChange={(next) => change({ view: next })} />
           <TakeAway id="cases.list" query={filters} columns={COLUMNS} name="cases" />
           {operator && (
-            <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => change({ new: '1' })}>
+            <ActButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
               New case
-            </Button>
+            </ActButton>
           )}
         </>
       }
-      filters={<Filters search={search} change={change} board={board} />}
     >
-      <Views list="cases" search={viewed} columns={[]} builtIn={views} onColumns={() => undefined} />
+      <CaseFilters search={search} change={change} board={board} />
+      <Views list="cases" search={viewed} builtIn={views} />
       {board ? <Board filters={filters} /> : <CaseList filters={filters} change={change} />}
-      <NewCase opened={naming === '1'} onClose={() => change({ new: undefined }, true)} />
+      {naming === '1' && <NewCase onClose={() => change({ new: undefined }, true)} />}
     </Page>
   );
 }
-
-const ViewLabel = ({ icon, word }: { icon: React.ReactNode; word: string }) => (
-  <span className={classes.view}>
-    {icon}
-    {word}
-  </span>
-);
 
 function CaseList({
   filters,
   change,
 }: {
   filters: Record<string, string | undefined>;
-  change: (next: CaseSearch) => void;
+  change: Change<CaseSearch>;
 }) {
   const navigate = useNavigate();
   const source = usePages('cases.list', filters);
@@ -210,7 +193,6 @@ function CaseList({
         sort={filters.sort ?? '-updatedAt'}
         onSort={(sort) => change({ sort })}
         onOpen={(one) => void navigate({ to: '/cases/$id', params: { id: one.id } })}
-        rowKey={(one) => one.id}
         empty={<NoCases filtered={Object.values(filters).some(Boolean)} />}
       />
     </Body>
@@ -227,13 +209,13 @@ const NoCases = ({ filtered }: { filtered: boolean }) =>
     </Empty>
   );
 
-function Filters({
+function CaseFilters({
   search,
   change,
   board,
 }: {
   search: CaseSearch;
-  change: (next: CaseSearch, replace?: boolean) => void;
+  change: Change<CaseSearch>;
   board: boolean;
 }) {
   const sites = useSiteChoices();
@@ -243,77 +225,20 @@ function Filters({
     { value: 'none', label: 'nobody' },
     ...(people.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
   ];
-  const { q, status, severity, priority, assignee, tag, site } = search;
-  const filtered = [q, status, severity, priority, assignee, tag, site].some(Boolean);
   return (
-    <>
-      <SearchBox
-        label="Search"
-        placeholder="Words, or #1042"
-        width={200}
-        main
-        value={q ?? ''}
-        onChange={(text) => change({ q: text || undefined }, true)}
-      />
-      {!board && (
-        <Pick
-          label="Status"
-          many
-          choices={STATUS}
-          value={listOf(status)}
-          onChange={(value) => change({ status: textOf(value) })}
-        />
-      )}
-      <Pick
-        label="Severity"
-        many
-        choices={SEVERITY}
-        value={listOf(severity)}
-        onChange={(value) => change({ severity: textOf(value) })}
-      />
-      <Pick
-        label="Priority"
-        many
-        choices={PRIORITY}
-        value={listOf(priority)}
-        onChange={(value) => change({ priority: textOf(value) })}
-      />
-      <Pick
-        label="Assignee"
-        choices={assignees}
-        value={listOf(assignee)}
-        onChange={(value) => change({ assignee: textOf(value) })}
-      />
-      <Pick
-        label="Site"
-        choices={sites}
-        value={listOf(site)}
-        onChange={(value) => change({ site: textOf(value) })}
-      />
-      <SearchBox
-        label="Tag"
-        width={110}
-        value={tag ?? ''}
-        onChange={(text) => change({ tag: text || undefined }, true)}
-      />
-      {filtered && (
-        <Button
-          variant="subtle"
-          onClick={() =>
-            change({
-              q: undefined,
-              status: undefined,
-              severity: undefined,
-              priority: undefined,
-              assignee: undefined,
-              tag: undefined,
-              site: undefined,
-            })
-          }
-        >
-          Clear
-        </Button>
-      )}
-    </>
+    <Filters
+      search={search}
+      change={change}
+      filters={[
+        { key: 'q', label: 'Search', placeholder: 'Words, or #1042', width: 200 },
+        // The lanes of the board are the statuses.
+        ...(board ? [] : [{ key: 'status' as const, label: 'Status', choices: STATUS, many: true }]),
+        { key: 'severity', label: 'Severity', choices: SEVERITY, many: true },
+        { key: 'priority', label: 'Priority', choices: PRIORITY, many: true },
+        { key: 'assignee', label: 'Assignee', choices: assignees },
+        { key: 'site', label: 'Site', choices: sites },
+        { key: 'tag', label: 'Tag', width: 110 },
+      ]}
+    />
   );
 }

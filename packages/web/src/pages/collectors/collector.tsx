@@ -1,10 +1,8 @@
-import { Button, Menu } from '@mantine/core';
 import type { Collector } from '@rollcall/shared/api/collectors';
 import {
   IconBan,
   IconCircleCheckFilled,
   IconCircleX,
-  IconDots,
   IconKey,
   IconLockOpen,
   IconPencil,
@@ -13,13 +11,14 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { ask, call } from '../../api.ts';
+import { useAction, useSend } from '../../action.ts';
+import { ask } from '../../api.ts';
+import { ActButton, MoreMenu } from '../../components/act.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { Confirm, FormDialog, TextField } from '../../components/form.tsx';
+import { Confirm, FormDialog, TextField, useFields } from '../../components/form.tsx';
 import { Mark } from '../../components/mark.tsx';
-import { ProblemView, say } from '../../components/problem.tsx';
-import { Side } from '../../components/side.tsx';
+import { say } from '../../components/problem.tsx';
+import { LoadedSide, Side } from '../../components/side.tsx';
 import { CollectorStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { bytes, count } from '../../format.ts';
@@ -30,22 +29,18 @@ import classes from './collectors.module.css';
 export function CollectorSide({ id, onClose }: { id: string; onClose: () => void }) {
   const collector = useQuery(ask('collectors.get', { params: { id } }));
   const admin = useMay('admin');
-  if (collector.error && !collector.data)
-    return (
-      <Side title="Collector" onClose={onClose}>
-        <ProblemView error={collector.error} retry={() => void collector.refetch()} />
-      </Side>
-    );
-  if (!collector.data) return null;
-  const { data } = collector.data;
   return (
-    <Side
-      title={data.name}
-      onClose={onClose}
-      actions={admin && <Actions collector={data} onDeleted={onClose} />}
-    >
-      <CollectorFacts collector={data} />
-    </Side>
+    <LoadedSide title="Collector" query={collector} onClose={onClose}>
+      {({ data }) => (
+        <Side
+          title={data.name}
+          onClose={onClose}
+          actions={admin && <Actions collector={data} onDeleted={onClose} />}
+        >
+          <CollectorFacts collector={data} />
+        </Side>
+      )}
+    </LoadedSide>
   );
 }
 
@@ -123,7 +118,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
   );
 }
 
-type Asked = 'rename' | 'rotate' | 'revoke' | 'release' | 'delete';
+type Asked = 'rename' | keyof typeof QUESTIONS;
 
 function Actions({ collector, onDeleted }: { collector: Collector; onDeleted: () => void }) {
   const [asked, setAsked] = useState<Asked>();
@@ -132,50 +127,30 @@ function Actions({ collector, onDeleted }: { collector: Collector; onDeleted: ()
   return (
     <>
       {collector.status === 'quarantined' && (
-        <Button leftSection={<IconLockOpen size={14} aria-hidden />} onClick={() => setAsked('release')}>
+        <ActButton variant="filled" icon={IconLockOpen} onClick={() => setAsked('release')}>
           Release
-        </Button>
+        </ActButton>
       )}
       {!revoked && (
-        <Button
-          variant="default"
-          leftSection={<IconKey size={14} aria-hidden />}
+        <ActButton
+          icon={IconKey}
           disabled={!collector.online}
           title={collector.online ? undefined : 'It must be online: it makes the key itself'}
           onClick={() => setAsked('rotate')}
         >
           New key
-        </Button>
+        </ActButton>
       )}
       {revoked ? (
-        <Button
-          variant="default"
-          leftSection={<IconTrash size={14} aria-hidden />}
-          onClick={() => setAsked('delete')}
-        >
+        <ActButton icon={IconTrash} onClick={() => setAsked('delete')}>
           Delete
-        </Button>
+        </ActButton>
       ) : (
-        <Button
-          variant="default"
-          leftSection={<IconBan size={14} aria-hidden />}
-          onClick={() => setAsked('revoke')}
-        >
+        <ActButton icon={IconBan} onClick={() => setAsked('revoke')}>
           Revoke
-        </Button>
+        </ActButton>
       )}
-      <Menu>
-        <Menu.Target>
-          <Button variant="default" leftSection={<IconDots size={14} aria-hidden />}>
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setAsked('rename')}>
-            Rename
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu acts={[{ label: 'Rename', icon: IconPencil, run: () => setAsked('rename') }]} />
       {asked === 'rename' ? (
         <Rename collector={collector} onClose={close} />
       ) : (
@@ -227,19 +202,22 @@ function Ask({
   onClose: () => void;
   onDeleted: () => void;
 }) {
-  const refresh = useRefresh();
+  const send = useSend('summary');
+  const remove = useAction('collectors.delete', { failed: 'Not deleted', touches: ['summary'] });
   const { title, confirm, text, done, danger } = QUESTIONS[asked];
+  const params = { id: collector.id };
   return (
     <Confirm
       title={title}
-      opened
       onClose={onClose}
       confirm={confirm}
       danger={danger}
       onConfirm={async () => {
-        await call(`collectors.${asked}`, { params: { id: collector.id } });
-        if (asked === 'delete') onDeleted();
-        refresh('collectors', 'summary');
+        if (asked === 'delete') {
+          // Away first: what is shown beside the list would ask about something that is gone.
+          onDeleted();
+          if (!(await remove.run({ params }))) return;
+        } else await send(`collectors.${asked}`, { params });
         say(`${collector.name}: ${done}`);
       }}
     >
@@ -249,20 +227,16 @@ function Ask({
 }
 
 function Rename({ collector, onClose }: { collector: Collector; onClose: () => void }) {
-  const [name, setName] = useState(collector.name);
-  const refresh = useRefresh();
+  const { values, text } = useFields({ name: collector.name });
+  const send = useSend();
   return (
     <FormDialog
       title="Rename the collector"
-      opened
       onClose={onClose}
       submit="Rename"
-      onSubmit={async () => {
-        await call('collectors.update', { params: { id: collector.id }, body: { name } });
-        refresh('collectors');
-      }}
+      onSubmit={() => send('collectors.update', { params: { id: collector.id }, body: values })}
     >
-      <TextField path="name" label="Name" required value={name} onChange={setName} data-autofocus />
+      <TextField label="Name" required data-autofocus {...text('name')} />
     </FormDialog>
   );
 }

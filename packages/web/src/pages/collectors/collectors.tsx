@@ -1,20 +1,19 @@
-import { Button } from '@mantine/core';
 import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collectors';
 import { IconPlus } from '@tabler/icons-react';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
+import { type Change, useAddress } from '../../address.ts';
+import { ActButton } from '../../components/act.tsx';
+import { timeColumn } from '../../components/column.tsx';
+import { Filters } from '../../components/filters.tsx';
 import { Page } from '../../components/page.tsx';
-import { Pick } from '../../components/pick.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
 import { Split } from '../../components/side.tsx';
 import { usePages } from '../../components/source.ts';
 import { CollectorStatus } from '../../components/status.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { Time } from '../../components/time.tsx';
 import { count } from '../../format.ts';
-import { listOf, textOf } from '../../search.ts';
 import { useMay } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
 import { CollectorSide } from './collector.tsx';
@@ -24,7 +23,7 @@ import { JoinTokens } from './join-tokens.tsx';
 import { Losses } from './losses.tsx';
 
 const route = getRouteApi('/collectors');
-export type CollectorSearch = ReturnType<typeof route.useSearch>;
+type CollectorSearch = ReturnType<typeof route.useSearch>;
 
 const COLUMNS: readonly Column<Collector>[] = [
   {
@@ -57,13 +56,13 @@ const COLUMNS: readonly Column<Collector>[] = [
       return depth === undefined ? '' : depth > 0 ? <strong>{count(depth)}</strong> : '0';
     },
   },
-  {
+  timeColumn({
     id: 'oldest',
     title: 'Oldest in it',
     width: '84px',
-    value: (one) => one.health.outbox?.oldest,
-    cell: (one) => <Time at={one.health.outbox?.oldest} fallback="" />,
-  },
+    at: (one) => one.health.outbox?.oldest,
+    fallback: '',
+  }),
   {
     id: 'jobs',
     title: 'Jobs',
@@ -91,14 +90,13 @@ const COLUMNS: readonly Column<Collector>[] = [
       </span>
     ),
   },
-  {
+  timeColumn({
     id: 'seen',
     title: 'Last seen',
     width: '84px',
     sort: 'lastSeenAt',
-    value: (one) => one.lastSeenAt,
-    cell: (one) => <Time at={one.lastSeenAt} />,
-  },
+    at: (one) => one.lastSeenAt,
+  }),
 ];
 const STATUSES = COLLECTOR_STATUSES.map((name) => ({
   value: name,
@@ -107,15 +105,9 @@ const STATUSES = COLLECTOR_STATUSES.map((name) => ({
 }));
 
 export function Collectors() {
-  const search = route.useSearch();
-  const navigate = useNavigate({ from: '/collectors' });
+  const [search, change] = useAddress(route);
   const admin = useMay('admin');
   const { tab = 'collectors' } = search;
-  const change = useCallback(
-    (next: CollectorSearch, replace = false) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace }),
-    [navigate],
-  );
   const tabs = [
     { id: 'collectors', label: 'Collectors' },
     ...(admin ? [{ id: 'tokens', label: 'Join tokens' }] : []),
@@ -127,9 +119,9 @@ export function Collectors() {
       fill
       actions={
         admin && (
-          <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => change({ new: '1' })}>
+          <ActButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
             Add a collector
-          </Button>
+          </ActButton>
         )
       }
     >
@@ -148,42 +140,22 @@ export function Collectors() {
   );
 }
 
-function CollectorList({
-  search,
-  change,
-}: {
-  search: CollectorSearch;
-  change: (next: CollectorSearch, replace?: boolean) => void;
-}) {
+function CollectorList({ search, change }: { search: CollectorSearch; change: Change<CollectorSearch> }) {
   const sites = useSiteChoices();
   const { collector, site, status, sort } = search;
   const source = usePages('collectors.list', { search: search.search, status, site, sort });
   const close = useCallback(() => change({ collector: undefined }, true), [change]);
   return (
     <>
-      <search className={classes.filters} aria-label="Filters">
-        <SearchBox
-          label="Search"
-          placeholder="Name or host"
-          width={220}
-          main
-          value={search.search ?? ''}
-          onChange={(text) => change({ search: text || undefined }, true)}
-        />
-        <Pick
-          label="Status"
-          many
-          choices={STATUSES}
-          value={listOf(status)}
-          onChange={(value) => change({ status: textOf(value) })}
-        />
-        <Pick
-          label="Site"
-          choices={sites}
-          value={listOf(site)}
-          onChange={(value) => change({ site: textOf(value) })}
-        />
-      </search>
+      <Filters
+        search={search}
+        change={change}
+        filters={[
+          { key: 'search', label: 'Search', placeholder: 'Name or host', width: 220 },
+          { key: 'status', label: 'Status', choices: STATUSES, many: true },
+          { key: 'site', label: 'Site', choices: sites },
+        ]}
+      />
       <Split
         list={
           <Rows
@@ -193,7 +165,6 @@ function CollectorList({
             sort={sort ?? 'name'}
             onSort={(next) => change({ sort: next })}
             onOpen={(one) => change({ collector: one.id }, collector !== undefined)}
-            rowKey={(one) => one.id}
             empty={
               <Empty title="No collector">
                 A collector is the daemon at a site that sweeps and watches. Add one with a single command.

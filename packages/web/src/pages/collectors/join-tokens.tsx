@@ -2,6 +2,7 @@ import { Button } from '@mantine/core';
 import type { JoinToken } from '@rollcall/shared/api/collectors';
 import { Link } from '@tanstack/react-router';
 import { useAction } from '../../action.ts';
+import { doColumn, timeColumn } from '../../components/column.tsx';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
@@ -63,22 +64,8 @@ const COLUMNS: readonly Column<JoinToken>[] = [
       ),
   },
   { id: 'by', title: 'Made by', width: 'minmax(90px, 0.6fr)', value: (one) => one.createdBy },
-  {
-    id: 'at',
-    title: 'Made',
-    width: '94px',
-    value: (one) => one.createdAt,
-    cell: (one) => <Time at={one.createdAt} />,
-  },
-  {
-    id: 'withdraw',
-    title: 'Actions',
-    untitled: true,
-    width: '80px',
-    narrow: true,
-    value: () => '',
-    cell: (one) => <Withdraw token={one} />,
-  },
+  timeColumn({ id: 'at', title: 'Made', at: (one) => one.createdAt }),
+  doColumn('80px', (one) => <Withdraw key={one.id} token={one} />),
 ];
 
 export function JoinTokens() {
@@ -89,7 +76,6 @@ export function JoinTokens() {
         label="Join tokens"
         source={source}
         columns={COLUMNS}
-        rowKey={(one) => one.id}
         empty={<Empty title="No join tokens in the last seven days" />}
       />
     </Body>

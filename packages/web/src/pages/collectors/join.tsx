@@ -3,8 +3,8 @@ import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { ask, call, type Result } from '../../api.ts';
+import { useSend } from '../../action.ts';
+import { ask, type Result } from '../../api.ts';
 import { CopyField } from '../../components/copy.tsx';
 import { ChoiceField, Dialog, Form } from '../../components/form.tsx';
 import { Mark } from '../../components/mark.tsx';
@@ -19,10 +19,10 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
   const sites = useSiteChoices();
   const [chosen, setChosen] = useState(given ?? '');
   const [made, setMade] = useState<Made>();
-  const refresh = useRefresh();
+  const send = useSend();
   const siteId = chosen || sites[0]?.value || '';
   return (
-    <Dialog title="Add a collector" opened onClose={onClose} size={620}>
+    <Dialog title="Add a collector" onClose={onClose} size={620}>
       {made ? (
         <Command made={made} />
       ) : (
@@ -30,10 +30,7 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
           submit="Make a join token"
           ready={siteId !== ''}
           onCancel={onClose}
-          onSubmit={async () => {
-            setMade(await call('joinTokens.create', { body: { siteId } }));
-            refresh('joinTokens');
-          }}
+          onSubmit={async () => setMade(await send('joinTokens.create', { body: { siteId } }))}
         >
           <ChoiceField
             path="siteId"

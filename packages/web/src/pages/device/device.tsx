@@ -1,9 +1,7 @@
-import { Button, Menu } from '@mantine/core';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import {
   IconArrowMerge,
   IconArrowsSplit,
-  IconDots,
   IconEye,
   IconEyeOff,
   IconPencil,
@@ -13,13 +11,13 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useAction } from '../../action.ts';
 import { ask } from '../../api.ts';
+import { type Act, ActButton, MoreMenu } from '../../components/act.tsx';
 import { DeviceClassMark } from '../../components/device.tsx';
-import { Page } from '../../components/page.tsx';
-import { ProblemView } from '../../components/problem.tsx';
+import { LoadedPage, Page } from '../../components/page.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useMay } from '../../session.tsx';
@@ -36,16 +34,15 @@ const Dialogs = lazy(() => import('./dialogs.tsx').then((module) => ({ default: 
 export type DeviceDialog = 'edit' | 'merge' | 'split' | 'forget';
 
 const route = getRouteApi('/devices/$id');
+const UP = { to: '/devices', label: 'Devices' };
 
 export function DevicePage() {
   const { id } = route.useParams();
   const device = useQuery(ask('devices.get', { params: { id } }));
-  if (device.data) return <Device device={device.data.data} />;
-  if (!device.error) return <Page title="Device">{null}</Page>;
   return (
-    <Page title="Device" up={{ to: '/devices', label: 'Devices' }}>
-      <ProblemView error={device.error} retry={() => void device.refetch()} />
-    </Page>
+    <LoadedPage title="Device" up={UP} query={device}>
+      {({ data }) => <Device device={data} />}
+    </LoadedPage>
   );
 }
 
@@ -75,7 +72,7 @@ function Device({ device }: { device: DeviceDetail }) {
   return (
     <Page
       title={device.name}
-      up={{ to: '/devices', label: 'Devices' }}
+      up={UP}
       fill={tab === 'interfaces' || tab === 'events'}
       heading={
         <span className={classes.heading}>
@@ -106,96 +103,57 @@ function Actions({ device }: { device: DeviceDetail }) {
     failed: 'Not changed',
     touches: ['summary', 'topology'],
   });
+  const watched = device.monitor === 1;
+  const again = { new: '1', site: device.siteId, targets: device.address ?? undefined, profile: 'deep' };
+  const map = { site: device.siteId, device: device.id };
+  const acts: Act[] = [
+    {
+      label: 'Show on the map',
+      icon: IconTopologyStar3,
+      run: () => void navigate({ to: '/topology', search: map }),
+    },
+  ];
+  if (operator)
+    acts.push(
+      {
+        label: 'Plan maintenance',
+        icon: IconTool,
+        run: () => void navigate({ to: '/maintenance', search: { edit: 'new', device: device.id } }),
+      },
+      { label: 'Name and class', icon: IconPencil, run: () => setDialog('edit') },
+      { label: 'Merge with another device', icon: IconArrowMerge, run: () => setDialog('merge') },
+      {
+        label: 'Split addresses off',
+        icon: IconArrowsSplit,
+        run: () => setDialog('split'),
+        disabled: device.addresses.length < 2,
+      },
+    );
+  if (admin)
+    acts.push({
+      label: 'Forget the device',
+      icon: IconTrash,
+      run: () => setDialog('forget'),
+      danger: true,
+    });
   return (
     <>
       {operator && (
         <>
-          <Button
-            variant={device.monitor === 1 ? 'default' : 'filled'}
-            leftSection={
-              device.monitor === 1 ? <IconEyeOff size={14} aria-hidden /> : <IconEye size={14} aria-hidden />
-            }
+          <ActButton
+            variant={watched ? 'default' : 'filled'}
+            icon={watched ? IconEyeOff : IconEye}
             loading={watch.pending}
-            onClick={() =>
-              void watch.run({ params: { id: device.id }, body: { monitor: device.monitor === 1 ? 0 : 1 } })
-            }
+            onClick={() => void watch.run({ params: { id: device.id }, body: { monitor: watched ? 0 : 1 } })}
           >
-            {device.monitor === 1 ? 'Stop watching' : 'Watch'}
-          </Button>
-          <Button
-            variant="default"
-            leftSection={<IconRadar2 size={14} aria-hidden />}
-            renderRoot={(props) => (
-              <Link
-                to="/discovery"
-                search={{
-                  new: '1',
-                  site: device.siteId,
-                  targets: device.address ?? undefined,
-                  profile: 'deep',
-                }}
-                {...props}
-              />
-            )}
-          >
+            {watched ? 'Stop watching' : 'Watch'}
+          </ActButton>
+          <ActButton icon={IconRadar2} onClick={() => void navigate({ to: '/discovery', search: again })}>
             Scan again
-          </Button>
+          </ActButton>
         </>
       )}
-      <Menu>
-        <Menu.Target>
-          <Button variant="default" leftSection={<IconDots size={14} aria-hidden />}>
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            leftSection={<IconTopologyStar3 size={15} />}
-            onClick={() =>
-              void navigate({ to: '/topology', search: { site: device.siteId, device: device.id } })
-            }
-          >
-            Show on the map
-          </Menu.Item>
-          {operator && (
-            <>
-              <Menu.Item
-                leftSection={<IconTool size={15} />}
-                onClick={() =>
-                  void navigate({ to: '/maintenance', search: { edit: 'new', device: device.id } })
-                }
-              >
-                Plan maintenance
-              </Menu.Item>
-              <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => setDialog('edit')}>
-                Name and class
-              </Menu.Item>
-              <Menu.Item leftSection={<IconArrowMerge size={15} />} onClick={() => setDialog('merge')}>
-                Merge with another device
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<IconArrowsSplit size={15} />}
-                disabled={device.addresses.length < 2}
-                onClick={() => setDialog('split')}
-              >
-                Split addresses off
-              </Menu.Item>
-            </>
-          )}
-          {admin && (
-            <>
-              <Menu.Divider />
-              <Menu.Item
-                color="var(--bad)"
-                leftSection={<IconTrash size={15} />}
-                onClick={() => setDialog('forget')}
-              >
-                Forget the device
-              </Menu.Item>
-            </>
-          )}
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu acts={acts} />
       {dialog && (
         <Suspense>
           <Dialogs device={device} dialog={dialog} onClose={() => setDialog(undefined)} />

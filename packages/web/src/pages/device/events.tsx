@@ -1,25 +1,23 @@
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useAddress } from '../../address.ts';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { usePages } from '../../components/source.ts';
 import { EVENT_COLUMNS } from '../events/columns.tsx';
-import bar from './bar.module.css';
 
 const route = getRouteApi('/devices/$id');
 const COLUMNS = EVENT_COLUMNS.filter((column) => column.id !== 'device');
 
 export function DeviceEvents({ device }: { device: DeviceDetail }) {
-  const { sort } = route.useSearch();
-  const navigate = useNavigate({ from: '/devices/$id' });
-  const query = useMemo(() => ({ Device: device.id, sort }), [device.id, sort]);
-  const source = usePages('events.list', query);
+  const [{ sort }, change] = useAddress(route);
+  const navigate = useNavigate();
+  const source = usePages('events.list', { Device: device.id, sort });
   return (
     <>
-      <div className={bar.bar}>
-        <span className="quiet">Everything that was raised about this device</span>
+      <div className="strip">
+        <p>Everything that was raised about this device</p>
         <Link to="/events" search={{ Device: device.id }}>
           With filters
         </Link>
@@ -30,9 +28,8 @@ export function DeviceEvents({ device }: { device: DeviceDetail }) {
           source={source}
           columns={COLUMNS}
           sort={sort ?? '-timestamp'}
-          onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+          onSort={(next) => change({ sort: next })}
           onOpen={(event) => void navigate({ to: '/events', search: { event: event.id, Device: device.id } })}
-          rowKey={(event) => event.id}
           empty={<Empty title="Nothing was ever raised about this device" />}
         />
       </Body>

@@ -57,8 +57,8 @@ const COLUMNS: readonly Column<Part>[] = [
     title: 'Serial number',
     width: 'minmax(110px, 1fr)',
     narrow: true,
+    mono: true,
     value: (part) => part.serialNumber,
-    cell: (part) => <span className="mono">{part.serialNumber}</span>,
   },
   { id: 'maker', title: 'Manufacturer', width: 'minmax(90px, 0.8fr)', value: (part) => part.manufacturer },
   {

@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api.ts';
 import { ChangedLine } from '../../components/changed.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { Severity } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
-import { ProblemView } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './device.module.css';
 
@@ -19,35 +19,35 @@ export function History({ device }: { device: DeviceDetail }) {
     ...ask('devices.history', { params: { id: device.id }, query: { pageSize } }),
     placeholderData: (previous) => previous,
   });
-  if (history.error && !history.data)
-    return <ProblemView error={history.error} retry={() => void history.refetch()} />;
-  if (!history.data) return null;
-  const { data, totalCount } = history.data;
   return (
-    <Panel title="History" note={`${totalCount.toLocaleString('en')} entries, newest first`}>
-      <ol className={classes.timeline}>
-        {data.map((entry) => (
-          <li key={`${entry.eventId} ${entry.at}`} className={classes.moment}>
-            <Time at={entry.at} />
-            <Severity code={entry.severity} />
-            <div>
-              <p>
-                {entry.message}
-                {entry.count > 1 && <span className="quiet"> · {entry.count} times, last </span>}
-                {entry.count > 1 && <Time at={entry.lastAt} />}
-              </p>
-              <ChangedLine before={entry.before} after={entry.after} />
+    <Loaded query={history}>
+      {({ data, totalCount }) => (
+        <Panel title="History" note={`${totalCount.toLocaleString('en')} entries, newest first`}>
+          <ol className={classes.timeline}>
+            {data.map((entry) => (
+              <li key={`${entry.eventId} ${entry.at}`} className={classes.moment}>
+                <Time at={entry.at} />
+                <Severity code={entry.severity} />
+                <div>
+                  <p>
+                    {entry.message}
+                    {entry.count > 1 && <span className="quiet"> · {entry.count} times, last </span>}
+                    {entry.count > 1 && <Time at={entry.lastAt} />}
+                  </p>
+                  <ChangedLine before={entry.before} after={entry.after} />
+                </div>
+              </li>
+            ))}
+          </ol>
+          {data.length < totalCount && pageSize < 1_000 && (
+            <div className={classes.more}>
+              <Button variant="subtle" onClick={() => setPageSize(Math.min(1_000, pageSize + STEP * 3))}>
+                Older
+              </Button>
             </div>
-          </li>
-        ))}
-      </ol>
-      {data.length < totalCount && pageSize < 1_000 && (
-        <div className={classes.more}>
-          <Button variant="subtle" onClick={() => setPageSize(Math.min(1_000, pageSize + STEP * 3))}>
-            Older
-          </Button>
-        </div>
+          )}
+        </Panel>
       )}
-    </Panel>
+    </Loaded>
   );
 }

@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ask } from '../../api.ts';
 import { valueText } from '../../components/changed.tsx';
+import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { Tag } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
-import { ProblemView } from '../../components/problem.tsx';
 import { type Column, List } from '../../components/rows.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './device.module.css';
@@ -27,33 +28,22 @@ const COLUMNS: readonly Column<Evidence>[] = [
     title: 'Value',
     width: 'minmax(160px, 1.4fr)',
     narrow: true,
+    mono: true,
     value: (one) => one.value,
-    cell: (one) => <span className="mono">{one.value}</span>,
   },
   { id: 'strength', title: 'Weight', width: 'minmax(150px, 0.8fr)', value: (one) => STRENGTH[one.strength] },
-  {
-    id: 'first',
-    title: 'First seen',
-    width: '94px',
-    value: (one) => one.firstSeen,
-    cell: (one) => <Time at={one.firstSeen} />,
-  },
-  {
-    id: 'last',
-    title: 'Last seen',
-    width: '94px',
-    value: (one) => one.lastSeen,
-    cell: (one) => <Time at={one.lastSeen} />,
-  },
+  timeColumn({ id: 'first', title: 'First seen', at: (one) => one.firstSeen }),
+  timeColumn({ id: 'last', title: 'Last seen', at: (one) => one.lastSeen }),
 ];
 
 /** Why observations of these addresses are one device, and why it is classified so. */
 export function Identity({ device }: { device: DeviceDetail }) {
   const explained = useQuery(ask('devices.explain', { params: { id: device.id } }));
-  if (explained.error && !explained.data)
-    return <ProblemView error={explained.error} retry={() => void explained.refetch()} />;
-  if (!explained.data) return null;
-  const { evidence, decisions, conflicts, classification, overrides, facts } = explained.data.data;
+  return <Loaded query={explained}>{({ data }) => <Explained explanation={data} />}</Loaded>;
+}
+
+function Explained({ explanation }: { explanation: DeviceExplanation }) {
+  const { evidence, decisions, conflicts, classification, overrides, facts } = explanation;
   return (
     <>
       <Panel title="Evidence" note="whoever shows one of the strong ones is this device">
@@ -66,7 +56,7 @@ export function Identity({ device }: { device: DeviceDetail }) {
         />
       </Panel>
       <div className={classes.grid}>
-        <div className={classes.column}>
+        <div className="stack">
           {conflicts.length > 0 && (
             <Panel title="Contradictions" note="nothing was merged because of them">
               {conflicts.map((conflict) => (
@@ -101,7 +91,7 @@ export function Identity({ device }: { device: DeviceDetail }) {
             ))}
           </Panel>
         </div>
-        <div className={classes.column}>
+        <div className="stack">
           <Panel title="Classification" note="field, and the rule that filled it">
             <Facts
               facts={[

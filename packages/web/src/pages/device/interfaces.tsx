@@ -1,7 +1,8 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useAddress } from '../../address.ts';
+import { timeColumn } from '../../components/column.tsx';
 import { ColumnsMenu, useColumns } from '../../components/columns.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Body } from '../../components/page.tsx';
@@ -10,9 +11,7 @@ import { type Column, Rows } from '../../components/rows.tsx';
 import { usePages } from '../../components/source.ts';
 import { LinkStatus } from '../../components/status.tsx';
 import { TakeAway } from '../../components/take-away.tsx';
-import { Time } from '../../components/time.tsx';
 import { bitrate } from '../../format.ts';
-import bar from './bar.module.css';
 
 const route = getRouteApi('/devices/$id');
 
@@ -66,24 +65,23 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     id: 'addresses',
     title: 'Addresses',
     width: 'minmax(110px, 0.9fr)',
+    mono: true,
     value: (one) => one.addresses.join(' '),
-    cell: (one) => <span className="mono">{one.addresses.join(' ')}</span>,
   },
   {
     id: 'mac',
     title: 'MAC address',
     width: '138px',
+    mono: true,
     value: (one) => one.macAddress,
-    cell: (one) => <span className="mono">{one.macAddress}</span>,
   },
-  {
+  timeColumn({
     id: 'change',
     title: 'Last change',
-    width: '88px',
     sort: 'lastChange',
-    value: (one) => (one.lastChange === null ? '' : new Date(one.lastChange * 1000).toISOString()),
-    cell: (one) => <Time at={one.lastChange} fallback="" />,
-  },
+    at: (one) => one.lastChange,
+    fallback: '',
+  }),
   {
     id: 'index',
     title: 'ifIndex',
@@ -113,15 +111,14 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
 ];
 
 export function Interfaces({ device }: { device: DeviceDetail }) {
-  const { sort } = route.useSearch();
-  const navigate = useNavigate({ from: '/devices/$id' });
-  const query = useMemo(() => ({ deviceId: device.id, sort }), [device.id, sort]);
+  const [{ sort }, change] = useAddress(route);
+  const query = { deviceId: device.id, sort };
   const source = usePages('interfaces.list', query);
   const { shown, ids, choose } = useColumns('interfaces', COLUMNS);
   return (
     <>
-      <div className={bar.bar}>
-        <span className="quiet">In the order of {sort ? 'the column' : 'ifIndex'}</span>
+      <div className="strip">
+        <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
         <ColumnsMenu all={COLUMNS} ids={ids} onChoose={choose} />
         <TakeAway id="interfaces.list" query={query} columns={shown} name={`interfaces of ${device.name}`} />
       </div>
@@ -131,8 +128,7 @@ export function Interfaces({ device }: { device: DeviceDetail }) {
           source={source}
           columns={shown}
           sort={sort ?? 'ifIndex'}
-          onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-          rowKey={(one) => one.id}
+          onSort={(next) => change({ sort: next })}
           empty={
             <Empty title="No interfaces are known">
               They are read by SNMP: this device was not asked yet, or did not answer.

@@ -1,10 +1,10 @@
 import type { DeviceDetail, DeviceNeighbour } from '@rollcall/shared/api/inventory';
 import { Link } from '@tanstack/react-router';
+import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { type Column, List } from '../../components/rows.tsx';
-import { Time } from '../../components/time.tsx';
 
 const COLUMNS: readonly Column<DeviceNeighbour>[] = [
   { id: 'local', title: 'Here', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.localPort },
@@ -29,17 +29,11 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
     id: 'addresses',
     title: 'Addresses',
     width: 'minmax(120px, 0.8fr)',
+    mono: true,
     value: (far) => far.addresses.join(' '),
-    cell: (far) => <span className="mono">{far.addresses.join(' ')}</span>,
   },
   { id: 'protocol', title: 'By', width: '56px', value: (far) => far.protocol },
-  {
-    id: 'seen',
-    title: 'Last seen',
-    width: '90px',
-    value: (far) => far.lastSeen,
-    cell: (far) => <Time at={far.lastSeen} />,
-  },
+  timeColumn({ id: 'seen', title: 'Last seen', at: (far) => far.lastSeen }),
 ];
 
 export function Neighbours({ device }: { device: DeviceDetail }) {

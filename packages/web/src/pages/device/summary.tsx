@@ -19,12 +19,12 @@ const answers = (yes: boolean | null): string =>
 export function Summary({ device }: { device: DeviceDetail }) {
   return (
     <div className={classes.grid}>
-      <div className={classes.column}>
+      <div className="stack">
         <Panel title="Facts">
           <Facts facts={factsOf(device)} />
         </Panel>
       </div>
-      <div className={classes.column}>
+      <div className="stack">
         <Panel title="Presence">
           <Facts facts={presenceOf(device)} />
         </Panel>

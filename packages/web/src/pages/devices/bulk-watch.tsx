@@ -1,10 +1,12 @@
-import { Button, Menu } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
-import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { call, type Request } from '../../api.ts';
+import { memo, useState } from 'react';
+import { useSend } from '../../action.ts';
+import type { Request } from '../../api.ts';
+import { ActButton } from '../../components/act.tsx';
 import { Confirm } from '../../components/form.tsx';
 import { say } from '../../components/problem.tsx';
+import { many } from '../../format.ts';
 import { useMay } from '../../session.tsx';
 
 type Filter = Request<'devices.bulk'>['body']['filter'];
@@ -20,17 +22,22 @@ const bodyOf = (filters: Filters): Filter => {
 };
 
 /** Watches, or stops watching, every device that the filters match: not only those in sight. */
-export function BulkWatch({ filters, count }: { filters: Filters; count: number | undefined }) {
+export const BulkWatch = memo(function BulkWatch({
+  filters,
+  count,
+}: {
+  filters: Filters;
+  count: number | undefined;
+}) {
   const operator = useMay('operator');
-  const refresh = useRefresh();
+  const send = useSend('summary', 'topology');
   const [monitor, setMonitor] = useState<0 | 1>();
   if (!operator || !count) return null;
-  const many = `${count.toLocaleString('en')} ${count === 1 ? 'device' : 'devices'}`;
+  const found = many(count, 'device');
   const run = async () => {
     if (monitor === undefined) return;
     const body = { filter: bodyOf(filters), set: { monitor }, expect: count };
-    const { data } = await call('devices.bulk', { body });
-    refresh('devices', 'summary', 'topology');
+    const { data } = await send('devices.bulk', { body });
     const left = data.matched - data.changed;
     say(
       `${data.changed.toLocaleString('en')} changed${left > 0 ? `, ${left.toLocaleString('en')} were so already` : ''}`,
@@ -40,32 +47,31 @@ export function BulkWatch({ filters, count }: { filters: Filters; count: number 
     <>
       <Menu>
         <Menu.Target>
-          <Button variant="default" leftSection={<IconEye size={14} aria-hidden />}>
-            Watch
-          </Button>
+          <ActButton icon={IconEye}>Watch</ActButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconEye size={15} />} onClick={() => setMonitor(1)}>
-            Watch all {many}
+            Watch all {found}
           </Menu.Item>
           <Menu.Item leftSection={<IconEyeOff size={15} />} onClick={() => setMonitor(0)}>
-            Stop watching all {many}
+            Stop watching all {found}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Confirm
-        title={monitor === 0 ? `Stop watching ${many}?` : `Watch ${many}?`}
-        opened={monitor !== undefined}
-        onClose={() => setMonitor(undefined)}
-        onConfirm={run}
-        confirm={monitor === 0 ? 'Stop watching' : 'Watch'}
-        danger={monitor === 0}
-      >
-        {monitor === 0
-          ? 'Their open events stay; nothing new is noticed between scans.'
-          : 'Collectors ping them and read their interfaces at the intervals of their site, and raise events.'}{' '}
-        This changes every device that matches the filters now, on all pages.
-      </Confirm>
+      {monitor !== undefined && (
+        <Confirm
+          title={monitor === 0 ? `Stop watching ${found}?` : `Watch ${found}?`}
+          onClose={() => setMonitor(undefined)}
+          onConfirm={run}
+          confirm={monitor === 0 ? 'Stop watching' : 'Watch'}
+          danger={monitor === 0}
+        >
+          {monitor === 0
+            ? 'Their open events stay; nothing new is noticed between scans.'
+            : 'Collectors ping them and read their interfaces at the intervals of their site, and raise events.'}{' '}
+          This changes every device that matches the filters now, on all pages.
+        </Confirm>
+      )}
     </>
   );
-}
+});

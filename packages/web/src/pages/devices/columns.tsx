@@ -1,11 +1,11 @@
 import type { Device } from '@rollcall/shared/api/inventory';
+import { timeColumn } from '../../components/column.tsx';
 import { DeviceClassMark, DeviceLink } from '../../components/device.tsx';
 import type { Column } from '../../components/rows.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
-import { duration, Time } from '../../components/time.tsx';
+import { duration } from '../../components/time.tsx';
 import classes from './devices.module.css';
 
-const iso = (at: number | null): string => (at === null ? '' : new Date(at * 1000).toISOString());
 const answers = (yes: boolean | null): string => (yes === null ? '' : yes ? 'answers' : 'silent');
 
 export const DEVICE_COLUMNS: readonly Column<Device>[] = [
@@ -33,8 +33,8 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     width: '118px',
     sort: 'address',
     narrow: true,
+    mono: true,
     value: (d) => d.address,
-    cell: (d) => <span className="mono">{d.address}</span>,
   },
   {
     id: 'class',
@@ -73,29 +73,22 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     value: (d) => (d.monitor === 1 ? 'yes' : 'no'),
     cell: (d) => (d.monitor === 1 ? 'yes' : <span className="quiet">no</span>),
   },
-  {
-    id: 'lastSeen',
-    title: 'Last seen',
-    width: '88px',
-    sort: 'lastSeen',
-    value: (d) => iso(d.lastSeen),
-    cell: (d) => <Time at={d.lastSeen} />,
-  },
+  timeColumn({ id: 'lastSeen', title: 'Last seen', sort: 'lastSeen', at: (d) => d.lastSeen }),
   {
     id: 'serial',
     title: 'Serial number',
     width: 'minmax(120px, 0.8fr)',
     extra: true,
+    mono: true,
     value: (d) => d.serialNumber,
-    cell: (d) => <span className="mono">{d.serialNumber}</span>,
   },
   {
     id: 'mac',
     title: 'MAC address',
     width: '140px',
     extra: true,
+    mono: true,
     value: (d) => d.macAddress,
-    cell: (d) => <span className="mono">{d.macAddress}</span>,
   },
   {
     id: 'addresses',
@@ -160,13 +153,11 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     extra: true,
     value: (d) => d.interfaceCount,
   },
-  {
+  timeColumn({
     id: 'firstSeen',
     title: 'First seen',
-    width: '104px',
     sort: 'firstSeen',
     extra: true,
-    value: (d) => iso(d.firstSeen),
-    cell: (d) => <Time at={d.firstSeen} />,
-  },
+    at: (d) => d.firstSeen,
+  }),
 ];

@@ -1,20 +1,20 @@
-import { Button } from '@mantine/core';
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { IconRadar2 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { type Change, useAddress, useSame } from '../../address.ts';
 import { ask } from '../../api.ts';
+import { ActButton } from '../../components/act.tsx';
 import { ColumnsMenu, useColumns } from '../../components/columns.tsx';
 import { DeviceClassMark } from '../../components/device.tsx';
+import { Filters } from '../../components/filters.tsx';
 import { Body, Page } from '../../components/page.tsx';
-import { Pick } from '../../components/pick.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
 import { usePages } from '../../components/source.ts';
 import { TakeAway } from '../../components/take-away.tsx';
 import { Views } from '../../components/views.tsx';
-import { listOf, textOf } from '../../search.ts';
 import { useMay } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
 import { BulkWatch } from './bulk-watch.tsx';
@@ -40,13 +40,12 @@ const VIEWS = [
 ];
 
 export function Devices() {
-  const search = route.useSearch();
-  const navigate = useNavigate({ from: '/devices' });
+  const [search, change] = useAddress(route);
+  const navigate = useNavigate();
   const source = usePages('devices.list', search);
   const { shown, ids, choose } = useColumns('devices', DEVICE_COLUMNS);
-  const change = (next: typeof search, replace = false) =>
-    void navigate({ search: (old) => ({ ...old, ...next }), replace });
-  const { sort, ...filters } = search;
+  const { sort, ...rest } = search;
+  const filters = useSame(rest);
   const filtered = Object.values(filters).some(Boolean);
   return (
     <Page
@@ -60,8 +59,8 @@ export function Devices() {
           <TakeAway id="devices.list" query={search} columns={shown} name="devices" />
         </>
       }
-      filters={<Filters search={search} change={change} clearable={filtered} />}
     >
+      <DeviceFilters search={search} change={change} />
       <Views list="devices" search={search} columns={ids} builtIn={VIEWS} onColumns={choose} />
       <Body>
         <Rows
@@ -71,7 +70,6 @@ export function Devices() {
           sort={sort ?? 'name'}
           onSort={(next) => change({ sort: next })}
           onOpen={(device) => void navigate({ to: '/devices/$id', params: { id: device.id } })}
-          rowKey={(device) => device.id}
           empty={
             filtered ? (
               <Empty title="No device matches these filters">
@@ -89,92 +87,44 @@ export function Devices() {
 
 type DeviceSearch = ReturnType<typeof route.useSearch>;
 
-function Filters({
-  search,
-  change,
-  clearable,
-}: {
-  search: DeviceSearch;
-  change: (next: DeviceSearch, replace?: boolean) => void;
-  clearable: boolean;
-}) {
+function DeviceFilters({ search, change }: { search: DeviceSearch; change: Change<DeviceSearch> }) {
   const sites = useSiteChoices();
   const collectors = useQuery(ask('collectors.list', { query: { pageSize: 1000, sort: 'name' } }));
+  const joined = useMemo(
+    () => (collectors.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+    [collectors.data],
+  );
   return (
-    <>
-      <SearchBox
-        label="Search"
-        placeholder="Name, address, serial, MAC, location"
-        main
-        value={search.search ?? ''}
-        onChange={(text) => change({ search: text || undefined }, true)}
-      />
-      <SearchBox
-        label="Address or CIDR"
-        placeholder="10.20.0.0/16"
-        width={160}
-        value={search.Address ?? ''}
-        onChange={(text) => change({ Address: text || undefined }, true)}
-      />
-      <Pick
-        label="Class"
-        many
-        choices={CLASSES}
-        value={listOf(search.class)}
-        onChange={(value) => change({ class: textOf(value) })}
-      />
-      <Pick
-        label="Site"
-        choices={sites}
-        value={listOf(search.site)}
-        onChange={(value) => change({ site: textOf(value) })}
-      />
-      <Pick
-        label="Collector"
-        choices={(collectors.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-        value={listOf(search.collector)}
-        onChange={(value) => change({ collector: textOf(value) })}
-      />
-      <Pick
-        label="Watched"
-        choices={WATCHED}
-        value={listOf(search.monitor)}
-        onChange={(value) => change({ monitor: textOf(value) })}
-      />
-      {clearable && (
-        <Button
-          variant="subtle"
-          onClick={() =>
-            change({
-              search: undefined,
-              Address: undefined,
-              class: undefined,
-              site: undefined,
-              collector: undefined,
-              monitor: undefined,
-            })
-          }
-        >
-          Clear
-        </Button>
-      )}
-    </>
+    <Filters
+      search={search}
+      change={change}
+      filters={[
+        { key: 'search', label: 'Search', placeholder: 'Name, address, serial, MAC, location' },
+        { key: 'Address', label: 'Address or CIDR', placeholder: '10.20.0.0/16', width: 160 },
+        { key: 'class', label: 'Class', choices: CLASSES, many: true },
+        { key: 'site', label: 'Site', choices: sites },
+        { key: 'collector', label: 'Collector', choices: joined },
+        { key: 'monitor', label: 'Watched', choices: WATCHED },
+      ]}
+    />
   );
 }
 
 function NoDevices() {
+  const navigate = useNavigate();
   const operator = useMay('operator');
   return (
     <Empty
       title="No devices yet"
       action={
         operator && (
-          <Button
-            renderRoot={(props) => <Link to="/discovery" search={{ new: '1' }} {...props} />}
-            leftSection={<IconRadar2 size={15} aria-hidden />}
+          <ActButton
+            variant="filled"
+            icon={IconRadar2}
+            onClick={() => void navigate({ to: '/discovery', search: { new: '1' } })}
           >
             Start a scan
-          </Button>
+          </ActButton>
         )
       }
     >

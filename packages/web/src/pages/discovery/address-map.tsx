@@ -50,6 +50,8 @@ export function AddressMap({
     paddingStart: 8,
     paddingEnd: 8,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured anew when rows are of another height
+  useEffect(() => virtual.measure(), [row]);
   if (bands.length === 0)
     return (
       <Empty title="No map">

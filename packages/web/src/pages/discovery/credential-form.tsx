@@ -1,4 +1,4 @@
-import { SegmentedControl, Switch } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import {
   AUTH_PROTOCOLS,
   type Credential,
@@ -6,18 +6,17 @@ import {
   type CredentialRequest,
   PRIV_PROTOCOLS,
 } from '@rollcall/shared/api/credentials';
-import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { call } from '../../api.ts';
+import { useSend } from '../../action.ts';
+import type { FormOf } from '../../components/collection.tsx';
 import {
-  ChecksField,
   ChoiceField,
   FormDialog,
   Pair,
   PasswordField,
   TextField,
+  useFields,
 } from '../../components/form.tsx';
-import { useSiteChoices } from '../../sites.ts';
+import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
 
 type Version = Credential['version'];
 interface Values {
@@ -52,59 +51,45 @@ const secrets = (values: Values) => ({
 });
 
 const bodyOf = (values: Values) => {
-  const { name, allSites, siteIds, version } = values;
-  const common = { name, position: Number(values.position), allSites, siteIds: allSites ? [] : siteIds };
+  const { name, version } = values;
+  const common = { name, position: Number(values.position), ...sitesOf(values) };
   if (version !== 'v3') return { ...common, ...(values.community && { community: values.community }) };
   const { user, authProtocol, privProtocol, contextName } = values;
   return { ...common, user, authProtocol, privProtocol, contextName, ...secrets(values) };
 };
 
 /** A community or a v3 user; of one that exists, secrets are left alone unless they are typed again. */
-export function CredentialForm({
-  credential,
-  onClose,
-}: {
-  credential: Credential | undefined;
-  onClose: () => void;
-}) {
-  const sites = useSiteChoices();
-  const refresh = useRefresh();
-  const [values, setValues] = useState<Values>({
-    name: credential?.name ?? '',
-    version: credential?.version ?? 'v2c',
-    position: String(credential?.position ?? 100),
-    allSites: credential?.allSites ?? true,
-    siteIds: credential?.siteIds ?? [],
+export function CredentialForm({ one, onClose }: FormOf<Credential>) {
+  const send = useSend();
+  const fields = useFields<Values>({
+    name: one?.name ?? '',
+    version: one?.version ?? 'v2c',
+    position: String(one?.position ?? 100),
+    allSites: one?.allSites ?? true,
+    siteIds: one?.siteIds ?? [],
     community: '',
-    user: credential?.user ?? '',
-    authProtocol: credential?.authProtocol ?? 'sha256',
+    user: one?.user ?? '',
+    authProtocol: one?.authProtocol ?? 'sha256',
     authKey: '',
-    privProtocol: credential?.privProtocol ?? 'aes128',
+    privProtocol: one?.privProtocol ?? 'aes128',
     privKey: '',
-    contextName: credential?.contextName ?? '',
+    contextName: one?.contextName ?? '',
   });
-  const set = (change: Partial<Values>) => setValues({ ...values, ...change });
-  const save = async () => {
+  const { values, set, text } = fields;
+  const save = () => {
     const body = bodyOf(values);
-    if (credential)
-      await call('credentials.update', { params: { id: credential.id }, body: body as CredentialChange });
-    else
-      await call('credentials.create', {
-        body: { ...body, version: values.version } as CredentialRequest,
-      });
-    refresh('credentials');
+    if (one) return send('credentials.update', { params: { id: one.id }, body: body as CredentialChange });
+    return send('credentials.create', { body: { ...body, version: values.version } as CredentialRequest });
   };
-  const unchanged = credential ? 'Empty: stays as it is' : undefined;
+  const unchanged = one ? 'Empty: stays as it is' : undefined;
   return (
     <FormDialog
-      title={credential ? `Credential ${credential.name}` : 'New credential'}
-      opened
+      title={one ? `Credential ${one.name}` : 'New credential'}
       onClose={onClose}
       onSubmit={save}
-      submit="Save"
       size={540}
     >
-      {!credential && (
+      {!one && (
         <SegmentedControl
           aria-label="SNMP version"
           data={['v1', 'v2c', 'v3']}
@@ -113,109 +98,69 @@ export function CredentialForm({
         />
       )}
       <Pair>
-        <TextField
-          path="name"
-          label="Name"
-          required
-          value={values.name}
-          onChange={(name) => set({ name })}
-          data-autofocus
-        />
-        <TextField
-          path="position"
-          label="Order"
-          type="number"
-          value={values.position}
-          onChange={(position) => set({ position })}
-        />
+        <TextField label="Name" required data-autofocus {...text('name')} />
+        <TextField label="Order" type="number" {...text('position')} />
       </Pair>
       {values.version === 'v3' ? (
-        <UserFields values={values} set={set} unchanged={unchanged} />
+        <UserFields fields={fields} unchanged={unchanged} />
       ) : (
         <PasswordField
-          path="community"
           label="Community"
           autoComplete="off"
           description={unchanged}
-          required={!credential}
-          value={values.community}
-          onChange={(community) => set({ community })}
+          required={!one}
+          {...text('community')}
         />
       )}
-      <Switch
-        label="Used at all sites"
-        checked={values.allSites}
-        onChange={(event) => set({ allSites: event.currentTarget.checked })}
-      />
-      {!values.allSites && (
-        <ChecksField
-          label="Used at"
-          choices={sites}
-          value={values.siteIds}
-          onChange={(siteIds) => set({ siteIds })}
-        />
-      )}
+      <SiteFields all="Used at all sites" some="Used at" values={values} set={set} />
     </FormDialog>
   );
 }
 
 function UserFields({
-  values,
-  set,
+  fields: { values, set, text },
   unchanged,
 }: {
-  values: Values;
-  set: (change: Partial<Values>) => void;
+  fields: ReturnType<typeof useFields<Values>>;
   unchanged: string | undefined;
 }) {
+  const without = { auth: values.authProtocol === 'none', priv: values.privProtocol === 'none' };
   return (
     <>
       <Pair>
-        <TextField path="user" label="User" required value={values.user} onChange={(user) => set({ user })} />
-        <TextField
-          path="contextName"
-          label="Context"
-          value={values.contextName}
-          onChange={(contextName) => set({ contextName })}
-        />
+        <TextField label="User" required {...text('user')} />
+        <TextField label="Context" {...text('contextName')} />
       </Pair>
       <Pair>
         <ChoiceField
-          path="authProtocol"
           label="Authentication"
           choices={AUTH_PROTOCOLS.map((name) => ({ value: name, label: name }))}
-          value={values.authProtocol}
+          {...text('authProtocol')}
           onChange={(authProtocol) =>
             set({ authProtocol, ...(authProtocol === 'none' && { privProtocol: 'none' }) })
           }
         />
         <PasswordField
-          path="authKey"
           label="Authentication pass phrase"
           autoComplete="off"
           description={unchanged}
-          disabled={values.authProtocol === 'none'}
-          value={values.authKey}
-          onChange={(authKey) => set({ authKey })}
+          disabled={without.auth}
+          {...text('authKey')}
         />
       </Pair>
       <Pair>
         <ChoiceField
-          path="privProtocol"
           label="Privacy"
-          disabled={values.authProtocol === 'none'}
+          disabled={without.auth}
           choices={PRIV_PROTOCOLS.map((name) => ({ value: name, label: PRIVACY[name] ?? name }))}
-          value={values.privProtocol}
-          onChange={(privProtocol) => set({ privProtocol })}
+          {...text('privProtocol')}
         />
         <PasswordField
-          path="privKey"
           label="Privacy pass phrase"
           autoComplete="off"
           description={unchanged}
-          disabled={values.privProtocol === 'none'}
-          value={values.privKey}
-          onChange={(privKey) => set({ privKey })}
+          disabled={without.priv}
+          {...text('privKey')}
         />
       </Pair>
     </>

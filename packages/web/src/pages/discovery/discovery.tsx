@@ -1,12 +1,12 @@
-import { Button } from '@mantine/core';
 import { IconRadar2 } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
-import { type ComponentType, useCallback } from 'react';
+import type { ComponentType } from 'react';
+import { useAddress } from '../../address.ts';
+import { ActButton } from '../../components/act.tsx';
 import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { useMay } from '../../session.tsx';
 import { Credentials } from './credentials.tsx';
-import { type DiscoverySearch, type PartProps, route } from './part.ts';
+import { type PartProps, route } from './part.ts';
 import { Profiles } from './profiles.tsx';
 import { Scans } from './scans.tsx';
 import { Schedules } from './schedules.tsx';
@@ -26,15 +26,9 @@ const PARTS: Record<string, ComponentType<PartProps>> = {
 };
 
 export function Discovery() {
-  const search = route.useSearch();
-  const navigate = useNavigate({ from: '/discovery' });
+  const [search, change] = useAddress(route);
   const operator = useMay('operator');
   const { tab = 'scans' } = search;
-  const change = useCallback(
-    (next: DiscoverySearch, replace = false) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace }),
-    [navigate],
-  );
   const Part = PARTS[tab] ?? Scans;
   return (
     <Page
@@ -43,12 +37,13 @@ export function Discovery() {
       fill
       actions={
         operator && (
-          <Button
-            leftSection={<IconRadar2 size={14} aria-hidden />}
-            onClick={() => change({ tab: undefined, new: '1' })}
+          <ActButton
+            variant="filled"
+            icon={IconRadar2}
+            onClick={() => change({ tab: undefined, edit: undefined, new: '1' })}
           >
             Start a scan
-          </Button>
+          </ActButton>
         )
       }
     >

@@ -14,8 +14,8 @@ const COLUMNS: readonly Column<ScanJob>[] = [
     title: 'Addresses',
     width: 'minmax(140px, 1fr)',
     narrow: true,
+    mono: true,
     value: (job) => job.cidr,
-    cell: (job) => <span className="mono">{job.cidr}</span>,
   },
   {
     id: 'status',
@@ -68,7 +68,6 @@ export function Jobs({ scan }: { scan: ScanDetail }) {
           label="Jobs"
           items={scan.jobs}
           columns={COLUMNS}
-          rowKey={(job) => job.id}
           empty={<Empty title="The scan has no jobs yet" />}
         />
       </Panel>

@@ -1,4 +1,3 @@
-import { Switch } from '@mantine/core';
 import type { Profile } from '@rollcall/shared/api/profiles';
 import {
   BUILT_IN_PROFILES,
@@ -7,8 +6,8 @@ import {
   type ProfileSettings,
 } from '@rollcall/shared/profile';
 import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { call } from '../../api.ts';
+import { useSend } from '../../action.ts';
+import type { FormOf } from '../../components/collection.tsx';
 import {
   ChecksField,
   ChoiceField,
@@ -16,8 +15,11 @@ import {
   Group,
   LinesField,
   Pair,
+  SwitchField,
   TextField,
+  useFields,
 } from '../../components/form.tsx';
+import { wordsOf } from '../../search.ts';
 
 const STANDARD: ProfileSettings = BUILT_IN_PROFILES.standard;
 type Snmp = NonNullable<ProfileSettings['snmp']>;
@@ -34,129 +36,111 @@ const GROUPS: Record<FactGroup, string> = {
   vrfs: 'VRFs',
 };
 
-/** Numbers are kept as they were typed: the server says what is wrong with one. */
+const ICMP_NUMBERS = [
+  ['tries', 'Tries'],
+  ['timeoutMs', 'Time-out, ms'],
+] as const;
+const SNMP_NUMBERS = [
+  ['tries', 'Tries'],
+  ['timeoutMs', 'Time-out, ms'],
+  ['perDevice', 'Requests in flight to one device'],
+  ['deviceBudgetMs', 'Longest time for one device, ms'],
+  ['rows', 'Most rows of one table'],
+  ['attempts', 'Failed sign-ins per host and day'],
+] as const;
+
+/** What is no number is sent all the same: the server says what is wrong with it. */
 const number = (text: string): number => (text.trim() === '' ? Number.NaN : Number(text));
 const rate = (text: string): number | 'max' => (text.trim() === 'max' ? 'max' : number(text));
 
-/** All settings of a profile. */
-export function ProfileForm({
-  profile,
-  copy,
-  onClose,
-}: {
-  profile: Profile | undefined;
-  copy: boolean;
-  onClose: () => void;
-}) {
-  const before = profile?.settings ?? STANDARD;
-  const [name, setName] = useState(profile ? (copy ? `${profile.name} copy` : profile.name) : '');
+/** All settings of a profile; a new one begins `like` another. */
+export function ProfileForm({ one, like, onClose }: FormOf<Profile> & { like: Profile | undefined }) {
+  const before = (one ?? like)?.settings ?? STANDARD;
   const [icmp, setIcmp] = useState<Icmp | null>(before.icmp);
   const [snmp, setSnmp] = useState<Snmp | null>(before.snmp);
-  const [packets, setPackets] = useState(String(before.rate));
-  const [perNet, setPerNet] = useState(String(before.ratePerNet));
-  const [dns, setDns] = useState(before.dns);
-  const [follow, setFollow] = useState(before.follow);
-  const [exclude, setExclude] = useState(before.exclude.join('\n'));
-  const refresh = useRefresh();
-  const save = async () => {
+  const { values, text, flag } = useFields({
+    name: one?.name ?? (like ? `${like.name} copy` : ''),
+    rate: String(before.rate),
+    ratePerNet: String(before.ratePerNet),
+    follow: String(before.follow),
+    exclude: before.exclude.join('\n'),
+    dns: before.dns,
+  });
+  const send = useSend();
+  const save = () => {
+    const { name, dns } = values;
     const settings = {
       icmp,
       snmp,
-      rate: rate(packets),
-      ratePerNet: rate(perNet),
+      rate: rate(values.rate),
+      ratePerNet: rate(values.ratePerNet),
       dns,
-      follow,
-      exclude: exclude.split(/[\s,]+/).filter(Boolean),
+      follow: number(values.follow),
+      exclude: wordsOf(values.exclude),
     };
-    if (profile && !copy)
-      await call('profiles.update', { params: { id: profile.id }, body: { name, settings } });
-    else await call('profiles.create', { body: { name, settings } });
-    refresh('profiles');
+    return one
+      ? send('profiles.update', { params: { id: one.id }, body: { name, settings } })
+      : send('profiles.create', { body: { name, settings } });
   };
   return (
     <FormDialog
-      title={profile && !copy ? `Profile ${profile.name}` : 'New profile'}
-      opened
+      title={one ? `Profile ${one.name}` : 'New profile'}
       onClose={onClose}
       onSubmit={save}
-      submit="Save"
       size={600}
     >
-      <TextField path="name" label="Name" required value={name} onChange={setName} data-autofocus />
+      <TextField label="Name" required data-autofocus {...text('name')} />
       <Group label="ICMP">
-        <Switch
+        <SwitchField
           label="Ping the addresses"
           checked={icmp !== null}
-          onChange={(event) => setIcmp(event.currentTarget.checked ? (before.icmp ?? STANDARD.icmp) : null)}
+          onChange={(on) => setIcmp(on ? (before.icmp ?? STANDARD.icmp) : null)}
         />
         {icmp && (
           <Pair>
-            <NumberField
-              path="settings.icmp.tries"
-              label="Tries"
-              value={icmp.tries}
-              onChange={(tries) => setIcmp({ ...icmp, tries })}
-            />
-            <NumberField
-              path="settings.icmp.timeoutMs"
-              label="Time-out, ms"
-              value={icmp.timeoutMs}
-              onChange={(timeoutMs) => setIcmp({ ...icmp, timeoutMs })}
-            />
+            <NumberFields path="settings.icmp" numbers={ICMP_NUMBERS} values={icmp} onChange={setIcmp} />
           </Pair>
         )}
       </Group>
       <Group label="SNMP">
-        <Switch
+        <SwitchField
           label="Read devices by SNMP"
           checked={snmp !== null}
-          onChange={(event) => setSnmp(event.currentTarget.checked ? (before.snmp ?? STANDARD.snmp) : null)}
+          onChange={(on) => setSnmp(on ? (before.snmp ?? STANDARD.snmp) : null)}
         />
         {snmp && <SnmpFields snmp={snmp} onChange={setSnmp} />}
       </Group>
       <Group label="Pace">
         <Pair>
           <TextField
-            path="settings.rate"
             label="Packets per second"
             description="Of the whole scan"
-            value={packets}
-            onChange={setPackets}
+            {...text('rate', 'settings.rate')}
           />
           <TextField
-            path="settings.ratePerNet"
             label="Into one /24"
             description="Packets per second"
-            value={perNet}
-            onChange={setPerNet}
+            {...text('ratePerNet', 'settings.ratePerNet')}
           />
         </Pair>
       </Group>
-      <NumberField
-        path="settings.follow"
+      <TextField
         label="Follow neighbours"
         description="Rounds in which what LLDP and CDP name is scanned too, inside the site's networks"
-        value={follow}
-        onChange={setFollow}
+        type="number"
+        {...text('follow', 'settings.follow')}
       />
       <LinesField
-        path="settings.exclude"
         label="Never probe"
         description="Addresses and CIDRs, in addition to those of the site"
-        value={exclude}
-        onChange={setExclude}
+        {...text('exclude', 'settings.exclude')}
       />
-      <Switch
-        label="Look up names of alive addresses in DNS"
-        checked={dns}
-        onChange={(event) => setDns(event.currentTarget.checked)}
-      />
+      <SwitchField label="Look up names of alive addresses in DNS" {...flag('dns')} />
     </FormDialog>
   );
 }
 
 function SnmpFields({ snmp, onChange }: { snmp: Snmp; onChange: (snmp: Snmp) => void }) {
-  const set = (change: Partial<Snmp>) => onChange({ ...snmp, ...change });
   return (
     <>
       <Pair>
@@ -168,7 +152,7 @@ function SnmpFields({ snmp, onChange }: { snmp: Snmp; onChange: (snmp: Snmp) => 
             { value: 'alive', label: 'only those alive' },
           ]}
           value={snmp.ask}
-          onChange={(value) => set({ ask: value === 'alive' ? 'alive' : 'all' })}
+          onChange={(value) => onChange({ ...snmp, ask: value === 'alive' ? 'alive' : 'all' })}
         />
         <TextField
           path="settings.snmp.port"
@@ -176,76 +160,41 @@ function SnmpFields({ snmp, onChange }: { snmp: Snmp; onChange: (snmp: Snmp) => 
           type="number"
           placeholder="of the site, else 161"
           value={snmp.port === null ? '' : String(snmp.port)}
-          onChange={(port) => set({ port: port === '' ? null : Number(port) })}
+          onChange={(port) => onChange({ ...snmp, port: port === '' ? null : Number(port) })}
         />
-        <NumberField
-          path="settings.snmp.tries"
-          label="Tries"
-          value={snmp.tries}
-          onChange={(tries) => set({ tries })}
-        />
-        <NumberField
-          path="settings.snmp.timeoutMs"
-          label="Time-out, ms"
-          value={snmp.timeoutMs}
-          onChange={(timeoutMs) => set({ timeoutMs })}
-        />
-        <NumberField
-          path="settings.snmp.perDevice"
-          label="Requests in flight to one device"
-          value={snmp.perDevice}
-          onChange={(perDevice) => set({ perDevice })}
-        />
-        <NumberField
-          path="settings.snmp.deviceBudgetMs"
-          label="Longest time for one device, ms"
-          value={snmp.deviceBudgetMs}
-          onChange={(deviceBudgetMs) => set({ deviceBudgetMs })}
-        />
-        <NumberField
-          path="settings.snmp.rows"
-          label="Most rows of one table"
-          value={snmp.rows}
-          onChange={(rows) => set({ rows })}
-        />
-        <NumberField
-          path="settings.snmp.attempts"
-          label="Failed sign-ins per host and day"
-          value={snmp.attempts}
-          onChange={(attempts) => set({ attempts })}
-        />
+        <NumberFields path="settings.snmp" numbers={SNMP_NUMBERS} values={snmp} onChange={onChange} />
       </Pair>
       <ChecksField
         label="What is read, besides the system group"
         choices={FACT_GROUPS.map((group) => ({ value: group, label: GROUPS[group] }))}
         value={snmp.groups}
-        onChange={(groups) => set({ groups: FACT_GROUPS.filter((group) => groups.includes(group)) })}
+        onChange={(groups) =>
+          onChange({ ...snmp, groups: FACT_GROUPS.filter((group) => groups.includes(group)) })
+        }
       />
     </>
   );
 }
 
-function NumberField({
+function NumberFields<Name extends string, Values extends Record<Name, number>>({
   path,
-  label,
-  description,
-  value,
+  numbers,
+  values,
   onChange,
 }: {
   path: string;
-  label: string;
-  description?: string;
-  value: number;
-  onChange: (value: number) => void;
+  numbers: readonly (readonly [name: Name, label: string])[];
+  values: Values;
+  onChange: (values: Values) => void;
 }) {
-  return (
+  return numbers.map(([name, label]) => (
     <TextField
-      path={path}
+      key={name}
+      path={`${path}.${name}`}
       label={label}
-      {...(description === undefined ? {} : { description })}
       type="number"
-      value={Number.isNaN(value) ? '' : String(value)}
-      onChange={(text) => onChange(number(text))}
+      value={Number.isNaN(values[name]) ? '' : String(values[name])}
+      onChange={(text) => onChange({ ...values, [name]: number(text) })}
     />
-  );
+  ));
 }

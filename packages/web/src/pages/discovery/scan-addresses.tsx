@@ -59,8 +59,8 @@ function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
       title: 'Address',
       width: 'minmax(130px, 0.5fr)',
       narrow: true,
+      mono: true,
       value: (one) => one.address,
-      cell: (one) => <span className="mono">{one.address}</span>,
     },
     {
       id: 'outcome',

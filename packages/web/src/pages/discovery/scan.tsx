@@ -1,15 +1,15 @@
-import { Button } from '@mantine/core';
 import type { ScanDetail } from '@rollcall/shared/api/scans';
 import { IconBan, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { ask, call } from '../../api.ts';
+import { useSend } from '../../action.ts';
+import { useAddress } from '../../address.ts';
+import { ask } from '../../api.ts';
+import { ActButton } from '../../components/act.tsx';
 import { Progress } from '../../components/bar.tsx';
 import { Confirm } from '../../components/form.tsx';
-import { Body, Page } from '../../components/page.tsx';
-import { ProblemView } from '../../components/problem.tsx';
+import { Body, LoadedPage, Page } from '../../components/page.tsx';
 import { ScanStatus } from '../../components/status.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { duration, Time, useNow } from '../../components/time.tsx';
@@ -28,27 +28,23 @@ const UP = { to: '/discovery', label: 'Discovery' };
 export function ScanPage() {
   const { id } = route.useParams();
   const scan = useQuery(ask('scans.get', { params: { scanId: id } }));
-  if (scan.data) return <ScanView scan={scan.data.data} at={scan.dataUpdatedAt} />;
-  if (!scan.error) return <Page title="Scan">{null}</Page>;
   return (
-    <Page title="Scan" up={UP}>
-      <ProblemView error={scan.error} retry={() => void scan.refetch()} />
-    </Page>
+    <LoadedPage title="Scan" up={UP} query={scan}>
+      {({ data }) => <ScanView scan={data} at={scan.dataUpdatedAt} />}
+    </LoadedPage>
   );
 }
 
 const isOver = (scan: ScanDetail): boolean => !['queued', 'running'].includes(scan.status);
 
 function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
-  const { tab = 'map', outcome, address } = route.useSearch();
-  const navigate = useNavigate({ from: '/discovery/scans/$id' });
+  const [{ tab = 'map', outcome, address }, change] = useAddress(route);
   const tabs = [
     { id: 'map', label: 'Map' },
     { id: 'addresses', label: 'Addresses', count: scan.addressesTotal },
     { id: 'jobs', label: 'Jobs', count: scan.jobs.length },
   ];
-  const show = (next: Shown, replace = false) =>
-    void navigate({ search: (old) => ({ ...old, tab: 'addresses', ...next }), replace });
+  const show = (next: Shown, replace = false) => change({ tab: 'addresses', ...next }, replace);
   return (
     <Page
       title={`Scan of ${scan.targets}`}
@@ -136,46 +132,32 @@ function Figures({ scan }: { scan: ScanDetail }) {
 
 function Actions({ scan }: { scan: ScanDetail }) {
   const operator = useMay('operator');
-  const refresh = useRefresh();
+  const navigate = useNavigate();
+  const send = useSend('summary');
   const [asking, setAsking] = useState(false);
   if (!operator) return null;
+  const again = { new: '1', targets: scan.targets, site: scan.siteId, profile: scan.profile };
   return (
     <>
       {isOver(scan) ? (
-        <Button
-          variant="default"
-          leftSection={<IconRefresh size={14} aria-hidden />}
-          renderRoot={(props) => (
-            <Link
-              to="/discovery"
-              search={{ new: '1', targets: scan.targets, site: scan.siteId, profile: scan.profile }}
-              {...props}
-            />
-          )}
-        >
+        <ActButton icon={IconRefresh} onClick={() => void navigate({ to: '/discovery', search: again })}>
           Scan again
-        </Button>
+        </ActButton>
       ) : (
-        <Button
-          variant="default"
-          leftSection={<IconBan size={14} aria-hidden />}
-          onClick={() => setAsking(true)}
-        >
+        <ActButton icon={IconBan} onClick={() => setAsking(true)}>
           Cancel the scan
-        </Button>
+        </ActButton>
       )}
-      <Confirm
-        title="Cancel the scan?"
-        opened={asking}
-        onClose={() => setAsking(false)}
-        confirm="Cancel the scan"
-        onConfirm={async () => {
-          await call('scans.cancel', { params: { scanId: scan.id } });
-          refresh('scans', 'summary');
-        }}
-      >
-        Its collectors stop within two seconds. What was found stays.
-      </Confirm>
+      {asking && (
+        <Confirm
+          title="Cancel the scan?"
+          confirm="Cancel the scan"
+          onClose={() => setAsking(false)}
+          onConfirm={() => send('scans.cancel', { params: { scanId: scan.id } })}
+        >
+          Its collectors stop within two seconds. What was found stays.
+        </Confirm>
+      )}
     </>
   );
 }

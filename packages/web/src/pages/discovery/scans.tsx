@@ -1,21 +1,18 @@
 import type { Scan } from '@rollcall/shared/api/scans';
 import { SCAN_STATUSES } from '@rollcall/shared/model';
-import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { ask } from '../../api.ts';
 import { Progress } from '../../components/bar.tsx';
+import { timeColumn } from '../../components/column.tsx';
+import { Filters } from '../../components/filters.tsx';
 import { Body } from '../../components/page.tsx';
-import { Pick } from '../../components/pick.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { usePages } from '../../components/source.ts';
 import { ScanStatus } from '../../components/status.tsx';
-import { duration, Time, useNow } from '../../components/time.tsx';
+import { duration, useNow } from '../../components/time.tsx';
 import { count } from '../../format.ts';
-import { listOf, textOf } from '../../search.ts';
 import { useSiteChoices } from '../../sites.ts';
-import classes from './discovery.module.css';
-import type { PartProps } from './part.ts';
+import { type PartProps, useProfileChoices } from './part.ts';
 
 function Took({ scan }: { scan: Scan }) {
   const now = useNow();
@@ -85,14 +82,13 @@ const COLUMNS: readonly Column<Scan>[] = [
     value: (scan) => scan.finishedAt,
     cell: (scan) => <Took scan={scan} />,
   },
-  {
+  timeColumn({
     id: 'created',
     title: 'Started',
     width: '84px',
     sort: 'createdAt',
-    value: (scan) => scan.createdAt,
-    cell: (scan) => <Time at={scan.createdAt} />,
-  },
+    at: (scan) => scan.createdAt,
+  }),
 ];
 const STATUSES = SCAN_STATUSES.map((name) => ({
   value: name,
@@ -103,33 +99,21 @@ const STATUSES = SCAN_STATUSES.map((name) => ({
 export function Scans({ search, change }: PartProps) {
   const navigate = useNavigate();
   const sites = useSiteChoices();
-  const profiles = useQuery(ask('profiles.list', { query: { pageSize: 1000 } }));
-  const { status, profile, site, sort } = search;
-  const source = usePages('scans.list', { status, profile: search.new ? undefined : profile, site, sort });
-  const names = (profiles.data?.data ?? []).map(({ name }) => ({ value: name, label: name }));
+  const profiles = useProfileChoices();
+  // While a scan is planned, the profile in the address is the plan's.
+  const { status, site, sort, profile } = search.new ? { ...search, profile: undefined } : search;
+  const source = usePages('scans.list', { status, profile, site, sort });
   return (
     <>
-      <search className={classes.filters} aria-label="Filters">
-        <Pick
-          label="Status"
-          many
-          choices={STATUSES}
-          value={listOf(status)}
-          onChange={(value) => change({ status: textOf(value) })}
-        />
-        <Pick
-          label="Profile"
-          choices={names}
-          value={profile && !search.new ? [profile] : []}
-          onChange={([value]) => change({ profile: value })}
-        />
-        <Pick
-          label="Site"
-          choices={sites}
-          value={listOf(site)}
-          onChange={(value) => change({ site: textOf(value) })}
-        />
-      </search>
+      <Filters
+        search={{ ...search, profile }}
+        change={change}
+        filters={[
+          { key: 'status', label: 'Status', choices: STATUSES, many: true },
+          { key: 'profile', label: 'Profile', choices: profiles },
+          { key: 'site', label: 'Site', choices: sites },
+        ]}
+      />
       <Body>
         <Rows
           label="Scans"
@@ -138,7 +122,6 @@ export function Scans({ search, change }: PartProps) {
           sort={sort ?? '-createdAt'}
           onSort={(next) => change({ sort: next })}
           onOpen={(scan) => void navigate({ to: '/discovery/scans/$id', params: { id: scan.id } })}
-          rowKey={(scan) => scan.id}
           empty={<Empty title="No scan fits">A scan asks every address of its targets who is there.</Empty>}
         />
       </Body>

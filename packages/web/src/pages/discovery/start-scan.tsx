@@ -4,18 +4,17 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { ApiError, ask, call, keyOf } from '../../api.ts';
+import { useSend } from '../../action.ts';
+import { ApiError, call, keyOf } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
-import { ChoiceField, FormDialog, LinesField, Pair } from '../../components/form.tsx';
+import { ChoiceField, FormDialog, LinesField, Pair, useFields } from '../../components/form.tsx';
 import { ScanStatus } from '../../components/status.tsx';
 import { duration } from '../../components/time.tsx';
 import { count, many } from '../../format.ts';
-import { useSiteChoices } from '../../sites.ts';
 import classes from './discovery.module.css';
+import { BY_TARGETS, useProfileChoices, useTargetSites } from './part.ts';
 
 const SETTLE_MS = 350;
-const BY_TARGETS = 'any';
 
 /** What to scan, and what that would mean, before it is started. */
 export function StartScan({
@@ -29,15 +28,18 @@ export function StartScan({
   profile: string | undefined;
   onClose: () => void;
 }) {
-  const [targets, setTargets] = useState(given);
-  const [site, setSite] = useState(givenSite ?? BY_TARGETS);
-  const [profile, setProfile] = useState(givenProfile ?? 'standard');
+  const { values, text } = useFields({
+    targets: given,
+    site: givenSite ?? BY_TARGETS,
+    profile: givenProfile ?? 'standard',
+  });
+  const { targets, site, profile } = values;
   /** Sent with the start: a click that is tried again starts nothing twice. */
   const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join('-'));
   const navigate = useNavigate();
-  const refresh = useRefresh();
-  const sites = useSiteChoices();
-  const profiles = useQuery(ask('profiles.list', { query: { pageSize: 1000 } }));
+  const send = useSend('summary');
+  const sites = useTargetSites();
+  const profiles = useProfileChoices();
   const body = { targets: targets.trim(), profile, ...(site !== BY_TARGETS && { site }) };
   const [settled] = useDebouncedValue(body, SETTLE_MS);
   const plan = useQuery({
@@ -52,44 +54,28 @@ export function StartScan({
   return (
     <FormDialog
       title="Start a scan"
-      opened
       onClose={onClose}
       size={620}
       submit={ready && plan.data ? `Scan ${many(plan.data.data.addresses, 'address', 'addresses')}` : 'Scan'}
       ready={ready}
       onSubmit={async () => {
-        const { scanId } = await call('scans.create', { body }, { idempotencyKey: key });
-        refresh('scans', 'summary');
+        const { scanId } = await send('scans.create', { body }, { idempotencyKey: key });
         // After the dialog has taken itself out of the address.
         setTimeout(() => void navigate({ to: '/discovery/scans/$id', params: { id: scanId } }));
       }}
     >
       <LinesField
-        path="targets"
         label="Targets"
         description="CIDRs, addresses or first-last ranges, IPv4 or IPv6; ! in front leaves out"
         placeholder={'10.20.0.0/24\n!10.20.0.13'}
         minRows={3}
-        value={targets}
-        onChange={setTargets}
         data-autofocus
         classNames={{ input: classes.mono ?? '' }}
+        {...text('targets')}
       />
       <Pair>
-        <ChoiceField
-          path="profile"
-          label="Profile"
-          choices={(profiles.data?.data ?? []).map(({ name }) => ({ value: name, label: name }))}
-          value={profile}
-          onChange={setProfile}
-        />
-        <ChoiceField
-          path="site"
-          label="Site"
-          choices={[{ value: BY_TARGETS, label: 'the one whose networks contain them' }, ...sites]}
-          value={site}
-          onChange={setSite}
-        />
+        <ChoiceField label="Profile" choices={profiles} {...text('profile')} />
+        <ChoiceField label="Site" choices={sites} {...text('site')} />
       </Pair>
       <section className={classes.plan} aria-label="Plan" aria-live="polite">
         {settled.targets === '' ? (

@@ -1,11 +1,10 @@
 import type { Event } from '@rollcall/shared/api/incidents';
+import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Severity } from '../../components/mark.tsx';
 import type { Column } from '../../components/rows.tsx';
 import { EventStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
 
-const iso = (at: number): string => new Date(at * 1000).toISOString();
 export const STATUSES = ['open', 'acknowledged', 'closed'] as const;
 
 export const EVENT_COLUMNS: readonly Column<Event>[] = [
@@ -50,21 +49,19 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
     value: (event) => event.count,
     cell: (event) => (event.count > 1 ? event.count.toLocaleString('en') : ''),
   },
-  {
+  timeColumn({
     id: 'first',
     title: 'Since',
     width: '84px',
     sort: 'firstSeen',
-    value: (event) => iso(event.firstSeen),
-    cell: (event) => <Time at={event.firstSeen} />,
-  },
-  {
+    at: (event) => event.firstSeen,
+  }),
+  timeColumn({
     id: 'last',
     title: 'Last',
     width: '84px',
     sort: 'timestamp',
     narrow: true,
-    value: (event) => iso(event.timestamp),
-    cell: (event) => <Time at={event.timestamp} />,
-  },
+    at: (event) => event.timestamp,
+  }),
 ];

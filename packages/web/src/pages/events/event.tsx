@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import type { Event } from '@rollcall/shared/api/incidents';
 import { IconBriefcase, IconCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -7,12 +6,12 @@ import { useState } from 'react';
 import { useAction } from '../../action.ts';
 import { ask } from '../../api.ts';
 import { Acknowledge, UNTIL } from '../../components/acknowledge.tsx';
+import { ActButton } from '../../components/act.tsx';
 import { Changed, valueText } from '../../components/changed.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
 import { Severity } from '../../components/mark.tsx';
-import { ProblemView } from '../../components/problem.tsx';
-import { Side } from '../../components/side.tsx';
+import { LoadedSide, Side } from '../../components/side.tsx';
 import { EventStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import { useMay } from '../../session.tsx';
@@ -22,18 +21,14 @@ import { NewCase } from '../cases/new-case.tsx';
 /** One event beside the list: what, since when, what changed, and what can be done about it. */
 export function EventSide({ id, onClose }: { id: string; onClose: () => void }) {
   const event = useQuery(ask('events.get', { params: { id } }));
-  if (event.error && !event.data)
-    return (
-      <Side title="Event" onClose={onClose}>
-        <ProblemView error={event.error} retry={() => void event.refetch()} />
-      </Side>
-    );
-  if (!event.data) return null;
-  const { data } = event.data;
   return (
-    <Side title={data.message} onClose={onClose} actions={<EventActions event={data} />}>
-      <EventFacts event={data} />
-    </Side>
+    <LoadedSide title="Event" query={event} onClose={onClose}>
+      {({ data }) => (
+        <Side title={data.message} onClose={onClose} actions={<EventActions event={data} />}>
+          <EventFacts event={data} />
+        </Side>
+      )}
+    </LoadedSide>
   );
 }
 
@@ -131,24 +126,15 @@ export function EventActions({ event }: { event: Event }) {
   return (
     <>
       {event.status === 0 && <Acknowledge event={event} />}
-      <Button
-        variant="default"
-        leftSection={<IconCheck size={14} aria-hidden />}
-        loading={close.pending}
-        onClick={() => void close.run({ params })}
-      >
+      <ActButton icon={IconCheck} loading={close.pending} onClick={() => void close.run({ params })}>
         Close
-      </Button>
+      </ActButton>
       {!event.caseId && (
-        <Button
-          variant="default"
-          leftSection={<IconBriefcase size={14} aria-hidden />}
-          onClick={() => setNaming(true)}
-        >
+        <ActButton icon={IconBriefcase} onClick={() => setNaming(true)}>
           Make a case
-        </Button>
+        </ActButton>
       )}
-      <NewCase opened={naming} onClose={() => setNaming(false)} event={event} />
+      {naming && <NewCase onClose={() => setNaming(false)} event={event} />}
     </>
   );
 }

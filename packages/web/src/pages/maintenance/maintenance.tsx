@@ -1,48 +1,34 @@
-import { Button, Menu, Switch } from '@mantine/core';
 import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
-import {
-  IconBan,
-  IconCalendarTime,
-  IconCircleCheck,
-  IconPencil,
-  IconPlus,
-  IconTool,
-  IconTrash,
-} from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { useAction, useRefresh } from '../../action.ts';
-import { askForEdit, call } from '../../api.ts';
-import { Confirm } from '../../components/form.tsx';
+import { IconBan, IconCalendarTime, IconCircleCheck, IconTool } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useRefresh } from '../../action.ts';
+import { useAddress } from '../../address.ts';
+import { Collection, NewButton } from '../../components/collection.tsx';
+import { enabledColumn } from '../../components/column.tsx';
+import { Filters } from '../../components/filters.tsx';
 import { Mark } from '../../components/mark.tsx';
-import { Body, Page } from '../../components/page.tsx';
-import { Pick } from '../../components/pick.tsx';
-import { Empty, ProblemView } from '../../components/problem.tsx';
-import { RowMenu } from '../../components/row-menu.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
+import { Page } from '../../components/page.tsx';
+import { Empty } from '../../components/problem.tsx';
+import type { Column } from '../../components/rows.tsx';
 import { type Source, usePages } from '../../components/source.ts';
 import { Time, useNow } from '../../components/time.tsx';
-import { listOf, textOf } from '../../search.ts';
 import { useMay } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
 import { WindowForm } from './window-form.tsx';
 import { scopeInWords, standing, turnsAt, whenInWords } from './windows.ts';
 
 const route = getRouteApi('/maintenance');
-const NEW = 'new';
+const TOUCHES = ['events', 'cases', 'summary'];
 
 /** Planned work: when it is on, what it covers opens no case. */
 export function Maintenance() {
-  const { site, sort, edit, device } = route.useSearch();
-  const navigate = useNavigate({ from: '/maintenance' });
+  const [search, change] = useAddress(route);
   const operator = useMay('operator');
   const sites = useSiteChoices();
+  const { site, sort, device } = search;
   const source = usePages('maintenance.list', { site, sort });
   useTurns(source);
-  const [doomed, setDoomed] = useState<MaintenanceWindow>();
-  const change = (next: ReturnType<typeof route.useSearch>, replace = false) =>
-    void navigate({ search: (old) => ({ ...old, ...next }), replace });
   const columns: Column<MaintenanceWindow>[] = [
     {
       id: 'name',
@@ -80,79 +66,35 @@ export function Maintenance() {
     },
     { id: 'site', title: 'Site', width: 'minmax(90px, 0.6fr)', value: (one) => one.site },
     { id: 'by', title: 'Planned by', width: '90px', value: (one) => one.createdBy },
-    {
-      id: 'enabled',
-      title: 'On',
-      width: '44px',
-      narrow: true,
-      value: (one) => (one.enabled ? 'on' : 'off'),
-      cell: (one) => (operator ? <Toggle window={one} /> : one.enabled ? 'on' : 'off'),
-    },
-    {
-      id: 'menu',
-      title: 'Actions',
-      untitled: true,
-      width: '28px',
-      narrow: true,
-      value: () => '',
-      cell: (one) =>
-        operator && (
-          <RowMenu label={`What to do with ${one.name}`}>
-            <Menu.Item leftSection={<IconPencil size={15} />} onClick={() => change({ edit: one.id })}>
-              Change
-            </Menu.Item>
-            <Menu.Item
-              color="var(--bad)"
-              leftSection={<IconTrash size={15} />}
-              onClick={() => setDoomed(one)}
-            >
-              Delete
-            </Menu.Item>
-          </RowMenu>
-        ),
-    },
+    enabledColumn('maintenance.update', operator, ...TOUCHES),
   ];
-  const close = () => change({ edit: undefined, device: undefined }, true);
-  const plan = operator && (
-    <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => change({ edit: NEW })}>
-      Plan maintenance
-    </Button>
-  );
+  const plan = operator && <NewButton change={change}>Plan maintenance</NewButton>;
   return (
-    <Page
-      title="Maintenance"
-      count={source.total}
-      fill
-      actions={plan}
-      filters={
-        <Pick
-          label="Site"
-          choices={sites}
-          value={listOf(site)}
-          onChange={(value) => change({ site: textOf(value) })}
-        />
-      }
-    >
-      <Body>
-        <Rows
-          label="Maintenance windows"
-          source={source}
-          columns={columns}
-          sort={sort ?? 'name'}
-          onSort={(next) => change({ sort: next })}
-          {...(operator && { onOpen: (one: MaintenanceWindow) => change({ edit: one.id }) })}
-          rowKey={(one) => one.id}
-          empty={
-            <Empty title="No maintenance planned" action={plan}>
-              While maintenance runs, events are kept as ever, and none of what it covers opens a case. What
-              is still wrong at its end does so then.
-            </Empty>
-          }
-        />
-      </Body>
-      {operator && edit === NEW && <WindowForm site={site} device={device} onClose={close} />}
-      {operator && edit && edit !== NEW && <EditWindow id={edit} onClose={close} />}
-      {doomed && <DeleteWindow window={doomed} onClose={() => setDoomed(undefined)} />}
+    <Page title="Maintenance" count={source.total} fill actions={plan}>
+      <Filters search={search} change={change} filters={[{ key: 'site', label: 'Site', choices: sites }]} />
+      <Collection
+        kind="maintenance"
+        label="Maintenance windows"
+        source={source}
+        columns={columns}
+        order="name"
+        search={search}
+        change={(next, replace) => change({ device: undefined, ...next }, replace)}
+        may={operator}
+        form={(props) => <WindowForm {...props} site={site} device={device} />}
+        lost={(one) =>
+          standing(one, Date.now() / 1000).state === 'running'
+            ? 'It is running: it ends now, and what is wrong in what it covers opens cases.'
+            : 'It does not begin again.'
+        }
+        touches={TOUCHES}
+        empty={
+          <Empty title="No maintenance planned" action={plan}>
+            While maintenance runs, events are kept as ever, and none of what it covers opens a case. What is
+            still wrong at its end does so then.
+          </Empty>
+        }
+      />
     </Page>
   );
 }
@@ -175,70 +117,24 @@ function useTurns(source: Source<MaintenanceWindow>): void {
 
 function State({ window }: { window: MaintenanceWindow }) {
   const stands = standing(window, useNow() / 1000);
-  if (stands.state === 'running')
-    return (
-      <Mark tone="busy" icon={IconTool}>
-        running, ends <Time at={stands.until} />
-      </Mark>
-    );
-  if (stands.state === 'planned')
-    return (
-      <Mark tone="idle" icon={IconCalendarTime}>
-        begins <Time at={stands.from} />
-      </Mark>
-    );
-  return stands.state === 'off' ? (
-    <Mark tone="idle" icon={IconBan}>
-      switched off
-    </Mark>
-  ) : (
-    <Mark tone="idle" icon={IconCircleCheck}>
-      over
-    </Mark>
-  );
-}
-
-function Toggle({ window }: { window: MaintenanceWindow }) {
-  const update = useAction('maintenance.update', {
-    failed: 'Not changed',
-    touches: ['events', 'cases', 'summary'],
-  });
-  return (
-    <Switch
-      aria-label={`${window.name} is on`}
-      checked={window.enabled}
-      disabled={update.pending}
-      onChange={(event) =>
-        void update.run({ params: { id: window.id }, body: { enabled: event.currentTarget.checked } })
-      }
-    />
-  );
-}
-
-function EditWindow({ id, onClose }: { id: string; onClose: () => void }) {
-  const window = useQuery(askForEdit('maintenance.get', { params: { id } }));
-  if (window.error) return <ProblemView error={window.error} retry={() => void window.refetch()} />;
-  if (!window.data) return null;
-  return <WindowForm window={window.data.data} onClose={onClose} />;
-}
-
-function DeleteWindow({ window, onClose }: { window: MaintenanceWindow; onClose: () => void }) {
-  const refresh = useRefresh();
-  const running = standing(window, Date.now() / 1000).state === 'running';
-  return (
-    <Confirm
-      title={`Delete the maintenance ${window.name}?`}
-      opened
-      onClose={onClose}
-      confirm="Delete"
-      onConfirm={async () => {
-        await call('maintenance.delete', { params: { id: window.id } });
-        refresh('maintenance', 'events', 'cases', 'summary');
-      }}
-    >
-      {running
-        ? 'It is running: it ends now, and what is wrong in what it covers opens cases.'
-        : 'It does not begin again.'}
-    </Confirm>
-  );
+  switch (stands.state) {
+    case 'running':
+      return (
+        <Mark tone="busy" icon={IconTool}>
+          running, ends <Time at={stands.until} />
+        </Mark>
+      );
+    case 'planned':
+      return (
+        <Mark tone="idle" icon={IconCalendarTime}>
+          begins <Time at={stands.from} />
+        </Mark>
+      );
+    default:
+      return (
+        <Mark tone="idle" icon={stands.state === 'off' ? IconBan : IconCircleCheck}>
+          {stands.state === 'off' ? 'switched off' : 'over'}
+        </Mark>
+      );
+  }
 }

@@ -4,11 +4,11 @@ import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../api.ts';
-import choices from '../../components/choices.module.css';
+import { Choices } from '../../components/choices.tsx';
 import { DeviceClassMark } from '../../components/device.tsx';
-import { Group, Pair, TextField } from '../../components/form.tsx';
+import { Group, Pair, TextField, type useFields } from '../../components/form.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
-import classes from './maintenance.module.css';
+import { many } from '../../format.ts';
 
 /** How the devices are named; what was typed for one way is kept while another is looked at. */
 export interface Covered {
@@ -50,14 +50,11 @@ const WAYS = [
 /** Which devices of the site, and how many these are today. */
 export function ScopeFields({
   site,
-  covered,
-  onChange,
+  fields: { values: covered, set, text },
 }: {
   site: string;
-  covered: Covered;
-  onChange: (covered: Covered) => void;
+  fields: ReturnType<typeof useFields<Covered>>;
 }) {
-  const set = (change: Partial<Covered>) => onChange({ ...covered, ...change });
   return (
     <Group label="Covers">
       <SegmentedControl
@@ -77,19 +74,11 @@ export function ScopeFields({
             onChange={(names) => set({ classes: names as DeviceClass[] })}
           />
           <Pair>
+            <TextField label="Words" placeholder="floor-3" {...text('search', 'scope.search')} />
             <TextField
-              path="scope.search"
-              label="Words"
-              placeholder="floor-3"
-              value={covered.search}
-              onChange={(search) => set({ search })}
-            />
-            <TextField
-              path="scope.Address"
               label="Address or CIDR"
               placeholder="10.20.3.0/24"
-              value={covered.address}
-              onChange={(address) => set({ address })}
+              {...text('address', 'scope.Address')}
             />
           </Pair>
         </>
@@ -122,7 +111,7 @@ function HowMany({ site, covered }: { site: string; covered: Covered }) {
   if (count === undefined || found.error) return <p className="quiet">&nbsp;</p>;
   return (
     <p className="quiet">
-      <b className={classes.count}>{count.toLocaleString('en')}</b> {count === 1 ? 'device' : 'devices'} today
+      <b>{many(count, 'device')}</b> today
       {covered.by === 'site' && ', and the collectors of the site'}
       {filtered && '; what matches later is covered, too'}
     </p>
@@ -155,26 +144,21 @@ function Devices({
   return (
     <>
       <SearchBox label="Find devices" placeholder="Name, address" value={search} onChange={setSearch} />
-      <ul className={`${choices.choices} ${classes.devices}`}>
-        {shown.map((one) => (
-          <li key={one.id}>
-            <label data-on={chosen.includes(one.id) || undefined}>
-              <input
-                type="checkbox"
-                checked={chosen.includes(one.id)}
-                onChange={(event) =>
-                  onChange(event.target.checked ? [...chosen, one.id] : chosen.filter((id) => id !== one.id))
-                }
-              />
-              <span className="cut">{one.name}</span>
-              <span className="mono">{one.address}</span>
-              <DeviceClassMark class={one.class} word={false} />
-            </label>
-          </li>
-        ))}
-        {site === '' && <li className="quiet">Choose the site first.</li>}
-        {found.data && shown.length === 0 && <li className="quiet">No device of this site fits.</li>}
-      </ul>
+      <Choices
+        many
+        items={site === '' || found.data ? shown : undefined}
+        chosen={chosen}
+        onChange={onChange}
+        empty={site === '' ? 'Choose the site first.' : 'No device of this site fits.'}
+      >
+        {(one) => (
+          <>
+            <span className="cut">{one.name}</span>
+            <span className="mono">{one.address}</span>
+            <DeviceClassMark class={one.class} word={false} />
+          </>
+        )}
+      </Choices>
     </>
   );
 }

@@ -1,15 +1,24 @@
 import { SegmentedControl } from '@mantine/core';
 import type { MaintenanceTimes, MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { ask, call } from '../../api.ts';
-import { ChoiceField, FormDialog, Group, LinesField, Pair, TextField } from '../../components/form.tsx';
+import type { ComponentProps } from 'react';
+import { useSend } from '../../action.ts';
+import { ask } from '../../api.ts';
+import type { FormOf } from '../../components/collection.tsx';
+import {
+  ChoiceField,
+  FormDialog,
+  Group,
+  LinesField,
+  Pair,
+  TextField,
+  useFields,
+} from '../../components/form.tsx';
 import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
 import { ago, duration, fromWallClock, toWallClock } from '../../components/time.tsx';
 import { usePreferences } from '../../preferences.ts';
 import { useSiteChoices } from '../../sites.ts';
-import { type Covered, coveredBy, isNamed, ScopeFields, scopeOf } from './scope-fields.tsx';
+import { coveredBy, isNamed, ScopeFields, scopeOf } from './scope-fields.tsx';
 
 /** Times as they are typed: on the clock on the wall of the window's zone. */
 interface Typed {
@@ -68,81 +77,77 @@ function timesOf(typed: Typed, timezone: string): MaintenanceTimes {
   };
 }
 
-/** Plans maintenance, or changes what was planned. */
+/** Plans maintenance, or changes what was planned; `site` and `device` to begin with. */
 export function WindowForm({
-  window,
+  one,
   site: givenSite,
   device,
   onClose,
-}: {
-  window?: MaintenanceWindow;
-  site?: string | undefined;
-  /** To begin with. */
-  device?: string | undefined;
-  onClose: () => void;
-}) {
+}: FormOf<MaintenanceWindow> & { site: string | undefined; device: string | undefined }) {
   const sites = useSiteChoices();
   const preferred = usePreferences().zone;
-  const refresh = useRefresh();
+  const send = useSend('events', 'cases', 'summary');
   const first = useQuery({
     ...ask('devices.get', { params: { id: device ?? '' } }),
     enabled: device !== undefined,
   });
-  const [name, setName] = useState(window?.name ?? '');
-  const [note, setNote] = useState(window?.note ?? '');
-  const [chosenSite, setSite] = useState(window?.siteId ?? givenSite);
+  const general = useFields({
+    name: one?.name ?? '',
+    note: one?.note ?? '',
+    site: one?.siteId ?? givenSite ?? '',
+    timezone: one?.timezone ?? (preferred === 'local' ? ZONE_HERE : preferred),
+  });
+  const { name, note, timezone } = general.values;
   const site =
-    chosenSite ?? first.data?.data.siteId ?? (!device && sites.length === 1 ? (sites[0]?.value ?? '') : '');
-  const [timezone, setTimezone] = useState(
-    window?.timezone ?? (preferred === 'local' ? ZONE_HERE : preferred),
-  );
-  const [typed, setTyped] = useState(() => (window ? typedTimes(window) : usualTimes(timezone)));
-  const [covered, setCovered] = useState<Covered>(() =>
-    coveredBy(window?.scope ?? (device ? { deviceIds: [device] } : {})),
-  );
-  const set = (change: Partial<Typed>) => setTyped({ ...typed, ...change });
-  const save = async () => {
-    const body = { name, note, timezone, scope: scopeOf(covered), times: timesOf(typed, timezone) };
-    if (window) await call('maintenance.update', { params: { id: window.id }, body });
-    else await call('maintenance.create', { body: { ...body, siteId: site } });
-    refresh('maintenance', 'events', 'cases', 'summary');
+    general.values.site ||
+    first.data?.data.siteId ||
+    (!device && sites.length === 1 && sites[0]?.value) ||
+    '';
+  const times = useFields(() => (one ? typedTimes(one) : usualTimes(timezone)));
+  const scope = useFields(() => coveredBy(one?.scope ?? (device ? { deviceIds: [device] } : {})));
+  const { kind } = times.values;
+  const save = () => {
+    const body = {
+      name,
+      note,
+      timezone,
+      scope: scopeOf(scope.values),
+      times: timesOf(times.values, timezone),
+    };
+    return one
+      ? send('maintenance.update', { params: { id: one.id }, body })
+      : send('maintenance.create', { body: { ...body, siteId: site } });
   };
   return (
     <FormDialog
-      title={window ? `Maintenance ${window.name}` : 'Plan maintenance'}
-      opened
+      title={one ? `Maintenance ${one.name}` : 'Plan maintenance'}
       onClose={onClose}
       onSubmit={save}
-      submit={window ? 'Save' : 'Plan it'}
-      ready={site !== '' && isNamed(covered)}
+      submit={one ? 'Save' : 'Plan it'}
+      ready={site !== '' && isNamed(scope.values)}
       size={600}
     >
       <Pair>
         <TextField
-          path="name"
           label="Name"
           placeholder="Core upgrade"
           required
-          value={name}
-          onChange={setName}
           data-autofocus
+          {...general.text('name')}
         />
-        {window ? (
-          <TextField path="site" label="Site" disabled value={window.site} onChange={setSite} />
-        ) : (
-          <ChoiceField
-            path="siteId"
-            label="Site"
-            placeholder="Choose one"
-            choices={sites}
-            value={site}
-            onChange={(id) => {
-              setSite(id);
-              // Devices are of one site.
-              setCovered({ ...covered, deviceIds: [] });
-            }}
-          />
-        )}
+        <ChoiceField
+          path="siteId"
+          label="Site"
+          placeholder="Choose one"
+          disabled={one !== undefined}
+          choices={sites}
+          value={site}
+          onChange={(id) => {
+            general.set({ site: id });
+            // Devices are of one site.
+            scope.set({ deviceIds: [] });
+          }}
+        />
       </Pair>
       <Group label="When">
         <SegmentedControl
@@ -151,75 +156,47 @@ export function WindowForm({
             { value: 'once', label: 'Once' },
             { value: 'repeat', label: 'Again and again' },
           ]}
-          value={typed.kind}
-          onChange={(kind) => set({ kind: kind as Typed['kind'] })}
+          value={kind}
+          onChange={(chosen) => times.set({ kind: chosen === 'once' ? 'once' : 'repeat' })}
         />
-        {typed.kind === 'once' ? (
+        {kind === 'once' ? (
           <Pair>
-            <TextField
-              path="times.from"
-              label="Begins"
-              type="datetime-local"
-              required
-              value={typed.from}
-              onChange={(from) => set({ from })}
-            />
-            <TextField
-              path="times.until"
-              label="Ends"
-              type="datetime-local"
-              required
-              value={typed.until}
-              onChange={(until) => set({ until })}
-            />
+            <WhenField label="Begins" required {...times.text('from', 'times.from')} />
+            <WhenField label="Ends" required {...times.text('until', 'times.until')} />
           </Pair>
         ) : (
           <Pair>
-            <CronField path="cron" label="Begins" value={typed.cron} onChange={(cron) => set({ cron })} />
+            <CronField label="Begins" {...times.text('cron')} />
             <TextField
-              path="times.minutes"
               label="Lasts, minutes"
-              description={duration(Number(typed.minutes) * 60)}
+              description={duration(Number(times.values.minutes) * 60)}
               type="number"
               min={1}
               required
-              value={typed.minutes}
-              onChange={(minutes) => set({ minutes })}
+              {...times.text('minutes', 'times.minutes')}
             />
           </Pair>
         )}
         <Pair>
-          <ZoneField
-            path="timezone"
-            description="Of all times here"
-            value={timezone}
-            onChange={setTimezone}
-          />
-          {typed.kind === 'once' ? (
-            <p className="quiet">{spanInWords(typed, timezone)}</p>
+          <ZoneField description="Of all times here" {...general.text('timezone')} />
+          {kind === 'once' ? (
+            <p className="quiet">{spanInWords(times.values, timezone)}</p>
           ) : (
-            <TextField
-              path="times.until"
+            <WhenField
               label="None begins after"
               description="Empty: for ever"
-              type="datetime-local"
-              value={typed.last}
-              onChange={(last) => set({ last })}
+              {...times.text('last', 'times.until')}
             />
           )}
         </Pair>
       </Group>
-      <ScopeFields site={site} covered={covered} onChange={setCovered} />
-      <LinesField
-        path="note"
-        label="Note"
-        placeholder="What is done, by whom, ticket"
-        value={note}
-        onChange={setNote}
-      />
+      <ScopeFields site={site} fields={scope} />
+      <LinesField label="Note" placeholder="What is done, by whom, ticket" {...general.text('note')} />
     </FormDialog>
   );
 }
+
+const WhenField = (props: ComponentProps<typeof TextField>) => <TextField type="datetime-local" {...props} />;
 
 /** `begins in 2 h, lasts 4 h`. */
 function spanInWords({ from, until }: Typed, timezone: string): string {

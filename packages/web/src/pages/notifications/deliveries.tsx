@@ -3,17 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { ask } from '../../api.ts';
-import { Pick } from '../../components/pick.tsx';
+import { timeColumn } from '../../components/column.tsx';
+import { Filters } from '../../components/filters.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Split } from '../../components/side.tsx';
 import { usePages } from '../../components/source.ts';
 import { DeliveryStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
-import { listOf, textOf } from '../../search.ts';
 import { useSiteChoices, useSiteName } from '../../sites.ts';
 import { DeliverySide } from './delivery.tsx';
-import classes from './notifications.module.css';
 import type { PartProps } from './part.ts';
 
 const STATUSES = DELIVERY_STATUSES.map((value) => ({
@@ -31,14 +29,7 @@ export function Deliveries({ search, change }: PartProps) {
   const source = usePages('deliveries.list', { subscription, status, site });
   const close = useCallback(() => change({ delivery: undefined }, true), [change]);
   const columns: Column<Delivery>[] = [
-    {
-      id: 'at',
-      title: 'When',
-      width: '96px',
-      narrow: true,
-      value: (one) => one.createdAt,
-      cell: (one) => <Time at={one.createdAt} />,
-    },
+    timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.createdAt }),
     {
       id: 'status',
       title: 'Status',
@@ -83,43 +74,24 @@ export function Deliveries({ search, change }: PartProps) {
       value: (one) => one.error || one.responseStatus,
       cell: (one) => <span title={one.error || undefined}>{one.error || one.responseStatus}</span>,
     },
-    {
-      id: 'attempts',
-      title: 'Attempts',
-      width: '64px',
-      numeric: true,
-      value: (one) => one.attempts,
-    },
-    {
-      id: 'next',
-      title: 'Next attempt',
-      width: '90px',
-      value: (one) => one.nextAttemptAt,
-      cell: (one) => <Time at={one.nextAttemptAt} fallback="" />,
-    },
+    { id: 'attempts', title: 'Attempts', width: '64px', numeric: true, value: (one) => one.attempts },
+    timeColumn({ id: 'next', title: 'Next attempt', at: (one) => one.nextAttemptAt, fallback: '' }),
   ];
   return (
     <>
-      <search className={classes.bar} aria-label="Filters">
-        <Pick
-          label="Subscription"
-          choices={(subscriptions.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-          value={listOf(subscription)}
-          onChange={(value) => change({ subscription: textOf(value) })}
-        />
-        <Pick
-          label="Status"
-          choices={STATUSES}
-          value={listOf(status)}
-          onChange={(value) => change({ status: textOf(value) })}
-        />
-        <Pick
-          label="Site"
-          choices={sites}
-          value={listOf(site)}
-          onChange={(value) => change({ site: textOf(value) })}
-        />
-      </search>
+      <Filters
+        search={search}
+        change={change}
+        filters={[
+          {
+            key: 'subscription',
+            label: 'Subscription',
+            choices: (subscriptions.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          },
+          { key: 'status', label: 'Status', choices: STATUSES },
+          { key: 'site', label: 'Site', choices: sites },
+        ]}
+      />
       <Split
         list={
           <Rows
@@ -127,7 +99,6 @@ export function Deliveries({ search, change }: PartProps) {
             source={source}
             columns={columns}
             onOpen={(one) => change({ delivery: one.id }, delivery !== undefined)}
-            rowKey={(one) => one.id}
             empty={
               <Empty title="No delivery fits">
                 What is sent stands here for 30 days, with every attempt and every answer.

@@ -1,14 +1,15 @@
-import { Button } from '@mantine/core';
 import type { DeliveryDetail } from '@rollcall/shared/api/deliveries';
 import { IconSend } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useAction } from '../../action.ts';
 import { ask } from '../../api.ts';
+import { ActButton } from '../../components/act.tsx';
+import { timeColumn } from '../../components/column.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { ProblemView } from '../../components/problem.tsx';
 import { type Column, List } from '../../components/rows.tsx';
-import { Side } from '../../components/side.tsx';
+import { Scroller } from '../../components/scroller.tsx';
+import { LoadedSide, Side } from '../../components/side.tsx';
 import { DeliveryStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './notifications.module.css';
@@ -16,31 +17,29 @@ import classes from './notifications.module.css';
 /** One delivery beside the log: its attempts, what was sent, and sending it again. */
 export function DeliverySide({ id, onClose }: { id: string; onClose: () => void }) {
   const found = useQuery(ask('deliveries.get', { params: { id } }));
-  const resend = useAction('deliveries.resend', {
-    failed: 'Not sent again',
-    touches: ['subscriptions'],
-  });
-  if (found.error && !found.data)
-    return (
-      <Side title="Delivery" onClose={onClose}>
-        <ProblemView error={found.error} retry={() => void found.refetch()} />
-      </Side>
-    );
-  if (!found.data) return null;
-  const one = found.data.data;
+  return (
+    <LoadedSide title="Delivery" query={found} onClose={onClose}>
+      {({ data }) => <Delivery one={data} onClose={onClose} />}
+    </LoadedSide>
+  );
+}
+
+function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }) {
+  const resend = useAction('deliveries.resend', { failed: 'Not sent again', touches: ['subscriptions'] });
   return (
     <Side
       title={`${one.type === 'test' ? 'A test' : `${one.type.replace('.', ' ')} #${one.caseNumber}`} to ${one.subscription}`}
       onClose={onClose}
       actions={
         one.status !== 'queued' && (
-          <Button
-            leftSection={<IconSend size={14} aria-hidden />}
+          <ActButton
+            variant="filled"
+            icon={IconSend}
             loading={resend.pending}
-            onClick={() => void resend.run({ params: { id } })}
+            onClick={() => void resend.run({ params: { id: one.id } })}
           >
             Send it again
-          </Button>
+          </ActButton>
         )
       }
     >
@@ -73,24 +72,46 @@ export function DeliverySide({ id, onClose }: { id: string; onClose: () => void 
       ) : (
         <p className={`quiet ${classes.none}`}>None yet.</p>
       )}
+      {one.recipients.length > 0 && (
+        <>
+          <h3 className={classes.heading}>Addresses</h3>
+          <List
+            label="Addresses"
+            items={one.recipients}
+            columns={RECIPIENTS}
+            rowKey={({ address }) => address}
+          />
+        </>
+      )}
       <h3 className={classes.heading}>What is sent</h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and has to by keyboard, too */}
-      <section className={classes.payload} tabIndex={0} aria-label="What is sent">
+      <Scroller className={classes.payload} label="What is sent">
         <pre>{JSON.stringify(one.payload, null, 2)}</pre>
-      </section>
+      </Scroller>
     </Side>
   );
 }
 
-const ATTEMPTS: readonly Column<DeliveryDetail['log'][number]>[] = [
+const RECIPIENTS: readonly Column<DeliveryDetail['recipients'][number]>[] = [
   {
-    id: 'at',
-    title: 'When',
-    width: '84px',
+    id: 'address',
+    title: 'Address',
+    width: 'minmax(120px, 1fr)',
     narrow: true,
-    value: (one) => one.at,
-    cell: (one) => <Time at={one.at} />,
+    value: (one) => one.address,
   },
+  {
+    id: 'state',
+    title: 'Result',
+    width: 'minmax(120px, 1fr)',
+    narrow: true,
+    value: (one) => one.state,
+    cell: (one) => (
+      <span title={one.said || undefined}>{[one.state, one.said].filter(Boolean).join(': ')}</span>
+    ),
+  },
+];
+const ATTEMPTS: readonly Column<DeliveryDetail['log'][number]>[] = [
+  timeColumn({ id: 'at', title: 'When', width: '84px', narrow: true, at: (one) => one.at }),
   {
     id: 'answer',
     title: 'Answer',

@@ -1,13 +1,12 @@
-import { Button } from '@mantine/core';
-import { IconPlus } from '@tabler/icons-react';
-import { useNavigate } from '@tanstack/react-router';
-import { type ComponentType, useCallback } from 'react';
+import type { ComponentType } from 'react';
+import { useAddress } from '../../address.ts';
+import { NewButton } from '../../components/collection.tsx';
 import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Mail } from './mail.tsx';
-import { type NotificationSearch, type PartProps, route } from './part.ts';
-import { NEW, Subscriptions } from './subscriptions.tsx';
+import { type PartProps, route } from './part.ts';
+import { Subscriptions } from './subscriptions.tsx';
 
 const TABS = [
   { id: 'subscriptions', label: 'Subscriptions' },
@@ -22,14 +21,8 @@ const PARTS: Record<string, ComponentType<PartProps>> = {
 
 /** Who is told about cases, how, and what became of it. */
 export function Notifications() {
-  const search = route.useSearch();
-  const navigate = useNavigate({ from: '/notifications' });
+  const [search, change] = useAddress(route);
   const { tab = 'subscriptions' } = search;
-  const change = useCallback(
-    (next: NotificationSearch, replace = false) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace }),
-    [navigate],
-  );
   const Part = PARTS[tab] ?? Subscriptions;
   const title = TABS.find(({ id }) => id === tab)?.label;
   return (
@@ -37,14 +30,7 @@ export function Notifications() {
       title={tab === 'subscriptions' ? 'Notifications' : `Notifications: ${title}`}
       heading="Notifications"
       fill={tab !== 'mail'}
-      actions={
-        <Button
-          leftSection={<IconPlus size={14} aria-hidden />}
-          onClick={() => change({ tab: undefined, edit: NEW })}
-        >
-          New subscription
-        </Button>
-      }
+      actions={<NewButton change={(next) => change({ ...next, tab: undefined })}>New subscription</NewButton>}
     >
       <Tabs label="Parts of notifications" tabs={TABS} active={tab} />
       <Part search={search} change={change} />

@@ -1,10 +1,11 @@
 import { getRouteApi } from '@tanstack/react-router';
+import type { Change } from '../../address.ts';
 
 export const route = getRouteApi('/notifications');
-export type NotificationSearch = ReturnType<typeof route.useSearch>;
+type Search = ReturnType<typeof route.useSearch>;
 
 /** What the page hands to each of its tabs: the URL's search, and how to change it. */
 export interface PartProps {
-  search: NotificationSearch;
-  change: (next: NotificationSearch, replace?: boolean) => void;
+  search: Search;
+  change: Change<Search>;
 }

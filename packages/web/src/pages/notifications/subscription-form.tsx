@@ -1,21 +1,21 @@
-import { Button, SegmentedControl, Switch } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import { NOTICE_TYPES, type NoticeType, type Subscription } from '@rollcall/shared/api/deliveries';
-import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { call } from '../../api.ts';
-import { CopyField } from '../../components/copy.tsx';
+import { useSend } from '../../action.ts';
+import type { Request } from '../../api.ts';
+import type { FormOf } from '../../components/collection.tsx';
 import {
   ChecksField,
   ChoiceField,
-  Dialog,
   FormDialog,
   LinesField,
+  SwitchField,
   TextField,
+  useFields,
 } from '../../components/form.tsx';
 import { SEVERITIES } from '../../components/mark.tsx';
+import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
+import { wordsOf } from '../../search.ts';
 import { useMe } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
-import classes from './notifications.module.css';
 
 const TYPES: Record<NoticeType, string> = {
   'case.opened': 'opens',
@@ -28,58 +28,50 @@ const SEVERITY_CHOICES = SEVERITIES.map(({ code, name }) => ({
   value: String(code),
   label: code === 5 ? 'any' : code === 1 ? name : `${name} or worse`,
 }));
-const addressesOf = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+
+export interface Made {
+  name: string;
+  secret: string;
+}
 
 /** A webhook or people by e-mail; the secret of a new webhook is handed on to be shown, once. */
 export function SubscriptionForm({
-  subscription: one,
+  one,
   onClose,
   onSecret,
-}: {
-  subscription?: Subscription;
-  onClose: () => void;
-  onSecret?: (made: { name: string; secret: string }) => void;
-}) {
+}: FormOf<Subscription> & { onSecret: (made: Made) => void }) {
   const { user } = useMe();
-  const sites = useSiteChoices();
-  const refresh = useRefresh();
-  const [kind, setKind] = useState(one?.kind ?? 'webhook');
-  const [name, setName] = useState(one?.name ?? '');
-  const [url, setUrl] = useState(one?.url ?? '');
-  const [allowPrivate, setAllowPrivate] = useState(one?.allowPrivate ?? false);
-  const [addresses, setAddresses] = useState(one?.addresses.join('\n') ?? '');
-  const [types, setTypes] = useState<string[]>(
-    one?.types ?? ['case.opened', 'case.reopened', 'case.resolved'],
-  );
-  const [severity, setSeverity] = useState(String(one?.severity ?? 5));
-  const [allSites, setAllSites] = useState(one?.allSites ?? user.allSites);
-  const [siteIds, setSiteIds] = useState(one?.siteIds ?? []);
+  const send = useSend();
+  const { values, set, text, flag, list } = useFields({
+    kind: one?.kind ?? 'webhook',
+    name: one?.name ?? '',
+    url: one?.url ?? '',
+    allowPrivate: one?.allowPrivate ?? false,
+    addresses: one?.addresses.join('\n') ?? '',
+    types: (one?.types ?? ['case.opened', 'case.reopened', 'case.resolved']) as string[],
+    severity: String(one?.severity ?? 5),
+    allSites: one?.allSites ?? user.allSites,
+    siteIds: one?.siteIds ?? [],
+  });
+  const { kind, name, url, allowPrivate, types, allSites, siteIds } = values;
   const save = async () => {
     const common = {
       name,
       types: types as NoticeType[],
-      severity: Number(severity),
-      allSites,
-      siteIds: allSites ? [] : siteIds,
+      severity: Number(values.severity),
+      ...sitesOf(values),
     };
-    const target = kind === 'webhook' ? { url, allowPrivate } : { addresses: addressesOf(addresses) };
-    if (one) await call('subscriptions.update', { params: { id: one.id }, body: { ...common, ...target } });
-    else {
-      const body = { kind, ...common, ...target } as Parameters<
-        typeof call<'subscriptions.create'>
-      >[1]['body'];
-      const { secret } = await call('subscriptions.create', { body });
-      if (secret) onSecret?.({ name, secret });
-    }
-    refresh('subscriptions');
+    const target = kind === 'webhook' ? { url, allowPrivate } : { addresses: wordsOf(values.addresses) };
+    if (one) return send('subscriptions.update', { params: { id: one.id }, body: { ...common, ...target } });
+    const body = { kind, ...common, ...target } as Request<'subscriptions.create'>['body'];
+    const { secret } = await send('subscriptions.create', { body });
+    if (secret) onSecret({ name, secret });
   };
   return (
     <FormDialog
       title={one ? `Subscription ${one.name}` : 'New subscription'}
-      opened
       onClose={onClose}
       onSubmit={save}
-      submit="Save"
       ready={types.length > 0 && (allSites || siteIds.length > 0)}
       size={560}
     >
@@ -91,89 +83,50 @@ export function SubscriptionForm({
             { value: 'email', label: 'E-mail' },
           ]}
           value={kind}
-          onChange={(value) => setKind(value as Subscription['kind'])}
+          onChange={(value) => set({ kind: value as Subscription['kind'] })}
         />
       )}
       <TextField
-        path="name"
         label="Name"
         placeholder={kind === 'webhook' ? 'Ticket system' : 'On call'}
         required
-        value={name}
-        onChange={setName}
         data-autofocus
+        {...text('name')}
       />
       {kind === 'webhook' ? (
         <>
           <TextField
-            path="url"
             label="Address"
             description="Each case is sent there as JSON by POST, signed (Standard Webhooks)"
             placeholder="https://tickets.example.net/hooks/rollcall"
             required
-            value={url}
-            onChange={setUrl}
+            {...text('url')}
           />
           {(user.allSites || allowPrivate) && (
-            <Switch
+            <SwitchField
               label="It may be a private address (10.x, 192.168.x, this host)"
-              checked={allowPrivate}
-              onChange={(event) => setAllowPrivate(event.currentTarget.checked)}
+              {...flag('allowPrivate')}
             />
           )}
         </>
       ) : (
         <LinesField
-          path="addresses"
           label="Addresses"
           description="One a line; sent through the mail server of the third tab"
           placeholder="noc@example.net"
           required
-          value={addresses}
-          onChange={setAddresses}
+          {...text('addresses')}
         />
       )}
-      <ChecksField label="When a case" choices={TYPE_CHOICES} value={types} onChange={setTypes} />
-      <ChoiceField
-        path="severity"
-        label="Severity"
-        choices={SEVERITY_CHOICES}
-        value={severity}
-        onChange={setSeverity}
-      />
-      <Switch
-        label="Of all sites, future ones too"
-        checked={allSites}
+      <ChecksField label="When a case" choices={TYPE_CHOICES} {...list('types')} />
+      <ChoiceField label="Severity" choices={SEVERITY_CHOICES} {...text('severity')} />
+      <SiteFields
+        all="Of all sites, future ones too"
+        some="Of"
+        values={values}
+        set={set}
         disabled={!user.allSites}
-        onChange={(event) => setAllSites(event.currentTarget.checked)}
       />
-      {!allSites && <ChecksField label="Of" choices={sites} value={siteIds} onChange={setSiteIds} />}
     </FormDialog>
-  );
-}
-
-/** What a webhook's signatures are checked with. */
-export function SecretDialog({
-  name,
-  secret,
-  onClose,
-}: {
-  name: string;
-  secret: string;
-  onClose: () => void;
-}) {
-  return (
-    <Dialog title={`The secret of ${name}`} opened onClose={onClose} size={560}>
-      <div className={classes.once}>
-        <p>
-          Copy it now: it is shown <strong>this once</strong>. The receiver checks signatures with it, by any
-          library for Standard Webhooks.
-        </p>
-        <CopyField text={secret} label="Secret" />
-        <Button variant="default" onClick={onClose} className={classes.end}>
-          I have it
-        </Button>
-      </div>
-    </Dialog>
   );
 }

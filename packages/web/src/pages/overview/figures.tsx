@@ -1,17 +1,18 @@
 import type { Summary } from '@rollcall/shared/api/service';
-import { Link } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Bar } from '../../components/bar.tsx';
 import { SEVERITIES, Severity } from '../../components/mark.tsx';
+import { count } from '../../format.ts';
 import classes from './overview.module.css';
-
-const shown = (count: number): string => count.toLocaleString('en');
 
 export const healthParts = (devices: { up: number; down: number; unknown: number }) => [
   { label: 'down', count: devices.down, colour: 'var(--fill-bad)' },
   { label: 'up', count: devices.up, colour: 'var(--fill-ok)' },
   { label: 'unknown', count: devices.unknown, colour: 'var(--fill-idle)' },
 ];
+
+type Place = Pick<LinkProps, 'to' | 'search'>;
 
 /** What matters at a glance, in one line. */
 export function Figures({ summary, site }: { summary: Summary; site: string | undefined }) {
@@ -20,33 +21,18 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
   return (
     <section className={`panel ${classes.figures}`} aria-label="Figures">
       <Figure
-        title={
-          <Link to="/devices" search={here}>
-            Devices
-          </Link>
-        }
+        title="Devices"
+        place={{ to: '/devices', search: here }}
+        figure={devices.total}
+        note={`${count(devices.monitored)} watched`}
+        legend={healthParts(devices).map(({ label, count: number }) => `${count(number)} ${label}`)}
       >
-        <span className={classes.big}>
-          <Link to="/devices" search={here}>
-            {shown(devices.total)}
-          </Link>
-          <small>{shown(devices.monitored)} watched</small>
-        </span>
         <Bar parts={healthParts(devices)} />
-        <span className={classes.legend}>
-          {healthParts(devices).map(({ label, count }) => (
-            <span key={label}>
-              {shown(count)} {label}
-            </span>
-          ))}
-        </span>
       </Figure>
       <Figure
-        title={
-          <Link to="/events" search={{ ...here, Status: '0' }}>
-            Open events
-          </Link>
-        }
+        title="Open events"
+        place={{ to: '/events', search: { ...here, Status: '0' } }}
+        legend={[`${count(events.acknowledged)} acknowledged`]}
       >
         <div className={classes.severities}>
           {SEVERITIES.map(({ code }) => {
@@ -59,74 +45,77 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
                 className={classes.severity}
                 data-none={open === 0 || undefined}
               >
-                <b>{shown(open)}</b>
+                <b>{count(open)}</b>
                 <Severity code={code} />
               </Link>
             );
           })}
         </div>
-        <span className={classes.legend}>{shown(events.acknowledged)} acknowledged</span>
       </Figure>
       <Figure
-        title={
-          <Link to="/cases" search={here}>
-            Cases
-          </Link>
-        }
-      >
-        <span className={classes.big}>
-          <Link to="/cases" search={here}>
-            {shown(cases.open + cases.investigating)}
-          </Link>
-        </span>
-        <span className={classes.legend}>
-          <span>{shown(cases.open)} open</span>
-          <span>{shown(cases.investigating)} investigated</span>
-          <span>{shown(cases.resolved)} resolved</span>
-        </span>
-      </Figure>
+        title="Cases"
+        place={{ to: '/cases', search: here }}
+        figure={cases.open + cases.investigating}
+        legend={[
+          `${count(cases.open)} open`,
+          `${count(cases.investigating)} investigated`,
+          `${count(cases.resolved)} resolved`,
+        ]}
+      />
       <Figure
-        title={
-          <Link to="/collectors" search={here}>
-            Collectors
-          </Link>
-        }
-      >
-        <span className={classes.big}>
-          <Link to="/collectors" search={here}>
-            {shown(collectors.online)}
-          </Link>
-          <small>online</small>
-        </span>
-        <span className={classes.legend}>
-          <span>{shown(collectors.offline)} offline</span>
-          {collectors.quarantined > 0 && <span>{shown(collectors.quarantined)} quarantined</span>}
-        </span>
-      </Figure>
+        title="Collectors"
+        place={{ to: '/collectors', search: here }}
+        figure={collectors.online}
+        note="online"
+        legend={[
+          `${count(collectors.offline)} offline`,
+          ...(collectors.quarantined > 0 ? [`${count(collectors.quarantined)} quarantined`] : []),
+        ]}
+      />
       <Figure
-        title={
-          <Link to="/discovery" search={here}>
-            Scans
-          </Link>
-        }
-      >
-        <span className={classes.big}>
-          <Link to="/discovery" search={here}>
-            {shown(scans.running)}
-          </Link>
-          <small>running</small>
-        </span>
-        <span className={classes.legend}>{shown(scans.queued)} queued</span>
-      </Figure>
+        title="Scans"
+        place={{ to: '/discovery', search: here }}
+        figure={scans.running}
+        note="running"
+        legend={[`${count(scans.queued)} queued`]}
+      />
     </section>
   );
 }
 
-function Figure({ title, children }: { title: ReactNode; children: ReactNode }) {
+function Figure({
+  title,
+  place,
+  figure,
+  note,
+  legend,
+  children,
+}: {
+  title: string;
+  /** Where what is counted is listed. */
+  place: Place;
+  figure?: number;
+  note?: string;
+  legend: readonly string[];
+  children?: ReactNode;
+}) {
   return (
     <div className={classes.figure}>
-      <h2>{title}</h2>
+      <h2>
+        <Link {...place}>{title}</Link>
+      </h2>
+      {figure !== undefined && (
+        <span className={classes.big}>
+          <Link {...place}>{count(figure)}</Link>
+          {note && <small>{note}</small>}
+        </span>
+      )}
       {children}
+      <span className={classes.legend}>
+        {legend.map((words) => (
+          <span key={words}>{words}</span>
+        ))}
+      </span>
     </div>
   );
 }

@@ -41,12 +41,12 @@ export function Overview() {
         <>
           <Figures summary={summary.data.data} site={site} />
           <div className={classes.grid}>
-            <div className={classes.column}>
+            <div className="stack">
               {!site && summary.data.data.sites.length > 1 && <Sites sites={summary.data.data.sites} />}
               <OpenEvents site={site} />
               <Classes summary={summary.data.data} site={site} />
             </div>
-            <div className={classes.column}>
+            <div className="stack">
               <Scans site={site} />
               <Changes site={site} />
               <CollectorsPanel site={site} />
@@ -77,7 +77,7 @@ const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
   {
     id: 'name',
     title: 'Site',
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(96px, 1fr)',
     narrow: true,
     value: (site) => site.name,
     cell: (site) => (
@@ -89,7 +89,7 @@ const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
   {
     id: 'health',
     title: 'Devices',
-    width: 'minmax(90px, 1.6fr)',
+    width: 'minmax(60px, 1.6fr)',
     narrow: true,
     value: (site) => site.devices.up,
     cell: (site) => <Bar parts={healthParts(site.devices)} />,
@@ -97,14 +97,14 @@ const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
   {
     id: 'up',
     title: 'Up',
-    width: '56px',
+    width: '46px',
     numeric: true,
     value: (site) => site.devices.up.toLocaleString('en'),
   },
   {
     id: 'down',
     title: 'Down',
-    width: '52px',
+    width: '46px',
     numeric: true,
     narrow: true,
     value: (site) => site.devices.down || '',
@@ -112,16 +112,16 @@ const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
   {
     id: 'unknown',
     title: 'Unknown',
-    width: '78px',
+    width: '66px',
     numeric: true,
     value: (site) => site.devices.unknown || '',
   },
-  { id: 'events', title: 'Events', width: '58px', numeric: true, value: (site) => site.openEvents || '' },
-  { id: 'cases', title: 'Cases', width: '54px', numeric: true, value: (site) => site.openCases || '' },
+  { id: 'events', title: 'Events', width: '50px', numeric: true, value: (site) => site.openEvents || '' },
+  { id: 'cases', title: 'Cases', width: '46px', numeric: true, value: (site) => site.openCases || '' },
   {
     id: 'collectors',
     title: 'Collectors',
-    width: '84px',
+    width: '74px',
     numeric: true,
     value: (site) => `${site.collectors.online} of ${site.collectors.online + site.collectors.offline}`,
   },
@@ -135,7 +135,6 @@ function Sites({ sites }: { sites: readonly SiteHealth[] }) {
         label="Sites"
         items={sites.toSorted(worseFirst)}
         columns={SITE_COLUMNS}
-        rowKey={(site) => site.id}
         onOpen={(site) => void navigate({ to: '/', search: { site: site.id } })}
       />
     </Panel>

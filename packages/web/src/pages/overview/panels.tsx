@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ask } from '../../api.ts';
 import { Progress } from '../../components/bar.tsx';
+import { timeColumn } from '../../components/column.tsx';
 import { Severity } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
 import { type Column, List } from '../../components/rows.tsx';
@@ -43,14 +44,7 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
     value: (event) => event.status,
     cell: (event) => <EventStatus status={event.status} />,
   },
-  {
-    id: 'since',
-    title: 'Since',
-    width: '88px',
-    narrow: true,
-    value: (event) => event.firstSeen,
-    cell: (event) => <Time at={event.firstSeen} />,
-  },
+  timeColumn({ id: 'since', title: 'Since', narrow: true, at: (event) => event.firstSeen }),
 ];
 
 export function OpenEvents({ site }: Here) {
@@ -71,7 +65,6 @@ export function OpenEvents({ site }: Here) {
         label="Open events"
         items={events.data?.data ?? []}
         columns={EVENT_COLUMNS}
-        rowKey={(event) => event.id}
         onOpen={(event) => void navigate({ to: '/events', search: { event: event.id, Status: '0,1' } })}
         empty={events.data && <p className={classes.quiet}>Nothing is wrong.</p>}
       />

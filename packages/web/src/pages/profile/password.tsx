@@ -1,19 +1,17 @@
-import { Switch } from '@mantine/core';
 import { PASSWORD_LEAST } from '@rollcall/shared/api/accounts';
-import { useState } from 'react';
 import { useRefresh } from '../../action.ts';
 import { call } from '../../api.ts';
-import { Form, PasswordField } from '../../components/form.tsx';
+import { Form, PasswordField, SwitchField, useFields } from '../../components/form.tsx';
 import { say } from '../../components/problem.tsx';
 import { useMe } from '../../session.tsx';
 import classes from './profile.module.css';
 
+const EMPTY = { current: '', next: '', again: '', revokeTokens: false };
+
 export function Password() {
   const { user } = useMe();
-  const [current, setCurrent] = useState('');
-  const [next, setNext] = useState('');
-  const [again, setAgain] = useState('');
-  const [revokeTokens, setRevokeTokens] = useState(false);
+  const { values, set, text, flag } = useFields(EMPTY);
+  const { current, next, again, revokeTokens } = values;
   const refresh = useRefresh();
   return (
     <section className={`panel ${classes.narrow}`} aria-label="Change the password">
@@ -22,42 +20,26 @@ export function Password() {
         ready={current !== '' && next.length >= PASSWORD_LEAST && next === again}
         onSubmit={async () => {
           await call('session.password', { body: { current, next, revokeTokens } });
-          setCurrent('');
-          setNext('');
-          setAgain('');
+          set(EMPTY);
           refresh('sessions', 'tokens');
           say('Changed. Every other session is signed out.');
         }}
       >
         <input type="text" autoComplete="username" value={user.name} readOnly hidden />
+        <PasswordField label="Present password" autoComplete="current-password" {...text('current')} />
         <PasswordField
-          path="current"
-          label="Present password"
-          autoComplete="current-password"
-          value={current}
-          onChange={setCurrent}
-        />
-        <PasswordField
-          path="next"
           label="New password"
           description={`${PASSWORD_LEAST} characters at least; 15 or more are advised, any will do`}
           autoComplete="new-password"
-          value={next}
-          onChange={setNext}
+          {...text('next')}
         />
         <PasswordField
-          path="again"
           label="Once more"
           description={again !== '' && again !== next ? 'Not the same yet' : undefined}
           autoComplete="new-password"
-          value={again}
-          onChange={setAgain}
+          {...text('again')}
         />
-        <Switch
-          label="Revoke all my API tokens, too"
-          checked={revokeTokens}
-          onChange={(event) => setRevokeTokens(event.currentTarget.checked)}
-        />
+        <SwitchField label="Revoke all my API tokens, too" {...flag('revokeTokens')} />
       </Form>
     </section>
   );

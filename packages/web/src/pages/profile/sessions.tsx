@@ -3,11 +3,11 @@ import type { Session } from '@rollcall/shared/api/accounts';
 import { useQuery } from '@tanstack/react-query';
 import { useAction } from '../../action.ts';
 import { ask } from '../../api.ts';
+import { doColumn, timeColumn } from '../../components/column.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { Tag } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
-import { ProblemView } from '../../components/problem.tsx';
 import { type Column, List } from '../../components/rows.tsx';
-import { Time } from '../../components/time.tsx';
 
 const BROWSERS = [
   ['Edg/', 'Edge'],
@@ -66,49 +66,24 @@ const COLUMNS: readonly Column<Session>[] = [
     id: 'address',
     title: 'Address',
     width: 'minmax(110px, 0.8fr)',
+    mono: true,
     value: (one) => one.address,
-    cell: (one) => <span className="mono">{one.address}</span>,
   },
-  {
-    id: 'created',
-    title: 'Since',
-    width: '90px',
-    value: (one) => one.createdAt,
-    cell: (one) => <Time at={one.createdAt} />,
-  },
-  {
-    id: 'seen',
-    title: 'Last used',
-    width: '90px',
-    narrow: true,
-    value: (one) => one.lastSeenAt,
-    cell: (one) => <Time at={one.lastSeenAt} />,
-  },
-  {
-    id: 'ends',
-    title: 'Ends',
-    width: '90px',
-    value: (one) => one.expiresAt,
-    cell: (one) => <Time at={one.expiresAt} />,
-  },
-  {
-    id: 'end',
-    title: 'Actions',
-    untitled: true,
-    width: '76px',
-    narrow: true,
-    value: () => '',
-    cell: (one) => <End session={one} />,
-  },
+  timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
+  timeColumn({ id: 'seen', title: 'Last used', narrow: true, at: (one) => one.lastSeenAt }),
+  timeColumn({ id: 'ends', title: 'Ends', at: (one) => one.expiresAt }),
+  doColumn('76px', (one) => <End session={one} />),
 ];
 
 export function Sessions() {
   const sessions = useQuery(ask('sessions.list', {}));
-  if (sessions.error && !sessions.data)
-    return <ProblemView error={sessions.error} retry={() => void sessions.refetch()} />;
   return (
-    <Panel title="Sessions" note="where you are signed in">
-      <List label="Sessions" items={sessions.data?.data ?? []} columns={COLUMNS} rowKey={(one) => one.id} />
-    </Panel>
+    <Loaded query={sessions}>
+      {({ data }) => (
+        <Panel title="Sessions" note="where you are signed in">
+          <List label="Sessions" items={data} columns={COLUMNS} />
+        </Panel>
+      )}
+    </Loaded>
   );
 }

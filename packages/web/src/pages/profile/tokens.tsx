@@ -4,12 +4,16 @@ import { TOKENS_MOST } from '@rollcall/shared/api/accounts';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useRefresh } from '../../action.ts';
-import { ask, call, type Result } from '../../api.ts';
+import { useSend } from '../../action.ts';
+import { ask, type Result } from '../../api.ts';
+import { ActButton } from '../../components/act.tsx';
+import { doColumn, timeColumn } from '../../components/column.tsx';
 import { CopyField } from '../../components/copy.tsx';
-import { ChoiceField, Confirm, Dialog, Form, Pair, TextField } from '../../components/form.tsx';
+import { ChoiceField, Confirm, Dialog, Form, Pair, TextField, useFields } from '../../components/form.tsx';
+import { Loaded } from '../../components/loaded.tsx';
+import { Once } from '../../components/once.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Empty, ProblemView, say } from '../../components/problem.tsx';
+import { Empty, say } from '../../components/problem.tsx';
 import { type Column, List } from '../../components/rows.tsx';
 import { Time, useNow } from '../../components/time.tsx';
 import classes from './profile.module.css';
@@ -20,42 +24,25 @@ const isLive = (token: Token, nowMs: number): boolean =>
 /** API tokens: made, shown once, listed, revoked. */
 export function Tokens() {
   const tokens = useQuery(ask('tokens.list', {}));
+  return <Loaded query={tokens}>{({ data }) => <TokenList items={data} />}</Loaded>;
+}
+
+function TokenList({ items }: { items: readonly Token[] }) {
   const now = useNow();
   const [making, setMaking] = useState(false);
   const [doomed, setDoomed] = useState<Token>();
-  if (tokens.error && !tokens.data)
-    return <ProblemView error={tokens.error} retry={() => void tokens.refetch()} />;
-  const items = tokens.data?.data ?? [];
   const live = items.filter((token) => isLive(token, now)).length;
   const columns: Column<Token>[] = [
     { id: 'name', title: 'Name', width: 'minmax(120px, 1.2fr)', narrow: true, value: (one) => one.name },
-    {
-      id: 'hint',
-      title: 'Ends with',
-      width: '80px',
-      value: (one) => one.hint,
-      cell: (one) => <span className="mono">…{one.hint}</span>,
-    },
-    {
-      id: 'created',
-      title: 'Created',
-      width: '90px',
-      value: (one) => one.createdAt,
-      cell: (one) => <Time at={one.createdAt} />,
-    },
-    {
-      id: 'used',
-      title: 'Last used',
-      width: '90px',
-      value: (one) => one.lastUsedAt,
-      cell: (one) => <Time at={one.lastUsedAt} />,
-    },
-    {
+    { id: 'hint', title: 'Ends with', width: '80px', mono: true, value: (one) => `…${one.hint}` },
+    timeColumn({ id: 'created', title: 'Created', at: (one) => one.createdAt }),
+    timeColumn({ id: 'used', title: 'Last used', at: (one) => one.lastUsedAt }),
+    timeColumn({
       id: 'ends',
       title: 'Ends',
       width: '110px',
       narrow: true,
-      value: (one) => one.expiresAt,
+      at: (one) => one.expiresAt,
       cell: (one) =>
         one.revokedAt !== null ? (
           <span className="quiet">
@@ -64,21 +51,16 @@ export function Tokens() {
         ) : (
           <Time at={one.expiresAt} />
         ),
-    },
-    {
-      id: 'revoke',
-      title: 'Actions',
-      untitled: true,
-      width: '64px',
-      narrow: true,
-      value: () => '',
-      cell: (one) =>
+    }),
+    doColumn(
+      '64px',
+      (one) =>
         one.revokedAt === null && (
           <Button size="compact-xs" variant="subtle" onClick={() => setDoomed(one)}>
             Revoke
           </Button>
         ),
-    },
+    ),
   ];
   return (
     <>
@@ -86,25 +68,21 @@ export function Tokens() {
         <p className="quiet">
           A token lets a program do what you may do, through the <a href="/api/docs">REST API</a>.
         </p>
-        <Button
-          leftSection={<IconPlus size={14} aria-hidden />}
+        <ActButton
+          variant="filled"
+          icon={IconPlus}
           disabled={live >= TOKENS_MOST}
           onClick={() => setMaking(true)}
         >
           Create a token
-        </Button>
+        </ActButton>
       </div>
-      <Panel title="API Tokens" note={tokens.data && `${live} of at most ${TOKENS_MOST} in use`}>
+      <Panel title="API Tokens" note={`${live} of at most ${TOKENS_MOST} in use`}>
         <List
           label="API tokens"
           items={items}
           columns={columns}
-          rowKey={(one) => one.id}
-          empty={
-            tokens.data && (
-              <Empty title="No tokens">Create one for a script, a dashboard, another system.</Empty>
-            )
-          }
+          empty={<Empty title="No tokens">Create one for a script, a dashboard, another system.</Empty>}
         />
       </Panel>
       {making && <NewToken onClose={() => setMaking(false)} />}
@@ -122,51 +100,35 @@ const LIVES = [
 ];
 
 function NewToken({ onClose }: { onClose: () => void }) {
-  const [name, setName] = useState('');
-  const [days, setDays] = useState('0');
+  const { values, text } = useFields({ name: '', days: '0' });
   const [made, setMade] = useState<Result<'tokens.create'>>();
-  const refresh = useRefresh();
+  const send = useSend();
   if (made)
     return (
-      <Dialog title={`The token ${made.data.name}`} opened onClose={onClose} size={580}>
-        <div className={classes.once}>
-          <p>
-            Copy it now: it is shown <strong>this once</strong>. Only its fingerprint is kept.
-          </p>
-          <CopyField text={made.token} label="Token" />
-          <CopyField
-            label="Use"
-            text={`curl -H "Authorization: Bearer $ROLLCALL_TOKEN" ${location.origin}/api/devices`}
-          />
-          <Button variant="default" onClick={onClose} style={{ alignSelf: 'flex-end' }}>
-            I have it
-          </Button>
-        </div>
-      </Dialog>
-    );
-  return (
-    <Dialog title="Create a token" opened onClose={onClose}>
-      <Form
-        submit="Create"
-        ready={name.trim() !== ''}
-        onCancel={onClose}
-        onSubmit={async () => {
-          const expiresAt = days === '0' ? null : Math.floor(Date.now() / 1000) + Number(days) * DAY;
-          setMade(await call('tokens.create', { body: { name, expiresAt } }));
-          refresh('tokens');
-        }}
+      <Once
+        title={`The token ${made.data.name}`}
+        label="Token"
+        secret={made.token}
+        note="Only its fingerprint is kept."
+        onClose={onClose}
       >
+        <CopyField
+          label="Use"
+          text={`curl -H "Authorization: Bearer $ROLLCALL_TOKEN" ${location.origin}/api/devices`}
+        />
+      </Once>
+    );
+  const create = async () => {
+    const { name, days } = values;
+    const expiresAt = days === '0' ? null : Math.floor(Date.now() / 1000) + Number(days) * DAY;
+    setMade(await send('tokens.create', { body: { name, expiresAt } }));
+  };
+  return (
+    <Dialog title="Create a token" onClose={onClose}>
+      <Form submit="Create" ready={values.name.trim() !== ''} onCancel={onClose} onSubmit={create}>
         <Pair>
-          <TextField
-            path="name"
-            label="Name"
-            placeholder="report script"
-            required
-            value={name}
-            onChange={setName}
-            data-autofocus
-          />
-          <ChoiceField path="expiresAt" label="Ends" choices={LIVES} value={days} onChange={setDays} />
+          <TextField label="Name" placeholder="report script" required data-autofocus {...text('name')} />
+          <ChoiceField label="Ends" choices={LIVES} {...text('days', 'expiresAt')} />
         </Pair>
       </Form>
     </Dialog>
@@ -174,16 +136,14 @@ function NewToken({ onClose }: { onClose: () => void }) {
 }
 
 function Revoke({ token, onClose }: { token: Token; onClose: () => void }) {
-  const refresh = useRefresh();
+  const send = useSend();
   return (
     <Confirm
       title={`Revoke the token ${token.name}?`}
-      opened
       onClose={onClose}
       confirm="Revoke"
       onConfirm={async () => {
-        await call('tokens.delete', { params: { id: token.id } });
-        refresh('tokens');
+        await send('tokens.delete', { params: { id: token.id } });
         say(`The token ${token.name} no longer works.`);
       }}
     >

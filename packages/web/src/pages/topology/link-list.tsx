@@ -1,11 +1,11 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { useMemo } from 'react';
+import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { itemsSource } from '../../components/source.ts';
 import { DeviceStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
 import { bitrate } from '../../format.ts';
 import { useSiteName } from '../../sites.ts';
 import { NoLinks } from './no-links.tsx';
@@ -140,13 +140,7 @@ export function LinkList({
         cell: (row) => (row.speedBps === null ? '' : bitrate(row.speedBps)),
       },
       { id: 'by', title: 'By', width: '70px', value: (row) => row.protocols },
-      {
-        id: 'seen',
-        title: 'Last seen',
-        width: '88px',
-        value: (row) => row.lastSeen,
-        cell: (row) => <Time at={row.lastSeen} />,
-      },
+      timeColumn({ id: 'seen', title: 'Last seen', at: (row) => row.lastSeen }),
     ],
     [siteName],
   );

@@ -1,17 +1,18 @@
-import { ActionIcon, SegmentedControl } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { IconList, IconMinus, IconPlus, IconTopologyStar3, IconZoomScan } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo, useRef } from 'react';
+import { lazy, Suspense, useMemo, useRef } from 'react';
+import { type Change, useAddress } from '../../address.ts';
 import { ask } from '../../api.ts';
+import { Filters } from '../../components/filters.tsx';
+import type { Icon } from '../../components/mark.tsx';
 import { Body, Page } from '../../components/page.tsx';
-import { Pick } from '../../components/pick.tsx';
 import { Empty, ProblemView } from '../../components/problem.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
 import { Split } from '../../components/side.tsx';
+import { ViewSwitch } from '../../components/view-switch.tsx';
 import { many } from '../../format.ts';
-import { listOf, textOf } from '../../search.ts';
 import { useSiteChoices, useSiteName } from '../../sites.ts';
 import { LinkList } from './link-list.tsx';
 import type { MapHandle } from './map.tsx';
@@ -23,17 +24,15 @@ const NetworkMap = lazy(() => import('./map.tsx').then((module) => ({ default: m
 const route = getRouteApi('/topology');
 /** More than this is no picture any more; the list takes any number. */
 const DRAWN_MOST = 6_000;
+const WAYS = [
+  { value: 'map', label: 'Map', icon: IconTopologyStar3 },
+  { value: 'list', label: 'List', icon: IconList },
+];
 
 export function TopologyPage() {
-  const search = route.useSearch();
-  const navigate = useNavigate({ from: '/topology' });
+  const [search, change] = useAddress(route);
   const sites = useSiteChoices();
   const topology = useQuery(ask('topology.get', { query: { site: search.site } }));
-  const change = useCallback(
-    (next: typeof search, replace = false) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace }),
-    [navigate],
-  );
   const data = topology.data?.data;
   const found = useFound(data, search.q);
   return (
@@ -41,37 +40,19 @@ export function TopologyPage() {
       title="Topology"
       count={data?.nodes.length}
       fill
-      actions={
-        <SegmentedControl
-          aria-label="Show as"
-          value={search.view === 'list' ? 'list' : 'map'}
-          onChange={(value) => change({ view: value === 'list' ? 'list' : undefined })}
-          data={[
-            { value: 'map', label: <ViewLabel icon={<IconTopologyStar3 size={14} />} word="Map" /> },
-            { value: 'list', label: <ViewLabel icon={<IconList size={14} />} word="List" /> },
-          ]}
-        />
-      }
-      filters={
-        <>
-          <SearchBox
-            label="Find"
-            placeholder="Name, address or class"
-            width={240}
-            main
-            value={search.q ?? ''}
-            onChange={(text) => change({ q: text || undefined }, true)}
-          />
-          <Pick
-            label="Site"
-            choices={sites}
-            value={listOf(search.site)}
-            onChange={(value) => change({ site: textOf(value), device: undefined })}
-          />
-          {found && <output className="quiet">{many(found.size, 'device')} found</output>}
-        </>
-      }
+      actions={<ViewSwitch views={WAYS} view={search.view} onChange={(view) => change({ view })} />}
     >
+      <Filters
+        search={search}
+        // Of another site, another device.
+        change={(next, replace) => change('site' in next ? { device: undefined, ...next } : next, replace)}
+        filters={[
+          { key: 'q', label: 'Find', placeholder: 'Name, address or class', width: 240 },
+          { key: 'site', label: 'Site', choices: sites },
+        ]}
+      >
+        {found && <output className="quiet">{many(found.size, 'device')} found</output>}
+      </Filters>
       {topology.error && !data ? (
         <ProblemView error={topology.error} retry={() => void topology.refetch()} />
       ) : (
@@ -101,13 +82,6 @@ export function TopologyPage() {
   );
 }
 
-const ViewLabel = ({ icon, word }: { icon: React.ReactNode; word: string }) => (
-  <span className={classes.view}>
-    {icon}
-    {word}
-  </span>
-);
-
 /** Ids of the devices that a search means; undefined without one. */
 function useFound(topology: Topology | undefined, q: string | undefined): ReadonlySet<string> | undefined {
   return useMemo(() => {
@@ -131,7 +105,7 @@ function Content({
   topology: Topology;
   search: TopologySearch;
   found: ReadonlySet<string> | undefined;
-  change: (next: TopologySearch, replace?: boolean) => void;
+  change: Change<TopologySearch>;
 }) {
   const navigate = useNavigate();
   const siteName = useSiteName();
@@ -170,34 +144,27 @@ function Content({
       )}
       <Legend />
       <div className={classes.tools}>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label="Closer"
-          onClick={() => handle.current?.zoom(1.4)}
-        >
-          <IconPlus size={16} />
-        </ActionIcon>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label="Further away"
-          onClick={() => handle.current?.zoom(1 / 1.4)}
-        >
-          <IconMinus size={16} />
-        </ActionIcon>
-        <ActionIcon
-          variant="subtle"
-          color="gray"
-          aria-label="Show everything"
-          onClick={() => handle.current?.fit()}
-        >
-          <IconZoomScan size={16} />
-        </ActionIcon>
+        {TOOLS.map(({ label, icon: Icon, use }) => (
+          <ActionIcon
+            key={label}
+            variant="subtle"
+            color="gray"
+            aria-label={label}
+            onClick={() => handle.current && use(handle.current)}
+          >
+            <Icon size={16} />
+          </ActionIcon>
+        ))}
       </div>
     </div>
   );
 }
+
+const TOOLS: readonly { label: string; icon: Icon; use: (map: MapHandle) => void }[] = [
+  { label: 'Closer', icon: IconPlus, use: (map) => map.zoom(1.4) },
+  { label: 'Further away', icon: IconMinus, use: (map) => map.zoom(1 / 1.4) },
+  { label: 'Show everything', icon: IconZoomScan, use: (map) => map.fit() },
+];
 
 const Legend = () => (
   <div className={classes.legend}>
