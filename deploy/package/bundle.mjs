@@ -1,42 +1,49 @@
-// The program as one file, by esbuild. Not split: a part of CommonJS that is loaded on demand would lose its names.
+// The programs by esbuild, where they are told to stand, and beside main.js the parts that they load when needed. A
+// package of CommonJS that is loaded on demand has its default export only: ours import it in a file, and load that.
 import { readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../scripts/bootstrap.mjs';
 
-/** Modules of ours find rules, migrations and so on from where they stand in the checkout: in the bundle they still do. */
-const whereItStands = {
-  name: 'where it stands',
+/**
+ * Modules of ours find rules, migrations and so on from where they stand in the checkout: in the bundle they still do.
+ * And they use zod by its parts, so that the bundle has only those: loading all of it takes longer than many a command.
+ */
+const asBundled = {
+  name: 'as bundled',
   setup: ({ onLoad }) =>
     onLoad({ filter: /packages\/[^/]+\/dist\/.*\.js$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8');
-      if (!source.includes('import.meta.url')) return undefined;
       const place = JSON.stringify(relative(root, path).split(sep).join('/'));
-      return {
-        contents: source.replaceAll('import.meta.url', `new URL(${place}, ROLLCALL_HOME).href`),
-        loader: 'js',
-      };
+      const contents = readFileSync(path, 'utf8')
+        .replaceAll('import.meta.url', `new URL(${place}, ROLLCALL_HOME).href`)
+        .replace("import { z } from 'zod';", "import * as z from 'zod';");
+      return { contents, loader: 'js' };
     }),
 };
 
-/** CommonJS inside the bundle wants `require`; names that no module uses. */
+/** CommonJS wants `require`; names that no module uses. A thread's program stands as deep as in the checkout. */
 const BANNER = `import { createRequire as rollcallRequire } from 'node:module';
 const require = rollcallRequire(import.meta.url);
-const ROLLCALL_HOME = new URL('./', import.meta.url);`;
+const ROLLCALL_HOME = new URL('./', import.meta.url.replace(/packages\\/[^/]+\\/dist\\/[^/]+$/, ''));`;
 
-/** @param beside packages that stay outside, in node_modules beside the bundle */
-export async function bundle({ entry, beside, home }) {
+/**
+ * @param entries file below `home`, without its ending → what it is made of
+ * @param beside packages that stay outside, in node_modules beside the bundle
+ */
+export async function bundle({ entries, beside, home }) {
   const { warnings } = await build({
-    entryPoints: { main: entry },
+    entryPoints: entries,
     absWorkingDir: root,
     outdir: home,
     bundle: true,
+    splitting: true,
+    chunkNames: '[name]-[hash]',
     format: 'esm',
     platform: 'node',
     target: 'node24',
     external: beside.flatMap((name) => [name, `${name}/*`]),
     banner: { js: BANNER },
-    plugins: [whereItStands],
+    plugins: [asBundled],
     legalComments: 'none',
     minifySyntax: true,
     minifyWhitespace: true,

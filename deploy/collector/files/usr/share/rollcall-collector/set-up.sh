@@ -5,6 +5,9 @@ set -e
 before=${1:-}
 systemd-sysusers /usr/lib/sysusers.d/rollcall-collector.conf
 install -d -m 0755 /etc/rollcall
+# Of another version it is of no use.
+rm -rf /var/cache/rollcall-collector
+install -d -m 0755 /var/cache/rollcall-collector
 install -d -m 0700 -o rollcall-collector -g rollcall-collector /var/lib/rollcall-collector
 [ -e /etc/rollcall/collector.yaml ] ||
     install -m 0644 /usr/share/rollcall-collector/collector.yaml /etc/rollcall/collector.yaml

@@ -1,0 +1,62 @@
+// The files of a package as they stand on a host: Node, the bundled program, native parts, data.
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../scripts/bootstrap.mjs';
+import { bundle } from './bundle.mjs';
+import { copyPackages, fetchNode, fetchPackage } from './vendor.mjs';
+
+/** Debian's name of an architecture → npm's. */
+export const ARCHITECTURES = { amd64: 'x64', arm64: 'arm64' };
+
+/** What stands beside the bundle, as npm packages: native parts, and code that finds its files by itself. */
+const BESIDE = {
+  server: {
+    from: 'packages/server',
+    packages: [
+      '@electric-sql/pglite',
+      '@node-rs/argon2',
+      'koffi',
+      'oui-data',
+      'snmp-sysobjectid',
+      'swagger-ui-dist',
+    ],
+    native: (arch) => [`@node-rs/argon2-linux-${arch}-gnu`, `@koromix/koffi-linux-${arch}`],
+    data: ['rules', 'prisma/migrations', 'packages/web/dist/site'],
+    threads: ['ingest-main'],
+  },
+  collector: {
+    from: 'packages/collector',
+    packages: ['koffi', 'lmdb', 'net-snmp', 'ping'],
+    native: (arch) => [`@lmdb/lmdb-linux-${arch}`, `@koromix/koffi-linux-${arch}`],
+    data: [],
+    threads: [],
+  },
+};
+
+/** The files of a package as they will stand on the host. */
+export async function layOut({ product, architecture, version }, tree) {
+  const { from, packages, native, data, threads } = BESIDE[product];
+  const arch = ARCHITECTURES[architecture];
+  const home = join(tree, 'usr/lib', `rollcall-${product}`);
+  mkdirSync(join(home, 'bin'), { recursive: true });
+  cpSync(join(root, 'deploy', product, 'files'), tree, { recursive: true });
+  writeFileSync(
+    join(home, 'package.json'),
+    `${JSON.stringify({ name: `rollcall-${product}`, version, private: true, type: 'module' }, null, 2)}\n`,
+  );
+  // The program believes it stands where it does in a checkout: one rule for finding files, here and there.
+  mkdirSync(join(home, from), { recursive: true });
+  cpSync(join(home, 'package.json'), join(home, from, 'package.json'));
+  // A thread is a program of its own, found where it stands in a checkout.
+  const threadFiles = threads.map((name) => join(from, 'dist', name));
+  const entries = [['main', join(from, 'dist/main')], ...threadFiles.map((file) => [file, file])];
+  const sources = Object.fromEntries(entries.map(([file, source]) => [file, join(root, `${source}.js`)]));
+  await bundle({ entries: sources, beside: packages, home });
+  for (const folder of data) cpSync(join(root, folder), join(home, folder), { recursive: true });
+  copyPackages(packages, [join(root, from), join(root, 'packages/shared')], join(home, 'node_modules'));
+  for (const name of native(arch)) await fetchPackage(name, join(home, 'node_modules', name));
+  await fetchNode(arch, join(home, 'bin/node'));
+  const docs = join(tree, 'usr/share/doc', `rollcall-${product}`);
+  mkdirSync(docs, { recursive: true });
+  cpSync(join(root, 'deploy', product, 'DEBIAN/copyright'), join(docs, 'copyright'));
+}
