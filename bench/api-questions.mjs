@@ -60,11 +60,20 @@ export function questionsOf(size, sites) {
       (p) => `/api/devices?page=${p}`,
       (offset) => devices('', [], offset),
     ),
-    ...['address', '-class', 'vendor', 'status', '-firstSeen'].map((sort) => [
+    ...['address', '-class', 'vendor', 'model', 'status', '-firstSeen'].map((sort) => [
       `devices sort=${sort}`,
       LIST,
       () => `/api/devices?sort=${sort}`,
       () => devices('', [], 0, sortSql(sort)),
+    ]),
+    ...['sort=-lastSeen', 'sort=vendor&page=15000'].map((parameters) => [
+      `devices ${parameters.replace('&', ', ')}`,
+      FILTER,
+      () => `/api/devices?${parameters}`,
+      () =>
+        parameters.includes('page')
+          ? devices('', [], 14_999 * 25, sortSql('vendor'))
+          : devices('', [], 0, 'v.last_seen DESC, d.id DESC'),
     ]),
     [
       'devices search=name',
@@ -403,6 +412,7 @@ export function questionsOf(size, sites) {
       address: 'd.address',
       class: 'd.class',
       vendor: 'd.vendor',
+      model: 'd.model',
       status: 'd.status',
       firstSeen: 'd.first_seen',
     }[sort.replace('-', '')];

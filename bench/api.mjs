@@ -1,10 +1,11 @@
-// api.mjs [--scale 1] [--rounds 40] [--only WORDS] [--database URL] [--keep] [--check]
+// api.mjs [--scale 1] [--rounds 40] [--only WORDS] [--light] [--database URL] [--keep] [--check]
 //
 // The REST API over HTTP on PostgreSQL with 1,000,000 devices, 5,000,000 interfaces, 10,000,000 events and 100,000 cases
 // (times --scale): each list in its default form, with each filter, at page 1 and deep, and each single read. Beside it,
 // in the same run, the same question as SQL that a person would write, through pg on one connection: the rows, and the
 // exact count. Each round asks with other values. --check ends with status 1 when a bound of the project is missed;
-// --only asks the questions whose name has one of the words, separated by commas.
+// --only asks the questions whose name has one of the words, separated by commas. --light loads no event and one interface of
+// each device, in a few minutes, and asks nothing about events.
 //
 // The database is made next to the one that --database (or DATABASE_URL, TEST_DATABASE_URL) names; where none is named,
 // on a PostgreSQL of its own in the temporary folder, which it says. Loading takes a quarter of an hour and 11 GB. Everything is
@@ -40,6 +41,7 @@ const { values: options } = parseArgs({
     scale: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '40' },
     only: { type: 'string' },
+    light: { type: 'boolean', default: false },
     database: { type: 'string' },
     keep: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
@@ -49,8 +51,8 @@ const SCALE = Number(options.scale);
 const ROUNDS = Number(options.rounds);
 const size = {
   devices: Math.round(1_000_000 * SCALE),
-  interfaces: 5,
-  events: Math.round(10_000_000 * SCALE),
+  interfaces: options.light ? 1 : 5,
+  events: options.light ? 0 : Math.round(10_000_000 * SCALE),
   cases: Math.round(100_000 * SCALE),
 };
 const sites = fleetSites(size);
@@ -58,11 +60,11 @@ const log = pino({ level: process.env.LOG_LEVEL ?? 'error' });
 const named = options.database ?? process.env.DATABASE_URL ?? process.env.TEST_DATABASE_URL;
 const own = named ? undefined : await ownPostgres(join(tmpdir(), 'rollcall-bench-postgres'));
 console.error(own ? `no database was named: ${own.what}` : `on the PostgreSQL that is named`);
-const base = named ?? own.url;
+const base = named || own.url;
 
 // ── The database ──
 
-const name = `rollcall_bench_api_${String(SCALE).replace('.', '_')}`;
+const name = `rollcall_bench_api_${String(SCALE).replace('.', '_')}${options.light ? '_light' : ''}`;
 const url = Object.assign(new URL(base), { pathname: `/${name}` }).href;
 const admin = new pg.Client({ connectionString: base });
 await admin.connect();
@@ -211,6 +213,7 @@ const missed = [];
 let asked = 0;
 for (const [what, bound, path, byHand] of questionsOf(size, sites)) {
   if (options.only && !options.only.split(',').some((word) => what.includes(word))) continue;
+  if (options.light && what.startsWith('event')) continue;
   const ours = [];
   const theirs = [];
   let total;

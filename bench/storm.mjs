@@ -1,21 +1,24 @@
 // storm.mjs [--events 50000] [--rate 2500] [--devices 2500] [--sites 1] [--database URL] [--check]
 //
 // A storm of events through the real way: observations → ingest → conditions → events → cases, on PostgreSQL, with the
-// same timers as the server. Every observation is one event: ports that go down, agents that fall silent, traps.
+// same timers as the server, in threads as there. Every observation is one event: ports that go down, agents that fall silent, traps.
 // Observations are offered at --rate per second (0: as fast as they are taken). Prints what was taken per second, how
 // far behind grouping was (the age of the oldest undecided condition, sampled), the statements by time, and the memory
 // of the process over time. Beside it, in the same run, the raw limit: the same rows of events through one INSERT each
 // batch, with no deciding at all. --check ends with status 1 where a bound of the project is missed.
 import '../scripts/usage.mjs';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { createRecorder } from '@rollcall/server/incidents/record';
 import { createIngest } from '@rollcall/server/ingest/ingest';
 import { openDatabase } from '@rollcall/server/kernel/db';
 import { migrate } from '@rollcall/server/kernel/migrate';
 import { systemClock as clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import { timing } from './storm-timing.mjs';
 
 const require = createRequire(fileURLToPath(new URL('../packages/server/package.json', import.meta.url)));
 const pg = require('pg');
@@ -27,7 +30,7 @@ const { values: options } = parseArgs({
     devices: { type: 'string', default: '2500' },
     sites: { type: 'string', default: '1' },
     batch: { type: 'string', default: '500' },
-    tend: { type: 'string', default: '100' },
+    tend: { type: 'string', default: '50' },
     database: { type: 'string' },
     check: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -80,13 +83,13 @@ async function run() {
   const timed = timing(db);
   const recorder = createRecorder({ db: timed.db, clock });
   const ingest = createIngest({
-    db,
+    db: timed.db,
     clock,
     log,
     rules: () => ({ id: 'bench', classify: () => ({}) }),
     applyOutcomes: async () => undefined,
     applyJobEnd: async () => undefined,
-    record: (sql, changes) => recorder.record(timed.wrap(sql), changes),
+    record: recorder.record,
   });
   const sites = [];
   for (let i = 0; i < SITES; i++) sites.push(await makeSite(i));
@@ -97,27 +100,23 @@ async function run() {
 
   const raw = await rawLimit(sites[0]);
 
-  // The server's timers.
-  const tendTimes = [];
-  let tending = true;
-  const tend = (async () => {
-    while (tending) {
-      const from = performance.now();
-      const decided = await recorder.tend();
-      if (decided > 0) tendTimes.push(performance.now() - from);
-      await clock.sleep(TEND_MS);
-    }
-  })();
+  const tender = new Worker(new URL('storm-tender.mjs', import.meta.url), {
+    workerData: { url, everyMs: TEND_MS },
+  });
+  const failed = once(tender, 'error').then(([error]) => Promise.reject(error));
+  // Awaited when the storm is over; until then a rejection that nobody awaits would end the process with its servers running.
+  failed.catch(() => undefined);
   const behind = [];
   const memory = [];
   let sampling = true;
   const began = performance.now();
   const sampler = (async () => {
     while (sampling) {
+      // The least of an index: the sampler itself costs next to nothing.
       const [row] = await db.query(
-        'SELECT coalesce(extract(epoch FROM (clock_timestamp() - min(due_at))) * 1000, 0)::float8 AS ms FROM conditions WHERE due_at <= clock_timestamp()',
+        'SELECT coalesce(extract(epoch FROM (clock_timestamp() - min(due_at))) * 1000, 0)::float8 AS ms FROM conditions WHERE due_at IS NOT NULL',
       );
-      behind.push(Number(row.ms));
+      behind.push(Math.max(0, row.ms));
       memory.push({ at: (performance.now() - began) / 1000, rss: process.memoryUsage().rss / 1024 });
       await clock.sleep(50);
     }
@@ -152,14 +151,16 @@ async function run() {
   const seconds = (performance.now() - began) / 1000;
   // Until every hold has ended and everything is decided.
   for (let i = 0; i < 1200; i++) {
-    const [{ n }] = await db.query("SELECT count(*)::int AS n FROM conditions WHERE state = 'held'");
-    if (n === 0) break;
+    const held = await db.query(
+      "SELECT 1 FROM conditions WHERE due_at IS NOT NULL AND state = 'held' LIMIT 1",
+    );
+    if (held.length === 0) break;
     await clock.sleep(100);
   }
   sampling = false;
   await sampler;
-  tending = false;
-  await tend;
+  tender.postMessage('stop');
+  const [tended] = await Promise.race([once(tender, 'message'), failed]);
 
   const [events] = await db.query(
     'SELECT count(*)::int AS n, count(case_id)::int AS placed, coalesce(sum(count), 0)::int AS occurrences FROM events',
@@ -185,7 +186,7 @@ async function run() {
     `${quantile(behind, 0.5).toFixed(0)} / ${p95.toFixed(0)} / ${Math.max(...behind).toFixed(0)} (bound ${BOUNDS.behindMs})`,
     p95 <= BOUNDS.behindMs,
   );
-  say('a round of tending, p95 ms', quantile(tendTimes, 0.95).toFixed(0));
+  say('a round of tending, p95 ms', quantile(tended.rounds, 0.95).toFixed(0));
   say(
     'memory (RSS) first / last MiB',
     `${(memory[0].rss / 1024).toFixed(0)} / ${((memory.at(-1)?.rss ?? 0) / 1024).toFixed(0)}`,
@@ -197,8 +198,9 @@ async function run() {
   );
   say('events / occurrences / in cases', `${events.n} / ${events.occurrences} / ${events.placed}`);
   say('cases', cases.n);
-  console.log('\nstatements of events and cases by time: seconds, calls, ms each');
-  for (const { text, ms, calls } of timed.top(12))
+  console.log('\nstatements by time: seconds, calls, ms each');
+  const statements = [...timed.statements(), ...tended.statements].sort((a, b) => b.ms - a.ms);
+  for (const { text, ms, calls } of statements.slice(0, 20))
     console.log(
       `${(ms / 1000).toFixed(1).padStart(7)} ${String(calls).padStart(6)} ${(ms / calls).toFixed(1).padStart(7)}  ${text}`,
     );
@@ -345,32 +347,6 @@ async function rawLimit(site) {
   const perSecond = rows / ((performance.now() - began) / 1000);
   await db.query('DROP TABLE raw_events');
   return perSecond;
-}
-
-/** Counts the time of each statement that goes through. */
-function timing(db) {
-  const seen = new Map();
-  const wrap = (sql) => ({
-    query: async (text, params) => {
-      const from = performance.now();
-      const rows = await sql.query(text, params);
-      const name = text.replace(/\s+/g, ' ').trim().slice(0, 100);
-      const known = seen.get(name) ?? { text: name, ms: 0, calls: 0 };
-      known.ms += performance.now() - from;
-      known.calls += 1;
-      seen.set(name, known);
-      return rows;
-    },
-  });
-  const outer = wrap(db);
-  return {
-    wrap,
-    db: Object.assign(Object.create(db), {
-      query: outer.query,
-      transaction: (work) => db.transaction((sql) => work(wrap(sql))),
-    }),
-    top: (most) => [...seen.values()].sort((a, b) => b.ms - a.ms).slice(0, most),
-  };
 }
 
 /** Least squares. */

@@ -35,11 +35,11 @@ static uint64_t now_us(void) {
 // ── what an agent has ──────────────────────────────────────────────────────────────────────────────────────────────
 
 typedef struct { int length; uint32_t arc[ARCS]; } oid;
-enum patch { NOTHING, HEX_IN_VALUE, OCTETS_IN_VALUE, ADDRESS_IN_INDEX, CABLE_IN_VALUE };
+enum patch { NOTHING, HEX_IN_VALUE, OCTETS_IN_VALUE, ADDRESS_IN_INDEX, CABLE_IN_VALUE, UPTIME_IN_VALUE };
 typedef struct { oid name; octet *varbind; int size, value; enum patch patch; int at; } object;
 
 // The octets of an address in an index take one or two each in BER: the list is made for the shape of one address.
-typedef struct { octet shape; int count, capacity; object *objects; } agent;
+typedef struct { octet shape; int count, capacity; object *objects; octet *uptime; } agent;
 static int interfaces;
 
 static octet *head(octet *to, octet tag, int length) {
@@ -84,6 +84,7 @@ static void put(agent *to, const oid *name, octet tag, const void *value, int le
   memcpy(end, value, (size_t)length);
   one->size = one->value + length;
   one->patch = patch;
+  if (patch == UPTIME_IN_VALUE) to->uptime = one->varbind + one->value;
   one->at = patch == ADDRESS_IN_INDEX ? one->value - 2 : at; // an index ends where the head of the value begins
 }
 static oid under(const uint32_t *table, int length, uint32_t column, uint32_t index) {
@@ -124,7 +125,8 @@ static void build(agent *to, uint32_t address) {
   static const oid nothing = {2, {0, 0}}, model = {10, {1, 3, 6, 1, 4, 1, 9, 1, 1745, 0}}, type = {11, {1, 3, 6, 1, 4, 1, 9, 12, 3, 1, 3}};
   text(to, AT(SYSTEM, 1, 0), "Bench switch, 48 ports, software 17.3.4a, build 5", 0);
   object_id(to, AT(SYSTEM, 2, 0), &model);
-  number(to, AT(SYSTEM, 3, 0), 0x43, 123456789);
+  oid uptime = AT(SYSTEM, 3, 0);
+  put(to, &uptime, 0x43, (octet[]){0, 0, 0, 0}, 4, UPTIME_IN_VALUE, 0);
   text(to, AT(SYSTEM, 4, 0), "noc@example.net", 0);
   text(to, AT(SYSTEM, 5, 0), "sw-#.bench.invalid", 0);
   text(to, AT(SYSTEM, 6, 0), "Rack 12, room 3, building A", 0);
@@ -196,7 +198,10 @@ static agent *agent_at(uint32_t address) {
   octet shape = shape_of(address);
   agent *a = &shapes[shape];
   if (a->count == 0) build(a, address);
-  else if (dressed[shape] == address && plugs[shape] == unplugged) return a;
+  // A clock that stood still would be a reboot to whoever watches.
+  uint32_t ticks = 123456789 + (uint32_t)(now_us() / 10000);
+  for (int i = 0; i < 4; i++) a->uptime[i] = (octet)(ticks >> (24 - 8 * i));
+  if (dressed[shape] == address && plugs[shape] == unplugged) return a;
   dressed[shape] = address;
   plugs[shape] = unplugged;
   octet octets[] = {(octet)(address >> 24), (octet)(address >> 16), (octet)(address >> 8), (octet)address};

@@ -1,6 +1,16 @@
 // The laboratory of lab.sh, and one command in it: how long it takes, what it finds, how much memory it needs.
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +18,67 @@ import { fileURLToPath } from 'node:url';
 export const here = dirname(fileURLToPath(import.meta.url));
 /** The command line of the collector. */
 export const COLLECTOR = join(here, '../../packages/collector/bin/rollcall-collector.js');
+/**
+ * The command line as its package installs it: its launcher, its Node, the program in parts, what was compiled once.
+ * Laid out anew for each run of the bench.
+ */
+export const installed = () => join(dir, 'installed/usr/bin/rollcall-collector');
+export const layOutInstalled = async () => {
+  const { layOut } = await import('../../deploy/package/lay-out.mjs');
+  const tree = join(dir, 'installed');
+  rmSync(tree, { recursive: true, force: true });
+  await layOut(
+    { product: 'collector', architecture: { x64: 'amd64' }[process.arch] ?? process.arch, version: '0' },
+    tree,
+  );
+  mkdirSync(join(tree, 'var/cache/rollcall-collector'), { recursive: true });
+  const launcher = readFileSync(installed(), 'utf8').replaceAll(
+    /(?<=[ =])\/(?=usr\/lib|var\/cache)/g,
+    `${tree}/`,
+  );
+  writeFileSync(installed(), launcher);
+  chmodSync(installed(), 0o755);
+};
+/** The socket by which the collector below takes sweeps. */
+export const socket = () => join(dir, 'sweep.sock');
+/**
+ * The installed collector as a daemon in the scanner's namespace, its server away. Answers how to end it once it takes
+ * sweeps.
+ */
+export const startInstalled = async () => {
+  const { makeKey, prepareFolder, saveIdentity } = await import('../../packages/collector/dist/identity.js');
+  const state = join(dir, 'state');
+  rmSync(state, { recursive: true, force: true });
+  prepareFolder(state);
+  const id = '00000000-0000-7000-8000-000000000000';
+  const site = { id, name: 'bench' };
+  const server = 'http://127.0.0.1:9';
+  saveIdentity(state, {
+    format: 1,
+    server,
+    path: '/link',
+    collector: id,
+    name: 'bench',
+    site,
+    generation: 0,
+  });
+  makeKey(state);
+  rmSync(socket(), { force: true });
+  const env = { ...process.env, ROLLCALL_SOCKET: socket() };
+  const daemon = spawn('ip', ['netns', 'exec', SCAN, installed(), 'run', '--state', state], {
+    env,
+    stdio: 'ignore',
+  });
+  const ended = new Promise((resolve) => daemon.once('exit', resolve));
+  for (let i = 0; !existsSync(socket()); i += 1) {
+    if (i === 300 || daemon.exitCode !== null) throw new Error('the collector did not start');
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  return async () => {
+    daemon.kill('SIGTERM');
+    await ended;
+  };
+};
 export const dir = process.env.LAB_DIR ?? join(tmpdir(), 'rollcall-lab');
 process.env.LAB_DIR = dir;
 process.env.PATH += ':/usr/sbin:/sbin';

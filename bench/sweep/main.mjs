@@ -62,10 +62,11 @@ const summarise = (name, results) => {
 const measure = async (row) => {
   const truth = row.truth();
   const runs = new Map();
+  await row.prepare?.();
   try {
     for (let round = 0; round < (row.rounds ?? ROUNDS); round += 1) {
       // Anew each round, so that nothing learnt in the last one helps.
-      row.set();
+      await row.set();
       for (const tool of row.tools().filter(({ command }) => has(command[0]))) {
         if (process.stderr.isTTY)
           process.stderr.write(`\r\x1b[K${row.name}: round ${round + 1}, ${tool.name}`);
@@ -74,7 +75,7 @@ const measure = async (row) => {
     }
   } finally {
     if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-    row.clear?.();
+    await row.clear?.();
   }
   return [...runs].map(([name, results]) => summarise(name, results));
 };
