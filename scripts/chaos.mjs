@@ -1,13 +1,15 @@
 // Breaks a running system on purpose and proves that nothing of what was observed was lost, doubled or altered.
 //
 //   npm run chaos -- [--seed N] [--minutes M] [--most M] [--database pglite|postgresql|both] [--sources N] [--rate N]
-//                    [--burst N] [--least N] [--observations N] [--faults N] [--only KIND,…]
+//                    [--burst N] [--least N] [--observations N] [--faults N] [--only KIND,…] [--servers N]
 //   npm run chaos:long         1,000 faults and a million observations on each database, half an hour or so each
 //
 // Real processes; PostgreSQL in a cluster of its own; loopback only. The schedule follows from the seed. Runs for M
 // minutes on each database, and on, to --most minutes (2 M), until every kind of fault met every phase --least times and
 // so much was observed and done. What befalls the server meets a source in every phase at once. Exit code 1 when anything
 // was lost, doubled, altered or misattributed, a process did not come back, or a kind of fault never met a phase.
+// With --servers 3 there are so many on one PostgreSQL behind nginx, one of them is killed every 20 s, and its collectors
+// must be with another within 10 s.
 //
 //   npm run chaos:kills -- [--points N] [--stages N] [--database pglite|postgresql|both]
 //

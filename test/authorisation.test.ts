@@ -26,6 +26,38 @@ describe('the authorisation matrix', () => {
   });
 });
 
+/**
+ * The rights of the roles as they are decided: viewers read, operators work, administrators manage. What is left is
+ * one's own account, and what administrators alone read.
+ */
+const ADMINS = /^(sites|users|collectors|credentials|profiles)\.(create|update|delete)$/;
+const OPERATORS = [
+  'scans.create',
+  'scans.cancel',
+  'events.acknowledge',
+  'events.close',
+  'cases.create',
+  'cases.update',
+  'cases.comment',
+  'cases.addEvents',
+  'devices.update',
+  'devices.bulk',
+];
+const EVERYBODY =
+  /^(devices|events|cases|interfaces|scans|profiles|sites|tokens|summary|topology)\.(list|get)$/;
+it('gives viewers, operators and administrators what was decided', () => {
+  const of = (access: string) => Object.keys(table).filter((id) => table[id]?.access === access);
+  expect(OPERATORS.filter((id) => table[id]?.access !== 'operator')).toEqual([]);
+  const named = (pattern: RegExp) => Object.keys(table).filter((id) => pattern.test(id));
+  expect(named(ADMINS).length).toBeGreaterThan(10);
+  expect(named(ADMINS).filter((id) => !of('admin').includes(id))).toEqual([]);
+  expect(named(EVERYBODY).length).toBeGreaterThan(12);
+  expect(named(EVERYBODY).filter((id) => !of('viewer').includes(id))).toEqual([]);
+  // A viewer changes nothing but the own account.
+  const changes = of('viewer').filter((id) => table[id]?.method !== 'GET');
+  expect(changes.filter((id) => !/^(session|sessions|tokens)\./.test(id))).toEqual([]);
+});
+
 /** Doing many things at once asks for no less than doing one of them. */
 const BULK: [many: OperationId, one: OperationId][] = [
   ['devices.bulk', 'devices.update'],

@@ -9,6 +9,41 @@ import { makeWorld, person, type World } from './api/world.ts';
 
 afterAll(closeDatabases);
 
+/** What the decisions write down of each resource; more may be there. */
+const DEVICE =
+  'id, siteId, site, collectorId, collector, name, address, addresses, macAddress, class, vendor, model, os, osVersion, serialNumber, sysName, sysDescr, sysObjectId, location, contact, uptimeSeconds, monitor, status, reachable, rttMs, interfaceCount, openEvents, firstSeen, lastSeen, lastScanId';
+const CASE =
+  'id, number, siteId, title, description, status, severity, priority, assigneeId, assignee, tags, eventCount, openEventCount, rootDeviceId, createdAt, updatedAt, resolvedAt, closedAt';
+const SCAN =
+  'id, scanId, targets, profile, siteId, status, createdBy, createdAt, startedAt, finishedAt, addressesTotal, addressesProbed, hostsAlive, devicesFound, devicesNew, devicesChanged, errors';
+const FIELDS: [string, (world: World) => string, string][] = [
+  ['device of a list', () => '/api/devices', DEVICE],
+  ['device', ({ id }) => `/api/devices/${id.device}`, `${DEVICE}, neighbours, entities, openCases`],
+  [
+    'interface',
+    ({ id }) => `/api/interfaces?deviceId=${id.device}`,
+    'id, deviceId, ifIndex, name, description, alias, type, speedBps, mtu, macAddress, adminStatus, operStatus, lastChange, addresses, vlan, neighbour, firstSeen, lastSeen',
+  ],
+  [
+    'event',
+    ({ id }) => `/api/events/${id.event}`,
+    'id, siteId, deviceId, interfaceId, collectorId, caseId, kind, source, severity, status, message, details, dedupKey, count, firstSeen, timestamp, acknowledgedAt, acknowledgedBy, closedAt, closedBy, closeReason',
+  ],
+  ['case of a list', () => '/api/cases', CASE],
+  ['case', ({ id }) => `/api/cases/${id.case}`, `${CASE}, events, activity`],
+  ['token', () => '/api/tokens', 'id, name, hint, createdAt, lastUsedAt, expiresAt, revokedAt'],
+  ['scan of a list', () => '/api/discovery/scans', SCAN],
+  ['scan', ({ id }) => `/api/discovery/scans/${id.scan}`, `${SCAN}, jobs`],
+];
+
+/** Every member of an answer that is a time by its name, at any depth. */
+function timesIn(value: unknown): [string, unknown][] {
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([name, inner]): [string, unknown][] =>
+    /^(at|timestamp|lastChange|(first|last)Seen)$|At$/.test(name) ? [[name, inner]] : timesIn(inner),
+  );
+}
+
 describe.each(kinds())('the contract on %s', (kind) => {
   let db: Database;
   let server: ApiServer;
@@ -33,9 +68,11 @@ describe.each(kinds())('the contract on %s', (kind) => {
   const post = (path: string, json: object, headers: Record<string, string> = bearer): Promise<Reply> =>
     ask(server.url, 'POST', path, { json, headers });
 
-  it.each(['/api/devices', '/api/events', '/api/cases', '/api/tokens'])(
+  it.each(['/api/devices', '/api/events', '/api/cases', '/api/interfaces', '/api/tokens'])(
     '2.1, 8: %s is a list in the envelope, page 1 of 25, with its count',
-    async (path) => {
+    async (resource) => {
+      const needed = resource === '/api/interfaces' ? `deviceId=${world.id.device}&` : '';
+      const path = `${resource}?${needed}`;
       const { status, json, headers } = await get(path);
       expect(status).toBe(200);
       expect(headers['content-type']).toMatch(/^application\/json/);
@@ -44,15 +81,37 @@ describe.each(kinds())('the contract on %s', (kind) => {
         true,
         true,
       ]);
-      if (path === '/api/tokens') return;
-      expect([json.page, json.pageSize]).toEqual([1, 25]);
-      const second = await get(`${path}?page=2&pageSize=1`);
-      const both = await get(`${path}?pageSize=2`);
-      expect(second.json.data[0]).toEqual(both.json.data[1]);
-      const beyond = await get(`${path}?page=4000`);
-      expect([beyond.status, beyond.json.data, beyond.json.totalCount]).toEqual([200, [], json.totalCount]);
+      // The table gives tokens no parameter, so all are there without one.
+      expect([json.page, json.pageSize]).toEqual([1, resource === '/api/tokens' ? 1000 : 25]);
+      const second = await get(`${path}page=2&pageSize=1`);
+      const both = await get(`${path}pageSize=2`);
+      expect([second.status, second.json.data[0]]).toEqual([200, both.json.data[1]]);
+      for (const far of ['page=4000', 'page=1000000000&pageSize=1000']) {
+        const beyond = await get(path + far);
+        expect([beyond.status, beyond.json.data, beyond.json.totalCount]).toEqual([200, [], json.totalCount]);
+      }
     },
   );
+
+  it.each([
+    '/api/devices?search=no-such-thing',
+    '/api/devices?Address=192.0.2.1',
+    '/api/devices?Address=2001:db8:ffff::/48',
+    '/api/devices?class=pdu',
+    '/api/devices?collector=no-such-collector',
+    '/api/events?from=1&to=1',
+    '/api/events?Source=trap&Severity=1',
+    '/api/events?Device=no-such-device',
+    '/api/events?Device=192.0.2.1',
+    '/api/cases?status=3',
+    '/api/cases?assignee=nobody',
+    '/api/cases?tag=no-such-tag',
+    '/api/cases?q=no-such-word',
+    '/api/cases?q=%23999999',
+  ])('the decisions: nothing found is an empty list: %s', async (path) => {
+    const { status, json } = await get(path);
+    expect([status, json]).toEqual([200, { success: true, data: [], totalCount: 0, page: 1, pageSize: 25 }]);
+  });
 
   it('2.1: timestamps are whole Unix seconds, wherever they stand', async () => {
     const now = Date.now() / 1000;
@@ -68,7 +127,25 @@ describe.each(kinds())('the contract on %s', (kind) => {
     expect(incident.json.data.events.length).toBe(2);
     expect(incident.json.data.activity.length).toBe(1);
     expect(device.json.data).toMatchObject({ id: world.id.device, siteId: world.site.alpha });
+    const scan = await get(`/api/discovery/scans/${world.id.scan}`);
+    const lists = await Promise.all(
+      ['/api/tokens', `/api/interfaces?deviceId=${world.id.device}`].map((path) => get(path)),
+    );
+    const times = [device, event, incident, scan, ...lists].flatMap(({ json }) => timesIn(json.data));
+    expect(new Set(times.map(([name]) => name)).size).toBeGreaterThan(12);
+    for (const [name, value] of times)
+      expect([name, value === null || Number.isInteger(value)]).toEqual([name, true]);
   });
+
+  it.each(FIELDS)(
+    'the decisions: a %s has the fields that are written down',
+    async (_name, pathOf, fields) => {
+      const { status, json } = await get(pathOf(world));
+      const found = Array.isArray(json.data) ? json.data[0] : json.data;
+      expect(status).toBe(200);
+      expect(Object.keys(found)).toEqual(expect.arrayContaining(fields.split(', ')));
+    },
+  );
 
   it('4.1: parameter names are case-sensitive, and the wrong case is told the right one', async () => {
     for (const [path, wrong, right] of [
@@ -108,6 +185,11 @@ describe.each(kinds())('the contract on %s', (kind) => {
     expect((await within('Status=0,1')).totalCount).toBe(10);
     expect((await within('Source=snmp&Severity=1&Status=2')).totalCount).toBe(1);
     expect((await get('/api/events?from=2&to=1')).status).toBe(400);
+    const milliseconds = await get('/api/events?from=1763600000000');
+    expect([milliseconds.status, milliseconds.json.error.message]).toEqual([
+      400,
+      'from: must be at most 9999999999',
+    ]);
     expect((await get(`/api/events?Device=${world.id.device}`)).json.totalCount).toBe(3);
     expect((await get('/api/events?Device=10.77.0.11')).json.totalCount).toBe(3);
   });
@@ -154,6 +236,9 @@ describe.each(kinds())('the contract on %s', (kind) => {
       data: { name: 'report' },
     });
     const own = { authorization: `Bearer ${made.json.token}` };
+    // A client that goes on with the session's cookie in its jar acts by the token all the same.
+    const both = await ask(server.url, 'GET', '/api/session', { headers: { ...own, cookie } });
+    expect([both.status, both.json.data.via]).toEqual([200, 'token']);
     const listed = await ask(server.url, 'GET', '/api/tokens', { headers: own });
     expect(listed.text).not.toContain(made.json.token.slice(4));
     expect(listed.json.data.map(({ id }: { id: string }) => id)).toContain(made.json.data.id);
@@ -178,6 +263,39 @@ describe.each(kinds())('the contract on %s', (kind) => {
       expect((await ask(server.url, 'GET', `/api/${path}/${id}`, { headers: beta })).status).toBe(404);
       expect((await get(`/api/${path}/${uuidv7()}`)).status).toBe(404);
       expect((await get(`/api/${path}/1`)).status).toBe(404);
+    }
+  });
+
+  it('the decisions: loopback, multicast, link-local and 0.0.0.0/8 only where the site allows them', async () => {
+    const site = `/api/sites/${world.site.alpha}`;
+    const patch = (json: object, headers = bearer) => ask(server.url, 'PATCH', site, { json, headers });
+    const scan = async (targets: string) => {
+      const body = { targets, profile: 'ping', site: world.site.alpha };
+      const [planned, started] = [
+        await post('/api/discovery/plan', body),
+        await post('/api/discovery/scan', body),
+      ];
+      if (started.status < 300) await post(`/api/discovery/scans/${started.json.scanId}/cancel`, {});
+      expect(planned.status < 300).toBe(started.status < 300);
+      return started;
+    };
+    const special = ['224.0.0.251', 'ff02::fb', '169.254.10.0/30', 'fe80::1', '0.0.0.1'];
+    const kinds = { allowSpecial: special, allowLoopback: ['127.0.0.1', '::1'] };
+    const operator = { authorization: `Bearer ${person(world, 'operator', 'alpha').token}` };
+    expect((await patch({ allowSpecial: true }, operator)).status).toBe(403);
+    for (const [flag, targets] of Object.entries(kinds)) {
+      for (const text of targets) {
+        const { status, json } = await scan(text);
+        expect([text, status, json.error?.code]).toEqual([text, 400, 'invalid_request']);
+        expect(json.error.details).toEqual([
+          { path: 'targets', message: expect.stringContaining('is not swept unless allowed') },
+        ]);
+      }
+      expect((await patch({ [flag]: true })).json.data[flag]).toBe(true);
+      for (const text of targets) expect([text, (await scan(text)).status]).toEqual([text, 202]);
+      expect((await get(site)).json.data[flag]).toBe(true);
+      expect((await patch({ [flag]: false })).json.data[flag]).toBe(false);
+      expect((await scan(targets[0] ?? '')).status).toBe(400);
     }
   });
 

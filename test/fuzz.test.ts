@@ -61,6 +61,11 @@ describe.each(kinds())('the schema-driven fuzzer on %s', (name) => {
   beforeAll(async () => {
     server = await startApi(name);
     db = server.db;
+    // It makes subscriptions up as well, with targets outside: what would go there stays queued.
+    await db.query(`CREATE FUNCTION stays() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN NEW.next_at := NULL; RETURN NEW; END $$`);
+    await db.query(`CREATE TRIGGER stays BEFORE INSERT OR UPDATE ON deliveries
+      FOR EACH ROW EXECUTE FUNCTION stays()`);
     document = (await ask(server.url, 'GET', '/api/openapi.json')).json;
   });
   afterAll(async () => {

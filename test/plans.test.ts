@@ -20,6 +20,7 @@ const LARGE = new Set([
   'devices',
   'device_addresses',
   'interfaces',
+  'sightings',
   'events',
   'cases',
   'case_activity',
@@ -29,6 +30,8 @@ const LARGE = new Set([
 interface Plan {
   'Node Type': string;
   'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows'?: number;
   Plans?: Plan[];
 }
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
@@ -45,13 +48,13 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     await db.ingest.query('VACUUM (ANALYZE)');
   }, 600_000);
 
-  /** Calls an operation and gives the tables that its statements read from end to end. */
-  async function wholeTables(
+  /** Calls an operation, as often as said, and gives every step of the plans of the last call's statements. */
+  async function stepsOf(
     id: OperationId,
     request: object,
     sites: 'all' | string[] = 'all',
-  ): Promise<string[]> {
-    statements = [];
+    { times = 1, explain = 'FORMAT JSON' } = {},
+  ): Promise<Plan[]> {
     const spied: Database = {
       ...db,
       query: (text, params = []) => {
@@ -66,22 +69,28 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       identity: { merge: unused, split: unused, reclassify: unused },
       events: { unwatched: unused, forgotten: unused },
     };
-    await asCaller({ ...inventoryHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites))(
-      id,
-      request,
-    );
+    const ask = asCaller({ ...inventoryHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites));
+    for (let time = 0; time < times; time++) {
+      statements = [];
+      await ask(id, request);
+    }
     expect(statements.length).toBeGreaterThan(0);
-    const read = new Set<string>();
+    const steps: Plan[] = [];
     for (const { text, params } of statements) {
       const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-        `EXPLAIN (FORMAT JSON) ${text}`,
+        `EXPLAIN (${explain}) ${text}`,
         params,
       );
-      for (const node of nodes((row as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan))
-        if (node['Node Type'] === 'Seq Scan' && LARGE.has(node['Relation Name'] ?? ''))
-          read.add(node['Relation Name'] ?? '');
+      steps.push(...nodes((row as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan));
     }
-    return [...read];
+    return steps;
+  }
+  /** The tables that its statements read from end to end. */
+  async function wholeTables(...call: Parameters<typeof stepsOf>): Promise<string[]> {
+    const read = (await stepsOf(...call))
+      .filter((step) => step['Node Type'] === 'Seq Scan')
+      .map((step) => step['Relation Name'] ?? '');
+    return [...new Set(read.filter((table) => LARGE.has(table)))];
   }
 
   const site = fleetId('site', 3);
@@ -94,6 +103,8 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['devices.list', { sort: 'address' }],
     ['devices.list', { sort: 'class' }],
     ['devices.list', { sort: '-vendor' }],
+    ['devices.list', { sort: 'model' }],
+    ['devices.list', { sort: '-lastSeen' }],
     ['devices.list', { sort: 'status' }],
     ['devices.list', { sort: '-firstSeen' }],
     ['devices.list', { search: '12345' }],
@@ -132,6 +143,43 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['cases.list', { assignee: 'user-7' }],
   ])('%s %j reads no whole table', async (id, query, sites) => {
     expect(await wholeTables(id, { query }, sites)).toEqual([]);
+  });
+
+  it.each(['0', '1'])(
+    'devices.list with monitor=%s walks over no device of the other kind',
+    async (monitor) => {
+      const steps = await stepsOf('devices.list', { query: { monitor, page: '500' } });
+      const walks = steps.filter(
+        (step) => step['Node Type'] === 'Index Only Scan' && step['Relation Name'] === 'devices',
+      );
+      // From the start, and from the end.
+      expect(walks.map((step) => step['Index Name'])).toEqual(['devices_by_monitor', 'devices_by_monitor']);
+    },
+  );
+
+  it.each(['name', 'address', '-class', 'vendor', 'model', 'status', '-firstSeen', 'lastSeen'])(
+    'a deep page of devices by %s is walked to in its index alone',
+    async (sort) => {
+      const steps = await stepsOf('devices.list', { query: { sort, page: '1500' } });
+      const walks = steps.filter(({ 'Index Name': index }) => /_by_/.test(index ?? ''));
+      expect(walks.map((step) => step['Node Type'])).toEqual(['Index Only Scan', 'Index Only Scan']);
+    },
+  );
+
+  it('a page in the middle of all devices is walked to from a signpost once one was left', async () => {
+    const walked = async (times: number) => {
+      const steps = await stepsOf('devices.list', { query: { page: '2000' } }, 'all', {
+        times,
+        explain: 'ANALYZE, FORMAT JSON',
+      });
+      return Math.max(
+        ...steps
+          .filter((step) => step['Relation Name'] === 'devices')
+          .map((step) => step['Actual Rows'] ?? 0),
+      );
+    };
+    expect(await walked(1)).toBe(50_000);
+    expect(await walked(3)).toBe(25);
   });
 
   it.each<[OperationId, string]>([

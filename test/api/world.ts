@@ -6,6 +6,7 @@
 import { hashPassword } from '@rollcall/server/accounts/password';
 import type { Database, Sql } from '@rollcall/server/kernel/db';
 import type { Keyring } from '@rollcall/server/kernel/keyring';
+import { TALLIES } from '@rollcall/server/kernel/tally';
 import { hashOf, mintSessionId, mintToken } from '@rollcall/server/kernel/token';
 import type { Role } from '@rollcall/shared/model';
 import { ROLES } from '@rollcall/shared/model';
@@ -357,7 +358,8 @@ async function discovery(db: Sql, world: World, keyring: Keyring): Promise<void>
 export async function fingerprint(db: Database): Promise<Record<string, string>> {
   const tables = await db.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables
-     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT LIKE '\\_%' AND table_name NOT LIKE '%\\_tally' ORDER BY 1`,
+     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT LIKE '\\_%' AND table_name <> ALL($1) ORDER BY 1`,
+    [Object.keys(TALLIES)],
   );
   const parts = tables.map(
     ({ name }) =>

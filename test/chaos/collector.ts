@@ -60,10 +60,10 @@ export class SourceProcess {
     this.disk = disk;
   }
 
-  /** Opens its proxy and joins its site through it, by a token as an administrator makes it. */
-  static async enrol(options: SourceOptions, server: Server): Promise<SourceProcess> {
+  /** Opens its proxy to `port` and joins its site through it, by a token as an administrator makes it. */
+  static async enrol(options: SourceOptions, server: Server, port: number): Promise<SourceProcess> {
     mkdirSync(options.folder, { recursive: true });
-    const proxy = await FaultProxy.open({ host: '127.0.0.1', port: server.port });
+    const proxy = await FaultProxy.open({ host: '127.0.0.1', port });
     const { diskMegabytes } = options;
     const disk =
       diskMegabytes === undefined
@@ -209,7 +209,11 @@ export class SourceProcess {
 
   /** Everything it observed is with the server; asked of one that observes nothing new. */
   drained(forMs: number): Promise<true | undefined> {
-    return eventually(() => this.linked && this.told?.depth === 0, forMs, 100);
+    return eventually(() => this.isDrained, forMs, 100);
+  }
+
+  get isDrained(): boolean {
+    return this.linked && this.told?.depth === 0;
   }
 }
 

@@ -180,16 +180,9 @@ const server = (name: string, inject: (scene: Scene) => Promise<void>): Fault =>
   inject,
 });
 
-export const STAGES = [
-  'read',
-  'locked',
-  'buried',
-  'merged',
-  'recorded',
-  'marked',
-  'committed',
-  'acknowledged',
-];
+/** Of ingest, in its thread. */
+const INGEST_STAGES = ['read', 'locked', 'buried', 'merged', 'recorded', 'marked', 'committed'];
+export const STAGES = [...INGEST_STAGES, 'acknowledged'];
 /** A stage that no batch reaches by then is not waited for: nothing is on its way. */
 const STAGE_MS = 15_000;
 
@@ -207,6 +200,14 @@ const SERVER_FAULTS: Fault[] = [
       await world.server.startReady();
     }),
   ),
+  {
+    ...server('thread', async ({ world, random }) => {
+      const stage = random.pick(INGEST_STAGES);
+      const died = await world.threadDiesWhen(stage, random.whole(1, 6), STAGE_MS);
+      world.note(died ? `the ingest thread died when a batch was ${stage}` : `no batch was ${stage}`);
+    }),
+    only: 'postgresql',
+  },
   server('kill-in-start', async ({ world, random }) => {
     await world.server.kill();
     for (let i = random.whole(1, 2); i > 0; i--) {

@@ -41,6 +41,8 @@ const IN_VAIN = 3;
 /** A point that a life does not reach in so long after its link was ready is none. */
 const REACH_MS = 6_000;
 const LIFE_MS = 60_000;
+/** A backlog that stands still for so long will not be delivered. */
+const STILL_MS = 60_000;
 const SOURCES = 4;
 const RATE = 120;
 
@@ -55,11 +57,6 @@ if (databases.includes('postgresql') && !postgresPrograms()) {
   say('kills: PostgreSQL is not installed (apt install postgresql)');
   process.exit(2);
 }
-
-let green = true;
-for (const database of databases) green = (await sweep(database)) && green;
-say(green ? 'kills: green' : 'kills: RED');
-process.exit(green ? 0 : 1);
 
 async function sweep(database: DatabaseKind): Promise<boolean> {
   const wanted = Math.ceil(Number(values.points) / databases.length);
@@ -93,7 +90,7 @@ async function sweep(database: DatabaseKind): Promise<boolean> {
       await world.server.startReady().catch((error: Error) => failed.push(error.message));
     }
   for (const source of world.sources) source.setRate(0);
-  for (const { name, told } of await world.drained(180_000))
+  for (const { name, told } of await world.drained(STILL_MS))
     failed.push(`source ${name.index} has not delivered everything: ${JSON.stringify(told)}`);
   const verdict = await world.verdict();
   const { observed, lost, doubled, altered, misattributed, foreign, reported, examples } = verdict;
@@ -170,3 +167,8 @@ async function diesAt(source: SourceProcess, call: Call, when: number): Promise<
   await source.kill();
   return died === true;
 }
+
+let green = true;
+for (const database of databases) green = (await sweep(database)) && green;
+say(green ? 'kills: green' : 'kills: RED');
+process.exit(green ? 0 : 1);

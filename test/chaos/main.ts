@@ -10,7 +10,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     minutes: { type: 'string', default: '2' },
     most: { type: 'string' },
-    database: { type: 'string', default: 'both' },
+    database: { type: 'string' },
     sources: { type: 'string', default: '4' },
     rate: { type: 'string', default: '40' },
     burst: { type: 'string', default: '1600' },
@@ -18,14 +18,20 @@ const { values } = parseArgs({
     observations: { type: 'string', default: '0' },
     faults: { type: 'string', default: '0' },
     only: { type: 'string', default: '' },
+    servers: { type: 'string', default: '1' },
   },
 });
 process.on('SIGTERM', () => process.exit(143));
 process.on('SIGINT', () => process.exit(130));
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const databases: DatabaseKind[] =
-  values.database === 'both' ? ['postgresql', 'pglite'] : [values.database as DatabaseKind];
+const servers = Number(values.servers);
+const { database: named = servers > 1 ? 'postgresql' : 'both' } = values;
+const databases: DatabaseKind[] = named === 'both' ? ['postgresql', 'pglite'] : [named as DatabaseKind];
+if (servers > 1 && named !== 'postgresql') {
+  say('chaos: several servers share a PostgreSQL: --database postgresql');
+  process.exit(2);
+}
 if (databases.includes('postgresql') && !postgresPrograms()) {
   say('chaos: PostgreSQL is not installed (apt install postgresql)');
   process.exit(2);
@@ -44,6 +50,7 @@ for (const database of databases) {
     minutes: Number(values.minutes),
     mostMinutes: Number(values.most ?? 2 * Number(values.minutes)),
     database,
+    servers,
     sources: Number(values.sources),
     rate: Number(values.rate),
     burst: Number(values.burst),
@@ -59,7 +66,14 @@ for (const database of databases) {
   report(outcome);
 }
 
-function report({ database, verdict, faults, starts, seconds, folder, ok }: Outcome): void {
+/** Milliseconds as people read them. */
+function spread(times: readonly number[]): string {
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
+  return `${at(0.5)} ms (median), ${at(0.95)} ms (p95), ${at(1)} ms (most) of ${times.length}`;
+}
+
+function report({ database, verdict, faults, starts, moves, seconds, folder, ok }: Outcome): void {
   const { observed, kept, lost, doubled, altered, misattributed, foreign, reported, examples } = verdict;
   say(`\n${database}, ${Math.round(seconds)} s:`);
   say(`  observed ${observed}, of which certainly kept ${kept}`);
@@ -67,11 +81,8 @@ function report({ database, verdict, faults, starts, seconds, folder, ok }: Outc
     `  lost ${lost}, doubled ${doubled}, altered ${altered}, misattributed ${misattributed}, foreign ${foreign}`,
   );
   say(`  reported as dropped ${reported}`);
-  const sorted = [...starts].sort((a, b) => a - b);
-  const at = (share: number) => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0);
-  say(
-    `  server ready after ${at(0.5)} ms (median), ${at(0.95)} ms (p95), ${at(1)} ms (most) of ${starts.length} starts`,
-  );
+  say(`  server ready after ${spread(starts)} starts`);
+  if (moves.length > 0) say(`  everybody linked again after ${spread(moves)} killed servers of several`);
   for (const line of [...faults, ...examples]) say(`  ! ${line}`);
   if (!ok) say(`  ledgers, journal and logs: ${folder}`);
 }

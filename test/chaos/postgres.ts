@@ -1,10 +1,11 @@
 /** A PostgreSQL of our own, to be stopped, frozen and filled: a cluster in a temporary folder on a free port. */
 import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { atExit, output } from './child.ts';
+import { SmallDisk } from './disk.ts';
 
 const VERSIONS = '/usr/lib/postgresql';
 
@@ -31,26 +32,35 @@ export class Postgres {
   readonly #programs: string;
   readonly #folder: string;
   readonly port: number;
+  /** Where its data is, when that can be filled. */
+  readonly disk: SmallDisk | undefined;
   readonly #forget: () => void;
 
-  private constructor(programs: string, folder: string, port: number) {
+  private constructor(programs: string, folder: string, port: number, disk: SmallDisk | undefined) {
     this.#programs = programs;
     this.#folder = folder;
     this.port = port;
+    this.disk = disk;
     this.#forget = atExit(() => {
       if (this.#parent !== undefined && this.running) process.kill(this.#parent, 'SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
     });
   }
 
-  /** Makes a cluster and starts it. Durable as in production: fsync and synchronous_commit are on. */
-  static async create(): Promise<Postgres> {
+  /**
+   * Makes a cluster and starts it. Durable as in production: fsync and synchronous_commit are on. With `diskMegabytes`
+   * its data lies on a disk of its own of that size.
+   */
+  static async create({ diskMegabytes }: { diskMegabytes?: number | undefined } = {}): Promise<Postgres> {
     const programs = postgresPrograms();
     if (!programs) throw new Error('PostgreSQL is not installed');
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-chaos-pg-'));
     if (asRoot()) chownSync(folder, ...accountOf('postgres'));
-    const cluster = new Postgres(programs, folder, await freePort());
     const data = join(folder, 'data');
+    mkdirSync(data);
+    const disk = diskMegabytes === undefined ? undefined : await SmallDisk.create(data, diskMegabytes);
+    if (asRoot()) chownSync(disk?.outside ?? data, ...accountOf('postgres'));
+    const cluster = new Postgres(programs, folder, await freePort(), disk);
     await cluster.#run('initdb', [
       '-D',
       data,
@@ -75,8 +85,9 @@ export class Postgres {
       `-p ${this.port}`,
       `-k ${this.#folder}`,
       '-c listen_addresses=127.0.0.1',
-      '-c max_connections=60',
+      '-c max_connections=100',
       '-c shared_buffers=256MB',
+      ...(this.disk ? ['-c max_wal_size=64MB', '-c min_wal_size=32MB'] : []),
     ];
     const log = join(this.#folder, 'log');
     await this.#control('-w', '-t', '120', '-l', log, '-o', options.join(' '), 'start');
@@ -123,13 +134,15 @@ export class Postgres {
   async destroy(): Promise<void> {
     this.signal('SIGCONT');
     if (this.running) await this.stop('immediate');
+    await this.disk?.destroy();
     this.#forget();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
   get #parent(): number | undefined {
     try {
-      return Number(readFileSync(join(this.#folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+      const data = this.disk?.outside ?? join(this.#folder, 'data');
+      return Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
     } catch {
       return undefined;
     }
@@ -145,8 +158,9 @@ export class Postgres {
     const quiet = ['-c', '"$@" >"$0" 2>&1 </dev/null || { cat "$0" >&2; exit 1; }'];
     const words = [...quiet, join(this.#folder, `${program}.out`), file, ...args];
     if (!asRoot()) return output('sh', words);
-    const as = ['--reuid=postgres', '--regid=postgres', '--clear-groups'];
-    return output('setpriv', [...as, 'env', `HOME=${this.#folder}`, 'sh', ...words]);
+    const as = ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups'];
+    const [command = '', ...rest] = [...(this.disk?.wrap ?? []), ...as];
+    return output(command, [...rest, 'env', `HOME=${this.#folder}`, 'sh', ...words]);
   }
 }
 

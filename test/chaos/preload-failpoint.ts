@@ -3,9 +3,11 @@
  *
  *   committed:3        kill -9 the third time that a batch is committed, counted from when this was read
  *   marked:1:hold      stands still there instead, until somebody kills it
+ *   merged:2:thread    ends the thread that got there, where that is not the main one
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 import { STAGES } from '@rollcall/server/kernel/stage';
 
 const file = process.env.CHAOS_STAGE_FILE;
@@ -31,6 +33,7 @@ if (file) {
   subscribe(STAGES, (reached) => {
     if (reached !== stage || --left !== 0) return;
     if (what === 'kill') process.kill(process.pid, 'SIGKILL');
+    if (what === 'thread' && !isMainThread) process.exit(1);
     // The signal is taken by the kernel before this wait ends; holding waits for ever.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   });

@@ -1,6 +1,7 @@
 /** One run of chaos on one database: a schedule that follows from its seed, and what came of it. */
 import { systemClock } from '@rollcall/shared/clock';
 import { sound, type Verdict } from './check.ts';
+import { eventually } from './child.ts';
 import type { SourceProcess } from './collector.ts';
 import { type Fault, faultsOf } from './faults.ts';
 import { Matrix } from './matrix.ts';
@@ -14,6 +15,8 @@ export interface ChaosOptions {
   /** It ends by then, whatever was not met. */
   mostMinutes: number;
   database: DatabaseKind;
+  /** Of several one is killed every now and then, and that is all that befalls them. */
+  servers: number;
   sources: number;
   /** Observations per second of each source. */
   rate: number;
@@ -38,15 +41,23 @@ export interface Outcome {
   verdict: Verdict;
   /** What else must not happen: starts that failed, processes that ended by themselves, outboxes that did not drain. */
   faults: string[];
-  /** Milliseconds from the start of the server process until it is ready. */
+  /** Milliseconds from the start of a server process until it is ready. */
   starts: number[];
+  /** Milliseconds from the death of one of several servers until every collector is with one. */
+  moves: number[];
   seconds: number;
   folder: string;
   ok: boolean;
 }
 
-/** Everything delivered, after everything is mended. */
-const DRAIN_MS = 300_000;
+/** One of several servers is killed this often, and its collectors must be with another by then. */
+const KILL_EVERY_MS = 20_000;
+const MOVED_MS = 10_000;
+/** What a killed server leaves of its connections is noticed within. */
+const NOTICED_MS = 300;
+
+/** A backlog that stands still for so long after everything is mended will not be delivered. */
+const STILL_MS = 60_000;
 
 /** Deals out what comes next: the rarest first, in an order that follows from the seed. */
 class Deck<T> {
@@ -79,20 +90,25 @@ class Deck<T> {
 }
 
 export async function chaos(options: ChaosOptions): Promise<Outcome> {
-  const { seed, database, sources, rate, least, before, only, say } = options;
+  const { seed, database, servers, sources, rate, least, before, only, say } = options;
   const begun = systemClock.monotonic();
   const kinds = faultsOf(database).filter(
-    ({ name }) => only.length === 0 || only.some((begin) => name.startsWith(begin)),
+    ({ name, scope }) =>
+      (only.length === 0 || only.some((begin) => name.startsWith(begin))) &&
+      (servers === 1 || scope === 'source'),
   );
   const matrix = new Matrix(kinds.map(({ name }) => name));
   const faults: string[] = [];
+  const moves: number[] = [];
   let injected = 0;
   // The last sources, one for each phase, are there to be met by what befalls the server; the others are on their own.
   const world = await World.create({
     database,
+    servers,
     sources: sources + PHASES.length,
     rate,
-    haste: 0.1,
+    // How soon collectors are with another server is up to how long they wait in truth.
+    haste: servers > 1 ? 1 : 0.1,
     smallDisks: true,
   });
   const [own, audience] = [world.sources.slice(0, sources), world.sources.slice(sources)];
@@ -166,16 +182,38 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
       for (const source of audience) await mendSource(world, source, faults);
     }
   };
+  const onServers = async () => {
+    const random = new Random(`${seed} servers`);
+    while (!over()) {
+      const next = systemClock.monotonic() + KILL_EVERY_MS;
+      const which = random.whole(0, servers - 1);
+      const victim = world.servers[which];
+      await victim?.kill();
+      const from = systemClock.monotonic();
+      world.note(`server ${which} killed`);
+      injected += 1;
+      await systemClock.sleep(NOTICED_MS);
+      const away = () => audience.filter(({ linked }) => !linked);
+      if (await eventually(() => away().length === 0, MOVED_MS - NOTICED_MS, 20))
+        moves.push(systemClock.monotonic() - from);
+      else
+        for (const { name, told } of away())
+          faults.push(`source ${name.index} is with no other server: ${JSON.stringify(told)}`);
+      await systemClock.sleep(random.whole(0, 3000));
+      await victim?.startReady().catch((error: Error) => faults.push(error.message));
+      await systemClock.sleep(Math.max(0, next - systemClock.monotonic()));
+    }
+  };
   const telling = systemClock.every(15_000, () => {
     const depth = world.sources.reduce((sum, { told }) => sum + (told?.depth ?? 0), 0);
     say(
       `${database}: ${injected} faults, ${matrix.empty.length} cells empty, ${observed()} observed, ${depth} under way`,
     );
   });
-  await Promise.all([onServer(), ...own.map(onSource)]);
+  await Promise.all([servers > 1 ? onServers() : onServer(), ...own.map(onSource)]);
 
   for (const source of world.sources) source.setRate(0);
-  const late = await world.drained(DRAIN_MS);
+  const late = await world.drained(STILL_MS);
   telling();
   for (const { name, told } of late)
     faults.push(`source ${name.index} has not delivered everything: ${JSON.stringify(told)}`);
@@ -188,7 +226,8 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
     injected,
     verdict,
     faults,
-    starts: world.server.startTimes,
+    starts: world.servers.flatMap(({ startTimes }) => startTimes),
+    moves,
     seconds: (systemClock.monotonic() - begun) / 1000,
     folder: world.folder,
     ok,

@@ -3,6 +3,7 @@ import { systemClock } from '@rollcall/shared/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildOnce } from './built.ts';
 import { eventually, tail } from './child.ts';
+import { asRoot } from './postgres.ts';
 import { databaseKinds, World } from './world.ts';
 
 /** Seconds that PostgreSQL is away in C43; the long form takes the ten minutes of the case. */
@@ -133,6 +134,17 @@ describe.skipIf(!databaseKinds().includes('postgresql'))('a server whose Postgre
     (AWAY_SECONDS + 120) * 1000,
   );
 
+  test.each(['locked', 'committed'])(
+    'the ingest thread dies when a batch is %s: another takes its place, the server stays',
+    async (stage) => {
+      const { pid } = world.server.child ?? {};
+      expect(await world.threadDiesWhen(stage, 3, 40_000)).toBe(true);
+      expect(await flowing(10_000)).toBe(true);
+      expect([world.server.running, world.server.child?.pid]).toEqual([true, pid]);
+    },
+    60_000,
+  );
+
   test('C44: slow questions of people take no connection from ingest', async () => {
     const lock = postgres().sql('BEGIN; LOCK TABLE schedules; SELECT pg_sleep(4); COMMIT');
     const questions = Array.from({ length: 40 }, () =>
@@ -150,3 +162,48 @@ describe.skipIf(!databaseKinds().includes('postgresql'))('a server whose Postgre
     expect(await world.verdict()).toMatchObject(SOUND);
   }, 120_000);
 });
+
+describe.skipIf(!databaseKinds().includes('postgresql') || !asRoot())(
+  'a server whose PostgreSQL has no room on its disk',
+  () => {
+    let world: World;
+    beforeAll(async () => {
+      world = await World.create({ database: 'postgresql', sources: 2, rate: 500, databaseDisk: 400 });
+    }, 120_000);
+    afterAll(() => world?.destroy());
+
+    test('C46: 503 that says so, live but nothing acknowledged; goes on by itself when there is room', async () => {
+      const { postgres } = world;
+      if (!postgres?.disk) throw new Error('no disk');
+      const depth = () => world.sources.reduce((sum, { told }) => sum + (told?.depth ?? 0), 0);
+      postgres.disk.fill();
+      const writes = async () => {
+        const answer = await fetch(`${world.server.url}/api/sites`, {
+          method: 'POST',
+          headers: {
+            Authorization: `Bearer ${world.server.token}`,
+            'Content-Type': 'application/json',
+          },
+          body: JSON.stringify({ name: `site ${systemClock.monotonic()}` }),
+        });
+        const { error } = (await answer.json()) as { error?: { message: string } };
+        return { status: answer.status, retryAfter: answer.headers.get('retry-after'), error };
+      };
+      const refused = await eventually(async () => {
+        const answer = await writes();
+        return answer.status === 503 ? answer : undefined;
+      }, 60_000);
+      expect(refused).toMatchObject({ retryAfter: expect.stringMatching(/^\d+$/) });
+      const held = depth();
+      expect(await eventually(() => depth() > held + 1000, 30_000)).toBe(true);
+      expect(await world.server.status('/api/health/live')).toBe(200);
+      expect(world.server.running).toBe(true);
+      postgres.disk.free();
+      // Without room for its log PostgreSQL gives up, and is started again by whoever runs it.
+      if (!postgres.running) await postgres.start();
+      for (const each of world.sources) each.setRate(0);
+      expect(await world.drained(90_000)).toEqual([]);
+      expect(await world.verdict()).toMatchObject(SOUND);
+    }, 240_000);
+  },
+);

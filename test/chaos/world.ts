@@ -1,10 +1,12 @@
-/** Everything of one run: a server on one database, two sites, some sources, each behind a proxy of its own. */
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Everything of one run: a server (or several) on one database, two sites, some sources, each behind a proxy of its own. */
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '@rollcall/server/kernel/db';
 import { openLog } from '@rollcall/server/kernel/log';
 import { systemClock } from '@rollcall/shared/clock';
+import { Balancer, settingsFile } from './balancer.ts';
 import { check, type Verdict } from './check.ts';
 import { eventually } from './child.ts';
 import { preload, SourceProcess } from './collector.ts';
@@ -18,6 +20,8 @@ export type DatabaseKind = 'postgresql' | 'pglite';
 
 export interface WorldOptions {
   database: DatabaseKind;
+  /** More than one: behind a balancer, on PostgreSQL. */
+  servers?: number;
   sources: number;
   /** Observations per second of each source. */
   rate: number;
@@ -26,6 +30,8 @@ export interface WorldOptions {
   outboxBytes?: number;
   /** Every other source has its state on a disk that can be filled. */
   smallDisks?: boolean;
+  /** PostgreSQL has its data on a disk of so many megabytes. */
+  databaseDisk?: number;
 }
 
 /** The databases that this machine can offer, for `describe.each`. */
@@ -34,37 +40,56 @@ export const databaseKinds = (): DatabaseKind[] =>
 
 export class World {
   readonly folder: string;
-  readonly server: Server;
+  readonly servers: readonly Server[];
+  /** In front of several servers. */
+  #balancer: Balancer | undefined;
   readonly postgres: Postgres | undefined;
   readonly sources: SourceProcess[] = [];
   readonly database: DatabaseKind;
   readonly #begun = systemClock.monotonic();
 
-  private constructor(options: WorldOptions, folder: string, server: Server, postgres: Postgres | undefined) {
+  private constructor(
+    options: WorldOptions,
+    folder: string,
+    servers: readonly Server[],
+    postgres: Postgres | undefined,
+  ) {
     this.database = options.database;
     this.folder = folder;
-    this.server = server;
+    this.servers = servers;
     this.postgres = postgres;
+  }
+
+  /** The first, or the only one. */
+  get server(): Server {
+    const [first] = this.servers;
+    if (!first) throw new Error('no server');
+    return first;
+  }
+  /** Where collectors and people connect. */
+  get port(): number {
+    return this.#balancer?.port ?? this.server.port;
   }
 
   /** Builds it and starts everything; sources observe from their start on. */
   static async create(options: WorldOptions): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-chaos-'));
     mkdirSync(join(folder, 'server'));
-    const postgres = options.database === 'postgresql' ? await Postgres.create() : undefined;
-    const server = new Server({
-      folder: join(folder, 'server', 'data'),
-      port: await freePort(),
-      databaseUrl: postgres?.url(),
-      preload: [preload('clock'), preload('failpoint')],
-      env: {
-        CHAOS_CLOCK_FILE: join(folder, 'server', 'clock'),
-        CHAOS_STAGE_FILE: join(folder, 'server', 'stage'),
-      },
-    });
-    const world = new World(options, folder, server, postgres);
+    const postgres =
+      options.database === 'postgresql'
+        ? await Postgres.create({ diskMegabytes: options.databaseDisk })
+        : undefined;
+    const servers = await makeServers(options.servers ?? 1, folder, postgres);
+    const world = new World(options, folder, servers, postgres);
+    const { server } = world;
     await server.prepare();
-    await server.startReady();
+    for (const each of servers) each.token = server.token;
+    await Promise.all(servers.map((each) => each.startReady()));
+    if (servers.length > 1)
+      world.#balancer = await Balancer.open(
+        join(folder, 'balancer'),
+        servers.map(({ port }) => port),
+      );
     const sites: { id: string; name: string }[] = [];
     for (const name of ['north', 'south'])
       sites.push(
@@ -82,6 +107,7 @@ export class World {
           ...(options.outboxBytes === undefined ? {} : { outboxBytes: options.outboxBytes }),
         },
         server,
+        world.port,
       );
       world.sources.push(source);
     }
@@ -104,23 +130,39 @@ export class World {
     return died === true;
   }
 
+  /** The server's ingest thread ends when a batch reaches this stage the `times`-th time from now; answers whether it did. */
+  async threadDiesWhen(stage: string, times: number, forMs: number): Promise<boolean> {
+    const file = join(this.folder, 'server', 'stage');
+    const deaths = () => readFileSync(this.server.logFile, 'utf8').split('the ingest thread ended').length;
+    const before = deaths();
+    writeFileSync(file, `${stage}:${times}:thread`);
+    const died = await eventually(() => deaths() > before, forMs, 50);
+    rmSync(file);
+    return died === true;
+  }
+
   setServerClock(offsetMs: number): void {
     writeFileSync(join(this.folder, 'server', 'clock'), String(offsetMs));
   }
 
-  /** Waits until every source has delivered everything; answers those that have not by then. */
-  async drained(forMs: number): Promise<SourceProcess[]> {
-    const until = systemClock.monotonic() + forMs;
-    const late: SourceProcess[] = [];
-    for (const source of this.sources)
-      if (!(await source.drained(Math.max(0, until - systemClock.monotonic())))) late.push(source);
-    return late;
+  /**
+   * Waits until every source has delivered everything, for as long as the backlog shrinks: how fast it does is a matter of
+   * `bench:drain`. Answers those that have not when it stood still for `stillMs`.
+   */
+  async drained(stillMs: number): Promise<SourceProcess[]> {
+    const late = () => this.sources.filter((source) => !source.isDrained);
+    const backlog = () =>
+      this.sources.reduce((sum, { told }) => sum + (told?.depth ?? Number.POSITIVE_INFINITY), 0);
+    for (let least = backlog(); ; least = backlog()) {
+      const moved = await eventually(() => late().length === 0 || backlog() < least, stillMs, 100);
+      if (!moved || late().length === 0) return late();
+    }
   }
 
   /** Ends the processes as they are ended in operation, and compares the ledgers with the database. */
   async verdict(): Promise<Verdict> {
     for (const source of this.sources) await source.stop();
-    await this.server.stop();
+    for (const server of this.servers) await server.stop();
     const log = openLog({ logLevel: 'silent' });
     const where = this.postgres
       ? { url: this.postgres.url() }
@@ -144,8 +186,35 @@ export class World {
   /** Ends everything; `keep` leaves ledgers and logs for people to read. */
   async destroy(keep = false): Promise<void> {
     for (const source of this.sources) await source.destroy();
-    await this.server.kill();
+    for (const server of this.servers) await server.kill();
+    await this.#balancer?.close();
     await this.postgres?.destroy();
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** One has its settings from the environment; several share the file of the example, and one key. */
+async function makeServers(count: number, folder: string, postgres: Postgres | undefined): Promise<Server[]> {
+  const keyFile = join(folder, 'credential.keys');
+  if (count > 1) writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  const shared =
+    count > 1 && postgres
+      ? { ROLLCALL_CONFIG: settingsFile(folder, postgres.url()), ROLLCALL_KEY_FILE: keyFile }
+      : undefined;
+  const servers: Server[] = [];
+  for (let i = 0; i < count; i++)
+    servers.push(
+      new Server({
+        folder: join(folder, i === 0 ? 'server' : `server-${i}`, 'data'),
+        port: await freePort(),
+        databaseUrl: shared ? undefined : postgres?.url(),
+        preload: [preload('clock'), preload('failpoint')],
+        env: {
+          CHAOS_CLOCK_FILE: join(folder, 'server', 'clock'),
+          CHAOS_STAGE_FILE: join(folder, 'server', 'stage'),
+          ...shared,
+        },
+      }),
+    );
+  return servers;
 }

@@ -1,6 +1,7 @@
 // Real Debian hosts on one machine, through the tool beside the project (see the header of hosts.sh).
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,6 +21,23 @@ export function missing() {
     }
   }
   return null;
+}
+
+/**
+ * Waits until no other run on this machine has hosts (their names and bridge are the machine's), at most half an hour.
+ * The lock is an abstract socket: it ends with the process, however that ends.
+ */
+export async function alone() {
+  for (const end = Date.now() + 1_800_000; ; ) {
+    const lock = createServer().unref();
+    const held = await new Promise((resolve, reject) => {
+      lock.once('error', (error) => (error.code === 'EADDRINUSE' ? resolve(false) : reject(error)));
+      lock.listen('\0rollcall-install-hosts', () => resolve(true));
+    });
+    if (held) return;
+    if (Date.now() > end) throw new Error('another run has had the hosts of this machine for half an hour');
+    await new Promise((done) => setTimeout(done, 1000));
+  }
 }
 
 /** Runs the tool; answers what it printed. */

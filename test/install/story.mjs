@@ -2,11 +2,11 @@
 // PostgreSQL; site north with one collector, site south with two; agents to find. Skipped loudly where there can be no
 // hosts; in CI that is a failure.
 import '../../scripts/usage.mjs';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Host, hosts, missing, until } from './hosts.mjs';
+import { alone, Host, hosts, missing, until } from './hosts.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 process.env.HOSTS_DIR ??= join(tmpdir(), 'rollcall-install-hosts');
@@ -59,6 +59,12 @@ async function api(method, path, body) {
   if (answer.success === false) throw new Error(`${method} ${path}: ${text.slice(0, 500)}`);
   return answer;
 }
+const rows = async (sql, database = 'rollcall') =>
+  (
+    await server.sh(
+      `cd /; setpriv --reuid=postgres --regid=postgres --init-groups psql -d ${database} -tAc "${sql}"`,
+    )
+  ).trim();
 const list = async () => (await api('GET', '/api/collectors?pageSize=100')).data;
 const allOnline = (n) =>
   until(90, `${n} collectors online`, async () => (await list()).filter((c) => c.online).length === n);
@@ -97,10 +103,18 @@ async function nothingLost(before) {
   expect((await api('GET', '/api/dead-letters')).totalCount === 0, 'no dead letter');
 }
 
+await alone();
 try {
   await step('hosts boot', async () => {
-    if (!existsSync(join(process.env.HOSTS_DIR, 'base/usr/sbin/snmpd')))
+    await hosts('clean');
+    // A base that an interrupted run left half made is made anew.
+    const whole = join(process.env.HOSTS_DIR, 'base.whole');
+    if (!existsSync(whole)) {
+      for (const part of ['base', 'base.done'])
+        rmSync(join(process.env.HOSTS_DIR, part), { recursive: true, force: true });
       await hosts('base', 'postgresql', 'snmpd');
+      writeFileSync(whole, '');
+    }
     // The first one makes the bridge that all hang on.
     await server.up();
     const boot = async (host) => {
@@ -181,6 +195,13 @@ try {
       (await list()).every(({ software }) => software === `rollcall-collector ${BEFORE}`),
       'the server’s own version',
     );
+    // Out of their sandbox: where they stand says what lies behind a dead router.
+    await until(
+      20,
+      'collectors tell the networks they stand in',
+      async () =>
+        (await rows("SELECT count(*) FROM collectors WHERE inet '10.77.0.0/16' >> ANY(addresses)")) === '3',
+    );
     const said = await north.sh(
       'systemd-analyze verify /usr/lib/systemd/system/rollcall-collector.service 2>&1; systemctl status --no-pager rollcall-collector',
     );
@@ -198,6 +219,17 @@ try {
       known.split('\n').filter((line) => line.includes('story-agent')).length === 2,
       `the agent once per site in:\n${known}`,
     );
+  });
+
+  await step('a sweep by hand is done by the collector that runs, out of its sandbox', async () => {
+    const line = `rollcall-collector sweep ${agent.address} --community public --json`;
+    const host = JSON.parse(await north.sh(line));
+    expect(host.system?.sysName === 'story-agent', `the agent in: ${JSON.stringify(host).slice(0, 300)}`);
+    const told = await north.sh(
+      'journalctl -u rollcall-collector -g "a sweep by hand begins" -o cat -q; stat -c "%a %U" /run/rollcall-collector/sweep.sock',
+    );
+    expect(/a sweep by hand begins/.test(told), `the sweep in the journal: ${told}`);
+    expect(/^600 rollcall-collector$/m.test(told), `a socket for its user only: ${told}`);
   });
 
   await step('every host restarts, and is cut from its power: nothing lost, nothing doubled', async () => {
@@ -350,10 +382,8 @@ try {
     await server.sh(
       'dpkg -P rollcall-server 2>&1; test ! -e /var/lib/rollcall-server; test ! -e /etc/rollcall/server.yaml',
     );
-    const left = await server.sh(
-      'cd /; setpriv --reuid=postgres --regid=postgres --init-groups psql -tAc "SELECT count(*) FROM pg_database WHERE datname = \'rollcall\'"',
-    );
-    expect(left.trim() === '0', 'no database left');
+    const left = await rows("SELECT count(*) FROM pg_database WHERE datname = 'rollcall'", 'postgres');
+    expect(left === '0', 'no database left');
   });
   console.log(`${((Date.now() - begun) / 1000).toFixed(0)} s\n${passed} passed, 0 failed`);
 } catch (error) {

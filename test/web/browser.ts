@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { describe } from 'vitest';
+import { describe, expect } from 'vitest';
 
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Long enough for a busy machine. */
-const WAIT_MS = 20_000;
+const WAIT_MS = 45_000;
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -29,7 +29,43 @@ export const browserSuite: typeof describe | typeof describe.skip = ((name: stri
   return describe.skip(name, suite);
 }) as typeof describe;
 
-export const openBrowser = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+export const openBrowser = (flags: readonly string[] = []): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...flags] });
+
+/** So many windows at once: each in a browser of its own, with a clipboard and a focus of its own. */
+const BROWSERS = 3;
+
+/** Browsers that take turns. */
+export class Browsers {
+  readonly #all: Promise<Browser[]>;
+  readonly #free: Browser[] = [];
+  readonly #waiting: ((browser: Browser) => void)[] = [];
+
+  constructor() {
+    this.#all = Promise.all(Array.from({ length: BROWSERS }, () => openBrowser()));
+    void this.#all.then((browsers) => browsers.map((browser) => this.#give(browser)));
+  }
+
+  #give(browser: Browser): void {
+    const next = this.#waiting.shift();
+    if (next) next(browser);
+    else this.#free.push(browser);
+  }
+
+  /** Runs `act` with a browser that nobody else uses meanwhile. */
+  async use<T>(act: (browser: Browser) => Promise<T>): Promise<T> {
+    const browser = this.#free.pop() ?? (await new Promise<Browser>((take) => this.#waiting.push(take)));
+    try {
+      return await act(browser);
+    } finally {
+      this.#give(browser);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const browser of await this.#all) await browser.close();
+  }
+}
 
 export type Scheme = 'light' | 'dark';
 
@@ -43,23 +79,56 @@ export interface Visitor {
   open: (path: string) => Promise<void>;
 }
 
-interface Account {
+export interface Account {
   name: string;
   password: string;
 }
 
-/** Opens a browser window at `url`, signed in as `account` where one is given. */
+/** Sessions of people who signed in before, by server and name: the same browser comes back. */
+const sessions = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
+
+const DESK = { width: 1440, height: 900 };
+
+/** Windows of one person, one in each browser, which go from page to page: what they loaded and compiled, they have. */
+export class Windows {
+  readonly #browsers: Browsers;
+  readonly #open: (browser: Browser) => Promise<Visitor>;
+  readonly #kept = new Map<Browser, Visitor>();
+
+  constructor(browsers: Browsers, url: string, account: Account) {
+    this.#browsers = browsers;
+    this.#open = (browser) => visit(browser, url, { account });
+  }
+
+  /** Runs `act` with a window that nobody else uses meanwhile; only one without any trouble is used again. */
+  async use(act: (visitor: Visitor) => Promise<void>): Promise<void> {
+    await this.#browsers.use(async (browser) => {
+      const visitor = this.#kept.get(browser) ?? (await this.#open(browser));
+      this.#kept.delete(browser);
+      await visitor.page.setViewportSize(DESK);
+      await visitor.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+      await act(visitor);
+      expect(visitor.trouble).toEqual([]);
+      this.#kept.set(browser, visitor);
+    });
+  }
+}
+
+/** Opens a browser window at `url`, signed in as `account` where one is given: `fresh` with name and password. */
 export async function visit(
   browser: Browser,
   url: string,
   {
     account,
+    fresh = false,
     scheme = 'light',
-    width = 1440,
-    height = 900,
-  }: { account?: Account; scheme?: Scheme; width?: number; height?: number } = {},
+    width = DESK.width,
+    height = DESK.height,
+  }: { account?: Account; fresh?: boolean; scheme?: Scheme; width?: number; height?: number } = {},
 ): Promise<Visitor> {
+  const known = account && !fresh ? sessions.get(`${url} ${account.name}`) : undefined;
   const context = await browser.newContext({
+    ...(known && { storageState: known }),
     viewport: { width, height },
     colorScheme: scheme,
     reducedMotion: 'reduce',
@@ -86,10 +155,11 @@ export async function visit(
     await page.goto(url + path);
     await settled(page);
   };
-  if (account) {
+  if (account && !known) {
     await page.goto(`${url}/`);
     await signIn(page, account);
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    if (!fresh) sessions.set(`${url} ${account.name}`, await context.storageState());
   }
   return { page, context, trouble, open };
 }
@@ -119,8 +189,8 @@ export async function breaches(page: Page, only?: string[]): Promise<string[]> {
 /** The page has its title, nothing is on its way any more, and what moves has come to rest. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1, form').first().waitFor();
-  while ((await page.locator('[aria-busy="true"]').count()) > 0) await page.waitForTimeout(50);
-  await page.waitForTimeout(250);
+  while ((await page.locator('[aria-busy="true"]').count()) > 0) await page.waitForTimeout(20);
+  await page.waitForTimeout(100);
 }
 
 /** Chooses a filter's value: the button that names the filter, then the choice. */

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Device } from '@rollcall/lab/device';
 import { catalyst9300, isr4331 } from '@rollcall/lab/devices/cisco';
 import { debian12 } from '@rollcall/lab/devices/servers';
@@ -9,8 +12,8 @@ import { Installation } from '../harness.ts';
 import { browserSuite, openBrowser, settled, visit } from './browser.ts';
 
 /**
- * Devices whose every text is a script. They are swept by a real collector and come in through ingest; every page that
- * shows them is opened, and nothing of them runs.
+ * Devices whose every text is a script. They are swept by a real collector and come in through ingest; people type such
+ * texts, too. Every page that shows them is opened, and nothing of them runs.
  */
 
 const PORT = 16_221;
@@ -27,9 +30,26 @@ const ATTACKS = [
 ];
 /** Fields that the pages show. */
 const SHOWN = ['name', 'descr', 'location', 'contact', 'if', 'alias', 'part', 'model', 'serial', 'maker'];
+/** Those that people filled, as pages show them. */
+const TYPED = [
+  'site',
+  'title',
+  'tag',
+  'window',
+  'scope',
+  'hook',
+  'person',
+  'secret',
+  'user',
+  'schedule',
+  'token',
+];
 let next = 0;
-/** The next attack, with the field's name so that no two fields say the same. */
-const attack = (field: string): string => `${field} ${ATTACKS[next++ % ATTACKS.length]}`;
+/** The next attack that fits, with the field's name so that no two fields say the same. */
+function attack(field: string, most = 100): string {
+  const words = `${field} ${ATTACKS[next++ % ATTACKS.length]}`;
+  return words.length <= most ? words : attack(field, most);
+}
 
 /** Every text that an agent tells. */
 function poison(device: Device): void {
@@ -73,6 +93,8 @@ browserSuite('devices that attack the browser', () => {
   let browser: Browser;
   const ids: string[] = [];
   let scanId: string;
+  /** Ids of what people made. */
+  const forms: Record<string, string> = {};
   beforeAll(async () => {
     installation = await Installation.start();
     for (const device of site.devices) poison(device);
@@ -104,12 +126,70 @@ browserSuite('devices that attack the browser', () => {
       tags: [attack('tag').slice(0, 60)],
       eventIds: (await installation.all<{ id: string }>('/api/events')).slice(0, 20).map(({ id }) => id),
     });
+    await byPeople(siteId);
     browser = await openBrowser();
   }, 180_000);
   afterAll(async () => {
     await browser?.close();
     await installation?.stop();
   });
+
+  /** What people with a role type in, and what others' servers answer. */
+  async function byPeople(siteId: string): Promise<void> {
+    const api = installation.api.bind(installation);
+    const made = async (path: string, body?: object) =>
+      (await api<{ id: string }>('POST', path, body)).data.id;
+    const now = Math.floor(Date.now() / 1000);
+    forms.window = await made('/api/maintenance', {
+      siteId,
+      name: attack('window'),
+      note: attack('note'),
+      scope: { search: attack('scope') },
+      timezone: 'UTC',
+      times: { kind: 'once', from: now - 600, until: now + 36_000 },
+    });
+    const target = createServer((request, response) => {
+      request.resume();
+      response.writeHead(418, attack('status').replace(/[^ -~]/g, '')).end(attack('answer'));
+    }).listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    installation.onStop(() => target.close());
+    forms.subscription = await made('/api/subscriptions', {
+      kind: 'webhook',
+      name: attack('hook'),
+      url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/?${encodeURI(attack('url'))}`,
+      allowPrivate: true,
+      allSites: true,
+    });
+    forms.delivery = await made(`/api/subscriptions/${forms.subscription}/test`);
+    forms.user = await made('/api/users', {
+      name: 'eve',
+      displayName: attack('person'),
+      password: 'correct horse battery staple',
+      role: 'viewer',
+      allSites: true,
+    });
+    forms.profile = await made('/api/discovery/profiles', { name: 'gentle', settings: {} });
+    forms.credential = await made('/api/credentials', {
+      name: attack('secret'),
+      version: 'v3',
+      user: attack('user', 32),
+      contextName: attack('context'),
+      authProtocol: 'none',
+      privProtocol: 'none',
+      allSites: true,
+    });
+    forms.schedule = await made('/api/discovery/schedules', {
+      name: attack('schedule'),
+      targets: '127.66.0.0/29',
+      profile: 'standard',
+      site: siteId,
+      cron: '30 2 * * *',
+      timezone: 'UTC',
+    });
+    forms.site = siteId;
+    await api('POST', '/api/tokens', { name: attack('token') });
+  }
 
   it('shows what they say on every page, and runs none of it', async () => {
     const { page, trouble, open, context } = await visit(browser, installation.server.url, {
@@ -147,23 +227,43 @@ browserSuite('devices that attack the browser', () => {
       '/discovery',
       `/discovery/scans/${scanId}`,
       `/discovery/scans/${scanId}?tab=addresses`,
+      '/discovery?tab=schedules',
+      `/discovery?tab=schedules&edit=${forms.schedule}`,
+      '/discovery?tab=profiles',
+      `/discovery?tab=profiles&edit=${forms.profile}`,
+      '/discovery?tab=credentials',
+      `/discovery?tab=credentials&edit=${forms.credential}`,
+      '/discovery?new=1&targets=127.66.0.0/30',
       '/collectors',
       '/sites',
+      `/sites?edit=${forms.site}`,
+      '/maintenance',
+      `/maintenance?edit=${forms.window}`,
+      `/maintenance?edit=new&device=${ids[0]}`,
+      '/notifications',
+      `/notifications?edit=${forms.subscription}`,
+      '/notifications?tab=deliveries',
+      `/notifications?tab=deliveries&delivery=${forms.delivery}`,
+      '/notifications?tab=mail',
+      '/users',
+      `/users?edit=${forms.user}`,
       '/audit',
+      '/profile',
+      '/profile?tab=sessions',
     ];
     const seen = new Set<string>();
     for (const path of paths) {
       await open(path);
-      const text = String(await page.locator('#main').textContent());
-      for (const field of SHOWN)
+      const text = String(await page.locator('body').textContent());
+      for (const field of [...SHOWN, ...TYPED])
         if (ATTACKS.some((words) => text.includes(`${field} ${words}`))) seen.add(field);
       // Not even as an element that the security policy kept from running.
       const made = await page.evaluate<number>(
-        'document.querySelectorAll("#root img[src=x], #root svg[onload], #root iframe, #root script").length',
+        'document.querySelectorAll("img[src=x], svg[onload], iframe, script:not([src])").length',
       );
       expect([path, made, ran, trouble]).toEqual([path, 0, [], []]);
     }
-    expect([...seen].sort(), 'what a device says of itself was really shown').toEqual(SHOWN.toSorted());
+    expect([...seen].sort(), 'what they say was really shown').toEqual([...SHOWN, ...TYPED].toSorted());
 
     await open('/');
     await page.keyboard.press('Control+k');

@@ -1,6 +1,14 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { breaches, browserSuite, openBrowser, picture, settled, type Visitor, visit } from './browser.ts';
+import {
+  Browsers,
+  breaches,
+  browserSuite,
+  picture,
+  settled,
+  type Visitor,
+  visit,
+  Windows,
+} from './browser.ts';
 import { startWorld, type World } from './world.ts';
 
 /**
@@ -11,7 +19,6 @@ import { startWorld, type World } from './world.ts';
 vi.setConfig({ testTimeout: 180_000 });
 
 const PHONE = { width: 390, height: 844 };
-const DESK = { width: 1440, height: 900 };
 /** What another theme can break; all else is the same in both. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
@@ -20,18 +27,18 @@ type View = readonly [path: string, words: string];
 
 browserSuite('every page', () => {
   let world: World;
-  let browser: Browser;
-  let visitor: Visitor;
+  let browsers: Browsers;
+  let windows: Windows;
   const ids: Record<string, string> = {};
 
   beforeAll(async () => {
+    browsers = new Browsers();
     world = await startWorld(16_231);
+    windows = new Windows(browsers, world.url, world.admin);
     await furnish();
-    browser = await openBrowser();
-    visitor = await visit(browser, world.url, { account: world.admin });
   }, 300_000);
   afterAll(async () => {
-    await browser?.close();
+    await browsers?.close();
     await world?.stop();
   });
 
@@ -128,40 +135,37 @@ browserSuite('every page', () => {
     missing: () => ['/no/such/page', 'There is nothing at this address'],
   };
 
-  it.each(Object.keys(views))('%s', async (name) => {
-    const { page, open, trouble } = visitor;
-    const [path, words] = views[name]?.() ?? ['', ''];
-    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-    await page.setViewportSize(DESK);
-    await open(path);
-    await page.getByText(words).filter({ visible: true }).first().waitFor();
-    await looks(visitor, name);
-    expect(trouble.splice(0)).toEqual([]);
-  });
+  it.concurrent.each(Object.keys(views))('%s', (name) =>
+    windows.use(async (visitor) => {
+      const [path, words] = views[name]?.() ?? ['', ''];
+      await visitor.open(path);
+      await visitor.page.getByText(words).filter({ visible: true }).first().waitFor();
+      await looks(visitor, name);
+    }),
+  );
 
-  it('drawings turn with the system, too', async () => {
-    const { page, open } = visitor;
-    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-    await page.setViewportSize(DESK);
-    await open(`/discovery/scans/${ids.scan}`);
-    const drawn = () =>
-      page
-        .locator('canvas')
-        .nth(2)
-        .evaluate((canvas) => canvas.toDataURL());
-    const light = await drawn();
-    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-    await expect.poll(drawn, { timeout: 10_000 }).not.toBe(light);
-  });
+  it.concurrent('drawings turn with the system, too', () =>
+    windows.use(async ({ page, open }) => {
+      await open(`/discovery/scans/${ids.scan}`);
+      const drawn = () =>
+        page
+          .locator('canvas')
+          .nth(2)
+          .evaluate((canvas) => canvas.toDataURL());
+      const light = await drawn();
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+      await vi.waitFor(async () => expect(await drawn()).not.toBe(light), { timeout: 60_000, interval: 200 });
+    }));
 
-  it('sign-in', async () => {
-    const stranger = await visit(browser, world.url);
-    await stranger.open('/');
-    await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
-    await looks(stranger, 'sign-in');
-    expect(stranger.trouble).toEqual([]);
-    await stranger.context.close();
-  });
+  it.concurrent('sign-in', () =>
+    browsers.use(async (browser) => {
+      const stranger = await visit(browser, world.url);
+      await stranger.open('/');
+      await stranger.page.getByRole('button', { name: 'Sign in' }).waitFor();
+      await looks(stranger, 'sign-in');
+      expect(stranger.trouble).toEqual([]);
+      await stranger.context.close();
+    }));
 
   /** The page as it stands, in both themes and both widths. */
   async function looks({ page }: Visitor, name: string): Promise<void> {

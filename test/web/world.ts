@@ -1,37 +1,63 @@
 /**
- * What the web application is looked at with: the demonstration site, swept twice and watched by a real collector, with
- * a switch replaced and an uplink down; an empty branch, people, and work under way. Everything in it came in by the wire
- * or by REST.
+ * What the web application is looked at with, in three steps: an office with people, sites and nothing found yet; its
+ * network, the demonstration site, with a real collector; that network swept twice and watched, with a switch replaced,
+ * an uplink down and work under way. Everything in it came in by the wire or by REST.
  */
 import { demoSite } from '@rollcall/lab/demo';
 import { portNamed } from '@rollcall/lab/device';
 import { type LiveSite, startSite } from '@rollcall/lab/start';
 import { Installation, until } from '../harness.ts';
+import type { Account } from './browser.ts';
 
 const PASSWORD = 'correct horse battery staple';
 
-export interface World {
+export interface Office {
   installation: Installation;
-  lab: LiveSite;
   url: string;
-  admin: { name: string; password: string };
-  operator: { name: string; password: string };
-  viewer: { name: string; password: string };
+  admin: Account;
+  operator: Account;
+  /** Sees the branch only. */
+  viewer: Account;
   site: string;
+  /** Where nothing is, and nobody to look. */
   branch: string;
-  /** Id of a device by its name. */
-  device: (name: string) => Promise<string>;
-  scan: (targets: string, profile: string) => Promise<string>;
   stop: () => Promise<void>;
 }
 
-export async function startWorld(port: number): Promise<World> {
+export interface Network extends Office {
+  lab: LiveSite;
+  scan: (targets: string, profile: string) => Promise<string>;
+}
+
+export interface World extends Network {
+  /** Id of a device by its name. */
+  device: (name: string) => Promise<string>;
+}
+
+export async function startOffice(lab?: LiveSite, port = 161): Promise<Office> {
   const installation = await Installation.start();
   const { server } = installation;
-  const lab = await startSite(demoSite(), { port });
-  installation.onStop(() => lab.stop());
-  const site = await installation.site('Head office', port, lab.truth.credentials);
+  const site = await installation.site('Head office', port, lab?.truth.credentials ?? []);
   const branch = await installation.site('Branch', port, []);
+  const office: Office = {
+    installation,
+    url: server.url,
+    admin: server.firstAdmin as Account,
+    operator: { name: 'grace', password: PASSWORD },
+    viewer: { name: 'katherine', password: PASSWORD },
+    site,
+    branch,
+    stop: () => installation.stop(),
+  };
+  await people(office);
+  return office;
+}
+
+export async function startNetwork(port: number): Promise<Network> {
+  const lab = await startSite(demoSite(), { port });
+  const office = await startOffice(lab, port);
+  const { installation, site } = office;
+  installation.onStop(() => lab.stop());
   await installation.api('PATCH', `/api/sites/${site}`, {
     settings: { snmpPort: port, watchSnmpSeconds: 5 },
   });
@@ -45,43 +71,36 @@ export async function startWorld(port: number): Promise<World> {
     await installation.scanEnd(scanId);
     return scanId;
   };
+  const stop = async () => {
+    await collector.stop();
+    await office.stop();
+  };
+  return { ...office, lab, scan, stop };
+}
+
+export async function startWorld(port: number): Promise<World> {
+  const network = await startNetwork(port);
+  const { installation, lab, scan } = network;
   await scan(lab.truth.targets, 'deep');
+  const device = async (name: string) => {
+    const { data } = await installation.api<{ id: string; name: string }[]>(
+      'GET',
+      `/api/devices?search=${name}&pageSize=100`,
+    );
+    const found = data.find((one) => one.name === name);
+    if (!found) throw new Error(`no device ${name}`);
+    return found.id;
+  };
+  const world = { ...network, device };
   // What the second scan finds different.
   await lab.change('access-3', (device) => {
     device.serial = 'FOC2741X0EX';
     for (const entity of device.entities) if (entity.class === 3) entity.serial = 'FOC2741X0EX';
   });
-  await scan(lab.truth.targets, 'standard');
-  const world: World = {
-    installation,
-    lab,
-    url: server.url,
-    admin: server.firstAdmin as World['admin'],
-    operator: { name: 'grace', password: PASSWORD },
-    viewer: { name: 'katherine', password: PASSWORD },
-    site,
-    branch,
-    device: async (name) => {
-      const { data } = await installation.api<{ id: string; name: string }[]>(
-        'GET',
-        `/api/devices?search=${name}&pageSize=100`,
-      );
-      const found = data.find((one) => one.name === name);
-      if (!found) throw new Error(`no device ${name}`);
-      return found.id;
-    },
-    scan,
-    stop: async () => {
-      await collector.stop();
-      await installation.stop();
-    },
-  };
-  await trouble(world);
-  await people(world);
+  await Promise.all([scan(lab.truth.targets, 'standard'), trouble(world)]);
   await work(world);
   return world;
 }
-
 /** An uplink that fails, as the watch sees it: an event, and a case of its own. */
 async function trouble({ installation, lab, device }: World): Promise<void> {
   await installation.api('PATCH', `/api/devices/${await device('access-2')}`, { monitor: 1 });
@@ -94,7 +113,7 @@ async function trouble({ installation, lab, device }: World): Promise<void> {
   });
 }
 
-async function people({ installation, branch, operator, viewer }: World): Promise<void> {
+async function people({ installation, branch, operator, viewer }: Office): Promise<void> {
   const user = (body: object) => installation.api('POST', '/api/users', body);
   await user({ ...operator, displayName: 'Grace Hopper', role: 'operator', allSites: true });
   await user({

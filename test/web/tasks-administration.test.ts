@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
+import { choose } from './browser.ts';
+import { tasks } from './hand.ts';
+import { startOffice } from './world.ts';
+
+/** What nothing has to be found for: sites, notifications, people, their tokens and preferences. */
+
+tasks('tasks of administration', startOffice, (task, alone) => {
+  task(
+    'sites: add, be told what is wrong with it, delete',
+    async ({ open, row, button, item, dialog, refused }) => {
+      await open('/sites');
+      await button('New site').click();
+      await dialog().getByRole('textbox', { name: 'Name' }).fill('Warehouse');
+      await dialog().getByLabel('Networks').fill('10.99.0.0/33');
+      await dialog().getByRole('button', { name: 'Save' }).click();
+      await dialog().getByRole('alert').waitFor();
+      await dialog().getByLabel('Networks').fill('10.99.0.0/16');
+      const special = /^Scans may name multicast/;
+      await dialog().getByRole('switch', { name: special }).press('Space');
+      await dialog().getByRole('button', { name: 'Save' }).click();
+      await row('Warehouse').getByText('10.99.0.0/16').waitFor();
+      await row('Warehouse').getByRole('button').click();
+      await item('Change').click();
+      await dialog().getByRole('switch', { name: special, checked: true }).waitFor();
+      await dialog().getByRole('button', { name: 'Cancel' }).click();
+      await row('Warehouse').getByRole('button').click();
+      await item('Delete').click();
+      await dialog().getByRole('button', { name: 'Delete' }).click();
+      await row('Warehouse').waitFor({ state: 'detached' });
+      refused();
+    },
+  );
+
+  task('audit: who did what', async ({ page, open, row }) => {
+    await open('/audit?action=site.create');
+    await row('site Branch').getByText('admin').first().waitFor();
+    await page.getByPlaceholder('What: token, token.create').fill('token');
+    await row('token.create').first().waitFor();
+  });
+
+  task(
+    'profile: a token that is shown once, works, and is revoked',
+    async ({ page, open, row, button, dialog, world }) => {
+      await open('/profile');
+      await button('Create a token').click();
+      await dialog().getByRole('textbox', { name: 'Name' }).fill('report script');
+      await dialog().getByRole('button', { name: 'Create' }).click();
+      await dialog().getByRole('button', { name: 'Copy Token' }).click();
+      const token = await page.evaluate<string>('navigator.clipboard.readText()');
+      const ask = () => fetch(`${world.url}/api/devices`, { headers: { Authorization: `Bearer ${token}` } });
+      expect((await ask()).status).toBe(200);
+      await dialog().getByRole('button', { name: 'I have it' }).click();
+      expect(await page.content()).not.toContain(token);
+      await row('report script').getByRole('button', { name: 'Revoke' }).click();
+      await dialog().getByRole('button', { name: 'Revoke' }).click();
+      await row('report script').getByText('revoked').waitFor();
+      expect((await ask()).status).toBe(401);
+    },
+  );
+
+  task(
+    'notifications: a webhook with its secret, a test, the log, sent again, mail',
+    async ({ page, open, row, button, item, dialog, world }) => {
+      const told: string[] = [];
+      const target = createServer((request, response) => {
+        request.resume();
+        told.push(String(request.headers['webhook-id']));
+        response.writeHead(told.length === 1 ? 410 : 204).end();
+      }).listen(0, '127.0.0.1');
+      await once(target, 'listening');
+      await open('/notifications');
+      await button('New subscription').first().click();
+      await dialog().getByRole('textbox', { name: 'Name' }).fill('Ticket system');
+      await dialog()
+        .getByRole('textbox', { name: 'Address' })
+        .fill(`http://127.0.0.1:${(target.address() as AddressInfo).port}/hook`);
+      await dialog()
+        .getByRole('switch', { name: /^It may be a private address/ })
+        .click();
+      await choose(dialog(), 'Severity', 'minor or worse');
+      await dialog().getByRole('button', { name: 'Save' }).click();
+      await dialog().getByRole('button', { name: 'Copy Secret' }).click();
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^whsec_/);
+      await dialog().getByRole('button', { name: 'I have it' }).click();
+      await row('Ticket system').getByText('opened, reopened, resolved; minor or worse').waitFor();
+
+      // The target wants no more: what became of it comes by itself, and so does what is sent again.
+      await row('Ticket system').getByRole('button').click();
+      await item('Send a test').click();
+      const side = page.getByRole('complementary', { name: 'A test to Ticket system' });
+      await side.getByText('failed').waitFor();
+      await side.getByText('This is a test').waitFor();
+      await open('/notifications');
+      await row('Ticket system').getByText('gave up').waitFor();
+      await row('Ticket system').getByRole('switch').press('Space');
+      await row('Ticket system').getByText('nothing sent yet').waitFor();
+      await row('Ticket system').getByRole('button').click();
+      await item('Delivery log').click();
+      await row('Ticket system').click();
+      await side.getByRole('button', { name: 'Send it again' }).click();
+      await side.getByText('delivered').waitFor();
+      expect(told).toHaveLength(2);
+      expect(told[0]).toBe(told[1]);
+
+      await page.getByRole('link', { name: 'Mail server' }).click();
+      await page.getByLabel('Host').fill('smtp.example.net');
+      await choose(page, 'Encryption', 'TLS from the first byte (465)');
+      await page.getByRole('textbox', { name: 'Password' }).fill('never shown again');
+      await page.getByLabel('From').fill('rollcall@example.net');
+      await button('Save').click();
+      await page.getByText('Empty: stays as it is').waitFor();
+      const { data } = await world.installation.api('GET', '/api/mail');
+      expect(data).toMatchObject({ host: 'smtp.example.net', port: 465, security: 'tls', password: 'set' });
+
+      await open('/notifications');
+      await row('Ticket system').getByRole('button').click();
+      await item('Delete').click();
+      await dialog().getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('Nobody is told yet').waitFor();
+      target.close();
+    },
+  );
+
+  task(
+    'users: add one, who sees what the role allows, and no more',
+    async ({ open, row, button, dialog, another }) => {
+      await open('/users');
+      await button('New user').click();
+      await dialog().getByRole('textbox', { name: 'Name' }).fill('dorothy');
+      await dialog().getByLabel('In full').fill('Dorothy Vaughan');
+      await dialog().getByText('Branch').click();
+      await dialog().getByRole('textbox', { name: 'Password' }).fill('a long enough pass phrase');
+      await dialog().getByRole('button', { name: 'Save' }).click();
+      await row('Dorothy Vaughan').getByText('viewer').waitFor();
+
+      const account = { name: 'dorothy', password: 'a long enough pass phrase' };
+      const other = await another(account, true);
+      await other.open('/devices');
+      await other.page.getByText('No devices yet').waitFor();
+      expect(await other.page.getByRole('link', { name: 'Users' }).count()).toBe(0);
+      expect(await other.page.getByRole('button', { name: 'Watch', exact: true }).count()).toBe(0);
+      await other.open('/discovery');
+      expect(await other.page.getByRole('button', { name: 'Start a scan' }).count()).toBe(0);
+      await other.context.close();
+      expect(other.trouble).toEqual([]);
+    },
+  );
+
+  task('profile: sign out elsewhere, another password', async ({ another, world }) => {
+    const account = { name: 'mary', password: 'first pass phrase of mary' };
+    await world.installation.api('POST', '/api/users', { ...account, role: 'viewer', allSites: true });
+    const [here, there] = await Promise.all([another(account, true), another(account, true)]);
+    await here.open('/profile?tab=sessions');
+    await here.page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await there.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await here.open('/profile?tab=password');
+    await here.page.getByRole('textbox', { name: 'Present password' }).fill(account.password);
+    await here.page.getByRole('textbox', { name: 'New password' }).fill('second pass phrase of mary');
+    await here.page.getByRole('textbox', { name: 'Once more' }).fill('second pass phrase of mary');
+    await here.page.getByRole('button', { name: 'Change the password' }).click();
+    await here.page.getByText('Every other session is signed out').waitFor();
+    await here.context.close();
+    await there.context.close();
+    const again = await another({ ...account, password: 'second pass phrase of mary' }, true);
+    await again.open('/devices');
+    const stored = () => again.page.evaluate<string | null>("localStorage.getItem('rollcall.preferences')");
+    const pick = async (name: string) => {
+      await again.page.getByRole('button', { name: /^mary/ }).click();
+      await again.page.getByRole('menuitem', { name }).click();
+    };
+    await pick('Dark');
+    expect(await stored()).toContain('dark');
+    await pick('Sign out');
+    await again.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await stored()).toBeNull();
+    await again.context.close();
+  });
+
+  alone('profile: theme, times and zone go with the account', async ({ page, open, another, world }) => {
+    await open('/profile?tab=appearance');
+    await page.getByText('Dark', { exact: true }).click();
+    await page.getByText(/^\d{4}-\d\d-\d\d/).click();
+    // Changes are kept together, a moment after the last.
+    const kept = page.waitForResponse(
+      (answer) => answer.request().postData()?.includes('"zone":"UTC"') ?? false,
+    );
+    await choose(page, 'Time zone', 'UTC');
+    await kept;
+    const elsewhere = await another(world.admin);
+    await elsewhere.open('/audit');
+    await elsewhere.page.locator(':root[data-mantine-color-scheme="dark"]').waitFor();
+    const shown = await elsewhere.page.locator('time').first().textContent();
+    const stamp = await elsewhere.page.locator('time').first().getAttribute('datetime');
+    expect(shown).toBe(`${String(stamp).replace('T', ' ').slice(0, 19)}Z`);
+    await elsewhere.context.close();
+  });
+});
