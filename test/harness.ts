@@ -64,10 +64,19 @@ export class Installation {
   /** Starts a server on the embedded database, or on `databaseUrl`; every answer is checked against its schema. */
   static async start({
     databaseUrl,
+    settings,
     ...options
-  }: StartOptions & { databaseUrl?: string | undefined } = {}): Promise<Installation> {
+  }: StartOptions & {
+    databaseUrl?: string | undefined;
+    /** By the names of their environment variables. */
+    settings?: Record<string, string>;
+  } = {}): Promise<Installation> {
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-test-'));
-    const env = { PORT: '0', ROLLCALL_DATA: folder, ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}) };
+    const env = {
+      ...settings,
+      ...{ PORT: '0', ROLLCALL_DATA: folder },
+      ...(databaseUrl ? { DATABASE_URL: databaseUrl } : {}),
+    };
     const log = openLog({ logLevel: (process.env.TEST_LOG ?? 'silent') as Config['logLevel'] });
     const server = await startServer(readConfig(env), { log, checkResponses: true, ...options });
     if (!server.firstAdmin) throw new Error('not a fresh database');

@@ -340,6 +340,16 @@ describe.each(databases())('deliveries on %s', (_name, open) => {
     await turn('case.opened');
     await courier.round();
     expect(await listed({ status: 'failed' })).toMatchObject([{ responseStatus: 550 }]);
+
+    await call()('subscriptions.test', { params: { id: data.id } });
+    await db.query(`UPDATE deliveries SET payload = '{"type": "test"}' WHERE status = 'queued'`);
+    await courier.round();
+    expect(await listed({ status: 'failed' })).toContainEqual(
+      expect.objectContaining({
+        attempts: 1,
+        error: expect.stringMatching(/^no mail can be written from what is stored of it: /),
+      }),
+    );
     smtp.close();
   });
 

@@ -181,6 +181,12 @@ export async function sendMail({
   limits: { silentMs, inAllMs } = MAIL_LIMITS,
   authorities,
 }: Mail): Promise<Outcome> {
+  let written: ReturnType<typeof mailOf>;
+  try {
+    written = mailOf(payload);
+  } catch (error) {
+    return failed(`no mail can be written from what is stored of it: ${messageOf(error)}`, { final: true });
+  }
   const transport = createTransport({
     host: server.host,
     port: server.port,
@@ -197,7 +203,6 @@ export async function sendMail({
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const { subject, text, thread } = mailOf(payload);
   const limit = AbortSignal.timeout(inAllMs);
   const tried = only.length > 0 ? only : addresses;
   try {
@@ -207,11 +212,11 @@ export async function sendMail({
       from: { name: 'Rollcall', address: server.from },
       to: [...addresses],
       envelope: { from: server.from, to: [...tried] },
-      subject,
-      text,
+      subject: written.subject,
+      text: written.text,
       messageId: `<${id}@rollcall>`,
-      inReplyTo: thread,
-      references: thread,
+      inReplyTo: written.thread,
+      references: written.thread,
       // RFC 3834: no answers by machines.
       headers: { 'Auto-Submitted': 'auto-generated' },
     });
