@@ -70,7 +70,11 @@ export async function arrange(
 /** Whether the phase still holds. */
 export const inPhase = (phase: Phase, source: SourceProcess): boolean => holds[phase](source);
 
-export async function release(source: SourceProcess, rate: number): Promise<void> {
+/** So many backlogs behind, a source observes nothing: where the machine is slow, faults come slower, not a flood. */
+const FLOOD = 3;
+
+/** Lets a source go its way again. */
+export async function release(source: SourceProcess, { rate, burst }: Pace): Promise<void> {
   await source.proxy.calm();
-  source.setRate(rate);
+  source.setRate((source.told?.depth ?? 0) > FLOOD * burst ? 0 : rate);
 }

@@ -158,7 +158,7 @@ export async function chaos(options: ChaosOptions): Promise<Outcome> {
       faults.push(`${fault.name} while ${names}: ${error instanceof Error ? error.message : String(error)}`);
       world.note(faults.at(-1) ?? '');
     } finally {
-      for (const [, source] of actors) await release(source, rate);
+      for (const [, source] of actors) await release(source, options);
     }
     await systemClock.sleep(random.whole(0, 500));
   };
