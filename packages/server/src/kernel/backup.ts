@@ -37,6 +37,8 @@ export interface Told {
 const FETCH_ROWS = 2_000;
 const INSERT_BYTES = 1024 * 1024;
 const BOOK = '_prisma_migrations';
+/** Of `pg_class c`: a table, whole, also where an administrator partitioned it (deploy/examples/partition-by-site.sql). */
+const OWN = `c.relkind IN ('r', 'p') AND NOT c.relispartition`;
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -45,7 +47,7 @@ const tablesOf = (sql: Sql) =>
   sql.query<{ table: string; columns: string[] }>(
     `SELECT c.relname AS "table", json_agg(a.attname ORDER BY a.attnum) AS columns
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND c.relname <> '${BOOK}'
+     WHERE c.relnamespace = current_schema()::regnamespace AND ${OWN} AND c.relname <> '${BOOK}'
        AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
      GROUP BY c.relname ORDER BY c.relname COLLATE "C"`,
   );
@@ -157,7 +159,7 @@ async function dropLinks(sql: Sql): Promise<{ table: string; name: string; defin
   const links = await sql.query<{ table: string; name: string; definition: string }>(
     `SELECT r.relname AS "table", c.conname AS name, pg_get_constraintdef(c.oid) AS definition
      FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid
-     WHERE c.contype = 'f' AND c.connamespace = current_schema()::regnamespace`,
+     WHERE c.contype = 'f' AND c.conparentid = 0 AND c.connamespace = current_schema()::regnamespace`,
   );
   for (const { table, name } of links)
     await sql.query(`ALTER TABLE ${quoted(table)} DROP CONSTRAINT ${quoted(name)}`);
@@ -222,7 +224,7 @@ async function goOnCounting(sql: Sql): Promise<void> {
     `SELECT c.relname AS "table", a.attname AS "column",
        pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS counter
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+     WHERE c.relnamespace = current_schema()::regnamespace AND ${OWN} AND a.attnum > 0
        AND NOT a.attisdropped AND pg_get_serial_sequence(quote_ident(c.relname), a.attname) IS NOT NULL`,
   );
   for (const { table, column, counter } of counters)

@@ -16,12 +16,16 @@ export async function closeDatabases(): Promise<void> {
   for (const close of opened.splice(0)) await close();
 }
 
+/** With TEST_BY_SITE databases are those of an administrator who partitioned PostgreSQL by site. */
+const bySite = process.env.TEST_BY_SITE !== undefined;
+const PARTITION = new URL('../../../../deploy/examples/partition-by-site.sql', import.meta.url);
+
 /**
  * The databases a suite runs on, for `describe.each(databases())('…on %s', (_name, open) => …)`. Each `open()` gives a
  * fresh migrated one: PGlite in memory always, PostgreSQL where TEST_DATABASE_URL names a server.
  */
 export function databases(): [name: 'pglite' | 'postgresql', open: () => Promise<Database>][] {
-  const list: ReturnType<typeof databases> = [['pglite', openEmbedded]];
+  const list: ReturnType<typeof databases> = bySite ? [] : [['pglite', openEmbedded]];
   const url = process.env.TEST_DATABASE_URL;
   if (url) list.push(['postgresql', async () => (await createPostgres(url)).db]);
   return list;
@@ -34,6 +38,7 @@ const fingerprint = () =>
         .map((m) => m.checksum)
         .join(),
     )
+    .update(bySite ? readFileSync(PARTITION) : '')
     .digest('hex')
     .slice(0, 15);
 
@@ -85,6 +90,7 @@ export async function createPostgres(serverUrl: string): Promise<{ db: Database;
       await admin.query(`CREATE DATABASE ${draft}`);
       const db = await openDatabase({ url: at(draft) }, log);
       await migrate(db);
+      if (bySite) await db.query(readFileSync(PARTITION, 'utf8'));
       await db.close();
       await admin.query(`ALTER DATABASE ${draft} RENAME TO ${template}`);
     }
