@@ -70,8 +70,8 @@ export async function arrange(
 /** Whether the phase still holds. */
 export const inPhase = (phase: Phase, source: SourceProcess): boolean => holds[phase](source);
 
-/** So many backlogs behind, a source observes nothing: where the machine is slow, faults come slower, not a flood. */
-const FLOOD = 3;
+/** A source that is more than so many backlogs behind observes nothing: where the machine is slow, faults come slower, not a flood. */
+const FLOOD = 1;
 
 /** Lets a source go its way again. */
 export async function release(source: SourceProcess, { rate, burst }: Pace): Promise<void> {

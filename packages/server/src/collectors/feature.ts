@@ -57,6 +57,7 @@ export function createCollectorFeature(deps: CollectorDeps) {
             }),
           confirm: (...args) => handshakes(() => identities.confirm(...args)),
         },
+        share: roster.share,
         onReady: roster.ready,
         onClosed: roster.gone,
       }),

@@ -24,6 +24,8 @@ export interface Known {
   hello: Hello;
   collector: Admitted;
   hands: Hands;
+  /** Batches that it may have sent without an ack. */
+  window: number;
 }
 
 export class Hands {

@@ -465,6 +465,34 @@ describe.each(databases())('collectors on %s', (_name, open) => {
       const again = over(two);
       expect(await shakeHands(again, disk, two.host)).toMatchObject({ through: { state: 2, event: -1 } });
     });
+
+    it('lets each have less under way where many may come; those of other instances, or revoked, do not count', async () => {
+      const siteId = await site();
+      const disk = await enrolled(db, siteId);
+      const crowd = (instance: string | null, status: string) =>
+        db.query(
+          `INSERT INTO collectors (id, site_id, name, public_key, generation, instance, status, last_seen_at)
+           SELECT gen_random_uuid(), $1::uuid, gen_random_uuid()::text, '\\x00', 0, $2, $3, now() FROM generate_series(1, 400)`,
+          [siteId, instance, status],
+        );
+      const share = async () => {
+        const three = await openInstance(db);
+        const talk = over(three);
+        const { limits } = await shakeHands(talk, disk, three.host);
+        talk.hangUp();
+        await three.stop();
+        return limits;
+      };
+      // Of an embedded database there is one instance.
+      if (db.kind !== 'pglite') await crowd(randomUUID(), 'active');
+      await crowd(null, 'revoked');
+      expect(await share()).toMatchObject({ batchBytes: 256 * 1024 });
+      await crowd(null, 'active');
+      const many = await share();
+      expect(many).toMatchObject({ window: 2 });
+      expect(many.batchBytes).toBeLessThan(42 * 1024);
+      await db.query(`DELETE FROM collectors WHERE site_id = $1::uuid AND public_key = '\\x00'`, [siteId]);
+    });
   });
 
   describe('work', () => {

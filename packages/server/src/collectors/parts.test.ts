@@ -9,6 +9,7 @@ import { joinSecret, mintJoinToken } from './join-token.ts';
 import { Lane } from './lane.ts';
 import { Paced } from './paced.ts';
 import { KeyedQuota, Quota } from './quota.ts';
+import { shareOf } from './share.ts';
 
 describe('join tokens', () => {
   it('have the documented form and hold the certificate where there is one', () => {
@@ -157,5 +158,30 @@ describe('bounds', () => {
       }),
     );
     expect(cut('a😀😀', 6)).toBe('a😀');
+  });
+});
+
+describe('the share of a collector', () => {
+  it.each([
+    [0, 256, 8],
+    [1, 256, 8],
+    [16, 256, 8],
+    [32, 256, 4],
+    [64, 256, 2],
+    [256, 64, 2],
+    [2_000, 16, 2],
+    [100_000, 16, 2],
+  ])('of %i is batches of %i KiB, %i ahead', (collectors, kib, window) => {
+    expect(shareOf(collectors)).toEqual({ batchBytes: kib * 1024, window });
+  });
+
+  it('is no more for more collectors, and all together no more than 32 MiB down to two of 16 KiB each', () => {
+    const bytes = (n: number) => shareOf(n).batchBytes * shareOf(n).window;
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 200_000 }), fc.integer({ min: 1, max: 200_000 }), (a, b) => {
+        expect(bytes(Math.max(a, b))).toBeLessThanOrEqual(bytes(Math.min(a, b)));
+        expect(a * bytes(a)).toBeLessThanOrEqual(Math.max(32 * 1024 * 1024, a * 32 * 1024));
+      }),
+    );
   });
 });

@@ -15,6 +15,7 @@ import { ONLINE_SECONDS } from '../kernel/online.ts';
 import type { CollectorDeps } from './deps.ts';
 import { clampInt } from './identity.ts';
 import type { Session } from './session.ts';
+import { type Share, shareOf } from './share.ts';
 
 /** Status and holder of every connected collector are looked at this often: a revocation takes no longer. */
 const CHECK_MS = 1_000;
@@ -50,6 +51,8 @@ export type Roster = ReturnType<typeof createRoster>;
 export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice }: Deps) {
   /** Collector → its conversation. */
   const sessions = new Map<string, Session>();
+  /** Collectors that are here or nowhere, and may come. */
+  let expected = 0;
   const at = (siteId: string) => [...sessions.values()].filter((each) => each.collector?.siteId === siteId);
 
   const CODES = { quarantined: CloseCode.quarantined, revoked: CloseCode.revoked } as const;
@@ -228,6 +231,14 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
     };
   };
 
+  const countExpected = async (): Promise<void> => {
+    const [row] = await db.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM collectors WHERE status = 'active' AND coalesce(instance, $1) = $1`,
+      [instance],
+    );
+    expected = row?.n ?? 0;
+  };
+
   const away = async (ids: readonly string[]): Promise<void> => {
     await db.transaction(async (sql) => {
       const rows = await sql.query<{ id: string; site_id: string }>(
@@ -247,6 +258,9 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
     get size(): number {
       return sessions.size;
     },
+
+    /** Of one that comes now: everybody who may come is provided for, so that a crowd that returns finds room. */
+    share: (): Share => shareOf(Math.max(expected, sessions.size + 1)),
 
     ready: (session: Session): void => {
       const id = session.collector?.id;
@@ -272,6 +286,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
       // An embedded database has one server: whoever was connected was connected to the one before.
       if (db.kind === 'pglite')
         await db.query('UPDATE collectors SET instance = NULL WHERE instance IS NOT NULL');
+      await countExpected();
       const unlisten = [
         await db.listen(JOBS_CHANNEL, (siteId) => {
           if (siteId === '') quietly('looking for jobs', offerWhereWorkIs);
@@ -292,6 +307,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
           for (const session of sessions.values()) session.watch();
         }),
         clock.every(BEAT_MS, round('noting who is there', watching())),
+        clock.every(BEAT_MS, round('counting who may come', countExpected)),
       ];
       return async () => {
         for (const stop of stops) stop();

@@ -18,6 +18,7 @@ import {
 } from '../testing/scripted-collector.ts';
 import type { ClaimedJob, Unread } from './deps.ts';
 import { Session, type SessionDeps } from './session.ts';
+import { shareOf } from './share.ts';
 
 const SITE = { id: randomUUID(), name: 'Berlin' };
 
@@ -60,6 +61,7 @@ function stage(over: Partial<SessionDeps> = {}) {
       storeKey: async () => true,
     },
     jobs,
+    share: () => shareOf(1),
     onReady: vi.fn(),
     onClosed: vi.fn(),
     ...over,
@@ -261,6 +263,16 @@ describe('a conversation with a collector', () => {
   it('ends when more batches come than the window holds', async () => {
     const { talk, disk } = await ready({ accept: () => new Promise(() => undefined) });
     for (let i = 0; i <= WINDOW; i++) talk.say(observations(disk, i));
+    expect(await talk.closed).toMatchObject({ code: CloseCode.policy });
+  });
+
+  it('holds a collector to the share that the welcome told it, where there are many', async () => {
+    const { talk, disk } = await ready({
+      share: () => shareOf(5_000),
+      accept: () => new Promise(() => undefined),
+    });
+    expect(talk.of('welcome')[0]).toMatchObject({ limits: { window: 2, batchBytes: 16 * 1024 } });
+    for (let i = 0; i <= 2; i++) talk.say(observations(disk, i));
     expect(await talk.closed).toMatchObject({ code: CloseCode.policy });
   });
 

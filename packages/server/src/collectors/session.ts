@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Stream } from '@rollcall/shared/observation';
 import {
-  BATCH_BYTES,
   CloseCode,
   HELLO_MS,
   type HeardMessage,
@@ -15,7 +14,6 @@ import {
   type Ruleset,
   type ServerMessage,
   type UnreadBatch,
-  WINDOW,
 } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { Problem } from '../kernel/problem.ts';
@@ -43,11 +41,14 @@ import { Intakes } from './intake.ts';
 import { Lane } from './lane.ts';
 import { Paced } from './paced.ts';
 import { Quota } from './quota.ts';
+import type { Share } from './share.ts';
 import { whenThere } from './when-there.ts';
 
 export interface SessionDeps extends ForSessions {
   identities: Pick<Identities, 'admit' | 'confirm' | 'storeKey'>;
   jobs: Pick<Jobs, 'claim' | 'extend' | 'refuse' | 'giveBack'>;
+  /** What a collector that comes now may have under way. */
+  share(): Share;
   /** This session is the collector's now; an older one makes room. */
   onReady(session: Session): void;
   onClosed(session: Session): void;
@@ -251,7 +252,8 @@ export class Session {
     const { capacity, last } = hello;
     const owner = { id: collector.id, siteId: collector.site.id, capacity, lastState: last.state };
     const hands = new Hands(owner, { jobs, credentialsFor, send: (message) => this.#send(message) });
-    this.#known = { hello, collector, hands };
+    const share = this.#deps.share();
+    this.#known = { hello, collector, hands, window: share.window };
     this.#through = { ...collector.through };
     this.#log = this.#log.child({ collector: collector.id, name: collector.name });
     const rules = ruleset();
@@ -261,7 +263,7 @@ export class Session {
       generation: collector.generation,
       site: collector.site,
       through: collector.through,
-      limits: { batchBytes: BATCH_BYTES, window: WINDOW, jobs: JOBS_MOST },
+      limits: { ...share, jobs: JOBS_MOST },
       ...(rules === undefined ? {} : { ruleset: rules }),
       time: clock.now(),
     });
@@ -298,8 +300,8 @@ export class Session {
   #observations({ epoch, stream, ...batch }: Message<'observations'>): void {
     if (epoch !== this.#known?.hello.epoch)
       throw new Refusal('observations: of another epoch than the hello; connect anew');
-    if (this.#intake.depth >= WINDOW)
-      throw new Goodbye(CloseCode.policy, `more than ${WINDOW} batches without an ack`);
+    if (this.#intake.depth >= this.#known.window)
+      throw new Goodbye(CloseCode.policy, `more than ${this.#known.window} batches without an ack`);
     this.#intake.add(stream, batch);
   }
 

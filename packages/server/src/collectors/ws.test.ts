@@ -11,6 +11,7 @@ import { taken } from '../testing/gateway.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { type Disk, makeKey, shakeHands, talkOver } from '../testing/scripted-collector.ts';
 import { Session, type SessionDeps } from './session.ts';
+import { shareOf } from './share.ts';
 import { createGateway, type GatewayDeps, refusal } from './ws.ts';
 
 const SITE = { id: randomUUID(), name: 'Berlin' };
@@ -51,6 +52,7 @@ async function gateway(more: Partial<GatewayDeps> & { accept?: SessionDeps['acce
       refuse: async () => true,
       giveBack: async () => [],
     },
+    share: () => shareOf(1),
     onReady: () => undefined,
     onClosed: () => undefined,
   };
