@@ -70,11 +70,8 @@ export async function arrange(
 /** Whether the phase still holds. */
 export const inPhase = (phase: Phase, source: SourceProcess): boolean => holds[phase](source);
 
-/** A source that is more than so many backlogs behind observes nothing: where the machine is slow, faults come slower, not a flood. */
-const FLOOD = 1;
-
-/** Lets a source go its way again. */
+/** Lets a source go its way again. One that is far behind observes nothing first: a slow machine meets faults slower, not a flood. */
 export async function release(source: SourceProcess, { rate, burst }: Pace): Promise<void> {
   await source.proxy.calm();
-  source.setRate((source.told?.depth ?? 0) > FLOOD * burst ? 0 : rate);
+  source.setRate((source.told?.depth ?? 0) > burst ? 0 : rate);
 }
