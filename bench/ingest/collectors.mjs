@@ -6,7 +6,7 @@
 //
 import { createPrivateKey } from 'node:crypto';
 import { shakeHands, talkOver } from '@rollcall/server/testing/scripted-collector';
-import { BATCH_BYTES, BATCH_ITEMS, WINDOW } from '@rollcall/shared/protocol';
+import { BATCH_ITEMS } from '@rollcall/shared/protocol';
 import { observationsOf } from './world.mjs';
 
 let setup;
@@ -45,9 +45,9 @@ async function connect({ disk }) {
     key: { secret: createPrivateKey(disk.secret), raw: Buffer.from(disk.raw, 'hex') },
   };
   const { talk, socket, host } = talkOver(setup.url);
-  await shakeHands(talk, whole, host);
+  const { limits } = await shakeHands(talk, whole, host);
   const stream = () => ({ next: 0, through: -1 });
-  const link = { socket, epoch: disk.epoch, state: stream(), event: stream(), wake: undefined };
+  const link = { socket, limits, epoch: disk.epoch, state: stream(), event: stream(), wake: undefined };
   socket.removeAllListeners('message');
   socket.on('message', (data) => {
     const said = JSON.parse(data.toString());
@@ -62,15 +62,15 @@ async function connect({ disk }) {
   return link;
 }
 
-/** The batches of one collector in a pass, as full as allowed: how many observations, and their JSON. */
-function* batchesOf({ site, from, to }, pass) {
+/** The batches of one collector in a pass, as full as the server allows: how many observations, and their JSON. */
+function* batchesOf({ site, from, to }, pass, { batchBytes }) {
   let items = [];
   let size = 0;
   const { interfaces, changedPercent } = setup;
   for (let n = from; n < to; n++)
     for (const observation of observationsOf({ site, n, pass, at: Date.now(), interfaces, changedPercent })) {
       const text = JSON.stringify(observation);
-      if (size + text.length + 1 > BATCH_BYTES - 512 || items.length >= BATCH_ITEMS) {
+      if (size + text.length + 1 > batchBytes - 512 || items.length >= BATCH_ITEMS) {
         yield { count: items.length, body: Buffer.from(items.join(',')) };
         items = [];
         size = 0;
@@ -101,20 +101,20 @@ function* summariesOf(ids) {
 
 async function make(one, i, { make: pass, watch }) {
   made[i] = [];
-  for (const batch of watch ? summariesOf(watch[i]) : batchesOf(one, pass)) {
+  for (const batch of watch ? summariesOf(watch[i]) : batchesOf(one, pass, links[i].limits)) {
     made[i].push(batch);
     await new Promise(setImmediate);
   }
   return { batches: made[i].length, bytes: made[i].reduce((sum, { body }) => sum + body.length, 0) };
 }
 
-/** Sends the batches of one collector, WINDOW of them on their way. */
+/** Sends the batches of one collector, as many of them on their way as the server allows. */
 async function send(one, i, { pass, streaming }) {
   const link = links[i];
   const ends = [];
   const counts = { batches: 0, bytes: 0 };
   let stream = 'state';
-  for (const { count, body, ...batch } of streaming ? batchesOf(one, pass) : made[i]) {
+  for (const { count, body, ...batch } of streaming ? batchesOf(one, pass, link.limits) : made[i]) {
     stream = batch.stream ?? 'state';
     const place = link[stream];
     const head = `{"type":"observations","epoch":"${link.epoch}","stream":"${stream}","from":${place.next},"items":[`;
@@ -123,7 +123,7 @@ async function send(one, i, { pass, streaming }) {
     counts.batches += 1;
     counts.bytes += body.length;
     ends.push(place.next - 1);
-    while (ends.length >= WINDOW) {
+    while (ends.length >= link.limits.window) {
       if (place.through >= ends[0]) ends.shift();
       else await new Promise((wake) => (link.wake = wake));
     }
