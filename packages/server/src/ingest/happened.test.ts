@@ -77,6 +77,20 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     expect(await oper()).toEqual([1, 1]);
   });
 
+  it('leaves the row of a device alone where nothing turned, and notes when the watch spoke', async () => {
+    const { site, id } = await device();
+    const of = async (columns: string, table: string, key: string) =>
+      (await db.query(`SELECT ${columns} FROM ${table} WHERE ${key} = $1::uuid`, [id]))[0];
+    const up = (minutesAgo: number) =>
+      happen(site, { kind: 'watch', at: NOW - minutesAgo * 60_000, deviceId: id, icmp: 'up', snmp: 'ok' });
+    await up(10);
+    const before = await of('xmin::text, ctid::text', 'devices', 'id');
+    await up(5);
+    await up(0);
+    expect(await of('xmin::text, ctid::text', 'devices', 'id')).toEqual(before);
+    expect(await of('watched_at', 'sightings', 'device_id')).toEqual({ watched_at: new Date(NOW) });
+  });
+
   it('keeps turns apart from what scans see in between', async () => {
     const { site, walk, id } = await device();
     const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, ...more });

@@ -94,7 +94,7 @@ const rttMoved = (before: number | null, after: number): boolean =>
 /** What of a device being seen may alter. */
 export type Sighted = Pick<
   DeviceRow,
-  | keyof Sighting
+  | Exclude<keyof Sighting, 'watchedAt'>
   | 'collectorId'
   | 'address'
   | 'macAddress'

@@ -1,6 +1,6 @@
 /** Rows of the inventory as ingest holds them: times in Unix milliseconds, everything else as in the table. */
 
-/** What every scan writes of a device, in a narrow row of its own (`sightings`). */
+/** What every look at a device writes, in a narrow row of its own (`sightings`). */
 export interface Sighting {
   lastSeen: number;
   lastScanId: string | null;
@@ -10,6 +10,8 @@ export interface Sighting {
   mergedAt: number | null;
   /** Digests of what was received last: `device`, and each table that came whole in one part. */
   received: Readonly<Record<string, string>>;
+  /** When the watch spoke last; null until it has. Scans leave it alone. */
+  watchedAt: number | null;
 }
 
 export interface SightingRow extends Sighting {
@@ -51,8 +53,7 @@ export interface DeviceRow extends Sighting {
   missedScans: number;
   goneAt: number | null;
   searchText: string;
-  /** When the watch spoke last, and what of SNMP; null until it has. Scans leave them alone. */
-  watchedAt: number | null;
+  /** What the watch said last of SNMP; null until it has. Scans leave it alone. */
   watchedSnmp: 'ok' | 'timeout' | 'auth-failed' | null;
 }
 
@@ -63,6 +64,7 @@ const SIGHTING = new Set<string>([
   'walk',
   'mergedAt',
   'received',
+  'watchedAt',
 ] satisfies (keyof Sighting)[]);
 
 const sameIn = (a: DeviceRow, b: DeviceRow, wanted: (field: string) => boolean): boolean =>

@@ -42,9 +42,11 @@ export async function writeDeviceRows(
   await store.writeDevices(sql, devices);
   await store.writeSightings(
     sql,
-    seen.map(({ siteId, id: deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received }) => ({
-      ...{ siteId, deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received },
-    })),
+    seen.map(
+      ({ siteId, id: deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received, watchedAt }) => ({
+        ...{ siteId, deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received, watchedAt },
+      }),
+    ),
   );
 }
 

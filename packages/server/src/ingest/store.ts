@@ -119,7 +119,6 @@ const DEVICES: Table<Omit<DeviceRow, Overridden | keyof Sighting>> = {
     missedScans: 'int',
     goneAt: 'timestamptz',
     searchText: 'text',
-    watchedAt: 'timestamptz',
     watchedSnmp: 'text',
   },
   fixed: ['firstSeen'],
@@ -142,6 +141,7 @@ const SIGHTINGS: Table<SightingRow> = {
     walk: 'uuid',
     mergedAt: 'timestamptz',
     received: 'jsonb',
+    watchedAt: 'timestamptz',
   },
   update: { lastSeen: 'GREATEST(sightings.last_seen, EXCLUDED.last_seen)' },
 };

@@ -224,7 +224,7 @@ export async function loadRows(sql: Sql, world: World, ids: readonly string[]): 
   if (wanted.length === 0) return [];
   // Locked in the order of the key: other writers of device rows wait or are waited for, never crosswise.
   const devices = await sql.query<Record<string, unknown>>(
-    `SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms, v.walk, v.merged_at, v.received
+    `SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms, v.walk, v.merged_at, v.received, v.watched_at
      FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
      WHERE d.site_id = $1::uuid AND d.id = ANY($2::uuid[]) ORDER BY d.id FOR UPDATE`,
     [world.siteId, wanted],

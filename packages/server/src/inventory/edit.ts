@@ -67,6 +67,8 @@ export async function patchDevice(
       p.values,
     );
     const devices = { siteId: device.siteId, deviceIds: [id] };
+    if (patch.monitor !== undefined && device.monitor !== (patch.monitor === 1))
+      await forgetWatch(sql, device.siteId, [id]);
     if (patch.monitor === 0 && device.monitor) await events.unwatched(sql, devices, at);
     await announce(sql, device.siteId, 'device', [id]);
     return device.siteId;
@@ -147,10 +149,16 @@ async function countDevices(sql: Sql, filter: DeviceFilter, scope: Scope): Promi
   return row?.n ?? 0;
 }
 
-/** Assigns `monitor`; where that is a change, the watch has not spoken yet. */
+/** Assigns `monitor`; where that is a change, the watch has not spoken yet: `forgetWatch` besides. */
 const watched = (monitor: string): string =>
-  `monitor = ${monitor}, watched_at = CASE WHEN d.monitor = ${monitor} THEN d.watched_at END,
-   watched_snmp = CASE WHEN d.monitor = ${monitor} THEN d.watched_snmp END`;
+  `monitor = ${monitor}, watched_snmp = CASE WHEN d.monitor = ${monitor} THEN d.watched_snmp END`;
+
+const forgetWatch = (sql: Sql, siteId: string, deviceIds: readonly string[]): Promise<unknown> =>
+  sql.query(
+    `UPDATE sightings SET watched_at = NULL
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND watched_at IS NOT NULL`,
+    [siteId, deviceIds],
+  );
 
 async function bulkStep(
   sql: Sql,
@@ -171,6 +179,7 @@ async function bulkStep(
     p.values,
   );
   for (const devices of changed) {
+    await forgetWatch(sql, devices.siteId, devices.deviceIds);
     if (monitor === 0) await events.unwatched(sql, devices, at);
     await announce(sql, devices.siteId, 'device', devices.deviceIds);
   }

@@ -463,6 +463,32 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     });
   });
 
+  it('lets the watch begin anew where monitor is set anew, and only there', async () => {
+    const id = ids.core ?? '';
+    const spoken = async () => {
+      const [row] = await db.query<{ at: Date | null }>(
+        'SELECT watched_at AS at FROM sightings WHERE device_id = $1::uuid',
+        [id],
+      );
+      return row?.at !== null;
+    };
+    const before = await db.query<{ id: string }>('SELECT id FROM devices WHERE monitor');
+    const speak = () => db.query('UPDATE sightings SET watched_at = now() WHERE device_id = $1::uuid', [id]);
+    const set = (monitor: 0 | 1) => as()('devices.update', { params: { id }, body: { monitor } });
+    const bulk = (monitor: 0 | 1) =>
+      as()('devices.bulk', { body: { filter: { Address: '10.0.0.0/8' }, set: { monitor } } });
+    await set(1);
+    for (const change of [set, bulk]) {
+      await speak();
+      await change(1);
+      expect(await spoken()).toBe(true);
+      await change(0);
+      expect(await spoken()).toBe(false);
+      await change(1);
+    }
+    await db.query('UPDATE devices SET monitor = id = ANY($1::uuid[])', [before.map((row) => row.id)]);
+  });
+
   it('takes overrides and gives them back', async () => {
     told.length = 0;
     const params = { id: ids.core ?? '' };
