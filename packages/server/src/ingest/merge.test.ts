@@ -87,6 +87,13 @@ describe('what people are told of a device', () => {
     ]);
   });
 
+  it('is nothing of a guess that its agent puts right', () => {
+    const guessed = { ...known, class: 'server', vendor: 'Cisco Systems', sysObjectId: null } as const;
+    const told = { ...known, sysObjectId: '1.3.6.1.4.1.9.1.2494' };
+    expect(tell(guessed, told)).toEqual([]);
+    expect(tell(told, { ...told, vendor: 'Meraki' })).toMatchObject([{ kind: 'device.changed' }]);
+  });
+
   it('is that it is back, with since when it was away', () => {
     expect(tell({ ...known, goneAt: AT - 1000 }, known)).toEqual([
       { kind: 'device.returned', before: { goneAt: AT - 1000 }, after: {} },

@@ -286,8 +286,11 @@ function fieldChanges(
     out.before[word] = a;
     out.after[word] = b;
   };
+  // Without an agent both were guessed, from hardware address and name; how soon the agent is heard is chance.
+  const guessed = before.sysObjectId === null && after.sysObjectId !== null;
   for (const [field, word] of Object.entries(WORDS) as [keyof typeof WORDS, string][]) {
     if (field === 'class' && before.class === 'unknown') continue;
+    if (guessed && (field === 'vendor' || field === 'class')) continue;
     note(word, before[field], after[field]);
   }
   if (!swapped) note('model', before.model, after.model);
