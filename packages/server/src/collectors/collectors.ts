@@ -9,7 +9,6 @@ import { orderBy, page, unix } from '../kernel/page.ts';
 import { notFound, Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { CollectorDeps } from './deps.ts';
-import { WENT_BACK } from './identity.ts';
 
 /** Times of `health` are milliseconds as the heartbeat had them; people get seconds. */
 const SECONDS = (path: string): string => `floor((c.health #>> '{${path}}')::float8 / 1000)::int8`;
@@ -151,9 +150,9 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
            WHERE id = $1::uuid`,
           [id],
         );
-        // Its outbox went back: what it still has is taken from the start, or its next observations would pass for old.
-        if (statusReason.startsWith(WENT_BACK))
-          await sql.query('DELETE FROM collector_streams WHERE collector_id = $1::uuid', [id]);
+        // What it still has is taken from the start: another holder, or its own outbox before it went back, may have used
+        // the same sequences, and what now bears them would pass for old.
+        await sql.query('DELETE FROM collector_streams WHERE collector_id = $1::uuid', [id]);
         await raise(sql, [
           { kind: 'collector.restored', siteId, at: clock.now(), collectorId: id, collectorName: name },
         ]);

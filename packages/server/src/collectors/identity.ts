@@ -34,8 +34,8 @@ export interface Admitted {
 export type Admission = { ok: true; collector: Admitted } | { ok: false; code: CloseCode; reason: string };
 
 /** Where a quarantine came from; stands at the start of `status_reason`. */
-export const COPIED = 'copied key';
-export const WENT_BACK = 'outbox went back';
+const COPIED = 'copied key';
+const WENT_BACK = 'outbox went back';
 
 interface Row {
   id: string;

@@ -293,6 +293,26 @@ describe.each(databases())('collectors on %s', (_name, open) => {
       expect(await refusedHello(copy)).toMatchObject({ code: CloseCode.quarantined });
     });
 
+    it('case 54: what a copy delivered hides nothing of what the original, released, still has', async () => {
+      const disk = await enrolled(db, await site());
+      const talk = await connect(disk);
+      talk.say(batch(disk, 0, [{}, {}]));
+      await talk.next('ack');
+      // The original is away and collects; its copy goes on from the same sequence.
+      const copy = { ...disk, last: { state: 1, event: -1 } };
+      const clone = await connect(copy);
+      clone.say(batch(copy, 2, [{}, {}, {}]));
+      expect(await clone.next('ack')).toMatchObject({ through: 4 });
+      disk.last = { state: 9, event: -1 };
+      expect(await refusedHello(disk)).toMatchObject({ code: CloseCode.quarantined });
+      await clone.closed;
+      await one.collectors.handlers['collectors.release'](call({ params: { id: disk.id } }));
+      const again = over();
+      expect(await shakeHands(again, disk, one.host)).toMatchObject({ through: { state: -1, event: -1 } });
+      again.say(batch(disk, 2, Array(8).fill({})));
+      expect(await again.next('ack')).toMatchObject({ through: 9 });
+    });
+
     it('case 54: two copies that shake hands at the same time: one of them is confirmed', async () => {
       const disk = await enrolled(db, await site());
       const copy = { ...disk };
