@@ -2,6 +2,7 @@
 import { FRAME_BYTES, type ServerMessage } from '@rollcall/shared/protocol';
 import type { CollectorDeps, Jobs, Lease, Progress } from './deps.ts';
 import type { Admitted, Hello } from './identity.ts';
+import type { Share } from './share.ts';
 
 /** Most jobs that one collector is given at once, whatever it says it can take. */
 export const JOBS_MOST = 16;
@@ -24,8 +25,7 @@ export interface Known {
   hello: Hello;
   collector: Admitted;
   hands: Hands;
-  /** Batches that it may have sent without an ack. */
-  window: number;
+  share: Share;
 }
 
 export class Hands {

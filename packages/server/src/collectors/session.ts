@@ -252,8 +252,7 @@ export class Session {
     const { capacity, last } = hello;
     const owner = { id: collector.id, siteId: collector.site.id, capacity, lastState: last.state };
     const hands = new Hands(owner, { jobs, credentialsFor, send: (message) => this.#send(message) });
-    const share = this.#deps.share();
-    this.#known = { hello, collector, hands, window: share.window };
+    this.#known = { hello, collector, hands, share: this.#deps.share() };
     this.#through = { ...collector.through };
     this.#log = this.#log.child({ collector: collector.id, name: collector.name });
     const rules = ruleset();
@@ -263,7 +262,7 @@ export class Session {
       generation: collector.generation,
       site: collector.site,
       through: collector.through,
-      limits: { ...share, jobs: JOBS_MOST },
+      limits: { ...this.#known.share, jobs: JOBS_MOST },
       ...(rules === undefined ? {} : { ruleset: rules }),
       time: clock.now(),
     });
@@ -300,8 +299,8 @@ export class Session {
   #observations({ epoch, stream, ...batch }: Message<'observations'>): void {
     if (epoch !== this.#known?.hello.epoch)
       throw new Refusal('observations: of another epoch than the hello; connect anew');
-    if (this.#intake.depth >= this.#known.window)
-      throw new Goodbye(CloseCode.policy, `more than ${this.#known.window} batches without an ack`);
+    if (this.#intake.depth >= this.#known.share.window)
+      throw new Goodbye(CloseCode.policy, `more than ${this.#known.share.window} batches without an ack`);
     this.#intake.add(stream, batch);
   }
 
