@@ -39,6 +39,8 @@ export interface Column<T> {
   narrow?: boolean;
   /** Shown only when somebody asks for it. */
   extra?: boolean;
+  /** In a short list, as many lines as its words need. */
+  wrap?: boolean;
 }
 
 interface Look<T> {
@@ -198,7 +200,7 @@ export function Rows<T>({
     const item = source.at(index);
     return { index, start, item, id: item === undefined ? undefined : rowKey(item) };
   });
-  const keys = useRowKeys(rows);
+  const { keys, hold } = useRowKeys(rows);
   if (source.error && source.total === undefined)
     return <ProblemView error={source.error} retry={source.retry} />;
   return (
@@ -225,6 +227,7 @@ export function Rows<T>({
           {rows.map(({ index, start, item }, i) => (
             <Row
               key={keys[i]}
+              place={keys[i]}
               id={`${id}-${index}`}
               index={index}
               start={start}
@@ -234,6 +237,7 @@ export function Rows<T>({
               focused={index === focus}
               onOpen={onOpen}
               onFocus={setFocus}
+              onHold={hold}
             />
           ))}
         </div>
@@ -304,6 +308,8 @@ function Head<T>({
 }
 
 interface RowProps<T> {
+  /** Its key, which it has for as long as it is there. */
+  place: string | undefined;
   id: string;
   index: number;
   start: number;
@@ -313,13 +319,26 @@ interface RowProps<T> {
   focused: boolean;
   onOpen?: ((item: T) => void) | undefined;
   onFocus: (index: number) => void;
+  onHold: (place: string | undefined) => void;
 }
 
 const Row = memo(RowView, (a, b) =>
   (['id', 'start', 'item', 'columns', 'tracks', 'focused'] as const).every((name) => a[name] === b[name]),
 ) as typeof RowView;
 
-function RowView<T>({ id, index, start, item, columns, tracks, focused, onOpen, onFocus }: RowProps<T>) {
+function RowView<T>({
+  place,
+  id,
+  index,
+  start,
+  item,
+  columns,
+  tracks,
+  focused,
+  onOpen,
+  onFocus,
+  onHold,
+}: RowProps<T>) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid takes the keys
     <div
@@ -335,6 +354,8 @@ function RowView<T>({ id, index, start, item, columns, tracks, focused, onOpen, 
         onFocus(index);
         if (item && !isOwnClick(event.target)) onOpen?.(item);
       }}
+      onFocus={() => onHold(place)}
+      onBlur={() => onHold(undefined)}
     >
       {columns.map((column) => (
         <div key={column.id} role="gridcell" className={cellClassOf(column)}>
@@ -378,7 +399,12 @@ export function List<T>({
             onClick={(event) => !isOwnClick(event.target) && onOpen?.(item)}
           >
             {columns.map((column) => (
-              <div key={column.id} role="cell" className={cellClassOf(column)}>
+              <div
+                key={column.id}
+                role="cell"
+                className={cellClassOf(column)}
+                data-wrap={column.wrap || undefined}
+              >
                 {textOf(column, item)}
               </div>
             ))}
