@@ -13,10 +13,9 @@ export function Tabs({ tabs, active, label }: { tabs: readonly Tab[]; active: st
   const row = useRef<HTMLElement>(null);
   // Where there is little room they scroll.
   // biome-ignore lint/correctness/useExhaustiveDependencies: brought into sight when it is another one
-  useEffect(
-    () => row.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' }),
-    [active],
-  );
+  useEffect(() => {
+    row.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
   return (
     <nav ref={row} className={classes.tabs} aria-label={label}>
       {tabs.map((tab, i) => (
