@@ -13,6 +13,7 @@ import {
   useState,
 } from 'react';
 import { useLasting } from '../lasting.ts';
+import { useKeysOfThePage } from './page-keys.ts';
 import { ProblemView } from './problem.tsx';
 import { useRowKeys } from './row-keys.ts';
 import classes from './rows.module.css';
@@ -244,24 +245,6 @@ export function Rows<T>({
       )}
     </div>
   );
-}
-
-/** Keys pressed while nothing has the focus go to the table. */
-function useKeysOfThePage(
-  scroller: { current: HTMLElement | null },
-  onKey: (event: globalThis.KeyboardEvent) => void,
-) {
-  const handler = useRef(onKey);
-  handler.current = onKey;
-  useEffect(() => {
-    const listen = (event: globalThis.KeyboardEvent) => {
-      if (event.target !== document.body || !/^(Arrow(Up|Down)|Page(Up|Down)|[jk])$/.test(event.key)) return;
-      scroller.current?.focus({ preventScroll: true });
-      handler.current(event);
-    };
-    window.addEventListener('keydown', listen);
-    return () => window.removeEventListener('keydown', listen);
-  }, [scroller]);
 }
 
 function Head<T>({
