@@ -158,10 +158,11 @@ await visitor.getByLabel('Name').fill(account.name);
 await visitor.getByRole('textbox', { name: 'Password' }).fill(account.password);
 await visitor.keyboard.press('Enter');
 await visitor.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-const settled = async () => {
-  while ((await visitor.locator('[aria-busy="true"]').count()) > 0) await visitor.waitForTimeout(5);
-  await visitor.locator('[role="row"] a').first().waitFor();
-};
+/** Looked at once a frame: asked from here again and again, the page would be busy with the asking. */
+const settled = () =>
+  visitor.waitForFunction(
+    () => !document.querySelector('[aria-busy="true"]') && document.querySelector('[role="row"] a'),
+  );
 await visitor.goto(`${program.url}/devices`);
 await settled();
 await visitor.waitForTimeout(1_000);

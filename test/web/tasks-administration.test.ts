@@ -126,6 +126,52 @@ tasks('tasks of administration', startOffice, (task, alone) => {
   );
 
   task(
+    'notifications: what a mail server said of an address is there to read, on a phone, too',
+    async ({ page, open }) => {
+      const said =
+        'host mail.example.net said: 550 5.1.1 no such mailbox here; ask the site lead for the new one';
+      const error = 'some of the addresses were refused by the mail server: see what it said of each of them';
+      await page.route('**/api/deliveries/one', (route) =>
+        route.fulfill({
+          json: {
+            success: true,
+            data: {
+              id: 'one',
+              type: 'case.opened',
+              subscription: 'Team',
+              caseId: null,
+              caseNumber: 7,
+              status: 'partial',
+              createdAt: 1_790_000_000,
+              error,
+              payload: {},
+              log: [{ at: 1_790_000_001, ms: 310, status: null, error }],
+              recipients: [
+                { address: 'network.operations@branch-office.example.net', state: 'refused', said },
+              ],
+            },
+          },
+        }),
+      );
+      await page.setViewportSize({ width: 390, height: 844 });
+      await open('/notifications?tab=deliveries&delivery=one');
+      for (const words of [error, `refused: ${said}`, 'network.operations@branch-office.example.net']) {
+        const cell = page.getByRole('cell').filter({ hasText: words });
+        await cell.waitFor();
+        expect(
+          await cell.evaluate(
+            (at: Record<'scrollWidth' | 'clientWidth' | 'scrollHeight' | 'clientHeight', number>) => [
+              at.scrollWidth - at.clientWidth,
+              at.scrollHeight - at.clientHeight,
+            ],
+          ),
+        ).toEqual([0, 0]);
+      }
+      await page.unroute('**/api/deliveries/one');
+    },
+  );
+
+  task(
     'users: add one, who sees what the role allows, and no more',
     async ({ open, row, button, dialog, another }) => {
       await open('/users');

@@ -70,6 +70,19 @@ tasks('tasks with devices', start, (task) => {
     expect(Math.min(...after)).toBeLessThanOrEqual(Math.max(...before.rows));
   });
 
+  task('devices: the focus stays with the device it is on, and comes to no other', async ({ page, open }) => {
+    await page.setViewportSize({ width: 1440, height: 320 });
+    await open('/devices');
+    const last = Number(await page.getByRole('grid').getAttribute('aria-rowcount'));
+    const links = page.getByRole('gridcell').getByRole('link');
+    const names = await links.allTextContents();
+    await links.nth(4).focus();
+    await page.keyboard.press('End');
+    await page.locator(`[aria-rowindex="${last}"][aria-selected="true"]`).waitFor();
+    expect(await links.allTextContents()).not.toContain(names[4]);
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(true);
+  });
+
   task('devices: keys move and open, Esc and back lead home', async ({ page, open }) => {
     await open('/devices?class=switch');
     await page.keyboard.press('j');

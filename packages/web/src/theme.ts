@@ -41,6 +41,8 @@ const gray: MantineColorsTuple = [
 
 const unlocked = { lockScroll: false };
 const small = { size: 'xs' };
+/** What opens at a click is there with the next frame: fading costs a dozen of them, each of the whole page beneath. */
+const atOnce = { shadow: 'md', transitionProps: { duration: 0 } };
 
 export const theme = createTheme({
   primaryColor: 'teal',
@@ -75,8 +77,8 @@ export const theme = createTheme({
     // content security policy refuses.
     Modal: { defaultProps: { ...unlocked, centered: true, radius: 'md' } },
     Spotlight: { defaultProps: unlocked },
-    Menu: { defaultProps: { shadow: 'md', position: 'bottom-end' } },
-    Popover: { defaultProps: { shadow: 'md' } },
+    Menu: { defaultProps: { ...atOnce, position: 'bottom-end' } },
+    Popover: { defaultProps: atOnce },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },
 });

@@ -53,14 +53,7 @@ export function Pick({
         ? `${chosen.length} of ${choices.length}`
         : chosen.map((choice) => choice.label).join(', ');
   return (
-    <Combobox
-      store={combobox}
-      onOptionSubmit={take}
-      width="max-content"
-      position="bottom-start"
-      shadow="md"
-      transitionProps={{ duration: 80 }}
-    >
+    <Combobox store={combobox} onOptionSubmit={take} width="max-content" position="bottom-start" shadow="md">
       <Combobox.Target targetType="button">
         <button
           type="button"

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 
 export interface KeyedRow {
   index: number;
@@ -6,34 +6,58 @@ export interface KeyedRow {
   id: string | undefined;
 }
 
-/**
- * Keys of the rows in view, by which they keep their place in the page: an item that stays keeps its key wherever it
- * moves, with what is open or selected in it; one that comes takes that of its index, and with it the elements of a row
- * that went. So another order or filter writes new words into the rows that are there, and builds none.
- */
-export function rowKeys(
-  rows: readonly KeyedRow[],
-  before: ReadonlyMap<string, string>,
-): { keys: string[]; known: Map<string, string> } {
-  const keptBy = (id: string | undefined) => (id === undefined ? undefined : before.get(id));
-  const taken = new Set(rows.map(({ id }) => keptBy(id)));
-  const known = new Map<string, string>();
-  const keys = rows.map(({ index, id }) => {
-    // A list that changes while its pages are fetched may name one item twice.
-    const kept = id !== undefined && known.has(id) ? undefined : keptBy(id);
-    const key = kept ?? (taken.has(String(index)) ? `${index} ${id ?? ''}` : String(index));
-    if (kept === undefined) taken.add(key);
-    if (id !== undefined && !known.has(id)) known.set(id, key);
-    return key;
-  });
-  return { keys, known };
+/** Rows in view with their keys, and the next key that none has had. */
+export interface Keyed {
+  rows: readonly (KeyedRow & { key: string })[];
+  next: number;
 }
 
-export function useRowKeys(rows: readonly KeyedRow[]): readonly string[] {
-  const before = useRef<ReadonlyMap<string, string>>(new Map());
-  const { keys, known } = rowKeys(rows, before.current);
-  useEffect(() => {
-    before.current = known;
+export const NO_ROWS: Keyed = { rows: [], next: 0 };
+
+/**
+ * Keys of the rows in view, by which they keep their elements in the page. Where most items stay, each keeps its key
+ * wherever it moves, with what is open or selected in it. Where most are others (a page further, another order or
+ * filter), new words are written into the rows that are there, from the first to the last: none is built or moved.
+ * `held` is the key of the row with the keyboard's focus: no other item ever comes under it.
+ */
+export function rowKeys(rows: readonly KeyedRow[], before: Keyed, held?: string): Keyed {
+  const byId = new Map<string, string>();
+  for (const { id, key } of before.rows) if (id !== undefined && !byId.has(id)) byId.set(id, key);
+  const taken = new Set<string>();
+  const take = (key: string | undefined) => {
+    if (key === undefined || taken.has(key)) return undefined;
+    taken.add(key);
+    return key;
+  };
+  // A list that changes while its pages are fetched may name one item twice: the first has its key.
+  const kept = rows.map(({ id }) => take(id === undefined ? undefined : byId.get(id)));
+  const staying = kept.filter((key) => key !== undefined).length;
+  const others = staying * 2 < rows.length && (held === undefined || !taken.has(held));
+  if (others) taken.clear();
+  if (held !== undefined) taken.add(held);
+  const free = before.rows.filter(({ key }) => key !== held);
+  const byIndex = new Map(free.map(({ index, key }) => [index, key]));
+  let { next } = before;
+  const keyed = rows.map((row, i) => {
+    const there = others ? take(free[i]?.key) : (kept[i] ?? take(byIndex.get(row.index)));
+    return { ...row, key: there ?? String(next++) };
   });
-  return keys;
+  return { rows: keyed, next };
+}
+
+/** The keys of `rows`; `hold` is told the key of the row that has the focus, and undefined when it has lost it. */
+export function useRowKeys(rows: readonly KeyedRow[]): {
+  keys: readonly string[];
+  hold: (key: string | undefined) => void;
+} {
+  const before = useRef(NO_ROWS);
+  const held = useRef<string>(undefined);
+  const keyed = rowKeys(rows, before.current, held.current);
+  useEffect(() => {
+    before.current = keyed;
+  });
+  const hold = useCallback((key: string | undefined) => {
+    held.current = key;
+  }, []);
+  return { keys: keyed.rows.map(({ key }) => key), hold };
 }

@@ -13,6 +13,7 @@ import {
   useState,
 } from 'react';
 import { useLasting } from '../lasting.ts';
+import { useKeysOfThePage } from './page-keys.ts';
 import { ProblemView } from './problem.tsx';
 import { useRowKeys } from './row-keys.ts';
 import classes from './rows.module.css';
@@ -39,6 +40,8 @@ export interface Column<T> {
   narrow?: boolean;
   /** Shown only when somebody asks for it. */
   extra?: boolean;
+  /** In a short list, as many lines as its words need. */
+  wrap?: boolean;
 }
 
 interface Look<T> {
@@ -198,7 +201,7 @@ export function Rows<T>({
     const item = source.at(index);
     return { index, start, item, id: item === undefined ? undefined : rowKey(item) };
   });
-  const keys = useRowKeys(rows);
+  const { keys, hold } = useRowKeys(rows);
   if (source.error && source.total === undefined)
     return <ProblemView error={source.error} retry={source.retry} />;
   return (
@@ -225,6 +228,7 @@ export function Rows<T>({
           {rows.map(({ index, start, item }, i) => (
             <Row
               key={keys[i]}
+              place={keys[i]}
               id={`${id}-${index}`}
               index={index}
               start={start}
@@ -234,30 +238,13 @@ export function Rows<T>({
               focused={index === focus}
               onOpen={onOpen}
               onFocus={setFocus}
+              onHold={hold}
             />
           ))}
         </div>
       )}
     </div>
   );
-}
-
-/** Keys pressed while nothing has the focus go to the table. */
-function useKeysOfThePage(
-  scroller: { current: HTMLElement | null },
-  onKey: (event: globalThis.KeyboardEvent) => void,
-) {
-  const handler = useRef(onKey);
-  handler.current = onKey;
-  useEffect(() => {
-    const listen = (event: globalThis.KeyboardEvent) => {
-      if (event.target !== document.body || !/^(Arrow(Up|Down)|Page(Up|Down)|[jk])$/.test(event.key)) return;
-      scroller.current?.focus({ preventScroll: true });
-      handler.current(event);
-    };
-    window.addEventListener('keydown', listen);
-    return () => window.removeEventListener('keydown', listen);
-  }, [scroller]);
 }
 
 function Head<T>({
@@ -304,6 +291,8 @@ function Head<T>({
 }
 
 interface RowProps<T> {
+  /** Its key, which it has for as long as it is there. */
+  place: string | undefined;
   id: string;
   index: number;
   start: number;
@@ -313,13 +302,26 @@ interface RowProps<T> {
   focused: boolean;
   onOpen?: ((item: T) => void) | undefined;
   onFocus: (index: number) => void;
+  onHold: (place: string | undefined) => void;
 }
 
 const Row = memo(RowView, (a, b) =>
   (['id', 'start', 'item', 'columns', 'tracks', 'focused'] as const).every((name) => a[name] === b[name]),
 ) as typeof RowView;
 
-function RowView<T>({ id, index, start, item, columns, tracks, focused, onOpen, onFocus }: RowProps<T>) {
+function RowView<T>({
+  place,
+  id,
+  index,
+  start,
+  item,
+  columns,
+  tracks,
+  focused,
+  onOpen,
+  onFocus,
+  onHold,
+}: RowProps<T>) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid takes the keys
     <div
@@ -335,6 +337,8 @@ function RowView<T>({ id, index, start, item, columns, tracks, focused, onOpen, 
         onFocus(index);
         if (item && !isOwnClick(event.target)) onOpen?.(item);
       }}
+      onFocus={() => onHold(place)}
+      onBlur={() => onHold(undefined)}
     >
       {columns.map((column) => (
         <div key={column.id} role="gridcell" className={cellClassOf(column)}>
@@ -378,7 +382,12 @@ export function List<T>({
             onClick={(event) => !isOwnClick(event.target) && onOpen?.(item)}
           >
             {columns.map((column) => (
-              <div key={column.id} role="cell" className={cellClassOf(column)}>
+              <div
+                key={column.id}
+                role="cell"
+                className={cellClassOf(column)}
+                data-wrap={column.wrap || undefined}
+              >
                 {textOf(column, item)}
               </div>
             ))}

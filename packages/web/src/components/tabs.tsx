@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import classes from './tabs.module.css';
 
 export interface Tab {
@@ -9,8 +10,14 @@ export interface Tab {
 
 /** Parts of one page; each has an address of its own (`?tab=`), the first one none. */
 export function Tabs({ tabs, active, label }: { tabs: readonly Tab[]; active: string; label: string }) {
+  const row = useRef<HTMLElement>(null);
+  // Where there is little room they scroll.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: brought into sight when it is another one
+  useEffect(() => {
+    row.current?.querySelector('[data-active]')?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
   return (
-    <nav className={classes.tabs} aria-label={label}>
+    <nav ref={row} className={classes.tabs} aria-label={label}>
       {tabs.map((tab, i) => (
         <Link
           key={tab.id}

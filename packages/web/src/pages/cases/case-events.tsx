@@ -136,14 +136,14 @@ function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
       onSubmit={() => send('cases.addEvents', { params: { id: one.id }, body: { eventIds: chosen } })}
     >
       <p className="quiet">
-        Open events of the same site, newest first. An event that is in another case leaves it.
+        What is wrong at the same site, newest first. An event that is in another case leaves it.
       </p>
       <Choices
         many
         items={found.data?.data.filter((event) => event.caseId !== one.id)}
         chosen={chosen}
         onChange={setChosen}
-        empty="No open event is left at this site."
+        empty="Nothing else is wrong at this site."
       >
         {(event) => (
           <>

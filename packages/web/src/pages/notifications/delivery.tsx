@@ -97,6 +97,7 @@ const RECIPIENTS: readonly Column<DeliveryDetail['recipients'][number]>[] = [
     title: 'Address',
     width: 'minmax(120px, 1fr)',
     narrow: true,
+    wrap: true,
     value: (one) => one.address,
   },
   {
@@ -104,10 +105,8 @@ const RECIPIENTS: readonly Column<DeliveryDetail['recipients'][number]>[] = [
     title: 'Result',
     width: 'minmax(120px, 1fr)',
     narrow: true,
-    value: (one) => one.state,
-    cell: (one) => (
-      <span title={one.said || undefined}>{[one.state, one.said].filter(Boolean).join(': ')}</span>
-    ),
+    wrap: true,
+    value: (one) => [one.state, one.said].filter(Boolean).join(': '),
   },
 ];
 const ATTEMPTS: readonly Column<DeliveryDetail['log'][number]>[] = [
@@ -117,8 +116,8 @@ const ATTEMPTS: readonly Column<DeliveryDetail['log'][number]>[] = [
     title: 'Answer',
     width: 'minmax(120px, 1fr)',
     narrow: true,
+    wrap: true,
     value: (one) => one.error || one.status,
-    cell: (one) => <span title={one.error || undefined}>{one.error || one.status}</span>,
   },
   { id: 'ms', title: 'Took', width: '64px', numeric: true, narrow: true, value: (one) => `${one.ms} ms` },
 ];
