@@ -46,6 +46,9 @@ export async function arrange(
       source.setRate(0);
       break;
     case 'steady':
+      // What is left of a backlog goes first.
+      source.setRate(0);
+      await reach();
       source.setRate(rate);
       break;
     case 'backlog':
