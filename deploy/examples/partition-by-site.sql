@@ -7,7 +7,8 @@
 --   systemctl start rollcall-server
 --
 -- PostgreSQL 15 or later; copies what is there, so as much space again must be free. Definitions are read from the
--- catalogue, whatever the release. The way back is a backup, restored into an empty database.
+-- catalogue, whatever the release; later releases migrate such a database like a plain one. The way back is a backup,
+-- restored into an empty database.
 
 DO $$
 DECLARE
