@@ -36,7 +36,7 @@ export const ALIVE_MS = 5_000;
 const SILENT_MOST = 12;
 /** Waits before a thread that died is replaced. */
 const AGAIN = { first: 500, most: 10_000 };
-/** Handed over at once: enough to keep it busy; the rest waits here, where it is held for another try anyway. */
+/** Handed over at once, of each stream: enough to keep it busy; the rest waits here, where it is held for another try anyway. */
 const HANDED = AT_ONCE + 1;
 /** Short-lived objects of the thread, MB: batches outlive them anyway. */
 const YOUNG_MB = 24;
@@ -139,10 +139,10 @@ export function openIngestThread(
       waiting.set(asked, { resolve, reject });
       thread.postMessage({ do: 'take', id: asked, unread } satisfies ToThread);
     });
-  const turn = pLimit(HANDED);
+  const turns = { state: pLimit(HANDED), event: pLimit(HANDED) };
 
   return {
-    take: (unread) => turn(() => hand(unread)),
+    take: (unread) => turns[unread.stream](() => hand(unread)),
     start: async () => {
       await begin();
       return async () => {

@@ -8,7 +8,7 @@ import { createRecorder } from './incidents/record.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { createLinker } from './ingest/links/linker.ts';
 import type { RuleBook } from './ingest/rule-book.ts';
-import { openReading, type Stored, type Unread } from './ingest/unread.ts';
+import { AT_ONCE, openReading, type Stored, type Unread } from './ingest/unread.ts';
 import type { Database } from './kernel/db.ts';
 import { observedJobs } from './scans/observed.ts';
 
@@ -42,7 +42,8 @@ export function createIngesting({
     relink: linker.touched,
   });
   return {
-    take: openReading(ingest),
+    // The embedded database does one thing at a time: what waits there keeps people waiting.
+    take: openReading(ingest, db.kind === 'pglite' ? 1 : AT_ONCE),
     start: async () => {
       const stops = [await rules.start(), await linker.start()];
       return async () => {

@@ -42,6 +42,19 @@ describe('batches that come unread', () => {
     expect(answer).toMatchObject({ through: 3, count: 5 });
   });
 
+  it('of events wait for no backlog of state, of whichever collector', async () => {
+    const take = openReading(
+      {
+        accept: ({ stream }) =>
+          stream === 'state' ? new Promise(() => undefined) : Promise.resolve({ through: 0 }),
+      },
+      1,
+    );
+    for (let i = 0; i < 5; i++) void take({ ...WHOSE, batches: [{ from: 0, frame: frameOf(0, '[1]') }] });
+    const event = { ...WHOSE, stream: 'event', batches: [{ from: 0, frame: frameOf(0, '[2]') }] } as const;
+    expect(await take(event)).toMatchObject({ through: 0, count: 1 });
+  });
+
   it('tell of the jobs that ended in them', async () => {
     const { answer } = await read([0, '[{"kind":"job-end","job":"a"},{"kind":"host"},null]']);
     expect(answer).toMatchObject({ ended: ['a'] });

@@ -19,17 +19,21 @@ export interface Stored {
   ended: string[];
 }
 
-/** Read, batches are several times as large: so many windows of them are read and stored at once, no more. */
+/** Read, batches are several times as large: so many windows of each stream are read and stored at once, no more. */
 export const AT_ONCE = 3;
 
 /**
  * Reads batches and stores them, those that follow each other in one transaction. Fails as `Ingest.accept` does, and with
  * `Problem('invalid_request')` at a batch that cannot be read: what came before it is stored.
  */
-export function openReading({ accept }: Ingest): (unread: Unread) => Promise<Stored> {
-  const turn = pLimit(AT_ONCE);
+export function openReading(
+  { accept }: Ingest,
+  atOnce: number = AT_ONCE,
+): (unread: Unread) => Promise<Stored> {
+  // Apart: an event waits for no backlog of state, whosever.
+  const turns = { state: pLimit(atOnce), event: pLimit(atOnce) };
   return (unread) =>
-    turn(async () => {
+    turns[unread.stream](async () => {
       const { batches, ...whose } = unread;
       const stored: Stored = { through: -1, count: 0, ended: [] };
       for (const run of runsOf(batches)) {
