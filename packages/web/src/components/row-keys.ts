@@ -34,7 +34,6 @@ export function rowKeys(rows: readonly KeyedRow[], before: Keyed, held?: string)
   const staying = kept.filter((key) => key !== undefined).length;
   const others = staying * 2 < rows.length && (held === undefined || !taken.has(held));
   if (others) taken.clear();
-  if (held !== undefined) taken.add(held);
   const free = before.rows.filter(({ key }) => key !== held);
   const byIndex = new Map(free.map(({ index, key }) => [index, key]));
   let { next } = before;
