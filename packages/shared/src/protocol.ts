@@ -319,10 +319,10 @@ const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
 export const parseCollectorMessage = (frame: string): Parsed<CollectorMessage> =>
   parse(collectorMessage, frame);
 
-/** A batch that nobody has read further than its head: the whole frame. Item i has sequence `from + i`. */
+/** A batch that nobody has read further than its head: the whole frame, UTF-8. Item i has sequence `from + i`. */
 export interface UnreadBatch {
   from: number;
-  frame: string;
+  frame: Uint8Array;
 }
 type Observations = Extract<CollectorMessage, { type: 'observations' }>;
 /** What a collector said, as the server hears it. */
@@ -334,21 +334,28 @@ export type HeardMessage =
 const BATCH_HEAD =
   /^\{"type":"observations","epoch":"([\da-f-]{36})","stream":"(state|event)","from":(0|[1-9]\d{0,14}),"items":\[/;
 
-/** As `parseCollectorMessage`, but leaves the items of a batch to whoever stores them. */
-export function hearCollectorMessage(frame: string): Parsed<HeardMessage> {
-  const [whole, epoch = '', stream, from] = BATCH_HEAD.exec(frame) ?? [];
+/** No such beginning is longer, bytes. */
+const BATCH_HEAD_BYTES = 160;
+
+/**
+ * As `parseCollectorMessage` for a frame in UTF-8, but leaves the items of a batch to whoever stores them. They stay the
+ * bytes that they came as: text of that size would be garbage of the thread that answers people.
+ */
+export function hearCollectorMessage(frame: Buffer): Parsed<HeardMessage> {
+  const head = frame.toString('latin1', 0, BATCH_HEAD_BYTES);
+  const [whole, epoch = '', stream, from] = BATCH_HEAD.exec(head) ?? [];
   if (whole !== undefined) {
     return {
       ok: true,
       message: { type: 'observations', epoch, stream: stream as Stream, from: Number(from), frame },
     };
   }
-  const parsed = parseCollectorMessage(frame);
+  const parsed = parseCollectorMessage(frame.toString());
   if (!parsed.ok) return parsed;
   const { message } = parsed;
   if (message.type !== 'observations') return { ok: true, message };
-  const { items: _, ...head } = message;
-  return { ok: true, message: { ...head, frame } };
+  const { items: _, ...others } = message;
+  return { ok: true, message: { ...others, frame } };
 }
 
 /** Reads one frame of the server. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Intake } from './intake.ts';
 
-const batch = (from: number): UnreadBatch => ({ from, frame: '' });
+const batch = (from: number): UnreadBatch => ({ from, frame: Buffer.alloc(0) });
 
 /** An intake whose store ends when it is told to. */
 function held() {

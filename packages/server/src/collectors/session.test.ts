@@ -450,7 +450,7 @@ describe('a conversation with a collector', () => {
 
   it('case 135: ends a flood of messages', async () => {
     const { talk, session, clock } = await ready();
-    for (let i = 0; i < 1_100; i++) session.receive(JSON.stringify(heartbeat(clock.now())));
+    for (let i = 0; i < 1_100; i++) session.receive(Buffer.from(JSON.stringify(heartbeat(clock.now()))));
     expect(await talk.closed).toMatchObject({ code: CloseCode.policy });
   });
 
@@ -525,7 +525,7 @@ describe('a conversation with a collector', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(frame, { maxLength: 12 }), fc.boolean(), async (frames, known) => {
         const { session, accept, deps } = known ? await ready() : stage();
-        for (const text of frames) session.receive(text);
+        for (const text of frames) session.receive(Buffer.from(text));
         await turns(3);
         if (!known) expect(accept).not.toHaveBeenCalled();
         expect(vi.mocked(deps.onClosed).mock.calls.length).toBe(session.state === 'closed' ? 1 : 0);

@@ -115,7 +115,7 @@ export class Session {
   }
 
   /** One text frame of the collector. */
-  receive(frame: string): void {
+  receive(frame: Buffer): void {
     if (this.#gone()) return;
     try {
       if (!this.#quota.take()) throw new Goodbye(CloseCode.policy, 'too many messages');

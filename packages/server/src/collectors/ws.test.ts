@@ -394,7 +394,7 @@ describe('a link', () => {
     const seen: unknown[] = [];
     const { base, host } = await gateway({
       accept: async (unread) => {
-        seen.push(...unread.batches.flatMap(({ frame }) => JSON.parse(frame).items));
+        seen.push(...unread.batches.flatMap(({ frame }) => JSON.parse(Buffer.from(frame).toString()).items));
         return taken(unread);
       },
     });

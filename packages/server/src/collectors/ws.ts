@@ -179,7 +179,7 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
     lines.add(own);
     socket.on('message', (data: RawData, isBinary: boolean) => {
       if (isBinary) session.close(CloseCode.policy, 'text frames only');
-      else session.receive(data.toString());
+      else session.receive(alone(data as Buffer));
     });
     socket.on('pong', () => session.roundTrip(clock.monotonic() - own.pingedAt));
     // A ping is answered by the library; a flood of them is a flood.
@@ -279,6 +279,14 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
       server.close();
     },
   };
+}
+
+/**
+ * A small frame is a view of all that was read from the socket with it, up to 64 KiB: waiting for the store it would keep
+ * that, and would take it along to another thread.
+ */
+function alone(frame: Buffer): Buffer {
+  return frame.byteLength === frame.buffer.byteLength ? frame : Buffer.from(new Uint8Array(frame).buffer);
 }
 
 /** Who has one address of an IPv6 network has them all: its /64. */

@@ -13,7 +13,7 @@ const WHOSE = {
 
 const EPOCH = '7f0c1d6e-3a51-4e0e-9a55-0d7a3a1f2b11';
 const frameOf = (from: number, items: string) =>
-  `{"type":"observations","epoch":"${EPOCH}","stream":"state","from":${from},"items":${items}}`;
+  Buffer.from(`{"type":"observations","epoch":"${EPOCH}","stream":"state","from":${from},"items":${items}}`);
 
 /** What reaches ingest of batches, and what is answered. */
 async function read(...batches: [from: number, items: string][]) {

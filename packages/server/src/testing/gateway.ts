@@ -24,7 +24,10 @@ export interface Instance {
 
 const observationsIn = ({ batches }: Unread): { seq: number; item: unknown }[] =>
   batches.flatMap(({ from, frame }) =>
-    (JSON.parse(frame) as { items: unknown[] }).items.map((item, i) => ({ seq: from + i, item })),
+    (JSON.parse(Buffer.from(frame).toString()) as { items: unknown[] }).items.map((item, i) => ({
+      seq: from + i,
+      item,
+    })),
   );
 
 /** What is answered for batches by a store that stored them. */

@@ -171,12 +171,12 @@ export const newKey = (disk: Disk, nonce: string, key: Key): CollectorMessage =>
 export const HOST = 'rollcall.example.net';
 
 /** Begins a conversation straight with a session, without any socket. Frames arrive in turns of their own. */
-export function talkTo<S extends { receive(frame: string): void; closed(code: number): void }>(
+export function talkTo<S extends { receive(frame: Buffer): void; closed(code: number): void }>(
   open: (link: Link, peer: { host: string; address: string }) => S,
 ): { talk: Talk; session: S; link: { buffered: number; admitted: boolean; answers: boolean } } {
   const facts = { buffered: 0, admitted: false, answers: true };
   const talk: Talk = new Talk(
-    (frame) => setImmediate(() => session.receive(frame)),
+    (frame) => setImmediate(() => session.receive(Buffer.from(frame))),
     () => {
       session.closed(1006);
       talk.ends(1006, 'hung up');
