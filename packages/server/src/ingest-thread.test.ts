@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it, vi } from 'vitest';
@@ -55,6 +56,20 @@ describe.skipIf(!TEST_DATABASE_URL)('the ingest thread', () => {
     await vi.waitFor(take, { timeout: 15_000, interval: 200 });
     await stop();
   }, 40_000);
+
+  it('goes behind whoever answers people, where processors are short', async () => {
+    const nice = () =>
+      readdirSync('/proc/self/task').map((thread) =>
+        // proc_pid_stat(5): field 19, counted behind the name, which may hold anything.
+        Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]),
+      );
+    const before = nice();
+    const { ingesting } = await open([]);
+    const stop = await ingesting.start();
+    expect(Math.max(...nice())).toBeGreaterThan(Math.max(...before));
+    expect(Math.min(...nice())).toBe(Math.min(...before));
+    await stop();
+  });
 
   it('that cannot be made at the start fails the start, and is tried no more', async () => {
     const { clock, ingesting, starts, take } = await open([1]);

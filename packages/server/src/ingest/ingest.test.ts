@@ -1,7 +1,7 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../kernel/db.ts';
+import type { Database, Pool, Sql } from '../kernel/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { answered, asked, NOW, openSite, port, type TestSite, table } from './testing/site.ts';
 
@@ -66,6 +66,39 @@ describe.each(databases())('ingest on %s', (_name, open) => {
       { a: '10.0.1.1', origin: 'table', prefix_length: 24 },
     ]);
     expect(site.changes).toMatchObject([{ kind: 'device.new', deviceName: 'sw1' }]);
+  });
+
+  it('has one statement of state at the database at a time, and waits for no window that waits for its site', async () => {
+    let [under, most] = [0, 0];
+    const counting =
+      (sql: Sql): Sql['query'] =>
+      async (text, params, kept) => {
+        if (/identity:|collector_streams/.test(text)) return sql.query(text, params, kept);
+        under += 1;
+        most = Math.max(most, under);
+        try {
+          return await sql.query(text, params, kept);
+        } finally {
+          under -= 1;
+        }
+      };
+    const transaction: Pool['transaction'] = (work) =>
+      db.ingest.transaction((sql) => work({ query: counting(sql) }));
+    const counted = { ...db, ingest: { ...db.ingest, transaction } };
+    const { ingest, siteId, collectors } = await openSite(db, { collectors: 2, deps: { db: counted } });
+    const other = await openSite(db);
+    const windows = [
+      ...collectors.map((collectorId) => ({ siteId, collectorId })),
+      { siteId: other.siteId, collectorId: other.collectors[0] as string },
+    ];
+    const items = [1, 2, 3].map((n) => asked({ sysName: `box-${n}` }, `10.0.0.${n}`));
+    const stored = await Promise.all(
+      windows.map((whose) =>
+        ingest.accept({ ...whose, epoch: uuidv7(), stream: 'state', from: 0, items, clockOffsetMs: 0 }),
+      ),
+    );
+    expect(stored.map(({ through }) => through)).toEqual([2, 2, 2]);
+    expect(most).toBe(1);
   });
 
   it('names the collector of a device that was seen without a job', async () => {

@@ -49,7 +49,7 @@ export function openReading(
 function* runsOf(batches: readonly UnreadBatch[]): Generator<{ from: number; items: unknown[] }> {
   let run: { from: number; items: unknown[] } | undefined;
   for (const { from, frame } of batches) {
-    const read = parseCollectorMessage(frame);
+    const read = parseCollectorMessage(textOf(frame));
     const items = read.ok && read.message.type === 'observations' ? read.message.items : undefined;
     if (items && run && from === run.from + run.items.length) {
       run.items.push(...items);
@@ -61,6 +61,9 @@ function* runsOf(batches: readonly UnreadBatch[]): Generator<{ from: number; ite
   }
   if (run) yield run;
 }
+
+const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString();
 
 function endedJob(item: unknown): string[] {
   const { kind, job } = (item ?? {}) as { kind?: unknown; job?: unknown };
