@@ -39,6 +39,7 @@ import { peerAddress } from './kernel/peer.ts';
 import { takePulse } from './kernel/pulse.ts';
 import { quietly } from './kernel/quietly.ts';
 import { reseal } from './kernel/reseal.ts';
+import { refreshStatistics } from './kernel/statistics.ts';
 import { foldTallies } from './kernel/tally.ts';
 import { webFiles } from './kernel/web.ts';
 import { openLive } from './live/live.ts';
@@ -60,6 +61,8 @@ const GRACE_MS = 3_000;
 const TEND_MS = 50;
 /** How often counts that were appended are folded together. */
 const FOLD_MS = 10_000;
+/** How often tables are looked for that the planner knows no more. */
+const STATISTICS_MS = 5_000;
 const PURGE_MS = 3_600_000;
 /** Most credentials of a site that its watch uses. */
 const WATCH_CREDENTIALS = 1024;
@@ -226,6 +229,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       clock.every(
         FOLD_MS,
         quietly({ clock, log }, 'folding tallies', () => foldTallies(db)),
+      ),
+    );
+    stops.push(
+      clock.every(
+        STATISTICS_MS,
+        quietly({ clock, log }, 'renewing statistics', () => refreshStatistics(db)),
       ),
     );
     stops.push(
