@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import { PGlite, types } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
@@ -40,10 +41,16 @@ export async function openPglite(folder: string, image?: Blob): Promise<Driver> 
   };
 }
 
+/**
+ * A statement runs on the thread that asks, and its answer is there without a turn of the event loop: statement behind
+ * statement, sockets would be served when all of a backlog is stored (a server that was not ready for a minute).
+ */
 const rows =
   (target: { query: PGlite['query'] }): Sql['query'] =>
-  async <R extends object>(text: string, params?: readonly unknown[]) =>
-    (await target.query<R>(text, params ? [...params] : undefined)).rows;
+  async <R extends object>(text: string, params?: readonly unknown[]) => {
+    await turn();
+    return (await target.query<R>(text, params ? [...params] : undefined)).rows;
+  };
 
 /** The whole database as an image that `openPglite` can start from: how tests get a migrated database in no time. */
 export async function pgliteImage(prepare: (db: PGlite) => Promise<void>): Promise<Blob> {

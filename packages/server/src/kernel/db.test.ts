@@ -46,6 +46,22 @@ describe.each(databases())('the database on %s', (_name, open) => {
     expect(await db.query('SELECT * FROM sites')).toEqual([]);
   });
 
+  it('leaves sockets their turns while statement follows statement', async () => {
+    const db = await open();
+    const STATEMENTS = 50;
+    let [turns, over] = [0, false];
+    const turn = () => {
+      turns += 1;
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await db.transaction(async (sql) => {
+      for (let i = 0; i < STATEMENTS; i++) await sql.query('SELECT 1');
+    });
+    over = true;
+    expect(turns).toBeGreaterThanOrEqual(STATEMENTS);
+  });
+
   it('retries a transaction that lost a race', async () => {
     const db = await open();
     let tries = 0;
