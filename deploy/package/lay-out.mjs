@@ -15,6 +15,8 @@ const BESIDE = {
     packages: [
       '@electric-sql/pglite',
       '@node-rs/argon2',
+      // ws looks for it: without, all that collectors send is unmasked byte by byte on the thread that answers people.
+      'bufferutil',
       'koffi',
       'oui-data',
       'snmp-sysobjectid',
@@ -53,7 +55,7 @@ export async function layOut({ product, architecture, version }, tree) {
   const sources = Object.fromEntries(entries.map(([file, source]) => [file, join(root, `${source}.js`)]));
   await bundle({ entries: sources, beside: packages, home });
   for (const folder of data) cpSync(join(root, folder), join(home, folder), { recursive: true });
-  copyPackages(packages, [join(root, from), join(root, 'packages/shared')], join(home, 'node_modules'));
+  copyPackages(packages, [join(root, from), join(root, 'packages/shared')], join(home, 'node_modules'), arch);
   for (const name of native(arch)) await fetchPackage(name, join(home, 'node_modules', name));
   await fetchNode(arch, join(home, 'bin/node'));
   const docs = join(tree, 'usr/share/doc', `rollcall-${product}`);

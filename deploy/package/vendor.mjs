@@ -34,13 +34,16 @@ const ONLY = {
   lmdb: /^(package\.json|LICENSE|(dict|util)\/.*|[^/]+\.js|dist\/index\.cjs)$/,
   koffi: /^(package\.json|LICENSE\.txt|(index|indirect)\.(js|cjs)|src\/koffi\/.*\.(js|cjs))$/,
 };
-const keeps = (name, path) => (ONLY[name] ? ONLY[name].test(path) : !IDLE.test(path));
+/** Some carry what was built for every system. */
+const foreign = (path, arch) => /^prebuilds\//.test(path) && !path.startsWith(`prebuilds/linux-${arch}/`);
+const keeps = (name, path, arch) =>
+  (ONLY[name] ? ONLY[name].test(path) : !IDLE.test(path)) && !foreign(path, arch);
 
 /**
- * Copies packages and what they depend on, flat; each from the first of the folders `from` that has it.
+ * Copies packages and what they depend on, flat, without code for other architectures; each from the first of the folders `from` that has it.
  * A package of which two versions were needed is refused.
  */
-export function copyPackages(names, from, target) {
+export function copyPackages(names, from, target, arch) {
   const done = new Map();
   const copy = (name, dependent) => {
     const source = folderOf(name, dependent);
@@ -50,7 +53,7 @@ export function copyPackages(names, from, target) {
     done.set(name, source);
     for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
       const path = relative(source, join(entry.parentPath ?? entry.path, entry.name));
-      if (entry.isFile() && !/(^|\/)node_modules\//.test(path) && keeps(name, path)) {
+      if (entry.isFile() && !/(^|\/)node_modules\//.test(path) && keeps(name, path, arch)) {
         mkdirSync(dirname(join(target, name, path)), { recursive: true });
         cpSync(join(source, path), join(target, name, path));
       }
