@@ -5,12 +5,13 @@
 // → the server's program → PostgreSQL. Then the same world again with --changed percent of the devices altered. Beside
 // it, in the same run, the raw limit: the very rows that ingest left, put into an empty database of the same schema by
 // pg with unnest. The collectors' own cost is measured apart: their batches are made before each pass. Then each device
-// is watched, and its watch tells of it once.
+// is watched, and its watch tells of it twice: the second word is what comes every five minutes.
 // --soak reports the world for so many minutes more and prints the slope of the server's memory.
 // --by-site partitions the tables by site first, as deploy/examples/partition-by-site.sql does; the raw limit stays that of
 // plain tables.
-// --scale does it all with 1, 10 and 100 hundredths of the devices, and draws seconds per device into bench/results/.
-// Every run leaves what a device costs (processor, wire, disk) in bench/results/costs.json, for scaling.mjs.
+// --scale instead lets one server, warm by a world of 2,000 devices, discover worlds of 1, 10 and 100 hundredths of the
+// devices one after the other into one database, and draws seconds per device into bench/results/.
+// Every other run leaves what a device costs (processor, wire, disk) in bench/results/costs.json, for scaling.mjs.
 // --check ends with status 1 when a bound of the project is missed.
 import '../../scripts/usage.mjs';
 import { fork } from 'node:child_process';
@@ -44,6 +45,8 @@ const [interfaces, sites, each, changedPercent] = [
   options.collectors,
   options.changed,
 ].map(Number);
+/** Devices that make a server warm. */
+const WARM = 2_000;
 const PARTITION = new URL('../../deploy/examples/partition-by-site.sql', import.meta.url);
 const say = (text) => options.json || console.log(text);
 
@@ -89,25 +92,22 @@ async function sizesOf(db) {
   return { tables: Object.fromEntries(rows.map(({ name, bytes }) => [name, bytes])), wal };
 }
 
-async function discover(devices) {
+/** `work` with a server's program of its own on an empty database. */
+async function onServer(work) {
   const database = await freshDatabase(base, 'rollcall_bench_ingest');
   if (options['by-site']) await database.db.query(readFileSync(PARTITION, 'utf8'));
   const server = await startProgram(database.url);
   try {
-    return await measured(devices, database, server);
+    return await work(database, server);
   } finally {
     await server.stop();
     await database.drop();
   }
 }
 
-async function measured(devices, database, server) {
-  const setup = {
-    url: server.url.replace('http', 'ws'),
-    collectors: await makeCollectors(database.db, devices),
-    interfaces,
-    changedPercent,
-  };
+/** Simulated collectors that report so many devices, in a process of their own; their sites are counted from `site`. */
+async function startCollectors({ db }, server, devices, site = 0) {
+  const collectors = await makeCollectors(db, devices, site);
   const child = fork(fileURLToPath(new URL('./collectors.mjs', import.meta.url)));
   const died = new Promise((_, reject) =>
     child.on('exit', (code) => reject(new Error(`collectors: exit ${code}`))),
@@ -117,7 +117,31 @@ async function measured(devices, database, server) {
     child.send(message);
     return Promise.race([new Promise((resolve) => child.once('message', resolve)), died]);
   };
-  await tell(setup);
+  await tell({ url: server.url.replace('http', 'ws'), collectors, interfaces, changedPercent });
+  const stop = () => {
+    child.removeAllListeners('exit');
+    child.kill();
+  };
+  return { collectors, tell, stop };
+}
+
+/** First discoveries of worlds of these sizes, each beside those before it. */
+async function discoverEach(sizes) {
+  return onServer(async (database, server) => {
+    const results = [];
+    for (const [i, devices] of sizes.entries()) {
+      const { tell, stop } = await startCollectors(database, server, devices, i * sites);
+      await tell({ make: 0 });
+      results.push({ devices, seconds: (await tell({ pass: 0 })).seconds });
+      stop();
+      say(`${devices} devices: ${results.at(-1).seconds.toFixed(1)} s`);
+    }
+    return results;
+  });
+}
+
+async function measured(devices, database, server) {
+  const { collectors, tell, stop } = await startCollectors(database, server, devices);
   const pass = async (number, watch) => {
     const made = await tell(watch ? { watch } : { make: number });
     const cpu = server.cpuSeconds();
@@ -140,7 +164,10 @@ async function measured(devices, database, server) {
   };
   const first = await pass(0);
   const rescan = await pass(1);
-  const watched = await pass(1, await watchAll(database.db, setup.collectors));
+  const watch = await watchAll(database.db, collectors);
+  // The first word of each finds that it answers; what comes every five minutes from then on finds nothing new.
+  await pass(1, watch);
+  const watched = await pass(1, watch);
   const [, idle] = await asked(server, () => new Promise((resolve) => setTimeout(resolve, 15_000)));
   const soaked = await soak(server, (number) => tell({ pass: number, streaming: true }));
   const result = {
@@ -152,8 +179,7 @@ async function measured(devices, database, server) {
     soak: soaked,
     raw: await limit(database),
   };
-  child.removeAllListeners('exit');
-  child.kill();
+  stop();
   return result;
 }
 
@@ -167,22 +193,22 @@ async function watchAll(db, collectors) {
   );
 }
 
-async function makeCollectors(db, devices) {
+async function makeCollectors(db, devices, firstSite) {
   const collectors = [];
   const perSite = Math.ceil(devices / sites);
   for (let site = 0; site < sites; site++) {
     const siteId = uuidv7();
     await db.query(`INSERT INTO sites (id, name, networks, exclude) VALUES ($1, $2, '{}', '{}')`, [
       siteId,
-      `site ${site}`,
+      `site ${firstSite + site}`,
     ]);
     for (let i = 0; i < each; i++) {
-      const disk = await enrolled(db, siteId, `site ${site} collector ${i}`);
+      const disk = await enrolled(db, siteId, `site ${firstSite + site} collector ${i}`);
       const [from, to] = [i, i + 1].map((k) =>
         Math.min(Math.floor((perSite * k) / each), devices - site * perSite),
       );
       collectors.push({
-        site,
+        site: firstSite + site,
         from: Math.max(0, from),
         to: Math.max(0, to),
         disk: {
@@ -288,17 +314,20 @@ function report(result) {
 }
 
 const total = Number(options.devices);
-const results = [];
-for (const devices of options.scale ? [total / 100, total / 10, total] : [total])
-  results.push(await discover(Math.round(devices)));
-const missed = results.map(report).at(-1);
 const folder = fileURLToPath(new URL('../results/', import.meta.url));
 mkdirSync(folder, { recursive: true });
-writeFileSync(`${folder}costs.json`, `${JSON.stringify(costs(results.at(-1)), null, 2)}\n`);
-if (options.json) console.log(JSON.stringify(results));
+let missed;
 if (options.scale) {
-  writeFileSync(`${folder}ingest-scale.svg`, plot(results));
+  const [, ...worlds] = await discoverEach([WARM, total / 100, total / 10, total].map(Math.round));
+  writeFileSync(`${folder}ingest-scale.svg`, plot(worlds));
+  missed = reportScale(worlds);
   say(`drawn: ${folder}ingest-scale.svg`);
+  if (options.json) console.log(JSON.stringify(worlds));
+} else {
+  const result = await onServer((database, server) => measured(total, database, server));
+  missed = report(result);
+  writeFileSync(`${folder}costs.json`, `${JSON.stringify(costs(result), null, 2)}\n`);
+  if (options.json) console.log(JSON.stringify(result));
 }
 process.exit(options.check && missed > 0 ? 1 : 0);
 
@@ -324,9 +353,21 @@ function costs({ devices, first, rescan, watched }) {
   };
 }
 
+function reportScale(worlds) {
+  const cost = worlds.map(({ devices, seconds }) => (seconds * 1000) / devices);
+  const middle = cost[cost.length >> 1];
+  const most = Math.max(...cost.map((ms) => Math.abs(ms / middle - 1)));
+  for (const [i, { devices }] of worlds.entries())
+    say(`${String(devices).padEnd(30)}${cost[i].toFixed(2)} ms a device`);
+  say(
+    `${most <= 0.2 ? 'met   ' : 'MISSED'}  seconds per device, furthest from the middle: ${most.toFixed(2)} (≤ 0.2)`,
+  );
+  return most <= 0.2 ? 0 : 1;
+}
+
 /** Milliseconds per device over the number of devices, with the band of ± 20 % about the middle size. */
 function plot(points) {
-  const cost = points.map(({ devices, first }) => [devices, (first.seconds * 1000) / devices]);
+  const cost = points.map(({ devices, seconds }) => [devices, (seconds * 1000) / devices]);
   const middle = cost[cost.length >> 1][1];
   const top = Math.max(...cost.map(([, ms]) => ms), middle * 1.2) * 1.15;
   const x = (n) => 80 + (560 * Math.log10(n / cost[0][0])) / Math.log10(cost.at(-1)[0] / cost[0][0]);
