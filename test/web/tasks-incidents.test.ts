@@ -59,15 +59,14 @@ tasks('tasks with events and cases', start, (task, alone) => {
   });
 
   // Alone: a case that another task opens meanwhile moves the cards, and the hand takes the wrong one.
-  alone('cases: a card is dragged to the next lane', async ({ page, open }) => {
+  alone('cases: a card is dragged to the next lane, and opened', async ({ page, open }) => {
     await open('/cases');
     const card = page.getByRole('article').filter({ hasText: 'Te1/1/1' });
     await card.dragTo(page.getByRole('region', { name: 'Cases investigating' }));
-    await page
-      .getByRole('region', { name: 'Cases investigating' })
-      .getByRole('article')
-      .filter({ hasText: 'Te1/1/1' })
-      .waitFor();
+    const moved = page.getByRole('region', { name: 'Cases investigating' }).getByRole('article');
+    // Wherever it is clicked, it opens.
+    await moved.filter({ hasText: 'Te1/1/1' }).click({ position: { x: 8, y: 8 } });
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Te1/1/1' }).waitFor();
   });
 
   task(

@@ -65,3 +65,8 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
     at: (event) => event.timestamp,
   }),
 ];
+
+/** Beside an event: what its side does not say, with the room that leaves to the words. */
+export const COLUMNS_BESIDE = EVENT_COLUMNS.filter(
+  ({ id }) => !['kind', 'source', 'count', 'first'].includes(id),
+);

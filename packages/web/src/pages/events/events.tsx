@@ -13,7 +13,7 @@ import { TakeAway } from '../../components/take-away.tsx';
 import { rangeOf } from '../../components/time-range.tsx';
 import { Views } from '../../components/views.tsx';
 import { useSiteChoices } from '../../sites.ts';
-import { EVENT_COLUMNS, STATUSES } from './columns.tsx';
+import { COLUMNS_BESIDE, EVENT_COLUMNS, STATUSES } from './columns.tsx';
 import { EventSide } from './event.tsx';
 
 const route = getRouteApi('/events');
@@ -74,7 +74,7 @@ export function Events() {
           <Rows
             label="Events"
             source={source}
-            columns={EVENT_COLUMNS}
+            columns={picked ? COLUMNS_BESIDE : EVENT_COLUMNS}
             sort={search.sort ?? '-timestamp'}
             onSort={(sort) => change({ sort })}
             onOpen={(event) => change({ event: event.id }, picked !== undefined)}
