@@ -31,6 +31,7 @@ const ONLY = {
     /^(package\.json|LICENSE|dist\/[^/]+\.(js|wasm|data)|dist\/(fs|contrib)\/.*\.js|dist\/pg_trgm\.tar\.gz)$/,
   'swagger-ui-dist':
     /^(package\.json|LICENSE|NOTICE|swagger-ui\.css|swagger-ui-bundle\.js|favicon-32x32\.png)$/,
+  'node-gyp-build': /^(package\.json|LICENSE|index\.js|node-gyp-build\.js)$/,
   lmdb: /^(package\.json|LICENSE|(dict|util)\/.*|[^/]+\.js|dist\/index\.cjs)$/,
   koffi: /^(package\.json|LICENSE\.txt|(index|indirect)\.(js|cjs)|src\/koffi\/.*\.(js|cjs))$/,
 };
