@@ -4,18 +4,19 @@ import { DAY, declare, device, noted, of, port, shown, sides } from './event-kin
 
 const fields = (after: object): string => Object.keys(after).sort().join(', ');
 
+/** Vendor and model; many a model begins with its vendor. */
+function make({ vendor, model }: { vendor: string | null; model: string | null }): string {
+  const told = vendor !== null && model?.toLowerCase().startsWith(`${vendor.toLowerCase()} `);
+  return [told ? null : vendor, model].filter(Boolean).join(' ');
+}
+
 export const INVENTORY_KINDS = declare({
   'device.new': {
     about: 'A device that was not known.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
-      'device.new': (c) =>
-        noted(
-          c,
-          '',
-          `${c.deviceName} is new: ${[c.after.vendor, c.after.model].filter(Boolean).join(' ') || c.after.class}`,
-        ),
+      'device.new': (c) => noted(c, '', `${c.deviceName} is new: ${make(c.after) || c.after.class}`),
     },
     expiresMs: 7 * DAY,
     cases: 'none',

@@ -391,7 +391,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
   });
 
   it('tells what scans find, with both sides, once each', async () => {
-    await network(['sw']);
+    await network(['sw', 'ap']);
     const upgraded = (osVersion: string): Change => ({
       ...about('sw'),
       kind: 'device.upgraded',
@@ -405,6 +405,18 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
         before: {},
         after: { name: 'sw', address: '10.0.0.1', class: 'switch', vendor: 'HP', model: '2530' },
       },
+      {
+        ...about('ap'),
+        kind: 'device.new',
+        before: {},
+        after: {
+          name: 'ap',
+          address: '10.0.0.2',
+          class: 'wireless',
+          vendor: 'Cisco',
+          model: 'Cisco AIR-2702',
+        },
+      },
       upgraded('2'),
       upgraded('2'),
       upgraded('3'),
@@ -412,6 +424,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await tell(upgraded('3'));
     const all = await events();
     expect(all.map((e) => [e.kind, e.count, e.message]).sort()).toEqual([
+      ['device.new', 1, 'ap is new: Cisco AIR-2702'],
       ['device.new', 1, 'sw is new: HP 2530'],
       ['device.upgraded', 2, 'sw runs version 2, before 1'],
       ['device.upgraded', 2, 'sw runs version 3, before 1'],
@@ -422,7 +435,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     });
     scene.now += 8 * 86_400_000;
     await scene.recorder.tend();
-    expect((await events()).map((e) => e.closeReason)).toEqual(['expired', 'expired', 'expired']);
+    expect((await events()).map((e) => e.closeReason)).toEqual(Array(4).fill('expired'));
   });
 
   it('a recurrence joins the case it had, and reopens it', async () => {

@@ -21,7 +21,7 @@ import { say } from '../../components/problem.tsx';
 import { LoadedSide, Side } from '../../components/side.tsx';
 import { CollectorStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { bytes, count } from '../../format.ts';
+import { bytes, count, many } from '../../format.ts';
 import { useMay } from '../../session.tsx';
 import classes from './collectors.module.css';
 
@@ -64,7 +64,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
           health.outbox &&
             (health.outbox.depth === 0
               ? 'empty: everything is delivered'
-              : `${count(health.outbox.depth)} observations wait, ${bytes(health.outbox.bytes)}`),
+              : `${many(health.outbox.depth, 'observation waits', 'observations wait')}, ${bytes(health.outbox.bytes)}`),
         ],
         ['Oldest in it', health.outbox?.oldest && <Time at={health.outbox.oldest} />],
         [

@@ -9,6 +9,7 @@ import { Panel } from '../../components/page.tsx';
 import { type Column, List } from '../../components/rows.tsx';
 import { CollectorStatus, EventStatus, ScanStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
+import { many } from '../../format.ts';
 import classes from './overview.module.css';
 
 interface Here {
@@ -168,7 +169,9 @@ export function CollectorsPanel({ site }: Here) {
           <CollectorStatus collector={collector} />
           {(collector.health.outbox?.depth ?? 0) > 0 && (
             <span className={classes.under}>
-              <span>{collector.health.outbox?.depth.toLocaleString('en')} observations wait</span>
+              <span>
+                {many(collector.health.outbox?.depth ?? 0, 'observation waits', 'observations wait')}
+              </span>
             </span>
           )}
         </div>
