@@ -101,6 +101,30 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(most).toBe(1);
   });
 
+  it('looks evidence up by its key in a site that the planner has not heard of', async () => {
+    const boxes = Array.from({ length: 200 }, (_, n) =>
+      asked({ sysName: `box-${n}`, serials: [`S${n}`] }, `10.1.0.${n}`),
+    );
+    const known = await openSite(db);
+    await known.send(boxes);
+    await db.query('ANALYZE');
+    const asks: [string, readonly unknown[]][] = [];
+    const transaction: Pool['transaction'] = (work) =>
+      db.ingest.transaction((sql) =>
+        work({
+          query: (text, params = [], kept) => {
+            if (/FROM evidence e WHERE/.test(text)) asks.push([text, params]);
+            return sql.query(text, params, kept);
+          },
+        }),
+      );
+    const site = await openSite(db, { deps: { db: { ...db, ingest: { ...db.ingest, transaction } } } });
+    await site.send(boxes);
+    const [text, params] = asks[0] ?? [''];
+    const plan = await db.query(`EXPLAIN ${text}`, params);
+    expect(JSON.stringify(plan)).toContain('evidence_pkey');
+  });
+
   it('names the collector of a device that was seen without a job', async () => {
     const site = await openSite(db, { collectors: 2 });
     const { job: _, ...host } = answered('10.0.0.1') as { job?: string };
