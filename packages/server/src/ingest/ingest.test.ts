@@ -122,7 +122,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     await site.send(boxes);
     const [text, params] = asks[0] ?? [''];
     const plan = await db.query(`EXPLAIN ${text}`, params);
-    expect(JSON.stringify(plan)).toContain('evidence_pkey');
+    expect(JSON.stringify(plan)).toMatch(/Index Cond: [^"]*kind/);
   });
 
   it('names the collector of a device that was seen without a job', async () => {
