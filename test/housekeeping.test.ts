@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databases, Installation } from './harness.ts';
+import { databases, Installation, until } from './harness.ts';
 
-/** What a server does by the hour, beside its work. */
+/** What a server does by the clock, beside its work. */
 
 const HOUR_MS = 3_600_000;
 
@@ -46,4 +46,17 @@ describe.each(databases)('housekeeping on %s', (_name, url) => {
     expect(data.map(({ action }) => action)).not.toContain('long.ago');
     expect(await db.query('SELECT 1 FROM sessions WHERE expires_at < now()')).toEqual([]);
   });
+
+  it('looks anew at tables that filled', async () => {
+    const { db } = installation.server;
+    await db.query(
+      `INSERT INTO audit (id, actor, action) SELECT gen_random_uuid(), 'ada', 'many' FROM generate_series(1, 3000)`,
+    );
+    await until(30_000, 'statistics of the audit log', async () => {
+      const [table] = await db.query<{ n: number }>(
+        `SELECT reltuples AS n FROM pg_class WHERE oid = 'audit'::regclass`,
+      );
+      return (table?.n ?? 0) >= 3000;
+    });
+  }, 60_000);
 });
