@@ -390,6 +390,23 @@ describe('a link', () => {
     expect(made.counts.unread).toBe(1);
   });
 
+  it('hands a small frame on without what was read together with it', async () => {
+    const kept: [own: number, held: number][] = [];
+    const { base, host } = await gateway({
+      accept: async (unread) => {
+        for (const { frame } of unread.batches) kept.push([frame.byteLength, frame.buffer.byteLength]);
+        return taken(unread);
+      },
+    });
+    const mine = disk();
+    const { talk } = over(base);
+    await shakeHands(talk, mine, host);
+    for (let from = 0; from < 3; from++)
+      talk.say({ type: 'observations', epoch: mine.epoch, stream: 'state', from, items: [{ n: 1 }] });
+    await expect.poll(() => kept.length).toBe(3);
+    for (const [own, held] of kept) expect(held).toBe(own);
+  });
+
   it('cases 5 and 6: takes frames in any slices, and forgets a frame that was cut', async () => {
     const seen: unknown[] = [];
     const { base, host } = await gateway({

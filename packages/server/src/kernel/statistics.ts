@@ -1,7 +1,7 @@
 /**
  * What the planner knows of tables, kept from falling behind. PostgreSQL looks itself once a minute (autovacuum_naptime); a
- * first discovery fills empty tables within seconds, and until then each list sorted all of its matches
- * (bench:ingest: 13 ms instead of 3). The embedded database has nobody who looks, nor who gives room back.
+ * first discovery fills empty tables within seconds, and until then a list sorted all of its matches
+ * (bench:ingest: up to 13 ms of the database). The embedded database has nobody who looks, nor who gives room back.
  */
 import type { Database } from './db.ts';
 
