@@ -9,6 +9,7 @@
 import type { Clock } from '@rollcall/shared/clock';
 import pLimit from 'p-limit';
 import type { Database, Sql } from '../kernel/db.ts';
+import { holdLock } from '../kernel/lock.ts';
 import { Problem } from '../kernel/problem.ts';
 import { hashOf } from '../kernel/token.ts';
 
@@ -78,8 +79,6 @@ export interface Throttle {
   begin(account: string, address: string): Promise<{ waitMs: number } | { succeeded: () => Promise<void> }>;
 }
 
-/** Arbitrary, the same in every instance: guesses are counted one after the other. */
-const LOCK_KEY = 7_110_004;
 /** Sign-ins of one instance that wait for their turn: one connection serves them all. */
 const WAITING = 256;
 
@@ -92,7 +91,8 @@ export function loginThrottle({ db, clock }: { db: Database; clock: Clock }): Th
       });
     return turn(() =>
       db.transaction(async (sql) => {
-        await sql.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
+        // Guesses are counted one after the other.
+        await holdLock(sql, 'sign-ins');
         return work(sql);
       }),
     );

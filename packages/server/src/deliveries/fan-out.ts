@@ -6,6 +6,7 @@
 import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database } from '../kernel/db.ts';
+import { tryLock } from '../kernel/lock.ts';
 import { announce } from '../kernel/notify.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { EVENTS_MOST, type EventLine, type Payload } from './message.ts';
@@ -36,10 +37,7 @@ interface Subscriber {
 /** Makes deliveries of what is in the outbox. @returns entries taken out. */
 export const fanOut = (db: Database, now: number, publicUrl?: string): Promise<number> =>
   db.transaction(async (sql) => {
-    const [lock] = await sql.query<{ ours: boolean }>(
-      `SELECT pg_try_advisory_xact_lock(hashtextextended('deliveries', 0)) AS ours`,
-    );
-    if (!lock?.ours) return 0;
+    if (!(await tryLock(sql, 'deliveries'))) return 0;
     const entries = await sql.query<Entry>(
       `SELECT id, site_id AS "siteId", case_id AS "caseId", type, at FROM case_outbox ORDER BY id LIMIT ${BATCH}`,
     );

@@ -2,6 +2,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { audit } from '../accounts/accounts.ts';
 import type { Database } from '../kernel/db.ts';
+import { holdLock, type Job } from '../kernel/lock.ts';
 import { foldTallies } from '../kernel/tally.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addSite, asCaller, caller, insert } from '../testing/rows.ts';
@@ -155,7 +156,10 @@ describe.each(databases())('forgetting events and cases on %s', (_name, open) =>
     ]);
   });
 
-  it('one instance acts at a time', async () => {
+  it.each<[Job, number]>([
+    ['forgetting', 0],
+    ['sign-ins', 1],
+  ])('one instance acts at a time, whatever else is locked: %s', async (job, forgotten) => {
     await event('old', 366, closed);
     if (db.kind === 'pglite') return;
     let inside: () => void = () => undefined;
@@ -164,16 +168,16 @@ describe.each(databases())('forgetting events and cases on %s', (_name, open) =>
       inside = resolve;
     });
     const other = db.transaction(async (sql) => {
-      await sql.query('SELECT pg_advisory_xact_lock(7110004)');
+      await holdLock(sql, job);
       inside();
       await new Promise<void>((resolve) => {
         leave = resolve;
       });
     });
     await held;
-    expect(await forgetting()(DAYS)).toEqual({ events: 0, cases: 0 });
+    expect(await forgetting()(DAYS)).toEqual({ events: forgotten, cases: 0 });
     leave();
     await other;
-    expect(await forgetting()(DAYS)).toEqual({ events: 1, cases: 0 });
+    expect(await forgetting()(DAYS)).toEqual({ events: 1 - forgotten, cases: 0 });
   });
 });

@@ -5,6 +5,7 @@
 import type { Clock } from '@rollcall/shared/clock';
 import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import type { Database } from '../kernel/db.ts';
+import { tryLock } from '../kernel/lock.ts';
 import type { Logger } from '../kernel/log.ts';
 import type { Sql } from '../kernel/sql.ts';
 
@@ -68,9 +69,6 @@ const CASES_STEP = `
   )
   ${STEP}`;
 
-/** One instance at a time; arbitrary, the same in every instance. */
-const LOCK_KEY = 7_110_004;
-
 interface Walk {
   readonly statement: string;
   /** Rows it looks at, at most. */
@@ -80,10 +78,7 @@ interface Walk {
 
 /** Undefined where there is nothing to look at, or another instance is at it. */
 async function step(sql: Sql, { statement, from }: Walk, before: Date): Promise<Step | undefined> {
-  const [lock] = await sql.query<{ held: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS held', [
-    LOCK_KEY,
-  ]);
-  if (!lock?.held) return undefined;
+  if (!(await tryLock(sql, 'forgetting'))) return undefined;
   const [done] = await sql.query<Step>(statement, [before, from.at, from.id]);
   return done;
 }

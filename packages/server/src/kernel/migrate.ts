@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Database, Sql } from './db.ts';
+import { lockKey } from './lock.ts';
 
 export interface Migration {
   name: string;
@@ -36,9 +37,6 @@ const BOOK = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "migration_name" VARCHAR(255) NOT NULL, "logs" TEXT, "rolled_back_at" TIMESTAMPTZ,
   "started_at" TIMESTAMPTZ NOT NULL DEFAULT now(), "applied_steps_count" INTEGER NOT NULL DEFAULT 0)`;
 
-/** Arbitrary, the same in every instance. */
-const LOCK_KEY = 7_110_001;
-
 /**
  * Applies what is missing, each migration in a transaction of its own, one instance at a time.
  * @returns names applied now.
@@ -48,7 +46,7 @@ export async function migrate(
   db: Pick<Database, 'exclusively' | 'script' | 'query'>,
   migrations: Migration[] = readMigrations(),
 ): Promise<string[]> {
-  return db.exclusively(LOCK_KEY, async () => {
+  return db.exclusively(lockKey('migrations'), async () => {
     await db.script(BOOK);
     const missing = pending(await applied(db), migrations);
     for (const migration of missing) {

@@ -4,6 +4,7 @@
  * combination, so that sums stay short.
  */
 import type { Database } from './db.ts';
+import { type Job, tryLock } from './lock.ts';
 import type { Sql } from './sql.ts';
 
 /** Table → the columns that name a combination. */
@@ -15,8 +16,6 @@ export const TALLIES = {
 
 /** Rows folded per transaction and table: a bound for its duration. */
 const FOLD_ROWS = 50_000;
-/** Arbitrary, the same in every instance: one of them folds at a time. */
-const LOCK_KEY = 7_110_003;
 
 async function foldTable(sql: Sql, table: keyof typeof TALLIES): Promise<number> {
   const columns = TALLIES[table].join(', ');
@@ -41,17 +40,21 @@ async function foldTable(sql: Sql, table: keyof typeof TALLIES): Promise<number>
  */
 export async function foldTallies(db: Database): Promise<number> {
   let folded = 0;
-  for (const table of Object.keys(TALLIES) as (keyof typeof TALLIES)[]) {
-    for (;;) {
-      const taken = await db.transaction(async (sql) => {
-        const [lock] = await sql.query<{ held: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS held', [
-          LOCK_KEY,
-        ]);
-        return lock?.held ? foldTable(sql, table) : 0;
-      });
-      folded += taken;
-      if (taken < FOLD_ROWS) break;
-    }
-  }
+  for (const table of Object.keys(TALLIES) as (keyof typeof TALLIES)[])
+    folded += await inPortions(db, 'tallies', FOLD_ROWS, (sql) => foldTable(sql, table));
   return folded;
+}
+
+/** Folds so many rows a transaction, one holder of the lock at a time, until there are no more. @returns rows folded. */
+export async function inPortions(
+  db: Database,
+  job: Job,
+  rows: number,
+  fold: (sql: Sql) => Promise<number>,
+): Promise<number> {
+  for (let folded = 0; ; ) {
+    const taken = await db.transaction(async (sql) => ((await tryLock(sql, job)) ? fold(sql) : 0));
+    folded += taken;
+    if (taken < rows) return folded;
+  }
 }

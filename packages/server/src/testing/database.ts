@@ -6,6 +6,7 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../kernel/db.ts';
 import { pgliteImage } from '../kernel/db-pglite.ts';
+import { lockKey } from '../kernel/lock.ts';
 import { migrate, readMigrations } from '../kernel/migrate.ts';
 
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
@@ -83,7 +84,8 @@ export async function createPostgres(serverUrl: string): Promise<{ db: Database;
   const admin = new pg.Client({ connectionString: serverUrl });
   await admin.connect();
   try {
-    await admin.query('SELECT pg_advisory_lock(7110002)');
+    // Of the server's first database, which no migration runs in: one test file at a time makes the template.
+    await admin.query('SELECT pg_advisory_lock($1)', [lockKey('migrations')]);
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
     if (!rowCount) {
       const draft = `${name}_draft`;
