@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
 import { keyring } from '../kernel/keyring.ts';
@@ -12,12 +12,13 @@ import { closeDatabases, databases } from '../testing/database.ts';
 import { addSite, asCaller, caller, insert } from '../testing/rows.ts';
 import { type Courier, createCourier } from './courier.ts';
 import type { DeliveryDeps } from './deps.ts';
+import { fanOut } from './fan-out.ts';
 import { createDeliveryFeature } from './feature.ts';
 
 afterAll(closeDatabases);
 const HOUR = 3600_000;
 
-describe.each(databases())('deliveries on %s', (_name, open) => {
+describe.each(databases())('deliveries on %s', (name, open) => {
   let db: Database;
   let site: string;
   let now: number;
@@ -85,13 +86,7 @@ describe.each(databases())('deliveries on %s', (_name, open) => {
       [site, caseId, severity],
     );
     await insert(db, 'case_outbox', [
-      {
-        id: Date.now() * 1000 + Math.floor(Math.random() * 1000),
-        site_id: site,
-        case_id: caseId,
-        type,
-        at: new Date(now).toISOString(),
-      },
+      { site_id: site, case_id: caseId, type, at: new Date(now).toISOString() },
     ]);
     return caseId;
   };
@@ -267,6 +262,21 @@ describe.each(databases())('deliveries on %s', (_name, open) => {
     for (let i = 0; i < 3; i++) await round();
     expect(new Set(received.map(({ request }) => request.headers['webhook-id'])).size).toBe(10);
     expect(received).toHaveLength(10);
+  });
+
+  it.runIf(name === 'postgresql')('leaves alone what another claimed since it looked', async () => {
+    await subscribe();
+    await turn('case.opened');
+    await fanOut(db, now);
+    const other = await db.transaction(async (sql) => {
+      await sql.query(`UPDATE deliveries SET claimed_until = $1, attempts = 1`, [new Date(now + 90_000)]);
+      const round = courier.round();
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE deliveries d%'`;
+      await vi.waitFor(async () => expect(await db.query(waits)).not.toEqual([]));
+      return { round };
+    });
+    expect(await other.round).toBe(0);
+    expect(received).toEqual([]);
   });
 
   it('what an instance claimed and never finished falls to another', async () => {

@@ -141,15 +141,17 @@ const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId",
   coalesce(d.site_id, s.site_ids[1]) AS audience, d.begun_at AS "begunAt", d.recipients,
   s.id AS subscription, s.name, s.kind, s.url, s.addresses, s.allow_private AS "allowPrivate", s.sealed,
   s.key_id AS "keyId", s.failing_since AS "failingSince"`;
+const DUE = `d.status = 'queued' AND d.next_at <= $1::timestamptz
+    AND (d.claimed_until IS NULL OR d.claimed_until <= $1::timestamptz)`;
 /** The next of a subscription `s`: the oldest that is due and has none of its case before it. */
 const NEXT = `SELECT d.id FROM deliveries d
-  WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.next_at <= $1::timestamptz
-    AND (d.claimed_until IS NULL OR d.claimed_until <= $1::timestamptz)
+  WHERE d.subscription_id = s.id AND ${DUE}
     AND NOT EXISTS (SELECT 1 FROM deliveries b WHERE b.subscription_id = s.id AND b.case_id = d.case_id
       AND b.status = 'queued' AND b.position < d.position)
   ORDER BY d.next_at, d.position LIMIT 1`;
+/** Whether it is due is looked at again: another instance may have claimed it since this statement's snapshot was taken. */
 const MARK = `UPDATE deliveries d SET claimed_until = $2::timestamptz, attempts = d.attempts + 1
-  FROM turn JOIN subscriptions s ON s.id = turn.subscription WHERE d.id = turn.id RETURNING ${CLAIMED}`;
+  FROM turn JOIN subscriptions s ON s.id = turn.subscription WHERE d.id = turn.id AND ${DUE} RETURNING ${CLAIMED}`;
 /** Subscriptions are locked while their next is chosen: of two instances one gets it, the other takes another. */
 const CLAIM = `WITH free AS (
     SELECT s.id FROM subscriptions s
