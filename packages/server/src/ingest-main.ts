@@ -4,7 +4,14 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock as clock } from '@rollcall/shared/clock';
 import { openRuleBook } from './ingest/rule-book.ts';
-import { ALIVE_MS, type FromThread, type ThreadSettings, type ToThread } from './ingest-thread.ts';
+import {
+  ALIVE_MS,
+  type FromThread,
+  framesOf,
+  memoryOf,
+  type ThreadSettings,
+  type ToThread,
+} from './ingest-thread.ts';
 import { createIngesting } from './ingesting.ts';
 import { openDatabase } from './kernel/db.ts';
 import { openLog, plainError } from './kernel/log.ts';
@@ -14,7 +21,8 @@ import { Problem } from './kernel/problem.ts';
 const NICE = 15;
 
 const { databaseUrl, folders } = workerData as ThreadSettings;
-const tell = (message: FromThread): void => parentPort?.postMessage(message);
+const tell = (message: FromThread, moved: Uint8Array[] = []): void =>
+  parentPort?.postMessage(message, memoryOf(moved));
 
 const log = openLog(
   { logLevel: 'debug' },
@@ -46,11 +54,13 @@ parentPort?.on('message', async (order: ToThread) => {
     await db.close();
     process.exit();
   }
-  const { id } = order;
+  const { id, unread } = order;
   try {
-    tell({ tell: 'stored', id, stored: await ingesting.take(order.unread) });
+    tell({ tell: 'stored', id, stored: await ingesting.take(unread) });
   } catch (error) {
-    if (error instanceof Problem) tell({ tell: 'refused', id, code: error.code, message: error.message });
+    const frames = framesOf(unread);
+    if (error instanceof Problem)
+      tell({ tell: 'refused', id, code: error.code, message: error.message, frames }, frames);
     else tell({ tell: 'failed', id, error: plainError(error) });
   }
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { UnreadBatch } from '@rollcall/shared/protocol';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openIngestThread } from './ingest-thread.ts';
@@ -14,7 +15,7 @@ const { TEST_DATABASE_URL } = process.env;
 describe.skipIf(!TEST_DATABASE_URL)('the ingest thread', () => {
   /** A thread of which the starts with these numbers fail before there is one. */
   const open = async (failing: number[]) => {
-    const { url } = await createPostgres(TEST_DATABASE_URL ?? '');
+    const { db, url } = await createPostgres(TEST_DATABASE_URL ?? '');
     const clock = new ManualClock();
     let starts = 0;
     const settings = {
@@ -30,11 +31,12 @@ describe.skipIf(!TEST_DATABASE_URL)('the ingest thread', () => {
     const ingesting = openIngestThread(settings, { clock, log });
     const whose = { collectorId: randomUUID(), siteId: randomUUID(), epoch: randomUUID(), clockOffsetMs: 0 };
     return {
+      db,
       clock,
       ingesting,
       starts: () => starts,
       said: () => said.join(''),
-      take: () => ingesting.take({ ...whose, stream: 'state', batches: [] }),
+      take: (batches: UnreadBatch[] = []) => ingesting.take({ ...whose, stream: 'state', batches }),
     };
   };
 
@@ -56,6 +58,42 @@ describe.skipIf(!TEST_DATABASE_URL)('the ingest thread', () => {
     await vi.waitFor(take, { timeout: 15_000, interval: 200 });
     await stop();
   }, 40_000);
+
+  const batch = (text: string): UnreadBatch => ({ from: 0, frame: new TextEncoder().encode(text) });
+  const textOf = ({ frame }: UnreadBatch) => new TextDecoder().decode(frame);
+
+  it('gives back the frames of what it could not store, for another try', async () => {
+    const { ingesting, take } = await open([]);
+    const stop = await ingesting.start();
+    const batches = [batch('{"type":"weather"}'), batch('{"type":"tide"}')];
+    for (const _ of ['once', 'again']) {
+      const handed = batches.map(({ frame }) => frame);
+      await expect(take(batches)).rejects.toMatchObject({ code: 'invalid_request' });
+      // Moved, not copied.
+      expect(handed.map((frame) => frame.byteLength)).toEqual([0, 0]);
+      expect(batches.map(textOf)).toEqual(['{"type":"weather"}', '{"type":"tide"}']);
+    }
+    await stop();
+  });
+
+  it('takes along what it had in hand when it dies, and nothing that was not handed over', async () => {
+    const { db, clock, ingesting, take } = await open([]);
+    const stop = await ingesting.start();
+    const inHand = batch(
+      `{"type":"observations","epoch":"${randomUUID()}","stream":"state","from":0,"items":[{}]}`,
+    );
+    const after = batch('{"type":"weather"}');
+    await db.transaction(async (sql) => {
+      await sql.query('LOCK TABLE collector_streams');
+      const failed = expect(take([inHand])).rejects.toMatchObject({ code: 'unavailable' });
+      await clock.pass(60_000);
+      await failed;
+      await expect(take([after])).rejects.toMatchObject({ code: 'unavailable' });
+    });
+    expect(textOf(inHand)).toBe('');
+    expect(textOf(after)).toBe('{"type":"weather"}');
+    await stop();
+  });
 
   it('goes behind whoever answers people, where processors are short', async () => {
     const nice = () =>

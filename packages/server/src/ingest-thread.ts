@@ -1,7 +1,8 @@
 /**
- * Ingest in a thread of its own: batches go out as text, what became of them comes back. A thread that dies takes
- * nothing with it that was acknowledged: what it had in hand fails as while the database is away, is tried again by the
- * sessions, and is stored once, whether its commit came through or not.
+ * Ingest in a thread of its own: frames are moved there, what became of them comes back. Frames that could not be stored
+ * come back themselves, for another try. A thread that dies takes along what it had in hand: that fails with its frames
+ * empty, comes from the collectors again, and is stored once, whether its commit came through or not. So it is where something
+ * unexpected went wrong.
  */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -23,7 +24,7 @@ export interface ThreadSettings {
 export type ToThread = { do: 'take'; id: number; unread: Unread } | { do: 'stop' };
 export type FromThread =
   | { tell: 'stored'; id: number; stored: Stored }
-  | { tell: 'refused'; id: number; code: Problem['code']; message: string }
+  | { tell: 'refused'; id: number; code: Problem['code']; message: string; frames: Uint8Array[] }
   | { tell: 'failed'; id: number; error: PlainError }
   /** A line of its log. */
   | { tell: 'log'; line: string }
@@ -55,7 +56,7 @@ export function openIngestThread(
   settings: ThreadSettings,
   { clock, log }: { clock: Clock; log: Logger },
 ): Ingesting {
-  const waiting = new Map<number, { resolve(stored: Stored): void; reject(error: unknown): void }>();
+  const waiting = new Map<number, Asker>();
   const backoff = new Backoff(AGAIN);
   const over = new AbortController();
   /** The one that runs, and whether it takes batches yet. */
@@ -95,7 +96,8 @@ export function openIngestThread(
         stopWatching();
         thread = undefined;
         takes = false;
-        for (const { reject: fail } of waiting.values()) fail(unavailable(reason));
+        for (const { reject: fail } of waiting.values())
+          fail(new Problem('unavailable', `what was being stored is to be sent again: ${reason}`));
         waiting.clear();
         reject(new Error(`ingest: ${reason}`));
         if (!took || over.signal.aborted) return;
@@ -128,16 +130,19 @@ export function openIngestThread(
     if (message.tell === 'stored') {
       backoff.reset();
       asker?.resolve(message.stored);
-    } else if (message.tell === 'refused') asker?.reject(new Problem(message.code, message.message));
-    else asker?.reject(Object.assign(new Error(message.error.message), message.error));
+    } else if (message.tell === 'refused') {
+      for (const [i, batch] of asker?.unread.batches.entries() ?? [])
+        batch.frame = message.frames[i] ?? batch.frame;
+      asker?.reject(new Problem(message.code, message.message));
+    } else asker?.reject(Object.assign(new Error(message.error.message), message.error));
   };
 
   const hand = (unread: Unread): Promise<Stored> =>
     new Promise((resolve, reject) => {
       if (!thread || !takes) return reject(unavailable('no ingest thread'));
       asked += 1;
-      waiting.set(asked, { resolve, reject });
-      thread.postMessage({ do: 'take', id: asked, unread } satisfies ToThread);
+      thread.postMessage({ do: 'take', id: asked, unread } satisfies ToThread, memoryOf(framesOf(unread)));
+      waiting.set(asked, { unread, resolve, reject });
     });
   const turns = { state: pLimit(HANDED), event: pLimit(HANDED) };
 
@@ -159,6 +164,17 @@ export function openIngestThread(
     },
   };
 }
+
+interface Asker {
+  unread: Unread;
+  resolve(stored: Stored): void;
+  reject(error: unknown): void;
+}
+
+export const framesOf = ({ batches }: Unread): Uint8Array[] => batches.map(({ frame }) => frame);
+/** What to move instead of copying it. */
+export const memoryOf = (frames: readonly Uint8Array[]): ArrayBuffer[] =>
+  frames.map(({ buffer }) => buffer as ArrayBuffer);
 
 interface LogLine {
   level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';

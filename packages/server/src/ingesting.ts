@@ -13,7 +13,10 @@ import type { Database } from './kernel/db.ts';
 import { observedJobs } from './scans/observed.ts';
 
 export interface Ingesting {
-  /** Stores batches. Fails with `Problem('unavailable')` when nothing can be stored now. */
+  /**
+   * Stores batches, whose frames, each alone in its memory, are its own until it answers. Fails with
+   * `Problem('unavailable')` when nothing can be stored now; frames that are empty then are lost.
+   */
   take(unread: Unread): Promise<Stored>;
   /** Begins what works behind it; the answer ends everything. */
   start(): Promise<() => Promise<void>>;

@@ -81,7 +81,8 @@ export interface CollectorDeps {
   jobs: Jobs;
   /**
    * Stores batches; answers how far their stream is committed and the jobs whose ends stood in them. Fails with
-   * `Problem('unavailable')` when nothing can be stored now, `Problem('invalid_request')` when they cannot be read.
+   * `Problem('unavailable')` when nothing can be stored now, `Problem('invalid_request')` when they cannot be read. Frames
+   * that are empty then are lost here: the collector has them still.
    */
   accept(unread: Unread): Promise<{ through: number; ended: readonly string[] }>;
   /** Credentials for a job, in the order they are tried, and which worked where last time. */

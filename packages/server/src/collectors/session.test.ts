@@ -308,6 +308,20 @@ describe('a conversation with a collector', () => {
     expect(talk.of('ack')).toEqual([]);
   });
 
+  it('ends, to be sent everything again, where batches were lost on their way into the store', async () => {
+    const accept = vi.fn<SessionDeps['accept']>(async ({ batches: [batch = expect.fail('no batch')] }) => {
+      batch.frame = new Uint8Array();
+      throw new Problem('unavailable', 'it ended by itself');
+    });
+    const { talk, disk } = await ready({ accept });
+    talk.say(observations(disk, 0));
+    expect(await talk.closed).toMatchObject({ code: CloseCode.tryLater });
+    talk.say(observations(disk, 1));
+    await turns();
+    expect(accept).toHaveBeenCalledTimes(1);
+    expect(talk.of('ack')).toEqual([]);
+  });
+
   it('ends without detail when something else goes wrong', async () => {
     const { talk, disk } = await ready({
       accept: async () => Promise.reject(new Error('column "x" does not exist')),

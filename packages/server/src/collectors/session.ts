@@ -310,7 +310,8 @@ export class Session {
     const { collector, hello, hands } = this.#known;
     const whose = { collectorId: collector.id, siteId: collector.site.id, epoch: hello.epoch, stream };
     const unread = { ...whose, batches, clockOffsetMs: this.clockOffsetMs };
-    const { through, ended } = await this.#whenThere(() => this.#deps.accept(unread));
+    const lost = () => this.#gone() || batches.some(({ frame }) => frame.byteLength === 0);
+    const { through, ended } = await whenThere(this.#clock, lost, () => this.#deps.accept(unread));
     this.#through[stream] = Math.max(this.#through[stream], through);
     this.#send({ type: 'ack', epoch: hello.epoch, stream, through });
     reached('acknowledged');
@@ -356,12 +357,10 @@ export class Session {
     return this.#inOrder(async () => {
       const known = this.#known;
       if (!known) throw new Goodbye(CloseCode.badMessage, 'the welcome has not been said');
-      await (this.#state === 'greeted' ? work(known) : this.#whenThere(() => work(known)));
+      if (this.#state === 'greeted') await work(known);
+      else await whenThere(this.#clock, this.#gone, () => work(known));
     });
   }
-
-  /** As soon as the database is there; not any more when nobody waits for it. */
-  #whenThere = <T>(work: () => Promise<T>): Promise<T> => whenThere(this.#clock, this.#gone, work);
 
   /** Resolves when it is done, however it ended. */
   async #inOrder(work: () => Promise<void>): Promise<void> {
