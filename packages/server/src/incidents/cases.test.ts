@@ -175,6 +175,29 @@ describe.each(databases())('cases on %s', (_name, open) => {
     });
   });
 
+  it('5,000 cases that a search finds, or two more, are counted and paged exactly', async () => {
+    const flood = (from: number, to: number) =>
+      db.query(
+        `INSERT INTO cases (site_id, id, title, severity, tags, begun_at, created_at, updated_at, search_text)
+         SELECT $1, gen_random_uuid(), 'flood-' || n, 5, '{flood}', t, t, t, 'flood-' || n
+         FROM generate_series($2::int, $3::int) n, LATERAL (SELECT '2026-01-01Z'::timestamptz + n * interval '1 s' AS t) at`,
+        [north, from, to],
+      );
+    const titles = (from: number, to: number) =>
+      Array.from({ length: from - to + 1 }, (_, i) => `flood-${from - i}`).join(' ');
+    await flood(1, 5_000);
+    for (const total of [5_000, 5_002])
+      for (const by of [{ q: 'FLOOD' }, { tag: 'flood' }]) {
+        if (total === 5_002 && 'q' in by) await flood(5_001, total);
+        const page = (n: number) => list({ ...by, page: String(n) });
+        expect(await page(1)).toEqual([titles(total, total - 24), total]);
+        expect(await page(100)).toEqual([titles(total - 2_475, total - 2_499), total]);
+        expect(await page(200)).toEqual([titles(total - 4_975, total - 4_999), total]);
+        expect(await page(201)).toEqual([total > 5_000 ? titles(2, 1) : '', total]);
+      }
+    await db.query(`DELETE FROM cases WHERE title LIKE 'flood-%'`);
+  });
+
   it('tells one case with its events and activity', async () => {
     const [first = '', second = ''] = await addEvents(['fan failed', 'fan hot']);
     const made = await create({

@@ -126,11 +126,27 @@ const foundColumns = (as: string, order: readonly OrderBy[]): string =>
 /** Up to this many matches are found all. */
 export const FEW = 5_000;
 
-interface Guessed {
+interface Matches {
   table: string;
   as: string;
   where: string;
   order: readonly OrderBy[];
+}
+
+/**
+ * Page and number as `findGuessed` has them, right where there are no more than `FEW` matches; a greater number says that
+ * there are more. Half of a statement that is planned each time was what to do then.
+ */
+export function findFew({ table, as, where, order }: Matches, request: PageRequest): string {
+  return `few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as} WHERE ${where} LIMIT ${FEW + 1}),
+    total AS MATERIALIZED (SELECT count(*) AS n FROM few),
+    keys AS MATERIALIZED (${pageOfFew(as, order, request)})`;
+}
+const pageOfFew = (as: string, order: readonly OrderBy[], request: PageRequest, gate = ''): string =>
+  `SELECT ${as}.site_id, ${as}.id FROM few ${as} ${gate}
+    ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
+
+interface Guessed extends Matches {
   /**
    * How many matches are counted, where that is not plain: what is known before, as common table expressions and a query
    * of a number that there are at least; then what counts where `many` is true, and the columns of `total`.
@@ -149,8 +165,7 @@ export function findGuessed({ table, as, where, order, counting }: Guessed, requ
   const many = '(SELECT yes FROM many)';
   const n = counting?.n ?? `(SELECT count(*) FROM ${table} ${as} WHERE ${where})`;
   const least = counting ? `(${counting.least}) > ${FEW}` : 'false';
-  const few = `SELECT ${keys} FROM few ${as} WHERE NOT ${many}
-    ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
+  const few = pageOfFew(as, order, request, `WHERE NOT ${many}`);
   const page = { keys, from: `${table} ${as}`, where: `${many} AND ${where}`, order };
   return `${counting ? `${counting.before},` : ''}
     few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as}
