@@ -4,6 +4,7 @@
  */
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { inventoryHandlers } from '@rollcall/server/inventory/handlers';
+import { foldWordings } from '@rollcall/server/inventory/wordings';
 import type { Database } from '@rollcall/server/kernel/db';
 import { foldTallies } from '@rollcall/server/kernel/tally';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
@@ -44,6 +45,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     db = await open();
     await fillFleet(db.ingest, SIZE);
     await foldTallies(db);
+    await foldWordings(db);
     // Vacuumed: an index alone can answer only where the visibility map says so.
     await db.ingest.query('VACUUM (ANALYZE)');
   }, 600_000);
@@ -165,6 +167,20 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       expect(walks.map((step) => step['Node Type'])).toEqual(['Index Only Scan', 'Index Only Scan']);
     },
   );
+
+  it('what many devices say in the same words is counted without a look at each', async () => {
+    const looked = async (search: string) => {
+      const steps = await stepsOf('devices.list', { query: { search } }, 'all', {
+        explain: 'ANALYZE, FORMAT JSON',
+      });
+      const rows = steps.filter((step) => step['Relation Name'] === 'devices');
+      return Math.max(...rows.map((step) => step['Actual Rows'] ?? 0));
+    };
+    // One in eight is; as many as tell whether they are few.
+    expect(await looked('juniper system')).toBe(5_001);
+    // With a digit each is looked at.
+    expect(await looked('version 1')).toBeGreaterThan(20_000);
+  });
 
   it('a page in the middle of all devices is walked to from a signpost once one was left', async () => {
     const walked = async (times: number) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bootTime, deviceChanges, newDevice } from './merge.ts';
+import { bootTime, deviceChanges, newDevice, searchText } from './merge.ts';
 import type { DeviceRow } from './rows.ts';
 
 const AT = Date.parse('2026-11-21T12:00:00Z');
@@ -121,5 +121,28 @@ describe('boot time', () => {
     ],
   ])('%s', (_what, before, sysUpTime, at, is) => {
     expect(bootTime(before, sysUpTime, at)).toBe(is);
+  });
+});
+
+describe('the searched text', () => {
+  const row = { ...known, sysDescr: 'Cisco IOS\r\nSoftware,  RELEASE', macAddress: '00:1b:54:00:00:01' };
+
+  it('has words that others share on its first line, and a line for each identifier', () => {
+    expect(searchText(row, ['00:1b:54:00:00:02'], ['2001:db8::1']).split('\n')).toEqual([
+      'sw1 sw1 cisco c9300-24t ios-xe berlin cisco ios software, release',
+      '10.0.0.1',
+      'fcw1929b68s',
+      '00:1b:54:00:00:01',
+      '00:1b:54:00:00:02',
+      '2001:db8::1',
+    ]);
+  });
+
+  it('is bounded, with identifiers however much a device says', () => {
+    const text = searchText({ ...row, sysDescr: 'x'.repeat(1e6) }, [], []);
+    expect(text.split('\n').map(({ length }) => length)).toEqual([2961, 8, 11, 17]);
+    const many = Array.from({ length: 500 }, (_, n) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${n + 1000}`);
+    expect(searchText({ ...row, sysDescr: 'x'.repeat(1e6) }, many, many).split('\n')[0]).toHaveLength(1500);
+    expect(searchText(row, many, many).length).toBe(3000);
   });
 });

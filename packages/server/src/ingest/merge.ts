@@ -170,27 +170,22 @@ export const displayName = (row: DeviceRow, hostname: string | null): string =>
 
 /** Most characters of the searched text: a trigram index pays for each. */
 const SEARCH_CHARACTERS = 3000;
-/** Everything `search` looks through, lower case. */
-export const searchText = (row: DeviceRow, macs: readonly string[], addresses: readonly string[]): string =>
-  [
-    row.name,
-    row.address,
-    row.sysName,
-    row.vendor,
-    row.model,
-    row.os,
-    row.serialNumber,
-    row.location,
-    row.macAddress,
-    ...macs.slice(0, 64),
-    ...addresses.slice(0, 64),
-    row.sysDescr,
-  ]
-    .filter(Boolean)
-    .join(' ')
-    .replace(/\s+/g, ' ')
-    .toLowerCase()
-    .slice(0, SEARCH_CHARACTERS);
+/** That many of them are for words at least; identifiers that leave room leave it to words. */
+const SEARCH_WORDS = 1500;
+/**
+ * Everything `search` looks through, lower case: what many devices may say in the same words on the first line, then a
+ * line for each identifier (`search_wording` in prisma/migrations).
+ */
+export function searchText(row: DeviceRow, macs: readonly string[], addresses: readonly string[]): string {
+  const { name, sysName, vendor, model, os, location, sysDescr, address, serialNumber, macAddress } = row;
+  const line = (text: string) => text.replace(/\s+/g, ' ').toLowerCase();
+  const words = line([name, sysName, vendor, model, os, location, sysDescr].filter(Boolean).join(' '));
+  const identifiers = [address, serialNumber, macAddress, ...macs.slice(0, 64), ...addresses.slice(0, 64)]
+    .flatMap((each) => (each ? `\n${line(each)}` : []))
+    .join('');
+  const room = Math.max(SEARCH_WORDS, SEARCH_CHARACTERS - identifiers.length);
+  return (words.slice(0, room) + identifiers).slice(0, SEARCH_CHARACTERS);
+}
 
 const WORDS = {
   sysName: 'sysName',

@@ -7,6 +7,7 @@ import { canonicalAddress, formatAddress, parseCidr } from '@rollcall/shared/ip'
 import { isUuid } from '@rollcall/shared/uuid';
 import { anywhere, inScope, oneOf, type Parameters, type Scope } from '../kernel/list.ts';
 import { invalid } from '../kernel/problem.ts';
+import { countByWording, isWorded } from './wordings.ts';
 
 /** The condition over `devices d`. */
 export function conditionOf(p: Parameters, filter: DeviceFilter, scope: Scope): string {
@@ -45,6 +46,15 @@ const LARGE_NETWORK = 4096;
 export function isLarge(text: string): boolean {
   const cidr = text.includes('/') ? parseCidr(text) : null;
   return cidr?.ok === true && cidr.value.range.size > BigInt(LARGE_NETWORK);
+}
+
+/** How many devices a search finds per site, where a further condition on `d.site_id` holds. */
+export function searchCountBySite(p: Parameters, filter: DeviceFilter, scope: Scope, and: string): string {
+  const search = searched(filter.search);
+  const { Address, monitor, class: classes, collector } = filter;
+  const alone = [Address, monitor, classes, collector].every((other) => other === undefined);
+  if (search !== null && alone && isWorded(search)) return countByWording(p, search, scope, and);
+  return `SELECT d.site_id, count(*) AS n FROM devices d WHERE ${conditionOf(p, filter, scope)} AND ${and} GROUP BY d.site_id`;
 }
 
 /** How many devices match, as a query. */

@@ -22,6 +22,7 @@ import {
   isLarge,
   isSearch,
   isTallied,
+  searchCountBySite,
   spelled,
   tallied,
   withoutClass,
@@ -91,8 +92,7 @@ function byGuess(p: Parameters, { filter, scope, order, request, known }: Questi
     known,
     scope,
     column: 'd.site_id',
-    count: (and) =>
-      `SELECT d.site_id, count(*) AS n FROM devices d WHERE ${where} AND ${and} GROUP BY d.site_id`,
+    count: (and) => searchCountBySite(p, filter, scope, and),
   });
   const counting = {
     before,

@@ -10,7 +10,7 @@ export interface FleetSize {
 }
 
 /** Grows whenever the rows become others: a database filled by an older one is not the same. */
-export const FLEET_VERSION = 2;
+export const FLEET_VERSION = 3;
 
 /** The newest event. */
 export const FLEET_NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -115,7 +115,7 @@ const devices = (from: number, to: number, sites: number) => `
   SELECT site_id, id, collector_id, name, address, mac, class, vendor, model, os, version, serial, name, descr,
     '1.3.6.1.4.1.9.1.' || (n % 2000), location, n % 10 < 7, CASE WHEN n % 50 = 0 THEN 'down' WHEN n % 10 < 9 THEN 'up' ELSE 'unknown' END,
     true, 5, ${NOW} - interval '400 days' + n * interval '10 seconds', ${NOW} - interval '30 days',
-    lower(concat_ws(' ', name, host(address), vendor, model, os, serial, location, mac, descr))
+    lower(concat_ws(E'\\n', concat_ws(' ', name, vendor, model, os, location, descr), host(address), serial, mac))
   FROM (SELECT n, ${idSql('site', `n % ${sites}`)} AS site_id, ${idSql('device', 'n')} AS id,
       ${idSql('collector', `n % ${2 * sites}`)} AS collector_id, c.class, v.vendor,
       c.class || '-' || lpad(${mix('n', 3, 999_983)}::text, 6, '0') || '.' || 'site-' || lpad((n % ${sites})::text, 3, '0') || '.example.net' AS name,

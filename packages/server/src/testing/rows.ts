@@ -109,13 +109,11 @@ export async function addDevices(sql: Sql, drafts: readonly DeviceDraft[]): Prom
   return devices.map(({ row }) => String(row.id));
 }
 
-const searchedText = (row: Record<string, unknown>, addresses: readonly string[]): string =>
-  ['name', 'address', 'sys_descr', 'vendor', 'model', 'serial_number', 'location', 'mac_address']
-    .map((column) => row[column])
-    .concat(addresses)
-    .filter(Boolean)
-    .join(' ')
-    .toLowerCase();
+const searchedText = (row: Record<string, unknown>, addresses: readonly string[]): string => {
+  const of = (...columns: string[]) => columns.map((column) => row[column]).filter(Boolean);
+  const words = of('name', 'vendor', 'model', 'location', 'sys_descr').join(' ');
+  return [words, ...of('address', 'serial_number', 'mac_address'), ...addresses].join('\n').toLowerCase();
+};
 
 export function caller(
   role: Role = 'admin',
