@@ -101,6 +101,15 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(most).toBe(1);
   });
 
+  it.runIf(process.env.TEST_BY_SITE)('checks a reference in one part, never in all of them', async () => {
+    const keys = await db.query<{ from: string; to: string; parts: boolean }>(
+      `SELECT r.relname AS "from", f.relname AS "to", f.relkind = 'p' AS parts FROM pg_constraint k
+       JOIN pg_class r ON r.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid WHERE k.contype = 'f'`,
+    );
+    expect(keys).toContainEqual({ from: 'interfaces_15', to: 'devices_15', parts: false });
+    expect(keys.filter(({ parts }) => parts)).toEqual([]);
+  });
+
   it('looks evidence up by its key in a site that the planner has not heard of', async () => {
     const boxes = Array.from({ length: 200 }, (_, n) =>
       asked({ sysName: `box-${n}`, serials: [`S${n}`] }, `10.1.0.${n}`),
