@@ -12,6 +12,10 @@ import { migrate } from '@rollcall/server/kernel/migrate';
 const require = createRequire(fileURLToPath(new URL('../packages/server/package.json', import.meta.url)));
 export const pg = require('pg');
 const { pino } = require('pino');
+const UNIT = new URL(
+  '../deploy/server/files/usr/lib/systemd/system/rollcall-server.service',
+  import.meta.url,
+);
 const PROGRAM = fileURLToPath(new URL('../packages/server/bin/rollcall-server.js', import.meta.url));
 
 /** URL of the PostgreSQL to measure on; ends the process with advice where none is named. */
@@ -54,7 +58,10 @@ const freePort = () =>
     });
   });
 
-/** The server's program on a database, with an administrator's token. */
+/** What an installed server tells Node.js. */
+const flagsOfUnit = () => /^ExecStart=\S+\/node (.*?) ?\S+\.js serve$/m.exec(readFileSync(UNIT, 'utf8'))[1];
+
+/** The server's program on a database as installed, with an administrator's token. */
 export async function startProgram(databaseUrl, settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-bench-'));
   const port = await freePort();
@@ -80,7 +87,7 @@ export async function startProgram(databaseUrl, settings = {}) {
     });
   await run('user', 'add', 'bench', '--role', 'admin', '--all-sites', '--json');
   const { token } = JSON.parse(await run('token', 'create', '--user', 'bench', '--json'));
-  const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
+  const flags = `${flagsOfUnit()} ${process.env.BENCH_NODE_FLAGS ?? ''}`.split(' ').filter(Boolean);
   const child = spawn(process.execPath, [...flags, PROGRAM, 'serve'], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
