@@ -24,6 +24,10 @@ export interface Told {
   kept: number;
   /** Observations in the outbox. */
   depth: number;
+  /** Appends that the disk has not answered. */
+  waiting: number;
+  /** What it was told, so many times. */
+  heard: number;
   paused: string | null;
   drops: Record<string, number>;
   /** Longest time that an event needed to be acknowledged, of those since the last word. */
@@ -50,6 +54,7 @@ export class SourceProcess {
   readonly proxy: FaultProxy;
   readonly disk: SmallDisk | undefined;
   #child: Child | undefined;
+  #said = 0;
   told: Told | undefined;
   onTold: ((told: Told) => void) | undefined;
   id = '';
@@ -113,6 +118,7 @@ export class SourceProcess {
   start({ wrap = [], env = {}, flags = [] }: StartSource = {}): void {
     if (this.running) throw new Error('the source runs already');
     this.told = undefined;
+    this.#said = 0;
     const { name, rate, outboxBytes = 1e10 } = this.#options;
     const words = [
       ...(this.disk?.wrap ?? []),
@@ -187,15 +193,15 @@ export class SourceProcess {
 
   setRate(rate: number): void {
     this.#options.rate = rate;
-    this.#child?.send({ rate });
+    this.#say({ rate });
   }
   /** Observes only what travels in one stream, or all again. */
   setOnly(only: 'state' | 'event' | 'all'): void {
-    this.#child?.send({ only });
+    this.#say({ only });
   }
   /** Observes up to this number and no further. */
   setUntil(until: number): void {
-    this.#child?.send({ until });
+    this.#say({ until });
   }
 
   /** Observes nothing new until everything is with the server, then goes on. */
@@ -212,8 +218,15 @@ export class SourceProcess {
     return eventually(() => this.isDrained, forMs, 100);
   }
 
+  /** By a word that came after it heard what it was told last: an older one knows nothing of what was observed since. */
   get isDrained(): boolean {
-    return this.linked && this.told?.depth === 0;
+    const { depth, waiting, heard } = this.told ?? {};
+    return this.linked && depth === 0 && waiting === 0 && heard === this.#said;
+  }
+
+  #say(message: object): void {
+    this.#said += 1;
+    this.#child?.send(message);
   }
 }
 

@@ -44,6 +44,8 @@ let rate = Number(perSecond);
 let until = Number.POSITIVE_INFINITY;
 let kept = 0;
 let waiting = 0;
+/** Words of the parent so far. */
+let heard = 0;
 /** Only what travels in this stream. */
 let only: Stream | undefined;
 /** Events on their way: the sequence of each, and when it was observed (monotonic). */
@@ -111,7 +113,7 @@ const link = flags.includes('--no-link')
 
 function tell(): void {
   const { depth, paused, drops } = outbox.status();
-  process.send?.({ n, kept, depth, paused, drops, lateMs, link: state, epoch: outbox.epoch });
+  process.send?.({ n, kept, depth, waiting, heard, paused, drops, lateMs, link: state, epoch: outbox.epoch });
   lateMs = 0;
 }
 tell();
@@ -167,4 +169,6 @@ process.on('message', (message: { rate?: number; until?: number; only?: Stream |
   if (message.rate !== undefined) rate = message.rate;
   if (message.until !== undefined) until = message.until;
   if (message.only !== undefined) only = message.only === 'all' ? undefined : message.only;
+  heard += 1;
+  tell();
 });
