@@ -168,11 +168,11 @@ describe.skipIf(!possible)('the watch with two servers', () => {
   test('a collector killed -9 leaves its share to the other, which is with another server', async () => {
     await spread();
     await within(30, 'all are watched', () => allWatched(HOSTS));
-    const before = await watches();
-    expect(before.one).toBeGreaterThan(0);
-    expect(before.two).toBeGreaterThan(0);
-    await collectors.get('one')?.kill();
-    await within(40, 'the other has all', async () => (await watches()).two === HOSTS);
+    // Six that are shared by hashing are all one's in one of 32 runs: the one that has most always has something to leave.
+    const { one = 0, two = 0 } = await watches();
+    const [killed, other] = one >= two ? ['one', 'two'] : ['two', 'one'];
+    await collectors.get(killed)?.kill();
+    await within(40, 'the other has all', async () => (await watches())[other] === HOSTS);
     for (const host of hosts) host.power(false);
     await within(60, 'all are down', () => openIs(...hosts));
   }, 180_000);

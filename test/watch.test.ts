@@ -93,7 +93,8 @@ describe.skipIf(!possible)('watching real hosts', () => {
       ids[device.name === 'watched' ? 'watched' : 'plain'] = device.id;
     expect(Object.keys(ids).sort()).toEqual(['plain', 'watched']);
     await world.api('POST', '/api/devices/bulk', { filter: { site }, set: { monitor: 1 } });
-    await until(15_000, 'both are watched', async () => (await watches()).one === 2);
+    // Told in a heartbeat, one in five seconds, which is written every ten.
+    await until(30_000, 'both are watched', async () => (await watches()).one === 2);
     // Everybody has been asked once.
     await new Promise((resolve) => setTimeout(resolve, 7000));
     expect((await world.all<{ status: string }>('/api/devices')).map(({ status }) => status)).toEqual([
@@ -229,7 +230,7 @@ describe.skipIf(!possible)('watching real hosts', () => {
 
   it('is shared with a second collector, which takes over what the first leaves', async () => {
     const second = await world.collector(site, 'two');
-    await until(20_000, 'shared', async () => {
+    await until(30_000, 'shared', async () => {
       const { one = 0, two = 0 } = await watches();
       return one + two === 2;
     });

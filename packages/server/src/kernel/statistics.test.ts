@@ -15,6 +15,8 @@ describe.each(databases())('what the planner knows on %s', (name, open) => {
 
   it('is renewed when a table doubled, and then left', async () => {
     const db = await open();
+    // PostgreSQL looks once a minute itself, which would be just now for some run of this test.
+    if (name !== 'pglite') await db.query('ALTER TABLE audit SET (autovacuum_enabled = false)');
     for (const rows of [3000, 6000]) {
       await db.query(fill);
       await renewed(db);
