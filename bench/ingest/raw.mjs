@@ -15,6 +15,13 @@ const TABLES = [
 /** Rows of one statement: about what a window of full batches holds. */
 const ROWS = 5_000;
 
+/** Rows that are there now. */
+export async function rowsOf(db) {
+  const counts = TABLES.map(([table]) => `(SELECT count(*) FROM ${table})`);
+  const [{ n }] = await db.query(`SELECT (${counts.join(' + ')})::int AS n`);
+  return n;
+}
+
 /** @returns {Promise<{table: string, rows: number, seconds: number}[]>} `from` and `to` are pg clients. */
 export async function rawUpsert(from, to) {
   const result = [];

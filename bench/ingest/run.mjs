@@ -21,7 +21,7 @@ import { parseArgs } from 'node:util';
 import { enrolled } from '@rollcall/server/testing/scripted-collector';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { freshDatabase, percentile, pg, postgresOf, startProgram } from '../installation.mjs';
-import { rawUpsert } from './raw.mjs';
+import { rawUpsert, rowsOf } from './raw.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -163,6 +163,7 @@ async function measured(devices, database, server) {
     };
   };
   const first = await pass(0);
+  first.rows = await rowsOf(database.db);
   const rescan = await pass(1);
   const watch = await watchAll(database.db, collectors);
   // The first word of each finds that it answers; what comes every five minutes from then on finds nothing new.
@@ -185,7 +186,8 @@ async function measured(devices, database, server) {
 
 /** Marks every device as watched; the ids of each collector's share. */
 async function watchAll(db, collectors) {
-  await db.query('UPDATE devices SET monitor = true');
+  // As ingest: for a person's statement there are too many.
+  await db.ingest.query('UPDATE devices SET monitor = true');
   await db.query('VACUUM ANALYZE');
   const rows = await db.query('SELECT id, collector_id FROM devices');
   return collectors.map(({ disk }) =>
@@ -274,7 +276,7 @@ async function limit(database) {
 
 function report(result) {
   const { devices, first, rescan, watched, raw, idleApiMs, soak: soaked } = result;
-  const rowsPerSecond = raw.rows / first.seconds;
+  const rowsPerSecond = first.rows / first.seconds;
   const bounds = [
     ['rows/s of the first discovery ÷ raw limit', rowsPerSecond / raw.rowsPerSecond, '≥', 0.5],
     ['devices/s of the rescan ÷ first discovery', rescan.devicesPerSecond / first.devicesPerSecond, '≥', 5],
