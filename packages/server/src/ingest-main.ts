@@ -28,7 +28,6 @@ const log = openLog(
   { logLevel: 'debug' },
   { destination: { write: (line) => tell({ tell: 'log', line }) }, terminal: false },
 );
-yieldToPeople();
 const db = await openDatabase({ url: databaseUrl }, log);
 const rules = openRuleBook({ db, log, folders });
 const ingesting = createIngesting({ db, clock, log, rules });
@@ -64,4 +63,6 @@ parentPort?.on('message', async (order: ToThread) => {
     else tell({ tell: 'failed', id, error: plainError(error) });
   }
 });
+// Not before: until it takes batches nothing is stored, so it comes up as fast as it can.
+yieldToPeople();
 tell({ tell: 'alive' });
