@@ -6,6 +6,7 @@
 import { demoSite } from '@rollcall/lab/demo';
 import { portNamed } from '@rollcall/lab/device';
 import { type LiveSite, startSite } from '@rollcall/lab/start';
+import type { Topology } from '@rollcall/shared/api/interfaces';
 import { Installation, until } from '../harness.ts';
 import type { Account } from './browser.ts';
 
@@ -99,8 +100,19 @@ export async function startWorld(port: number): Promise<World> {
   });
   await Promise.all([scan(lab.truth.targets, 'standard'), trouble(world)]);
   await work(world);
+  await linked(world, 'core-1', 'dist-1');
   return world;
 }
+
+/** Links are found behind ingest, a pass at a time. */
+async function linked({ installation, site, device }: World, ...names: [string, string]): Promise<void> {
+  const ends = await Promise.all(names.map(device));
+  await until(120_000, `a link of ${names.join(' and ')}`, async () => {
+    const { data } = await installation.api<Topology>('GET', `/api/topology?site=${site}`);
+    return data.links.some(({ a, b }) => ends.includes(a.deviceId) && ends.includes(b.deviceId));
+  });
+}
+
 /** An uplink that fails, as the watch sees it: an event, and a case of its own. */
 async function trouble({ installation, lab, device }: World): Promise<void> {
   await installation.api('PATCH', `/api/devices/${await device('access-2')}`, { monitor: 1 });
