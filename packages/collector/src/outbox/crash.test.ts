@@ -190,10 +190,9 @@ describe('a disk that fails', () => {
       expect(run.stored.length).toBe(before);
       freeSpace(run);
       await run.until(/^goes on/);
-      await systemClock.sleep(100);
+      while (run.stored.length === before) await systemClock.sleep(10);
       process.kill(run.child.pid ?? 0, 'SIGTERM');
       await run.ended;
-      expect(run.stored.length).toBeGreaterThan(before);
       folder = `${folder}.kept`;
       const { numbers, gaps, last } = await read();
       expect(gaps).toEqual([]);

@@ -215,10 +215,11 @@ describe('budgets (E67, E79, E88)', () => {
     agents.push(slow);
     const slowSession = new Session(engine, slow, v2c, { timeoutMs: 1000, tries: 1 });
     const start = systemClock.monotonic();
-    const slowWalk = walkTable(slowSession, [DESCR], budget({ until: start + 500 }));
-    const fast = await walkTable(await sessionWith(honest(interfaces(200))), [DESCR, TYPE], budget());
-    expect(fast.complete).toBe(true);
-    expect(systemClock.monotonic() - start).toBeLessThan(500);
+    const slowWalk = walkTable(slowSession, [DESCR], budget({ until: start + 2_000 }));
+    const fast = walkTable(await sessionWith(honest(interfaces(200))), [DESCR, TYPE], budget());
+    const first = await Promise.race([fast.then(() => 'fast'), slowWalk.then(() => 'slow')]);
+    expect(first).toBe('fast');
+    expect((await fast).complete).toBe(true);
     expect(await slowWalk).toMatchObject({ complete: false, reason: 'time-budget' });
   });
 });

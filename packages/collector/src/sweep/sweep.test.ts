@@ -342,7 +342,7 @@ describe('a host is told of at once', () => {
     await agentAt('127.0.71.3');
     const { promise: held, resolve: release } = gate();
     const seen: { kind: string; at: number }[] = [];
-    const started = performance.now();
+    const clock = fastClock(25);
     const running = run({
       targets: '127.0.71.2-127.0.71.3',
       profile: profile('standard', { icmp: { tries: 2, timeoutMs: 60_000 } }),
@@ -350,12 +350,13 @@ describe('a host is told of at once', () => {
         await held;
         return factsOf(subject);
       },
-      clock: fastClock(25),
-      report: { observe: (fact) => void seen.push({ kind: fact.kind, at: performance.now() - started }) },
+      clock,
+      report: { observe: ({ kind }) => void seen.push({ kind, at: clock.monotonic() }) },
     });
-    await systemClock.sleep(600);
-    expect(seen.map(({ kind }) => kind)).toEqual(['host', 'host']);
-    expect(seen[0]?.at).toBeLessThan(150);
+    await expect.poll(() => seen.map(({ kind }) => kind), { timeout: 10_000 }).toEqual(['host', 'host']);
+    // The first at once, the other when it was held for ten seconds.
+    const [first, second] = seen.map(({ at }) => at);
+    expect(Number(second) - Number(first)).toBeGreaterThan(5_000);
     release();
     await running;
     expect(seen.filter(({ kind }) => kind === 'device')).toHaveLength(2);
@@ -488,7 +489,8 @@ describe('ending early', () => {
     stop.abort();
     const { end } = await running;
     expect(end).toEqual({ result: 'aborted' });
-    expect(performance.now() - since).toBeLessThan(1000);
+    // Its tries would take 15 s.
+    expect(performance.now() - since).toBeLessThan(5_000);
     expect(after).toBe(0);
   });
 

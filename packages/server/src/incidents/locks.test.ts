@@ -39,8 +39,10 @@ describe.each(shared)('who waits for whom at one site, on %s', (_name, open) => 
     };
     return finish;
   }
-  const soon = (work: Promise<void>): Promise<string> =>
-    Promise.race([work.then(() => 'done'), systemClock.sleep(500).then(() => 'waits')]);
+  const soon = (work: Promise<void>, ms = 500): Promise<string> =>
+    Promise.race([work.then(() => 'done'), systemClock.sleep(ms).then(() => 'waits')]);
+  /** What waits does so until this test commits, so a stalled machine is given its time. */
+  const PATIENT_MS = 30_000;
   const states = () =>
     scene.db.query('SELECT state FROM conditions WHERE site_id = $1 ORDER BY dedup_key', [scene.site]);
 
@@ -50,7 +52,7 @@ describe.each(shared)('who waits for whom at one site, on %s', (_name, open) => 
     await wait(25);
     const commit = await pending((sql) => lockIncidents(sql, scene.site));
     const onset = tell(down('b'));
-    expect(await soon(onset)).toBe('done');
+    expect(await soon(onset, PATIENT_MS)).toBe('done');
     expect((await states()).map(({ state }) => state).sort()).toEqual(['held', 'raised']);
     const clear = tell(up('a'));
     expect(await soon(clear)).toBe('waits');
@@ -64,7 +66,7 @@ describe.each(shared)('who waits for whom at one site, on %s', (_name, open) => 
     await tell(down('a'));
     const commit = await pending((sql) => lockIncidents(sql, scene.site));
     scene.now += 20_900;
-    expect(await soon(tell(down('b')))).toBe('done');
+    expect(await soon(tell(down('b')), PATIENT_MS)).toBe('done');
     expect(scene.said).toEqual([]);
     scene.now += 600;
     const late = [tell(down('c'))];
@@ -78,7 +80,7 @@ describe.each(shared)('who waits for whom at one site, on %s', (_name, open) => 
     await scene.recorder.tend();
     finish = undefined;
     const again = await pending((sql) => lockIncidents(sql, scene.site));
-    expect(await soon(tell(scene.state('a', uuidv7(), 1, 2)))).toBe('done');
+    expect(await soon(tell(scene.state('a', uuidv7(), 1, 2)), PATIENT_MS)).toBe('done');
     await again();
   });
 

@@ -79,7 +79,8 @@ describe.each(databases())('the database on %s', (_name, open) => {
     const cut = db.transaction(async (sql) => {
       const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const there = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
+      await expect.poll(() => db.query(there, [own?.pid]), { timeout: 10_000 }).toEqual([]);
       await sql.query('SELECT 1');
     });
     await expect(cut).rejects.toMatchObject({ code: 'unavailable' });

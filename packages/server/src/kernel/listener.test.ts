@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '@rollcall/shared/clock';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StartError } from './config.ts';
 import { type Listener, listen, type Patience } from './listener.ts';
 import { openLog } from './log.ts';
@@ -106,11 +106,10 @@ describe('the listener', () => {
     const { url, server } = await start({ connections: 10 });
     const port = Number(new URL(url).port);
     const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-    await sleep(300);
+    await vi.waitFor(() => expect(logged.join('')).toContain('a connection was refused'), 10_000);
     const count = await new Promise<number>((resolve) => server.getConnections((_e, n) => resolve(n)));
     for (const socket of sockets) socket.destroy();
     expect(count).toBeLessThanOrEqual(10);
-    expect(logged.join('')).toContain('a connection was refused');
   });
 
   it('says in one line why it cannot listen', async () => {
@@ -149,7 +148,7 @@ describe('the listener', () => {
     const idle = await start();
     const started = performance.now();
     await idle.stop(5_000);
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(performance.now() - started).toBeLessThan(4_000);
     const busy = await start();
     const socket = connect(Number(new URL(busy.url).port), '127.0.0.1').on('error', () => undefined);
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n');

@@ -257,7 +257,7 @@ describe.each(databases())('live updates on %s', (_name, open) => {
   it('can be resumed from before the first change', async () => {
     const first = await follow();
     const never = first.next();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => first.id, { timeout: 10_000 }).toBeTruthy();
     const id = first.id;
     await announce(db, north, 'device', [north]);
     await never;
