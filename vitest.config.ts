@@ -11,5 +11,6 @@ export default defineConfig({
     // Far above what any takes alone: on a busy machine a test may be slow, it may not hang.
     testTimeout: 90_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

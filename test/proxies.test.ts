@@ -182,7 +182,7 @@ describe.each(Object.keys(proxies) as (keyof typeof proxies)[])('behind %s', (na
     const made = await ask('POST', '/api/sites', { headers: bearer(), json: { name: site, networks: [] } });
     expect(made.status).toBe(201);
     const { id } = (JSON.parse(made.text) as { data: { id: string } }).data;
-    await until(3_000, 'the site in the stream', async () => heard.includes(id));
+    await until(12_000, 'the site in the stream', async () => heard.includes(id));
     stream.destroy();
   });
 

@@ -121,7 +121,7 @@ describe('a sweep that the collector of the host takes', () => {
     await sweeping.spoke;
     end(sweeping);
     await sweeping.ended;
-    await expect.poll(() => done, { timeout: 10_000 }).toEqual([130]);
+    await expect.poll(() => done).toEqual([130]);
   });
 
   test('says so when the collector ends in the middle', async () => {
@@ -182,7 +182,7 @@ test('a socket that a dead collector left is replaced, another file is not', asy
     '-e',
     `require('net').createServer().listen(${JSON.stringify(socket)})`,
   ]);
-  await expect.poll(() => existsSync(socket), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(socket)).toBe(true);
   dead.kill('SIGKILL');
   await new Promise((resolve) => dead.once('exit', resolve));
   expect((await collector()).taking).not.toBeNull();

@@ -88,7 +88,7 @@ describe.each(databases())('collectors on %s', (_name, open) => {
   };
   /** The generation that a collector wrote down is the one that counts. */
   const confirmed = (disk: Disk) =>
-    expect.poll(async () => (await row(disk.id)).generation, { timeout: 20_000 }).toBe(disk.generation);
+    expect.poll(async () => (await row(disk.id)).generation).toBe(disk.generation);
   const row = async (id: string) => {
     const [found] = await db.query<{
       status: string;

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Change } from '../kernel/change.ts';
 import type { Database } from '../kernel/db.ts';
 import { keyring } from '../kernel/keyring.ts';
@@ -272,7 +272,7 @@ describe.each(databases())('deliveries on %s', (name, open) => {
       await sql.query(`UPDATE deliveries SET claimed_until = $1, attempts = 1`, [new Date(now + 90_000)]);
       const round = courier.round();
       const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE deliveries d%'`;
-      await vi.waitFor(async () => expect(await db.query(waits)).not.toEqual([]));
+      await expect.poll(() => db.query(waits)).not.toEqual([]);
       return { round };
     });
     expect(await other.round).toBe(0);
@@ -301,7 +301,7 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     await subscribe({ name: 'well' });
     await turn('case.opened');
     const round = courier.round();
-    await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => received.length).toBe(1);
     // The other one is still waited for; the next case reaches who answers.
     await turn('case.opened');
     await createCourier(deps).round();

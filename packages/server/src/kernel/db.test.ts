@@ -80,7 +80,7 @@ describe.each(databases())('the database on %s', (_name, open) => {
       const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
       const there = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
-      await expect.poll(() => db.query(there, [own?.pid]), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => db.query(there, [own?.pid])).toEqual([]);
       await sql.query('SELECT 1');
     });
     await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
@@ -180,7 +180,7 @@ describe.skipIf(!server)('the notification connection on PostgreSQL', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE application_name = 'rollcall listen' AND datname = current_database()`,
     );
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['']);
+    await expect.poll(() => heard).toEqual(['']);
     await db.notify('rollcall_test', 'again');
     await expect.poll(() => heard).toEqual(['', 'again']);
     expect(lines.filter((line) => line.includes('notification connection lost'))).toHaveLength(1);

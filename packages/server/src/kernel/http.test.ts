@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from '@rollcall/shared/api/operation';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Authenticator } from './auth.ts';
 import type { Actor, Handlers } from './handler.ts';
@@ -350,11 +350,11 @@ describe('the mount', () => {
       'this needs the role operator or admin',
     ]);
     const requestId = forbidden.headers['x-request-id'];
-    await vi.waitFor(() =>
-      expect(logged.map((line) => JSON.parse(line))).toContainEqual(
+    await expect
+      .poll(() => logged.map((line) => JSON.parse(line)))
+      .toContainEqual(
         expect.objectContaining({ level: 30, requestId, operation: 'things.create', status: 403, user: 'u' }),
-      ),
-    );
+      );
     expect((await ask('DELETE', '/api/things/mine', { headers: as(operator) })).status).toBe(403);
   });
 

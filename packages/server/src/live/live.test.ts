@@ -257,7 +257,7 @@ describe.each(databases())('live updates on %s', (_name, open) => {
   it('can be resumed from before the first change', async () => {
     const first = await follow();
     const never = first.next();
-    await expect.poll(() => first.id, { timeout: 10_000 }).toBeTruthy();
+    await expect.poll(() => first.id).toBeTruthy();
     const id = first.id;
     await announce(db, north, 'device', [north]);
     await never;
