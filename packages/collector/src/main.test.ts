@@ -528,6 +528,10 @@ describe('run', () => {
     const seen = new Map<number, string>();
     start(['run', '--state', state]);
     const second = await server.peer();
+    second.onMessage = (said) => {
+      if (said.type === 'observations')
+        second.ack(said.epoch, said.stream, said.from + said.items.length - 1);
+    };
     const hello = await second.greet({ state: -1, event: -1 }, 2);
     await second.hear('observations', ({ from, items }) => {
       for (const [i, item] of items.entries()) seen.set(from + i, JSON.stringify(item));

@@ -76,7 +76,7 @@ async function run(
 ): Promise<Map<string, Found>> {
   const results = new Map<string, Found>();
   const attempts = { left: () => 10, spend: () => undefined };
-  const options = { port, credentials, attempts, timeoutMs: 60, tries: 1, ...more };
+  const options = { port, credentials, attempts, timeoutMs: 250, tries: 1, ...more };
   await discover(engine, candidates, options, (found) => {
     expect(results.has(found.address)).toBe(false);
     results.set(found.address, found);

@@ -330,7 +330,7 @@ describe('the engine itself', () => {
       },
       report: (...counts: number[]) => void reports.push(counts),
     };
-    expect(await ask(agent, { timeoutMs: 40, tries: 4, pace })).toMatchObject({ ok: true });
+    expect(await ask(agent, { timeoutMs: 200, tries: 4, pace })).toMatchObject({ ok: true });
     expect(taken).toEqual(['1 127.0.0.1', '1 127.0.0.1', '1 127.0.0.1']);
     expect(reports).toEqual([[1, 2]]);
   });

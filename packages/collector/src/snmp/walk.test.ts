@@ -305,7 +305,7 @@ describe('agents that cannot do what others can', () => {
   it('an agent that falls silent half-way leaves what came, flagged', async () => {
     const reply = honest(interfaces(300));
     let answers = 2;
-    const session = await sessionWith((asked) => (answers-- > 0 ? reply(asked) : null), v2c, 15);
+    const session = await sessionWith((asked) => (answers-- > 0 ? reply(asked) : null));
     const result = await walkTable(session, [DESCR], budget());
     expect(result).toMatchObject({ complete: false, reason: 'timeout' });
     expect(result.rows.size).toBeGreaterThan(20);

@@ -35,7 +35,8 @@ export function traceOf(log: string, name: string): Trace {
   const trace: Trace = { writes: [], syncs: [], said: [], length: 0 };
   const files = { dsync: new Set<string>(), position: new Map<string, number>() };
   const begun = new Map<string, { at: number; text: string }>();
-  const lines = readFileSync(log, 'latin1').split('\n');
+  // Without the last one, which is empty, or torn where the process was killed.
+  const lines = readFileSync(log, 'latin1').split('\n').slice(0, -1);
   trace.length = lines.length;
   for (const [at, line] of lines.entries()) {
     const [, pid = '', words = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
@@ -80,7 +81,9 @@ function take(
   // LMDB writes several pages at once by lseek and writev, under its lock of writers.
   if (call === 'lseek') position.set(fd, Number(/, (\d+), SEEK_SET\)/.exec(text)?.[1]));
   if (!/^p?writev?(64)?$/.test(call)) return;
-  const offset = call.startsWith('p') ? Number(/, (\d+)\)(?: += |$)/.exec(text)?.[1]) : position.get(fd);
+  const offset = call.startsWith('p')
+    ? Number(/, (\d+)(?:\)(?: += |$)|$)/.exec(text)?.[1])
+    : position.get(fd);
   if (offset === undefined || !Number.isSafeInteger(offset))
     throw new Error(`no offset in: ${text.slice(-80)}`);
   trace.writes.push({ begun, done, offset, octets: Buffer.concat(stringsOf(text)), synced: dsync.has(fd) });
