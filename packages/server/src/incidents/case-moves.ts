@@ -32,10 +32,6 @@ export async function moveEvents(moving: Moving, caseId: string, eventIds: reado
   if (moved.length === 0) return;
   const former = new Set(moved.flatMap((event) => event.caseId ?? []));
   await attach(sql, siteId, new Map(moved.map((event) => [event.id, caseId])));
-  await sql.query(
-    'UPDATE conditions SET case_id = $3::uuid WHERE site_id = $1::uuid AND event_id = ANY($2::uuid[])',
-    [siteId, moved.map((event) => event.id), caseId],
-  );
   await writeActivity(sql, siteId, at, [eventsEntry('event_added', caseId, moved, by, newId)]);
   await settleCases(sql, siteId, { joined: new Set([caseId]), left: former, closed: [] }, at, newId);
 }

@@ -62,6 +62,7 @@ export async function groupEvents(
     shadows: await readShadowed(sql, siteId, devices, incoming),
     causes,
     outage,
+    roots: await readRoots(sql, siteId, incoming),
     waiting: grouping.minimum > 1 ? await readWaiting(sql, siteId, devices, incoming) : new Map(),
     joiners: await readJoiners(sql, siteId, devices, incoming, now - grouping.windowMs),
     grouping,
@@ -83,10 +84,11 @@ async function readOutage(sql: Sql, siteId: string, down: readonly string[]): Pr
     down.length === 0
       ? []
       : await sql.query<{ id: string; since: Date; caseId: string | null }>(
-          `SELECT device_id AS id, since, CASE WHEN event_id IS NOT NULL THEN case_id END AS "caseId" FROM conditions
-           WHERE site_id = $1::uuid AND present AND kind = 'device.down' AND device_id IS NOT NULL
+          `SELECT c.device_id AS id, c.since, e.case_id AS "caseId" FROM conditions c
+             LEFT JOIN events e ON e.site_id = c.site_id AND e.id = c.event_id
+           WHERE c.site_id = $1::uuid AND c.present AND c.kind = 'device.down' AND c.device_id IS NOT NULL
              AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.site_id = $1::uuid AND d.monitor AND d.status = 'up')
-           ORDER BY since DESC`,
+           ORDER BY c.since DESC`,
           [siteId],
         );
   return {
@@ -94,6 +96,25 @@ async function readOutage(sql: Sql, siteId: string, down: readonly string[]): Pr
     // The earliest of each case comes last.
     cases: new Map(rows.flatMap(({ caseId, since }) => (caseId ? [[caseId, since.getTime()]] : []))),
   };
+}
+
+/** Where it is told that what explains events is down. One that is told, but in no case, decides nothing. */
+async function readRoots(
+  sql: Sql,
+  siteId: string,
+  incoming: readonly Incoming[],
+): Promise<Map<string, string | null>> {
+  const ids = [...new Set(incoming.flatMap(({ rootId }) => rootId ?? []))];
+  if (ids.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; told: boolean; caseId: string | null }>(
+    `SELECT c.device_id AS id, c.event_id IS NOT NULL AS told, e.case_id AS "caseId" FROM conditions c
+       LEFT JOIN events e ON e.site_id = c.site_id AND e.id = c.event_id
+     WHERE c.site_id = $1::uuid AND c.device_id = ANY($2::uuid[]) AND c.present AND c.kind = 'device.down'`,
+    [siteId, ids],
+  );
+  return new Map(
+    rows.flatMap(({ id, told, caseId }) => (told && caseId === null ? [] : [[id, told ? caseId : null]])),
+  );
 }
 
 async function readOpenCases(

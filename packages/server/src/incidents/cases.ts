@@ -129,7 +129,7 @@ async function applyGrouping(
   return caseOf;
 }
 
-/** Gives events to cases and makes the cases searchable by the names of their devices. */
+/** Gives events to cases, where their trouble returns to, and makes the cases searchable by the names of their devices. */
 export async function attach(
   sql: Sql,
   siteId: string,
@@ -142,6 +142,11 @@ export async function attach(
      WHERE e.site_id = $1::uuid AND e.id = r.id
      RETURNING e.id, e.case_id AS "caseId", e.message,
        (SELECT d.name FROM devices d WHERE d.site_id = e.site_id AND d.id = e.device_id) AS device`,
+    [siteId, rows],
+  );
+  await sql.query(
+    `UPDATE conditions c SET case_id = r."caseId" FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, "caseId" uuid)
+     WHERE c.site_id = $1::uuid AND c.event_id = r.id`,
     [siteId, rows],
   );
   const names = new Map<string, Set<string>>();

@@ -31,6 +31,7 @@ const place = (events: Incoming[], world: Partial<World> = {}) => {
     joiners: new Map(),
     causes: new Map(),
     outage: { devices: new Set(), cases: new Map() },
+    roots: new Map(),
     grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
     newId: () => `n${++ids}`,
     ...world,
@@ -142,6 +143,33 @@ describe('grouping', () => {
       },
       { a: 'n1: new' },
     ],
+    [
+      'behind a root whose trouble is in another case than its own was in last',
+      [event('a', { rootId: 'core', formerCaseId: 'x' })],
+      { cases: [open('x', { rootDeviceId: 'core' }), open('y')], roots: new Map([['core', 'y']]) },
+      { a: 'y: root' },
+    ],
+    [
+      'behind a root that the same batch places elsewhere',
+      [
+        event('a', { deviceId: 'd2', rootId: 'core', formerCaseId: 'x', opens: false }),
+        event('core', { deviceId: 'core', down: true }),
+      ],
+      { cases: [open('x', { rootDeviceId: 'd9' })], roots: new Map([['core', null]]) },
+      { core: 'n1: new', a: 'n1: root' },
+    ],
+    [
+      'behind a root that is about to be told',
+      [event('a', { rootId: 'core', formerCaseId: 'x', opens: false })],
+      { cases: [open('x')], roots: new Map([['core', null]]) },
+      { a: 'null: awaits-root' },
+    ],
+    [
+      'behind a root whose case is closed',
+      [event('a', { rootId: 'core', formerCaseId: 'x' })],
+      { cases: [open('x')], roots: new Map([['core', 'closed']]) },
+      { a: 'x: recurrence' },
+    ],
     ['one that only joins', [event('a', { opens: false })], {}, { a: 'null: joins-only' }],
     [
       'one that joins what the same batch opens',
@@ -192,6 +220,7 @@ describe('grouping', () => {
           ['leaf-z', 'another'],
         ]),
         outage: { devices: new Set(), cases: new Map() },
+        roots: new Map(),
         grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
         newId: () => 'n',
       });

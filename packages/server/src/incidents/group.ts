@@ -7,7 +7,7 @@ export interface Incoming {
   at: number;
   message: string;
   deviceId: string | null;
-  /** The device that explains it. */
+  /** The device that is down and explains it. */
   rootId: string | null;
   /** The case that the same trouble was in last. */
   formerCaseId: string | null;
@@ -57,6 +57,8 @@ export type Reason =
   | 'new'
   /** Fewer open events than the site wants for a case. */
   | 'too-few'
+  /** What explains it is about to be told, and takes it in then. */
+  | 'awaits-root'
   /** It opens none by itself. */
   | 'joins-only';
 
@@ -112,6 +114,8 @@ export interface World {
   /** Device that is down → the device that explains it, as far as it matters to the incoming ones. */
   causes: ReadonlyMap<string, string>;
   outage: Outage;
+  /** Device that explains incoming events → the case that its being down is in; null: that is not told yet. */
+  roots: ReadonlyMap<string, string | null>;
   grouping: Grouping;
   newId: () => string;
 }
@@ -132,6 +136,11 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   const placements: Placement[] = [];
   const rerooted: Rerooted[] = [];
   const merged = new Map<string, string>();
+  const last = (id: string): string => {
+    const into = merged.get(id);
+    return into === undefined ? id : last(into);
+  };
+  const roots = new Map(world.roots);
   const dark = new Map(world.outage.cases);
   const darkened = ({ down, deviceId }: Incoming) => down && world.outage.devices.has(deviceId ?? '');
   const sameOutage = (event: Incoming, { id }: Candidate): boolean =>
@@ -157,6 +166,7 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   const place = (event: Incoming, caseId: string, reason: Reason, stranger: boolean) => {
     placements.push({ eventId: event.eventId, caseId, reason, stranger });
     if (darkened(event) && !dark.has(caseId)) dark.set(caseId, event.at);
+    if (event.down && event.deviceId !== null) roots.set(event.deviceId, caseId);
     // What it explains may have been found before it was.
     for (const eventId of world.shadows.get(event.deviceId ?? '') ?? [])
       placements.push({ eventId, caseId, reason: 'root' });
@@ -169,10 +179,18 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       a.at - b.at,
   );
   for (const event of order) {
+    const root = event.rootId === null ? undefined : roots.get(event.rootId);
+    if (root === null) {
+      placements.push({ eventId: event.eventId, caseId: null, reason: 'awaits-root' });
+      continue;
+    }
     const outage = candidates.find((c) => sameOutage(event, c));
+    const behind = root && candidates.find(({ id }) => id === last(root));
     const found = outage
       ? { case: outage, reason: 'outage' as const }
-      : match(event, candidates, world, darkened(event));
+      : behind
+        ? { case: behind, reason: 'root' as const }
+        : match(event, candidates, world, darkened(event));
     if (found) {
       const { deviceIds } = found.case;
       const stranger = event.deviceId !== null && !deviceIds.has(event.deviceId);
@@ -214,10 +232,6 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
     place(event, id, 'new', true);
     lead(event, opened);
   }
-  const last = (id: string): string => {
-    const into = merged.get(id);
-    return into === undefined ? id : last(into);
-  };
   return {
     placements: placements.map((p) => ({ ...p, caseId: p.caseId && last(p.caseId) })),
     created,

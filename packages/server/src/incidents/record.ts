@@ -246,8 +246,12 @@ async function write(
     const caseId = caseOf.get(id);
     if (condition && caseId) condition.caseId = caseId;
   }
-  for (const condition of ledger.conditions.values())
-    if (condition?.eventId) condition.eventId = holders.get(condition.eventId) ?? condition.eventId;
+  for (const condition of ledger.conditions.values()) {
+    if (!condition?.eventId) continue;
+    // One that waited for its root may be looked at again right when the root takes it in.
+    condition.caseId = caseOf.get(condition.eventId) ?? condition.caseId;
+    condition.eventId = holders.get(condition.eventId) ?? condition.eventId;
+  }
   await store.saveConditions(sql, siteId, ledger.conditions, stored);
   await followRoots(sql, siteId, placed, now, newId);
   const closed = [

@@ -354,6 +354,47 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     expect((await cases()).filter((c) => c.status < 3)).toMatchObject([{ status: 2, openEventCount: 0 }]);
   });
 
+  describe.each([500, 4_000])(
+    'the power of a site goes soon after its core was away, %i ms between them',
+    (pause) => {
+      it.each([
+        ['the core first', ['core', 'a', 'b', 'edge', 'lone']],
+        ['the core last', ['lone', 'edge', 'a', 'b', 'core']],
+        ['what lies behind it first', ['a', 'b', 'lone', 'core', 'edge']],
+        ['the core in between', ['edge', 'core', 'a', 'lone', 'b']],
+      ])('%s: one case for all, to which each returns', async (_what, order) => {
+        const behind = ['core', 'a', 'b'];
+        await network([...behind, 'edge', 'lone'], ['core>a', 'core>b']);
+        const fail = async (name: string) => {
+          await mark(name, 'down');
+          await tell(down(name));
+        };
+        const heal = async (...names: string[]) => {
+          for (const name of names) await mark(name, 'up');
+          await tell(...names.map(up));
+        };
+        for (const name of behind) await fail(name);
+        await wait(30);
+        await heal(...behind);
+        await wait(30);
+        expect(await cases()).toMatchObject([{ title: 'core does not answer', status: 2 }]);
+        for (const name of order) {
+          await fail(name);
+          await wait(pause / 1000);
+        }
+        await wait(40);
+        const open = async () => (await events()).filter((e) => e.status < 2);
+        const told = await open();
+        expect(told.map((e) => e.device).sort()).toEqual([...order].sort());
+        expect(new Set(told.map((e) => e.caseId)).size).toBe(1);
+        await heal(...order);
+        await fail('a');
+        await wait(30);
+        expect((await open()).map((e) => [e.device, e.caseId])).toEqual([['a', told[0]?.caseId]]);
+      });
+    },
+  );
+
   it('a lost collector is one event and one case', async () => {
     const collectorId = uuidv7();
     const of = { siteId: scene.site, collectorId, collectorName: 'n-1' };
