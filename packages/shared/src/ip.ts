@@ -92,8 +92,13 @@ export const formatAddress = ({ family, value }: Address): string => {
   return new ipaddr.IPv6(bytes).toRFC5952String();
 };
 
+const PART = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+/** As most addresses are: four decimal parts without leading zeros are written in one way only. */
+const CANONICAL_V4 = new RegExp(`^(?:${PART}\\.){3}${PART}$`);
+
 /** Canonical text of `text`, or null when it is not one strict literal address. */
 export const canonicalAddress = (text: string): string | null => {
+  if (CANONICAL_V4.test(text)) return text;
   const parsed = parseAddress(text);
   return parsed.ok ? formatAddress(parsed.value) : null;
 };
