@@ -31,8 +31,8 @@ export function classifier(set: RuleSet): Classify {
 /** What a hardware address and a name tell. */
 function classifyHost({ mac, name }: NonNullable<DeviceFacts['host']>): Classification {
   const draft = new Draft();
-  draft.offer('vendor', 'mac-prefix', mac && macMaker(mac));
-  draft.offer('class', 'hostname', name && general.classOfHostname(name));
+  draft.offer('vendor', 'mac-prefix', () => mac && macMaker(mac));
+  draft.offer('class', 'hostname', () => name && general.classOfHostname(name));
   return result(draft);
 }
 
@@ -56,8 +56,11 @@ class Draft {
   get(field: Field): string | null {
     return this.#values.get(field) ?? null;
   }
-  offer(field: Field, by: string, value: string | null | undefined): void {
-    if (!value || this.#values.has(field)) return;
+  /** Looks for the value only where nothing had one yet. */
+  offer(field: Field, by: string, find: () => string | null | undefined | false): void {
+    if (this.#values.has(field)) return;
+    const value = find();
+    if (!value) return;
     this.#values.set(field, value);
     this.by[field] = by;
   }
@@ -92,12 +95,12 @@ function classify(set: RuleSet, index: RuleIndex, named: BrandIn, facts: DeviceF
   const draft = new Draft();
   const matched = matching(index, facts);
   for (const { rule, prefix } of matched) {
-    draft.offer('vendor', rule.name, rule.vendor);
-    draft.offer('os', rule.name, rule.os);
-    draft.offer('model', rule.name, firstValue(rule.model, facts, general.cleanModel));
-    draft.offer('model', rule.name, product(rule, prefix, facts));
-    draft.offer('osVersion', rule.name, firstValue(rule.version, facts, general.cleanVersion));
-    draft.offer('serial', rule.name, firstValue(rule.serial, facts, general.cleanSerial));
+    draft.offer('vendor', rule.name, () => rule.vendor);
+    draft.offer('os', rule.name, () => rule.os);
+    draft.offer('model', rule.name, () => firstValue(rule.model, facts, general.cleanModel));
+    draft.offer('model', rule.name, () => product(rule, prefix, facts));
+    draft.offer('osVersion', rule.name, () => firstValue(rule.version, facts, general.cleanVersion));
+    draft.offer('serial', rule.name, () => firstValue(rule.serial, facts, general.cleanSerial));
   }
   const own = vendorEnterprise(facts.system.sysObjectId);
   // A chip maker's number is of whoever took its software for a box and did not change it.
@@ -105,20 +108,21 @@ function classify(set: RuleSet, index: RuleIndex, named: BrandIn, facts: DeviceF
     own === null || CHIP_MAKERS.has(own)
       ? named([...facts.chassis.map((row) => row.manufacturer), facts.system.sysDescr])
       : null;
-  draft.offer('vendor', 'brand', brand?.name);
+  draft.offer('vendor', 'brand', () => brand?.name);
   const maker = own ?? makerOfObjects(facts);
   const vendor = maker === null ? undefined : set.vendors[maker];
   const how = own === null ? 'vendor-objects' : 'enterprise-number';
-  draft.offer('vendor', how, vendor?.name);
-  if (maker !== null) draft.offer('vendor', how, organisation(maker));
-  general.complete(facts, (field, by, value) => draft.offer(field, by, value), {
+  draft.offer('vendor', how, () => vendor?.name);
+  draft.offer('vendor', how, () => maker !== null && organisation(maker));
+  general.complete(facts, (field, by, find) => draft.offer(field, by, find), {
     vendor: draft.get('vendor'),
     model: draft.get('model'),
   });
-  for (const { rule } of matched) draft.offer('class', rule.name, classOf(rule, facts, draft.get('model')));
+  for (const { rule } of matched)
+    draft.offer('class', rule.name, () => classOf(rule, facts, draft.get('model')));
   const usual = brand ? { usual: brand.class, how: 'brand' } : { usual: vendor?.class, how };
-  general.classHints(facts, draft.get('model'), { maker, ...usual }, (by, value) =>
-    draft.offer('class', by, value),
+  general.classHints(facts, draft.get('model'), { maker, ...usual }, (by, find) =>
+    draft.offer('class', by, find),
   );
   return result(draft);
 }
@@ -187,17 +191,24 @@ function matching(index: RuleIndex, facts: DeviceFacts): Matched[] {
   return found.sort((a, b) => b.weight - a.weight || order(a.rule) - order(b.rule));
 }
 
-const under = (oid: string | undefined, prefixes: readonly string[]): string | undefined =>
-  oid === undefined
-    ? undefined
-    : prefixes
-        .filter((prefix) => oid === prefix || oid.startsWith(`${prefix}.`))
-        .sort((a, b) => b.length - a.length)[0];
+/** sysObjectID without the dot that some agents put in front. */
+const oidOf = ({ system: { sysObjectId } }: DeviceFacts): string | undefined =>
+  sysObjectId?.startsWith('.') ? sysObjectId.slice(1) : sysObjectId;
+
+/** The longest of some prefixes that an OID is, or is below of. */
+function under(oid: string | undefined, prefixes: readonly string[]): string | undefined {
+  let longest: string | undefined;
+  for (const prefix of prefixes)
+    if (prefix.length > (longest?.length ?? -1) && isUnder(oid, prefix)) longest = prefix;
+  return longest;
+}
+const isUnder = (oid: string | undefined, prefix: string): boolean =>
+  oid?.startsWith(prefix) === true && (oid.length === prefix.length || oid[prefix.length] === '.');
 
 /** The sysObjectID prefix of a condition that holds ('' when it names none), undefined when it does not hold. */
 function holds(condition: Condition, facts: DeviceFacts, model: string | null): string | undefined {
   const { system, chassis, vendor } = facts;
-  const oid = system.sysObjectId?.replace(/^\./, '');
+  const oid = oidOf(facts);
   const prefix = condition.sysObjectId ? under(oid, condition.sysObjectId) : '';
   if (prefix === undefined) return undefined;
   if (condition.sysDescr && !condition.sysDescr.test(system.sysDescr ?? '')) return undefined;
@@ -208,9 +219,9 @@ function holds(condition: Condition, facts: DeviceFacts, model: string | null): 
     const texts = chassis.flatMap((row) => [row.model, row.description, row.name, row.manufacturer]);
     if (!texts.some((text) => text !== undefined && entity.test(text))) return undefined;
   }
-  for (const [each, pattern] of Object.entries(condition.value ?? {})) {
+  for (const each in condition.value) {
     const value = vendor[each];
-    if (value === undefined || !pattern.test(value)) return undefined;
+    if (value === undefined || !condition.value[each]?.test(value)) return undefined;
   }
   if (condition.not?.sysDescr?.test(system.sysDescr ?? '')) return undefined;
   if (condition.not?.sysObjectId && under(oid, condition.not.sysObjectId)) return undefined;
@@ -267,7 +278,7 @@ function extract(source: Source, text: string): string | null {
 }
 
 function product(rule: Rule, prefix: string, facts: DeviceFacts): string | undefined {
-  const oid = facts.system.sysObjectId?.replace(/^\./, '');
+  const oid = oidOf(facts);
   if (!rule.products || prefix === '' || !oid) return undefined;
   return rule.products[oid.slice(prefix.length + 1)];
 }

@@ -48,10 +48,11 @@ export const GENERAL_OIDS: readonly string[] = [
   ...Object.values(DOCSIS),
 ];
 
+/** What may say a field; it is looked for only where nothing before it did. */
 type Offer = (
   field: 'vendor' | 'os' | 'osVersion' | 'model' | 'serial' | 'class',
   by: string,
-  value: string | null | undefined,
+  find: () => string | null | undefined,
 ) => void;
 
 /** Rows that speak of the whole box, the best first: chassis before what merely has no parent, with words before without. */
@@ -72,25 +73,37 @@ export function complete(
 ): void {
   const { system, vendor } = facts;
   const text = system.sysDescr?.trim() ?? '';
-  const version = versionIn(text);
-  const model = modelIn(text, known.vendor);
-  const sample = sampledFields(vendor, vendorEnterprise(system.sysObjectId), text, system.sysName ?? '');
+  const version = once(() => versionIn(text));
+  const model = once(() => modelIn(text, known.vendor));
+  const sample = once(() =>
+    sampledFields(vendor, vendorEnterprise(system.sysObjectId), text, system.sysName ?? ''),
+  );
   const only = (guess: Guess | null, sure: boolean) => (guess?.sure === sure ? guess.text : null);
-  offer('osVersion', 'sysDescr', cleanVersion(only(version, true)));
+  offer('osVersion', 'sysDescr', () => cleanVersion(only(version(), true)));
   fromEntity(facts, offer);
   fromStandardMibs(vendor, offer);
-  offer('model', 'sysDescr', cleanModel(only(model, true)));
-  offer('model', 'sample', cleanModel(only(sample.model, true)));
-  const published = system.sysObjectId ? publishedModel(system.sysObjectId, known.vendor) : null;
-  offer('model', 'published', cleanModel(published));
-  offer('model', 'sysDescr', cleanModel(only(model, false)));
-  offer('model', 'sample', cleanModel(only(sample.model, false)));
-  offer('osVersion', 'sample', cleanVersion(only(sample.version, true)));
-  offer('osVersion', 'sysDescr', cleanVersion(only(version, false)));
-  offer('osVersion', 'sample', cleanVersion(only(sample.version, false)));
-  offer('serial', 'sysDescr', cleanSerial(serialIn(text)));
-  offer('serial', 'sample', cleanSerial(sample.serial));
-  offer('os', 'sysDescr', osIn(text));
+  offer('model', 'sysDescr', () => cleanModel(only(model(), true)));
+  offer('model', 'sample', () => cleanModel(only(sample().model, true)));
+  offer('model', 'published', () =>
+    cleanModel(system.sysObjectId ? publishedModel(system.sysObjectId, known.vendor) : null),
+  );
+  offer('model', 'sysDescr', () => cleanModel(only(model(), false)));
+  offer('model', 'sample', () => cleanModel(only(sample().model, false)));
+  offer('osVersion', 'sample', () => cleanVersion(only(sample().version, true)));
+  offer('osVersion', 'sysDescr', () => cleanVersion(only(version(), false)));
+  offer('osVersion', 'sample', () => cleanVersion(only(sample().version, false)));
+  offer('serial', 'sysDescr', () => cleanSerial(serialIn(text)));
+  offer('serial', 'sample', () => cleanSerial(sample().serial));
+  offer('os', 'sysDescr', () => osIn(text));
+}
+
+/** Looks when first asked. */
+function once<T>(find: () => T): () => T {
+  let found: { value: T } | undefined;
+  return () => {
+    found ??= { value: find() };
+    return found.value;
+  };
 }
 
 /** Numbers that name a whole product line say nothing of the model: one arc below the enterprise, or the agent's own. */
@@ -128,31 +141,31 @@ const CATEGORIES: Record<string, string> = {
 
 function fromEntity(facts: DeviceFacts, offer: Offer): void {
   for (const row of boxes(facts.chassis)) {
-    offer('vendor', 'entity-mib', cleanName(row.manufacturer));
-    offer('model', 'entity-mib', cleanModel(row.model));
-    offer('serial', 'entity-mib', cleanSerial(row.serial));
-    offer('osVersion', 'entity-mib', cleanVersion(row.softwareRevision));
+    offer('vendor', 'entity-mib', () => cleanName(row.manufacturer));
+    offer('model', 'entity-mib', () => cleanModel(row.model));
+    offer('serial', 'entity-mib', () => cleanSerial(row.serial));
+    offer('osVersion', 'entity-mib', () => cleanVersion(row.softwareRevision));
   }
   for (const row of boxes(facts.chassis).slice(0, 4)) {
-    offer('osVersion', 'entity-mib firmware', cleanVersion(row.firmwareRevision));
+    offer('osVersion', 'entity-mib firmware', () => cleanVersion(row.firmwareRevision));
   }
 }
 
 function fromStandardMibs(v: Readonly<Record<string, string>>, offer: Offer): void {
-  offer('vendor', 'ups-mib', cleanName(v[UPS.maker]));
-  offer('model', 'ups-mib', cleanModel(v[UPS.model]));
-  offer('osVersion', 'ups-mib', cleanVersion(v[UPS.agent] || v[UPS.version]));
-  offer('serial', 'printer-mib', cleanSerial(v[PRINTER.serial]));
+  offer('vendor', 'ups-mib', () => cleanName(v[UPS.maker]));
+  offer('model', 'ups-mib', () => cleanModel(v[UPS.model]));
+  offer('osVersion', 'ups-mib', () => cleanVersion(v[UPS.agent] || v[UPS.version]));
+  offer('serial', 'printer-mib', () => cleanSerial(v[PRINTER.serial]));
   if (v[PRINTER.serial] !== undefined || v[PRINTER.name] !== undefined) {
-    offer('model', 'host-resources-mib', cleanModel(v[PRINTER.device]?.split(/[;,]/)[0]));
+    offer('model', 'host-resources-mib', () => cleanModel(v[PRINTER.device]?.split(/[;,]/)[0]));
   }
-  offer('model', 'lldp-med', cleanModel(v[`${MED}.7.0`]));
-  offer('serial', 'lldp-med', cleanSerial(v[`${MED}.5.0`]));
-  offer('osVersion', 'lldp-med', cleanVersion(v[`${MED}.4.0`]));
-  offer('vendor', 'lldp-med', cleanName(v[`${MED}.6.0`]));
-  offer('osVersion', 'rmon2-mib', cleanVersion(v[PROBE_SOFTWARE]));
-  offer('serial', 'docsis-mib', cleanSerial(v[DOCSIS.serial]));
-  offer('osVersion', 'docsis-mib', cleanVersion(v[DOCSIS.version]));
+  offer('model', 'lldp-med', () => cleanModel(v[`${MED}.7.0`]));
+  offer('serial', 'lldp-med', () => cleanSerial(v[`${MED}.5.0`]));
+  offer('osVersion', 'lldp-med', () => cleanVersion(v[`${MED}.4.0`]));
+  offer('vendor', 'lldp-med', () => cleanName(v[`${MED}.6.0`]));
+  offer('osVersion', 'rmon2-mib', () => cleanVersion(v[PROBE_SOFTWARE]));
+  offer('serial', 'docsis-mib', () => cleanSerial(v[DOCSIS.serial]));
+  offer('osVersion', 'docsis-mib', () => cleanVersion(v[DOCSIS.version]));
 }
 
 /** Words that name a kind of device, the more telling first. */
@@ -188,38 +201,44 @@ const CLASS_WORDS: [RegExp, string][] = [
   ],
 ];
 
+/** Servers do everything: their words come last. */
+const THINGS = CLASS_WORDS.filter(([, name]) => name !== 'server');
+
 /** Class where no rule says it: by standard MIBs, words, the vendor, what it forwards. */
 export function classHints(
   facts: DeviceFacts,
   model: string | null,
   { maker, usual, how }: { maker: number | null; usual: string | undefined; how: string },
-  offer: (by: string, value: string | undefined) => void,
+  offer: (by: string, find: () => string | undefined) => void,
 ): void {
   const { system, vendor } = facts;
   const descr = system.sysDescr ?? '';
-  if (vendor[UPS.maker] !== undefined || vendor[UPS.model] !== undefined) offer('ups-mib', 'ups');
-  if (vendor[PRINTER.serial] !== undefined || vendor[PRINTER.name] !== undefined)
-    offer('printer-mib', 'printer');
-  const words = CLASS_WORDS.filter(([, name]) => name !== 'server');
-  for (const [pattern, name] of words) if (pattern.test(descr)) offer('sysDescr', name);
+  const when = (holds: boolean, by: string, name: string) => offer(by, () => (holds ? name : undefined));
+  const named = (words: readonly (readonly [RegExp, string])[], texts: readonly string[]) =>
+    words.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1];
+  when(vendor[UPS.maker] !== undefined || vendor[UPS.model] !== undefined, 'ups-mib', 'ups');
+  when(vendor[PRINTER.serial] !== undefined || vendor[PRINTER.name] !== undefined, 'printer-mib', 'printer');
+  offer('sysDescr', () => named(THINGS, [descr]));
   const oid = system.sysObjectId?.replace(/^\./, '') ?? '';
-  if (!NO_PRODUCT.test(oid)) offer('published', CATEGORIES[publishedProduct(oid)?.category ?? '']);
-  offer(how, usual);
-  const things = [
-    model ?? '',
-    vendor[LLDP_LOC_SYS_DESC] ?? '',
-    ...facts.chassis.flatMap((row) => row.description ?? []),
-  ];
-  for (const [pattern, name] of words) if (things.some((text) => pattern.test(text))) offer('model', name);
-  const ports = Number(vendor[BRIDGE_PORTS] ?? 0);
-  if (ports > 2) offer('bridge-mib', 'switch');
-  offer('organisation', maker === null ? undefined : tradeOf(organisation(maker) ?? ''));
-  for (const [pattern, name] of CLASS_WORDS) if (pattern.test(descr)) offer('sysDescr', name);
-  if (vendor[IP_FORWARDING] === '1') offer('ip-mib', 'router');
+  offer('published', () =>
+    NO_PRODUCT.test(oid) ? undefined : CATEGORIES[publishedProduct(oid)?.category ?? ''],
+  );
+  offer(how, () => usual);
+  offer('model', () =>
+    named(THINGS, [
+      model ?? '',
+      vendor[LLDP_LOC_SYS_DESC] ?? '',
+      ...facts.chassis.flatMap((row) => row.description ?? []),
+    ]),
+  );
+  when(Number(vendor[BRIDGE_PORTS] ?? 0) > 2, 'bridge-mib', 'switch');
+  offer('organisation', () => (maker === null ? undefined : tradeOf(organisation(maker) ?? '')));
+  offer('sysDescr', () => named(CLASS_WORDS, [descr]));
+  when(vendor[IP_FORWARDING] === '1', 'ip-mib', 'router');
   const services = system.sysServices ?? 0;
-  if (services & 4) offer('sysServices', 'router');
-  if (services & 2) offer('sysServices', 'switch');
-  if (services & 64) offer('sysServices', 'server');
+  when((services & 4) > 0, 'sysServices', 'router');
+  when((services & 2) > 0, 'sysServices', 'switch');
+  when((services & 64) > 0, 'sysServices', 'server');
 }
 
 /** What people call hosts by: `sw-3`, `printer12`, `esx04.example.org`. */
