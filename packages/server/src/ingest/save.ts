@@ -1,4 +1,5 @@
 /** Writes the world back: devices first, because everything else refers to them; each table by one statement. */
+import { arrayOf } from '../kernel/arrays.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { deviceChanges } from './merge.ts';
 import { type DeviceRow, sameDevice, sameSighting } from './rows.ts';
@@ -123,18 +124,14 @@ async function claimEvidence(sql: Sql, world: World): Promise<void> {
   await sql.query(
     `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
      SELECT $1::uuid, r."deviceId", r.value::inet, 'reached', r.at, r.at
-     FROM jsonb_to_recordset($2::jsonb) AS r("deviceId" uuid, value text, at timestamptz)
+     FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]) AS r("deviceId", value, at)
      ORDER BY r."deviceId", r.value
      ON CONFLICT DO NOTHING`,
     [
       siteId,
-      JSON.stringify(
-        reached.map(({ deviceId, value, lastSeen }) => ({
-          deviceId,
-          value,
-          at: new Date(lastSeen).toISOString(),
-        })),
-      ),
+      arrayOf('uuid', reached, 'deviceId'),
+      arrayOf('text', reached, 'value'),
+      arrayOf('timestamptz', reached, 'lastSeen'),
     ],
   );
 }

@@ -2,6 +2,7 @@
  * The bulk statements of ingest: one per table, one array parameter per column, rows in the order of the key so that
  * parallel writers lock in the same order. Rows that would not change are not written again.
  */
+import { arrayOf, type ElementType } from '../kernel/arrays.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type {
   AddressRecord,
@@ -15,17 +16,7 @@ import type {
   SightingRow,
 } from './rows.ts';
 
-type ColumnType =
-  | 'uuid'
-  | 'text'
-  | 'int'
-  | 'bigint'
-  | 'float8'
-  | 'bool'
-  | 'inet'
-  | 'inet[]'
-  | 'jsonb'
-  | 'timestamptz';
+type ColumnType = ElementType | 'inet' | 'inet[]';
 
 interface Table<Row> {
   name: string;
@@ -40,14 +31,13 @@ interface Table<Row> {
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const quoted = (name: string): string => `"${snake(name)}"`;
 
-/** The type of a column's array parameter; what unnest cannot take apart travels in another one. */
-const travels = (type: ColumnType): string =>
-  type === 'timestamptz' ? 'float8' : type === 'inet[]' ? 'text' : type;
+/** The type of the elements of a column's parameter; addresses travel as they are written, several with commas. */
+const travels = (type: ColumnType): ElementType => (type === 'inet' || type === 'inet[]' ? 'text' : type);
 const arrived = (name: string, type: ColumnType): string =>
-  type === 'timestamptz'
-    ? `to_timestamp(r."${name}" / 1000)`
-    : type === 'inet[]'
-      ? `r."${name}"::inet[]`
+  type === 'inet[]'
+    ? `string_to_array(r."${name}", ',')::inet[]`
+    : type === 'inet'
+      ? `r."${name}"::inet`
       : `r."${name}"`;
 
 /** The upsert of a table: one array per column, in the order of `columns`. */
@@ -65,24 +55,6 @@ FROM unnest(${columns.map(([, type], i) => `$${i + 1}::${travels(type)}[]`).join
 ON CONFLICT (${table.key.map(quoted).join(', ')}) DO UPDATE
 SET ${written.map((name, i) => `${quoted(name)} = ${next[i]}`).join(', ')}
 WHERE (${stored.join(', ')}) IS DISTINCT FROM (${next.join(', ')})`;
-}
-
-/** An element of an array literal (PostgreSQL manual, "Array Input and Output Syntax"). */
-const quote = (text: string): string => `"${/[\\"]/.test(text) ? text.replace(/[\\"]/g, '\\$&') : text}"`;
-const element = (type: ColumnType): ((value: unknown) => string) => {
-  if (type === 'jsonb') return (value) => quote(JSON.stringify(value));
-  if (type === 'text' || type === 'inet') return (value) => quote(String(value));
-  if (type === 'inet[]') return (value) => quote(`{${(value as string[]).join(',')}}`);
-  return String;
-};
-/** One column of `rows` as an array literal: the driver would look at each value to find out what it is. */
-function literal(rows: readonly object[], name: string, text: (value: unknown) => string): string {
-  let out = '{';
-  for (const row of rows) {
-    const value = (row as Record<string, unknown>)[name];
-    out += value === null || value === undefined ? 'NULL,' : `${text(value)},`;
-  }
-  return rows.length === 0 ? '{}' : `${out.slice(0, -1)}}`;
 }
 
 type Overridden = 'nameOverride' | 'classOverride' | 'monitor';
@@ -271,27 +243,23 @@ const FACTS: Table<FactsRow> = {
 const byKey =
   <Row>(key: readonly (keyof Row)[]) =>
   (a: Row, b: Row): number => {
-    for (const name of key) {
-      if (a[name] < b[name]) return -1;
-      if (a[name] > b[name]) return 1;
-    }
+    for (const name of key) if (a[name] !== b[name]) return a[name] < b[name] ? -1 : 1;
     return 0;
   };
 
 /** Writes rows whose members are named as in TypeScript, times in milliseconds. */
 const writer = <Row extends object>(table: Table<Row>) => {
   const statement = upsertStatement(table);
-  const columns = Object.entries<ColumnType>(table.columns).map(([name, type]) => ({
-    name,
-    text: element(type),
-  }));
+  const columns = Object.entries<ColumnType>(table.columns).map(
+    ([name, type]) => [travels(type), name as keyof Row] as const,
+  );
   const order = byKey<Row>(table.key);
   return async (sql: Sql, rows: readonly Row[]): Promise<void> => {
     if (rows.length === 0) return;
     const sorted = rows.toSorted(order);
     await sql.query(
       statement,
-      columns.map(({ name, text }) => literal(sorted, name, text)),
+      columns.map(([type, name]) => arrayOf(type, sorted, name)),
     );
   };
 };

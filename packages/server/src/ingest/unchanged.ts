@@ -9,6 +9,7 @@
 import { hash } from 'node:crypto';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import { z } from 'zod';
+import { arrayOf } from '../kernel/arrays.ts';
 import type { Sql } from '../kernel/sql.ts';
 import type { Arrived } from './items.ts';
 import { type Sighted, see } from './merge.ts';
@@ -203,29 +204,30 @@ function walksOf(items: readonly Arrived[], timeOf: (at: number) => number): Wal
   return [...walks.values()].filter(({ address }) => !mixed.has(address));
 }
 
+/** A time as it is kept here, without a Date in between: there are thousands in a batch. */
+const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`;
+
 /** Key by key, off the indexes, as `readEvidence` in world.ts does. */
 async function readHolders(
   sql: Sql,
   siteId: string,
   addresses: readonly string[],
 ): Promise<Map<string, Holder>> {
-  const rows = await sql.query<Holder & Record<string, unknown>>(
+  const rows = await sql.query<Holder>(
     `SELECT h.* FROM unnest($2::text[]) AS k(address)
      CROSS JOIN LATERAL (
        SELECT e.value AS address, d.id AS "deviceId", d.classified_by ->> 'rules' AS rules,
          d.collector_id AS "collectorId", d.mac_address AS "macAddress", d.icmp_reachable AS "icmpReachable",
-         d.snmp_reachable AS "snmpReachable", d.booted_at AS "bootedAt", d.monitor, d.status,
-         d.missed_scans AS "missedScans", d.gone_at AS "goneAt", d.credential_id AS "credentialId",
-         d.snmp_version AS "snmpVersion", v.last_seen AS "lastSeen", v.last_scan_id AS "lastScanId",
-         v.rtt_ms AS "rttMs", v.walk, v.merged_at AS "mergedAt", v.received
+         d.snmp_reachable AS "snmpReachable", ${ms('d.booted_at')} AS "bootedAt", d.monitor, d.status,
+         d.missed_scans AS "missedScans", ${ms('d.gone_at')} AS "goneAt", d.credential_id AS "credentialId",
+         d.snmp_version AS "snmpVersion", ${ms('v.last_seen')} AS "lastSeen", v.last_scan_id AS "lastScanId",
+         v.rtt_ms AS "rttMs", v.walk, ${ms('v.merged_at')} AS "mergedAt", v.received
        FROM evidence e
        JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id AND host(d.address) = e.value
        JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
        WHERE e.site_id = $1::uuid AND e.kind = 'address' AND e.value = k.address LIMIT 1) h`,
     [siteId, addresses],
   );
-  for (const row of rows as Record<string, unknown>[])
-    for (const [name, value] of Object.entries(row)) if (value instanceof Date) row[name] = value.getTime();
   return new Map(rows.map((row) => [row.address ?? '', row]));
 }
 
@@ -234,17 +236,16 @@ export async function writeAgain(sql: Sql, siteId: string, rows: readonly Holder
   if (rows.length === 0) return;
   const sorted = rows.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
   await sql.query(
-    `UPDATE sightings v SET last_seen = GREATEST(v.last_seen, to_timestamp(r.at / 1000)), last_scan_id = r.scan,
-       rtt_ms = r.rtt, walk = r.walk
-     FROM unnest($2::uuid[], $3::float8[], $4::uuid[], $5::float8[], $6::uuid[]) AS r(id, at, scan, rtt, walk)
+    `UPDATE sightings v SET last_seen = GREATEST(v.last_seen, r.at), last_scan_id = r.scan, rtt_ms = r.rtt, walk = r.walk
+     FROM unnest($2::uuid[], $3::timestamptz[], $4::uuid[], $5::float8[], $6::uuid[]) AS r(id, at, scan, rtt, walk)
      WHERE v.site_id = $1::uuid AND v.device_id = r.id`,
     [
       siteId,
-      sorted.map(({ deviceId }) => deviceId),
-      sorted.map(({ lastSeen }) => lastSeen),
-      sorted.map(({ lastScanId }) => lastScanId),
-      sorted.map(({ rttMs }) => rttMs),
-      sorted.map(({ walk }) => walk),
+      arrayOf('uuid', sorted, 'deviceId'),
+      arrayOf('timestamptz', sorted, 'lastSeen'),
+      arrayOf('uuid', sorted, 'lastScanId'),
+      arrayOf('float8', sorted, 'rttMs'),
+      arrayOf('uuid', sorted, 'walk'),
     ],
   );
 }

@@ -3,6 +3,7 @@
  * observation after the other, written at its end. Later observations of a batch see what earlier ones decided.
  */
 import type { Observation } from '@rollcall/shared/observation';
+import { arrayOf } from '../kernel/arrays.ts';
 import type { Change } from '../kernel/change.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { type EvidenceKey, type Fingerprint, keyText, lookups } from './fingerprint.ts';
@@ -120,7 +121,7 @@ async function readEvidence(sql: Sql, world: World, keys: readonly EvidenceKey[]
      FROM unnest($2::text[], $3::text[]) AS k(kind, value)
      CROSS JOIN LATERAL (
        SELECT * FROM evidence e WHERE e.site_id = $1::uuid AND e.kind = k.kind AND e.value = k.value LIMIT 1) e`,
-    [world.siteId, keys.map((key) => key.kind), keys.map((key) => key.value)],
+    [world.siteId, arrayOf('text', keys, 'kind'), arrayOf('text', keys, 'value')],
   );
   for (const row of rows) {
     world.holders.set(keyText(row), row.device_id);
