@@ -19,6 +19,8 @@ interface Walked {
   rows: unknown[];
   complete: boolean;
   at: number;
+  /** Of what was received, where the table came in one part. */
+  digest: string | undefined;
 }
 
 /** What the tables of a batch come to; written by `writeTables`. */
@@ -151,6 +153,7 @@ async function joinParts(
       rows: ordered.flatMap(([, rows]) => rows),
       complete: gapless && last.observation.complete === true,
       at: last.at,
+      digest: parts.size === 1 ? last.digest : undefined,
     });
   }
   return whole;
@@ -213,8 +216,8 @@ async function keepPart(
 }
 
 /** Notes that a table was walked; true when it is, row for row, the one of the last complete walk. */
-function unchanged({ device, table, rows, complete, at }: Walked): boolean {
-  const hash = complete ? hashOf(rows) : '';
+function unchanged({ device, table, rows, complete, at, digest }: Walked): boolean {
+  const hash = complete ? (digest ?? hashOf(rows)) : '';
   const before = device.facts.get(table);
   const same = complete && before?.complete === true && before.hash === hash;
   if (complete || rows.length > 0 || before) {
