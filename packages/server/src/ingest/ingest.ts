@@ -13,7 +13,6 @@ import type {
   RowsObservation,
 } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Change } from '../kernel/change.ts';
 import { type Database, sqlState } from '../kernel/db.ts';
@@ -22,10 +21,12 @@ import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { reached } from '../kernel/stage.ts';
 import { type Happened, storeHappened } from './happened.ts';
-import { type Arrived, type Batch, bury, correctedTime, type Item, letter, readItems } from './items.ts';
+import { type Arrived, type Batch, bury, correctedTime, type Item, letter, readItem } from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
+import { inPieces } from './pieces.ts';
 import { save } from './save.ts';
+import { Turns } from './turns.ts';
 import { digestOf, recognise, writeAgain } from './unchanged.ts';
 import { mergeTables, type Timed } from './walked.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
@@ -53,8 +54,8 @@ export interface IngestDeps {
 }
 
 interface Storing extends IngestDeps {
-  /** Statements that take turns with those of other windows. None of them may wait for what another window holds. */
-  inTurn: (sql: Sql) => Sql;
+  /** Of the statements of windows. None that has it may wait for what another window holds. */
+  turns: Turns;
 }
 
 export interface Ingest {
@@ -65,24 +66,21 @@ export interface Ingest {
   accept(batch: Batch): Promise<{ through: number }>;
 }
 
-/**
- * Windows of state are decided beside each other, but one statement of them at a time is at the database: two take both
- * processors of a small machine, and people wait three times as long (bench:ingest).
- */
-const AT_DATABASE = 1;
-
 export function createIngest(given: IngestDeps): Ingest {
-  const turn = pLimit(AT_DATABASE);
-  const deps: Storing = {
-    ...given,
-    inTurn: (sql) => ({ query: (text, params, kept) => turn(() => sql.query(text, params, kept)) }),
-  };
+  // Windows of state are decided beside each other, but one statement of them at a time is at the database: two take both
+  // processors of a small machine, and people wait three times as long (bench:ingest).
+  const deps: Storing = { ...given, turns: new Turns() };
+  let begun = READS;
   const faults = new Faults();
   return {
     async accept(batch) {
-      const items = batch.items.map((body, i) => ({ seq: batch.from + i, body, digest: digestOf(body) }));
+      const items = await inPieces(batch.items, (body, i) => ({
+        seq: batch.from + i,
+        body,
+        digest: digestOf(body),
+      }));
       reached('read');
-      return { through: await storeOrSplit(deps, faults, batch, items) };
+      return { through: await storeOrSplit(deps, faults, ++begun, batch, items) };
     },
   };
 }
@@ -111,12 +109,13 @@ class Faults {
 async function storeOrSplit(
   deps: Storing,
   faults: Faults,
+  rank: number,
   batch: Batch,
   items: readonly Arrived[],
 ): Promise<number> {
   try {
     const { through, relink, stored } = await deps.db.ingest.transaction((sql) =>
-      storeItems(deps, sql, batch, items),
+      storeItems(deps, sql, rank, batch, items),
     );
     reached('committed');
     if (relink) deps.relink?.(batch.siteId);
@@ -126,15 +125,15 @@ async function storeOrSplit(
     if (!isPoison(error)) throw error;
     if (items.length > 1) {
       const middle = items.length >> 1;
-      await storeOrSplit(deps, faults, batch, items.slice(0, middle));
-      return storeOrSplit(deps, faults, batch, items.slice(middle));
+      await storeOrSplit(deps, faults, rank, batch, items.slice(0, middle));
+      return storeOrSplit(deps, faults, rank, batch, items.slice(middle));
     }
     const [item] = items;
     if (!item || item.letter || (sqlState(error) === undefined && !faults.mayBury())) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     deps.log.warn({ collector: batch.collectorId, seq: item.seq, reason }, 'observation buried');
     const dead = letter(item.body, `not stored: ${reason}`);
-    return storeOrSplit(deps, faults, batch, [{ ...item, letter: dead }]);
+    return storeOrSplit(deps, faults, rank, batch, [{ ...item, letter: dead }]);
   }
 }
 
@@ -160,6 +159,7 @@ interface Stored {
 async function storeItems(
   deps: Storing,
   held: Sql,
+  rank: number,
   batch: Batch,
   items: readonly Arrived[],
 ): Promise<Stored> {
@@ -171,9 +171,9 @@ async function storeItems(
   const now = deps.clock.now();
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
   if (batch.stream === 'state') await lockSite(held, batch.siteId);
-  const sql = batch.stream === 'state' ? deps.inTurn(held) : held;
+  const sql = batch.stream === 'state' ? inTurn(held, deps.turns, rank) : held;
   const { rest, again } = await recognise(sql, unstored, batch, deps.rules().id, timeOf);
-  const fresh = readItems(rest, batch, now);
+  const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
   await bury(sql, batch, fresh);
   reached('buried');
   const relink = await storeState(deps, sql, batch, fresh);
@@ -190,6 +190,13 @@ async function storeItems(
     stored: rest.length < unstored.length || fresh.some(({ letter }) => !letter),
   };
 }
+
+const READS = 0;
+/** What only reads goes before all that writes: its window has something to decide then while the others write. */
+const inTurn = (sql: Sql, turns: Turns, rank: number): Sql => ({
+  query: (text, params, kept) =>
+    turns.take(text.startsWith('SELECT') ? READS : rank, () => sql.query(text, params, kept)),
+});
 
 /** Locks the stream and answers its high-water mark: of two copies of a batch one waits, then finds nothing to do. */
 async function lockStream(sql: Sql, batch: Batch): Promise<number> {
@@ -274,22 +281,22 @@ async function merged(
   state: readonly Of<'host' | 'device' | 'rows'>[],
 ): Promise<World> {
   const context: Observing = { rules: deps.rules(), collectorId: batch.collectorId, newId: uuidv7 };
-  const prepared = state.flatMap(({ observation, at, digest }): Prepared[] => {
-    if (observation.kind === 'host') return [prepareHost(observation, at)];
-    return observation.kind === 'device' ? [prepareDevice(observation, at, context.rules, digest)] : [];
+  const prepared = await inPieces(state, ({ observation, at, digest }): Prepared | null => {
+    if (observation.kind === 'host') return prepareHost(observation, at);
+    return observation.kind === 'device' ? prepareDevice(observation, at, context.rules, digest) : null;
   });
   const world = await openWorld(
     sql,
     batch.siteId,
     state.map(({ observation }) => observation),
-    prepared.map(({ print }) => print),
+    prepared.flatMap((each) => each?.print ?? []),
   );
-  let next = 0;
   const walks = new Walks(world);
-  for (const { observation, at, digest } of state) {
-    if (observation.kind === 'rows') walks.add(observation, at, digest);
-    else walks.began(observe(world, prepared[next++] as Prepared, context));
-  }
+  await inPieces(state, ({ observation, at, digest }, i) => {
+    const one = prepared[i];
+    if (one) walks.began(observe(world, one, context));
+    else if (observation.kind === 'rows') walks.add(observation, at, digest);
+  });
   const saved = new Set<string>();
   for (const rows of walks.rounds) {
     const writes = await mergeTables(sql, world, rows, context.newId);

@@ -42,25 +42,23 @@ export interface Letter {
 const LETTER_CHARACTERS = 64 * 1024;
 const EARLIEST = Date.UTC(2020, 0);
 
-export function readItems(
-  arrived: readonly Arrived[],
+export function readItem(
+  { seq, body: item, digest, letter: dead }: Arrived,
   batch: Pick<Batch, 'clockOffsetMs'>,
   now: number,
-): Item[] {
-  return arrived.map(({ seq, body: item, digest, letter: dead }) => {
-    if (dead) return { seq, letter: dead };
-    const parsed = parseObservation(item);
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      return {
-        seq,
-        letter: letter(item, `${issue?.path.join('.') || 'observation'}: ${issue?.message ?? 'invalid'}`),
-      };
-    }
-    const observation = canonical(parsed.data);
-    if (observation === null) return { seq, letter: letter(item, 'address: not a literal address') };
-    return { seq, observation, at: correctedTime(observation.at, batch.clockOffsetMs, now), digest };
-  });
+): Item {
+  if (dead) return { seq, letter: dead };
+  const parsed = parseObservation(item);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return {
+      seq,
+      letter: letter(item, `${issue?.path.join('.') || 'observation'}: ${issue?.message ?? 'invalid'}`),
+    };
+  }
+  const observation = canonical(parsed.data);
+  if (observation === null) return { seq, letter: letter(item, 'address: not a literal address') };
+  return { seq, observation, at: correctedTime(observation.at, batch.clockOffsetMs, now), digest };
 }
 
 /** The collector's time on the server's clock; never in the future, never from before there was a Rollcall. */

@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { invalid } from '../kernel/problem.ts';
 import type { Ingest } from './ingest.ts';
 import type { Batch } from './items.ts';
+import { inPieces } from './pieces.ts';
 
 /** Batches of one stream, in order, and whose they are. */
 export interface Unread extends Omit<Batch, 'from' | 'items'> {
@@ -36,7 +37,7 @@ export function openReading(
     turns[unread.stream](async () => {
       const { batches, ...whose } = unread;
       const stored: Stored = { through: -1, count: 0, ended: [] };
-      for (const run of runsOf(batches)) {
+      for (const run of runsOf(await inPieces(batches, readBatch))) {
         const { through } = await accept({ ...whose, ...run });
         stored.through = through;
         stored.count += run.items.length;
@@ -46,18 +47,28 @@ export function openReading(
     });
 }
 
-function* runsOf(batches: readonly UnreadBatch[]): Generator<{ from: number; items: unknown[] }> {
+/** A batch as it was read, or why it cannot be. */
+type Read = { from: number } & ({ items: unknown[] } | { reason: string });
+
+function readBatch({ from, frame }: UnreadBatch): Read {
+  const read = parseCollectorMessage(textOf(frame));
+  if (!read.ok) return { from, reason: read.reason };
+  const { message } = read;
+  return message.type === 'observations'
+    ? { from, items: message.items }
+    : { from, reason: 'other than its head says' };
+}
+
+function* runsOf(batches: readonly Read[]): Generator<{ from: number; items: unknown[] }> {
   let run: { from: number; items: unknown[] } | undefined;
-  for (const { from, frame } of batches) {
-    const read = parseCollectorMessage(textOf(frame));
-    const items = read.ok && read.message.type === 'observations' ? read.message.items : undefined;
-    if (items && run && from === run.from + run.items.length) {
-      run.items.push(...items);
+  for (const { from, ...read } of batches) {
+    if ('items' in read && run && from === run.from + run.items.length) {
+      run.items.push(...read.items);
       continue;
     }
     if (run) yield run;
-    if (!items) throw invalid('observations', read.ok ? 'other than its head says' : read.reason);
-    run = { from, items };
+    if ('reason' in read) throw invalid('observations', read.reason);
+    run = { from, items: read.items };
   }
   if (run) yield run;
 }

@@ -1,0 +1,20 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** Longest piece of work, milliseconds. A window is worth a hundred, in which the database would wait for its next statement. */
+const PIECE_MS = 3;
+
+/** Does something with one item after the other, and lets all else that waits have its turn now and then. */
+export async function inPieces<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, i: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let begun = performance.now();
+  for (const [i, item] of items.entries()) {
+    results.push(work(item, i));
+    if (performance.now() - begun < PIECE_MS) continue;
+    await turn();
+    begun = performance.now();
+  }
+  return results;
+}
