@@ -209,6 +209,19 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(JSON.parse(letters[1]?.body as string)).toEqual(poison);
   });
 
+  it('buries every value that a column does not hold, however many come in a row', async () => {
+    const site = await openSite(db);
+    const walk = asked({ sysName: 'liar' }, '10.0.0.1');
+    const lies = Array.from({ length: 24 }, () =>
+      table(walk, 'interfaces', [port(1, 'Gi0/1', { mtu: 2 ** 32 - 1 })]),
+    );
+    expect(await site.send([walk, ...lies, answered('10.0.0.2')])).toBe(25);
+    const letters = await db.query('SELECT reason FROM dead_letters WHERE site_id = $1::uuid', [site.siteId]);
+    expect(letters).toHaveLength(24);
+    expect(letters[0]?.reason).toContain('4294967295');
+    expect((await site.devices()).map(({ name }) => name).sort()).toEqual(['10.0.0.2', 'liar']);
+  });
+
   it('stops taking what it cannot understand at all, rather than bury everything', async () => {
     let broken = true;
     const site = await openSite(db, {

@@ -42,10 +42,20 @@ interface Element {
   write: (out: Bytes, value: unknown) => void;
 }
 
+/** A value that the type does not hold, with the SQLSTATE by which PostgreSQL would refuse it: the data's fault, not ours. */
+class BadValue extends TypeError {
+  readonly code: string;
+
+  constructor(code: '22003' | '22008' | '22P02', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
 /** Whole numbers between these limits, or an error: what does not fit must not come out as another number. */
 function whole(value: unknown, least: number, most: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${String(value)} is no whole number from ${least} to ${most}`);
+  throw new BadValue('22003', `${String(value)} is no whole number from ${least} to ${most}`);
 }
 
 /** PostgreSQL counts from 2000-01-01, in microseconds. */
@@ -95,7 +105,7 @@ const ELEMENTS: Record<ElementType, Element> = {
     write: (out, value) => {
       out.int32(8);
       const micros = Math.round((Number(value) - POSTGRES_EPOCH_MS) * 1000);
-      if (!Number.isFinite(micros)) throw new RangeError(`${String(value)} is no time`);
+      if (!Number.isFinite(micros)) throw new BadValue('22008', `${String(value)} is no time`);
       out.int64(micros);
     },
   },
@@ -163,7 +173,7 @@ class Bytes {
       wrong |= high | low;
       buffer[this.#at++] = (high << 4) | low;
     }
-    if (wrong > 15) throw new TypeError(`${text} is no UUID`);
+    if (wrong > 15) throw new BadValue('22P02', `${text} is no UUID`);
   }
   /** The length of a text in UTF-8, then the text; `before`: a byte in front of it, counted. */
   text(value: string, before?: number): void {
