@@ -29,22 +29,23 @@ export interface Text {
   device: string | null;
 }
 
-/** Finds the cases of events that are about to be stored, opening those that are needed. */
+/** Finds the cases of events that are about to be stored, and of those that wait; opens those that are needed. */
 export async function placeEvents(
   sql: Sql,
   siteId: string,
   events: readonly FreshEvent[],
+  waiting: readonly Incoming[],
   now: number,
   newId: () => string,
 ): Promise<Placed> {
-  const incoming = events.filter((event) => kindOf(event.code).cases !== 'none').map(incomingOf);
+  const fresh = events.filter((event) => kindOf(event.code).cases !== 'none').map(incomingOf);
   const texts = new Map(
     events.map(({ id, body }): [string, Text] => [
       id,
       { message: body.message, device: body.deviceName || null },
     ]),
   );
-  return placeIncoming(sql, siteId, incoming, texts, now, newId);
+  return placeIncoming(sql, siteId, [...fresh, ...waiting], texts, now, newId);
 }
 
 /**

@@ -165,6 +165,19 @@ describe('grouping', () => {
       { a: 'null: awaits-root' },
     ],
     [
+      'behind a root that is told in this batch, and makes no case',
+      [
+        event('a', { deviceId: 'd2', rootId: 'core', formerCaseId: 'x', opens: false }),
+        event('core', { deviceId: 'core', down: true }),
+      ],
+      {
+        cases: [open('x')],
+        roots: new Map([['core', null]]),
+        grouping: { windowMs: 300_000, minimum: 2, reopenMs: 3_600_000 },
+      },
+      { core: 'null: too-few', a: 'x: recurrence' },
+    ],
+    [
       'behind a root whose case is closed',
       [event('a', { rootId: 'core', formerCaseId: 'x' })],
       { cases: [open('x')], roots: new Map([['core', 'closed']]) },

@@ -203,6 +203,8 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
     const others = waiting.get(subject) ?? [];
     if (!event.opens || others.length + 1 < world.grouping.minimum) {
       if (event.opens) waiting.set(subject, [...others, event.eventId]);
+      // It is told now, in no case: nothing behind it waits for that.
+      if (event.down && event.deviceId !== null) roots.delete(event.deviceId);
       placements.push({
         eventId: event.eventId,
         caseId: null,

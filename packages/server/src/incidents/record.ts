@@ -16,6 +16,7 @@ import { followRoots } from './case-roots.ts';
 import { placeEvents, settleCases } from './cases.ts';
 import { type Silence, step, type Timing } from './condition.ts';
 import { forEach } from './each.ts';
+import type { Incoming } from './group.ts';
 import { ascendingIds } from './ids.ts';
 import { type EventCode, kindOf } from './kinds.ts';
 import { Ledger, type StoredCondition } from './ledger.ts';
@@ -27,6 +28,7 @@ import { type SiteSignal, signalsOf } from './signals.ts';
 import { readSilences } from './silence.ts';
 import * as store from './store.ts';
 import { linkTrap } from './traps.ts';
+import { stillWaiting } from './waiting.ts';
 import { unacknowledge } from './worse.ts';
 
 export interface Recorder {
@@ -149,7 +151,7 @@ async function recordSite(
     remember(ledger, key, condition, next, effects);
   }
   const stored = new Map([...loaded].map(([key, { condition }]) => [key, condition]));
-  await write(sql, siteId, ledger, stored, now, newId);
+  await write(sql, siteId, { ledger, stored, waiting: [] }, now, newId);
 }
 
 /**
@@ -198,7 +200,8 @@ async function tendSite(sql: Sql, siteId: string, now: number): Promise<number> 
     remember(ledger, key, condition, next, effects);
   }
   const stored = new Map(due.map(({ key, condition }) => [key, condition]));
-  await write(sql, siteId, ledger, stored, now, newId);
+  const waiting = await stillWaiting(sql, siteId, due, silences);
+  await write(sql, siteId, { ledger, stored, waiting }, now, newId);
   return due.length;
 }
 
@@ -221,6 +224,14 @@ function remember(
   for (const effect of effects) ledger.apply(key, caseId, effect);
 }
 
+interface Decided {
+  ledger: Ledger;
+  /** Conditions as they are stored. */
+  stored: ReadonlyMap<string, StoredCondition>;
+  /** Stored events that wait for a case. */
+  waiting: readonly Incoming[];
+}
+
 /**
  * Writes a ledger: cases, then events with their cases, then the conditions that point at both. An event is written
  * once: it has a dozen indexes, and giving it its case afterwards would cost as much again.
@@ -228,8 +239,7 @@ function remember(
 async function write(
   sql: Sql,
   siteId: string,
-  ledger: Ledger,
-  stored: ReadonlyMap<string, StoredCondition>,
+  { ledger, stored, waiting }: Decided,
   now: number,
   newId: () => string,
 ): Promise<void> {
@@ -238,7 +248,7 @@ async function write(
   const cleared = await store.clearEvents(sql, siteId, ledger.closes);
   const live = await store.liveEvents(sql, siteId, fresh);
   const own = fresh.filter((event) => event.closedAt !== null || !live.has(event.key));
-  const placed = await placeEvents(sql, siteId, own, now, newId);
+  const placed = await placeEvents(sql, siteId, own, waiting, now, newId);
   const holders = await store.insertEvents(sql, siteId, fresh, placed);
   const { caseOf } = placed;
   for (const { id, conditionKey } of own) {

@@ -395,6 +395,41 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     },
   );
 
+  it.each([
+    ['proves to lie behind another one', true],
+    ['comes back before it is told', false],
+  ])('what lies behind one that %s is in the case of that one', async (_what, staysDown) => {
+    await network(['gate', 'r2', 'r1', 'x'], ['gate>r2', 'r2>r1', 'r1>x']);
+    const fail = async (name: string) => {
+      await mark(name, 'down');
+      await tell(down(name));
+    };
+    await fail('x');
+    await wait(5);
+    await fail('r1');
+    // x is told, behind r1; that r1 is down is not.
+    await wait(16);
+    await fail('r2');
+    if (!staysDown) {
+      await mark('r1', 'up');
+      await tell(up('r1'));
+      await scene.db.query(
+        `UPDATE neighbours SET remote_device_id = $2 WHERE key = 'r1>x' AND site_id = $1`,
+        [scene.site, devices.get('r2')],
+      );
+      await scene.db.query(`UPDATE neighbours SET device_id = $2 WHERE key = 'r1>x' AND site_id = $1`, [
+        scene.site,
+        devices.get('x'),
+      ]);
+    }
+    await wait(45);
+    const open = (await events()).filter((e) => e.status < 2);
+    expect(open.map((e) => e.device).sort()).toEqual(staysDown ? ['r1', 'r2', 'x'] : ['r2', 'x']);
+    const [found, ...others] = (await cases()).filter((c) => c.status < 2);
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ title: 'r2 does not answer', openEventCount: open.length });
+  });
+
   it('a lost collector is one event and one case', async () => {
     const collectorId = uuidv7();
     const of = { siteId: scene.site, collectorId, collectorName: 'n-1' };
