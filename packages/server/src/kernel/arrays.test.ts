@@ -67,6 +67,7 @@ describe('arrays as parameters', () => {
     ['bigint', 2 ** 53],
     ['bigint', Number.NaN],
     ['timestamptz', Number.NaN],
+    ['timestamptz', -90_070_197_069_009_900],
     ['uuid', '0199a5c3-0000-7000-8000-00000000000'],
     ['uuid', '0199a5c3-0000-7000-8000-0000000000000'],
     ['uuid', '0199a5c3-0000-7000-8000-00000000000g'],

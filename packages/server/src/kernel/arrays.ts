@@ -105,7 +105,7 @@ const ELEMENTS: Record<ElementType, Element> = {
     write: (out, value) => {
       out.int32(8);
       const micros = Math.round((Number(value) - POSTGRES_EPOCH_MS) * 1000);
-      if (!Number.isFinite(micros)) throw new BadValue('22008', `${String(value)} is no time`);
+      if (!(Math.abs(micros) < 2 ** 63)) throw new BadValue('22008', `${String(value)} is no time`);
       out.int64(micros);
     },
   },
