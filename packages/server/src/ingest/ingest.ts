@@ -54,7 +54,7 @@ export interface IngestDeps {
 }
 
 interface Storing extends IngestDeps {
-  /** Of the statements of windows. None that has it may wait for what another window holds. */
+  /** Of the statements of windows. None that has it waits for another window of state: those of a site come one by one. */
   turns: Turns;
 }
 
@@ -70,7 +70,7 @@ export function createIngest(given: IngestDeps): Ingest {
   // Windows of state are decided beside each other, but one statement of them at a time is at the database: two take both
   // processors of a small machine, and people wait three times as long (bench:ingest).
   const deps: Storing = { ...given, turns: new Turns() };
-  let begun = READS;
+  let begun = FIRST;
   const faults = new Faults();
   return {
     async accept(batch) {
@@ -171,14 +171,22 @@ async function storeItems(
   const now = deps.clock.now();
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
   if (batch.stream === 'state') await lockSite(held, batch.siteId);
-  const sql = batch.stream === 'state' ? inTurn(held, deps.turns, rank) : held;
+  const ranked = (at: number) => (batch.stream === 'state' ? inTurn(held, deps.turns, at) : held);
+  const sql = ranked(rank);
+  // From then on whoever decides about events of the site waits for this window.
+  const recording = ranked(FIRST);
   const { rest, again } = await recognise(sql, unstored, batch, deps.rules().id, timeOf);
   const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
   await bury(sql, batch, fresh);
   reached('buried');
-  const relink = await storeState(deps, sql, batch, fresh);
-  await writeAgain(sql, batch.siteId, again);
-  await sql.query(
+  const relink = await storeState(
+    { ...deps, record: (_, changes) => deps.record(recording, changes) },
+    sql,
+    batch,
+    fresh,
+  );
+  await writeAgain(recording, batch.siteId, again);
+  await recording.query(
     `UPDATE collector_streams SET through = $4, updated_at = $5
      WHERE collector_id = $1::uuid AND epoch = $2::uuid AND stream = $3`,
     [batch.collectorId, batch.epoch, batch.stream, last.seq, new Date(deps.clock.now())],
@@ -191,11 +199,12 @@ async function storeItems(
   };
 }
 
-const READS = 0;
+/** The rank of what goes before all windows. */
+const FIRST = 0;
 /** What only reads goes before all that writes: its window has something to decide then while the others write. */
 const inTurn = (sql: Sql, turns: Turns, rank: number): Sql => ({
   query: (text, params, kept) =>
-    turns.take(text.startsWith('SELECT') ? READS : rank, () => sql.query(text, params, kept)),
+    turns.take(text.startsWith('SELECT') ? FIRST : rank, () => sql.query(text, params, kept)),
 });
 
 /** Locks the stream and answers its high-water mark: of two copies of a batch one waits, then finds nothing to do. */

@@ -153,7 +153,7 @@ async function joinParts(
       rows: ordered.flatMap(([, rows]) => rows),
       complete: gapless && last.observation.complete === true,
       at: last.at,
-      digest: parts.size === 1 ? last.digest : undefined,
+      digest: parts.size === 1 && list.length === 1 ? last.digest : undefined,
     });
   }
   return whole;
