@@ -252,8 +252,7 @@ function byDevice(
   const { first, end } = spanOf(query);
   const where = [
     inScope(p, 'e.site_id', scope),
-    // An array, so that the index on devices is what is walked, however many events there are beside.
-    `e.device_id = ANY((SELECT array_agg(id) FROM (${devicesNamed(p, query.Device, scope)}) AS named)::uuid[])`,
+    ofDevices(p, query.Device, scope),
     ...plain(p, 'e', query),
     ...(first === undefined ? [] : [`e.timestamp >= ${stamp(p, first)}`]),
     ...(end === undefined ? [] : [`e.timestamp < ${stamp(p, end)}`]),
@@ -262,13 +261,17 @@ function byDevice(
   return `total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})`;
 }
 
-/** Ids of the devices that a text names: id, one of their addresses, or exact name. */
-function devicesNamed(p: Parameters, text: string, scope: Scope): string {
+/** That an event is of a device that a text names: by its id, by one of its addresses, or by its exact name. */
+function ofDevices(p: Parameters, text: string, scope: Scope): string {
   // Events outlive their device, so an id need not be one that still exists.
-  if (isUuid(text)) return `SELECT ${p.add(text)}::uuid AS id`;
+  if (isUuid(text)) return `e.device_id = ${p.add(text)}::uuid`;
   const named = `SELECT d.id FROM devices d WHERE d.name = ${p.add(text)}::text AND ${inScope(p, 'd.site_id', scope)}`;
   const address = canonicalAddress(text);
-  if (address === null) return named;
-  return `${named} UNION SELECT a.device_id FROM device_addresses a
+  const found =
+    address === null
+      ? named
+      : `${named} UNION SELECT a.device_id FROM device_addresses a
     WHERE a.address = ${p.add(address)}::inet AND ${inScope(p, 'a.site_id', scope)}`;
+  // An array, so that the index on devices is what is walked, however many events there are beside.
+  return `e.device_id = ANY((SELECT array_agg(id) FROM (${found}) AS named)::uuid[])`;
 }
