@@ -130,9 +130,19 @@ const cleanMacs = (macs: readonly string[]): string[] =>
 
 const LLDP_MAC = /^macAddress:([0-9a-f]{2}(?::[0-9a-f]{2}){5})$/;
 
+type Macs = Pick<DeviceObservation, 'macs' | 'bridgeMac' | 'lldpChassisId'>;
+
+const chassisMacs = ({ bridgeMac, lldpChassisId }: Macs): string[] =>
+  cleanMacs([LLDP_MAC.exec(lldpChassisId ?? '')?.[1], bridgeMac].filter((mac) => mac !== undefined));
+
+/** By which a host that is known by its MAC only is found to be this agent's. */
+export const hostMacs = (o: Macs): string[] => [
+  ...chassisMacs(o),
+  ...cleanMacs(o.macs).slice(0, LOOKED_UP_MACS),
+];
+
 /** Fingerprint of a walked agent. `serialNumber`: what classification found, where ENTITY-MIB names none. */
 export function deviceFingerprint(o: DeviceObservation, serialNumber: string | null): Fingerprint {
-  const lldpMac = LLDP_MAC.exec(o.lldpChassisId ?? '')?.[1];
   const serials = [serialNumber, ...chassisSerials(o.chassis)]
     .filter((serial): serial is string => Boolean(serial) && !placeholderSerial(serial ?? ''))
     .map((serial) => serial.trim().toUpperCase());
@@ -143,7 +153,7 @@ export function deviceFingerprint(o: DeviceObservation, serialNumber: string | n
     macs: cleanMacs(o.macs),
     engineId: o.engineId && !worthlessEngineId(o.engineId) ? o.engineId : null,
     serials: [...new Set(serials)],
-    chassis: cleanMacs([lldpMac, o.bridgeMac].filter((mac): mac is string => mac !== undefined)),
+    chassis: chassisMacs(o),
     lldpChassisId: o.lldpChassisId ?? null,
     sysName: o.system.sysName?.trim() || null,
     sysObjectId: o.system.sysObjectId ?? null,

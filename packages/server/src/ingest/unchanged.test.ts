@@ -194,6 +194,20 @@ describe.each(databases())('a scan that finds the same, on %s', (_name, open) =>
     expect(await sighting(site)).toMatchObject({ merged: 2 });
   });
 
+  it('finds that a host which was met in between is the device, by a MAC of its', async () => {
+    const site = await openSite(db);
+    const mac = '00:1b:54:00:00:07';
+    const macs = { macs: [mac, '00:1b:54:00:00:08'] };
+    await scan(site, 0, macs);
+    await site.send([answered('10.0.9.9', { mac })]);
+    expect(await site.devices()).toHaveLength(2);
+    await scan(site, 1, macs);
+    expect((await site.devices()).map(({ name }) => name)).toEqual(['sw1']);
+    // Known as the device's own from then on: nothing is in the way of recognising it again.
+    await scan(site, 2, macs);
+    expect(await sighting(site)).toMatchObject({ seen: 2, merged: 1 });
+  });
+
   it('buries an unchanged walk whose changing parts cannot be read', async () => {
     const site = await openSite(db);
     await scan(site, 0);

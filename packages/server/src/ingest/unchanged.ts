@@ -11,11 +11,12 @@ import { canonicalAddress } from '@rollcall/shared/ip';
 import { z } from 'zod';
 import { arrayOf } from '../kernel/arrays.ts';
 import type { Sql } from '../kernel/sql.ts';
+import { hostMacs } from './fingerprint.ts';
 import type { Arrived } from './items.ts';
 import { type Sighted, see } from './merge.ts';
 import { scansOf } from './world.ts';
 
-/** What differs between two walks that found the same. */
+/** What differs between two walks that found the same, and by what a host may prove to be the same box. */
 const deviceHead = z.object({
   kind: z.literal('device'),
   job: z.uuid().optional(),
@@ -24,6 +25,9 @@ const deviceHead = z.object({
   address: z.string().max(45),
   rttMs: z.number().min(0).nullable().optional(),
   system: z.object({ sysUpTime: z.int().optional() }),
+  macs: z.array(z.string()),
+  bridgeMac: z.string().optional(),
+  lldpChassisId: z.string().optional(),
 });
 const rowsHead = z.object({
   kind: z.literal('rows'),
@@ -168,17 +172,47 @@ export async function recognise(
     rulesId,
     scanOf: (job) => (job && scans.get(job)) ?? null,
   };
-  const skipped = new Set<Arrived>();
-  const again = new Map<string, Holder>();
+  const again = new Map<string, { row: Holder; walk: Walk }>();
   for (const walk of walks) {
     const seen = seenAgain(holders.get(walk.address), walk, context);
     // Two walks of one device in a batch: each is compared with what the one before it left.
     if ('reason' in seen || again.has(seen.row.deviceId)) continue;
-    again.set(seen.row.deviceId, seen.row);
-    for (const item of walk.items) skipped.add(item);
+    again.set(seen.row.deviceId, { row: seen.row, walk });
   }
-  const changed = [...again.values()].filter((row) => row !== holders.get(row.address ?? ''));
+  for (const deviceId of await withLoneHosts(sql, batch.siteId, [...again.values()])) again.delete(deviceId);
+  const skipped = new Set([...again.values()].flatMap(({ walk }) => walk.items));
+  const changed = [...again.values()].flatMap(({ row }) =>
+    row === holders.get(row.address ?? '') ? [] : row,
+  );
   return { rest: items.filter((item) => !skipped.has(item)), again: changed };
+}
+
+/** Devices one of whose hardware addresses a host is known by that is another record: it may prove to be theirs. */
+async function withLoneHosts(
+  sql: Sql,
+  siteId: string,
+  walks: readonly { row: Holder; walk: Walk }[],
+): Promise<string[]> {
+  if (walks.length === 0) return [];
+  // Most sites are not on their collector's link, and know no host by its MAC.
+  const known = await sql.query(`SELECT 1 FROM evidence WHERE site_id = $1::uuid AND kind = 'mac' LIMIT 1`, [
+    siteId,
+  ]);
+  const pairs =
+    known.length === 0
+      ? []
+      : walks.flatMap(({ row, walk: { device } }) =>
+          device ? hostMacs(device.head).map((mac) => ({ device: row.deviceId, mac })) : [],
+        );
+  if (pairs.length === 0) return [];
+  const rows = await sql.query<{ device: string }>(
+    `SELECT DISTINCT k.device FROM unnest($2::uuid[], $3::text[]) AS k(device, mac)
+     CROSS JOIN LATERAL (
+       SELECT e.device_id FROM evidence e WHERE e.site_id = $1::uuid AND e.kind = 'mac' AND e.value = k.mac LIMIT 1) e
+     WHERE e.device_id <> k.device`,
+    [siteId, arrayOf('uuid', pairs, 'device'), arrayOf('text', pairs, 'mac')],
+  );
+  return rows.map(({ device }) => device);
 }
 
 /** The walks of a batch, of addresses that nothing else in it speaks of. */
