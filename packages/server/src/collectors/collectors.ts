@@ -62,7 +62,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
   ): Promise<Collector> =>
     db.transaction(async (sql) => {
       const { actor, params, address } = call;
-      await sql.query('SELECT 1 FROM collectors WHERE id = $1::uuid FOR UPDATE', [params.id]);
+      await sql.query('SELECT 1 FROM collectors WHERE id = $1::uuid FOR NO KEY UPDATE', [params.id]);
       const before = await read(sql, actor, params.id);
       const detail = await work(sql, before);
       const { siteId, name } = before;

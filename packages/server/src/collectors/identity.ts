@@ -107,7 +107,7 @@ const GENERATION_MOST = 2_000_000_000;
 
 const READ = `SELECT c.id, c.name, c.site_id, s.name AS site, c.public_key, c.pending_key, c.status, c.status_reason,
     c.generation, c.pending_generation, c.connected_at IS NOT NULL AS connected, c.last_seen_at, c.software
-  FROM collectors c JOIN sites s ON s.id = c.site_id WHERE c.id = $1::uuid FOR UPDATE OF c`;
+  FROM collectors c JOIN sites s ON s.id = c.site_id WHERE c.id = $1::uuid FOR NO KEY UPDATE OF c`;
 
 async function throughOf(sql: Sql, collectorId: string, epoch: string): Promise<Through> {
   const rows = await sql.query<{ stream: 'state' | 'event'; through: number }>(

@@ -42,7 +42,7 @@ const call = (more: object): never =>
     ...more,
   }) as unknown as Call<never> as never;
 
-describe.each(databases())('collectors on %s', (_name, open) => {
+describe.each(databases())('collectors on %s', (name, open) => {
   let db: Database;
   let one: Instance;
   let two: Instance;
@@ -703,6 +703,32 @@ describe.each(databases())('collectors on %s', (_name, open) => {
       await one.collectors.roster.writeBeats();
       expect(await where()).toBeNull();
     });
+
+    // The embedded database has one session.
+    it.skipIf(name === 'pglite')(
+      'waits for nothing that is being stored, nor does a new connection, nor a revocation',
+      async () => {
+        const disk = await enrolled(db, await site());
+        await connect(disk);
+        await db.query('UPDATE collectors SET last_seen_at = NULL WHERE id = $1', [disk.id]);
+        await db.ingest.transaction(async (sql) => {
+          // What a window stores names its collector: the foreign key holds that row until the window is committed.
+          await sql.query(
+            `INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1, $2, 'event', 0)`,
+            [disk.id, randomUUID()],
+          );
+          await one.collectors.roster.writeBeats();
+          const [{ seen } = expect.fail('no row')] = await db.query(
+            'SELECT last_seen_at IS NOT NULL AS seen FROM collectors WHERE id = $1',
+            [disk.id],
+          );
+          expect(seen).toBe(true);
+          const talk = await connect(disk);
+          await one.collectors.handlers['collectors.revoke'](call({ params: { id: disk.id } }));
+          expect(await talk.closed).toMatchObject({ code: CloseCode.revoked });
+        });
+      },
+    );
 
     it('raises an event when a clock leaves the bound, once, and when it is back', async () => {
       const disk = await enrolled(db, await site());

@@ -148,7 +148,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
       const written = await sql.query<Written>(
         `WITH said AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "offset" int, health jsonb, addresses inet[])),
            before AS (SELECT c.id, c.clock_offset_ms AS was, c.connected_at IS NULL AS absent
-             FROM collectors c JOIN said ON said.id = c.id ORDER BY c.id FOR UPDATE OF c)
+             FROM collectors c JOIN said ON said.id = c.id ORDER BY c.id FOR NO KEY UPDATE OF c)
          UPDATE collectors c SET last_seen_at = now(), clock_offset_ms = said."offset", instance = $2,
            connected_at = coalesce(c.connected_at, now()), health = c.health || said.health,
            addresses = CASE WHEN said.health = '{}' THEN c.addresses ELSE said.addresses END
@@ -201,7 +201,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
       const rows = await sql.query<{ id: string; name: string; site_id: string; last_seen_at: Date }>(
         `UPDATE collectors SET connected_at = NULL WHERE id IN (
            SELECT id FROM collectors WHERE status = 'active' AND connected_at IS NOT NULL AND instance IS NULL
-             AND last_seen_at < now() - interval '${OFFLINE_SECONDS} seconds' ORDER BY id FOR UPDATE SKIP LOCKED)
+             AND last_seen_at < now() - interval '${OFFLINE_SECONDS} seconds' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
          RETURNING id, name, site_id, last_seen_at`,
       );
       const changes = rows.map((row) => ({
