@@ -53,11 +53,12 @@ parentPort?.on('message', async (order: ToThread) => {
     await db.close();
     process.exit();
   }
-  const { id, unread } = order;
+  const { id, gathered } = order;
+  const { batches, ...whose } = gathered;
   try {
-    tell({ tell: 'stored', id, stored: await ingesting.take(unread) });
+    tell({ tell: 'stored', id, stored: await ingesting.take({ ...whose, gather: () => batches }) });
   } catch (error) {
-    const frames = framesOf(unread);
+    const frames = framesOf(gathered);
     if (error instanceof Problem)
       tell({ tell: 'refused', id, code: error.code, message: error.message, frames }, frames);
     else tell({ tell: 'failed', id, error: plainError(error) });

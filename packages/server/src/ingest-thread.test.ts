@@ -40,7 +40,8 @@ describe.skipIf(!TEST_DATABASE_URL)('the ingest thread', () => {
       start: async () => void stops.push(await ingesting.start()),
       starts: () => starts,
       said: () => said.join(''),
-      take: (batches: UnreadBatch[] = []) => ingesting.take({ ...whose, stream: 'state', batches }),
+      take: (batches: UnreadBatch[] = []) =>
+        ingesting.take({ ...whose, stream: 'state', gather: () => batches }),
     };
   };
 

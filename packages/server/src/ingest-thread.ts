@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Backoff } from '@rollcall/shared/backoff';
 import type { Clock } from '@rollcall/shared/clock';
-import pLimit from 'p-limit';
+import type { UnreadBatch } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
+import { Slots } from './ingest/slots.ts';
 import { AT_ONCE, type Stored, type Unread } from './ingest/unread.ts';
 import type { Ingesting } from './ingesting.ts';
 import { unavailable } from './kernel/db.ts';
@@ -21,7 +22,11 @@ export interface ThreadSettings {
   /** Of rules. */
   folders: string[];
 }
-export type ToThread = { do: 'take'; id: number; unread: Unread } | { do: 'stop' };
+/** Batches of one stream, in order, and whose they are. */
+export interface Gathered extends Omit<Unread, 'gather'> {
+  batches: readonly UnreadBatch[];
+}
+export type ToThread = { do: 'take'; id: number; gathered: Gathered } | { do: 'stop' };
 export type FromThread =
   | { tell: 'stored'; id: number; stored: Stored }
   | { tell: 'refused'; id: number; code: Problem['code']; message: string; frames: Uint8Array[] }
@@ -131,23 +136,26 @@ export function openIngestThread(
       backoff.reset();
       asker?.resolve(message.stored);
     } else if (message.tell === 'refused') {
-      for (const [i, batch] of asker?.unread.batches.entries() ?? [])
-        batch.frame = message.frames[i] ?? batch.frame;
+      for (const [i, batch] of asker?.batches.entries() ?? []) batch.frame = message.frames[i] ?? batch.frame;
       asker?.reject(new Problem(message.code, message.message));
     } else asker?.reject(Object.assign(new Error(message.error.message), message.error));
   };
 
-  const hand = (unread: Unread): Promise<Stored> =>
+  const hand = ({ gather, ...whose }: Unread): Promise<Stored> =>
     new Promise((resolve, reject) => {
       if (!thread || !takes) return reject(unavailable('no ingest thread'));
       asked += 1;
-      thread.postMessage({ do: 'take', id: asked, unread } satisfies ToThread, memoryOf(framesOf(unread)));
-      waiting.set(asked, { unread, resolve, reject });
+      const gathered: Gathered = { ...whose, batches: gather() };
+      thread.postMessage(
+        { do: 'take', id: asked, gathered } satisfies ToThread,
+        memoryOf(framesOf(gathered)),
+      );
+      waiting.set(asked, { batches: gathered.batches, resolve, reject });
     });
-  const turns = { state: pLimit(HANDED), event: pLimit(HANDED) };
+  const slots = { state: new Slots(HANDED), event: new Slots(HANDED) };
 
   return {
-    take: (unread) => turns[unread.stream](() => hand(unread)),
+    take: (unread) => slots[unread.stream].take(unread.siteId, () => hand(unread)),
     start: async () => {
       await begin();
       return async () => {
@@ -166,12 +174,12 @@ export function openIngestThread(
 }
 
 interface Asker {
-  unread: Unread;
+  batches: readonly UnreadBatch[];
   resolve(stored: Stored): void;
   reject(error: unknown): void;
 }
 
-export const framesOf = ({ batches }: Unread): Uint8Array[] => batches.map(({ frame }) => frame);
+export const framesOf = ({ batches }: Gathered): Uint8Array[] => batches.map(({ frame }) => frame);
 /** What to move instead of copying it. */
 export const memoryOf = (frames: readonly Uint8Array[]): ArrayBuffer[] =>
   frames.map(({ buffer }) => buffer as ArrayBuffer);

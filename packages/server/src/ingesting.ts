@@ -14,7 +14,7 @@ import { observedJobs } from './scans/observed.ts';
 
 export interface Ingesting {
   /**
-   * Stores batches, whose frames, each alone in its memory, are its own until it answers. Fails with
+   * Stores what it gathers when there is room for it; those frames, each alone in its memory, are its own until it answers. Fails with
    * `Problem('unavailable')` when nothing can be stored now; frames that are empty then are lost.
    */
   take(unread: Unread): Promise<Stored>;

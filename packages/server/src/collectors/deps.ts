@@ -27,13 +27,17 @@ export type Audit = (
   },
 ) => Promise<void>;
 
-/** Batches of one stream, in order, named by the connection they came on. */
+/** Batches of one stream, named by the connection they came on. */
 export interface Unread {
   collectorId: string;
   siteId: string;
   epoch: string;
   stream: Stream;
-  batches: readonly UnreadBatch[];
+  /**
+   * The batches, in order: asked for in the moment when they are stored, as what came while they waited for it goes
+   * along. Asked again, it answers those before as well.
+   */
+  gather(): readonly UnreadBatch[];
   clockOffsetMs: number;
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -9,8 +10,8 @@ const batch = (from: number): UnreadBatch => ({ from, frame: Buffer.alloc(0) });
 function held() {
   const stored: (readonly UnreadBatch[])[] = [];
   let release: () => void = () => undefined;
-  const intake = new Intake(async (batches) => {
-    stored.push(batches);
+  const intake = new Intake(async (gather) => {
+    stored.push(gather());
     await new Promise<void>((resolve) => {
       release = resolve;
     });
@@ -52,11 +53,43 @@ describe('batches that wait for the store', () => {
     expect([...depths, intake.depth]).toEqual([0, 2, 3, 1, 0]);
   });
 
+  it('go along with those whose turn has not come, and with those that are tried again', async () => {
+    const stored: number[][] = [];
+    const steps = new EventEmitter();
+    const intake = new Intake(async (gather) => {
+      for (const step of ['turn', 'again']) {
+        await once(steps, step);
+        stored.push(gather().map(({ from }) => from));
+      }
+    });
+    intake.add(batch(0));
+    await new Promise(setImmediate);
+    intake.add(batch(1));
+    steps.emit('turn');
+    await new Promise(setImmediate);
+    intake.add(batch(2));
+    steps.emit('again');
+    await intake.idle();
+    expect(stored).toEqual([
+      [0, 1],
+      [0, 1, 2],
+    ]);
+  });
+
+  it('are forgotten where nobody wants them any more', async () => {
+    const intake = new Intake(async () => undefined);
+    for (const from of [0, 1]) intake.add(batch(from));
+    await intake.idle();
+    expect(intake.depth).toBe(0);
+  });
+
   it('are stored once and in order, however they come', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.boolean()), async (waits) => {
         let [sent, got] = [0, 0];
-        const intake = new Intake(async (batches) => {
+        const intake = new Intake(async (gather) => {
+          if (got % 2) await new Promise(setImmediate);
+          const batches = gather();
           expect(batches.map(({ from }) => from)).toEqual(batches.map((_, i) => got + i));
           await new Promise(setImmediate);
           got += batches.length;

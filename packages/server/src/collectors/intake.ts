@@ -1,15 +1,15 @@
 import type { Stream } from '@rollcall/shared/observation';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
 
+/** Takes all batches that wait by now; answers them behind those that it took before for the same store, in order. */
+export type Gather = () => readonly UnreadBatch[];
+
 /** Both streams of a connection, beside each other: events wait for no backlog of state. */
 export class Intakes {
   readonly #of: Readonly<Record<Stream, Intake>>;
 
-  constructor(
-    store: (stream: Stream, batches: readonly UnreadBatch[]) => Promise<void>,
-    failed: (error: unknown) => void,
-  ) {
-    const intake = (stream: Stream) => new Intake((batches) => store(stream, batches).catch(failed));
+  constructor(store: (stream: Stream, gather: Gather) => Promise<void>, failed: (error: unknown) => void) {
+    const intake = (stream: Stream) => new Intake((gather) => store(stream, gather).catch(failed));
     this.#of = { state: intake('state'), event: intake('event') };
   }
 
@@ -27,23 +27,23 @@ export class Intakes {
 }
 
 /**
- * Batches of one stream on their way into the store, in order. What comes while the store is busy goes in together: a
+ * Batches of one stream on their way into the store, in order. What comes until the store begins goes in together: a
  * transaction costs the same for one batch as for a whole window of them (8 × 256 KiB at most).
  */
 export class Intake {
-  readonly #store: (batches: readonly UnreadBatch[]) => Promise<void>;
+  readonly #store: (gather: Gather) => Promise<void>;
   #waiting: UnreadBatch[] = [];
   /** Batches that are being stored. */
-  #taken = 0;
+  #taken: UnreadBatch[] = [];
   #working: Promise<void> | undefined;
 
-  /** `store` must not fail. */
-  constructor(store: (batches: readonly UnreadBatch[]) => Promise<void>) {
+  /** `store` must not fail. Where it gathers nothing it wants nothing: what waits is forgotten. */
+  constructor(store: (gather: Gather) => Promise<void>) {
     this.#store = store;
   }
 
   get depth(): number {
-    return this.#waiting.length + this.#taken;
+    return this.#waiting.length + this.#taken.length;
   }
 
   add(batch: UnreadBatch): void {
@@ -59,11 +59,13 @@ export class Intake {
     // What came in the same turn of the event loop goes together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
-      const batches = this.#waiting.splice(0);
-      this.#taken = batches.length;
-      await this.#store(batches);
+      await this.#store(() => {
+        this.#taken.push(...this.#waiting.splice(0));
+        return [...this.#taken];
+      });
+      if (this.#taken.length === 0) this.#waiting = [];
+      this.#taken = [];
     }
-    this.#taken = 0;
     this.#working = undefined;
   }
 }

@@ -13,7 +13,6 @@ import {
   PROTOCOL_WATCHES,
   type Ruleset,
   type ServerMessage,
-  type UnreadBatch,
 } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { Problem } from '../kernel/problem.ts';
@@ -37,7 +36,7 @@ import {
 import type { CollectorDeps, ForSessions, Jobs, Lease } from './deps.ts';
 import { Hands, JOBS_MOST, type Known } from './hands.ts';
 import type { Hello, Identities } from './identity.ts';
-import { Intakes } from './intake.ts';
+import { type Gather, Intakes } from './intake.ts';
 import { Lane } from './lane.ts';
 import { Paced } from './paced.ts';
 import { Quota } from './quota.ts';
@@ -64,7 +63,7 @@ export class Session {
   readonly #quota: Quota;
   readonly #offset = new ClockOffset();
   readonly #intake = new Intakes(
-    (stream, batches) => this.#store(stream, batches),
+    (stream, gather) => this.#store(stream, gather),
     (error) => this.#fail(error),
   );
   readonly #acts = new Lane(BOUNDS.acts);
@@ -304,13 +303,13 @@ export class Session {
     this.#intake.add(stream, batch);
   }
 
-  async #store(stream: Stream, batches: readonly UnreadBatch[]): Promise<void> {
+  async #store(stream: Stream, gather: Gather): Promise<void> {
     await this.#confirmed;
     if (this.#gone() || !this.#known) return;
     const { collector, hello, hands } = this.#known;
     const whose = { collectorId: collector.id, siteId: collector.site.id, epoch: hello.epoch, stream };
-    const unread = { ...whose, batches, clockOffsetMs: this.clockOffsetMs };
-    const lost = () => this.#gone() || batches.some(({ frame }) => frame.byteLength === 0);
+    const unread = { ...whose, gather, clockOffsetMs: this.clockOffsetMs };
+    const lost = () => this.#gone() || gather().some(({ frame }) => frame.byteLength === 0);
     const { through, ended } = await whenThere(this.#clock, lost, () => this.#deps.accept(unread));
     this.#through[stream] = Math.max(this.#through[stream], through);
     this.#send({ type: 'ack', epoch: hello.epoch, stream, through });

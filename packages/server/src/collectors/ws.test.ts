@@ -27,7 +27,7 @@ async function gateway(more: Partial<GatewayDeps> & { accept?: SessionDeps['acce
   const deps: SessionDeps = {
     clock,
     log: pino({ level: 'silent' }),
-    accept: more.accept ?? (async (unread) => taken(unread)),
+    accept: more.accept ?? (async (unread) => taken(unread.gather())),
     credentialsFor: async () => ({ credentials: [], known: {} }),
     ruleset: () => undefined,
     watchList: () => async () => [],
@@ -394,8 +394,8 @@ describe('a link', () => {
     const kept: [own: number, held: number][] = [];
     const { base, host } = await gateway({
       accept: async (unread) => {
-        for (const { frame } of unread.batches) kept.push([frame.byteLength, frame.buffer.byteLength]);
-        return taken(unread);
+        for (const { frame } of unread.gather()) kept.push([frame.byteLength, frame.buffer.byteLength]);
+        return taken(unread.gather());
       },
     });
     const mine = disk();
@@ -411,8 +411,8 @@ describe('a link', () => {
     const seen: unknown[] = [];
     const { base, host } = await gateway({
       accept: async (unread) => {
-        seen.push(...unread.batches.flatMap(({ frame }) => JSON.parse(Buffer.from(frame).toString()).items));
-        return taken(unread);
+        seen.push(...unread.gather().flatMap(({ frame }) => JSON.parse(Buffer.from(frame).toString()).items));
+        return taken(unread.gather());
       },
     });
     const mine = disk();

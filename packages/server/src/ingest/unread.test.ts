@@ -26,7 +26,7 @@ async function read(...batches: [from: number, items: string][]) {
   });
   const answer = take({
     ...WHOSE,
-    batches: batches.map(([from, items]) => ({ from, frame: frameOf(from, items) })),
+    gather: () => batches.map(([from, items]) => ({ from, frame: frameOf(from, items) })),
   });
   return { runs, answer: await answer.catch((error: Error) => error) };
 }
@@ -50,8 +50,13 @@ describe('batches that come unread', () => {
       },
       1,
     );
-    for (let i = 0; i < 5; i++) void take({ ...WHOSE, batches: [{ from: 0, frame: frameOf(0, '[1]') }] });
-    const event = { ...WHOSE, stream: 'event', batches: [{ from: 0, frame: frameOf(0, '[2]') }] } as const;
+    for (let i = 0; i < 5; i++)
+      void take({ ...WHOSE, gather: () => [{ from: 0, frame: frameOf(0, '[1]') }] });
+    const event = {
+      ...WHOSE,
+      stream: 'event',
+      gather: () => [{ from: 0, frame: frameOf(0, '[2]') }],
+    } as const;
     expect(await take(event)).toMatchObject({ through: 0, count: 1 });
   });
 

@@ -1,14 +1,15 @@
 /** Batches as they came on the wire, on their way into ingest: read here, and by nobody before. */
 import { parseCollectorMessage, type UnreadBatch } from '@rollcall/shared/protocol';
-import pLimit from 'p-limit';
 import { invalid } from '../kernel/problem.ts';
 import type { Ingest } from './ingest.ts';
 import type { Batch } from './items.ts';
 import { inPieces } from './pieces.ts';
+import { Slots } from './slots.ts';
 
-/** Batches of one stream, in order, and whose they are. */
+/** Whose batches of one stream are to be stored. */
 export interface Unread extends Omit<Batch, 'from' | 'items'> {
-  batches: readonly UnreadBatch[];
+  /** The batches, in order: asked when their turn has come, so that what came while they waited for it goes along. */
+  gather(): readonly UnreadBatch[];
 }
 
 export interface Stored {
@@ -32,12 +33,12 @@ export function openReading(
   atOnce: number = AT_ONCE,
 ): (unread: Unread) => Promise<Stored> {
   // Apart: an event waits for no backlog of state, whosever.
-  const turns = { state: pLimit(atOnce), event: pLimit(atOnce) };
+  const slots = { state: new Slots(atOnce), event: new Slots(atOnce) };
   return (unread) =>
-    turns[unread.stream](async () => {
-      const { batches, ...whose } = unread;
+    slots[unread.stream].take(unread.siteId, async () => {
+      const { gather, ...whose } = unread;
       const stored: Stored = { through: -1, count: 0, ended: [] };
-      for (const run of runsOf(await inPieces(batches, readBatch))) {
+      for (const run of runsOf(await inPieces(gather(), readBatch))) {
         const { through } = await accept({ ...whose, ...run });
         stored.through = through;
         stored.count += run.items.length;

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
-import { parseObservation } from '@rollcall/shared/protocol';
+import { parseObservation, type UnreadBatch } from '@rollcall/shared/protocol';
 import { pino } from 'pino';
 import type { CollectorDeps, Unread } from '../collectors/deps.ts';
 import { type CollectorFeature, createCollectorFeature } from '../collectors/feature.ts';
@@ -22,7 +22,7 @@ export interface Instance {
   stop(): Promise<void>;
 }
 
-const observationsIn = ({ batches }: Unread): { seq: number; item: unknown }[] =>
+const observationsIn = (batches: readonly UnreadBatch[]): { seq: number; item: unknown }[] =>
   batches.flatMap(({ from, frame }) =>
     (JSON.parse(Buffer.from(frame).toString()) as { items: unknown[] }).items.map((item, i) => ({
       seq: from + i,
@@ -31,8 +31,8 @@ const observationsIn = ({ batches }: Unread): { seq: number; item: unknown }[] =
   );
 
 /** What is answered for batches by a store that stored them. */
-export function taken(unread: Unread): { through: number; ended: string[] } {
-  const all = observationsIn(unread);
+export function taken(batches: readonly UnreadBatch[]): { through: number; ended: string[] } {
+  const all = observationsIn(batches);
   const ended = all.flatMap(({ item }) => {
     const { kind, job } = (item ?? {}) as { kind?: unknown; job?: string };
     return kind === 'job-end' && job !== undefined ? [job] : [];
@@ -46,7 +46,8 @@ const least =
   (unread: Unread): ReturnType<CollectorDeps['accept']> =>
     db.ingest.transaction(async (sql) => {
       const { collectorId, siteId, epoch, stream } = unread;
-      const told = taken(unread);
+      const batches = unread.gather();
+      const told = taken(batches);
       const key = [collectorId, epoch, stream];
       await sql.query(
         'INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1, $2, $3, -1) ON CONFLICT DO NOTHING',
@@ -57,7 +58,7 @@ const least =
         key,
       );
       const through = Math.max(row?.through ?? -1, told.through);
-      for (const { seq, item } of observationsIn(unread)) {
+      for (const { seq, item } of observationsIn(batches)) {
         const parsed = parseObservation(item);
         if (!parsed.success || seq <= (row?.through ?? -1)) continue;
         const { data } = parsed;
