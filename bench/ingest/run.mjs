@@ -1,5 +1,5 @@
-// run.mjs [--devices 50000] [--interfaces 24] [--sites 10] [--collectors 2] [--changed 1] [--soak MINUTES] [--scale]
-//         [--by-site] [--database URL] [--check] [--json]
+// run.mjs [--devices 50000, with --scale 100000] [--interfaces 24] [--sites 10] [--collectors 2] [--changed 1]
+//         [--soak MINUTES] [--scale] [--by-site] [--database URL] [--check] [--json]
 //
 // First discovery of so many devices through the real wire: collectors that speak the protocol (a process of their own)
 // → the server's program → PostgreSQL. Then the same world again with --changed percent of the devices altered. Beside
@@ -9,8 +9,8 @@
 // --soak reports the world for so many minutes more and prints the slope of the server's memory.
 // --by-site partitions the tables by site first, as deploy/examples/partition-by-site.sql does; the raw limit stays that of
 // plain tables.
-// --scale instead lets one server, warm by a world of 2,000 devices, discover worlds of 1, 10 and 100 hundredths of the
-// devices one after the other into one database, and draws seconds per device into bench/results/.
+// --scale instead lets one warm server discover worlds of 1, 10 and 100 hundredths of the devices one after the other into
+// one database, the smaller ones before and after the largest, and draws seconds per device into bench/results/.
 // Every other run leaves what a device costs (processor, wire, disk) in bench/results/costs.json, for scaling.mjs.
 // --check ends with status 1 when a bound of the project is missed.
 import '../../scripts/usage.mjs';
@@ -25,7 +25,7 @@ import { rawUpsert, rowsOf } from './raw.mjs';
 
 const { values: options } = parseArgs({
   options: {
-    devices: { type: 'string', default: '50000' },
+    devices: { type: 'string' },
     interfaces: { type: 'string', default: '24' },
     sites: { type: 'string', default: '10' },
     collectors: { type: 'string', default: '2' },
@@ -45,8 +45,8 @@ const [interfaces, sites, each, changedPercent] = [
   options.collectors,
   options.changed,
 ].map(Number);
-/** Devices that make a server warm. */
-const WARM = 2_000;
+/** Devices that make a server warm: from there on its processor time for a device stays the same. */
+const WARM = 10_000;
 const PARTITION = new URL('../../deploy/examples/partition-by-site.sql', import.meta.url);
 const say = (text) => options.json || console.log(text);
 
@@ -125,18 +125,25 @@ async function startCollectors({ db }, server, devices, site = 0) {
   return { collectors, tell, stop };
 }
 
-/** First discoveries of worlds of these sizes, each beside those before it. */
-async function discoverEach(sizes) {
+/** Mean seconds of the first discoveries of worlds of each of these sizes, beside those before it; the first makes warm. */
+async function discoverEach(warm, ...sizes) {
   return onServer(async (database, server) => {
-    const results = [];
-    for (const [i, devices] of sizes.entries()) {
-      const { tell, stop } = await startCollectors(database, server, devices, i * sites);
+    const seconds = new Map();
+    for (const [i, devices] of [warm, ...sizes].entries()) {
+      const { collectors, tell, stop } = await startCollectors(database, server, devices, i * sites);
       await tell({ make: 0 });
-      results.push({ devices, seconds: (await tell({ pass: 0 })).seconds });
+      const took = (await tell({ pass: 0 })).seconds;
+      if (i > 0) seconds.set(devices, [...(seconds.get(devices) ?? []), took]);
       stop();
-      say(`${devices} devices: ${results.at(-1).seconds.toFixed(1)} s`);
+      // What a collector may send ahead is less where more of them may come back.
+      const ids = collectors.map(({ disk }) => disk.id);
+      await database.db.query(`UPDATE collectors SET status = 'revoked' WHERE id = ANY($1::uuid[])`, [ids]);
+      say(`${devices} devices: ${took.toFixed(1)} s`);
     }
-    return results;
+    return [...seconds].map(([devices, each]) => ({
+      devices,
+      seconds: each.reduce((sum, one) => sum + one, 0) / each.length,
+    }));
   });
 }
 
@@ -315,12 +322,14 @@ function report(result) {
   return missed;
 }
 
-const total = Number(options.devices);
+// A world of 500 takes a second, a fifth of which is its beginning and its end.
+const total = Number(options.devices ?? (options.scale ? 100_000 : 50_000));
 const folder = fileURLToPath(new URL('../results/', import.meta.url));
 mkdirSync(folder, { recursive: true });
 let missed;
 if (options.scale) {
-  const [, ...worlds] = await discoverEach([WARM, total / 100, total / 10, total].map(Math.round));
+  const [small, middle] = [100, 10].map((part) => Math.round(total / part));
+  const worlds = await discoverEach(WARM, small, small, middle, total, middle, small, small);
   writeFileSync(`${folder}ingest-scale.svg`, plot(worlds));
   missed = reportScale(worlds);
   say(`drawn: ${folder}ingest-scale.svg`);
