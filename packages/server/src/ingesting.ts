@@ -14,8 +14,8 @@ import { observedJobs } from './scans/observed.ts';
 
 export interface Ingesting {
   /**
-   * Stores what it gathers when there is room for it; those frames, each alone in its memory, are its own until it answers. Fails with
-   * `Problem('unavailable')` when nothing can be stored now; frames that are empty then are lost.
+   * Stores what it gathers when there is room for it. Those frames, each alone in its memory, are its own until it answers.
+   * Fails with `Problem('unavailable')` when nothing can be stored now; frames that are empty then are lost.
    */
   take(unread: Unread): Promise<Stored>;
   /** Begins what works behind it; the answer ends everything. */

@@ -59,10 +59,12 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
     call: { actor: Actor; params: { id: string }; address: string },
     action: string,
     work: (sql: Sql, before: Collector) => Promise<Record<string, unknown> | undefined>,
+    // Not the stronger one: that waits for the first window of a stream, which names its collector.
+    lock: 'UPDATE' | 'NO KEY UPDATE' = 'NO KEY UPDATE',
   ): Promise<Collector> =>
     db.transaction(async (sql) => {
       const { actor, params, address } = call;
-      await sql.query('SELECT 1 FROM collectors WHERE id = $1::uuid FOR NO KEY UPDATE', [params.id]);
+      await sql.query(`SELECT 1 FROM collectors WHERE id = $1::uuid FOR ${lock}`, [params.id]);
       const before = await read(sql, actor, params.id);
       const detail = await work(sql, before);
       const { siteId, name } = before;
@@ -139,25 +141,31 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
     },
 
     'collectors.release': async (call) => {
-      const data = await change(call, 'release', async (sql, before) => {
-        const { id, siteId, name, statusReason } = before;
-        if (before.status !== 'quarantined')
-          throw new Problem('conflict', `it is ${before.status}, not quarantined`);
-        // Whoever comes next is let in, whatever generation it shows, and gets one above all that were ever shown.
-        await sql.query(
-          `UPDATE collectors SET status = 'active', status_reason = '',
+      const data = await change(
+        call,
+        'release',
+        async (sql, before) => {
+          const { id, siteId, name, statusReason } = before;
+          if (before.status !== 'quarantined')
+            throw new Problem('conflict', `it is ${before.status}, not quarantined`);
+          // Whoever comes next is let in, whatever generation it shows, and gets one above all that were ever shown.
+          await sql.query(
+            `UPDATE collectors SET status = 'active', status_reason = '',
              pending_generation = greatest(generation, coalesce(pending_generation, 0)), generation = 0
            WHERE id = $1::uuid`,
-          [id],
-        );
-        // What it still has is taken from the start: another holder, or its own outbox before it went back, may have used
-        // the same sequences, and what now bears them would pass for old.
-        await sql.query('DELETE FROM collector_streams WHERE collector_id = $1::uuid', [id]);
-        await raise(sql, [
-          { kind: 'collector.restored', siteId, at: clock.now(), collectorId: id, collectorName: name },
-        ]);
-        return { reason: statusReason };
-      });
+            [id],
+          );
+          // What it still has is taken from the start: another holder, or its own outbox before it went back, may have used
+          // the same sequences, and what now bears them would pass for old.
+          await sql.query('DELETE FROM collector_streams WHERE collector_id = $1::uuid', [id]);
+          await raise(sql, [
+            { kind: 'collector.restored', siteId, at: clock.now(), collectorId: id, collectorName: name },
+          ]);
+          return { reason: statusReason };
+          // Waits for a first window that is being stored, whose mark could not be seen otherwise.
+        },
+        'UPDATE',
+      );
       return { data };
     },
 

@@ -34,11 +34,12 @@ export interface Unread {
   epoch: string;
   stream: Stream;
   /**
-   * The batches, in order: asked for in the moment when they are stored, as what came while they waited for it goes
-   * along. Asked again, it answers those before as well.
+   * The batches, in order: asked for when there is room for them, not before, as what came while they waited goes along.
+   * Asked again, it answers those before as well. Fails when nothing of this connection may be stored any more.
    */
   gather(): readonly UnreadBatch[];
-  clockOffsetMs: number;
+  /** As it is when it is asked, like the batches. */
+  readonly clockOffsetMs: number;
 }
 
 export interface Lease {

@@ -712,7 +712,7 @@ describe.each(databases())('collectors on %s', (name, open) => {
         await connect(disk);
         await db.query('UPDATE collectors SET last_seen_at = NULL WHERE id = $1', [disk.id]);
         await db.ingest.transaction(async (sql) => {
-          // What a window stores names its collector: the foreign key holds that row until the window is committed.
+          // The first window of a stream names its collector: the foreign key holds that row until it is committed.
           await sql.query(
             `INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1, $2, 'event', 0)`,
             [disk.id, randomUUID()],
@@ -727,6 +727,28 @@ describe.each(databases())('collectors on %s', (name, open) => {
           await one.collectors.handlers['collectors.revoke'](call({ params: { id: disk.id } }));
           expect(await talk.closed).toMatchObject({ code: CloseCode.revoked });
         });
+      },
+    );
+
+    it.skipIf(name === 'pglite')(
+      'released, leaves no mark of a window that was being stored meanwhile',
+      async () => {
+        const disk = await enrolled(db, await site());
+        await db.query(`UPDATE collectors SET status = 'quarantined' WHERE id = $1`, [disk.id]);
+        let released: Promise<unknown> | undefined;
+        await db.ingest.transaction(async (sql) => {
+          await sql.query(
+            `INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1, $2, 'state', 9)`,
+            [disk.id, disk.epoch],
+          );
+          released = one.collectors.handlers['collectors.release'](call({ params: { id: disk.id } }));
+          await new Promise((resolve) => setTimeout(resolve, 300));
+        });
+        await released;
+        expect(
+          await db.query('SELECT through FROM collector_streams WHERE collector_id = $1', [disk.id]),
+        ).toEqual([]);
+        expect(await row(disk.id)).toMatchObject({ status: 'active' });
       },
     );
 

@@ -319,6 +319,34 @@ describe('a conversation with a collector', () => {
     expect(talk.of('ack')).toEqual([]);
   });
 
+  it.each([
+    ['quarantined', CloseCode.quarantined, 'unavailable'],
+    ['broken', CloseCode.restart, undefined],
+  ] as const)('what waits of a link that is %s', async (_, code, refused) => {
+    const turn = later<void>();
+    const gathered: unknown[] = [];
+    const { talk, disk, session } = await ready({
+      accept: async ({ gather }) => {
+        await turn.promise;
+        try {
+          return taken(gather());
+        } catch (error) {
+          gathered.push((error as Problem).code);
+          throw error;
+        } finally {
+          gathered.push('asked');
+        }
+      },
+    });
+    talk.say(observations(disk, 0));
+    await turns();
+    session.close(code, 'it ends');
+    turn.settle();
+    await turns();
+    expect(gathered).toEqual(refused ? [refused, 'asked'] : ['asked']);
+    expect(talk.of('ack')).toEqual([]);
+  });
+
   it('ends, to be sent everything again, where batches were lost on their way into the store', async () => {
     const accept = vi.fn<SessionDeps['accept']>(async ({ gather }) => {
       const [batch = expect.fail('no batch')] = gather();

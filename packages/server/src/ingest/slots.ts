@@ -27,9 +27,14 @@ export class Slots {
   }
 
   #next(): void {
-    if (this.#busy >= this.#most || this.#waiting.length === 0) return;
-    const loads = this.#waiting.map(({ site }) => this.#atWork.get(site) ?? 0);
-    const [next] = this.#waiting.splice(loads.indexOf(Math.min(...loads)), 1);
+    if (this.#busy >= this.#most) return;
+    let [first, least] = [0, Number.POSITIVE_INFINITY];
+    for (const [i, { site }] of this.#waiting.entries()) {
+      const load = this.#atWork.get(site) ?? 0;
+      if (load < least) [first, least] = [i, load];
+      if (load === 0) break;
+    }
+    const [next] = this.#waiting.splice(first, 1);
     if (!next) return;
     this.#count(next.site, 1);
     next.begin();

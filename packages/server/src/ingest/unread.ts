@@ -8,7 +8,7 @@ import { Slots } from './slots.ts';
 
 /** Whose batches of one stream are to be stored. */
 export interface Unread extends Omit<Batch, 'from' | 'items'> {
-  /** The batches, in order: asked when their turn has come, so that what came while they waited for it goes along. */
+  /** The batches, in order: asked when there is room for them, so that what came while they waited goes along. */
   gather(): readonly UnreadBatch[];
 }
 
