@@ -322,7 +322,7 @@ describe('a conversation with a collector', () => {
   it.each([
     ['quarantined', CloseCode.quarantined, 'unavailable'],
     ['broken', CloseCode.restart, undefined],
-  ] as const)('what waits of a link that is %s', async (_, code, refused) => {
+  ] as const)('stores what waits of a link that broke, nothing of one that is barred: %s', async (_, code, refused) => {
     const turn = later<void>();
     const gathered: unknown[] = [];
     const { talk, disk, session } = await ready({
