@@ -38,8 +38,7 @@ export interface Unread {
    * Asked again, it answers those before as well. Fails when nothing of this connection may be stored any more.
    */
   gather(): readonly UnreadBatch[];
-  /** As it is when it is asked, like the batches. */
-  readonly clockOffsetMs: number;
+  clockOffsetMs: number;
 }
 
 export interface Lease {

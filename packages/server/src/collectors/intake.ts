@@ -1,5 +1,6 @@
 import type { Stream } from '@rollcall/shared/observation';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
+import { Problem } from '../kernel/problem.ts';
 
 /** Takes all batches that wait by now; answers them behind those that it took before for the same store, in order. */
 export type Gather = () => readonly UnreadBatch[];
@@ -7,15 +8,25 @@ export type Gather = () => readonly UnreadBatch[];
 /** Both streams of a connection, beside each other: events wait for no backlog of state. */
 export class Intakes {
   readonly #of: Readonly<Record<Stream, Intake>>;
+  #barred = false;
 
   constructor(store: (stream: Stream, gather: Gather) => Promise<void>, failed: (error: unknown) => void) {
-    const intake = (stream: Stream) => new Intake((gather) => store(stream, gather).catch(failed));
+    const intake = (stream: Stream) =>
+      new Intake((gather) => store(stream, () => this.#allowed(gather)).catch(failed));
     this.#of = { state: intake('state'), event: intake('event') };
   }
 
   /** Batches that are not stored yet. */
   get depth(): number {
     return this.#of.state.depth + this.#of.event.depth;
+  }
+  /** Nothing more is stored, also not what came before and waits. */
+  bar(): void {
+    this.#barred = true;
+  }
+  #allowed(gather: Gather): readonly UnreadBatch[] {
+    if (this.#barred) throw new Problem('unavailable', 'the link ended');
+    return gather();
   }
   add(stream: Stream, batch: UnreadBatch): void {
     this.#of[stream].add(batch);

@@ -322,30 +322,33 @@ describe('a conversation with a collector', () => {
   it.each([
     ['quarantined', CloseCode.quarantined, 'unavailable'],
     ['broken', CloseCode.restart, undefined],
-  ] as const)('stores what waits of a link that broke, nothing of one that is barred: %s', async (_, code, refused) => {
-    const turn = later<void>();
-    const gathered: unknown[] = [];
-    const { talk, disk, session } = await ready({
-      accept: async ({ gather }) => {
-        await turn.promise;
-        try {
-          return taken(gather());
-        } catch (error) {
-          gathered.push((error as Problem).code);
-          throw error;
-        } finally {
-          gathered.push('asked');
-        }
-      },
-    });
-    talk.say(observations(disk, 0));
-    await turns();
-    session.close(code, 'it ends');
-    turn.settle();
-    await turns();
-    expect(gathered).toEqual(refused ? [refused, 'asked'] : ['asked']);
-    expect(talk.of('ack')).toEqual([]);
-  });
+  ] as const)(
+    'stores what waits of a link that broke, nothing of one that is barred: %s',
+    async (_, code, refused) => {
+      const turn = later<void>();
+      const gathered: unknown[] = [];
+      const { talk, disk, session } = await ready({
+        accept: async ({ gather }) => {
+          await turn.promise;
+          try {
+            return taken(gather());
+          } catch (error) {
+            gathered.push((error as Problem).code);
+            throw error;
+          } finally {
+            gathered.push('asked');
+          }
+        },
+      });
+      talk.say(observations(disk, 0));
+      await turns();
+      session.close(code, 'it ends');
+      turn.settle();
+      await turns();
+      expect(gathered).toEqual(refused ? [refused, 'asked'] : ['asked']);
+      expect(talk.of('ack')).toEqual([]);
+    },
+  );
 
   it('ends, to be sent everything again, where batches were lost on their way into the store', async () => {
     const accept = vi.fn<SessionDeps['accept']>(async ({ gather }) => {

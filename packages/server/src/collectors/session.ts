@@ -60,8 +60,6 @@ export class Session {
   readonly #host: string;
   readonly #nonce = randomBytes(32).toString('base64url');
   readonly #over = new AbortController();
-  /** Nothing more of it is stored, also not what came before. */
-  #barred = false;
   readonly #quota: Quota;
   readonly #offset = new ClockOffset();
   readonly #intake = new Intakes(
@@ -144,7 +142,7 @@ export class Session {
 
   /** Ends it from this side. */
   close(code: CloseCode, reason: string): void {
-    if (code === CloseCode.quarantined || code === CloseCode.revoked) this.#barred = true;
+    if (code === CloseCode.quarantined || code === CloseCode.revoked) this.#intake.bar();
     if (this.#state === 'closed') return;
     this.#log.info({ code, reason, state: this.#state }, 'closing a collector link');
     this.#link.close(code, cut(reason, BOUNDS.closeReason));
@@ -311,17 +309,7 @@ export class Session {
     if (this.#gone() || !this.#known) return;
     const { collector, hello, hands } = this.#known;
     const whose = { collectorId: collector.id, siteId: collector.site.id, epoch: hello.epoch, stream };
-    const offset = () => this.clockOffsetMs;
-    const unread = {
-      ...whose,
-      get clockOffsetMs() {
-        return offset();
-      },
-      gather: () => {
-        if (this.#barred) throw new Problem('unavailable', 'the link ended');
-        return gather();
-      },
-    };
+    const unread = { ...whose, gather, clockOffsetMs: this.clockOffsetMs };
     const lost = () => this.#gone() || gather().some(({ frame }) => frame.byteLength === 0);
     const { through, ended } = await whenThere(this.#clock, lost, () => this.#deps.accept(unread));
     this.#through[stream] = Math.max(this.#through[stream], through);
