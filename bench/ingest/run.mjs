@@ -45,7 +45,7 @@ const [interfaces, sites, each, changedPercent] = [
   options.collectors,
   options.changed,
 ].map(Number);
-/** Devices that make a server warm: from there on its processor time for a device stays the same. */
+/** Devices that make a server warm; after 2,000 it still took half as much again for each. */
 const WARM = 10_000;
 const PARTITION = new URL('../../deploy/examples/partition-by-site.sql', import.meta.url);
 const say = (text) => options.json || console.log(text);
@@ -322,7 +322,7 @@ function report(result) {
   return missed;
 }
 
-// A world of 500 takes a second, a fifth of which is its beginning and its end.
+// A world of 500 takes a second, too short to time.
 const total = Number(options.devices ?? (options.scale ? 100_000 : 50_000));
 const folder = fileURLToPath(new URL('../results/', import.meta.url));
 mkdirSync(folder, { recursive: true });

@@ -162,8 +162,8 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
             { kind: 'collector.restored', siteId, at: clock.now(), collectorId: id, collectorName: name },
           ]);
           return { reason: statusReason };
-          // Waits for a first window that is being stored, whose mark could not be seen otherwise.
         },
+        // Waits for a first window that is being stored, whose mark could not be seen otherwise.
         'UPDATE',
       );
       return { data };
