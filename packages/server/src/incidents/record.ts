@@ -64,6 +64,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
     const sites = await db.query<{ siteId: string }>(
       'SELECT DISTINCT site_id AS "siteId" FROM conditions WHERE due_at <= $1::timestamptz ORDER BY site_id LIMIT 1000',
       [new Date(now)],
+      'kept',
     );
     return forEach(sites, async ({ siteId }) => {
       let decided = 0;

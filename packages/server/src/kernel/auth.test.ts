@@ -1,11 +1,14 @@
+import { EventEmitter, once } from 'node:events';
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceOperations } from '@rollcall/shared/api/service';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { closeDatabases, databases } from '../testing/database.ts';
+import { ManualClock } from '../testing/manual-clock.ts';
 import { type RestServer, startRest } from '../testing/rest.ts';
-import { rightsChanged } from './auth.ts';
+import { openAuthenticator, rightsChanged } from './auth.ts';
 import type { Database } from './db.ts';
 import type { Handlers } from './handler.ts';
 import { mintToken } from './token.ts';
@@ -102,5 +105,52 @@ describe.each(databases())('open streams on %s', (_name, open) => {
     expect(ended()).toBe(false);
     expect((await server.ask('HEAD', '/api/stream', { token })).status).toBe(200);
     expect((await server.ask('GET', `/api/stream?site=${uuidv7()}`, { token })).status).toBe(403);
+  });
+
+  it('whoever asks often waits for no look-up, and a right that was taken away does not outlive half a second', async () => {
+    const clock = new ManualClock();
+    let answer: Promise<unknown> | undefined;
+    let looks = 0;
+    const slow: Database = {
+      ...db,
+      query: async (...args) => {
+        looks += 1;
+        await answer;
+        return db.query(...args);
+      },
+    };
+    const auth = await openAuthenticator({ db: slow, clock, log: pino({ level: 'silent' }) });
+    const identify = () => auth.identify({ kind: 'token', token });
+    expect(await identify()).toMatchObject({ userId });
+    const held = new EventEmitter();
+    answer = once(held, 'arrived');
+    looks = 0;
+    await clock.pass(300);
+    // The database does not answer: what is known does, and one look is enough.
+    expect([await identify(), await identify()]).toMatchObject([{ userId }, { userId }]);
+    expect(looks).toBe(1);
+    // Nobody told: the notification was lost.
+    await db.query('UPDATE api_tokens SET revoked_at = now() WHERE id = $1', [tokenId]);
+    held.emit('arrived');
+    await vi.waitFor(async () => expect(await identify()).toBeNull());
+    await auth.close();
+  });
+
+  it('what is known serves no longer than half a second while the database does not answer', async () => {
+    const clock = new ManualClock();
+    let away = false;
+    const failing: Database = {
+      ...db,
+      query: (...args) => (away ? Promise.reject(new Error('away')) : db.query(...args)),
+    };
+    const auth = await openAuthenticator({ db: failing, clock, log: pino({ level: 'silent' }) });
+    const identify = () => auth.identify({ kind: 'token', token });
+    await identify();
+    away = true;
+    await clock.pass(400);
+    expect(await identify()).toMatchObject({ userId });
+    await clock.pass(101);
+    await expect(identify()).rejects.toThrow('away');
+    await auth.close();
   });
 });

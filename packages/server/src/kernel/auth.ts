@@ -18,6 +18,8 @@ export const SESSION_IDLE_MS = 12 * 3600_000;
 export const SESSION_ABSOLUTE_MS = 7 * 24 * 3600_000;
 
 const CACHE_MS = 500;
+/** From this age on the next answer is looked up while the one that is known serves: who asks often waits for none. */
+const RENEW_MS = 250;
 const CACHE_ENTRIES = 10_000;
 /** `lastUsedAt` and `lastSeenAt` are written at most this often. */
 const USE_NOTED_MS = 60_000;
@@ -48,6 +50,7 @@ interface Known {
 interface Cached {
   known: Known | null;
   at: number;
+  renewing: boolean;
 }
 interface Row {
   id: string;
@@ -93,20 +96,36 @@ export async function openAuthenticator(deps: {
   let generation = 0;
 
   const lookUp = async (kind: 'token' | 'session', hash: Buffer): Promise<Known | null> => {
-    const [row] = await db.query<Row>(kind === 'token' ? byToken('hash') : bySession('id_hash'), [hash]);
+    const [row] = await db.query<Row>(
+      kind === 'token' ? byToken('hash') : bySession('id_hash'),
+      [hash],
+      'kept',
+    );
     if (!row || row.hash.length !== hash.length || !timingSafeEqual(row.hash, hash)) return null;
     return knownOf(kind, row);
+  };
+
+  const renew = async (key: string, kind: 'token' | 'session', hash: Buffer): Promise<Cached> => {
+    const before = generation;
+    const at = clock.monotonic();
+    const cached = { known: await lookUp(kind, hash), at, renewing: false };
+    if (cache.size >= CACHE_ENTRIES) cache.clear();
+    if (before === generation) cache.set(key, cached);
+    return cached;
   };
 
   const identifyHash = async (kind: 'token' | 'session', hash: Buffer): Promise<Actor | null> => {
     const key = `${kind} ${hash.toString('base64')}`;
     let cached = cache.get(key);
-    if (!cached || clock.monotonic() - cached.at > CACHE_MS) {
-      const before = generation;
-      const at = clock.monotonic();
-      cached = { known: await lookUp(kind, hash), at };
-      if (cache.size >= CACHE_ENTRIES) cache.clear();
-      if (before === generation) cache.set(key, cached);
+    const age = cached ? clock.monotonic() - cached.at : Number.POSITIVE_INFINITY;
+    if (!cached || age > CACHE_MS) cached = await renew(key, kind, hash);
+    else if (age > RENEW_MS && !cached.renewing) {
+      cached.renewing = true;
+      // Should it fail, whoever comes when the answer is too old asks again, and hears why.
+      const renewed = renew(key, kind, hash)
+        .catch(() => undefined)
+        .finally(() => pending.delete(renewed));
+      pending.add(renewed);
     }
     const { known } = cached;
     if (!known || isOver(known, clock.now())) return null;

@@ -73,6 +73,21 @@ describe.each(databases())('the database on %s', (_name, open) => {
     expect([done, tries]).toEqual(['done', 3]);
   });
 
+  it('answers kept statements on connections that know them, whatever else goes on and however long nothing does', async () => {
+    const db = await open();
+    if (db.kind === 'pglite') return;
+    const pid = async () =>
+      (await db.query<{ pid: number }>('SELECT pg_backend_pid() AS pid', [], 'kept'))[0]?.pid;
+    const first = await pid();
+    const others = Array.from({ length: 4 }, () => db.query('SELECT pg_sleep(0.2)'));
+    expect(await pid()).toBe(first);
+    await Promise.all(others);
+    expect(await pid()).toBe(first);
+    // A pool ends connections that lie idle for 10 s, by default.
+    await new Promise((resolve) => setTimeout(resolve, 10_500));
+    expect(await pid()).toBe(first);
+  }, 20_000);
+
   it('survives the end of its connection between two statements of a transaction', async () => {
     const db = await open();
     if (db.kind === 'pglite') return;

@@ -13,12 +13,13 @@ describe.each(databases())('what the planner knows on %s', (name, open) => {
   const read = async (db: Database, what: string) =>
     (await db.query<{ n: number }>(`SELECT ${what} AS n FROM pg_class WHERE oid = 'audit'::regclass`))[0]?.n;
 
-  it('is renewed when a table doubled, and then left', async () => {
+  it('is renewed when a table grew, and then left', async () => {
     const db = await open();
     // PostgreSQL looks once a minute itself, which would be just now for some run of this test.
     if (name !== 'pglite') await db.query('ALTER TABLE audit SET (autovacuum_enabled = false)');
-    for (const rows of [3000, 6000]) {
-      await db.query(fill);
+    const growth = name === 'pglite' ? 2 : 4;
+    for (const rows of [3000, 3000 * growth]) {
+      while ((await read(db, '(SELECT count(*) FROM audit)')) !== rows) await db.query(fill);
       await renewed(db);
       expect(await read(db, 'reltuples')).toBe(rows);
     }
