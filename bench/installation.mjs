@@ -1,6 +1,6 @@
 // What benchmarks of the whole server share: a database beside the one that is named, the server's own program on it.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,30 @@ export function postgresOf(option) {
   if (url) return url;
   console.error('name a PostgreSQL: --database URL, DATABASE_URL or TEST_DATABASE_URL');
   process.exit(2);
+}
+
+const AUTOGROUP = '/proc/sys/kernel/sched_autogroup_enabled';
+
+/**
+ * Lets Linux schedule as it does services of systemd, until this process ends; answers a line that says so, or why not.
+ * Those share a CPU cgroup below the root, where the nice value of each thread counts (sched(7), "The autogroup
+ * feature"; docs/operations.md). What is started from a shell is weighed by session, and each process of PostgreSQL is one: what
+ * the thread that stores takes would be held against the one that answers people.
+ */
+export function scheduleAsServices() {
+  const write = (value) => writeFileSync(AUTOGROUP, value);
+  try {
+    const before = readFileSync(AUTOGROUP, 'utf8');
+    if (before.trim() === '0') return 'scheduling: by nice values, as for services of systemd';
+    write('0');
+    process.on('exit', () => write(before));
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+    return 'scheduling: by nice values, as for services of systemd, until this ends (kernel.sched_autogroup_enabled was 1)';
+  } catch ({ code }) {
+    return code === 'ENOENT'
+      ? 'scheduling: as this kernel does'
+      : `scheduling: by session (kernel.sched_autogroup_enabled is 1, ${code}): the API takes longer than for services of systemd`;
+  }
 }
 
 /**

@@ -12,6 +12,7 @@
 // --scale instead lets one warm server discover worlds of 1, 10 and 100 hundredths of the devices one after the other into
 // one database, the smaller ones before and after the largest, and draws seconds per device into bench/results/.
 // Every other run leaves what a device costs (processor, wire, disk) in bench/results/costs.json, for scaling.mjs.
+// Started as root it sets kernel.sched_autogroup_enabled to 0 while it runs: services of systemd are scheduled like that.
 // --check ends with status 1 when a bound of the project is missed.
 import '../../scripts/usage.mjs';
 import { fork } from 'node:child_process';
@@ -20,7 +21,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { enrolled } from '@rollcall/server/testing/scripted-collector';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { freshDatabase, percentile, pg, postgresOf, startProgram } from '../installation.mjs';
+import {
+  freshDatabase,
+  percentile,
+  pg,
+  postgresOf,
+  scheduleAsServices,
+  startProgram,
+} from '../installation.mjs';
 import { rawUpsert, rowsOf } from './raw.mjs';
 
 const { values: options } = parseArgs({
@@ -330,6 +338,7 @@ function report(result) {
 const total = Number(options.devices ?? (options.scale ? 100_000 : 50_000));
 const folder = fileURLToPath(new URL('../results/', import.meta.url));
 mkdirSync(folder, { recursive: true });
+say(scheduleAsServices());
 let missed;
 if (options.scale) {
   const [small, middle] = [100, 10].map((part) => Math.round(total / part));

@@ -26,7 +26,7 @@ const types = {
 };
 
 export async function openPostgres(url: string, log: Logger): Promise<Driver> {
-  const open = (max: number, statementMs: number, name: string, stays: { idleTimeoutMillis?: 0 } = {}) => {
+  const open = (max: number, statementMs: number, name: string, kept = false) => {
     const pool = new pg.Pool({
       connectionString: url,
       max,
@@ -37,7 +37,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
       options: `-c TimeZone=UTC -c jit=off -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=60000`,
       types,
       keepAlive: true,
-      ...stays,
+      ...(kept && { idleTimeoutMillis: 0 }),
     });
     // An idle connection that dies is replaced at the next query; without a listener the process would end.
     pool.on('error', (error) => log.warn({ err: error.message }, 'idle database connection lost'));
@@ -46,7 +46,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     return pool;
   };
   const main = open(MAIN_CONNECTIONS, STATEMENT_MS, 'api');
-  const kept = open(KEPT_CONNECTIONS, STATEMENT_MS, 'api', { idleTimeoutMillis: 0 });
+  const kept = open(KEPT_CONNECTIONS, STATEMENT_MS, 'api', true);
   const ingest = open(INGEST_CONNECTIONS, INGEST_STATEMENT_MS, 'ingest');
   const endAll = () => Promise.all([main, kept, ingest].map((pool) => pool.end()));
   try {
