@@ -28,7 +28,7 @@ export const BATCH_BYTES = 256 * 1024;
 /** Most observations in one batch. */
 export const BATCH_ITEMS = 2000;
 /** Batches sent and not acknowledged, at most. */
-export const WINDOW = 8;
+export const WINDOW = 16;
 /** The server pings this often; a side that heard nothing for SILENCE_MS closes. */
 export const PING_MS = 10_000;
 export const SILENCE_MS = 25_000;

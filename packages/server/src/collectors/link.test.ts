@@ -506,7 +506,7 @@ describe.each(databases())('collectors on %s', (name, open) => {
       // Of an embedded database there is one instance.
       if (db.kind !== 'pglite') await crowd(randomUUID(), 'active');
       await crowd(null, 'revoked');
-      expect(await share()).toMatchObject({ batchBytes: 256 * 1024 });
+      expect(await share()).toMatchObject({ batchBytes: 120 * 1024 });
       await crowd(null, 'active');
       const many = await share();
       expect(many).toMatchObject({ window: 2 });
