@@ -39,7 +39,7 @@ export class Intakes {
 
 /**
  * Batches of one stream on their way into the store, in order. What comes until the store begins goes in together: a
- * transaction costs the same for one batch as for a whole window of them (8 × 256 KiB at most).
+ * transaction costs the same for one batch as for a whole window of them (16 × 120 KiB at most).
  */
 export class Intake {
   readonly #store: (gather: Gather) => Promise<void>;
