@@ -123,7 +123,7 @@ export async function openAuthenticator(deps: {
       cached.renewing = true;
       // Should it fail, whoever comes when the answer is too old asks again, and hears why.
       const renewed = renew(key, kind, hash)
-        .catch(() => undefined)
+        .catch((error: unknown) => log.debug({ err: error }, 'a caller could not be looked up ahead'))
         .finally(() => pending.delete(renewed));
       pending.add(renewed);
     }

@@ -8,8 +8,8 @@ import type { Database } from './db.ts';
 /** Fewer changes than these are not worth a look, rows. */
 const CHANGES_LEAST = 1_000;
 /**
- * Changes for each row that was there at the last look. PostgreSQL looks itself once a minute (autovacuum_naptime); every look takes
- * half a second of a processor for each table (bench:ingest), and after it each connection plans anew.
+ * Changes for each row that was there at the last look. PostgreSQL looks itself once a minute (autovacuum_naptime); a look takes up
+ * to half a second for each table while collectors pour (bench:ingest), and after it each connection plans anew.
  */
 const GROWTH = { postgresql: 3, pglite: 1 };
 /** The share of rows that are gone from which on room is given back (autovacuum_vacuum_scale_factor). */
