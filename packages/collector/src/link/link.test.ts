@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '@rollcall/shared/clock';
 import type { Observation, Stream } from '@rollcall/shared/observation';
-import { CloseCode, type CollectorMessage, PROTOCOL_VERSION } from '@rollcall/shared/protocol';
+import {
+  CloseCode,
+  type CollectorMessage,
+  IN_FLIGHT_BYTES,
+  PROTOCOL_VERSION,
+  WINDOW,
+} from '@rollcall/shared/protocol';
 import { type LogDescriptor, pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Identity, Keys, makeKey, prepareFolder, publicKeyOf, saveIdentity } from '../identity.ts';
@@ -341,7 +347,9 @@ describe('delivery', () => {
     const run = await start({}, undefined, { factor: 1 });
     const peer = await server.peer();
     const { epoch } = await peer.greet();
-    for (let i = 0; i < 40; i++) await run.outbox.append(hosts(2000, i * 2000));
+    const job = '0192f0c0-0000-7000-8000-000000000001';
+    const ofJob = (from: number) => hosts(2000, from).map((each) => ({ ...each, job, rttMs: 0.123456 }));
+    for (let i = 0; i < 60; i++) await run.outbox.append(ofJob(i * 2000));
     let acked = -1;
     // Quick acknowledgements open the window; then none come.
     for (let i = 0; i < 12; i++) {
@@ -353,10 +361,13 @@ describe('delivery', () => {
     await until(() => unheard().length > 0);
     await systemClock.sleep(300);
     const waiting = unheard();
-    expect(waiting.length).toBeLessThanOrEqual(8);
+    expect(waiting.length).toBeLessThanOrEqual(WINDOW);
     const bytes = waiting.map((said) => Buffer.byteLength(JSON.stringify(said)));
     expect(Math.max(...bytes)).toBeLessThanOrEqual(256 * 1024 + 200);
-    await until(() => run.outbox.status().depth === 80_000 - acked - 1);
+    const together = bytes.reduce((sum, each) => sum + each, 0);
+    expect(together).toBeLessThanOrEqual(IN_FLIGHT_BYTES);
+    expect(together).toBeGreaterThan(IN_FLIGHT_BYTES / 2);
+    await until(() => run.outbox.status().depth === 120_000 - acked - 1);
   });
 
   test('events overtake a backlog of state', async () => {

@@ -79,7 +79,7 @@ const read = () => contentOf(join(folder, 'outbox'));
 
 /** Waits until a writer was told that so many are on disk: a busy machine gets there later, not never. */
 const progress = async (run: Writer, count: number) => {
-  for (let i = 0; i < 3000 && run.stored.length < count; i++) await systemClock.sleep(10);
+  await expect.poll(() => run.stored.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(count);
 };
 
 describe('B25: kill -9 at any instant', () => {

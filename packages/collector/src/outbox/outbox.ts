@@ -12,7 +12,7 @@ import {
   type Stream,
   streamOf,
 } from '@rollcall/shared/observation';
-import { BATCH_BYTES, WINDOW } from '@rollcall/shared/protocol';
+import { BATCH_ITEMS, IN_FLIGHT_BYTES, WINDOW } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { openStore, replaceStore } from './folder.ts';
 import { decode, encode, jsonBytes } from './record.ts';
@@ -51,8 +51,6 @@ export interface OutboxOptions {
 
 /** Damaged records kept as files for people to look at. */
 const DAMAGED_KEPT = 100;
-/** What can be on its way at most: a window of batches. */
-const IN_FLIGHT_BYTES = WINDOW * BATCH_BYTES;
 
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -96,7 +94,7 @@ export class Outbox {
   #inFlightAtMost(stream: Stream): number {
     let through = -1;
     let bytes = 0;
-    for (const { seq, record } of this.#store.read(stream, 0, WINDOW * 2000)) {
+    for (const { seq, record } of this.#store.read(stream, 0, WINDOW * BATCH_ITEMS)) {
       bytes += jsonBytes(record);
       if (bytes > IN_FLIGHT_BYTES) break;
       through = seq;

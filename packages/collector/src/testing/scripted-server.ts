@@ -8,13 +8,14 @@ import {
   parseCollectorMessage,
   type ServerMessage,
   signedHello,
+  WINDOW,
 } from '@rollcall/shared/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 type Said<T extends CollectorMessage['type']> = Extract<CollectorMessage, { type: T }>;
 
 export const SITE = { id: '0192f0c0-0000-7000-8000-0000000000aa', name: 'test' };
-export const LIMITS = { batchBytes: 256 * 1024, window: 8, jobs: 16 };
+export const LIMITS = { batchBytes: 256 * 1024, window: WINDOW, jobs: 16 };
 
 /** One connection as the server sees it. */
 export class Peer {
