@@ -22,10 +22,12 @@ export function openClient(port, token) {
     waiting.resolve(done);
   });
   socket.on('error', (error) => waiting?.reject(error));
-  socket.on('close', () => waiting?.reject(new Error('the server closed the connection')));
+  const closed = () => new Error('the server closed the connection');
+  socket.on('close', () => waiting?.reject(closed()));
   return {
     get: async (path) => {
       const { status, bytes } = await new Promise((resolve, reject) => {
+        if (!socket.writable) return reject(closed());
         waiting = { resolve, reject };
         socket.write(`GET ${path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${token}\r\n\r\n`);
       });

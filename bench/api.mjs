@@ -129,6 +129,8 @@ const handlers = {
 };
 const mounted = Object.fromEntries(Object.entries(operations).filter(([id]) => id in handlers));
 const server = createServer(restApp({ handlers, operations: mounted, auth, log }));
+// The one connection lies idle while a question is asked by hand.
+server.keepAliveTimeout = 60_000;
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 /** A question by hand that takes longer is given up, and counted as that long. */
 const HAND_MOST_MS = 5_000;

@@ -11,6 +11,8 @@ import { overran } from './store.ts';
 
 let program: string;
 let folder: string;
+/** Those of the test: one that failed leaves none behind. */
+const writers: Writer[] = [];
 beforeAll(() => {
   program = built('testing/outbox-writer');
 });
@@ -18,6 +20,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rollcall-crash-'));
 });
 afterEach(() => {
+  for (const writer of writers.splice(0)) writer.kill();
   for (const each of [folder, folder.replace(/\.kept$/, '')]) rmSync(each, { recursive: true, force: true });
 });
 
@@ -70,9 +73,11 @@ const watch = (child: ChildProcess): Writer => {
 
 const start = (args: (string | number)[] = [1e9, 1, 0], wrap: string[] = []): Writer => {
   const command = [...wrap, process.execPath, program, join(folder, 'outbox'), ...args.map(String)];
-  return watch(
+  const writer = watch(
     spawn(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'pipe', 'pipe'], detached: true }),
   );
+  writers.push(writer);
+  return writer;
 };
 
 const read = () => contentOf(join(folder, 'outbox'));

@@ -28,7 +28,7 @@ import {
   withoutClass,
 } from './device-filter.ts';
 import { type Counted, rememberedCount } from './remembered.ts';
-import { pageFrom, type Signpost } from './signposts.ts';
+import { mayHaveSignposts, pageFrom, type Signpost } from './signposts.ts';
 
 interface Question {
   filter: DeviceFilter;
@@ -48,11 +48,9 @@ export function devicePage(p: Parameters, question: Question): string {
   return byTally(p, question);
 }
 
-/**
- * Whether deep pages of a list leave signposts: all devices by name, where `device_revision` tells of every change.
- */
+/** Whether deep pages of a list leave signposts: all devices, by what seldom changes. */
 export const hasSignposts = (filter: DeviceFilter, order: readonly OrderBy[]): boolean =>
-  order[0]?.by === 'd.name' && isUnfiltered(filter);
+  isUnfiltered(filter) && mayHaveSignposts(order);
 
 /** Whether only the scope says which devices are listed. */
 const isUnfiltered = ({ monitor, class: classes, collector, ...rest }: DeviceFilter): boolean =>
@@ -106,13 +104,16 @@ function byGuess(p: Parameters, { filter, scope, order, request, known }: Questi
 
 /** The tally knows the number, an index has the order. */
 function byTally(p: Parameters, { filter, scope, order, request, signpost }: Question): string {
-  const n = `(${tallied(p, filter, scope)}) AS n`;
+  const all = `(${tallied(p, filter, scope)})`;
   if (signpost) {
     const offset = offsetOf(request);
-    const { place, keys } = pageFrom(p, { scope, order, offset, pageSize: request.pageSize, signpost });
-    return `${place}, total AS MATERIALIZED (SELECT ${n}, rank, counted FROM place), keys AS MATERIALIZED (${keys})`;
+    const page = { scope, order, offset, pageSize: request.pageSize, signpost };
+    const { counting, rankIn, keys } = pageFrom(p, page);
+    return `${counting},
+      total AS MATERIALIZED (SELECT a.n, ${rankIn('a.n', 'r.n')} AS rank, r.counted FROM (SELECT ${all} AS n) AS a, remembered r),
+      keys AS MATERIALIZED (${keys})`;
   }
-  const total = `total AS MATERIALIZED (SELECT ${n})`;
+  const total = `total AS MATERIALIZED (SELECT ${all} AS n)`;
   const classes = filter.class ?? [];
   if (classes.length < 2 || order[0]?.by !== 'd.name') {
     const page = {

@@ -16,7 +16,7 @@ import type { Sql } from '../kernel/sql.ts';
 import { isTallied } from './device-filter.ts';
 import { devicePage, hasSignposts, questionOf, SEEN_DEVICES } from './device-page.ts';
 import type { Counted, Remembered } from './remembered.ts';
-import type { Signposts } from './signposts.ts';
+import { keyOf, type Signpost, type Signposts } from './signposts.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -99,6 +99,14 @@ export interface ListMemory {
   signposts: Signposts;
 }
 
+type ListRow = DeviceRow & {
+  total: number;
+  rank: number;
+  counted: Counted | null;
+  /** Its place in the order, on deep pages. */
+  place: (string | null)[] | null;
+};
+
 /** One page of devices and how many there are on all pages. */
 export async function listDevices(
   sql: Sql,
@@ -106,7 +114,6 @@ export async function listDevices(
   query: DeviceQuery,
   { scope, now }: { scope: Scope; now: number },
 ): Promise<Page<Device>> {
-  const p = new Parameters();
   const { sort = 'name', page, pageSize, site: _, monitor, ...filter } = query;
   const flag = monitor === undefined ? {} : { monitor: monitor === 1 ? (1 as const) : (0 as const) };
   const order = orderOf(ORDERS, sort);
@@ -115,38 +122,42 @@ export async function listDevices(
   const known = question === null ? undefined : memory.counts.get(question);
   const list = hasSignposts(filters, order) ? JSON.stringify([sort, scope]) : null;
   const offset = offsetOf(query);
-  const signpost = list === null ? undefined : memory.signposts.near(list, offset);
-  const found = devicePage(p, {
-    filter: filters,
-    scope,
-    order,
-    request: { page, pageSize },
-    known,
-    signpost,
-  });
-  // On one row only: it may be long.
-  const counted = known || signpost ? 'CASE WHEN row_number() OVER () = 1 THEN total.counted END' : 'NULL';
-  const rows = await sql.query<DeviceRow & { total: number; rank: number; counted: Counted | null }>(
-    `WITH ${found}
-     SELECT total.n AS total, ${signpost ? 'total.rank' : '0'} AS rank, ${counted} AS counted, ${COLUMNS}
+  const isDeep = list !== null && offset > 0;
+  const read = async (signpost: Signpost | undefined) => {
+    const p = new Parameters();
+    const request = { page, pageSize };
+    const found = devicePage(p, { filter: filters, scope, order, request, known, signpost });
+    // On one row only: it may be long.
+    const counted = known || signpost ? 'CASE WHEN row_number() OVER () = 1 THEN total.counted END' : 'NULL';
+    return sql.query<ListRow>(
+      `WITH ${found}
+     SELECT total.n AS total, ${signpost ? 'total.rank' : '0'} AS rank, ${counted} AS counted,
+       ${isDeep ? keyOf(order) : 'NULL'} AS place, ${COLUMNS}
      FROM total LEFT JOIN (keys k
        JOIN ${SEEN_DEVICES} d ON d.site_id = k.site_id AND d.id = k.id
        JOIN sites s ON s.id = d.site_id
        LEFT JOIN collectors c ON c.id = d.collector_id) ON true
      ORDER BY ${orderSql(order)}`,
-    p.values,
-    page === 1 && filters.collector === undefined && isTallied(filters) ? 'kept' : undefined,
-  );
+      p.values,
+      page === 1 && filters.collector === undefined && isTallied(filters) ? 'kept' : undefined,
+    );
+  };
+  const near = list === null ? undefined : memory.signposts.near(list, offset);
+  let [signpost, rows] = [near, await read(near)];
+  const lacking = ([first]: ListRow[]) =>
+    first !== undefined &&
+    rows.filter(({ id }) => id !== null).length < Math.min(pageSize, first.total - offset);
+  // What the order has nothing of is not found from a signpost (signposts.ts).
+  if (signpost && lacking(rows)) [signpost, rows] = [undefined, await read(undefined)];
   const [first] = rows;
   const totalCount = first?.total ?? 0;
   const fresh = rows.find((row) => row.counted !== null)?.counted ?? [];
   if (question !== null && totalCount > FEW) memory.counts.put(question, fresh);
   if (list !== null && signpost) memory.signposts.used(list, signpost, first?.rank ?? 0, fresh);
-  else if (list !== null && first?.id)
-    memory.signposts.walked(list, [first.name, first.id], offset, totalCount);
+  else if (list !== null && first?.place) memory.signposts.walked(list, first.place, offset, totalCount);
   const devices = rows
     .filter(({ id }) => id !== null)
-    .map(({ total: _t, rank: _r, counted: _c, ...row }) => toDevice(row, now));
+    .map(({ total: _t, rank: _r, counted: _c, place: _p, ...row }) => toDevice(row, now));
   return { rows: devices, totalCount };
 }
 

@@ -617,43 +617,61 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
   });
 
   it.each([
-    ['name', null],
-    ['-name', null],
-    ['name', [fleetId('site', 0), fleetId('site', 1)]],
+    ['name', 'name, id', null],
+    ['-name', 'name DESC, id DESC', null],
+    ['name', 'name, id', [fleetId('site', 0), fleetId('site', 1)]],
+    ['class', 'class, name, id', null],
+    ['vendor', 'vendor, name, id', null],
+    ['-vendor', 'vendor DESC, name DESC, id DESC', [fleetId('site', 0), fleetId('site', 1)]],
+    ['-model', 'model DESC, name DESC, id DESC', null],
+    ['address', 'address, id', null],
+    ['-firstSeen', 'first_seen DESC, id DESC', null],
   ] as const)(
-    'by %s, in %j: pages from signposts, while devices come, go and are renamed',
-    async (sort, scope) => {
+    'by %s (%s), in %j: pages from signposts, while devices come, go and change',
+    async (sort, order, scope) => {
       const memory = { counts: new Remembered(), signposts: new Signposts(800) };
       let fromSignposts = 0;
-      const spied: Sql = {
-        query: (text, ...rest) => {
-          if (text.includes('place AS')) fromSignposts += 1;
-          return db.query(text, ...rest);
-        },
-      };
+      const undone = new Error('what was changed is taken back');
+      const some = (from: number, to: number) =>
+        `id BETWEEN '${fleetId('device', from)}' AND '${fleetId('device', to)}'`;
       const changes = [
         // The same text: what a name is was not told by it.
-        `UPDATE devices SET name = 'zz-' || name WHERE id = '${fleetId('device', 20)}'`,
-        `UPDATE devices SET name = '00-' || name WHERE id BETWEEN '${fleetId('device', 21)}' AND '${fleetId('device', 60)}'`,
-        `DELETE FROM devices WHERE id BETWEEN '${fleetId('device', 61)}' AND '${fleetId('device', 99)}'`,
-        `UPDATE devices SET name = replace(name, '00-', 'zz-') WHERE id BETWEEN '${fleetId('device', 21)}' AND '${fleetId('device', 60)}'`,
+        `UPDATE devices SET name = 'zz-' || name WHERE ${some(20, 20)}`,
+        `UPDATE devices SET name = '00-' || name WHERE ${some(21, 60)}`,
+        `DELETE FROM devices WHERE ${some(61, 99)}`,
+        `UPDATE devices SET name = replace(name, '00-', 'zz-') WHERE ${some(21, 60)}`,
+        `UPDATE devices SET class = 'camera', vendor = NULL, model = NULL, address = NULL, first_seen = first_seen - interval '1 year'
+         WHERE ${some(100, 140)}`,
+        `UPDATE devices SET class = 'ups', vendor = 'Zz', model = '00', address = '0.0.0.1', first_seen = first_seen + interval '2 years'
+         WHERE ${some(120, 160)}`,
+        // So many that pages with signposts have both: what is ordered, and what the order has nothing of.
+        `UPDATE devices SET vendor = NULL, model = NULL, address = NULL WHERE ${some(500, 3500)}`,
       ];
-      for (const change of [null, null, ...changes]) {
-        if (change) await db.query(change);
-        const direction = sort === 'name' ? 'ASC' : 'DESC';
-        const [truth] = await db.query<{ ids: string[] }>(
-          `SELECT array_agg(id ORDER BY name ${direction}, id ${direction}) AS ids FROM devices WHERE $1::uuid[] IS NULL OR site_id = ANY($1)`,
-          [scope],
-        );
-        const ids: string[] = [];
-        for (let page = 1; ids.length < (truth?.ids.length ?? 0); page++) {
-          const query = { sort, page, pageSize: 400 };
-          const { rows } = await listDevices(spied, memory, query, { scope, now: clock.now() });
-          ids.push(...rows.map(({ id }) => id));
-          if (rows.length === 0) break;
+      const walked = db.transaction(async (inside) => {
+        const spied: Sql = {
+          query: (text, ...rest) => {
+            if (text.includes('AS rank, r.counted')) fromSignposts += 1;
+            return inside.query(text, ...rest);
+          },
+        };
+        for (const change of [null, null, ...changes]) {
+          if (change) await inside.query(change);
+          const [truth] = await inside.query<{ ids: string[] }>(
+            `SELECT array_agg(id ORDER BY ${order}) AS ids FROM devices WHERE $1::uuid[] IS NULL OR site_id = ANY($1)`,
+            [scope],
+          );
+          const ids: string[] = [];
+          for (let page = 1; ids.length < (truth?.ids.length ?? 0); page++) {
+            const query = { sort, page, pageSize: 400 };
+            const { rows } = await listDevices(spied, memory, query, { scope, now: clock.now() });
+            ids.push(...rows.map(({ id }) => id));
+            if (rows.length === 0) break;
+          }
+          expect(ids).toEqual(truth?.ids);
         }
-        expect(ids).toEqual(truth?.ids);
-      }
+        throw undone;
+      });
+      await expect(walked).rejects.toBe(undone);
       expect(fromSignposts).toBeGreaterThan(12);
     },
   );

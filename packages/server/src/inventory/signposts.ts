@@ -1,7 +1,7 @@
 /**
- * Signposts: places in the order of names that deep pages were walked to. How many devices stand before one is a number
- * that is remembered per site, exact at its revision (remembered.ts), so that a later page near it begins there instead
- * of at an end of the list.
+ * Signposts: places in the order of a list of all devices that deep pages were walked to. How many devices stand before one
+ * is a number that is remembered per site, exact at its revision (remembered.ts), so that a later page near it begins there
+ * instead of at an end of the list.
  */
 import { inScope, type OrderBy, orderSql, type Parameters, reversed, type Scope } from '../kernel/list.ts';
 import { type Counted, Remembered, rememberedCount } from './remembered.ts';
@@ -11,9 +11,26 @@ const NEAR = 20_000;
 /** Of all lists together; the one that was not used for longest goes first. */
 const SIGNPOSTS_MOST = 200;
 
+/** What `device_revision` tells every change of, with its type: a list by nothing else may have signposts. */
+const ORDERED_BY: Readonly<Record<string, string>> = {
+  'd.name': 'text',
+  'd.class': 'text',
+  'd.vendor': 'text',
+  'd.model': 'text',
+  'd.address': 'inet',
+  'd.first_seen': 'timestamptz',
+  'd.id': 'uuid',
+};
+export const mayHaveSignposts = (order: readonly OrderBy[]): boolean =>
+  order.every(({ by }) => by in ORDERED_BY);
+
+/** What a device is ordered by, as text: the key of a signpost. A column of JSON. */
+export const keyOf = (order: readonly OrderBy[]): string =>
+  `jsonb_build_array(${order.map(({ by }) => `${by}::text`).join(', ')})`;
+
 export interface Signpost {
-  /** Name and id of the device that stood there. */
-  key: readonly [name: string, id: string];
+  /** What the device that stood there was ordered by, as text. */
+  key: readonly string[];
   /** How many stood before it when it was used last. */
   rank: number;
   known: Counted;
@@ -34,11 +51,12 @@ export class Signposts {
     const [nearest] = this.#posts
       .filter((post) => post.list === list && away(post.rank) <= this.#near)
       .sort((a, b) => away(a.rank) - away(b.rank));
-    return nearest && { ...nearest, known: this.#counts.get(nearest.key.join()) };
+    return nearest && { ...nearest, known: this.#counts.get(question(list, nearest.key)) };
   }
 
-  /** A page was walked to that began with `key`. */
-  walked(list: string, key: Signpost['key'], rank: number, total: number): void {
+  /** A page was walked to that began with `key`; one with a NULL, which compares with nothing, is no place to begin at. */
+  walked(list: string, key: readonly (string | null)[], rank: number, total: number): void {
+    if (!key.every((part) => part !== null)) return;
     if (Math.min(rank, total - rank) <= this.#near || this.near(list, rank)) return;
     this.#posts.push({ list, key, rank });
     if (this.#posts.length > SIGNPOSTS_MOST) this.#posts.shift();
@@ -46,12 +64,14 @@ export class Signposts {
 
   /** A signpost was used; `counted` is what was counted anew. */
   used(list: string, { key }: Signpost, rank: number, counted: Counted): void {
-    const at = this.#posts.findIndex((post) => post.list === list && post.key.join() === key.join());
+    const at = this.#posts.findIndex((post) => question(post.list, post.key) === question(list, key));
     this.#posts.splice(at, at < 0 ? 0 : 1);
     this.#posts.push({ list, key, rank });
-    this.#counts.put(key.join(), counted);
+    this.#counts.put(question(list, key), counted);
   }
 }
+
+const question = (list: string, key: Signpost['key']): string => JSON.stringify([list, key]);
 
 interface Page {
   scope: Scope;
@@ -62,31 +82,34 @@ interface Page {
 }
 
 /**
- * A page of all devices by name, from a signpost: common table expressions that end in `place` (one row: `rank`, the
- * exact number of devices before it, and `counted`), and the query of the page's keys. The page may lie on either side
- * of the signpost, or on both.
+ * A page of all devices, from a signpost: common table expressions that end in `remembered`, the number of devices before
+ * it in terms of that and of how many there are, and the query of the page's keys, which reads that number as
+ * `(SELECT rank FROM total)`. The page may lie on either side of the signpost, or on both. Where it reaches those that
+ * the order has nothing of (NULL: last, or first where it descends) it lacks them.
  */
 export function pageFrom(p: Parameters, { scope, order, offset, pageSize, signpost }: Page) {
   const descending = order[0]?.descending === true;
-  const key = `(${p.add(signpost.key[0])}::text, ${p.add(signpost.key[1])}::uuid)`;
+  const columns = order.map(({ by }) => by).join(', ');
+  const key = order.map(({ by }, i) => `${p.add(signpost.key[i])}::${ORDERED_BY[by]}`).join(', ');
   const visible = inScope(p, 'd.site_id', scope);
-  const before = `${visible} AND (d.name, d.id) ${descending ? '>' : '<'} ${key}`;
-  const after = `${visible} AND (d.name, d.id) ${descending ? '<=' : '>='} ${key}`;
+  const side = (compared: string) => `${visible} AND (${columns}) ${compared} (${key})`;
+  const [before, after] = descending ? [side('>'), side('<=')] : [side('<'), side('>=')];
+  // Of the two sides the one that no NULL belongs to is counted.
   const count = rememberedCount(p, {
     known: signpost.known,
     scope,
     column: 'd.site_id',
     count: (and) =>
-      `SELECT d.site_id, count(*) AS n FROM devices d WHERE ${before} AND ${and} GROUP BY d.site_id`,
+      `SELECT d.site_id, count(*) AS n FROM devices d WHERE ${descending ? after : before} AND ${and} GROUP BY d.site_id`,
   });
-  const rank = '(SELECT rank FROM place)';
+  const rank = '(SELECT rank FROM total)';
   const end = offset + pageSize;
   const part = (where: string, by: readonly OrderBy[], rows: string, skipped: string) =>
     `(SELECT d.site_id, d.id FROM devices d WHERE ${where} ORDER BY ${orderSql(by)}
       LIMIT greatest(0, least(${pageSize}, ${rows})) OFFSET greatest(0, ${skipped}))`;
   return {
-    place: `${count.before}, ${count.after('true')},
-      place AS MATERIALIZED (SELECT n AS rank, counted FROM remembered)`,
+    counting: `${count.before}, ${count.after('true')}`,
+    rankIn: (total: string, counted: string) => (descending ? `${total} - ${counted}` : counted),
     // The outer LIMIT is for the planner: it cannot see through the ones that are computed.
     keys: `SELECT * FROM (${part(before, reversed(order), `${rank} - ${offset}`, `${rank} - ${end}`)}
       UNION ALL ${part(after, order, `${end} - ${rank}`, `${offset} - ${rank}`)}) AS found LIMIT ${pageSize}`,
