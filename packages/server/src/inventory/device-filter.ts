@@ -7,6 +7,7 @@ import { canonicalAddress, formatAddress, parseCidr } from '@rollcall/shared/ip'
 import { isUuid } from '@rollcall/shared/uuid';
 import { anywhere, inScope, oneOf, type Parameters, type Scope } from '../kernel/list.ts';
 import { invalid } from '../kernel/problem.ts';
+import type { Count } from './remembered.ts';
 import { countByWording, isWorded } from './wordings.ts';
 
 /** The condition over `devices d`. */
@@ -31,15 +32,19 @@ export function addressCount(p: Parameters, filter: DeviceFilter, scope: Scope):
   return `SELECT count(*) FROM devices d WHERE ${conditionOf(p, filter, scope)}`;
 }
 
-/** The same per site, for an address filter alone, where a further condition on `device_addresses a` holds. */
-export const addressCountBySite = (
-  p: Parameters,
-  { Address = '' }: DeviceFilter,
-  scope: Scope,
-  and: string,
-) =>
-  `SELECT claimed.site_id, count(*) AS n FROM (
-     SELECT DISTINCT a.site_id, a.device_id ${claims(p, Address, scope)} AND ${and}) AS claimed GROUP BY claimed.site_id`;
+/** Sites above which looking into each takes longer than telling the devices of all of them apart. */
+const SITES_MOST = 1000;
+
+/** The same per site, for an address filter alone: site by site, because the devices of one are told apart three times as fast. */
+export function addressCountBySite(p: Parameters, { Address = '' }: DeviceFilter, scope: Scope): Count {
+  const claimed = claims(p, Address, scope);
+  return {
+    whole: `SELECT c.site_id, count(*) AS n FROM (SELECT DISTINCT a.site_id, a.device_id ${claimed}) AS c GROUP BY c.site_id`,
+    parts: `SELECT s.site_id, (SELECT count(*) FROM (
+        SELECT DISTINCT a.device_id ${claimed} AND a.site_id = s.site_id) AS c) AS n FROM stale s`,
+    wholeWhen: `(SELECT count(*) FROM stale) > ${SITES_MOST}`,
+  };
+}
 
 /** Addresses above which a network takes long to count. */
 const LARGE_NETWORK = 4096;

@@ -27,7 +27,7 @@ import {
   tallied,
   withoutClass,
 } from './device-filter.ts';
-import { type Counted, rememberedCount } from './remembered.ts';
+import { type Counted, inOneWalk, rememberedCount } from './remembered.ts';
 import { mayHaveSignposts, pageFrom, type Signpost } from './signposts.ts';
 
 interface Question {
@@ -89,8 +89,7 @@ function byGuess(p: Parameters, { filter, scope, order, request, known }: Questi
   const { before, after } = rememberedCount(p, {
     known,
     scope,
-    column: 'd.site_id',
-    count: (and) => searchCountBySite(p, filter, scope, and),
+    count: inOneWalk('d.site_id', (and) => searchCountBySite(p, filter, scope, and)),
   });
   const counting = {
     before,
@@ -159,8 +158,7 @@ function remembered(
   const { before, after } = rememberedCount(p, {
     known,
     scope,
-    column: 'a.site_id',
-    count: (and) => addressCountBySite(p, filter, scope, and),
+    count: addressCountBySite(p, filter, scope),
   });
   return `${before}, ${after('true')}, total AS MATERIALIZED (SELECT n, counted FROM remembered)`;
 }

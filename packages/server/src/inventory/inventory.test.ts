@@ -712,12 +712,19 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
     expect(await told()).toEqual(await counted());
     await db.query(
       `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
-       SELECT site_id, id, '10.200.0.1', 'table', now(), now() FROM devices WHERE id = $1`,
+       SELECT site_id, id, claimed, 'table', now(), now()
+       FROM devices, unnest('{10.200.0.1,10.200.0.2,10.201.0.1}'::inet[]) AS claimed WHERE id = $1`,
       [first],
     );
     await foldTallies(db);
     expect(await told()).toEqual([Number(before[0]) - 1, before[1]]);
     await db.query('DELETE FROM devices WHERE id = $1', [second]);
+    expect(await told()).toEqual(await counted());
+
+    // So many sites that they are counted together.
+    await db.query(
+      'INSERT INTO device_revision (site_id, n) SELECT gen_random_uuid(), 1 FROM generate_series(1, 1001)',
+    );
     expect(await told()).toEqual(await counted());
 
     // What no trigger tells of is not seen: the number is remembered, not counted.

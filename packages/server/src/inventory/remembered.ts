@@ -8,7 +8,7 @@ import { inScope, type Parameters, type Scope } from '../kernel/list.ts';
 /** Questions that are remembered; the one that was not asked for longest goes first. */
 const QUESTIONS_MOST = 200;
 
-interface Count {
+interface Known {
   revision: number;
   n: number;
 }
@@ -16,17 +16,17 @@ interface Count {
 export type Counted = [siteId: string, revision: number, n: number][];
 
 export class Remembered {
-  readonly #questions = new Map<string, Map<string, Count>>();
+  readonly #questions = new Map<string, Map<string, Known>>();
 
   /** What is known of a question; nothing where it was not asked before, or is not long to count. */
   get(question: string): Counted {
-    const sites = this.#questions.get(question) ?? new Map<string, Count>();
+    const sites = this.#questions.get(question) ?? new Map<string, Known>();
     return [...sites].map(([site, { revision, n }]) => [site, revision, n]);
   }
 
   /** Remembers a question that is long to count, with what was counted of it. */
   put(question: string, counted: Counted): void {
-    const sites = this.#questions.get(question) ?? new Map<string, Count>();
+    const sites = this.#questions.get(question) ?? new Map<string, Known>();
     // Statements may end in another order than they began: the newer count stays.
     for (const [site, revision, n] of counted)
       if (revision >= (sites.get(site)?.revision ?? 0)) sites.set(site, { revision, n });
@@ -37,13 +37,30 @@ export class Remembered {
   }
 }
 
+/** How something is counted: queries of `site_id` and `n`. */
+export interface Count {
+  /** Of all sites at once. */
+  whole: string;
+  /** Of the sites of `stale`. */
+  parts: string;
+  /** Whether the former is shorter: a condition on `stale` and `revision`. */
+  wholeWhen: string;
+}
+
+/**
+ * Counted by one query under a further condition on the column of sites. Where few sites are known all are counted: one walk
+ * over everything is shorter than many over parts.
+ */
+export const inOneWalk = (column: string, count: (and: string) => string): Count => ({
+  whole: count('true'),
+  parts: count(`${column} = ANY(ARRAY(SELECT site_id FROM stale))`),
+  wholeWhen: '(SELECT count(*) FROM stale) * 4 > (SELECT count(*) FROM revision)',
+});
+
 interface Counting {
   known: Counted;
   scope: Scope;
-  /** The column of sites of what is counted. */
-  column: string;
-  /** A query of `site_id` and `n` under a further condition. */
-  count: (and: string) => string;
+  count: Count;
 }
 
 /**
@@ -51,7 +68,7 @@ interface Counting {
  * `n`, the exact number, and `counted`, what is new of it, to be remembered; null: nothing). Where `gate` is false nothing
  * is counted, and the number is not to be used.
  */
-export function rememberedCount(p: Parameters, { known, scope, column, count }: Counting) {
+export function rememberedCount(p: Parameters, { known, scope, count }: Counting) {
   const [sites, revisions, numbers] = [0, 1, 2].map((i) => p.add(known.map((each) => each[i])));
   const before = `revision AS MATERIALIZED (
       SELECT r.site_id, sum(r.n)::int8 AS n FROM device_revision r WHERE ${inScope(p, 'r.site_id', scope)} GROUP BY r.site_id),
@@ -61,13 +78,12 @@ export function rememberedCount(p: Parameters, { known, scope, column, count }: 
   const after = (
     gate: string,
   ) => `stale AS MATERIALIZED (SELECT site_id FROM revision EXCEPT SELECT site_id FROM known),
-    -- Where few sites are known all are counted: one walk over everything is shorter than many over parts.
-    afresh AS MATERIALIZED (SELECT (SELECT count(*) FROM stale) * 4 > (SELECT count(*) FROM revision) AS yes),
+    afresh AS MATERIALIZED (SELECT ${count.wholeWhen} AS yes),
     -- Conditions outside of what they are for: inside, a parallel plan starts its workers to find out that there is nothing.
     fresh AS MATERIALIZED (
-      SELECT * FROM (${count('true')}) AS whole WHERE ${gate} AND (SELECT yes FROM afresh)
+      SELECT * FROM (${count.whole}) AS whole WHERE ${gate} AND (SELECT yes FROM afresh)
       UNION ALL
-      SELECT * FROM (${count(`${column} = ANY(ARRAY(SELECT site_id FROM stale))`)}) AS parts
+      SELECT * FROM (${count.parts}) AS parts
         WHERE ${gate} AND NOT (SELECT yes FROM afresh) AND EXISTS (SELECT FROM stale)),
     remembered AS MATERIALIZED (SELECT
       ((SELECT coalesce(sum(n), 0) FROM fresh)

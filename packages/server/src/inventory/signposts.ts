@@ -4,7 +4,7 @@
  * instead of at an end of the list.
  */
 import { inScope, type OrderBy, orderSql, type Parameters, reversed, type Scope } from '../kernel/list.ts';
-import { type Counted, Remembered, rememberedCount } from './remembered.ts';
+import { type Counted, inOneWalk, Remembered, rememberedCount } from './remembered.ts';
 
 /** A page that many devices away from every signpost, and from both ends, becomes one. */
 const NEAR = 20_000;
@@ -98,9 +98,11 @@ export function pageFrom(p: Parameters, { scope, order, offset, pageSize, signpo
   const count = rememberedCount(p, {
     known: signpost.known,
     scope,
-    column: 'd.site_id',
-    count: (and) =>
-      `SELECT d.site_id, count(*) AS n FROM devices d WHERE ${descending ? after : before} AND ${and} GROUP BY d.site_id`,
+    count: inOneWalk(
+      'd.site_id',
+      (and) =>
+        `SELECT d.site_id, count(*) AS n FROM devices d WHERE ${descending ? after : before} AND ${and} GROUP BY d.site_id`,
+    ),
   });
   const rank = '(SELECT rank FROM total)';
   const end = offset + pageSize;
