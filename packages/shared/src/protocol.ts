@@ -29,7 +29,7 @@ export const BATCH_BYTES = 256 * 1024;
 export const BATCH_ITEMS = 2000;
 /** Batches sent and not acknowledged, at most. */
 export const WINDOW = 16;
-/** Bytes of JSON sent and not acknowledged, at most: an outbox takes so much of what it holds for sent when it is opened. */
+/** Bytes of JSON of one stream that were sent and are in the outbox still: so much of it counts as sent when it is opened. */
 export const IN_FLIGHT_BYTES = 2 * 1024 * 1024;
 /** The server pings this often; a side that heard nothing for SILENCE_MS closes. */
 export const PING_MS = 10_000;

@@ -197,7 +197,7 @@ export class Conversation {
       welcome.limits,
     );
     this.#sender = sender;
-    this.#stopListening = outbox.onAppended(() => sender.pump());
+    this.#stopListening = outbox.onWritten(() => sender.pump());
     if (welcome.ruleset) this.#collector.rules(welcome.ruleset);
     this.#move('ready');
     this.heartbeat();

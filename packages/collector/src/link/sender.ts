@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@rollcall/shared/clock';
 import { STREAMS, type Stream } from '@rollcall/shared/observation';
-import { BATCH_BYTES, BATCH_ITEMS, IN_FLIGHT_BYTES, WINDOW } from '@rollcall/shared/protocol';
+import { BATCH_BYTES, BATCH_ITEMS, WINDOW } from '@rollcall/shared/protocol';
 import type { Batch, Outbox } from '../outbox/outbox.ts';
 
 export interface Wire {
@@ -18,8 +18,6 @@ export interface Wire {
 const FOR_EVENTS = 2;
 const LEAST_BYTES = 4 * 1024;
 const FIRST_BYTES = 64 * 1024;
-/** A batch is sent while fewer are on their way, so that with it they stay within IN_FLIGHT_BYTES. */
-const MOST_BYTES = IN_FLIGHT_BYTES - BATCH_BYTES;
 const QUICK_MS = 1000;
 const SLOW_MS = 4000;
 
@@ -105,8 +103,7 @@ export class Sender {
   }
 
   #adapt(tookMs: number): void {
-    if (tookMs < QUICK_MS)
-      this.#budget = Math.min(this.#budget * 2, this.#window * this.#batchBytes, MOST_BYTES);
+    if (tookMs < QUICK_MS) this.#budget = Math.min(this.#budget * 2, this.#window * this.#batchBytes);
     else if (tookMs > SLOW_MS) this.#budget = Math.max(LEAST_BYTES, this.#budget / 2);
   }
 

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -166,7 +167,7 @@ describe('the outbox numbers, keeps and hands out', () => {
   test('appends that come together share a commit, and each is told when it is on disk', async () => {
     const outbox = await openBox();
     let news = 0;
-    outbox.onAppended(() => {
+    outbox.onWritten(() => {
       news += 1;
     });
     await Promise.all(Array.from({ length: 500 }, (_, i) => outbox.append([host(i)])));
@@ -267,6 +268,35 @@ describe('bounds: every drop is counted exactly (B30, G4)', () => {
       Array.from({ length: 500 }, (_, i) => i),
     );
     account(second);
+  });
+
+  test('no more is handed out than an opened outbox takes for sent, however long the disk takes to forget', async () => {
+    const outbox = await openBox();
+    for (let i = 0; i < 12; i++) await outbox.append(hosts(2000, i * 2000));
+    let handed = -1;
+    const handOut = () => {
+      const batch = outbox.next('state', handed, 256 * 1024, 2000);
+      if (batch) handed = batch.from + batch.items.length - 1;
+      return batch !== null;
+    };
+    // Acknowledged at once; what is deleted of it is only as much as was committed.
+    while (handOut()) outbox.ack('state', handed);
+    expect(handed).toBeGreaterThan(10_000);
+    expect(handed).toBeLessThan(24_000 - 1);
+    const stored = join(folder, 'copy');
+    cpSync(box(), stored, { recursive: true });
+    const next = await Outbox.open({
+      folder: stored,
+      settings: { ...settings, bytes: 2_400_000 },
+      clock: systemClock,
+      log,
+    });
+    opened.push(next);
+    await next.append(hosts(1, 30_000));
+    expect(gapsOf(next).length).toBeGreaterThan(0);
+    expect([...contents(next, 'state').keys()].filter((seq) => seq <= handed)).toHaveLength(handed + 1);
+
+    await expect.poll(handOut).toBe(true);
   });
 
   test('old observations go by age, by a clock that nobody can set (G16)', async () => {

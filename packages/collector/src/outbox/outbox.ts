@@ -12,7 +12,7 @@ import {
   type Stream,
   streamOf,
 } from '@rollcall/shared/observation';
-import { BATCH_ITEMS, IN_FLIGHT_BYTES, WINDOW } from '@rollcall/shared/protocol';
+import { IN_FLIGHT_BYTES } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { openStore, replaceStore } from './folder.ts';
 import { decode, encode, jsonBytes } from './record.ts';
@@ -59,6 +59,8 @@ export class Outbox {
   #writer: Writer;
   /** Highest sequence that may be with the server: sent by this run, or in flight when the last one ended. */
   #sent: Record<Stream, number> = { state: -1, event: -1 };
+  /** Of that what is still on the disk, in the pieces in which it was handed out. */
+  #unsettled: Record<Stream, { through: number; bytes: number }[]> = { state: [], event: [] };
   readonly #damaged = new Set<string>();
 
   private constructor(options: OutboxOptions, opened: { store: Store; meta: Meta }) {
@@ -78,28 +80,32 @@ export class Outbox {
   }
 
   #startWriter(meta: Meta): Writer {
-    for (const stream of STREAMS) this.#sent[stream] = this.#inFlightAtMost(stream);
+    for (const stream of STREAMS) {
+      const sent = this.#sentAtMost(stream);
+      this.#sent[stream] = sent.through;
+      this.#unsettled[stream] = [sent];
+    }
     this.#damaged.clear();
     return new Writer({
       ...this.#options,
       store: this.#store,
       meta,
       floor: () => ({ ...this.#sent }),
-      onAppended: () => {
+      onWritten: () => {
         for (const listener of this.#listeners) listener();
       },
     });
   }
 
-  #inFlightAtMost(stream: Stream): number {
-    let through = -1;
-    let bytes = 0;
-    for (const { seq, record } of this.#store.read(stream, 0, WINDOW * BATCH_ITEMS)) {
-      bytes += jsonBytes(record);
-      if (bytes > IN_FLIGHT_BYTES) break;
-      through = seq;
+  /** What an earlier run may have sent of what is on the disk: `next` let it send no more. */
+  #sentAtMost(stream: Stream): { through: number; bytes: number } {
+    const sent = { through: -1, bytes: 0 };
+    for (const { seq, record } of this.#store.read(stream, 0, IN_FLIGHT_BYTES)) {
+      if (sent.bytes + jsonBytes(record) > IN_FLIGHT_BYTES) break;
+      sent.through = seq;
+      sent.bytes += jsonBytes(record);
     }
-    return through;
+    return sent;
   }
 
   /** Random id of this numbering; a new one begins with every new or lost outbox. */
@@ -143,13 +149,16 @@ export class Outbox {
     return null;
   }
 
-  /** Calls `listener` whenever there is something new to send; the answer ends that. */
-  onAppended(listener: () => void): () => void {
+  /** Calls `listener` whenever there may be something to send; the answer ends that. */
+  onWritten(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The observations behind `after`, as many as fit one batch, at least one; null when there are none. */
+  /**
+   * The observations behind `after`, as many as fit one batch, at least one; null when there are none, or when so much was
+   * handed out and is still on the disk that the next run could not tell what of it was sent.
+   */
   next(stream: Stream, after: number, maxBytes: number, maxItems: number): Batch | null {
     if (this.#writer.dropping) return null;
     const items: Buffer[] = [];
@@ -165,7 +174,14 @@ export class Outbox {
       bytes += json.length + 1;
     }
     if (items.length === 0) return null;
-    this.#sent[stream] = Math.max(this.#sent[stream], from + items.length - 1);
+    const through = from + items.length - 1;
+    if (through > this.#sent[stream]) {
+      const { acked } = this.#writer.meta.streams[stream];
+      const unsettled = this.#unsettled[stream].filter((piece) => piece.through > acked);
+      if (unsettled.reduce((sum, piece) => sum + piece.bytes, bytes) > IN_FLIGHT_BYTES) return null;
+      this.#unsettled[stream] = [...unsettled, { through, bytes }];
+      this.#sent[stream] = through;
+    }
     return { stream, from, items };
   }
 

@@ -55,8 +55,8 @@ export interface WriterDeps {
   settings: OutboxSettings;
   clock: Clock;
   log: Logger;
-  /** Called after every commit that added observations. */
-  onAppended: () => void;
+  /** Called after every commit: more may be sent. */
+  onWritten: () => void;
   /** Highest sequence of each stream that may be with the server already; never dropped. */
   floor: () => Record<Stream, number>;
 }
@@ -183,7 +183,7 @@ export class Writer {
       const written = !draft.changed || (await this.#commit(draft));
       const error = written ? undefined : this.#notStored();
       for (const { done } of accepted) done?.(error);
-      if (accepted.length > 0 && written) this.#deps.onAppended();
+      if (draft.changed && written) this.#deps.onWritten();
       if (this.paused && this.#closing.signal.aborted) break;
       if (this.paused) await this.#sleep(RETRY_MS);
     }
@@ -287,7 +287,7 @@ export class Writer {
     this.#dropping = false;
     if (dropped === 0) return;
     this.#deps.log.warn({ dropped, reason }, 'observations were dropped from the outbox');
-    this.#deps.onAppended();
+    this.#deps.onWritten();
   }
 
   #say(what: 'failure' | 'noRoom', reason: string | null): void {

@@ -1,6 +1,7 @@
 /**
  * How the page and the exact number of a device list are found: as SQL for the common table expressions `total` (one
- * row: `n`, and `counted` where the number is to be remembered) and `keys` (`site_id`, `id`). Which way is cheap depends on the filters; the caller does not see it.
+ * row: `n`, with a signpost `rank`, and `counted` where a number is to be remembered) and `keys` (`site_id`, `id`). Which
+ * way is cheap depends on the filters; the caller does not see it.
  */
 import type { DeviceFilter } from '@rollcall/shared/api/inventory';
 import {

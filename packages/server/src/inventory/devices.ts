@@ -142,19 +142,19 @@ export async function listDevices(
       page === 1 && filters.collector === undefined && isTallied(filters) ? 'kept' : undefined,
     );
   };
-  const near = list === null ? undefined : memory.signposts.near(list, offset);
-  let [signpost, rows] = [near, await read(near)];
+  const signpost = list === null ? undefined : memory.signposts.near(list, offset);
+  let rows = await read(signpost);
   const lacking = ([first]: ListRow[]) =>
     first !== undefined &&
     rows.filter(({ id }) => id !== null).length < Math.min(pageSize, first.total - offset);
+  const fresh = rows.find((row) => row.counted !== null)?.counted ?? [];
+  if (list !== null && signpost) memory.signposts.used(list, signpost, rows[0]?.rank ?? 0, fresh);
   // What the order has nothing of is not found from a signpost (signposts.ts).
-  if (signpost && lacking(rows)) [signpost, rows] = [undefined, await read(undefined)];
+  if (signpost && lacking(rows)) rows = await read(undefined);
   const [first] = rows;
   const totalCount = first?.total ?? 0;
-  const fresh = rows.find((row) => row.counted !== null)?.counted ?? [];
   if (question !== null && totalCount > FEW) memory.counts.put(question, fresh);
-  if (list !== null && signpost) memory.signposts.used(list, signpost, first?.rank ?? 0, fresh);
-  else if (list !== null && first?.place) memory.signposts.walked(list, first.place, offset, totalCount);
+  if (list !== null && first?.place) memory.signposts.walked(list, first.place, offset, totalCount);
   const devices = rows
     .filter(({ id }) => id !== null)
     .map(({ total: _t, rank: _r, counted: _c, place: _p, ...row }) => toDevice(row, now));

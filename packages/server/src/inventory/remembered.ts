@@ -1,7 +1,7 @@
 /**
  * Exact numbers that take long to count, remembered per site for as long as they hold. Each was counted at a revision of
- * its site (`device_revision`: how many statements have changed what searches and addresses look at), and the statement
- * that uses it reads the revision in the same snapshot: a site that moved on is counted anew, alone.
+ * its site (`device_revision`: how many statements have changed what searches and addresses look at and lists are ordered
+ * by), and the statement that uses it reads the revision in the same snapshot: a site that moved on is counted anew, alone.
  */
 import { inScope, type Parameters, type Scope } from '../kernel/list.ts';
 

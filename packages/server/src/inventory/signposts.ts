@@ -36,9 +36,15 @@ export interface Signpost {
   known: Counted;
 }
 
+interface Post {
+  list: string;
+  key: Signpost['key'];
+  rank: number;
+}
+
 export class Signposts {
   readonly #near: number;
-  readonly #posts: { list: string; key: Signpost['key']; rank: number }[] = [];
+  readonly #posts: Post[] = [];
   readonly #counts = new Remembered();
 
   constructor(near = NEAR) {
@@ -58,16 +64,21 @@ export class Signposts {
   walked(list: string, key: readonly (string | null)[], rank: number, total: number): void {
     if (!key.every((part) => part !== null)) return;
     if (Math.min(rank, total - rank) <= this.#near || this.near(list, rank)) return;
-    this.#posts.push({ list, key, rank });
-    if (this.#posts.length > SIGNPOSTS_MOST) this.#posts.shift();
+    this.#put({ list, key, rank });
   }
 
   /** A signpost was used; `counted` is what was counted anew. */
   used(list: string, { key }: Signpost, rank: number, counted: Counted): void {
-    const at = this.#posts.findIndex((post) => question(post.list, post.key) === question(list, key));
-    this.#posts.splice(at, at < 0 ? 0 : 1);
-    this.#posts.push({ list, key, rank });
+    const same = JSON.stringify(key);
+    const at = this.#posts.findIndex((post) => post.list === list && JSON.stringify(post.key) === same);
+    if (at >= 0) this.#posts.splice(at, 1);
+    this.#put({ list, key, rank });
     this.#counts.put(question(list, key), counted);
+  }
+
+  #put(post: Post): void {
+    this.#posts.push(post);
+    if (this.#posts.length > SIGNPOSTS_MOST) this.#posts.shift();
   }
 }
 
