@@ -161,16 +161,16 @@ function byTally(p: Parameters, query: EventQuery, scope: Scope, order: readonly
   const bySeverity = order[0]?.by === 'e.severity';
   const offset = offsetOf(query);
   const reach = offset + query.pageSize;
-  const { cells, where } = cellsOf(p, query, scope, bySeverity);
+  const { cells, levels, where } = cellsOf(p, query, scope, bySeverity);
   const direction = (by: string) => (order.find((each) => each.by === by)?.descending ? 'DESC' : 'ASC');
   const walk = `sum(n) OVER (ORDER BY first ${direction('e.timestamp')})`;
   const found = bySeverity
-    ? `cells AS MATERIALIZED (${cells}),
-      levels AS MATERIALIZED (SELECT severity, sum(n)::int8 AS n FROM cells GROUP BY severity),
+    ? `levels AS MATERIALIZED (SELECT severity, sum(n)::int8 AS n FROM (${levels}) AS part GROUP BY severity HAVING sum(n) > 0),
       total AS MATERIALIZED (SELECT coalesce(sum(n), 0)::int8 AS n FROM levels),
       level AS MATERIALIZED (SELECT * FROM (
         SELECT severity, n, (sum(n) OVER (ORDER BY severity ${direction('e.severity')}))::int8 - n AS before FROM levels) l
         WHERE before < ${reach} AND before + n > ${offset}),
+      cells AS MATERIALIZED (${cells}),
       walk AS (SELECT c.*, level.before + (sum(c.n) OVER (
           PARTITION BY severity ORDER BY c.first ${direction('e.timestamp')}))::int8 - c.n AS before
         FROM cells c JOIN level USING (severity))`
@@ -190,8 +190,9 @@ function byTally(p: Parameters, query: EventQuery, scope: Scope, order: readonly
 }
 
 /**
- * How many events there are per bucket, and per severity where it is asked for, as a query of `first`, `end`, `severity`
- * and `n`. `where` is the condition over `events e`, without its time.
+ * How many events there are per bucket, as a query of `first`, `end` and `n`; in the order of severities also of `severity`,
+ * of those in `level` alone, and `levels` is how many there are of each, in parts. `where` is the condition over `events e`,
+ * without its time.
  */
 function cellsOf(p: Parameters, query: EventQuery, scope: Scope, bySeverity: boolean) {
   const width = scope === null ? 3_600_000 : 86_400_000;
@@ -207,21 +208,24 @@ function cellsOf(p: Parameters, query: EventQuery, scope: Scope, bySeverity: boo
       ...(whole.end === undefined ? [] : [`t.bucket < ${stamp(p, whole.end)}`]),
     ].join(' AND ');
   const where = [inScope(p, 'e.site_id', scope), ...plain(p, 'e', query)].join(' AND ');
-  const parts = [
-    ...(tallied === null
-      ? []
-      : [
-          `SELECT t.bucket AS first, t.bucket + interval '${width / 1000} seconds' AS "end"${severity}, sum(t.n)::int8 AS n
-           FROM event_tally t WHERE ${tallied} GROUP BY t.bucket${severity} HAVING sum(t.n) > 0`,
-        ]),
-    ...ends.map((span) => {
-      const [first, end] = [stamp(p, span.first), stamp(p, span.end)];
-      return `SELECT ${first} AS first, ${end} AS "end"${severity}, count(*) AS n FROM events e
-         WHERE e.timestamp >= ${first} AND e.timestamp < ${end} AND ${where}
-         ${bySeverity ? 'GROUP BY severity' : ''} HAVING count(*) > 0`;
-    }),
-  ];
-  return { cells: parts.join(' UNION ALL '), where };
+  const ofLevel = bySeverity ? ' AND severity = ANY(ARRAY(SELECT severity FROM level))' : '';
+  const cells: string[] = [];
+  const levels: string[] = [];
+  if (tallied !== null) {
+    cells.push(
+      `SELECT t.bucket AS first, t.bucket + interval '${width / 1000} seconds' AS "end"${severity}, sum(t.n)::int8 AS n
+       FROM event_tally t WHERE ${tallied}${ofLevel} GROUP BY t.bucket${severity} HAVING sum(t.n) > 0`,
+    );
+    levels.push(`SELECT severity, sum(t.n)::int8 AS n FROM event_tally t WHERE ${tallied} GROUP BY severity`);
+  }
+  for (const span of ends) {
+    const [first, end] = [stamp(p, span.first), stamp(p, span.end)];
+    const within = `FROM events e WHERE e.timestamp >= ${first} AND e.timestamp < ${end} AND ${where}`;
+    cells.push(`SELECT ${first} AS first, ${end} AS "end"${severity}, count(*) AS n ${within}${ofLevel}
+       ${bySeverity ? 'GROUP BY severity' : ''} HAVING count(*) > 0`);
+    levels.push(`SELECT severity, count(*) AS n ${within} GROUP BY severity`);
+  }
+  return { cells: cells.join(' UNION ALL '), levels: levels.join(' UNION ALL '), where };
 }
 
 interface Span {
