@@ -164,25 +164,35 @@ export class Outbox {
     const items: Buffer[] = [];
     let from = after + 1;
     let bytes = 0;
+    const room = this.#room(stream);
+    let fresh = 0;
     for (const { seq, record } of this.#store.read(stream, after + 1, maxItems)) {
       const json = decode(record, seq)?.json;
       if (!json) this.#setAside(stream, seq, record);
       if (items.length > 0 && (!json || seq !== from + items.length || bytes + json.length > maxBytes)) break;
       if (!json) return this.next(stream, seq, maxBytes, maxItems);
+      // What was handed out before may be again, whatever the room: without it nothing would ever be forgotten.
+      const isFresh = seq > this.#sent[stream];
+      if (isFresh && fresh + json.length + 1 > room) break;
       if (items.length === 0) from = seq;
       items.push(json);
       bytes += json.length + 1;
+      if (isFresh) fresh += json.length + 1;
     }
     if (items.length === 0) return null;
     const through = from + items.length - 1;
     if (through > this.#sent[stream]) {
-      const { acked } = this.#writer.meta.streams[stream];
-      const unsettled = this.#unsettled[stream].filter((piece) => piece.through > acked);
-      if (unsettled.reduce((sum, piece) => sum + piece.bytes, bytes) > IN_FLIGHT_BYTES) return null;
-      this.#unsettled[stream] = [...unsettled, { through, bytes }];
+      this.#unsettled[stream].push({ through, bytes: fresh });
       this.#sent[stream] = through;
     }
     return { stream, from, items };
+  }
+
+  /** Bytes that may be handed out of a stream beyond what was. */
+  #room(stream: Stream): number {
+    const { acked } = this.#writer.meta.streams[stream];
+    this.#unsettled[stream] = this.#unsettled[stream].filter((piece) => piece.through > acked);
+    return IN_FLIGHT_BYTES - this.#unsettled[stream].reduce((sum, piece) => sum + piece.bytes, 0);
   }
 
   #setAside(stream: Stream, seq: number, record: Buffer): void {
