@@ -471,6 +471,34 @@ describe('damage is moved aside, reported, and never fatal', () => {
     expect(existsSync(join(folder, `outbox.record-state-${seq}`))).toBe(true);
   });
 
+  test('B31: also where it is the last of what an opened outbox takes for sent: the rest follows', async () => {
+    const first = await openBox();
+    for (let i = 0; i < 24; i++) await first.append(hosts(2000, i * 2000));
+    await shut(first);
+    const looked = await openBox();
+    const seq = Math.max(...contents(looked, 'state').keys());
+    expect(seq).toBeLessThan(47_000);
+    await shut(looked);
+    const bytes = readFileSync(data());
+    const at = bytes.indexOf(`"address":"10.0.${seq >> 8}.${seq & 255}"`);
+    bytes[at + 14] = (bytes[at + 14] ?? 0) ^ 1;
+    writeFileSync(data(), bytes);
+    const outbox = await openBox();
+    let sent = -1;
+    let delivered = 0;
+    await until(() => {
+      for (let batch = outbox.next('state', sent, 120 * 1024, 2000); batch; ) {
+        sent = batch.from + batch.items.length - 1;
+        delivered += batch.items.length;
+        outbox.ack('state', sent);
+        batch = outbox.next('state', sent, 120 * 1024, 2000);
+      }
+      return sent === 47_999;
+    });
+    expect(delivered).toBe(47_999);
+    expect(outbox.status().drops.damaged).toBe(1);
+  });
+
   test('B40: written by a newer version: refused, untouched, told what to do', async () => {
     await filled();
     writeFileSync(join(box(), 'FORMAT'), 'rollcall outbox 2\n');

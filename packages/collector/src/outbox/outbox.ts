@@ -191,7 +191,10 @@ export class Outbox {
   /** Bytes that may be handed out of a stream beyond what was. */
   #room(stream: Stream): number {
     const { acked } = this.#writer.meta.streams[stream];
-    this.#unsettled[stream] = this.#unsettled[stream].filter((piece) => piece.through > acked);
+    // A piece may end in a record that was damaged: nobody acknowledges that one.
+    const [first] = this.#store.read(stream, 0, 1);
+    const forgotten = Math.max(acked, first ? first.seq - 1 : -1);
+    this.#unsettled[stream] = this.#unsettled[stream].filter((piece) => piece.through > forgotten);
     return IN_FLIGHT_BYTES - this.#unsettled[stream].reduce((sum, piece) => sum + piece.bytes, 0);
   }
 
