@@ -97,13 +97,14 @@ export class Outbox {
     });
   }
 
-  /** What an earlier run may have sent of what is on the disk: `next` let it send no more. */
+  /** What an earlier run may have sent of what is on the disk: `next` let it send no more, and nothing damaged. */
   #sentAtMost(stream: Stream): { through: number; bytes: number } {
     const sent = { through: -1, bytes: 0 };
     for (const { seq, record } of this.#store.read(stream, 0, IN_FLIGHT_BYTES)) {
-      if (sent.bytes + jsonBytes(record) > IN_FLIGHT_BYTES) break;
+      const bytes = decode(record, seq)?.json.length ?? 0;
+      if (sent.bytes + bytes > IN_FLIGHT_BYTES) break;
       sent.through = seq;
-      sent.bytes += jsonBytes(record);
+      sent.bytes += bytes;
     }
     return sent;
   }
@@ -170,7 +171,7 @@ export class Outbox {
       const json = decode(record, seq)?.json;
       if (!json) this.#setAside(stream, seq, record);
       if (items.length > 0 && (!json || seq !== from + items.length || bytes + json.length > maxBytes)) break;
-      if (!json) return this.next(stream, seq, maxBytes, maxItems);
+      if (!json) continue;
       // What was handed out before may be again, whatever the room: without it nothing would ever be forgotten.
       const isFresh = seq > this.#sent[stream];
       if (isFresh && fresh + json.length + 1 > room) break;

@@ -64,6 +64,8 @@ export interface WriterDeps {
 export class Writer {
   readonly #deps: WriterDeps;
   readonly #closing = new AbortController();
+  /** Ends a pause: it closes, or there is something to forget, which needs no room. */
+  #pause = new AbortController();
   readonly #openedAt: number;
   readonly #ageAtOpening: number;
   readonly #stopExpiry: () => void;
@@ -138,6 +140,7 @@ export class Writer {
   /** The server has committed everything up to and including `through`. */
   deliver(stream: Stream, through: number): void {
     this.#delivered[stream] = Math.max(this.#delivered[stream], through);
+    this.#pause.abort();
     this.#wake();
   }
 
@@ -151,6 +154,7 @@ export class Writer {
   async stop(): Promise<void> {
     this.#stopExpiry();
     this.#closing.abort();
+    this.#pause.abort();
     await this.#running;
     const error = this.#notStored();
     for (const { done } of this.#waiting.splice(0)) done?.(error);
@@ -161,12 +165,11 @@ export class Writer {
   }
 
   #hasWork(): boolean {
-    return (
-      this.#waiting.length > 0 ||
-      this.#damaged.length > 0 ||
-      this.#expiryDue ||
-      STREAMS.some((stream) => this.#delivered[stream] > this.#meta.streams[stream].acked)
-    );
+    return this.#waiting.length > 0 || this.#damaged.length > 0 || this.#expiryDue || this.#isDelivered();
+  }
+
+  #isDelivered(): boolean {
+    return STREAMS.some((stream) => this.#delivered[stream] > this.#meta.streams[stream].acked);
   }
 
   async #run(): Promise<void> {
@@ -185,7 +188,10 @@ export class Writer {
       for (const { done } of accepted) done?.(error);
       if (draft.changed && written) this.#deps.onWritten();
       if (this.paused && this.#closing.signal.aborted) break;
-      if (this.paused) await this.#sleep(RETRY_MS);
+      if (this.paused && !this.#isDelivered()) {
+        this.#pause = new AbortController();
+        await this.#sleep(RETRY_MS, this.#pause.signal);
+      }
     }
     this.#running = null;
   }
@@ -231,7 +237,10 @@ export class Writer {
       draft.deliver(stream, last, records);
     }
     for (const { stream, ...victim } of this.#damaged.splice(0)) {
-      if (victim.seq > draft.meta.streams[stream].acked) draft.drop(stream, [victim], 'damaged');
+      // It may have gone by its age or for room meanwhile.
+      const [there] = this.#deps.store.read(stream, victim.seq, 1);
+      if (there?.seq === victim.seq && victim.seq > draft.meta.streams[stream].acked)
+        draft.drop(stream, [victim], 'damaged');
     }
   }
 
@@ -304,7 +313,7 @@ export class Writer {
     return new NotStored(this.paused ?? 'the outbox was closed');
   }
 
-  #sleep(ms: number): Promise<void> {
-    return this.#deps.clock.sleep(ms, this.#closing.signal).catch(() => undefined);
+  #sleep(ms: number, signal = this.#closing.signal): Promise<void> {
+    return this.#deps.clock.sleep(ms, signal).catch(() => undefined);
   }
 }

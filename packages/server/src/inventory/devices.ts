@@ -144,13 +144,11 @@ export async function listDevices(
   };
   const signpost = list === null ? undefined : memory.signposts.near(list, offset);
   let rows = await read(signpost);
-  const lacking = ([first]: ListRow[]) =>
-    first !== undefined &&
-    rows.filter(({ id }) => id !== null).length < Math.min(pageSize, first.total - offset);
   const fresh = rows.find((row) => row.counted !== null)?.counted ?? [];
   if (list !== null && signpost) memory.signposts.used(list, signpost, rows[0]?.rank ?? 0, fresh);
   // What the order has nothing of is not found from a signpost (signposts.ts).
-  if (signpost && lacking(rows)) rows = await read(undefined);
+  const expected = Math.min(pageSize, (rows[0]?.total ?? 0) - offset);
+  if (signpost && rows.filter(({ id }) => id !== null).length < expected) rows = await read(undefined);
   const [first] = rows;
   const totalCount = first?.total ?? 0;
   if (question !== null && totalCount > FEW) memory.counts.put(question, fresh);
