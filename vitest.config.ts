@@ -1,16 +1,32 @@
 import { defineConfig } from 'vitest/config';
 
 // Packages are tested from their sources: the `source` condition of their exports.
-export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
+const conditions = ['source'];
+
+/** A suite by the name of its command: `npm test` is `fast`, the others are `npm run test:NAME`. */
+const suite = (name: string, include: string[]) => ({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
-    include: ['packages/*/src/**/*.test.{ts,tsx}', 'test/**/*.test.ts'],
-    pool: 'forks',
-    maxWorkers: 2,
+    name,
+    include,
+    pool: 'forks' as const,
     // Far above what any takes alone: on a busy machine a test may be slow, it may not hang.
     testTimeout: 90_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 20_000 } },
+  },
+});
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    reporters: ['default', './test/closing-reporter.ts'],
+    projects: [
+      suite('fast', ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'test/api/*.test.ts']),
+      suite('system', ['test/system/*.test.ts']),
+      suite('web', ['test/web/*.test.ts']),
+      suite('chaos', ['test/chaos/*.test.ts']),
+    ],
   },
 });

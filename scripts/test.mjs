@@ -1,9 +1,18 @@
-// npm test [-- vitest arguments]: installs what is missing, builds, runs every test. On the embedded database always;
-// where TEST_DATABASE_URL names a PostgreSQL server, the database suites run there too.
+// npm test [-- vitest arguments]: the fast tests, from the sources: no build, no PostgreSQL, no browser, no root needed.
+// npm run test:system | test:web | test:chaos [-- vitest arguments]: one of the slow suites; builds first what it runs.
+// npm run test:all: everything there is. docs/testing.md says what is in which suite, and what each needs.
+//
+// Where TEST_DATABASE_URL names a PostgreSQL server, what concerns the database is tried there too.
+import './usage.mjs';
 import { spawnSync } from 'node:child_process';
-import { bin, root } from './bootstrap.mjs';
+import { bin, bootstrap, root } from './bootstrap.mjs';
 import { build } from './build.mjs';
 
-build();
-const result = spawnSync(bin('vitest'), ['run', ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' });
+const [suite = 'fast', ...words] = process.argv.slice(2);
+if (suite === 'fast') bootstrap();
+else build({ all: suite === 'web' });
+const result = spawnSync(bin('vitest'), ['run', '--project', suite, ...words], {
+  cwd: root,
+  stdio: 'inherit',
+});
 process.exit(result.status ?? 1);

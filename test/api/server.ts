@@ -7,7 +7,7 @@ import { readConfig } from '@rollcall/server/kernel/config';
 import type { Database } from '@rollcall/server/kernel/db';
 import { type Keyring, openKeyring } from '@rollcall/server/kernel/keyring';
 import { openLog } from '@rollcall/server/kernel/log';
-import { createPostgres } from '@rollcall/server/testing/database';
+import { createPostgres, databases } from '@rollcall/server/testing/database';
 
 export interface ApiServer {
   url: string;
@@ -19,9 +19,8 @@ export interface ApiServer {
   stop(): Promise<void>;
 }
 
-/** The databases a suite of the whole server runs on: PostgreSQL where TEST_DATABASE_URL names a server. */
-export const kinds = (): ('pglite' | 'postgresql')[] =>
-  process.env.TEST_DATABASE_URL ? ['pglite', 'postgresql'] : ['pglite'];
+/** The databases a suite of the whole server runs on. */
+export const kinds = (): ('pglite' | 'postgresql')[] => databases().map(([name]) => name);
 
 /**
  * Starts it, with every answer checked against its schema. Dispose of the database with `closeDatabases`.

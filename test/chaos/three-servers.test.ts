@@ -1,8 +1,10 @@
 /** Three servers as processes of their own on one PostgreSQL behind nginx, by the example of deploy/examples/three-servers. */
+
 import { type Database, openDatabase } from '@rollcall/server/kernel/db';
 import { openLog } from '@rollcall/server/kernel/log';
 import { enrolled, shakeHands, type Talk, talkOver } from '@rollcall/server/testing/scripted-collector';
 import { systemClock } from '@rollcall/shared/clock';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { haveNginx } from './balancer.ts';
 import { buildOnce } from './built.ts';
@@ -15,7 +17,7 @@ const round = [0, 1, 2] as const;
 const SOUND = { lost: 0, doubled: 0, altered: 0, misattributed: 0, foreign: 0, reported: 0 };
 
 test.skipIf(possible)('SKIPPED: PostgreSQL or nginx is not installed', () => {
-  process.stderr.write('SKIPPED: three servers were not tried: PostgreSQL or nginx is not installed\n');
+  skipped('three servers behind a balancer: install postgresql and nginx-light');
   expect(process.env.CI).toBeUndefined();
 });
 

@@ -1,8 +1,10 @@
 /** A browser as a visitor of the web application, and what it must never see. */
+
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 
@@ -25,7 +27,7 @@ export const browserSuite: typeof describe | typeof describe.skip = ((name: stri
   if (existsSync(CHROMIUM)) return describe(name, suite);
   const missing = `${name}: no browser at ${CHROMIUM} (apt-get install chromium, or set CHROMIUM)`;
   if (process.env.CI) throw new Error(missing);
-  process.stderr.write(`SKIPPED ${missing}\n`);
+  skipped(missing);
   return describe.skip(name, suite);
 }) as typeof describe;
 

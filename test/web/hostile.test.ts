@@ -8,7 +8,7 @@ import { makeSite } from '@rollcall/lab/site';
 import { startSite } from '@rollcall/lab/start';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Installation } from '../harness.ts';
+import { Installation } from '../system/harness.ts';
 import { browserSuite, openBrowser, settled, visit } from './browser.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FaultProxy } from '../chaos/proxy.ts';
-import { Installation } from '../harness.ts';
+import { Installation } from '../system/harness.ts';
 import { browserSuite, openBrowser, type Visitor, visit } from './browser.ts';
 
 /** What is shown follows what is committed, without being asked for, over a connection that breaks. */

@@ -7,7 +7,7 @@ import { demoSite } from '@rollcall/lab/demo';
 import { portNamed } from '@rollcall/lab/device';
 import { type LiveSite, startSite } from '@rollcall/lab/start';
 import type { Topology } from '@rollcall/shared/api/interfaces';
-import { Installation, until } from '../harness.ts';
+import { Installation, until } from '../system/harness.ts';
 import type { Account } from './browser.ts';
 
 const PASSWORD = 'correct horse battery staple';

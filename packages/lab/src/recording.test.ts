@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Value } from '@rollcall/shared/snmp/pdu';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Agent } from './agent.ts';
@@ -8,7 +10,10 @@ import { decodeValue, mibOf, parseRecording, readRecording } from './recording.t
 import { recordingsIn } from './replay.ts';
 import { walk } from './testing/client.ts';
 
-const corpus = fileURLToPath(new URL('../../../../shared/corpus/dev/recordings', import.meta.url));
+const corpus = join(
+  process.env.ROLLCALL_CORPUS ?? fileURLToPath(new URL('../../../../shared/corpus', import.meta.url)),
+  'dev/recordings',
+);
 
 describe('values of a recording', () => {
   const table: [line: string, value: Value][] = [
@@ -104,6 +109,7 @@ describe('parseRecording', () => {
 });
 
 /** Recordings of real devices are third-party data beside the project; without them these tests say so. */
+if (!existsSync(corpus)) skipped('recordings of real devices: set ROLLCALL_CORPUS to their folder');
 describe.skipIf(!existsSync(corpus))(`recordings of real devices (${corpus})`, () => {
   it('are all read without a fault, and a sample of them is walked object by object', async () => {
     const recordings = await recordingsIn(corpus);
@@ -127,4 +133,3 @@ describe.skipIf(!existsSync(corpus))(`recordings of real devices (${corpus})`, (
     }
   }, 240_000);
 });
-if (!existsSync(corpus)) process.stderr.write(`no recordings at ${corpus}: their tests are skipped\n`);

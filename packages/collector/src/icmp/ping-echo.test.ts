@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { Range } from '@rollcall/shared/ip';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PingEcho, pingOnce, readPing } from './ping-echo.ts';
@@ -97,7 +98,7 @@ const hasPing = () => {
     execFileSync('ping', ['-V'], { stdio: 'ignore' });
     return true;
   } catch {
-    process.stderr.write('SKIPPED: no ping program on this host\n');
+    skipped('sweeps by the ping program: install iputils-ping');
     return false;
   }
 };

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { systemClock } from '@rollcall/shared/clock';
 import { parseTargets } from '@rollcall/shared/targets';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Pace } from '../pace.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
@@ -45,7 +46,7 @@ const hasPing = () => {
     execFileSync('ping', ['-V'], { stdio: 'ignore' });
     return true;
   } catch {
-    process.stderr.write('SKIPPED: no ping program on this host\n');
+    skipped('sweeps by the ping program: install iputils-ping');
     return false;
   }
 };

@@ -4,6 +4,7 @@ import type { InterfaceRow, Observation } from '@rollcall/shared/observation';
 import { BUILT_IN_PROFILES } from '@rollcall/shared/profile';
 import { parseObservation } from '@rollcall/shared/protocol';
 import { Secret } from '@rollcall/shared/secret';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover, type Found } from '../snmp/discover.ts';
 import { SnmpEngine } from '../snmp/engine.ts';
@@ -13,8 +14,7 @@ import { takeInventory } from './inventory.ts';
 
 /** The inventory of an agent that is not ours, against what `snmpwalk` and the host itself say. */
 const available = haveSnmpd();
-if (!available)
-  process.stderr.write('SKIPPED: no snmpd here; install Debian’s snmp and snmpd to run these tests\n');
+if (!available) skipped('agents of net-snmp itself: install snmp and snmpd');
 
 const settings = BUILT_IN_PROFILES.deep.snmp as NonNullable<typeof BUILT_IN_PROFILES.deep.snmp>;
 const credential = {

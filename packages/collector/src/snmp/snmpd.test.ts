@@ -2,6 +2,7 @@ import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
 import type { AuthProtocol, PrivProtocol } from '@rollcall/shared/snmp/keys';
 import type { Varbind } from '@rollcall/shared/snmp/pdu';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SnmpCredential } from './credential.ts';
 import { discover, type Found } from './discover.ts';
@@ -12,8 +13,7 @@ import { walk } from './walk.ts';
 
 /** An agent that is not ours: Debian's snmpd, its answers compared with what its own tools print. */
 const available = haveSnmpd();
-if (!available)
-  process.stderr.write('SKIPPED: no snmpd here; install Debian’s snmp and snmpd to run these tests\n');
+if (!available) skipped('agents of net-snmp itself: install snmp and snmpd');
 
 const PHRASE = 'authentication phrase';
 const PRIVATE = 'privacy phrase 1';

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import koffi from 'koffi';
 
 const CLONE_NEWNET = 0x4000_0000;
@@ -9,12 +10,17 @@ const CLONE_NEWNET = 0x4000_0000;
  * send what it likes and set kernel switches. False (and a loud line) where the host does not let us: tests skip then.
  */
 export const enterOwnNetwork = (): boolean => {
+  const path = { PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
   const unshare = koffi.load(null).func('int unshare(int)');
-  if (process.platform !== 'linux' || unshare(CLONE_NEWNET) !== 0) {
-    process.stderr.write('SKIPPED: tests that need a network namespace of their own (root on Linux)\n');
+  if (
+    process.platform !== 'linux' ||
+    spawnSync('ip', ['-V'], { env: path }).status !== 0 ||
+    unshare(CLONE_NEWNET) !== 0
+  ) {
+    skipped('tests in a network of their own: be root on Linux, with iproute2');
     return false;
   }
-  execFileSync('ip', ['link', 'set', 'lo', 'up'], { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` } });
+  execFileSync('ip', ['link', 'set', 'lo', 'up'], { env: path });
   return true;
 };
 

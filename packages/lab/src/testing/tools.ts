@@ -1,23 +1,14 @@
-/** The real snmpget and snmpwalk: installed when missing and possible, else the tests that need them say so and are skipped. */
+/** The real snmpget and snmpwalk; where they are missing, the tests that need them say so and are skipped. */
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
+import { skipped } from '@rollcall/shared/testing/skipped';
 
 const has = (): boolean => spawnSync('snmpwalk', ['-V'], { stdio: 'ignore' }).status === 0;
 
-/** Whether Net-SNMP's tools can be used; tries to install Debian's package `snmp` once. */
+/** Whether Net-SNMP's tools can be used. */
 export function haveTools(): boolean {
   if (has()) return true;
-  if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status === 0) {
-    spawnSync('apt-get', ['install', '-y', '-qq', 'snmp'], {
-      stdio: 'ignore',
-      timeout: 60_000,
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
-    if (has()) return true;
-  }
-  process.stderr.write(
-    'snmpwalk is not installed and cannot be (Debian: apt-get install snmp): its tests are skipped\n',
-  );
+  skipped("net-snmp's tools against the simulated agents: install snmp");
   return false;
 }
 

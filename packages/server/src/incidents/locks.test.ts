@@ -9,9 +9,10 @@ import { lockIncidents } from './store.ts';
 afterAll(closeDatabases);
 
 // The embedded database runs one transaction at a time anyway.
-const shared = databases().filter(([name]) => name === 'postgresql');
+const [, open = () => expect.fail('no PostgreSQL')] =
+  databases().find(([name]) => name === 'postgresql') ?? [];
 
-describe.each(shared)('who waits for whom at one site, on %s', (_name, open) => {
+describe.skipIf(!process.env.TEST_DATABASE_URL)('who waits for whom at one site, on PostgreSQL', () => {
   const scene = new Scene();
   const { network, tell, down, up, wait, words } = scene;
   let finish: (() => Promise<void>) | undefined;

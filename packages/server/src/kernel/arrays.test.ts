@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { arrayOf, type ElementType } from './arrays.ts';
+import type { Database } from './db.ts';
 
 afterAll(closeDatabases);
 
@@ -21,8 +22,12 @@ const VALUES: Record<ElementType, fc.Arbitrary<unknown>> = {
 const types = Object.keys(VALUES) as ElementType[];
 
 describe.each(databases())('arrays as parameters on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+
   it.each(types)('of %s arrive as they were', async (type) => {
-    const db = await open();
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(VALUES[type]), { maxLength: 20 }), async (values) => {
         const param = arrayOf(
@@ -47,7 +52,6 @@ describe.each(databases())('arrays as parameters on %s', (_name, open) => {
   });
 
   it('a missing member is NULL, and a long text is whole', async () => {
-    const db = await open();
     const long = 'ü€😀a'.repeat(5_000);
     const rows: { a?: string }[] = [{ a: long }, {}, { a: '' }];
     expect(

@@ -10,12 +10,11 @@ import type { Driver, DriverPool, Sql } from './sql.ts';
  * survives kill -9 of the process but not a power cut, which is why the server says at start that it is for trials.
  * One session means that `main` and `ingest` are the same; a transaction keeps all others waiting.
  */
-export async function openPglite(folder: string, image?: Blob): Promise<Driver> {
+export async function openPglite(folder: string): Promise<Driver> {
   if (!folder.startsWith('memory://')) mkdirSync(folder, { recursive: true });
   const db = await PGlite.create(folder, {
     extensions: { pg_trgm },
     parsers: { [types.INT8]: Number, [types.NUMERIC]: (text) => text },
-    ...(image ? { loadDataDir: image } : {}),
   });
   await db.exec(`SET TimeZone = 'UTC'`);
   const pool: DriverPool = {
@@ -51,12 +50,3 @@ const rows =
     await turn();
     return (await target.query<R>(text, params ? [...params] : undefined)).rows;
   };
-
-/** The whole database as an image that `openPglite` can start from: how tests get a migrated database in no time. */
-export async function pgliteImage(prepare: (db: PGlite) => Promise<void>): Promise<Blob> {
-  const db = await PGlite.create('memory://', { extensions: { pg_trgm } });
-  await prepare(db);
-  const image = await db.dumpDataDir('none');
-  await db.close();
-  return image;
-}

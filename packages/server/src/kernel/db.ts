@@ -103,12 +103,12 @@ function pool(driver: DriverPool): Pool {
 }
 
 /** Where the data is: a PostgreSQL URL, or a folder for the embedded database (`memory://` for none). */
-export type DatabaseSource = { url: string } | { folder: string; image?: Blob };
+export type DatabaseSource = { url: string } | { folder: string };
 
 /** Opens the database; applies no migrations. Fails with a `Problem('unavailable')` when it cannot be reached. */
 export async function openDatabase(source: DatabaseSource, log: Logger): Promise<Database> {
   const driver: Driver = await guarded(() =>
-    'url' in source ? openPostgres(source.url, log) : openPglite(source.folder, source.image),
+    'url' in source ? openPostgres(source.url, log) : openPglite(source.folder),
   );
   const prisma = new PrismaClient({ adapter: driver.adapter ?? null } as ConstructorParameters<
     typeof PrismaClient

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '@rollcall/shared/clock';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StartError } from './config.ts';
 import { type Listener, listen, type Patience } from './listener.ts';
@@ -47,7 +48,7 @@ afterEach(async () => {
 });
 
 const noOpenssl = spawnSync('openssl', ['version']).status !== 0;
-if (noOpenssl) process.stderr.write('SKIPPED: renewal of certificates, for want of openssl\n');
+if (noOpenssl) skipped('renewal of certificates: install openssl');
 
 /** Writes bytes as they are and answers everything that comes back until the other side closes. */
 function raw(url: string, ...parts: string[]): Promise<string> {

@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../kernel/db.ts';
-import { pgliteImage } from '../kernel/db-pglite.ts';
 import { lockKey } from '../kernel/lock.ts';
 import { migrate, readMigrations } from '../kernel/migrate.ts';
 
@@ -23,10 +22,12 @@ const PARTITION = new URL('../../../../deploy/examples/partition-by-site.sql', i
 
 /**
  * The databases a suite runs on, for `describe.each(databases())('…on %s', (_name, open) => …)`. Each `open()` gives a
- * fresh migrated one: PGlite in memory always, PostgreSQL where TEST_DATABASE_URL names a server.
+ * fresh migrated one: PGlite in memory, except with TEST_EMBEDDED=0, and PostgreSQL where TEST_DATABASE_URL names a
+ * server.
  */
 export function databases(): [name: 'pglite' | 'postgresql', open: () => Promise<Database>][] {
-  const list: ReturnType<typeof databases> = bySite ? [] : [['pglite', openEmbedded]];
+  const list: ReturnType<typeof databases> =
+    bySite || process.env.TEST_EMBEDDED === '0' ? [] : [['pglite', openEmbedded]];
   const url = process.env.TEST_DATABASE_URL;
   if (url) list.push(['postgresql', async () => (await createPostgres(url)).db]);
   return list;
@@ -44,32 +45,32 @@ const fingerprint = () =>
     .slice(0, 15);
 
 async function openEmbedded(): Promise<Database> {
-  const db = await openDatabase({ folder: 'memory://', image: await image() }, log);
-  opened.push(() => db.close());
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-test-'));
+  cpSync(await migratedFolder(), folder, { recursive: true });
+  const db = await openDatabase({ folder }, log);
+  opened.push(async () => {
+    await db.close();
+    rmSync(folder, { recursive: true });
+  });
   return db;
 }
 
-/** Migrated image of PGlite, made once per set of migrations and kept in the temporary folder between test files. */
-async function image(): Promise<Blob> {
-  const folder = join(tmpdir(), 'rollcall-test-images');
-  const file = join(folder, `${fingerprint()}.tar`);
-  if (!existsSync(file)) {
-    mkdirSync(folder, { recursive: true });
-    const blob = await pgliteImage(async (db) => {
-      await migrate({
-        exclusively: (_key, work) => work(),
-        script: async (text) => {
-          await db.exec(text);
-        },
-        query: async <R extends object>(text: string, params?: readonly unknown[]) =>
-          (await db.query<R>(text, [...(params ?? [])])).rows,
-      });
-    });
-    const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, Buffer.from(await blob.arrayBuffer()));
-    renameSync(draft, file);
+/** Folder of a migrated PGlite, made once per set of migrations and kept in the temporary folder between test files. */
+async function migratedFolder(): Promise<string> {
+  const folder = join(tmpdir(), `rollcall-test-template-${fingerprint()}`);
+  if (existsSync(folder)) return folder;
+  const draft = mkdtempSync(join(tmpdir(), 'rollcall-test-'));
+  const db = await openDatabase({ folder: draft }, log);
+  await migrate(db);
+  await db.close();
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    // Another test file was faster.
+    if (!existsSync(folder)) throw error;
+    rmSync(draft, { recursive: true });
   }
-  return new Blob([readFileSync(file)]);
+  return folder;
 }
 
 /** A database of its own on the PostgreSQL server of TEST_DATABASE_URL, cloned from a migrated template. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Clock } from '../clock.ts';
+import { skipped } from '../testing/skipped.ts';
 import { openDatagrams } from './datagrams.ts';
 import { entryOf, journal } from './journal.ts';
 import { openServiceManager } from './service-manager.ts';
@@ -57,6 +58,7 @@ function handClock(): { clock: Clock; tick: () => void; everyMs: () => number } 
   return { clock, tick: () => work(), everyMs: () => every };
 }
 
+if (!hasPython) skipped('the service manager: install python3');
 describe('the service manager', () => {
   test.runIf(hasPython)('hears that the service is ready, lives, and what ails it', async () => {
     const socket = join(folder, 'notify');

@@ -16,7 +16,9 @@ import { openLog } from '@rollcall/server/kernel/log';
 import { systemClock } from '@rollcall/shared/clock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const COLLECTOR = fileURLToPath(new URL('../packages/collector/bin/rollcall-collector.js', import.meta.url));
+const COLLECTOR = fileURLToPath(
+  new URL('../../packages/collector/bin/rollcall-collector.js', import.meta.url),
+);
 const run = promisify(execFile);
 /** Answers what a command printed and how it ended. */
 const outcome = (command: string, ...args: string[]) =>

@@ -6,13 +6,13 @@ import { serveMetrics } from '@rollcall/collector/metrics';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type ApiServer, startApi } from './api/server.ts';
-import { makeWorld, person } from './api/world.ts';
+import { type ApiServer, startApi } from './server.ts';
+import { makeWorld, person } from './world.ts';
 
 afterAll(closeDatabases);
 
 const file = (name: string) =>
-  readFileSync(fileURLToPath(new URL(`../deploy/monitoring/${name}`, import.meta.url)), 'utf8');
+  readFileSync(fileURLToPath(new URL(`../../deploy/monitoring/${name}`, import.meta.url)), 'utf8');
 const dashboard = JSON.parse(file('grafana-dashboard.json')) as {
   panels: { title: string; targets: { expr: string; legendFormat: string }[] }[];
 };

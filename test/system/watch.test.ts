@@ -1,5 +1,6 @@
 import { haveSnmpd } from '@rollcall/collector/snmp/testing/snmpd';
 import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation, type RunningCollector, until } from './harness.ts';
 import { Host } from './hosts.ts';
@@ -20,7 +21,7 @@ interface Event {
 }
 
 const possible = haveSnmpd() && enterOwnNetwork();
-if (!possible) process.stderr.write('SKIPPED: the watch over real links needs root, iproute2 and snmpd\n');
+if (!possible) skipped('the watch over real links: be root, install iproute2 and snmpd');
 
 describe.skipIf(!possible)('watching real hosts', () => {
   let world: Installation;

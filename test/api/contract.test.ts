@@ -4,8 +4,8 @@ import { closeDatabases } from '@rollcall/server/testing/database';
 import { ask, type Reply } from '@rollcall/server/testing/rest';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiServer, kinds, startApi } from './api/server.ts';
-import { makeWorld, person, type World } from './api/world.ts';
+import { type ApiServer, kinds, startApi } from './server.ts';
+import { makeWorld, person, type World } from './world.ts';
 
 afterAll(closeDatabases);
 

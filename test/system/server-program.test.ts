@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isToken } from '@rollcall/server/kernel/token';
+import { run } from '@rollcall/server/program';
 import { lockFolder } from '@rollcall/shared/lock';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isToken } from './kernel/token.ts';
-import { run } from './program.ts';
 
 const folders: string[] = [];
 const folder = () => {
@@ -146,7 +146,9 @@ describe('the command line', () => {
       'PORT',
     ])
       expect(help.out).toContain(word);
-    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+    const { version } = JSON.parse(
+      readFileSync(new URL('../../packages/server/package.json', import.meta.url), 'utf8'),
+    );
     expect(await command('--version', {})).toEqual({ code: 0, out: `${version}\n`, err: '' });
   });
 

@@ -1,15 +1,17 @@
 /** The watch of a site whose collectors are with two servers: real collectors, real cables, servers killed with -9. */
+
 import { join } from 'node:path';
 import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
 import { type Database, openDatabase } from '@rollcall/server/kernel/db';
 import { openLog } from '@rollcall/server/kernel/log';
 import { systemClock } from '@rollcall/shared/clock';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { haveNginx } from './chaos/balancer.ts';
-import { buildOnce } from './chaos/built.ts';
-import { Child, eventually, output } from './chaos/child.ts';
-import { ROOT, type Server } from './chaos/server.ts';
-import { databaseKinds, World } from './chaos/world.ts';
+import { haveNginx } from '../chaos/balancer.ts';
+import { buildOnce } from '../chaos/built.ts';
+import { Child, eventually, output } from '../chaos/child.ts';
+import { ROOT, type Server } from '../chaos/server.ts';
+import { databaseKinds, World } from '../chaos/world.ts';
 import { Host } from './hosts.ts';
 
 const COLLECTOR = join(ROOT, 'packages/collector/bin/rollcall-collector.js');
@@ -23,7 +25,7 @@ interface Event {
 }
 
 const possible = haveNginx && databaseKinds().includes('postgresql') && enterOwnNetwork();
-if (!possible) process.stderr.write('SKIPPED: the watch with two servers needs root, PostgreSQL and nginx\n');
+if (!possible) skipped('the watch with two servers: be root, install postgresql and nginx-light');
 
 describe.skipIf(!possible)('the watch with two servers', () => {
   let world: World;

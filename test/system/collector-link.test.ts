@@ -4,6 +4,21 @@ import { createServer, type Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import {
+  type Identity,
+  Keys,
+  makeKey,
+  prepareFolder,
+  publicKeyOf,
+  saveIdentity,
+} from '@rollcall/collector/identity';
+import type { Collector } from '@rollcall/collector/link/conversation';
+import { Link } from '@rollcall/collector/link/link';
+import type { LinkState } from '@rollcall/collector/link/states';
+import { Outbox } from '@rollcall/collector/outbox/outbox';
+import { fastClock } from '@rollcall/collector/testing/fast-clock';
+import { recordingLog } from '@rollcall/collector/testing/recording-log';
+import { isSigned, type Peer, ScriptedServer, SITE } from '@rollcall/collector/testing/scripted-server';
 import { systemClock } from '@rollcall/shared/clock';
 import type { Observation, Stream } from '@rollcall/shared/observation';
 import {
@@ -13,15 +28,7 @@ import {
   PROTOCOL_VERSION,
   WINDOW,
 } from '@rollcall/shared/protocol';
-import { type LogDescriptor, pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Identity, Keys, makeKey, prepareFolder, publicKeyOf, saveIdentity } from '../identity.ts';
-import { Outbox } from '../outbox/outbox.ts';
-import { fastClock } from '../testing/fast-clock.ts';
-import { isSigned, type Peer, ScriptedServer, SITE } from '../testing/scripted-server.ts';
-import type { Collector } from './conversation.ts';
-import { Link } from './link.ts';
-import type { LinkState } from './states.ts';
 
 const COLLECTOR = '0192f0c0-0000-7000-8000-0000000000c0';
 /** Time runs so much faster for the link: 25 s of silence are a second. */
@@ -66,7 +73,7 @@ interface Running {
   outbox: Outbox;
   keys: Keys;
   states: LinkState[];
-  logged: LogDescriptor[];
+  logged: Parameters<typeof recordingLog>[0];
   calls: unknown[][];
   identity: () => Identity;
 }
@@ -94,8 +101,8 @@ const start = async (
     ...more,
   };
   saveIdentity(state, identity);
-  const logged: LogDescriptor[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
+  const logged: Parameters<typeof recordingLog>[0] = [];
+  const log = recordingLog(logged);
   const settings = { bytes: 256 * 1024 * 1024, ageMs: 1e12, minFreeBytes: 0 };
   const outbox = await Outbox.open({ folder: join(state, 'outbox'), settings, clock: systemClock, log });
   const keys = new Keys(state, key);

@@ -6,8 +6,8 @@ import { closeDatabases } from '@rollcall/server/testing/database';
 import { ask } from '@rollcall/server/testing/rest';
 import { COLLECTOR_PATH } from '@rollcall/shared/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ApiServer, freshPostgres, startApi } from './api/server.ts';
-import { makeWorld, PASSWORD, type Person, person, type World } from './api/world.ts';
+import { type ApiServer, freshPostgres, startApi } from '../api/server.ts';
+import { makeWorld, PASSWORD, type Person, person, type World } from '../api/world.ts';
 
 afterAll(closeDatabases);
 

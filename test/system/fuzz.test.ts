@@ -17,10 +17,10 @@ import {
   pick,
   randomOf,
   type Schema,
-} from './api/hostile.ts';
-import { type Row, rows } from './api/rows.ts';
-import { type ApiServer, kinds, startApi } from './api/server.ts';
-import { makeWorld, person, type World } from './api/world.ts';
+} from '../api/hostile.ts';
+import { type Row, rows } from '../api/rows.ts';
+import { type ApiServer, kinds, startApi } from '../api/server.ts';
+import { makeWorld, person, type World } from '../api/world.ts';
 
 afterAll(closeDatabases);
 

@@ -11,9 +11,9 @@ import type { Operation } from '@rollcall/shared/api/operation';
 import { ROLES, type Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Row, rows } from './api/rows.ts';
-import { type ApiServer, kinds, startApi } from './api/server.ts';
-import { CANARY, fingerprint, makeWorld, type Person, person, REACHES, type World } from './api/world.ts';
+import { type Row, rows } from '../api/rows.ts';
+import { type ApiServer, kinds, startApi } from '../api/server.ts';
+import { CANARY, fingerprint, makeWorld, type Person, person, REACHES, type World } from '../api/world.ts';
 
 afterAll(closeDatabases);
 

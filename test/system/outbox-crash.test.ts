@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { overran } from '@rollcall/collector/outbox/store';
+import { built } from '@rollcall/collector/testing/built';
+import { contentOf } from '@rollcall/collector/testing/outbox-content';
 import { systemClock } from '@rollcall/shared/clock';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { built } from '../testing/built.ts';
-import { contentOf } from '../testing/outbox-content.ts';
-import { overran } from './store.ts';
 
 let program: string;
 let folder: string;
@@ -127,7 +128,7 @@ describe('B25: kill -9 at any instant', () => {
 
   test('SIGKILL at the n-th write, sync or rename: every start succeeds, nothing told is missing', async () => {
     if (spawnSync('strace', ['-V']).status !== 0) {
-      process.stderr.write('SKIPPED: strace is missing\n');
+      skipped('a collector killed at its system calls: install strace');
       return;
     }
     const told = new Set<number>();
@@ -153,7 +154,7 @@ describe('B25: kill -9 at any instant', () => {
 
 const has = (tool: string, ...args: string[]) => {
   const found = spawnSync(tool, args).status === 0;
-  if (!found) process.stderr.write(`SKIPPED: needs ${tool} and root\n`);
+  if (!found) skipped(`a damaged or full disk: be root, install ${tool}`);
   return found;
 };
 

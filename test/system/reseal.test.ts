@@ -3,16 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
+import type { Database } from '@rollcall/server/kernel/db';
+import { type Keyring, keyring, openKeyring } from '@rollcall/server/kernel/keyring';
+import { openLog } from '@rollcall/server/kernel/log';
+import { reseal, rotate } from '@rollcall/server/kernel/reseal';
+import { closeDatabases, createPostgres, databases } from '@rollcall/server/testing/database';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closeDatabases, createPostgres, databases } from '../testing/database.ts';
-import type { Database } from './db.ts';
-import { type Keyring, keyring, openKeyring } from './keyring.ts';
-import { reseal, rotate } from './reseal.ts';
 
 afterAll(closeDatabases);
 
-const log = pino({ level: 'silent' });
+const log = openLog({ logLevel: 'silent' });
 const OLD = Buffer.alloc(32, 1);
 let file: string;
 let folder: string;
@@ -119,7 +119,7 @@ describe.each(databases())('case 149: changing the key on %s', (_name, open) => 
 
 const server = process.env.TEST_DATABASE_URL;
 describe.runIf(server)('case 149: the server, killed for good while it seals anew at its start', () => {
-  const SERVER = fileURLToPath(new URL('../../bin/rollcall-server.js', import.meta.url));
+  const SERVER = fileURLToPath(new URL('../../packages/server/bin/rollcall-server.js', import.meta.url));
   const MANY = 3_000;
 
   it('leaves what either key opens; the next start ends it', async () => {

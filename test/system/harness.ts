@@ -10,7 +10,9 @@ import { type Config, readConfig } from '@rollcall/server/kernel/config';
 import { openLog } from '@rollcall/server/kernel/log';
 import { createPostgres } from '@rollcall/server/testing/database';
 
-const COLLECTOR = fileURLToPath(new URL('../packages/collector/bin/rollcall-collector.js', import.meta.url));
+const COLLECTOR = fileURLToPath(
+  new URL('../../packages/collector/bin/rollcall-collector.js', import.meta.url),
+);
 
 export interface Answer<T = unknown> {
   success: boolean;

@@ -1,4 +1,5 @@
 /** The examples of deploy/examples in the real Caddy and nginx, in front of a real server with a real collector. */
+
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,16 +11,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { closeDatabases } from '@rollcall/server/testing/database';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiServer, startApi } from './api/server.ts';
-import { makeWorld, PASSWORD, person, type World } from './api/world.ts';
+import { type ApiServer, startApi } from '../api/server.ts';
+import { makeWorld, PASSWORD, person, type World } from '../api/world.ts';
 import { until } from './harness.ts';
 
 afterAll(closeDatabases);
 
-const COLLECTOR = fileURLToPath(new URL('../packages/collector/bin/rollcall-collector.js', import.meta.url));
+const COLLECTOR = fileURLToPath(
+  new URL('../../packages/collector/bin/rollcall-collector.js', import.meta.url),
+);
 const example = (name: string) =>
-  readFileSync(fileURLToPath(new URL(`../deploy/examples/${name}`, import.meta.url)), 'utf8');
+  readFileSync(fileURLToPath(new URL(`../../deploy/examples/${name}`, import.meta.url)), 'utf8');
 const path = `${process.env.PATH}:/usr/sbin`;
 const there = (command: string) =>
   spawnSync(command, ['version'], { env: { PATH: path } }).error === undefined;
@@ -67,7 +71,7 @@ const proxies = {
 describe.each(Object.keys(proxies) as (keyof typeof proxies)[])('behind %s', (name) => {
   if (!there(name)) {
     it(`SKIPPED: ${name} is not installed`, () => {
-      process.stderr.write(`SKIPPED: the example of ${name} was not tried: it is not installed\n`);
+      skipped(`the example of ${name}: install it`);
       expect(process.env.CI).toBeUndefined();
     });
     return;

@@ -20,7 +20,9 @@ import { operations } from '@rollcall/shared/api/index';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { databases, Installation, until } from './harness.ts';
 
-const COLLECTOR = fileURLToPath(new URL('../packages/collector/bin/rollcall-collector.js', import.meta.url));
+const COLLECTOR = fileURLToPath(
+  new URL('../../packages/collector/bin/rollcall-collector.js', import.meta.url),
+);
 const PORT = 16_188;
 const MAIL = 'canary-mail-password-71';
 const WRONG = 'canary-wrong-community-72';

@@ -1,5 +1,6 @@
 import { haveSnmpd } from '@rollcall/collector/snmp/testing/snmpd';
 import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from './harness.ts';
 import { Host } from './hosts.ts';
@@ -11,7 +12,7 @@ import { Plant } from './plant.ts';
  */
 
 const possible = haveSnmpd() && enterOwnNetwork();
-if (!possible) process.stderr.write('SKIPPED: routers of real hosts need root, iproute2 and snmpd\n');
+if (!possible) skipped('routers of real hosts: be root, install iproute2 and snmpd');
 
 describe.skipIf(!possible)('a router of real hosts without LLDP', () => {
   let plant: Plant;

@@ -12,11 +12,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { community, FakeAgent, honest } from '@rollcall/collector/snmp/testing/fake-agent';
+import { built } from '@rollcall/collector/testing/built';
+import { ScriptedServer, SITE } from '@rollcall/collector/testing/scripted-server';
 import { systemClock } from '@rollcall/shared/clock';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { community, FakeAgent, honest } from './snmp/testing/fake-agent.ts';
-import { built } from './testing/built.ts';
-import { ScriptedServer, SITE } from './testing/scripted-server.ts';
 
 let program: string;
 let folder: string;
@@ -82,7 +83,9 @@ describe('the command line', () => {
     const help = await run(['--help']);
     expect(help).toMatchObject({ code: 0, err: '' });
     for (const word of ['join', 'run', 'sweep', 'doctor', 'Exit codes']) expect(help.out).toContain(word);
-    const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+    const { version } = JSON.parse(
+      readFileSync(new URL('../../packages/collector/package.json', import.meta.url), 'utf8'),
+    );
     expect((await run(['--version'])).out).toBe(`${version}\n`);
     expect((await run(['sweep', '--help'])).out).toMatch(/--community/);
   });
@@ -585,7 +588,7 @@ describe('run', () => {
     ],
   ])('%s: one clear line, exit code 1', async (_name, mount, words) => {
     if (spawnSync('unshare', ['-m', 'true']).status !== 0) {
-      process.stderr.write('SKIPPED: needs root to mount\n');
+      skipped('a full disk: be root');
       return;
     }
     const { state } = await joined();
@@ -623,12 +626,12 @@ describe('run', () => {
   test('tells systemd that it is ready, feeds its watchdog, and says when it stops', async () => {
     const { state, server } = await joined();
     if (spawnSync('systemd-notify', ['--version']).status !== 0) {
-      process.stderr.write('SKIPPED: no systemd-notify\n');
+      skipped('the service manager: install systemd');
       return;
     }
     // Node has no datagram socket of the Unix kind: socat listens for us, where there is one.
     if (spawnSync('python3', ['-c', '']).status !== 0) {
-      process.stderr.write('SKIPPED: no python3 to listen on a Unix datagram socket\n');
+      skipped('the service manager: install python3');
       return;
     }
     const socket = join(folder, 'notify');

@@ -2,18 +2,20 @@
  * Whole sweeps by the command line over networks that are bad in the ways networks are: complete, explained, no crash.
  * Needs root on Linux for a network of its own; in CI it must run.
  */
+
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { honest } from '@rollcall/collector/snmp/testing/fake-agent';
+import { built } from '@rollcall/collector/testing/built';
+import { type FarSite, ip, openFarSite } from '@rollcall/collector/testing/far-site';
+import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/collector/testing/own-network';
 import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/shared/snmp/message';
 import type { Value } from '@rollcall/shared/snmp/pdu';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { honest } from './snmp/testing/fake-agent.ts';
-import { built } from './testing/built.ts';
-import { type FarSite, ip, openFarSite } from './testing/far-site.ts';
-import { allowDatagramIcmp, enterOwnNetwork } from './testing/own-network.ts';
 
 const able = enterOwnNetwork() && existsSync('/dev/net/tun');
-if (!able) process.stderr.write('SKIPPED: sweeps over bad networks (root on Linux, /dev/net/tun)\n');
+if (!able) skipped('sweeps over bad networks: be root on Linux with /dev/net/tun');
 if (!able && process.env.CI) throw new Error('CI has to sweep over bad networks: run it as root');
 
 const NET = '10.66.0.0/24';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { haveSnmpd } from '@rollcall/collector/snmp/testing/snmpd';
 import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from './harness.ts';
 import { Host } from './hosts.ts';
@@ -12,7 +13,7 @@ import { Plant } from './plant.ts';
  */
 
 const possible = haveSnmpd() && enterOwnNetwork();
-if (!possible) process.stderr.write('SKIPPED: outages of real hosts need root, iproute2 and snmpd\n');
+if (!possible) skipped('outages of real hosts: be root, install iproute2 and snmpd');
 
 describe.skipIf(!possible)('outages of real hosts', () => {
   let plant: Plant;

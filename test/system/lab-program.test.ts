@@ -4,10 +4,10 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exchange, get, readReply } from '@rollcall/lab/testing/client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { exchange, get, readReply } from './testing/client.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const main = join(root, 'packages/lab/dist/main.js');
 const PORT = 26_000 + (process.pid % 5_000);
 

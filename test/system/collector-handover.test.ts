@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { ownMeans } from '@rollcall/collector/commands/own-means';
+import { performSweep } from '@rollcall/collector/commands/sweep-command';
+import { takeSweeps } from '@rollcall/collector/handover/server';
+import { built } from '@rollcall/collector/testing/built';
+import { openLog } from '@rollcall/server/kernel/log';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ownMeans } from '../commands/own-means.ts';
-import { performSweep } from '../commands/sweep-command.ts';
-import { built } from '../testing/built.ts';
-import { takeSweeps } from './server.ts';
 
 /** The command is a process of its own, as people have it; the collector's end is in this one. */
 
@@ -18,7 +18,7 @@ let socket: string;
 const stops: (() => unknown)[] = [];
 beforeAll(async () => {
   program = built('main');
-  await import('../commands/sweep.ts'); // The collector has it loaded already.
+  await import('@rollcall/collector/commands/sweep'); // The collector has it loaded already.
 });
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rollcall-handover-'));
@@ -57,7 +57,7 @@ async function collector(most = 4096) {
   const done: (number | null)[] = [];
   const means = { ...(await ownMeans({})), most };
   const taking = await takeSweeps(socket, {
-    log: pino({ level: 'silent' }),
+    log: openLog({ logLevel: 'silent' }),
     perform: async (argv, station, begun) => {
       const open = (...engines: Parameters<typeof means.open>) => {
         begun();

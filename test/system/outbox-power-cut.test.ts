@@ -2,13 +2,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { built } from '@rollcall/collector/testing/built';
+import { afterCut, straceTo, traceOf } from '@rollcall/collector/testing/disk-trace';
+import { contentOf } from '@rollcall/collector/testing/outbox-content';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { describe, expect, test } from 'vitest';
-import { built } from '../testing/built.ts';
-import { afterCut, straceTo, traceOf } from '../testing/disk-trace.ts';
-import { contentOf } from '../testing/outbox-content.ts';
 
 const possible = spawnSync('strace', ['-V']).status === 0;
-if (!possible) process.stderr.write('SKIPPED: B27 needs strace\n');
+if (!possible) skipped('what a power cut leaves of the outbox: install strace');
 
 /** Park and Miller's minimal generator: the cuts are the same in every run. */
 function randomFrom(seed: number): () => number {

@@ -3,16 +3,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeDatabases } from '@rollcall/server/testing/database';
+import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiServer, kinds, startApi } from './api/server.ts';
-import { makeWorld, PASSWORD, person } from './api/world.ts';
+import { type ApiServer, kinds, startApi } from './server.ts';
+import { makeWorld, PASSWORD, person } from './world.ts';
 
 /** Runs the cookbook as a reader would: its blocks in order, against a server with something in it. */
 
-const text = readFileSync(new URL('../docs/api.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
 const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => block ?? '');
 const missing = ['bash', 'curl', 'jq'].filter((tool) => spawnSync(tool, ['--version']).status !== 0);
-if (missing.length > 0) process.stderr.write(`SKIPPED: docs/api.md, for want of ${missing.join(', ')}\n`);
+if (missing.length > 0) skipped(`the examples of docs/api.md: install ${missing.join(', ')}`);
 
 afterAll(closeDatabases);
 

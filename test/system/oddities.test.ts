@@ -14,7 +14,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
  * What recordings of real devices are odd in, each oddity an agent of its own, swept from the command line: every one of
  * them is walked to the end, or to where walking on would be unsafe, and says what it has.
  */
-const COLLECTOR = fileURLToPath(new URL('../packages/collector/bin/rollcall-collector.js', import.meta.url));
+const COLLECTOR = fileURLToPath(
+  new URL('../../packages/collector/bin/rollcall-collector.js', import.meta.url),
+);
 const PORT = 16_205;
 
 const IF = '1.3.6.1.2.1.2.2.1';

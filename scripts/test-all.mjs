@@ -1,0 +1,225 @@
+// npm run test:all [-- OPTIONS]: everything that guards the project, one step after the other, each with its time. It
+// starts a PostgreSQL of its own in a temporary folder. What the steps need and this machine lacks is said at once.
+//
+//   --list             the steps, and what each needs
+//   --only NAME,NAME   these only
+//   --without NAME     all but this
+//   --install          installs the Debian packages that are missing
+import './usage.mjs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bin, bootstrap, root } from './bootstrap.mjs';
+
+const { values: asked } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    without: { type: 'string' },
+    list: { type: 'boolean' },
+    install: { type: 'boolean' },
+  },
+});
+const npm = (...words) => ['npm', ['run', '--silent', ...words]];
+const vitest = (...words) => [bin('vitest'), ['run', ...words]];
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** Debian packages, each with a program of it. */
+const DEBIAN = {
+  snmp: 'snmpwalk',
+  snmpd: 'snmpd',
+  iproute2: 'ip',
+  jq: 'jq',
+  curl: 'curl',
+  openssl: 'openssl',
+  fping: 'fping',
+  chromium: 'chromium',
+  systemd: 'systemd-analyze',
+  lintian: 'lintian',
+  strace: 'strace',
+  'xz-utils': 'xz',
+  debootstrap: 'debootstrap',
+  'systemd-container': 'systemd-nspawn',
+  'util-linux': 'nsenter',
+  caddy: 'caddy',
+  'nginx-light': 'nginx',
+  postgresql: 'pg_ctlcluster',
+};
+
+/** In order. `needs`: Debian packages, or `root`. `run`: commands, one after the other. */
+const STEPS = [
+  { name: 'build', why: 'types of everything, and the web application', run: [npm('build')] },
+  { name: 'lint', why: 'format and lint', run: [[bin('biome'), ['ci', '--colors=off', '.']]] },
+  {
+    name: 'generated',
+    why: 'generated files are what their sources say',
+    run: [['node', ['scripts/gen.mjs', '--check']]],
+  },
+  {
+    name: 'packages',
+    why: 'sizes, lintian, what the units expose, the same bytes again',
+    needs: ['lintian', 'systemd', 'xz-utils'],
+    run: [
+      npm('package', '--', '--arch', 'amd64', '--no-build'),
+      ['bash', ['deploy/check.sh']],
+      npm('package', '--', '--arch', 'amd64', '--no-build', '--out', join(root, 'dist/again')),
+      sameAgain,
+    ],
+  },
+  {
+    name: 'install',
+    why: 'booted hosts from the packages, through their whole life',
+    needs: ['root', 'debootstrap', 'systemd-container', 'util-linux', 'iproute2'],
+    run: [
+      npm(
+        'package',
+        '--',
+        '--arch',
+        'amd64',
+        '--only',
+        'server',
+        '--no-build',
+        '--version',
+        `${version}~before`,
+      ),
+      npm('test:install'),
+    ],
+  },
+  {
+    name: 'postgresql',
+    why: 'what concerns the database, on PostgreSQL',
+    needs: ['postgresql'],
+    env: { TEST_EMBEDDED: '0' },
+    run: [vitest('--project', 'fast', 'packages/server', 'test/api')],
+  },
+  {
+    name: 'partitioned',
+    why: 'what stores and what asks, on PostgreSQL partitioned by site',
+    needs: ['postgresql'],
+    env: { TEST_BY_SITE: '1' },
+    run: [
+      vitest(
+        '--project',
+        'fast',
+        ...['ingest', 'incidents', 'inventory', 'kernel/backup'].map((each) => `packages/server/src/${each}`),
+      ),
+    ],
+  },
+  {
+    name: 'system',
+    why: 'whole installations: servers, collectors and simulated or real agents as processes',
+    needs: ['root', 'postgresql', 'iproute2', 'snmp', 'snmpd', 'nginx-light', 'caddy', 'strace', 'openssl'],
+    run: [npm('test:system')],
+  },
+  { name: 'web', why: 'every page in a browser', needs: ['chromium'], run: [npm('test:web')] },
+  {
+    name: 'chaos',
+    why: 'faults dealt from a new seed; kills at system calls and at every stage',
+    needs: ['root', 'postgresql', 'strace', 'nginx-light'],
+    run: [
+      npm('test:chaos'),
+      npm('chaos', '--', '--minutes', '1', '--most', '1', '--least', '0'),
+      npm('chaos:kills', '--', '--points', '24', '--stages', '1', '--database', 'postgresql'),
+    ],
+  },
+  { name: 'accuracy', why: 'recorded devices, where their folder is there', run: [npm('corpus:check')] },
+];
+
+/** The packages of the second run hold the same bytes as those of the first. */
+function sameAgain() {
+  const again = join(root, 'dist/again');
+  const differs = readdirSync(again).filter(
+    (name) =>
+      name.endsWith('.deb') &&
+      !readFileSync(join(again, name)).equals(readFileSync(join(root, 'dist', name))),
+  );
+  rmSync(again, { recursive: true });
+  return differs.length === 0 ? 0 : `built twice, these differ: ${differs.join(', ')}`;
+}
+
+function has(need) {
+  if (need === 'root') return process.geteuid?.() === 0;
+  const folders = `${process.env.PATH}:/usr/sbin:/sbin`.split(':');
+  return folders.some((folder) => existsSync(join(folder, DEBIAN[need])));
+}
+
+function chosen() {
+  const [only, without] = [asked.only, asked.without].map((names) => names?.split(','));
+  for (const name of [...(only ?? []), ...(without ?? [])])
+    if (!STEPS.some((step) => step.name === name)) refuse(`there is no step ${name}: --list shows them`);
+  return STEPS.filter(({ name }) => (only?.includes(name) ?? true) && !without?.includes(name));
+}
+
+/** Ends the run, saying what each step lacks; with `--install` installs it first. */
+function requireTools(steps) {
+  const lacking = () =>
+    steps
+      .map(({ name, needs = [] }) => ({ name, needs: needs.filter((need) => !has(need)) }))
+      .filter(({ needs }) => needs.length > 0);
+  const packages = () =>
+    [...new Set(lacking().flatMap(({ needs }) => needs))].filter((need) => need !== 'root');
+  if (asked.install && packages().length > 0) {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    for (const words of [
+      ['update', '-qq'],
+      ['install', '-y', '-qq', '--no-install-recommends', ...packages()],
+    ])
+      spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env });
+  }
+  if (lacking().length === 0) return;
+  refuse(
+    [
+      ...lacking().map(({ name, needs }) => `${name} needs ${needs.join(', ')}`),
+      ...(packages().length
+        ? [`--install installs them; by hand: apt-get install ${packages().join(' ')}`]
+        : []),
+      'or leave steps out: --without NAME,NAME',
+    ].join('\n  '),
+  );
+}
+
+function refuse(why) {
+  process.stderr.write(`rollcall: ${why}\n`);
+  process.exit(1);
+}
+
+/** 0, or why it failed. */
+function runStep({ run, env = {} }, shared) {
+  for (const command of run) {
+    const result =
+      typeof command === 'function'
+        ? command()
+        : spawnSync(...command, { cwd: root, stdio: 'inherit', env: { ...process.env, ...shared, ...env } });
+    const failure =
+      typeof result === 'object' ? (result.error?.message ?? result.status ?? result.signal) : result;
+    if (failure !== 0) return failure;
+  }
+  return 0;
+}
+
+const steps = chosen();
+if (asked.list) {
+  for (const { name, why, needs = [] } of steps)
+    console.log(`${name.padEnd(12)} ${why}${needs.length ? ` (needs ${needs.join(', ')})` : ''}`);
+  process.exit(0);
+}
+requireTools(steps);
+bootstrap();
+spawnSync(bin('tsc'), ['-b', 'test/chaos'], { cwd: root, stdio: 'inherit' });
+const { Postgres, postgresPrograms } = await import('../test/chaos/dist/postgres.js');
+const postgres = postgresPrograms() ? await Postgres.create() : undefined;
+const shared = postgres ? { TEST_DATABASE_URL: postgres.url() } : {};
+let failure = 0;
+const times = [];
+for (const step of steps) {
+  process.stdout.write(`\n── ${step.name}: ${step.why} ──\n`);
+  const start = Date.now();
+  failure = runStep(step, shared);
+  times.push(`${step.name} ${Math.round((Date.now() - start) / 1000)} s`);
+  if (failure !== 0) {
+    process.stderr.write(`rollcall: ${step.name} failed (${failure})\n`);
+    break;
+  }
+}
+await postgres?.destroy();
+process.stdout.write(`\n${times.join(' · ')}\n`);
+process.exitCode = failure === 0 ? 0 : 1;
