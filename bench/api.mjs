@@ -19,7 +19,6 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { inventoryHandlers } from '@rollcall/server/inventory/handlers';
-import { foldWordings } from '@rollcall/server/inventory/wordings';
 import { openAuthenticator } from '@rollcall/server/kernel/auth';
 import { openDatabase } from '@rollcall/server/kernel/db';
 import { restApp } from '@rollcall/server/kernel/http';
@@ -102,7 +101,6 @@ async function load() {
     console.error(`${Math.round((last - start) / 1000)} s  ${what}`);
   });
   await foldTallies(db);
-  await foldWordings(db);
   await client.query('VACUUM (ANALYZE)');
   await client.query('CHECKPOINT');
   await client.end();

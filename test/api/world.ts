@@ -352,14 +352,14 @@ async function discovery(db: Sql, world: World, keyring: Keyring): Promise<void>
 }
 
 /**
- * A value per table that changes with any of its rows, apart from when credentials were last used. Tallies and wordings
+ * A value per table that changes with any of its rows, apart from when credentials were last used. Tallies
  * follow from other tables and are folded now and then.
  */
 export async function fingerprint(db: Database): Promise<Record<string, string>> {
   const tables = await db.query<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables
      WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name NOT LIKE '\\_%' AND table_name <> ALL($1) ORDER BY 1`,
-    [[...Object.keys(TALLIES), 'wordings', 'wording_counts', 'wording_changes']],
+    [Object.keys(TALLIES)],
   );
   const parts = tables.map(
     ({ name }) =>

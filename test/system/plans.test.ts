@@ -4,7 +4,6 @@
  */
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { inventoryHandlers } from '@rollcall/server/inventory/handlers';
-import { foldWordings } from '@rollcall/server/inventory/wordings';
 import type { Database } from '@rollcall/server/kernel/db';
 import { foldTallies } from '@rollcall/server/kernel/tally';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
@@ -32,7 +31,6 @@ interface Plan {
   'Node Type': string;
   'Relation Name'?: string;
   'Index Name'?: string;
-  'Actual Rows'?: number;
   Plans?: Plan[];
 }
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
@@ -45,18 +43,12 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     db = await open();
     await fillFleet(db.ingest, SIZE);
     await foldTallies(db);
-    await foldWordings(db);
     // Vacuumed: an index alone can answer only where the visibility map says so.
     await db.ingest.query('VACUUM (ANALYZE)');
   }, 600_000);
 
-  /** Calls an operation, as often as said, and gives every step of the plans of the last call's statements. */
-  async function stepsOf(
-    id: OperationId,
-    request: object,
-    sites: 'all' | string[] = 'all',
-    { times = 1, explain = 'FORMAT JSON' } = {},
-  ): Promise<Plan[]> {
+  /** Calls an operation and gives every step of the plans of its statements. */
+  async function stepsOf(id: OperationId, request: object, sites: 'all' | string[] = 'all'): Promise<Plan[]> {
     const spied: Database = {
       ...db,
       query: (text, params = []) => {
@@ -72,15 +64,13 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       events: { unwatched: unused, forgotten: unused },
     };
     const ask = asCaller({ ...inventoryHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites));
-    for (let time = 0; time < times; time++) {
-      statements = [];
-      await ask(id, request);
-    }
+    statements = [];
+    await ask(id, request);
     expect(statements.length).toBeGreaterThan(0);
     const steps: Plan[] = [];
     for (const { text, params } of statements) {
       const [row] = await db.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-        `EXPLAIN (${explain}) ${text}`,
+        `EXPLAIN (FORMAT JSON) ${text}`,
         params,
       );
       steps.push(...nodes((row as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'][0].Plan));
@@ -154,8 +144,10 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       const walks = steps.filter(
         (step) => step['Node Type'] === 'Index Only Scan' && step['Relation Name'] === 'devices',
       );
-      // From the start, and from the end.
-      expect(walks.map((step) => step['Index Name'])).toEqual(['devices_by_monitor', 'devices_by_monitor']);
+      const indexes = walks.map((step) => step['Index Name'] ?? '');
+      expect(indexes).not.toHaveLength(0);
+      // The latter has watched devices alone.
+      for (const index of indexes) expect(['devices_by_monitor', 'devices_watched']).toContain(index);
     },
   );
 
@@ -164,39 +156,9 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     async (sort) => {
       const steps = await stepsOf('devices.list', { query: { sort, page: '1500' } });
       const walks = steps.filter(({ 'Index Name': index }) => /_by_/.test(index ?? ''));
-      expect(walks.map((step) => step['Node Type'])).toEqual(['Index Only Scan', 'Index Only Scan']);
+      expect(walks.map((step) => step['Node Type'])).toEqual(['Index Only Scan']);
     },
   );
-
-  it('what many devices say in the same words is counted without a look at each', async () => {
-    const looked = async (search: string) => {
-      const steps = await stepsOf('devices.list', { query: { search } }, 'all', {
-        explain: 'ANALYZE, FORMAT JSON',
-      });
-      const rows = steps.filter((step) => step['Relation Name'] === 'devices');
-      return Math.max(...rows.map((step) => step['Actual Rows'] ?? 0));
-    };
-    // One in eight is; as many as tell whether they are few.
-    expect(await looked('juniper system')).toBe(5_001);
-    // With a digit each is looked at.
-    expect(await looked('version 1')).toBeGreaterThan(20_000);
-  });
-
-  it('a page in the middle of all devices is walked to from a signpost once one was left', async () => {
-    const walked = async (times: number) => {
-      const steps = await stepsOf('devices.list', { query: { page: '2000' } }, 'all', {
-        times,
-        explain: 'ANALYZE, FORMAT JSON',
-      });
-      return Math.max(
-        ...steps
-          .filter((step) => step['Relation Name'] === 'devices')
-          .map((step) => step['Actual Rows'] ?? 0),
-      );
-    };
-    expect(await walked(1)).toBe(50_000);
-    expect(await walked(3)).toBe(25);
-  });
 
   it.each<[OperationId, string]>([
     ['devices.get', device],

@@ -26,7 +26,6 @@ import { openRuleBook } from './ingest/rule-book.ts';
 import { openIngestThread } from './ingest-thread.ts';
 import { createIngesting } from './ingesting.ts';
 import { inventoryHandlers } from './inventory/handlers.ts';
-import { foldWordings } from './inventory/wordings.ts';
 import { openAuthenticator } from './kernel/auth.ts';
 import { openCertificate, pinToTell, wordForSuccessor } from './kernel/certificate.ts';
 import { type Config, changesOf } from './kernel/config.ts';
@@ -230,12 +229,6 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       clock.every(
         FOLD_MS,
         quietly({ clock, log }, 'folding tallies', () => foldTallies(db)),
-      ),
-    );
-    stops.push(
-      clock.every(
-        FOLD_MS,
-        quietly({ clock, log }, 'folding wordings', () => foldWordings(db)),
       ),
     );
     stops.push(

@@ -10,8 +10,9 @@ import { isUuid } from '@rollcall/shared/uuid';
 import { z } from 'zod';
 import {
   anywhere,
-  FEW,
-  findFew,
+  conditionsOf,
+  type FilterOf,
+  type Filters,
   inScope,
   oneOf,
   orderOf,
@@ -22,7 +23,6 @@ import {
   readPage,
   type Scope,
   seconds,
-  TOTAL,
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { EVENT_COLUMNS, EVENT_DEVICE, type EventRow, toEvent } from './events.ts';
@@ -77,45 +77,33 @@ const toCase = (row: CaseRow): Case => ({
 /** One page of cases and how many there are on all pages. `me` is the caller's user id. */
 export async function listCases(sql: Sql, query: CaseQuery, scope: Scope, me: string): Promise<Page<Case>> {
   const p = new Parameters();
-  const where = conditions(p, query, scope, me).join(' AND ');
   const order = orderOf(ORDERS, query.sort ?? '-updatedAt');
-  const guessed = query.tag !== undefined || words(query.q).some((word) => !isNumber(word));
-  const read = (found: string, kept?: 'kept') =>
-    readPage<CaseRow>(
-      sql,
-      `WITH ${found}
-       SELECT total.n AS total, ${COLUMNS}
-       FROM total LEFT JOIN (keys k JOIN cases c ON c.site_id = k.site_id AND c.id = k.id) ON true
-       ORDER BY ${orderSql(order)}`,
-      p,
-      kept,
-    );
-  // Nearly every search finds few; where it does not, the other statement answers all of the question anew.
-  const few = guessed ? await read(findFew({ table: 'cases', as: 'c', where, order }, query)) : undefined;
-  const page = { keys: 'c.site_id, c.id', from: 'cases c', where, order };
-  const { rows, totalCount } =
-    few && few.totalCount <= FEW
-      ? few
-      : await read(
-          `total AS MATERIALIZED (SELECT count(*) AS n FROM cases c WHERE ${where}),
-           keys AS MATERIALIZED (${pageKeys(page, query, TOTAL)})`,
-          query.page === 1 && !guessed ? 'kept' : undefined,
-        );
-  return { rows: rows.map(({ total: _, ...row }: CaseRow & { total?: number }) => toCase(row)), totalCount };
+  const asked = conditionsOf(p, FILTERS, query, me);
+  const where = [inScope(p, 'c.site_id', scope), ...asked].join(' AND ');
+  const { rows, totalCount } = await readPage<CaseRow>(
+    sql,
+    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM cases c WHERE ${where}),
+     keys AS MATERIALIZED (${pageKeys({ keys: 'c.site_id, c.id', from: 'cases c', where, order }, query)})
+     SELECT total.n AS total, ${COLUMNS}
+     FROM total LEFT JOIN (keys k JOIN cases c ON c.site_id = k.site_id AND c.id = k.id) ON true
+     ORDER BY ${orderSql(order)}`,
+    p,
+    asked.length === 0 && query.page === 1 ? 'kept' : undefined,
+  );
+  return { rows: rows.map(toCase), totalCount };
 }
 
-function conditions(p: Parameters, query: CaseQuery, scope: Scope, me: string): string[] {
-  const tags = query.tag ?? [];
-  return [
-    inScope(p, 'c.site_id', scope),
-    ...(query.status ? [oneOf(p, 'c.status', 'int', query.status)] : []),
-    ...(query.severity ? [oneOf(p, 'c.severity', 'int', query.severity)] : []),
-    ...(query.priority ? [oneOf(p, 'c.priority', 'int', query.priority)] : []),
-    ...(query.assignee === undefined ? [] : [assigned(p, query.assignee, me)]),
-    ...(tags.length > 0 ? [`lower_all(c.tags) @> lower_all(${p.add(tags)}::text[])`] : []),
-    ...words(query.q).map((word) => matches(p, word)),
-  ];
-}
+const FILTERS: Filters<FilterOf<CaseQuery>, string> = {
+  status: (p, codes) => oneOf(p, 'c.status', 'int', codes),
+  severity: (p, codes) => oneOf(p, 'c.severity', 'int', codes),
+  priority: (p, codes) => oneOf(p, 'c.priority', 'int', codes),
+  assignee: assigned,
+  tag: (p, tags) => (tags.length > 0 ? `lower_all(c.tags) @> lower_all(${p.add(tags)}::text[])` : null),
+  q: (p, text) =>
+    words(text)
+      .map((word) => matches(p, word))
+      .join(' AND ') || null,
+};
 
 function assigned(p: Parameters, assignee: string, me: string): string {
   if (assignee === 'none') return 'c.assignee_id IS NULL';
@@ -126,8 +114,7 @@ function assigned(p: Parameters, assignee: string, me: string): string {
 
 /** Most words of one search. */
 const WORDS_MOST = 16;
-const words = (q: string | undefined): string[] =>
-  (q ?? '').toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_MOST);
+const words = (q: string): string[] => q.toLowerCase().split(/\s+/).filter(Boolean).slice(0, WORDS_MOST);
 
 /** `#1042`: a case's number. */
 const isNumber = (word: string): boolean => /^#\d{1,9}$/.test(word);

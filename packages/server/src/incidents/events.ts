@@ -17,7 +17,6 @@ import {
   readPage,
   type Scope,
   seconds,
-  TOTAL,
 } from '../kernel/list.ts';
 import { invalid } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
@@ -128,7 +127,7 @@ export async function listEvents(sql: Sql, query: EventQuery, scope: Scope): Pro
     query.page === 1 ? 'kept' : undefined,
   );
   return {
-    rows: rows.map(({ total: _, ...row }: EventRow & { total?: number }) => toEvent(row)),
+    rows: rows.map(toEvent),
     totalCount,
   };
 }
@@ -265,7 +264,7 @@ function byDevice(
     ...(first === undefined ? [] : [`e.timestamp >= ${stamp(p, first)}`]),
     ...(end === undefined ? [] : [`e.timestamp < ${stamp(p, end)}`]),
   ].join(' AND ');
-  const rows = pageKeys({ keys: 'e.*', from: 'events e', where, order }, query, TOTAL);
+  const rows = pageKeys({ keys: 'e.*', from: 'events e', where, order }, query);
   return `total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), rows AS MATERIALIZED (${rows})`;
 }
 

@@ -172,10 +172,7 @@ export const displayName = (row: DeviceRow, hostname: string | null): string =>
 const SEARCH_CHARACTERS = 3000;
 /** That many of them are for words at least; identifiers that leave room leave it to words. */
 const SEARCH_WORDS = 1500;
-/**
- * Everything `search` looks through, lower case: what many devices may say in the same words on the first line, then a
- * line for each identifier (`search_wording` in prisma/migrations).
- */
+/** Everything `search` looks through, lower case: words on the first line, then a line for each identifier. */
 export function searchText(row: DeviceRow, macs: readonly string[], addresses: readonly string[]): string {
   const { name, sysName, vendor, model, os, location, sysDescr, address, serialNumber, macAddress } = row;
   const line = (text: string) => text.replace(/\s+/g, ' ').toLowerCase();

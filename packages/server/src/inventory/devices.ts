@@ -2,21 +2,18 @@
 import type { DEVICE_SORTS, Device, DeviceDetail, DeviceQuery } from '@rollcall/shared/api/inventory';
 import { deviceClass, deviceStatus } from '@rollcall/shared/model';
 import {
-  FEW,
   inScope,
-  offsetOf,
   orderOf,
   orderSql,
   type Page,
   Parameters,
+  pageKeys,
+  readPage,
   type Scope,
   seconds,
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { isTallied } from './device-filter.ts';
-import { devicePage, hasSignposts, questionOf, SEEN_DEVICES } from './device-page.ts';
-import type { Counted, Remembered } from './remembered.ts';
-import { keyOf, type Signpost, type Signposts } from './signposts.ts';
+import { deviceConditions } from './device-filter.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -65,6 +62,10 @@ interface DeviceRow {
   lastScanId: string | null;
 }
 
+/** Devices with what their sightings tell. The planner sees through it. */
+const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
+  FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id)`;
+
 /** The columns of a device, over `SEEN_DEVICES d` with its site `s` and collector `c`. */
 const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS "collectorId", c.name AS collector,
   d.name, host(d.address) AS address,
@@ -93,70 +94,35 @@ function toDevice(row: DeviceRow, now: number): Device {
   };
 }
 
-/** What is kept in memory of lists that take long otherwise. */
-export interface ListMemory {
-  counts: Remembered;
-  signposts: Signposts;
-}
-
-type ListRow = DeviceRow & {
-  total: number;
-  rank: number;
-  counted: Counted | null;
-  /** Its place in the order, on deep pages. */
-  place: (string | null)[] | null;
-};
-
 /** One page of devices and how many there are on all pages. */
 export async function listDevices(
   sql: Sql,
-  memory: ListMemory,
   query: DeviceQuery,
   { scope, now }: { scope: Scope; now: number },
 ): Promise<Page<Device>> {
-  const { sort = 'name', page, pageSize, site: _, monitor, ...filter } = query;
-  const flag = monitor === undefined ? {} : { monitor: monitor === 1 ? (1 as const) : (0 as const) };
-  const order = orderOf(ORDERS, sort);
-  const filters = { ...filter, ...flag };
-  const question = questionOf(filters);
-  const known = question === null ? undefined : memory.counts.get(question);
-  const list = hasSignposts(filters, order) ? JSON.stringify([sort, scope]) : null;
-  const offset = offsetOf(query);
-  const isDeep = list !== null && offset > 0;
-  const read = async (signpost: Signpost | undefined) => {
-    const p = new Parameters();
-    const request = { page, pageSize };
-    const found = devicePage(p, { filter: filters, scope, order, request, known, signpost });
-    // On one row only: it may be long.
-    const counted = known || signpost ? 'CASE WHEN row_number() OVER () = 1 THEN total.counted END' : 'NULL';
-    return sql.query<ListRow>(
-      `WITH ${found}
-     SELECT total.n AS total, ${signpost ? 'total.rank' : '0'} AS rank, ${counted} AS counted,
-       ${isDeep ? keyOf(order) : 'NULL'} AS place, ${COLUMNS}
+  const p = new Parameters();
+  const order = orderOf(ORDERS, query.sort ?? 'name');
+  const asked = deviceConditions(p, query, scope);
+  const where = [inScope(p, 'd.site_id', scope), ...asked].join(' AND ');
+  const isUnfiltered = asked.length === 0;
+  const total = isUnfiltered
+    ? `SELECT coalesce(sum(d.n), 0)::int8 FROM device_tally d WHERE ${where}`
+    : `SELECT count(*) FROM devices d WHERE ${where}`;
+  const table = order.some(({ by }) => by === 'd.last_seen') ? SEEN_DEVICES : 'devices';
+  const { rows, totalCount } = await readPage<DeviceRow>(
+    sql,
+    `WITH total AS MATERIALIZED (SELECT (${total}) AS n),
+     keys AS MATERIALIZED (${pageKeys({ keys: 'd.site_id, d.id', from: `${table} d`, where, order }, query)})
+     SELECT total.n AS total, ${COLUMNS}
      FROM total LEFT JOIN (keys k
        JOIN ${SEEN_DEVICES} d ON d.site_id = k.site_id AND d.id = k.id
        JOIN sites s ON s.id = d.site_id
        LEFT JOIN collectors c ON c.id = d.collector_id) ON true
      ORDER BY ${orderSql(order)}`,
-      p.values,
-      page === 1 && filters.collector === undefined && isTallied(filters) ? 'kept' : undefined,
-    );
-  };
-  const signpost = list === null ? undefined : memory.signposts.near(list, offset);
-  let rows = await read(signpost);
-  const fresh = rows.find((row) => row.counted !== null)?.counted ?? [];
-  if (list !== null && signpost) memory.signposts.used(list, signpost, rows[0]?.rank ?? 0, fresh);
-  // What the order has nothing of is not found from a signpost (signposts.ts).
-  const expected = Math.min(pageSize, (rows[0]?.total ?? 0) - offset);
-  if (signpost && rows.filter(({ id }) => id !== null).length < expected) rows = await read(undefined);
-  const [first] = rows;
-  const totalCount = first?.total ?? 0;
-  if (question !== null && totalCount > FEW) memory.counts.put(question, fresh);
-  if (list !== null && first?.place) memory.signposts.walked(list, first.place, offset, totalCount);
-  const devices = rows
-    .filter(({ id }) => id !== null)
-    .map(({ total: _t, rank: _r, counted: _c, place: _p, ...row }) => toDevice(row, now));
-  return { rows: devices, totalCount };
+    p,
+    isUnfiltered && query.page === 1 ? 'kept' : undefined,
+  );
+  return { rows: rows.map((row) => toDevice(row, now)), totalCount };
 }
 
 const epoch = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;

@@ -1,12 +1,11 @@
 /** What people change about devices. */
-import type { DeviceFilter } from '@rollcall/shared/api/inventory';
 import type { DeviceClass } from '@rollcall/shared/model';
 import type { Database } from '../kernel/db.ts';
 import { inScope, Parameters, type Scope } from '../kernel/list.ts';
 import { announce } from '../kernel/notify.ts';
 import { Problem } from '../kernel/problem.ts';
 import type { Sql } from '../kernel/sql.ts';
-import { conditionOf, counted } from './device-filter.ts';
+import { conditionOf, type DeviceFilters } from './device-filter.ts';
 
 /** Devices of one site. */
 export interface SiteDevices {
@@ -130,7 +129,7 @@ export async function bulkMonitor(
     expect,
     scope,
     at,
-  }: { filter: DeviceFilter; monitor: 0 | 1; expect?: number | undefined; scope: Scope; at: number },
+  }: { filter: DeviceFilters; monitor: 0 | 1; expect?: number | undefined; scope: Scope; at: number },
 ): Promise<{ matched: number; changed: number }> {
   const matched = await countDevices(db, filter, scope);
   if (expect !== undefined && expect !== matched)
@@ -143,9 +142,12 @@ export async function bulkMonitor(
   }
 }
 
-async function countDevices(sql: Sql, filter: DeviceFilter, scope: Scope): Promise<number> {
+async function countDevices(sql: Sql, filter: DeviceFilters, scope: Scope): Promise<number> {
   const p = new Parameters();
-  const [row] = await sql.query<{ n: number }>(`SELECT (${counted(p, filter, scope)}) AS n`, p.values);
+  const [row] = await sql.query<{ n: number }>(
+    `SELECT count(*) AS n FROM devices d WHERE ${conditionOf(p, filter, scope)}`,
+    p.values,
+  );
   return row?.n ?? 0;
 }
 
@@ -163,7 +165,7 @@ const forgetWatch = (sql: Sql, siteId: string, deviceIds: readonly string[]): Pr
 async function bulkStep(
   sql: Sql,
   events: EventActions,
-  { filter, monitor, scope, at }: { filter: DeviceFilter; monitor: 0 | 1; scope: Scope; at: number },
+  { filter, monitor, scope, at }: { filter: DeviceFilters; monitor: 0 | 1; scope: Scope; at: number },
 ): Promise<number> {
   const p = new Parameters();
   const where = conditionOf(p, filter, scope);

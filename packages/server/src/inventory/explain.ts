@@ -9,7 +9,6 @@ import {
   readPage,
   type Scope,
   seconds,
-  TOTAL,
 } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 
@@ -51,7 +50,7 @@ export async function deviceHistory(
     { by: 'e.timestamp', descending: true },
     { by: 'e.id', descending: true },
   ];
-  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order }, request, TOTAL);
+  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order }, request);
   const { rows, totalCount } = await readPage<HistoryRow>(
     sql,
     `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})

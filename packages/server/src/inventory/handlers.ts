@@ -8,8 +8,6 @@ import { listDevices, readDevice } from './devices.ts';
 import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
 import { listInterfaces } from './interfaces.ts';
-import { Remembered } from './remembered.ts';
-import { Signposts } from './signposts.ts';
 import { readTopology } from './topology.ts';
 
 /** What people decide about identity; ingest carries it out. Every id was checked to be in the caller's scope. */
@@ -47,7 +45,6 @@ type Ids =
   | 'topology.get';
 
 export function inventoryHandlers({ db, clock, identity, events }: InventoryDeps): Handlers<Ids> {
-  const memory = { counts: new Remembered(), signposts: new Signposts() };
   const read = async (id: string, scope: Scope) => {
     const device = await readDevice(db, id, scope, clock.now());
     if (!device) throw notFound('device');
@@ -62,7 +59,7 @@ export function inventoryHandlers({ db, clock, identity, events }: InventoryDeps
   };
   return {
     'devices.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listDevices(db, memory, query, {
+      const { rows, totalCount } = await listDevices(db, query, {
         scope: scopeOf(actor, query.site),
         now: clock.now(),
       });

@@ -1,16 +1,7 @@
 /** The interfaces of one device. */
 import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
-import {
-  inScope,
-  orderOf,
-  orderSql,
-  Parameters,
-  pageKeys,
-  type Scope,
-  seconds,
-  TOTAL,
-} from '../kernel/list.ts';
+import { inScope, orderOf, orderSql, Parameters, pageKeys, type Scope, seconds } from '../kernel/list.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { ifTypeName } from './if-type.ts';
 
@@ -92,11 +83,7 @@ export async function listInterfaces(
   const order = orderOf(ORDERS, sort);
   const where =
     'i.site_id = (SELECT site_id FROM device) AND i.device_id = (SELECT id FROM device) AND i.gone_at IS NULL';
-  const keys = pageKeys(
-    { keys: 'i.site_id, i.id', from: 'interfaces i', where, order },
-    { page, pageSize },
-    TOTAL,
-  );
+  const keys = pageKeys({ keys: 'i.site_id, i.id', from: 'interfaces i', where, order }, { page, pageSize });
   const rows = await sql.query<InterfaceRow & { total: number }>(
     `WITH device AS MATERIALIZED (
        SELECT d.site_id, d.id FROM devices d

@@ -2,7 +2,6 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../kernel/db.ts';
 import type { Actor } from '../kernel/handler.ts';
-import type { Sql } from '../kernel/sql.ts';
 import { foldTallies } from '../kernel/tally.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { fillFleet, fleetId } from '../testing/fleet.ts';
@@ -16,11 +15,8 @@ import {
   insert,
   SEEN,
 } from '../testing/rows.ts';
-import { listDevices } from './devices.ts';
 import type { EventActions } from './edit.ts';
 import { type IdentityActions, inventoryHandlers } from './handlers.ts';
-import { Remembered } from './remembered.ts';
-import { Signposts } from './signposts.ts';
 
 afterAll(closeDatabases);
 
@@ -614,129 +610,5 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
       }
       expect(ids).toEqual(truth?.ids ?? []);
     }
-  });
-
-  it.each([
-    ['name', 'name, id', null],
-    ['-name', 'name DESC, id DESC', null],
-    ['name', 'name, id', [fleetId('site', 0), fleetId('site', 1)]],
-    ['class', 'class, name, id', null],
-    ['vendor', 'vendor, name, id', null],
-    ['-vendor', 'vendor DESC, name DESC, id DESC', [fleetId('site', 0), fleetId('site', 1)]],
-    ['-model', 'model DESC, name DESC, id DESC', null],
-    ['address', 'address, id', null],
-    ['-firstSeen', 'first_seen DESC, id DESC', null],
-  ] as const)(
-    'by %s (%s), in %j: pages from signposts, while devices come, go and change',
-    async (sort, order, scope) => {
-      const memory = { counts: new Remembered(), signposts: new Signposts(800) };
-      let fromSignposts = 0;
-      const undone = new Error('what was changed is taken back');
-      const some = (from: number, to: number) =>
-        `id BETWEEN '${fleetId('device', from)}' AND '${fleetId('device', to)}'`;
-      const changes = [
-        // The same text: what a name is was not told by it.
-        `UPDATE devices SET name = 'zz-' || name WHERE ${some(20, 20)}`,
-        `UPDATE devices SET name = '00-' || name WHERE ${some(21, 60)}`,
-        `DELETE FROM devices WHERE ${some(61, 99)}`,
-        `UPDATE devices SET name = replace(name, '00-', 'zz-') WHERE ${some(21, 60)}`,
-        `UPDATE devices SET class = 'camera', vendor = NULL, model = NULL, address = NULL, first_seen = first_seen - interval '1 year'
-         WHERE ${some(100, 140)}`,
-        `UPDATE devices SET class = 'ups', vendor = 'Zz', model = '00', address = '0.0.0.1', first_seen = first_seen + interval '2 years'
-         WHERE ${some(120, 160)}`,
-        // So many that pages with signposts have both: what is ordered, and what the order has nothing of.
-        `UPDATE devices SET vendor = NULL, model = NULL, address = NULL WHERE ${some(500, 3500)}`,
-      ];
-      const walked = db.transaction(async (inside) => {
-        const spied: Sql = {
-          query: (text, ...rest) => {
-            if (text.includes('AS rank, r.counted')) fromSignposts += 1;
-            return inside.query(text, ...rest);
-          },
-        };
-        for (const change of [null, null, ...changes]) {
-          if (change) await inside.query(change);
-          const [truth] = await inside.query<{ ids: string[] }>(
-            `SELECT array_agg(id ORDER BY ${order}) AS ids FROM devices WHERE $1::uuid[] IS NULL OR site_id = ANY($1)`,
-            [scope],
-          );
-          const ids: string[] = [];
-          for (let page = 1; ids.length < (truth?.ids.length ?? 0); page++) {
-            const query = { sort, page, pageSize: 400 };
-            const { rows } = await listDevices(spied, memory, query, { scope, now: clock.now() });
-            ids.push(...rows.map(({ id }) => id));
-            if (rows.length === 0) break;
-          }
-          expect(ids).toEqual(truth?.ids);
-        }
-        throw undone;
-      });
-      await expect(walked).rejects.toBe(undone);
-      expect(fromSignposts).toBeGreaterThan(12);
-    },
-  );
-
-  it('remembers what took long to count, and counts anew where something changed', async () => {
-    const ask = asCaller(
-      inventoryHandlers({
-        db,
-        clock,
-        identity: { merge: unused, split: unused, reclassify: unused },
-        events: { unwatched: unused, forgotten: unused },
-      }),
-      caller(),
-    );
-    const questions: [Record<string, string>, string][] = [
-      [{ search: 'software' }, `search_text LIKE '%software%'`],
-      [
-        { Address: '10.0.0.0/8' },
-        `id IN (SELECT device_id FROM device_addresses WHERE address <<= '10.0.0.0/8')`,
-      ],
-    ];
-    const told = async () => {
-      const answers = await Promise.all(questions.map(([query]) => ask('devices.list', { query })));
-      return answers.map(({ totalCount }) => totalCount);
-    };
-    const counted = async () => {
-      const columns = questions.map(([, where], i) => `count(*) FILTER (WHERE ${where}) AS n${i}`);
-      const [row] = await db.query(`SELECT ${columns.join(', ')} FROM devices`);
-      return Object.values(row as object);
-    };
-    const [first, second] = [fleetId('device', 1), fleetId('device', 2)];
-    const before = await told();
-    expect(before).toEqual(await counted());
-
-    await db.query(`UPDATE devices SET search_text = 'other' WHERE id = $1`, [first]);
-    expect(await told()).toEqual(await counted());
-    await db.query('DELETE FROM device_addresses WHERE device_id = $1', [first]);
-    expect(await told()).toEqual(await counted());
-    await db.query(
-      `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
-       SELECT site_id, id, claimed, 'table', now(), now()
-       FROM devices, unnest('{10.200.0.1,10.200.0.2,10.201.0.1}'::inet[]) AS claimed WHERE id = $1`,
-      [first],
-    );
-    await foldTallies(db);
-    expect(await told()).toEqual([Number(before[0]) - 1, before[1]]);
-    await db.query('DELETE FROM devices WHERE id = $1', [second]);
-    expect(await told()).toEqual(await counted());
-
-    // So many sites that they are counted together.
-    await db.query(
-      'INSERT INTO device_revision (site_id, n) SELECT gen_random_uuid(), 1 FROM generate_series(1, 1001)',
-    );
-    expect(await told()).toEqual(await counted());
-
-    // What no trigger tells of is not seen: the number is remembered, not counted.
-    const remembered = await told();
-    await db.query('ALTER TABLE devices DISABLE TRIGGER USER');
-    await db.query('ALTER TABLE device_addresses DISABLE TRIGGER USER');
-    await db.query('DELETE FROM devices WHERE id = $1', [fleetId('device', 3)]);
-    await db.query('ALTER TABLE devices ENABLE TRIGGER USER');
-    await db.query('ALTER TABLE device_addresses ENABLE TRIGGER USER');
-    expect(await told()).toEqual(remembered);
-    const otherwise = [{ search: ' SoftWare' }, { Address: '10.9.8.7/8' }];
-    const answers = await Promise.all(otherwise.map((query) => ask('devices.list', { query })));
-    expect(answers.map(({ totalCount }) => totalCount)).toEqual(remembered);
   });
 });

@@ -66,8 +66,6 @@ export function orderOf<Field extends string>(
 
 export const orderSql = (order: readonly OrderBy[]): string =>
   order.map(({ by, descending }) => (descending ? `${by} DESC` : by)).join(', ');
-export const reversed = (order: readonly OrderBy[]): OrderBy[] =>
-  order.map(({ by, descending }) => ({ by, descending: !descending }));
 
 export interface PageRequest {
   page: number;
@@ -75,106 +73,46 @@ export interface PageRequest {
 }
 export const offsetOf = ({ page, pageSize }: PageRequest): number => (page - 1) * pageSize;
 
-/** Beyond this many rows before it, a page is also looked for from the other end. */
-const DEEP = 2_000;
+/** Query keys that every list has and that filter nothing but its sites. */
+type ListKey = 'site' | 'sort' | 'page' | 'pageSize';
+export type FilterOf<Query> = Omit<Query, ListKey>;
+
+/**
+ * The condition that each filter of a list stands for; null: it asks for nothing. A filter that is missing here does not
+ * compile, and one that is given is never overlooked: an unfiltered list is one without conditions.
+ */
+export type Filters<Filter, Context> = {
+  readonly [Key in keyof Filter]-?: (
+    p: Parameters,
+    value: NonNullable<Filter[Key]>,
+    context: Context,
+  ) => string | null;
+};
+
+/** The conditions of the filters that are given. */
+export function conditionsOf<Filter extends object, Context>(
+  p: Parameters,
+  filters: Filters<Filter, Context>,
+  filter: Filter,
+  context: Context,
+): string[] {
+  return (Object.keys(filters) as (keyof Filter)[]).flatMap((key) => {
+    const value = filter[key];
+    const condition = value === undefined || value === null ? null : filters[key](p, value, context);
+    return condition === null ? [] : [condition];
+  });
+}
 
 export interface PageSource {
   keys: string;
-  /**
-   * The table, or how it is read in a given order as far as `reach` rows: for sources that are put together out of
-   * ordered parts.
-   */
-  from: string | ((order: readonly OrderBy[], reach: string) => string);
+  from: string;
   where: string;
   order: readonly OrderBy[];
 }
 
-/**
- * The keys of one page, as `SELECT … LIMIT`. A deep page beyond the middle is walked to from the end, where `total` (a
- * scalar subquery) says that this is shorter: the branch that is not taken costs nothing (a one-time filter).
- */
-export function pageKeys(
-  { keys, from, where, order }: PageSource,
-  request: PageRequest,
-  total: string,
-): string {
-  const { pageSize } = request;
-  const offset = offsetOf(request);
-  const select = (direction: readonly OrderBy[], reach: string, gate: string, limit: string) =>
-    `SELECT ${keys} FROM ${typeof from === 'string' ? from : from(direction, reach)} WHERE ${where}${gate}
-     ORDER BY ${orderSql(direction)} ${limit}`;
-  const forward = (gate: string) =>
-    select(order, String(offset + pageSize), gate, `LIMIT ${pageSize} OFFSET ${offset}`);
-  if (offset < DEEP) return forward('');
-  const backward = select(
-    reversed(order),
-    `greatest(0, ${total} - ${offset})`,
-    ` AND ${total} < ${2 * offset}`,
-    `LIMIT greatest(0, least(${pageSize}, ${total} - ${offset})) OFFSET greatest(0, ${total} - ${offset + pageSize})`,
-  );
-  // The outer LIMIT is for the planner: it cannot see through the ones that are computed.
-  return `SELECT * FROM ((${forward(` AND ${total} >= ${2 * offset}`)}) UNION ALL (${backward})) AS found LIMIT ${pageSize}`;
-}
-
-/** `total` as a scalar subquery, for `pageKeys`. */
-export const TOTAL = '(SELECT n FROM total)';
-
-/** The columns that a page needs of what was found: its key and its order. */
-const foundColumns = (as: string, order: readonly OrderBy[]): string =>
-  [...new Set([`${as}.site_id`, `${as}.id`, ...order.map(({ by }) => by)])].join(', ');
-
-/** Up to this many matches are found all. */
-export const FEW = 5_000;
-
-interface Matches {
-  table: string;
-  as: string;
-  where: string;
-  order: readonly OrderBy[];
-}
-
-/**
- * Page and number as `findGuessed` has them, right where there are no more than `FEW` matches; a greater number says that
- * there are more. Half of a statement that is planned each time was what to do then.
- */
-export function findFew({ table, as, where, order }: Matches, request: PageRequest): string {
-  return `few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as} WHERE ${where} LIMIT ${FEW + 1}),
-    total AS MATERIALIZED (SELECT count(*) AS n FROM few),
-    keys AS MATERIALIZED (${pageOfFew(as, order, request)})`;
-}
-const pageOfFew = (as: string, order: readonly OrderBy[], request: PageRequest, gate = ''): string =>
-  `SELECT ${as}.site_id, ${as}.id FROM few ${as} ${gate}
-    ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
-
-interface Guessed extends Matches {
-  /**
-   * How many matches are counted, where that is not plain: what is known before, as common table expressions and a query
-   * of a number that there are at least; then what counts where `many` is true, and the columns of `total`.
-   */
-  counting?: { before: string; least: string; found: (many: string) => string; n: string; also: string };
-}
-
-/**
- * Page and number for filters whose number of matches the planner cannot tell, as the common table expressions `total`
- * (one row, `n`) and `keys`. The first matches are fetched: where they are all, they are counted and put in order; where
- * there are more, they are dense enough to walk along the order to a page, and are counted by a scan of their own. The
- * branch that is not taken costs nothing (one-time filters).
- */
-export function findGuessed({ table, as, where, order, counting }: Guessed, request: PageRequest): string {
-  const keys = `${as}.site_id, ${as}.id`;
-  const many = '(SELECT yes FROM many)';
-  const n = counting?.n ?? `(SELECT count(*) FROM ${table} ${as} WHERE ${where})`;
-  const least = counting ? `(${counting.least}) > ${FEW}` : 'false';
-  const few = pageOfFew(as, order, request, `WHERE NOT ${many}`);
-  const page = { keys, from: `${table} ${as}`, where: `${many} AND ${where}`, order };
-  return `${counting ? `${counting.before},` : ''}
-    few AS MATERIALIZED (SELECT ${foundColumns(as, order)} FROM ${table} ${as}
-      WHERE NOT ${least} AND ${where} LIMIT ${FEW + 1}),
-    many AS MATERIALIZED (SELECT ${least} OR (SELECT count(*) FROM few) > ${FEW} AS yes),
-    ${counting ? `${counting.found(many)},` : ''}
-    total AS MATERIALIZED (SELECT CASE WHEN ${many} THEN ${n} ELSE (SELECT count(*) FROM few) END AS n${counting?.also ?? ''}),
-    keys AS MATERIALIZED (SELECT * FROM ((${few}) UNION ALL (${pageKeys(page, request, TOTAL)})) AS found
-      LIMIT ${request.pageSize})`;
+/** The keys of one page: what is behind them is read for those rows only, not for the ones that `OFFSET` skips. */
+export function pageKeys({ keys, from, where, order }: PageSource, request: PageRequest): string {
+  return `SELECT ${keys} FROM ${from} WHERE ${where} ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
 }
 
 export interface Page<Row> {
@@ -193,7 +131,8 @@ export async function readPage<Row extends { id: string }>(
   kept?: 'kept',
 ): Promise<Page<Row>> {
   const rows = await sql.query<Row & { total: number }>(text, parameters.values, kept);
-  return { rows: rows.filter((row) => row.id !== null), totalCount: rows[0]?.total ?? 0 };
+  const found = rows.filter(({ id }) => id !== null).map(({ total: _, ...row }) => row as unknown as Row);
+  return { rows: found, totalCount: rows[0]?.total ?? 0 };
 }
 
 /** A time of the database as the API tells it: Unix seconds, or null. */

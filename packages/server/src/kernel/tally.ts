@@ -1,17 +1,16 @@
 /**
  * Exact counts of large tables without counting: triggers append what each statement changed, sums are read
- * (prisma/migrations: `device_tally`, `event_tally`, `device_revision`). This folds what was appended into one settled row per
+ * (prisma/migrations: `device_tally`, `event_tally`). This folds what was appended into one settled row per
  * combination, so that sums stay short.
  */
 import type { Database } from './db.ts';
-import { type Job, tryLock } from './lock.ts';
+import { tryLock } from './lock.ts';
 import type { Sql } from './sql.ts';
 
 /** Table → the columns that name a combination. */
 export const TALLIES = {
   device_tally: ['site_id', 'class', 'monitor', 'status', 'collector_id'],
   event_tally: ['site_id', 'bucket', 'status', 'severity', 'source'],
-  device_revision: ['site_id'],
 } as const;
 
 /** Rows folded per transaction and table: a bound for its duration. */
@@ -40,21 +39,17 @@ async function foldTable(sql: Sql, table: keyof typeof TALLIES): Promise<number>
  */
 export async function foldTallies(db: Database): Promise<number> {
   let folded = 0;
-  for (const table of Object.keys(TALLIES) as (keyof typeof TALLIES)[])
-    folded += await inPortions(db, 'tallies', FOLD_ROWS, (sql) => foldTable(sql, table));
+  for (const table of Object.keys(TALLIES) as (keyof typeof TALLIES)[]) folded += await foldAll(db, table);
   return folded;
 }
 
-/** Folds so many rows a transaction, one holder of the lock at a time, until there are no more. @returns rows folded. */
-export async function inPortions(
-  db: Database,
-  job: Job,
-  rows: number,
-  fold: (sql: Sql) => Promise<number>,
-): Promise<number> {
+/** So many rows a transaction, one holder of the lock at a time, until there are no more. */
+async function foldAll(db: Database, table: keyof typeof TALLIES): Promise<number> {
   for (let folded = 0; ; ) {
-    const taken = await db.transaction(async (sql) => ((await tryLock(sql, job)) ? fold(sql) : 0));
+    const taken = await db.transaction(async (sql) =>
+      (await tryLock(sql, 'tallies')) ? foldTable(sql, table) : 0,
+    );
     folded += taken;
-    if (taken < rows) return folded;
+    if (taken < FOLD_ROWS) return folded;
   }
 }
