@@ -1,4 +1,5 @@
 // npm run build: compiles every package to its dist/, checking all types on the way, and builds the web application.
+// With --product only what runs is compiled: neither the web application's types nor the tests are checked.
 import './usage.mjs';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,4 +37,4 @@ function newestIn(path) {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestIn(join(path, name))));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) build({ all: !process.argv.includes('--product') });

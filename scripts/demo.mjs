@@ -1,8 +1,6 @@
 // The demonstration: a server on an embedded database, a simulated site of real SNMP agents, one collector enrolled
 // through the join-token path, a first scan. The lab and the collector are processes of their own, as in a real site.
-import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import {
   accessSync,
   constants,
@@ -17,6 +15,7 @@ import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { lockFolder } from '@rollcall/shared/lock';
 import { root } from './bootstrap.mjs';
+import { atEnd, Refusal, startChild, startService } from './children.mjs';
 
 const SITE = 'demo';
 const COLLECTOR = 'demo-collector';
@@ -24,45 +23,14 @@ const COLLECTOR = 'demo-collector';
 const LAB_PORTS = Array.from({ length: 32 }, (_, i) => 16_161 + i);
 const ONLINE_MS = 30_000;
 const SCAN_MS = 90_000;
+const CHILD = { stdout: 'pipe', env: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' } };
 
 const colour = process.stdout.isTTY && !process.env.NO_COLOR;
 const bold = (text) => (colour ? `\u001b[1m${text}\u001b[22m` : text);
 const dim = (text) => (colour ? `\u001b[2m${text}\u001b[22m` : text);
 const say = (text) => process.stdout.write(`${text}\n`);
 
-/** Ends with one line that says what to do. */
-class Refusal extends Error {}
-
-const stops = [];
-let ending;
-
-/** Stops everything in reverse order of its start; each part has 5 s. */
-function end(code) {
-  ending ??= (async () => {
-    for (const stop of stops.reverse())
-      await stop().catch((error) => process.stderr.write(`rollcall: while stopping: ${error.message}\n`));
-    process.exit(code);
-  })();
-  setTimeout(() => process.exit(code), 9_000).unref();
-  return ending;
-}
-
 export async function demonstrate() {
-  process.on('SIGINT', () => end(0));
-  process.on('SIGTERM', () => end(0));
-  process.on('SIGHUP', () => end(0));
-  try {
-    await run();
-  } catch (error) {
-    if (ending) return;
-    process.stderr.write(
-      `rollcall: ${error instanceof Refusal || error.name === 'StartError' ? error.message : (error.stack ?? error)}\n`,
-    );
-    await end(1);
-  }
-}
-
-async function run() {
   const data = resolve(root, process.env.ROLLCALL_DATA ?? 'data');
   await takeFolder(data);
   const port = readPort();
@@ -78,7 +46,7 @@ async function run() {
       LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
     }),
   );
-  stops.push(() => server.stop());
+  atEnd(() => server.stop());
   say(`server     ${server.url} ${dim(`(embedded database in ${relative(process.cwd(), data) || '.'})`)}`);
 
   const facts = await accounts(data, server);
@@ -114,7 +82,7 @@ async function takeFolder(data) {
     throw new Refusal(
       `the data folder ${data} is in use by ${lock.heldBy}: stop it, or choose another with ROLLCALL_DATA`,
     );
-  stops.push(() => lock.release());
+  atEnd(() => lock.release());
 }
 
 function readPort() {
@@ -122,31 +90,6 @@ function readPort() {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Refusal(`PORT=${process.env.PORT} is not a port: give a number from 1 to 65535`);
   return port;
-}
-
-/** A child process whose stderr is ours; ended with SIGTERM, after 5 s with SIGKILL. */
-function startChild(name, script, args) {
-  const child = spawn(process.execPath, [script, ...args], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' },
-    // A Ctrl-C reaches the whole terminal group: children of their own group are stopped by us, in order.
-    detached: true,
-  });
-  const exited = once(child, 'exit');
-  exited.then(([code, signal]) => {
-    if (ending) return;
-    process.stderr.write(`rollcall: the ${name} ended by itself (${code ?? signal})\n`);
-    end(1);
-  });
-  stops.push(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
-    await exited;
-    clearTimeout(timer);
-  });
-  return child;
 }
 
 const firstLine = async (child) => {
@@ -170,7 +113,7 @@ async function freePort() {
 
 async function startLab() {
   const port = await freePort();
-  const child = startChild('lab', join(root, 'packages/lab/dist/main.js'), ['--port', String(port)]);
+  const child = startService('lab', ['packages/lab/dist/main.js', '--port', String(port)], CHILD);
   const truth = JSON.parse(await firstLine(child));
   child.stdout.resume();
   const agents = truth.devices.filter((device) => device.snmp).length;
@@ -242,7 +185,7 @@ async function provision(api, { truth, port }) {
 }
 
 async function startCollector(api, state, url) {
-  const cli = join(root, 'packages/collector/bin/rollcall-collector.js');
+  const cli = 'packages/collector/bin/rollcall-collector.js';
   const { data: collectors } = await api('GET', '/api/collectors');
   if (!existsSync(join(state, 'identity.json'))) {
     const { data: sites } = await api('GET', '/api/sites');
@@ -251,13 +194,13 @@ async function startCollector(api, state, url) {
     const name = collectors.some((c) => c.name === COLLECTOR)
       ? `${COLLECTOR}-${Date.now().toString(36)}`
       : COLLECTOR;
-    const joining = spawn(process.execPath, [cli, 'join', url, token, '--state', state, '--name', name], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+    const joining = startChild([cli, 'join', url, token, '--state', state, '--name', name], {
+      stdout: 'ignore',
     });
-    const [code] = await once(joining, 'exit');
+    const code = await joining.exited;
     if (code !== 0) throw new Refusal(`the collector could not join (exit code ${code})`);
   }
-  const child = startChild('collector', cli, ['run', '--state', state]);
+  const child = startService('collector', [cli, 'run', '--state', state], CHILD);
   child.stdout.resume();
   const deadline = Date.now() + ONLINE_MS;
   while (Date.now() < deadline) {
