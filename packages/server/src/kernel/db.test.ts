@@ -1,14 +1,18 @@
 import { pino } from 'pino';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeDatabases, createPostgres, databases } from '../testing/database.ts';
-import { databaseAway, openDatabase, uniqueViolation } from './db.ts';
+import { type Database, databaseAway, openDatabase, uniqueViolation } from './db.ts';
 import { type Migration, MigrationError, migrate, pending, readMigrations } from './migrate.ts';
 
 afterAll(closeDatabases);
 
 describe.each(databases())('the database on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+
   it('gives the same value types on both databases', async () => {
-    const db = await open();
     const [row] = await db.query(
       `SELECT 9007199254740991::int8 AS big, '2026-11-21T03:00:00.123Z'::timestamptz AS at, '10.0.0.1'::inet AS ip,
         $1::jsonb AS doc, $2::text[] AS words, ARRAY['10.0.0.1']::inet[] AS ips, 1.5::numeric AS num, true AS yes,
@@ -34,7 +38,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('keeps a transaction whole: all or nothing', async () => {
-    const db = await open();
     await expect(
       db.transaction(async (sql) => {
         await sql.query(
@@ -47,7 +50,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('leaves sockets their turns while statement follows statement', async () => {
-    const db = await open();
     const STATEMENTS = 50;
     let [turns, over] = [0, false];
     const turn = () => {
@@ -63,7 +65,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('retries a transaction that lost a race', async () => {
-    const db = await open();
     let tries = 0;
     const done = await db.transaction(async () => {
       tries += 1;
@@ -74,7 +75,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('answers kept statements on connections that know them, whatever else goes on and however long nothing does', async () => {
-    const db = await open();
     if (db.kind === 'pglite') return;
     const pid = async () =>
       (await db.query<{ pid: number }>('SELECT pg_backend_pid() AS pid', [], 'kept'))[0]?.pid;
@@ -89,7 +89,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   }, 20_000);
 
   it('survives the end of its connection between two statements of a transaction', async () => {
-    const db = await open();
     if (db.kind === 'pglite') return;
     const cut = db.transaction(async (sql) => {
       const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -103,7 +102,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('names the constraint that was violated', async () => {
-    const db = await open();
     const insert = `INSERT INTO sites (id, name, networks, exclude) VALUES (gen_random_uuid(), 'a', '{}', '{}')`;
     await db.query(insert);
     const error = await db.query(insert).catch((e: unknown) => e);
@@ -111,12 +109,11 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('reads through Prisma what SQL wrote, times in UTC', async () => {
-    const db = await open();
     await db.query(
       `INSERT INTO sites (id, name, networks, exclude, created_at)
-       VALUES (gen_random_uuid(), 'a', '{10.0.0.0/8}', '{}', '2026-01-02T03:04:05Z')`,
+       VALUES (gen_random_uuid(), 'b', '{10.0.0.0/8}', '{}', '2026-01-02T03:04:05Z')`,
     );
-    const site = await db.prisma.site.findUnique({ where: { name: 'a' } });
+    const site = await db.prisma.site.findUnique({ where: { name: 'b' } });
     expect([site?.networks, site?.createdAt.toISOString()]).toEqual([
       ['10.0.0.0/8'],
       '2026-01-02T03:04:05.000Z',
@@ -124,7 +121,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('hears notifications, also those of a transaction, after its commit', async () => {
-    const db = await open();
     const heard: string[] = [];
     const stop = await db.listen('rollcall_test', (payload) => heard.push(payload));
     await db.notify('rollcall_test', 'one');
@@ -142,7 +138,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('runs exclusive work one at a time', async () => {
-    const db = await open();
     const trace: string[] = [];
     const work = (name: string) =>
       db.exclusively(1, async () => {
@@ -164,7 +159,6 @@ describe.each(databases())('the database on %s', (_name, open) => {
   });
 
   it('gives a migration as long as it takes', async () => {
-    const db = await open();
     await db.script(`DO $$ BEGIN
       IF current_setting('statement_timeout') <> '0' THEN RAISE EXCEPTION 'it has %', current_setting('statement_timeout'); END IF;
     END $$`);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as {
   scripts: Record<string, string>;
 };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiServer, kinds, startApi } from './server.ts';
-import { makeWorld, PASSWORD, person } from './world.ts';
+import { type ApiServer, kinds, startApi } from '../api/server.ts';
+import { makeWorld, PASSWORD, person } from '../api/world.ts';
 
 /** Runs the cookbook as a reader would: its blocks in order, against a server with something in it. */
 

@@ -6,8 +6,8 @@ import { operations } from '@rollcall/shared/api/index';
 import type { Operation } from '@rollcall/shared/api/operation';
 import { ROLES } from '@rollcall/shared/model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ApiServer, kinds, startApi } from './server.ts';
-import { CANARY, makeWorld, type Person, person, REACHES, type World } from './world.ts';
+import { type ApiServer, kinds, startApi } from '../api/server.ts';
+import { CANARY, makeWorld, type Person, person, REACHES, type World } from '../api/world.ts';
 
 afterAll(closeDatabases);
 

@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lockFolder } from '@rollcall/shared/lock';
+import { expect, it } from 'vitest';
+
+const LOCK = fileURLToPath(new URL('../../packages/shared/dist/lock.js', import.meta.url));
+
+it('a lock is free at once after its holder was killed', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'rollcall-lock-'));
+  const script = `import { lockFolder } from ${JSON.stringify(LOCK)};
+    const l = await lockFolder(${JSON.stringify(path)}, 'server'); console.log(l.ok); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  expect(await lockFolder(path, 'server')).toEqual({ ok: false, heldBy: `process ${child.pid}` });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const taken = await lockFolder(path, 'server');
+  expect(taken.ok).toBe(true);
+  if (taken.ok) await taken.release();
+});
