@@ -6,8 +6,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDatabase } from '@rollcall/server/kernel/db';
-import { migrate } from '@rollcall/server/kernel/migrate';
+import { openDatabase } from '@rollcall/server/platform/db/db';
+import { migrate } from '@rollcall/server/platform/db/migrate';
 
 const require = createRequire(fileURLToPath(new URL('../packages/server/package.json', import.meta.url)));
 export const pg = require('pg');

@@ -6,9 +6,9 @@
 // closed ones by month.
 import '../scripts/usage.mjs';
 import { parseArgs } from 'node:util';
+import { inventoryHandlers } from '@rollcall/server/catalog/feature';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
-import { inventoryHandlers } from '@rollcall/server/inventory/handlers';
-import { foldTallies } from '@rollcall/server/kernel/tally';
+import { foldTallies } from '@rollcall/server/platform/db/tally';
 import { FLEET_NOW, fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { asCaller, caller } from '@rollcall/server/testing/rows';
 import { systemClock as clock } from '@rollcall/shared/clock';

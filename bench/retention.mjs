@@ -6,7 +6,7 @@
 // WAL, and what is left on the disk, before and after VACUUM; and what it took to store the half that goes.
 import '../scripts/usage.mjs';
 import { parseArgs } from 'node:util';
-import { createForgetting } from '@rollcall/server/incidents/forget';
+import { createForgetting } from '@rollcall/server/incidents/retention';
 import { forget, RULES } from '@rollcall/server/service/retention';
 import { systemClock as clock } from '@rollcall/shared/clock';
 import { freshDatabase, pg, postgresOf } from './installation.mjs';

@@ -1,8 +1,8 @@
 // Decides what is due, in a thread beside ingest as in the server. Told to stop, it says how long its rounds and statements took.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createRecorder } from '@rollcall/server/incidents/record';
-import { openDatabase } from '@rollcall/server/kernel/db';
-import { openLog } from '@rollcall/server/kernel/log';
+import { openDatabase } from '@rollcall/server/platform/db/db';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { systemClock as clock } from '@rollcall/shared/clock';
 import { timing } from './storm-timing.mjs';
 

@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { foldTallies } from '@rollcall/server/kernel/tally';
+import { foldTallies } from '@rollcall/server/platform/db/tally';
 import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { chromium } from 'playwright-core';
 import { freshDatabase, percentile, pg, postgresOf, startProgram } from './installation.mjs';

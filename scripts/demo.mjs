@@ -37,7 +37,7 @@ export async function demonstrate() {
 
   const lab = await startLab();
   const { startServer } = await import('@rollcall/server/app');
-  const { readConfig } = await import('@rollcall/server/kernel/config');
+  const { readConfig } = await import('@rollcall/server/platform/ops/config');
   const server = await startServer(
     readConfig({
       ...process.env,

@@ -9,12 +9,12 @@ import { bin, bootstrap, root, run } from './bootstrap.mjs';
 const files = {
   'docs/openapi.json': async () => {
     const { operations } = await import('../packages/shared/dist/api/index.js');
-    const { openApiDocument } = await import('../packages/server/dist/kernel/openapi.js');
+    const { openApiDocument } = await import('../packages/server/dist/platform/http/openapi.js');
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     return `${JSON.stringify(openApiDocument(operations, version), null, 2)}\n`;
   },
   'docs/events-and-cases.md': async () => {
-    const { kindsTable } = await import('../packages/server/dist/incidents/kinds-table.js');
+    const { kindsTable } = await import('../packages/server/dist/incidents/kinds/table.js');
     const page = readFileSync(join(root, 'docs/events-and-cases.md'), 'utf8');
     const marks = /(<!-- kinds: [^>]*-->)[\s\S]*(<!-- \/kinds -->)/;
     if (!marks.test(page)) throw new Error('docs/events-and-cases.md has lost the marks of its table');

@@ -100,7 +100,7 @@ const STEPS = [
       vitest(
         '--project',
         'fast',
-        ...['ingest', 'incidents', 'inventory', 'kernel/backup'].map((each) => `packages/server/src/${each}`),
+        ...['ingest', 'incidents', 'catalog', 'platform/db/backup'].map((each) => `packages/server/src/${each}`),
       ),
     ],
   },

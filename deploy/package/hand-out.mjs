@@ -1,5 +1,5 @@
 // What the server needs to hand out the collector of its own version: the collector's package without Node. Both carry
-// the same Node, and it is most of either: the server puts its own into the gap (collectors/hand-out.ts).
+// the same Node, and it is most of either: the server puts its own into the gap (gateway/enrolment/packages.ts).
 import { createHash } from 'node:crypto';
 import {
   closeSync,

@@ -5,8 +5,8 @@ import { join, relative } from 'node:path';
 import { takeInventory } from '../../packages/collector/dist/inventory/inventory.js';
 import { SYSTEM_OIDS } from '../../packages/collector/dist/snmp/discover.js';
 import { mibOf, readRecording } from '../../packages/lab/dist/recording.js';
-import { classifier } from '../../packages/server/dist/ingest/classify.js';
-import { loadRules, rulesWithout } from '../../packages/server/dist/ingest/rules.js';
+import { classifier } from '../../packages/server/dist/ingest/classification/classify.js';
+import { loadRules, rulesWithout } from '../../packages/server/dist/ingest/classification/rules.js';
 
 /**
  * Lines in the evaluator's form for the recordings of a folder whose name contains `only`. `makers: false` leaves out

@@ -1,5 +1,5 @@
 /** The customer's document, sentence by sentence, as a client sees it that was written from that document alone. */
-import type { Database } from '@rollcall/server/kernel/db';
+import type { Database } from '@rollcall/server/platform/db/db';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { ask, type Reply } from '@rollcall/server/testing/rest';
 import { uuidv7 } from '@rollcall/shared/uuid';

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '@rollcall/server/app';
-import { readConfig } from '@rollcall/server/kernel/config';
-import type { Database } from '@rollcall/server/kernel/db';
-import { type Keyring, openKeyring } from '@rollcall/server/kernel/keyring';
-import { openLog } from '@rollcall/server/kernel/log';
+import type { Database } from '@rollcall/server/platform/db/db';
+import { type Keyring, openKeyring } from '@rollcall/server/platform/keys/keyring';
+import { readConfig } from '@rollcall/server/platform/ops/config';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { createPostgres, databases } from '@rollcall/server/testing/database';
 
 export interface ApiServer {

@@ -4,10 +4,10 @@
  */
 
 import { hashPassword } from '@rollcall/server/accounts/password';
-import type { Database, Sql } from '@rollcall/server/kernel/db';
-import type { Keyring } from '@rollcall/server/kernel/keyring';
-import { TALLIES } from '@rollcall/server/kernel/tally';
-import { hashOf, mintSessionId, mintToken } from '@rollcall/server/kernel/token';
+import { hashOf, mintSessionId, mintToken } from '@rollcall/server/platform/access/token';
+import type { Database, Sql } from '@rollcall/server/platform/db/db';
+import { TALLIES } from '@rollcall/server/platform/db/tally';
+import type { Keyring } from '@rollcall/server/platform/keys/keyring';
 import type { Role } from '@rollcall/shared/model';
 import { ROLES } from '@rollcall/shared/model';
 import { profileSettings } from '@rollcall/shared/profile';

@@ -8,7 +8,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
-import { STAGES } from '@rollcall/server/kernel/stage';
+import { STAGES } from '@rollcall/server/platform/ops/stage';
 
 const file = process.env.CHAOS_STAGE_FILE;
 const LOOK_MS = 20;

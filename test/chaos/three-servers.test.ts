@@ -1,7 +1,7 @@
 /** Three servers as processes of their own on one PostgreSQL behind nginx, by the example of deploy/examples/three-servers. */
 
-import { type Database, openDatabase } from '@rollcall/server/kernel/db';
-import { openLog } from '@rollcall/server/kernel/log';
+import { type Database, openDatabase } from '@rollcall/server/platform/db/db';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { enrolled, shakeHands, type Talk, talkOver } from '@rollcall/server/testing/scripted-collector';
 import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';

@@ -1,5 +1,5 @@
 /** Attacks on the whole REST API that no single feature can answer for; what the fuzzer finds by chance is asked here by name. */
-import type { Database } from '@rollcall/server/kernel/db';
+import type { Database } from '@rollcall/server/platform/db/db';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { ask, type Reply } from '@rollcall/server/testing/rest';
 import { operations } from '@rollcall/shared/api/index';

@@ -3,7 +3,7 @@
  * site is told to those without it. Who may call what is read off the table; how to call it stands in api/rows.ts.
  */
 
-import type { Database } from '@rollcall/server/kernel/db';
+import type { Database } from '@rollcall/server/platform/db/db';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { type Asked, ask, type Reply } from '@rollcall/server/testing/rest';
 import { type OperationId, operations } from '@rollcall/shared/api/index';

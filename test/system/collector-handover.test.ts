@@ -7,7 +7,7 @@ import { ownMeans } from '@rollcall/collector/commands/own-means';
 import { performSweep } from '@rollcall/collector/commands/sweep-command';
 import { takeSweeps } from '@rollcall/collector/handover/server';
 import { built } from '@rollcall/collector/testing/built';
-import { openLog } from '@rollcall/server/kernel/log';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 /** The command is a process of its own, as people have it; the collector's end is in this one. */

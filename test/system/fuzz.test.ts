@@ -3,7 +3,7 @@
  * the description promises. A failure names its seed; FUZZ_SEED repeats it, FUZZ_REQUESTS makes it longer.
  */
 import { Agent, request as httpRequest } from 'node:http';
-import type { Database } from '@rollcall/server/kernel/db';
+import type { Database } from '@rollcall/server/platform/db/db';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { ask } from '@rollcall/server/testing/rest';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';

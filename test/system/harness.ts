@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Server, type StartOptions, startServer } from '@rollcall/server/app';
-import { type Config, readConfig } from '@rollcall/server/kernel/config';
-import { openLog } from '@rollcall/server/kernel/log';
+import { type Config, readConfig } from '@rollcall/server/platform/ops/config';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { createPostgres } from '@rollcall/server/testing/database';
 
 const COLLECTOR = fileURLToPath(

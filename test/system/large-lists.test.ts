@@ -1,6 +1,6 @@
 /** Every list in full: each device once, in order, as many as are told, at a size where pages are deep. */
-import { inventoryHandlers } from '@rollcall/server/inventory/handlers';
-import type { Database } from '@rollcall/server/kernel/db';
+import { catalogHandlers } from '@rollcall/server/catalog/feature';
+import type { Database } from '@rollcall/server/platform/db/db';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
 import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { asCaller, caller } from '@rollcall/server/testing/rows';
@@ -21,11 +21,11 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
   const unused = () => Promise.reject(new Error('not here'));
   const list = (query: Record<string, string>, actor = caller()) =>
     asCaller(
-      inventoryHandlers({
+      catalogHandlers({
         db,
         clock,
         identity: { merge: unused, split: unused, reclassify: unused },
-        events: { unwatched: unused, forgotten: unused },
+        events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
       }),
       actor,
     )('devices.list', { query });

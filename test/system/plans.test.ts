@@ -2,10 +2,11 @@
  * Lists, searches and orders are served by indexes: the plans of the very statements that the handlers run, on a large
  * installation. A plan that reads a whole table here takes seconds where there are millions of rows.
  */
+
+import { catalogHandlers } from '@rollcall/server/catalog/feature';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
-import { inventoryHandlers } from '@rollcall/server/inventory/handlers';
-import type { Database } from '@rollcall/server/kernel/db';
-import { foldTallies } from '@rollcall/server/kernel/tally';
+import type { Database } from '@rollcall/server/platform/db/db';
+import { compactTallies } from '@rollcall/server/platform/db/tally';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
 import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { asCaller, caller } from '@rollcall/server/testing/rows';
@@ -42,7 +43,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
   beforeAll(async () => {
     db = await open();
     await fillFleet(db.ingest, SIZE);
-    await foldTallies(db);
+    await compactTallies(db);
     // Vacuumed: an index alone can answer only where the visibility map says so.
     await db.ingest.query('VACUUM (ANALYZE)');
   }, 600_000);
@@ -61,9 +62,9 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       db: spied,
       clock: systemClock,
       identity: { merge: unused, split: unused, reclassify: unused },
-      events: { unwatched: unused, forgotten: unused },
+      events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
     };
-    const ask = asCaller({ ...inventoryHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites));
+    const ask = asCaller({ ...catalogHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites));
     statements = [];
     await ask(id, request);
     expect(statements.length).toBeGreaterThan(0);

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Database } from '@rollcall/server/kernel/db';
-import { type Keyring, keyring, openKeyring } from '@rollcall/server/kernel/keyring';
-import { openLog } from '@rollcall/server/kernel/log';
-import { reseal, rotate } from '@rollcall/server/kernel/reseal';
+import type { Database } from '@rollcall/server/platform/db/db';
+import { type Keyring, keyring, openKeyring } from '@rollcall/server/platform/keys/keyring';
+import { reseal, rotate } from '@rollcall/server/platform/keys/reseal';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { closeDatabases, createPostgres, databases } from '@rollcall/server/testing/database';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 

@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { audit } from '@rollcall/server/accounts/audit';
 import { type Server, startServer } from '@rollcall/server/app';
-import { createEnrolment } from '@rollcall/server/collectors/enroll';
-import { installer, installLine } from '@rollcall/server/collectors/installer';
-import { certificateFiles, type Pin, pinToTell } from '@rollcall/server/kernel/certificate';
-import { readConfig } from '@rollcall/server/kernel/config';
-import { openLog } from '@rollcall/server/kernel/log';
+import { createEnrolment } from '@rollcall/server/gateway/enrolment/enroll';
+import { installer, installLine } from '@rollcall/server/gateway/enrolment/installer';
+import { certificateFiles, type Pin, pinToTell } from '@rollcall/server/platform/keys/certificate';
+import { readConfig } from '@rollcall/server/platform/ops/config';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { systemClock } from '@rollcall/shared/clock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
-import { type Database, openDatabase } from '@rollcall/server/kernel/db';
-import { openLog } from '@rollcall/server/kernel/log';
+import { type Database, openDatabase } from '@rollcall/server/platform/db/db';
+import { openLog } from '@rollcall/server/platform/ops/log';
 import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -40,7 +40,7 @@ export interface RunningCollector {
   /** Whether results can be kept; a reason when not. */
   readonly paused: string | null;
   /** Why it should be started again, as far as it can tell; null when all is well. For a watchdog. */
-  ailment(): string | null;
+  unhealthyReason(): string | null;
   /** What its sweeps are done with, for others on this host. */
   readonly means: { settings: Settings; network: Network; paces: Paces };
   /** New settings for scope, rates and jobs; the others need a restart. */
@@ -156,7 +156,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       get paused() {
         return outbox.status().paused;
       },
-      ailment: () => vigil.ailment(outbox.stalledMs),
+      unhealthyReason: () => vigil.unhealthyReason(outbox.stalledMs),
       apply: (changed) => {
         const narrowed = limits(changed);
         means.settings = changed;
@@ -313,7 +313,7 @@ const BRIEF: readonly LinkState[] = ['connecting', 'challenged', 'greeting', 'dr
 /** Twice what any of them may take, and far more than a commit takes on the slowest disk that works. */
 const STUCK_MS = 60_000;
 
-/** Watches that the parts go on. A server that is away is no ailment, nor is a disk that reports its fault. */
+/** Watches that the parts go on. A server that is away is no reason to restart, nor is a disk that reports its fault. */
 class Vigil {
   readonly #clock: Clock;
   #state: LinkState = 'waiting';
@@ -329,7 +329,7 @@ class Vigil {
     this.#since = this.#clock.monotonic();
   }
 
-  ailment(outboxStalledMs: number): string | null {
+  unhealthyReason(outboxStalledMs: number): string | null {
     const linkMs = this.#clock.monotonic() - this.#since;
     if (BRIEF.includes(this.#state) && linkMs > STUCK_MS)
       return `the link is stuck: ${this.#state} since ${Math.round(linkMs / 1000)} s`;

@@ -1,6 +1,6 @@
 /**
  * The composition root: builds every feature and hands each the few functions it needs of the others. Read from top to
- * bottom it is the way of the data: scans → collectors → ingest → incidents → inventory and live.
+ * bottom it is the way of the data: scans → gateway → ingest → incidents → catalog and live.
  *
  * One straight function on purpose: each step needs what the last one made, and whatever must be stopped puts its stop
  * on the list the moment it runs.
@@ -12,37 +12,35 @@ import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { COLLECTOR_PATH } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { accountHandlers, audit, ensureFirstAdmin, purgeAccounts } from './accounts/accounts.ts';
-import { createCollectorFeature } from './collectors/feature.ts';
-import { openHandOut } from './collectors/hand-out.ts';
+import { catalogHandlers } from './catalog/feature.ts';
+import { createCredentialFeature } from './credentials/feature.ts';
 import { openData, ruleFolders } from './data.ts';
 import { createDeliveryFeature } from './deliveries/feature.ts';
-import { forgotten, unwatched } from './incidents/device-events.ts';
-import { createForgetting } from './incidents/forget.ts';
-import { incidentHandlers } from './incidents/handlers.ts';
-import { maintenanceHandlers } from './incidents/maintenance-routes.ts';
-import { createRecorder } from './incidents/record.ts';
-import { identityActions } from './ingest/identity-actions.ts';
-import { openRuleBook } from './ingest/rule-book.ts';
+import { openHandOut } from './gateway/enrolment/packages.ts';
+import { createCollectorFeature } from './gateway/feature.ts';
+import { createIncidentFeature } from './incidents/feature.ts';
+import { openRuleBook } from './ingest/classification/rule-book.ts';
+import { identityActions } from './ingest/identity/actions.ts';
 import { openIngestThread } from './ingest-thread.ts';
 import { createIngesting } from './ingesting.ts';
-import { inventoryHandlers } from './inventory/handlers.ts';
-import { openAuthenticator } from './kernel/auth.ts';
-import { openCertificate, pinToTell, wordForSuccessor } from './kernel/certificate.ts';
-import { type Config, changesOf } from './kernel/config.ts';
-import type { Database } from './kernel/db.ts';
-import { restApp } from './kernel/http.ts';
-import { openKeyring } from './kernel/keyring.ts';
-import { listen } from './kernel/listener.ts';
-import { openLog } from './kernel/log.ts';
-import { openMetrics } from './kernel/metrics.ts';
-import { peerAddress } from './kernel/peer.ts';
-import { takePulse } from './kernel/pulse.ts';
-import { quietly } from './kernel/quietly.ts';
-import { reseal } from './kernel/reseal.ts';
-import { refreshStatistics } from './kernel/statistics.ts';
-import { foldTallies } from './kernel/tally.ts';
-import { webFiles } from './kernel/web.ts';
 import { openLive } from './live/live.ts';
+import { openAuthenticator } from './platform/access/auth.ts';
+import type { Database } from './platform/db/db.ts';
+import { refreshStatistics } from './platform/db/statistics.ts';
+import { compactTallies } from './platform/db/tally.ts';
+import { allHandlers } from './platform/http/handler.ts';
+import { restApp } from './platform/http/http.ts';
+import { listen } from './platform/http/listener.ts';
+import { peerAddress } from './platform/http/peer.ts';
+import { webFiles } from './platform/http/web.ts';
+import { openCertificate, pinToTell, wordForSuccessor } from './platform/keys/certificate.ts';
+import { openKeyring } from './platform/keys/keyring.ts';
+import { reseal } from './platform/keys/reseal.ts';
+import { type Config, changesOf } from './platform/ops/config.ts';
+import { startHealthCheck } from './platform/ops/health-check.ts';
+import { openLog } from './platform/ops/log.ts';
+import { openMetrics } from './platform/ops/metrics.ts';
+import { startPeriodic } from './platform/ops/periodic.ts';
 import { createScanFeature } from './scans/feature.ts';
 import { openFigures } from './service/figures.ts';
 import { forget } from './service/retention.ts';
@@ -57,13 +55,7 @@ const COLLECTOR = fileURLToPath(new URL('../../../collector/', import.meta.url))
 
 /** Requests and batches that are under way at a stop have this long. */
 const GRACE_MS = 3_000;
-/** How often is decided what only time decides: hold times, silences, expiry. */
-const TEND_MS = 50;
-/** How often counts that were appended are folded together. */
-const FOLD_MS = 10_000;
-/** How often tables are looked for that the planner knows no more. */
-const STATISTICS_MS = 5_000;
-const PURGE_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** Most credentials of a site that its watch uses. */
 const WATCH_CREDENTIALS = 1024;
 
@@ -74,7 +66,7 @@ export interface Server {
   firstAdmin: { name: string; password: string } | null;
   db: Database;
   /** Why it should be started again, as far as it can tell; null when all is well. For a watchdog. */
-  ailment(): string | null;
+  unhealthyReason(): string | null;
   /** Takes over what can change while it runs; answers which settings did, and which wait for the next start. */
   apply(config: Config): { changed: string[]; atNextStart: string[] };
   /** Nothing new, what runs ends, collectors are told to come again, the database is closed. */
@@ -120,16 +112,16 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const certificate = await openCertificate(config, { clock, log });
     stops.push(certificate.stop);
 
-    const incidents = createRecorder({ db, clock, log });
+    const incidents = createIncidentFeature({ db, clock, log, audit });
     const scans = createScanFeature({
       db,
       clock,
       log,
       audit,
-      keyring,
       raise: incidents.record,
       maxAddresses: config.scanAddresses,
     });
+    const credentials = createCredentialFeature({ db, log, audit, keyring });
     const rules = openRuleBook({ db, log, folders: ruleFolders(config) });
     // A thread beside this one, so that people are answered while collectors pour; the embedded database has one session.
     const ingest =
@@ -142,7 +134,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const watch = createWatch({
       db,
       log,
-      credentialsOf: (siteId) => scans.credentials.ofSite(siteId, null, WATCH_CREDENTIALS),
+      credentialsOf: (siteId) => credentials.ofSite(siteId, null, WATCH_CREDENTIALS),
     });
     const collectors = createCollectorFeature({
       db,
@@ -156,7 +148,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
         figures.stored(unread.stream, stored.count);
         return stored;
       },
-      credentialsFor: scans.credentials.forJob,
+      credentialsFor: credentials.forJob,
       ruleset: rules.ruleset,
       watchList: watch.follow,
       handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
@@ -188,31 +180,25 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const app = restApp({
       auth,
       log,
-      handlers: {
-        ...accountHandlers({ db, clock, forget: auth.forget }),
-        ...serviceHandlers({
-          db,
-          clock,
-          metrics,
-          refresh: () => figures.refresh(),
-          accepting: () => accepting,
-        }),
-        ...scans.handlers,
-        ...collectors.handlers,
-        ...inventoryHandlers({
+      handlers: allHandlers(
+        accountHandlers({ db, clock, forget: auth.forget }),
+        serviceHandlers({ db, clock, metrics, refresh: () => figures.refresh(), accepting: () => accepting }),
+        scans.handlers,
+        credentials.handlers,
+        collectors.handlers,
+        catalogHandlers({
           db,
           clock,
           identity: {
             ...identityActions({ db, clock, record: incidents.record }),
             reclassify: rules.reclassify,
           },
-          events: { unwatched, forgotten },
+          events: incidents.events,
         }),
-        ...incidentHandlers({ db, clock }),
-        ...maintenanceHandlers({ db, clock, audit }),
-        ...deliveries.handlers,
-        ...live.handlers,
-      },
+        incidents.handlers,
+        deliveries.handlers,
+        live.handlers,
+      ),
       trustedProxies: config.trustedProxies,
       ratePerMinute: config.ratePerMinute,
       observe: metrics.request,
@@ -222,39 +208,23 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
     await reseal(db, keyring, log);
     stops.push(await ingest.start());
-    stops.push(await scans.start());
+    await scans.seed();
     stops.push(deliveries.start());
-    stops.push(clock.every(TEND_MS, quietly({ clock, log }, 'tending events', incidents.tend)));
     stops.push(
-      clock.every(
-        FOLD_MS,
-        quietly({ clock, log }, 'folding tallies', () => foldTallies(db)),
-      ),
-    );
-    stops.push(
-      clock.every(
-        STATISTICS_MS,
-        quietly({ clock, log }, 'renewing statistics', () => refreshStatistics(db)),
-      ),
-    );
-    stops.push(
-      clock.every(
-        PURGE_MS,
-        quietly({ clock, log }, 'purging accounts', () => purgeAccounts({ db, clock })),
-      ),
-    );
-    stops.push(
-      clock.every(
-        PURGE_MS,
-        quietly({ clock, log }, 'forgetting by age', () => forget({ db, clock })),
-      ),
-    );
-    const forgetting = createForgetting({ db, clock, log, audit });
-    stops.push(
-      clock.every(
-        PURGE_MS,
-        quietly({ clock, log }, 'forgetting events and cases', () => forgetting(config.eventDays)),
-      ),
+      startPeriodic({ clock, log }, [
+        { what: 'deciding which events are due', everyMs: 50, run: incidents.evaluateDue },
+        { what: 'taking back leases that ran out', everyMs: 2_000, run: scans.queue.reap },
+        { what: 'starting scans by their schedules', everyMs: 5_000, run: scans.schedules.runDue },
+        { what: 'renewing table statistics', everyMs: 5_000, run: () => refreshStatistics(db) },
+        { what: 'compacting counts', everyMs: 10_000, run: () => compactTallies(db) },
+        { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
+        { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
+        {
+          what: 'deleting old events and cases',
+          everyMs: HOUR_MS,
+          run: () => incidents.deleteOld(config.eventDays),
+        },
+      ]),
     );
     const listener = await listen(app, { ...config, tls: certificate.files }, { log, clock });
     stops.push(() => listener.stop(GRACE_MS));
@@ -266,13 +236,13 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       accepting = false;
     });
     log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
-    const pulse = takePulse({ db, clock, log });
-    stops.push(pulse.stop);
+    const health = startHealthCheck({ db, clock, log });
+    stops.push(health.stop);
     return {
       url: listener.url,
       firstAdmin,
       db,
-      ailment: () => (listener.server.listening ? pulse.ailment() : 'it listens no more'),
+      unhealthyReason: () => (listener.server.listening ? health.unhealthyReason() : 'it listens no more'),
       apply: (changed) => {
         const before = config;
         config = changed;

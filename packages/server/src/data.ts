@@ -3,11 +3,11 @@ import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lockFolder } from '@rollcall/shared/lock';
-import { type Config, StartError } from './kernel/config.ts';
-import { type Database, openDatabase, sqlState } from './kernel/db.ts';
-import type { Logger } from './kernel/log.ts';
-import { MigrationError, migrate } from './kernel/migrate.ts';
-import { Problem } from './kernel/problem.ts';
+import { type Database, openDatabase, sqlState } from './platform/db/db.ts';
+import { MigrationError, migrate } from './platform/db/migrate.ts';
+import { type Config, StartError } from './platform/ops/config.ts';
+import type { Logger } from './platform/ops/log.ts';
+import { Problem } from './platform/problem.ts';
 
 export interface Data {
   db: Database;

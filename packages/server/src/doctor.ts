@@ -11,11 +11,11 @@ import { createSecureContext } from 'node:tls';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Finding } from '@rollcall/shared/findings';
 import { asStartError, takeFolder } from './data.ts';
-import { ownFolder } from './kernel/certificate.ts';
-import type { Config } from './kernel/config.ts';
-import { type Database, openDatabase } from './kernel/db.ts';
-import type { Logger } from './kernel/log.ts';
-import { pending, readMigrations } from './kernel/migrate.ts';
+import { type Database, openDatabase } from './platform/db/db.ts';
+import { pending, readMigrations } from './platform/db/migrate.ts';
+import { ownFolder } from './platform/keys/certificate.ts';
+import type { Config } from './platform/ops/config.ts';
+import type { Logger } from './platform/ops/log.ts';
 
 type Result = Omit<Finding, 'check'>;
 

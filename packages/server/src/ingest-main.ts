@@ -3,7 +3,7 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock as clock } from '@rollcall/shared/clock';
-import { openRuleBook } from './ingest/rule-book.ts';
+import { openRuleBook } from './ingest/classification/rule-book.ts';
 import {
   ALIVE_MS,
   type FromThread,
@@ -13,9 +13,9 @@ import {
   type ToThread,
 } from './ingest-thread.ts';
 import { createIngesting } from './ingesting.ts';
-import { openDatabase } from './kernel/db.ts';
-import { openLog, plainError } from './kernel/log.ts';
-import { Problem } from './kernel/problem.ts';
+import { openDatabase } from './platform/db/db.ts';
+import { openLog, plainError } from './platform/ops/log.ts';
+import { Problem } from './platform/problem.ts';
 
 /** Of the thread; an ordinary one has 0. */
 const NICE = 15;

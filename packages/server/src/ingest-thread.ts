@@ -10,12 +10,12 @@ import { Backoff } from '@rollcall/shared/backoff';
 import type { Clock } from '@rollcall/shared/clock';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
-import { Slots } from './ingest/slots.ts';
-import { AT_ONCE, type Stored, type Unread } from './ingest/unread.ts';
+import { Slots } from './ingest/queue/slots.ts';
+import { AT_ONCE, type Stored, type Unread } from './ingest/queue/unread.ts';
 import type { Ingesting } from './ingesting.ts';
-import { unavailable } from './kernel/db.ts';
-import type { PlainError } from './kernel/log.ts';
-import { Problem } from './kernel/problem.ts';
+import { unavailable } from './platform/db/db.ts';
+import type { PlainError } from './platform/ops/log.ts';
+import { Problem } from './platform/problem.ts';
 
 export interface ThreadSettings {
   databaseUrl: string;

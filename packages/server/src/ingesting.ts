@@ -5,11 +5,11 @@
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import { createRecorder } from './incidents/record.ts';
+import type { RuleBook } from './ingest/classification/rule-book.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { createLinker } from './ingest/links/linker.ts';
-import type { RuleBook } from './ingest/rule-book.ts';
-import { AT_ONCE, openReading, type Stored, type Unread } from './ingest/unread.ts';
-import type { Database } from './kernel/db.ts';
+import { AT_ONCE, openReading, type Stored, type Unread } from './ingest/queue/unread.ts';
+import type { Database } from './platform/db/db.ts';
 import { observedJobs } from './scans/observed.ts';
 
 export interface Ingesting {

@@ -7,10 +7,10 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { answersLive } from './doctor.ts';
-import { backup, restore, type Told } from './kernel/backup.ts';
-import { type Config, StartError } from './kernel/config.ts';
-import type { Database } from './kernel/db.ts';
-import { rotate } from './kernel/reseal.ts';
+import { backup, restore, type Told } from './platform/db/backup.ts';
+import type { Database } from './platform/db/db.ts';
+import { rotate } from './platform/keys/reseal.ts';
+import { type Config, StartError } from './platform/ops/config.ts';
 
 export interface SafetyTools {
   /** With the schema as it is when `asItIs`, else brought up to date first. */

@@ -12,7 +12,8 @@ import { audit } from './accounts/audit.ts';
 import { addUser, generatePassword, issueToken, listUsers, setPassword } from './accounts/command-line.ts';
 import { openData, ruleFolders } from './data.ts';
 import { examine } from './doctor.ts';
-import { certificateFiles, pinToTell } from './kernel/certificate.ts';
+import type { Database } from './platform/db/db.ts';
+import { certificateFiles, pinToTell } from './platform/keys/certificate.ts';
 import {
   CONFIG_FILE,
   type Config,
@@ -20,11 +21,10 @@ import {
   type Environment,
   loadConfig,
   StartError,
-} from './kernel/config.ts';
-import type { Database } from './kernel/db.ts';
-import { openLog, openServiceLog } from './kernel/log.ts';
-import { Problem } from './kernel/problem.ts';
-import { version } from './kernel/version.ts';
+} from './platform/ops/config.ts';
+import { openLog, openServiceLog } from './platform/ops/log.ts';
+import { version } from './platform/ops/version.ts';
+import { Problem } from './platform/problem.ts';
 import { addSafetyCommands } from './program-safety.ts';
 
 export interface Surroundings {
@@ -107,7 +107,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       const manager = await openServiceManager(env, clock);
       const log = await openServiceLog(settings, env);
       const server = await startServer(settings, { log, clock });
-      const unwatch = manager.watch(server.ailment);
+      const unwatch = manager.watch(server.unhealthyReason);
       manager.tell('READY=1', `STATUS=answers at ${server.url}`);
       const unhook = around.onReload?.(() => {
         config().then(
@@ -154,7 +154,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
     .action(({ json }: Flags) =>
       withDatabase(async (db) => {
         const settings = await config();
-        const { openRuleBook } = await import('./ingest/rule-book.ts');
+        const { openRuleBook } = await import('./ingest/classification/rule-book.ts');
         const rules = openRuleBook({ db, log: quiet(settings), folders: ruleFolders(settings) });
         const told = await rules.reclassifyAll();
         const of = told.described === 1 ? '1 device' : `${told.described} devices`;
@@ -299,7 +299,7 @@ function addJoinTokenCommands(
     .requiredOption('--site <name>', 'the site it joins')
     .option('--json', 'answer as JSON')
     .action(async ({ json, site }: Flags & { site: string }) => {
-      const { createEnrolment } = await import('./collectors/enroll.ts');
+      const { createEnrolment } = await import('./gateway/enrolment/enroll.ts');
       const log = openLog({ logLevel: 'silent' });
       const settings = await config();
       const token = await withDatabase(async (db) => {

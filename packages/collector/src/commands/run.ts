@@ -41,7 +41,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const { identity } = collector;
   log.info({ version: VERSION, collector: identity.name, site: identity.site.name }, 'collector started');
   manager.tell('READY=1');
-  const unwatch = manager.watch(() => collector.ailment());
+  const unwatch = manager.watch(() => collector.unhealthyReason());
 
   process.on('SIGHUP', () => {
     readConfig(process.env, flags.config).then(

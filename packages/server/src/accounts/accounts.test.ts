@@ -3,7 +3,7 @@ import { accountOperations } from '@rollcall/shared/api/accounts';
 import { siteOperations } from '@rollcall/shared/api/sites';
 import { systemClock } from '@rollcall/shared/clock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../kernel/db.ts';
+import type { Database } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { type Credential, type RestServer, startRest } from '../testing/rest.ts';
 import { accountHandlers, ensureFirstAdmin, purgeAccounts } from './accounts.ts';

@@ -1,8 +1,8 @@
 /** People and what they may do: sessions, tokens, users, sites, and the record of all of it. */
 import { type accountOperations, REVOKED_SHOWN_DAYS } from '@rollcall/shared/api/accounts';
 import type { siteOperations } from '@rollcall/shared/api/sites';
-import { SESSION_IDLE_MS } from '../kernel/auth.ts';
-import type { Handlers } from '../kernel/handler.ts';
+import { SESSION_IDLE_MS } from '../platform/access/auth.ts';
+import type { Handlers } from '../platform/http/handler.ts';
 import { auditHandlers } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 import { sessionHandlers } from './sessions.ts';
@@ -11,7 +11,7 @@ import { FORGET_MS } from './throttle.ts';
 import { tokenHandlers } from './tokens.ts';
 import { userHandlers } from './users.ts';
 
-export { type AuditRecord, audit } from './audit.ts';
+export { audit } from './audit.ts';
 export { ensureFirstAdmin } from './command-line.ts';
 export type { AccountDeps } from './deps.ts';
 

@@ -1,25 +1,11 @@
 /** The append-only log of who did what to accounts, sites, credentials and collectors. */
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { Sql } from '../kernel/db.ts';
-import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
-import { page, unix } from '../kernel/page.ts';
+import type { Sql } from '../platform/db/db.ts';
+import { page, unix } from '../platform/db/page.ts';
+import { type Handlers, visibleSites } from '../platform/http/handler.ts';
+import type { Audit } from '../ports.ts';
 
-export interface AuditRecord {
-  /** The caller; a name alone where nobody is signed in (a refused sign-in, the command line). */
-  actor: Pick<Actor, 'userId' | 'name'> | { name: string };
-  /** Verb on a thing: `token.create`, `session.refused`. */
-  action: string;
-  /** What it was done to, for a person to read. */
-  subject?: string;
-  siteId?: string;
-  /** Address of the caller. */
-  address?: string;
-  /** Never a secret. */
-  detail?: Record<string, unknown>;
-}
-
-/** Writes one entry; inside the transaction of the deed, so that neither is there without the other. */
-export async function audit(sql: Sql, record: AuditRecord): Promise<void> {
+export const audit: Audit = async (sql, record) => {
   await sql.query(
     `INSERT INTO audit (id, actor_id, actor, action, subject, site_id, address, detail)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
@@ -34,7 +20,7 @@ export async function audit(sql: Sql, record: AuditRecord): Promise<void> {
       JSON.stringify(record.detail ?? {}),
     ],
   );
-}
+};
 
 const COLUMNS = `id, ${unix('at')} AS at, actor_id AS "actorId", actor, action, subject,
   site_id AS "siteId", address, detail`;

@@ -1,7 +1,7 @@
 /** Accounts that no caller of the API makes: the first one, and those of the command line. */
 import { randomInt } from 'node:crypto';
-import type { Database } from '../kernel/db.ts';
-import { Problem } from '../kernel/problem.ts';
+import type { Database } from '../platform/db/db.ts';
+import { Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-list.ts';

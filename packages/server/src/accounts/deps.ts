@@ -1,5 +1,5 @@
 import type { Clock } from '@rollcall/shared/clock';
-import type { Database } from '../kernel/db.ts';
+import type { Database } from '../platform/db/db.ts';
 
 export interface AccountDeps {
   db: Database;

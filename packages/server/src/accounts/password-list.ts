@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { invalid } from '../kernel/problem.ts';
+import { invalid } from '../platform/problem.ts';
 
 const load = createRequire(import.meta.url);
 /** Its declared type is that of the compressed form; what it exports is the list. */

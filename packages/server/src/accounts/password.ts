@@ -1,7 +1,7 @@
 /** argon2id (RFC 9106) with the parameters OWASP names as the least: 19 MiB, 2 passes, 1 lane. */
 import { hash, verify } from '@node-rs/argon2';
 import pLimit from 'p-limit';
-import { Problem } from '../kernel/problem.ts';
+import { Problem } from '../platform/problem.ts';
 
 // argon2id is the library's default variant.
 const PARAMETERS = {

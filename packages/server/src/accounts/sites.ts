@@ -2,12 +2,12 @@
 import type { Site } from '@rollcall/shared/api/sites';
 import { formatAddress, parseAddress, parseCidr } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { Sql } from '../kernel/db.ts';
-import { requireMatch } from '../kernel/etag.ts';
-import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
-import { anywhere } from '../kernel/list.ts';
-import { orderBy, page, unix } from '../kernel/page.ts';
-import { invalid, notFound, Problem } from '../kernel/problem.ts';
+import type { Sql } from '../platform/db/db.ts';
+import { anywhere } from '../platform/db/list.ts';
+import { orderBy, page, unix } from '../platform/db/page.ts';
+import { requireMatch } from '../platform/http/etag.ts';
+import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 

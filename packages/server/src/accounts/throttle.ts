@@ -8,10 +8,10 @@
  */
 import type { Clock } from '@rollcall/shared/clock';
 import pLimit from 'p-limit';
-import type { Database, Sql } from '../kernel/db.ts';
-import { holdLock } from '../kernel/lock.ts';
-import { Problem } from '../kernel/problem.ts';
-import { hashOf } from '../kernel/token.ts';
+import { hashOf } from '../platform/access/token.ts';
+import type { Database, Sql } from '../platform/db/db.ts';
+import { holdLock } from '../platform/db/lock.ts';
+import { Problem } from '../platform/problem.ts';
 
 /** Failures that cost nothing, and the first wait after them; each further failure doubles it. */
 interface Rule {

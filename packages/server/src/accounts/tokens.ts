@@ -1,13 +1,14 @@
 /** Personal API tokens: made, shown once, listed without the secret, revoked. */
 import { REVOKED_SHOWN_DAYS, TOKENS_MOST, type Token } from '@rollcall/shared/api/accounts';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { rightsChanged } from '../kernel/auth.ts';
-import type { Sql } from '../kernel/db.ts';
-import type { Handlers } from '../kernel/handler.ts';
-import { page, unix } from '../kernel/page.ts';
-import { invalid, notFound, Problem } from '../kernel/problem.ts';
-import { mintToken } from '../kernel/token.ts';
-import { type AuditRecord, audit } from './audit.ts';
+import { rightsChanged } from '../platform/access/auth.ts';
+import { mintToken } from '../platform/access/token.ts';
+import type { Sql } from '../platform/db/db.ts';
+import { page, unix } from '../platform/db/page.ts';
+import type { Handlers } from '../platform/http/handler.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
+import type { AuditRecord } from '../ports.ts';
+import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 
 const DAY_MS = 24 * 3600_000;

@@ -5,10 +5,10 @@
  * before.
  */
 import type { Delivery, Recipient } from '@rollcall/shared/api/deliveries';
-import type { Change } from '../kernel/change.ts';
-import { SealBroken } from '../kernel/keyring.ts';
-import { announce } from '../kernel/notify.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Change } from '../changes.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { SealBroken } from '../platform/keys/keyring.ts';
 import { DISABLE_MS, GIVE_UP_MS, nextAttempt } from './backoff.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { fanOut } from './fan-out.ts';

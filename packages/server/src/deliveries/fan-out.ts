@@ -5,10 +5,10 @@
  */
 import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { Database } from '../kernel/db.ts';
-import { tryLock } from '../kernel/lock.ts';
-import { announce } from '../kernel/notify.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Database } from '../platform/db/db.ts';
+import { tryLock } from '../platform/db/lock.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
 import { EVENTS_MOST, type EventLine, type Payload } from './message.ts';
 
 /** Entries per transaction. */

@@ -1,6 +1,6 @@
 /** People and systems that are told about cases: who, what, and the making of it. */
 import type { deliveryOperations } from '@rollcall/shared/api/deliveries';
-import type { Handlers } from '../kernel/handler.ts';
+import type { Handlers } from '../platform/http/handler.ts';
 import { createCourier } from './courier.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { deliveryLogHandlers } from './log.ts';

@@ -1,11 +1,11 @@
 /** The log of deliveries, and sending one again. */
 import type { Delivery, DeliveryDetail } from '@rollcall/shared/api/deliveries';
-import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
-import { scopeOf } from '../kernel/list.ts';
-import { announce } from '../kernel/notify.ts';
-import { page, unix } from '../kernel/page.ts';
-import { notFound, Problem } from '../kernel/problem.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { scopeOf } from '../platform/db/list.ts';
+import { announce } from '../platform/db/notify.ts';
+import { page, unix } from '../platform/db/page.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
+import { notFound, Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 
 export const DELIVERY_COLUMNS = `d.id, d.subscription_id AS "subscriptionId", s.name AS subscription,

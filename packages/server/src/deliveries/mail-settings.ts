@@ -1,9 +1,9 @@
 /** How mail is sent, as an administrator sets it. */
 import type { MailSettings } from '@rollcall/shared/api/deliveries';
-import type { Actor, Handlers } from '../kernel/handler.ts';
-import { unix } from '../kernel/page.ts';
-import { Problem } from '../kernel/problem.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { unix } from '../platform/db/page.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { Actor, Handlers } from '../platform/http/handler.ts';
+import { Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { MAIL_PLACE } from './secrets.ts';
 

@@ -7,7 +7,7 @@ import { Secret } from '@rollcall/shared/secret';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { issueOwn } from '../kernel/own-authority.ts';
+import { issueOwn } from '../platform/keys/own-authority.ts';
 import type { Payload } from './message.ts';
 import { type MailServer, sendMail } from './send.ts';
 

@@ -1,8 +1,8 @@
 /** What is sealed of subscriptions and of the mail server. */
 import { Secret } from '@rollcall/shared/secret';
 import { z } from 'zod';
-import type { Keyring } from '../kernel/keyring.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
 import type { MailServer } from './send.ts';
 import { newSecret } from './signature.ts';
 

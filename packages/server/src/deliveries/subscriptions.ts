@@ -5,12 +5,12 @@ import {
   subscriptionRequest,
 } from '@rollcall/shared/api/deliveries';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { uniqueViolation } from '../kernel/db.ts';
-import { type Actor, type Handlers, sees, visibleSites } from '../kernel/handler.ts';
-import { announce } from '../kernel/notify.ts';
-import { orderBy, page, unix } from '../kernel/page.ts';
-import { invalid, notFound, Problem } from '../kernel/problem.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { uniqueViolation } from '../platform/db/db.ts';
+import { announce } from '../platform/db/notify.ts';
+import { orderBy, page, unix } from '../platform/db/page.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { type Actor, type Handlers, sees, visibleSites } from '../platform/http/handler.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { DELIVERY_COLUMNS, DELIVERY_FROM } from './log.ts';
 import type { Payload } from './message.ts';

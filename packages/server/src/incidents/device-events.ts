@@ -1,11 +1,11 @@
 /** What becomes of events when people change devices. Inside the caller's transaction. */
 
-import { announce } from '../kernel/notify.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { settleCases } from './cases.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { settleCases } from './cases/cases.ts';
+import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
 import { ascendingIds } from './ids.ts';
-import { WATCH_KINDS } from './kinds-watch.ts';
-import { type ClosedEvent, lockIncidents } from './store.ts';
+import { WATCH_KINDS } from './kinds/watch.ts';
 
 interface SiteDevices {
   siteId: string;
@@ -18,12 +18,17 @@ const WATCHED = Object.entries(WATCH_KINDS)
   .map(([code]) => code);
 
 /** Nobody watches these devices any more, so nothing would clear what the watch found: it is closed. */
-export async function unwatched(sql: Sql, devices: SiteDevices, at: number): Promise<void> {
+export async function onMonitoringStopped(sql: Sql, devices: SiteDevices, at: number): Promise<void> {
   await close(sql, devices, { kinds: WATCHED, by: null, reason: 'cleared' }, at);
 }
 
 /** These devices are about to be deleted: their live events are closed, their conditions forgotten. */
-export async function forgotten(sql: Sql, devices: SiteDevices, by: string, at: number): Promise<void> {
+export async function onDevicesDeleted(
+  sql: Sql,
+  devices: SiteDevices,
+  by: string,
+  at: number,
+): Promise<void> {
   await close(sql, devices, { kinds: null, by, reason: 'deleted' }, at);
 }
 

@@ -1,4 +1,4 @@
-import { Problem } from '../kernel/problem.ts';
+import { Problem } from '../platform/problem.ts';
 
 /**
  * Does work for one after the other, with the sum of what each answers. What fails at one keeps no other waiting; the

@@ -1,15 +1,15 @@
 import type { AcknowledgedUntil } from '@rollcall/shared/api/incidents';
 import type { Clock } from '@rollcall/shared/clock';
 import { EventStatus } from '@rollcall/shared/model';
-import type { Database } from '../kernel/db.ts';
-import type { Actor, Handlers } from '../kernel/handler.ts';
-import { scopeOf } from '../kernel/list.ts';
-import { notFound } from '../kernel/problem.ts';
-import { commentCase, patchCase } from './case-change.ts';
-import { addEvents, createCase, mergeCases, splitCase } from './case-events.ts';
-import { listCases, readCase } from './case-list.ts';
-import { workEvent } from './event-work.ts';
-import { listEvents, readEvent } from './events.ts';
+import type { Database } from '../platform/db/db.ts';
+import { scopeOf } from '../platform/db/list.ts';
+import type { Actor, Handlers } from '../platform/http/handler.ts';
+import { notFound } from '../platform/problem.ts';
+import { addEvents, createCase, mergeCases, splitCase } from './cases/by-hand.ts';
+import { commentCase, patchCase } from './cases/change.ts';
+import { listCases, readCase } from './cases/list.ts';
+import { listEvents, readEvent } from './events/list.ts';
+import { workEvent } from './events/work.ts';
 
 type Ids =
   | 'events.list'

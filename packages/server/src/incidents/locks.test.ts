@@ -1,10 +1,10 @@
 import { systemClock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Sql } from '../kernel/db.ts';
+import type { Sql } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { Scene } from '../testing/incident-scene.ts';
-import { lockIncidents } from './store.ts';
+import { lockIncidents } from './conditions/store.ts';
 
 afterAll(closeDatabases);
 
@@ -78,7 +78,7 @@ describe.skipIf(!process.env.TEST_DATABASE_URL)('who waits for whom at one site,
     await Promise.all(late);
     expect(scene.said).toMatchObject([{ siteId: scene.site, lateMs: 1_500, slowed: 1 }]);
     // Decided: nobody waits any more.
-    await scene.recorder.tend();
+    await scene.recorder.evaluateDue();
     finish = undefined;
     const again = await pending((sql) => lockIncidents(sql, scene.site));
     expect(await soon(tell(scene.state('a', uuidv7(), 1, 2)), PATIENT_MS)).toBe('done');

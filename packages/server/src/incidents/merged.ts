@@ -1,9 +1,9 @@
 import { CaseStatus } from '@rollcall/shared/model';
-import type { Change } from '../kernel/change.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { settleCases } from './cases.ts';
+import type { Change } from '../changes.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { settleCases } from './cases/cases.ts';
+import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
 import { ascendingIds } from './ids.ts';
-import { type ClosedEvent, lockIncidents } from './store.ts';
 
 /**
  * Records that proved to be one box: events, cases and conditions of the one that went belong to the one that stayed.

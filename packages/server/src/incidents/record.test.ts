@@ -1,12 +1,12 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Change, ChangeOf } from '../kernel/change.ts';
+import type { Change, ChangeOf } from '../changes.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { Scene } from '../testing/incident-scene.ts';
 import { addDevices, addSite, asCaller, caller, insert, SEEN } from '../testing/rows.ts';
-import { forgotten, unwatched } from './device-events.ts';
-import { maintenanceHandlers } from './maintenance-routes.ts';
-import { TRAPS } from './traps.ts';
+import { onDevicesDeleted, onMonitoringStopped } from './device-events.ts';
+import { TRAPS } from './kinds/traps.ts';
+import { maintenanceHandlers } from './maintenance/handlers.ts';
 
 afterAll(closeDatabases);
 
@@ -27,7 +27,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await network(['well']);
     await tell(down('well'));
     scene.now += 60_000;
-    await expect(scene.recorder.tend()).rejects.toThrow();
+    await expect(scene.recorder.evaluateDue()).rejects.toThrow();
     expect(await scene.db.query('SELECT kind FROM events WHERE site_id = $1', [scene.site])).toEqual([
       { kind: 'device.down' },
     ]);
@@ -434,7 +434,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       after: { osVersion: '2' },
     });
     scene.now += 8 * 86_400_000;
-    await scene.recorder.tend();
+    await scene.recorder.evaluateDue();
     expect((await events()).map((e) => e.closeReason)).toEqual(Array(4).fill('expired'));
   });
 
@@ -518,10 +518,10 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await tell(...['a', 'b', 'c'].map(down));
     await wait(25);
     await scene.db.transaction((sql) =>
-      unwatched(sql, { siteId: scene.site, deviceIds: [devices.get('a') ?? ''] }, scene.now),
+      onMonitoringStopped(sql, { siteId: scene.site, deviceIds: [devices.get('a') ?? ''] }, scene.now),
     );
     await scene.db.transaction((sql) =>
-      forgotten(sql, { siteId: scene.site, deviceIds: [devices.get('b') ?? ''] }, 'ada', scene.now),
+      onDevicesDeleted(sql, { siteId: scene.site, deviceIds: [devices.get('b') ?? ''] }, 'ada', scene.now),
     );
     await tell({
       ...about('d'),
@@ -557,7 +557,11 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     for (const name of devices.keys()) await mark(name, 'down');
     await Promise.all([...devices.keys()].map((name) => tell(down(name))));
     scene.now += 30_000;
-    await Promise.all([scene.recorder.tend(), scene.recorder.tend(), scene.recorder.tend()]);
+    await Promise.all([
+      scene.recorder.evaluateDue(),
+      scene.recorder.evaluateDue(),
+      scene.recorder.evaluateDue(),
+    ]);
     expect(await cases()).toHaveLength(1);
     expect((await events()).length).toBe(6);
     await Promise.all([...devices.keys()].map((name) => tell(up(name))));

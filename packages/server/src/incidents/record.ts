@@ -1,41 +1,41 @@
 /**
- * Changes into events and cases. `record` runs inside the transaction that stores what the changes speak of; `tend`
+ * Changes into events and cases. `record` runs inside the transaction that stores what the changes speak of; `evaluateDue`
  * decides by itself what only time decides: hold times, silences, flapping, expiry.
  *
  * The stages: signals → what only begins to wait (`brake.ts`: unless deciding is late) → lock the site → conditions →
  * events → cases → announce; one statement per table and verb.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import type { Change, ChangeOf } from '../kernel/change.ts';
-import type { Database } from '../kernel/db.ts';
-import type { Logger } from '../kernel/log.ts';
-import { announce } from '../kernel/notify.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { type Brake, createBrake } from './brake.ts';
-import { followRoots } from './case-roots.ts';
-import { placeEvents, settleCases } from './cases.ts';
-import { type Silence, step, type Timing } from './condition.ts';
+import type { Change, ChangeOf } from '../changes.ts';
+import type { Database } from '../platform/db/db.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { Logger } from '../platform/ops/log.ts';
+import { placeEvents, settleCases } from './cases/cases.ts';
+import { type Brake, createBrake } from './conditions/backpressure.ts';
+import { type Silence, step, type Timing } from './conditions/condition.ts';
+import { Ledger, type StoredCondition } from './conditions/ledger.ts';
+import { expireNotices } from './conditions/notices.ts';
+import { type SiteSignal, signalsOf } from './conditions/signals.ts';
+import { readSilences } from './conditions/silence.ts';
+import * as store from './conditions/store.ts';
+import type { Incoming } from './correlation/group.ts';
+import { followRoots } from './correlation/late-roots.ts';
+import { stillWaiting } from './correlation/waiting.ts';
 import { forEach } from './each.ts';
-import type { Incoming } from './group.ts';
+import { unacknowledge } from './events/worsening.ts';
 import { ascendingIds } from './ids.ts';
-import { type EventCode, kindOf } from './kinds.ts';
-import { Ledger, type StoredCondition } from './ledger.ts';
+import { type EventCode, kindOf } from './kinds/kinds.ts';
+import { linkTrap } from './kinds/traps.ts';
+import { resume } from './maintenance/end.ts';
 import { followMerges } from './merged.ts';
-import { expireNotices } from './notices.ts';
-import { resume } from './resume.ts';
 import { readSettings } from './settings.ts';
-import { type SiteSignal, signalsOf } from './signals.ts';
-import { readSilences } from './silence.ts';
-import * as store from './store.ts';
-import { linkTrap } from './traps.ts';
-import { stillWaiting } from './waiting.ts';
-import { unacknowledge } from './worse.ts';
 
 export interface Recorder {
   /** Opens, counts up and clears events, and makes their cases. Inside the caller's transaction. */
   record(sql: Sql, changes: readonly Change[]): Promise<void>;
   /** Decides what is due by now. Call it many times a second, by any number of instances. @returns decisions made. */
-  tend(): Promise<number>;
+  evaluateDue(): Promise<number>;
 }
 
 /** Expiry is in days; looking for it reads every live event. */
@@ -71,7 +71,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
       let due = BUSY;
       // In a storm the next are due by now: at once, rather than with the next call.
       for (let round = 0; round < ROUNDS && due >= BUSY; round++, decided += due)
-        due = await db.transaction((sql) => tendSite(sql, siteId, clock.now()));
+        due = await db.transaction((sql) => evaluateSite(sql, siteId, clock.now()));
       return decided;
     });
   };
@@ -91,7 +91,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
         await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now(), brake);
       }
     },
-    async tend() {
+    async evaluateDue() {
       const now = clock.now();
       return forEach(turns, (turn) => turn(now));
     },
@@ -179,7 +179,7 @@ function waiting(
 }
 
 /** Examines what is due at one site. @returns how many conditions were. */
-async function tendSite(sql: Sql, siteId: string, now: number): Promise<number> {
+async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<number> {
   await store.lockIncidents(sql, siteId);
   const due = await store.dueConditions(sql, siteId, now, DUE_MOST);
   if (due.length === 0) return 0;

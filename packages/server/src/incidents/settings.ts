@@ -1,8 +1,8 @@
 /** What a site says about its events and cases. */
 import { SITE_DEFAULTS, siteSettings } from '@rollcall/shared/api/sites';
-import type { Sql } from '../kernel/sql.ts';
-import type { Grouping } from './group.ts';
-import { type EventCode, kindOf } from './kinds.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { Grouping } from './correlation/group.ts';
+import { type EventCode, kindOf } from './kinds/kinds.ts';
 
 export interface IncidentSettings {
   grouping: Grouping;

@@ -1,6 +1,6 @@
 /** The states of events and cases, and every move between them. Pure. */
 import { CaseStatus, EventStatus } from '@rollcall/shared/model';
-import { Problem } from '../kernel/problem.ts';
+import { Problem } from '../platform/problem.ts';
 
 const nameOf = (names: Readonly<Record<string, number>>, code: number): string =>
   Object.keys(names).find((name) => names[name] === code) ?? String(code);

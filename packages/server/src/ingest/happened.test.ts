@@ -1,6 +1,6 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../kernel/db.ts';
+import type { Database } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { answered, asked, NOW, openSite, port, type TestSite, table } from './testing/site.ts';
 

@@ -5,12 +5,12 @@
 import { isIP } from 'node:net';
 import type { GapObservation, TrapObservation, WatchObservation } from '@rollcall/shared/observation';
 import { linkTrap } from '@rollcall/shared/snmp/notification';
-import type { Change } from '../kernel/change.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Change } from '../changes.ts';
+import type { Sql } from '../platform/db/sql.ts';
 import { aboutDevice } from './observe.ts';
-import type { InterfaceRecord } from './rows.ts';
-import { save } from './save.ts';
-import { noWrites } from './walked.ts';
+import type { InterfaceRecord } from './tables/rows.ts';
+import { save } from './tables/save.ts';
+import { noWrites } from './tables/walked.ts';
 import { watchedDevice, watchedInterface } from './watched.ts';
 import { emptyWorld, loadRows, type Tracked, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database, Pool, Sql } from '../kernel/db.ts';
+import type { Database, Pool, Sql } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { answered, asked, NOW, openSite, port, type TestSite, table } from './testing/site.ts';
 

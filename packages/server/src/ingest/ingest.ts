@@ -5,6 +5,7 @@
  * The stages: lock → skip what is known → recognise what came before → read → identify, classify, merge → store →
  * outcomes → record → commit.
  */
+
 import type { Clock } from '@rollcall/shared/clock';
 import type {
   JobEndObservation,
@@ -14,21 +15,22 @@ import type {
 } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Logger } from 'pino';
-import type { Change } from '../kernel/change.ts';
-import { type Database, sqlState } from '../kernel/db.ts';
-import { announce } from '../kernel/notify.ts';
-import { Problem } from '../kernel/problem.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { reached } from '../kernel/stage.ts';
+import type { Change } from '../changes.ts';
+import { type Database, sqlState } from '../platform/db/db.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { reached } from '../platform/ops/stage.ts';
+import { Problem } from '../platform/problem.ts';
+import type { Raise } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
+import { digestOf, recognise, writeAgain } from './identity/unchanged.ts';
 import { type Arrived, type Batch, bury, correctedTime, type Item, letter, readItem } from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
-import { inPieces } from './pieces.ts';
-import { save } from './save.ts';
-import { Turns } from './turns.ts';
-import { digestOf, recognise, writeAgain } from './unchanged.ts';
-import { mergeTables, type Timed } from './walked.ts';
+import { inPieces } from './queue/pieces.ts';
+import { Turns } from './queue/turns.ts';
+import { save } from './tables/save.ts';
+import { mergeTables, type Timed } from './tables/walked.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
 
 /** Whose observation it is, for the functions of other features. */
@@ -48,7 +50,7 @@ export interface IngestDeps {
   applyOutcomes: (sql: Sql, outcomes: OutcomesObservation, from: From) => Promise<void>;
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
-  record: (sql: Sql, changes: readonly Change[]) => Promise<void>;
+  record: Raise;
   /** Told after a commit that changed what links are made of. */
   relink?: (siteId: string) => void;
 }

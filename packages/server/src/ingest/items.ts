@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { Observation, Stream } from '@rollcall/shared/observation';
 import { parseObservation } from '@rollcall/shared/protocol';
-import type { Sql } from '../kernel/sql.ts';
+import type { Sql } from '../platform/db/sql.ts';
 
 /** Consecutive observations of one stream of one collector, as they came; item i has sequence `from + i`. */
 export interface Batch {

@@ -1,7 +1,7 @@
 /** Who did not answer although a scan asked: counted when a job ends, gone after as many scans as the site says. */
 import { SITE_DEFAULTS } from '@rollcall/shared/api/sites';
-import type { Change } from '../kernel/change.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Change } from '../changes.ts';
+import type { Sql } from '../platform/db/sql.ts';
 
 /**
  * Counts a miss for every device whose management address the job asked in vain, or found to be another device. An

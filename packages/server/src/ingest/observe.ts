@@ -1,9 +1,9 @@
 /** One host or device observation into the world: identify, claim evidence, merge facts. No database, no clock. */
 import { hash } from 'node:crypto';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
-import type { About } from '../kernel/change.ts';
-import type { Classification, Classify } from './classify.ts';
-import type { DeviceFacts } from './facts.ts';
+import type { About } from '../changes.ts';
+import type { Classification, Classify } from './classification/classify.ts';
+import type { DeviceFacts } from './classification/facts.ts';
 import {
   claims,
   deviceFingerprint,
@@ -11,10 +11,10 @@ import {
   type Fingerprint,
   hostFingerprint,
   keyText,
-} from './fingerprint.ts';
-import { type Decision, identify } from './identify.ts';
-import { displayName, newDevice, type Seen, searchText, see } from './merge.ts';
-import { type DeviceRow, sameDevice } from './rows.ts';
+} from './identity/fingerprint.ts';
+import { type Decision, identify } from './identity/identify.ts';
+import { displayName, newDevice, type Seen, searchText, see } from './tables/merge.ts';
+import { type DeviceRow, sameDevice } from './tables/rows.ts';
 import { current, knownAbout, list, putFacts, type Tracked, track, type World } from './world.ts';
 
 /** An observation with what can be said of it without knowing anything else. */

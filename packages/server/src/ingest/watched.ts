@@ -5,9 +5,9 @@
  * `watchedSnmp` as they are, so no turn is lost. Up is who answers anything; down is who was asked and answers nothing.
  */
 import type { WatchObservation } from '@rollcall/shared/observation';
-import type { ChangeOf } from '../kernel/change.ts';
-import { bootTime } from './merge.ts';
-import type { DeviceRow, InterfaceRecord } from './rows.ts';
+import type { ChangeOf } from '../changes.ts';
+import { bootTime } from './tables/merge.ts';
+import type { DeviceRow, InterfaceRecord } from './tables/rows.ts';
 
 type TurnKind = 'device.down' | 'device.up' | 'device.snmp-lost' | 'device.snmp-restored';
 /** A change without whom it is about, which the caller knows. */

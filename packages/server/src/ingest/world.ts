@@ -3,12 +3,12 @@
  * observation after the other, written at its end. Later observations of a batch see what earlier ones decided.
  */
 import type { Observation } from '@rollcall/shared/observation';
-import { arrayOf } from '../kernel/arrays.ts';
-import type { Change } from '../kernel/change.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { type EvidenceKey, type Fingerprint, keyText, lookups } from './fingerprint.ts';
-import type { Candidate, Known } from './identify.ts';
-import { DEVICE_GROUPS, type DeviceRow, type FactsRow } from './rows.ts';
+import type { Change } from '../changes.ts';
+import { arrayOf } from '../platform/db/arrays.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { type EvidenceKey, type Fingerprint, keyText, lookups } from './identity/fingerprint.ts';
+import type { Candidate, Known } from './identity/identify.ts';
+import { DEVICE_GROUPS, type DeviceRow, type FactsRow } from './tables/rows.ts';
 
 export interface FactsState {
   hash: string;

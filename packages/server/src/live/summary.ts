@@ -1,8 +1,8 @@
 /** How everything is, in one statement of sums and partial indexes. */
 import type { Summary } from '@rollcall/shared/api/service';
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
-import { inScope, Parameters, type Scope } from '../kernel/list.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
 
 interface DeviceCounts {
   siteId: string;

@@ -4,8 +4,8 @@ import { type Address, parseAddress, parseCidr, Range } from '@rollcall/shared/i
 import { OUTCOMES, type Outcome, type OutcomeCode } from '@rollcall/shared/model';
 import type { Span } from '@rollcall/shared/protocol';
 import { AddressSpace } from '@rollcall/shared/targets';
-import { invalid } from '../kernel/problem.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { invalid } from '../platform/problem.ts';
 
 export interface JobOutcomes {
   id: string;

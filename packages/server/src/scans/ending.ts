@@ -1,14 +1,11 @@
 /** How jobs end, or are put off, and with the last of them their scan. */
 import type { JobEndObservation } from '@rollcall/shared/observation';
-import type { Change } from '../kernel/change.ts';
-import { announce } from '../kernel/notify.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { Raise } from '../ports.ts';
 import { type From, lockJob, NOT_PROBED, outcomesOf } from './outcomes.ts';
 import { JOB_ENDS, JOB_MOVES, SCAN_MOVES } from './states.ts';
 import { writeTally } from './tally.ts';
-
-/** Tells the rest of the server what came about, in the same transaction. */
-export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;
 
 /** Attempts without a single new outcome until a job is given up. */
 export const ATTEMPTS = 5;

@@ -4,8 +4,8 @@
  */
 import { profileSettings } from '@rollcall/shared/profile';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { announce } from '../kernel/notify.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
 import { followed, PLAN_SITE, type PlanSite, planScan } from './plan.ts';
 import { enqueue } from './queue.ts';
 

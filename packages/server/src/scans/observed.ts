@@ -1,4 +1,5 @@
-import { endings, type Raise } from './ending.ts';
+import type { Raise } from '../ports.ts';
+import { endings } from './ending.ts';
 import { followNeighbours } from './follow.ts';
 import { outcomesApplier } from './outcomes.ts';
 import { LEASE_MS } from './queue.ts';

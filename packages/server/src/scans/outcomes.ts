@@ -2,8 +2,8 @@
 
 import { OUTCOMES, type OutcomeCode } from '@rollcall/shared/model';
 import type { OutcomesObservation } from '@rollcall/shared/observation';
-import { announce } from '../kernel/notify.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { announce } from '../platform/db/notify.ts';
+import type { Sql } from '../platform/db/sql.ts';
 
 /** Whose observation it is: taken from the socket, never from the observation. */
 export interface From {

@@ -3,11 +3,11 @@ import type { Profile } from '@rollcall/shared/api/profiles';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { parseTargets } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { uniqueViolation } from '../kernel/db.ts';
-import type { Actor, Handlers } from '../kernel/handler.ts';
-import { page, unix } from '../kernel/page.ts';
-import { invalid, notFound, Problem } from '../kernel/problem.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { uniqueViolation } from '../platform/db/db.ts';
+import { page, unix } from '../platform/db/page.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { Actor, Handlers } from '../platform/http/handler.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { ScanDeps } from './deps.ts';
 
 const COLUMNS = `id, name, settings, built_in AS "builtIn", ${unix('created_at')} AS "createdAt",

@@ -6,14 +6,13 @@ import type { Span } from '@rollcall/shared/protocol';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Change } from '../kernel/change.ts';
-import type { Database } from '../kernel/db.ts';
-import { keyring } from '../kernel/keyring.ts';
+import type { Change } from '../changes.ts';
+import type { Database } from '../platform/db/db.ts';
+import type { ClaimedJob } from '../ports.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addCollector, addDevices, addSite, insert, SEEN } from '../testing/rows.ts';
 import { createScanFeature, type ScanFeature } from './feature.ts';
 import { doneBitmap, mergeOutcomes } from './outcomes.ts';
-import type { Claimed } from './queue.ts';
 
 afterAll(closeDatabases);
 
@@ -34,12 +33,9 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
         raised.push(...changes);
       },
       audit: async () => undefined,
-      keyring: keyring([Buffer.alloc(32, 7)]),
       maxAddresses: 1_048_576,
     });
-    const stop = await feature.start();
-    // The rounds would take back what a test lets run out.
-    stop();
+    await feature.seed();
     for (const channel of ['rollcall_jobs', 'rollcall_links'])
       await db.listen(channel, (payload) => heard.push({ channel, payload }));
   });
@@ -56,7 +52,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
       )
     ).id;
   const claim = (id: string, siteId: string, capacity = 4) => feature.queue.claim({ id, siteId, capacity });
-  const sole = async (id: string, siteId: string): Promise<Claimed> => {
+  const sole = async (id: string, siteId: string): Promise<ClaimedJob> => {
     const [first, ...more] = await claim(id, siteId, 1);
     if (!first || more.length > 0) throw new Error(`${more.length + (first ? 1 : 0)} jobs claimed`);
     return first;
@@ -65,7 +61,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
     db.query(`UPDATE jobs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [job]);
   const outcomes = (
     from: { collectorId: string; siteId: string },
-    lease: Claimed,
+    lease: ClaimedJob,
     at: number,
     codes: string,
   ) =>
@@ -78,7 +74,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
     );
   const end = (
     from: { collectorId: string; siteId: string },
-    lease: Claimed,
+    lease: ClaimedJob,
     result: 'done' | 'deferred' | 'failed' = 'done',
     reason?: string,
   ) =>

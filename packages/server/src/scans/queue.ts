@@ -7,8 +7,9 @@ import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile'
 import type { Span } from '@rollcall/shared/protocol';
 import type { PlannedJob } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { Database, Sql } from '../kernel/db.ts';
-import { announce, type LeaseName, notifyJobs, notifyLinks } from '../kernel/notify.ts';
+import type { Database, Sql } from '../platform/db/db.ts';
+import { announce, type LeaseName, notifyJobs, notifyLinks } from '../platform/db/notify.ts';
+import type { ClaimedJob, Lease, Progress } from '../ports.ts';
 import { ATTEMPTS, type End, type endings } from './ending.ts';
 import { COUNTED, doneBitmap, type From, NotYours, outcomesOf } from './outcomes.ts';
 import { JOB_MOVES, SCAN_MOVES, SCANS_OPEN } from './states.ts';
@@ -22,25 +23,6 @@ const STUCK_MS = 600_000;
 const LEASES_AHEAD = 10;
 /** Jobs taken back in one statement. */
 const REAP_MOST = 500;
-
-/** A job in a collector's hands. */
-export interface Lease {
-  job: string;
-  fence: number;
-}
-export interface Claimed extends Lease {
-  scanId: string;
-  siteId: string;
-  spans: Span[];
-  /** Bitmap of the addresses that already have an outcome. */
-  done?: string;
-  settings: ProfileSettings;
-}
-export interface Progress extends Lease {
-  probed: number;
-  alive: number;
-  devices: number;
-}
 
 export type Queue = ReturnType<typeof createQueue>;
 
@@ -143,11 +125,11 @@ export function createQueue({ db, endings, leaseMs }: Deps) {
 
   return {
     /** Hands out jobs of the collector's site until `capacity` are in its hands. */
-    claim: (collector: { id: string; siteId: string; capacity: number }): Promise<Claimed[]> =>
+    claim: (collector: { id: string; siteId: string; capacity: number }): Promise<ClaimedJob[]> =>
       db.transaction(async (sql) => {
         const { id, siteId, capacity } = collector;
         const turns = await sql.query<Turn>(TURNS, [siteId, id, SCANS_OPEN]);
-        const claimed: Claimed[] = [];
+        const claimed: ClaimedJob[] = [];
         for (const scanId of takeTurns(turns, capacity)) {
           const [row] = await sql.query<{
             id: string;

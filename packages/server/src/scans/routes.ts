@@ -1,8 +1,9 @@
 /** The operations on scans, thin: rights and shapes here, deeds in `scans.ts`. */
-import type { Handlers } from '../kernel/handler.ts';
-import { visibleSites } from '../kernel/handler.ts';
-import { scopeOf } from '../kernel/list.ts';
-import { orderBy } from '../kernel/page.ts';
+
+import { scopeOf } from '../platform/db/list.ts';
+import { orderBy } from '../platform/db/page.ts';
+import type { Handlers } from '../platform/http/handler.ts';
+import { visibleSites } from '../platform/http/handler.ts';
 import { listAddresses } from './addresses.ts';
 import type { ScanDeps } from './deps.ts';
 import type { Scans } from './scans.ts';

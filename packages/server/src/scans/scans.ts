@@ -4,11 +4,11 @@ import { SNMP_PORT } from '@rollcall/shared/model';
 import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets, type TargetProblem } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { announce, type LeaseName, notifyLinks } from '../kernel/notify.ts';
-import { online } from '../kernel/online.ts';
-import { type PageQuery, page, unix } from '../kernel/page.ts';
-import { invalid, notFound, Problem } from '../kernel/problem.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { announce, type LeaseName, notifyLinks } from '../platform/db/notify.ts';
+import { type PageQuery, page, unix } from '../platform/db/page.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { online } from '../platform/ops/online.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { ScanDeps } from './deps.ts';
 import {
   chooseSite,

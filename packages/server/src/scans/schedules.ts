@@ -1,13 +1,13 @@
 /** Scans at set times. Any instance runs what is due; the row's lock makes it one, and each run commits with its scan. */
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { uniqueViolation } from '../kernel/db.ts';
-import { type Actor, type Handlers, visibleSites } from '../kernel/handler.ts';
-import { scopeOf } from '../kernel/list.ts';
-import { orderBy, page, unix } from '../kernel/page.ts';
-import { notFound, Problem } from '../kernel/problem.ts';
-import { nextRun } from '../kernel/recurrence.ts';
-import type { Sql } from '../kernel/sql.ts';
+import { uniqueViolation } from '../platform/db/db.ts';
+import { scopeOf } from '../platform/db/list.ts';
+import { orderBy, page, unix } from '../platform/db/page.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
+import { nextRun } from '../platform/ops/recurrence.ts';
+import { notFound, Problem } from '../platform/problem.ts';
 import type { ScanDeps } from './deps.ts';
 import type { Creator, Scans } from './scans.ts';
 import { SCANS_OPEN } from './states.ts';

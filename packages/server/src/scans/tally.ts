@@ -1,6 +1,6 @@
 /** How many devices a scan found: counted from the devices while it runs, written down with its end. */
-import type { Change } from '../kernel/change.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Change } from '../changes.ts';
+import type { Sql } from '../platform/db/sql.ts';
 
 /** Events that say that a known device is no longer what it was. */
 const CHANGES = [

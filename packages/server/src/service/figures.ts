@@ -4,9 +4,9 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { STREAMS } from '@rollcall/shared/observation';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { online } from '../kernel/online.ts';
-import type { Sql } from '../kernel/sql.ts';
-import { version } from '../kernel/version.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { online } from '../platform/ops/online.ts';
+import { version } from '../platform/ops/version.ts';
 
 export interface FiguresDeps {
   db: Sql;

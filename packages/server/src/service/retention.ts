@@ -1,9 +1,9 @@
 /**
- * What is forgotten by age. Events and cases have rules of their own (incidents/forget.ts); deliveries and sessions are
+ * What is forgotten by age. Events and cases have rules of their own (incidents/retention.ts); deliveries and sessions are
  * purged where they live.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import type { Database } from '../kernel/db.ts';
+import type { Database } from '../platform/db/db.ts';
 
 interface Rule {
   table: string;

@@ -1,12 +1,12 @@
 /** The service about itself: its description, its documentation, its health, its figures. */
 import { operations } from '@rollcall/shared/api/index';
 import type { Clock } from '@rollcall/shared/clock';
-import type { Database } from '../kernel/db.ts';
-import type { Handlers } from '../kernel/handler.ts';
-import type { Metrics } from '../kernel/metrics.ts';
-import { openApiDocument } from '../kernel/openapi.ts';
-import { Problem } from '../kernel/problem.ts';
-import { version } from '../kernel/version.ts';
+import type { Database } from '../platform/db/db.ts';
+import type { Handlers } from '../platform/http/handler.ts';
+import { openApiDocument } from '../platform/http/openapi.ts';
+import type { Metrics } from '../platform/ops/metrics.ts';
+import { version } from '../platform/ops/version.ts';
+import { Problem } from '../platform/problem.ts';
 import { DOCS_PAGE, docsFile } from './docs.ts';
 
 /** A database that does not answer by then is not there. */

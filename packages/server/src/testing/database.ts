@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { type Database, openDatabase } from '../kernel/db.ts';
-import { lockKey } from '../kernel/lock.ts';
-import { migrate, readMigrations } from '../kernel/migrate.ts';
+import { type Database, openDatabase } from '../platform/db/db.ts';
+import { lockKey } from '../platform/db/lock.ts';
+import { migrate, readMigrations } from '../platform/db/migrate.ts';
 
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
 const opened: (() => Promise<void>)[] = [];

@@ -1,5 +1,5 @@
 /** A large installation, made by bulk statements: for benchmarks and for tests of query plans. The same every time. */
-import type { Sql } from '../kernel/sql.ts';
+import type { Sql } from '../platform/db/sql.ts';
 
 export interface FleetSize {
   devices: number;

@@ -4,15 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { parseObservation, type UnreadBatch } from '@rollcall/shared/protocol';
 import { pino } from 'pino';
-import type { CollectorDeps, Unread } from '../collectors/deps.ts';
-import { type CollectorFeature, createCollectorFeature } from '../collectors/feature.ts';
-import type { Change } from '../kernel/change.ts';
-import type { Database } from '../kernel/db.ts';
-import { keyring } from '../kernel/keyring.ts';
+import type { Change } from '../changes.ts';
+import { createCredentialFeature } from '../credentials/feature.ts';
+import type { CollectorDeps, Unread } from '../gateway/deps.ts';
+import { type CollectorFeature, createCollectorFeature } from '../gateway/feature.ts';
+import type { Database } from '../platform/db/db.ts';
+import { keyring } from '../platform/keys/keyring.ts';
+import { startPeriodic } from '../platform/ops/periodic.ts';
 import { createScanFeature, type ScanFeature } from '../scans/feature.ts';
 
 export interface Instance {
   scans: ScanFeature;
+  credentials: ReturnType<typeof createCredentialFeature>;
   collectors: CollectorFeature;
   /** `ws://127.0.0.1:port`. */
   base: string;
@@ -89,10 +92,10 @@ export async function openInstance(
     log,
     raise,
     audit,
-    keyring: keyring([Buffer.alloc(32, 7)]),
     maxAddresses: 1_048_576,
     ...(more.leaseMs === undefined ? {} : { leaseMs: more.leaseMs }),
   });
+  const credentials = createCredentialFeature({ db, log, audit, keyring: keyring([Buffer.alloc(32, 7)]) });
   const collectors = createCollectorFeature({
     db,
     clock,
@@ -101,7 +104,7 @@ export async function openInstance(
     audit,
     jobs: scans.queue,
     accept: least(db, scans),
-    credentialsFor: scans.credentials.forJob,
+    credentialsFor: credentials.forJob,
     ruleset: () => undefined,
     watchList: () => async () => [],
     ...more,
@@ -110,16 +113,20 @@ export async function openInstance(
   server.on('upgrade', collectors.upgrade);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const stopScans = await scans.start();
+  await scans.seed();
+  const stopReaping = startPeriodic({ clock, log }, [
+    { what: 'taking back leases', everyMs: 2_000, run: scans.queue.reap },
+  ]);
   const stopCollectors = await collectors.start();
   return {
     scans,
+    credentials,
     collectors,
     host,
     base: `ws://${host}`,
     raised,
     stop: async () => {
-      stopScans();
+      stopReaping();
       await stopCollectors();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -2,10 +2,10 @@
 import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
+import type { Change } from '../changes.ts';
 import { incidentHandlers } from '../incidents/handlers.ts';
 import { createRecorder, type Recorder } from '../incidents/record.ts';
-import type { Change } from '../kernel/change.ts';
-import type { Database } from '../kernel/db.ts';
+import type { Database } from '../platform/db/db.ts';
 import { addDevices, addSite, asCaller, caller, insert, SEEN } from './rows.ts';
 
 export interface ShownEvent {
@@ -116,7 +116,7 @@ export class Scene {
   readonly wait = async (seconds: number) => {
     for (let i = 0; i < seconds; i += 5) {
       this.now += Math.min(5, seconds - i) * 1000;
-      await this.recorder.tend();
+      await this.recorder.evaluateDue();
     }
   };
   readonly handlers = () =>

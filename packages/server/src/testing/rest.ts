@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { Operation } from '@rollcall/shared/api/operation';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { pino } from 'pino';
-import { type Authenticator, openAuthenticator } from '../kernel/auth.ts';
-import type { Database } from '../kernel/db.ts';
-import type { Handlers } from '../kernel/handler.ts';
-import { restApp } from '../kernel/http.ts';
+import { type Authenticator, openAuthenticator } from '../platform/access/auth.ts';
+import type { Database } from '../platform/db/db.ts';
+import type { Handlers } from '../platform/http/handler.ts';
+import { restApp } from '../platform/http/http.ts';
 
 export interface Reply {
   status: number;
@@ -70,7 +70,13 @@ export async function startRest(
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
   const auth = await openAuthenticator({ db, clock, log });
-  const app = restApp({ operations, handlers: handlers(auth, clock), auth, log, checkResponses: true });
+  const app = restApp({
+    operations,
+    handlers: handlers(auth, clock) as Handlers,
+    auth,
+    log,
+    checkResponses: true,
+  });
   const server: Server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

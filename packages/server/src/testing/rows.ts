@@ -4,9 +4,9 @@ import type { Operation } from '@rollcall/shared/api/operation';
 import type { Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { z } from 'zod';
-import type { Actor } from '../kernel/handler.ts';
-import { readBody, readParams, readQuery } from '../kernel/input.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { Actor } from '../platform/http/handler.ts';
+import { readBody, readParams, readQuery } from '../platform/http/input.ts';
 
 /** Inserts rows whose members are column names; columns that no row names keep their defaults. */
 export async function insert(

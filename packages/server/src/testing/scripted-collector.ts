@@ -13,8 +13,8 @@ import {
 } from '@rollcall/shared/protocol';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { type ClientOptions, WebSocket } from 'ws';
-import type { Link } from '../collectors/conversation.ts';
-import type { Sql } from '../kernel/sql.ts';
+import type { Link } from '../gateway/connection/states.ts';
+import type { Sql } from '../platform/db/sql.ts';
 import { insert } from './rows.ts';
 
 export type Hello = Extract<CollectorMessage, { type: 'hello' }>;

@@ -13,7 +13,7 @@ import {
 } from '@rollcall/shared/protocol';
 import { parseTargets } from '@rollcall/shared/targets';
 import type { Logger } from 'pino';
-import type { Database } from '../kernel/db.ts';
+import type { Database } from '../platform/db/db.ts';
 import { differenceOf, type Told, type Wanted, type WatchMessage } from './difference.ts';
 import { watcherOf } from './share.ts';
 

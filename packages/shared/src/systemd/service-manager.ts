@@ -8,10 +8,10 @@ export interface ServiceManager {
   /** Tells the state, such as `READY=1` or `STATUS=…`. */
   tell(...assignments: string[]): void;
   /**
-   * Feeds the watchdog (WatchdogSec= of the unit) for as long as `ailment` answers null. What else it answers is shown
+   * Feeds the watchdog (WatchdogSec= of the unit) for as long as `unhealthyReason` answers null. What else it answers is shown
    * by `systemctl status`, and when it lasts, systemd restarts the service. The returned function ends it.
    */
-  watch(ailment: () => string | null): () => void;
+  watch(unhealthyReason: () => string | null): () => void;
 }
 
 /** @param env `NOTIFY_SOCKET` and `WATCHDOG_USEC`, as systemd sets them */
@@ -29,11 +29,11 @@ export async function openServiceManager(
   const everyMs = Number(env.WATCHDOG_USEC ?? 0) / 2000;
   return {
     tell,
-    watch: (ailment) => {
+    watch: (unhealthyReason) => {
       if (!(everyMs >= 1)) return () => undefined;
       let told: string | null = null;
       return clock.every(everyMs, () => {
-        const found = ailment();
+        const found = unhealthyReason();
         if (found === null) tell('WATCHDOG=1');
         if (found !== told) tell(`STATUS=${found ?? 'recovered'}`);
         told = found;

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Change } from '../../kernel/change.ts';
-import type { Database } from '../../kernel/db.ts';
+import type { Change } from '../../changes.ts';
+import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { answered, asked, NOW, openSite, port, type TestSite, table } from '../testing/site.ts';
 import { createLinker, type Linker } from './linker.ts';

@@ -2,14 +2,16 @@
  * Keeps the links of each site: far ends of LLDP and CDP reports, and what forwarding tables prove. Works behind ingest,
  * because a link needs both of its ends; every pass reads the site anew and writes only what differs.
  */
+
 import { createHash } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
-import type { Change } from '../../kernel/change.ts';
-import type { Database } from '../../kernel/db.ts';
-import { announce } from '../../kernel/notify.ts';
-import type { Sql } from '../../kernel/sql.ts';
-import * as store from '../store.ts';
+import type { Change } from '../../changes.ts';
+import type { Database } from '../../platform/db/db.ts';
+import { announce } from '../../platform/db/notify.ts';
+import type { Sql } from '../../platform/db/sql.ts';
+import type { Raise } from '../../ports.ts';
+import * as store from '../tables/store.ts';
 import { lockSite } from '../world.ts';
 import { readDevices } from './read.ts';
 import { type Attachment, findLinks, type SiteLinks } from './site-links.ts';
@@ -18,7 +20,7 @@ export interface LinkerDeps {
   db: Database;
   clock: Clock;
   log: Logger;
-  record: (sql: Sql, changes: readonly Change[]) => Promise<void>;
+  record: Raise;
 }
 
 export interface Linker {

@@ -1,7 +1,7 @@
 /** What linking reads of a site: reports, forwarding and ARP tables, and who holds which hardware address. */
 import type { ArpRow, FdbRow } from '@rollcall/shared/observation';
-import type { Sql } from '../../kernel/sql.ts';
-import { virtualMac } from '../fingerprint.ts';
+import type { Sql } from '../../platform/db/sql.ts';
+import { virtualMac } from '../identity/fingerprint.ts';
 import type { FarEnd, Report } from './far-ends.ts';
 import type { BridgeTable } from './forwarding.ts';
 import type { LinkPort } from './ports.ts';

@@ -1,5 +1,5 @@
 /** All links of a site from what was read of it. Pure, but for reading. */
-import type { Sql } from '../../kernel/sql.ts';
+import type { Sql } from '../../platform/db/sql.ts';
 import { type Directory, type FarEnd, farEnd, labelOf, plainName } from './far-ends.ts';
 import { type BridgeTable, type ForwardingLink, forwardingLinks } from './forwarding.ts';
 import { type LinkPort, portOfMac } from './ports.ts';

@@ -2,9 +2,9 @@
 import type { Observation, RowsObservation } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
-import type { Change } from '../../kernel/change.ts';
-import type { Database } from '../../kernel/db.ts';
-import { type Classify, classifier } from '../classify.ts';
+import type { Change } from '../../changes.ts';
+import type { Database } from '../../platform/db/db.ts';
+import { type Classify, classifier } from '../classification/classify.ts';
 import { createIngest, type Ingest, type IngestDeps } from '../ingest.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 12);

@@ -1,0 +1,58 @@
+/** What the filters of the device list mean, as SQL. The list and the bulk change share it. */
+import type { DeviceQuery } from '@rollcall/shared/api/inventory';
+import { canonicalAddress, formatAddress, parseCidr } from '@rollcall/shared/ip';
+import { isUuid } from '@rollcall/shared/uuid';
+import {
+  anywhere,
+  conditionsOf,
+  type FilterOf,
+  type Filters,
+  inScope,
+  oneOf,
+  type Parameters,
+  type Scope,
+} from '../platform/db/list.ts';
+import { invalid } from '../platform/problem.ts';
+
+export type DeviceFilters = FilterOf<DeviceQuery>;
+
+const FILTERS: Filters<DeviceFilters, Scope> = {
+  search: (p, text) => {
+    // As `search_text` is written: lower case, white space as single spaces.
+    const words = text.replace(/\s+/g, ' ').trim().toLowerCase();
+    return words === '' ? null : `d.search_text LIKE ${p.add(anywhere(words))}::text`;
+  },
+  Address: (p, text, scope) =>
+    `(d.site_id, d.id) IN (SELECT a.site_id, a.device_id FROM device_addresses a
+      WHERE a.address ${addressed(p, text)} AND ${inScope(p, 'a.site_id', scope)})`,
+  monitor: (p, monitor) => `d.monitor = ${p.add(monitor === 1)}::boolean`,
+  class: (p, classes) => oneOf(p, 'd.class', 'text', classes),
+  collector: (p, collector, scope) => `d.collector_id ${collectors(p, collector, scope)}`,
+};
+
+/** The conditions over `devices d`, without the scope. None: all devices are meant. */
+export const deviceConditions = (p: Parameters, filter: DeviceFilters, scope: Scope): string[] =>
+  conditionsOf(p, FILTERS, filter, scope);
+
+/** The condition over `devices d`. */
+export const conditionOf = (p: Parameters, filter: DeviceFilters, scope: Scope): string =>
+  [inScope(p, 'd.site_id', scope), ...deviceConditions(p, filter, scope)].join(' AND ');
+
+/** A collector by id or by exact name; a name may exist once per site. */
+function collectors(p: Parameters, collector: string, scope: Scope): string {
+  if (isUuid(collector)) return `= ${p.add(collector)}::uuid`;
+  return `= ANY(ARRAY(SELECT c.id FROM collectors c
+    WHERE c.name = ${p.add(collector)}::text AND ${inScope(p, 'c.site_id', scope)}))`;
+}
+
+/** One address, exactly, or every address of a CIDR. */
+function addressed(p: Parameters, text: string): string {
+  if (text.includes('/')) {
+    const cidr = parseCidr(text);
+    if (!cidr.ok) throw invalid('Address', cidr.reason);
+    return `<<= ${p.add(`${formatAddress(cidr.value.range.at(0))}/${cidr.value.prefixLength}`)}::inet`;
+  }
+  const address = canonicalAddress(text);
+  if (address === null) throw invalid('Address', 'must be an IPv4 or IPv6 address, or a CIDR');
+  return `= ${p.add(address)}::inet`;
+}

@@ -1,0 +1,178 @@
+/** The device list and one device, each as one statement. */
+import type { DEVICE_SORTS, Device, DeviceDetail, DeviceQuery } from '@rollcall/shared/api/inventory';
+import { deviceClass, deviceStatus } from '@rollcall/shared/model';
+import {
+  inScope,
+  orderOf,
+  orderSql,
+  type Page,
+  Parameters,
+  pageKeys,
+  readPage,
+  type Scope,
+  seconds,
+} from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { deviceConditions } from './device-filter.ts';
+
+type Sort = (typeof DEVICE_SORTS)[number];
+/** Every order ends in a unique column, so that pages neither repeat nor skip. */
+const ORDERS: Record<Sort, readonly string[]> = {
+  name: ['d.name', 'd.id'],
+  address: ['d.address', 'd.id'],
+  class: ['d.class', 'd.name', 'd.id'],
+  vendor: ['d.vendor', 'd.name', 'd.id'],
+  model: ['d.model', 'd.name', 'd.id'],
+  status: ['d.status', 'd.name', 'd.id'],
+  firstSeen: ['d.first_seen', 'd.id'],
+  lastSeen: ['d.last_seen', 'd.id'],
+};
+
+interface DeviceRow {
+  id: string;
+  siteId: string;
+  site: string;
+  collectorId: string | null;
+  collector: string | null;
+  name: string;
+  address: string | null;
+  addresses: string[];
+  macAddress: string | null;
+  class: string;
+  vendor: string | null;
+  model: string | null;
+  os: string | null;
+  osVersion: string | null;
+  serialNumber: string | null;
+  sysName: string | null;
+  sysDescr: string | null;
+  sysObjectId: string | null;
+  location: string | null;
+  contact: string | null;
+  bootedAt: Date | null;
+  monitor: boolean;
+  status: string;
+  icmp: boolean | null;
+  snmp: boolean | null;
+  rttMs: number | null;
+  interfaceCount: number;
+  openEvents: number;
+  firstSeen: Date;
+  lastSeen: Date;
+  lastScanId: string | null;
+}
+
+/** Devices with what their sightings tell. The planner sees through it. */
+const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
+  FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id)`;
+
+/** The columns of a device, over `SEEN_DEVICES d` with its site `s` and collector `c`. */
+const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS "collectorId", c.name AS collector,
+  d.name, host(d.address) AS address,
+  (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
+    WHERE a.site_id = d.site_id AND a.device_id = d.id) AS addresses,
+  d.mac_address AS "macAddress", d.class, d.vendor, d.model, d.os, d.os_version AS "osVersion",
+  d.serial_number AS "serialNumber", d.sys_name AS "sysName", d.sys_descr AS "sysDescr",
+  d.sys_object_id AS "sysObjectId", d.location, d.contact, d.booted_at AS "bootedAt", d.monitor, d.status,
+  d.icmp_reachable AS icmp, d.snmp_reachable AS snmp, d.rtt_ms AS "rttMs", d.interface_count AS "interfaceCount",
+  (SELECT count(*) FROM events e WHERE e.device_id = d.id AND e.status < 2) AS "openEvents",
+  d.first_seen AS "firstSeen", d.last_seen AS "lastSeen", d.last_scan_id AS "lastScanId"`;
+
+/** Uptime counts on while the device is not known to be down. */
+function toDevice(row: DeviceRow, now: number): Device {
+  const { bootedAt, icmp, snmp, monitor, firstSeen, lastSeen, ...plain } = row;
+  const running = bootedAt !== null && row.status !== 'down';
+  return {
+    ...plain,
+    class: deviceClass.catch('unknown').parse(row.class),
+    status: deviceStatus.catch('unknown').parse(row.status),
+    uptimeSeconds: running ? Math.max(0, Math.floor((now - bootedAt.getTime()) / 1000)) : null,
+    monitor: monitor ? 1 : 0,
+    reachable: { icmp, snmp },
+    firstSeen: seconds(firstSeen),
+    lastSeen: seconds(lastSeen),
+  };
+}
+
+/** One page of devices and how many there are on all pages. */
+export async function listDevices(
+  sql: Sql,
+  query: DeviceQuery,
+  { scope, now }: { scope: Scope; now: number },
+): Promise<Page<Device>> {
+  const p = new Parameters();
+  const order = orderOf(ORDERS, query.sort ?? 'name');
+  const asked = deviceConditions(p, query, scope);
+  const where = [inScope(p, 'd.site_id', scope), ...asked].join(' AND ');
+  const isUnfiltered = asked.length === 0;
+  const total = isUnfiltered
+    ? `SELECT coalesce(sum(d.n), 0)::int8 FROM device_tally d WHERE ${where}`
+    : `SELECT count(*) FROM devices d WHERE ${where}`;
+  const table = order.some(({ by }) => by === 'd.last_seen') ? SEEN_DEVICES : 'devices';
+  const { rows, totalCount } = await readPage<DeviceRow>(
+    sql,
+    `WITH total AS MATERIALIZED (SELECT (${total}) AS n),
+     keys AS MATERIALIZED (${pageKeys({ keys: 'd.site_id, d.id', from: `${table} d`, where, order }, query)})
+     SELECT total.n AS total, ${COLUMNS}
+     FROM total LEFT JOIN (keys k
+       JOIN ${SEEN_DEVICES} d ON d.site_id = k.site_id AND d.id = k.id
+       JOIN sites s ON s.id = d.site_id
+       LEFT JOIN collectors c ON c.id = d.collector_id) ON true
+     ORDER BY ${orderSql(order)}`,
+    p,
+    isUnfiltered && query.page === 1 ? 'kept' : undefined,
+  );
+  return { rows: rows.map((row) => toDevice(row, now)), totalCount };
+}
+
+const epoch = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;
+
+/** Neighbours, hardware and open cases as JSON, in the form of the API. */
+const DETAILS = `
+  (SELECT coalesce(jsonb_agg(jsonb_build_object(
+      'protocol', n.protocol, 'interfaceId', i.id, 'ifIndex', n.if_index,
+      'localPort', coalesce(i.name, n.local_port), 'deviceId', r.id,
+      'name', coalesce(r.name, nullif(n.sys_name, ''), n.sys_descr), 'sysName', n.sys_name,
+      'port', coalesce(ri.name, n.port_id, n.port_description), 'platform', n.platform,
+      'addresses', (SELECT coalesce(jsonb_agg(host(a)), '[]') FROM unnest(n.addresses) AS a),
+      'firstSeen', ${epoch('n.first_seen')}, 'lastSeen', ${epoch('n.last_seen')})
+      ORDER BY n.if_index NULLS LAST, n.protocol, n.key), '[]')
+    FROM neighbours n
+    LEFT JOIN interfaces i ON i.site_id = n.site_id AND i.device_id = n.device_id AND i.if_index = n.if_index
+    LEFT JOIN devices r ON r.site_id = n.site_id AND r.id = n.remote_device_id
+    LEFT JOIN interfaces ri ON ri.site_id = n.site_id AND ri.device_id = r.id AND ri.if_index = n.remote_if_index
+    WHERE n.site_id = d.site_id AND n.device_id = d.id) AS neighbours,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object(
+      'index', x.index, 'parent', x.parent, 'position', x.position, 'class', x.class, 'name', x.name,
+      'description', x.description, 'model', x.model, 'serialNumber', x.serial, 'manufacturer', x.manufacturer,
+      'hardwareRevision', x.hardware_revision, 'firmwareRevision', x.firmware_revision,
+      'softwareRevision', x.software_revision, 'replaceable', x.fru) ORDER BY x.index), '[]')
+    FROM entities x WHERE x.site_id = d.site_id AND x.device_id = d.id) AS entities,
+  (SELECT coalesce(jsonb_agg(jsonb_build_object(
+      'id', k.id, 'number', k.number, 'title', k.title, 'status', k.status, 'severity', k.severity,
+      'priority', k.priority, 'updatedAt', ${epoch('k.updated_at')}) ORDER BY k.updated_at DESC, k.id), '[]')
+    FROM cases k WHERE k.status < 2 AND k.id IN (
+      SELECT e.case_id FROM events e WHERE e.device_id = d.id AND e.case_id IS NOT NULL
+      UNION SELECT m.id FROM cases m WHERE m.root_device_id = d.id AND m.status < 3)) AS "openCases"`;
+
+type DetailRow = DeviceRow & Pick<DeviceDetail, 'neighbours' | 'entities' | 'openCases'>;
+
+/** One device with what hangs on it; null where it does not exist or is not in scope. */
+export async function readDevice(
+  sql: Sql,
+  id: string,
+  scope: Scope,
+  now: number,
+): Promise<DeviceDetail | null> {
+  const p = new Parameters();
+  const [row] = await sql.query<DetailRow>(
+    `SELECT ${COLUMNS}, ${DETAILS}
+     FROM ${SEEN_DEVICES} d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id
+     WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
+    p.values,
+    'kept',
+  );
+  if (!row) return null;
+  const { neighbours, entities, openCases, ...device } = row;
+  return { ...toDevice(device, now), neighbours, entities, openCases };
+}

@@ -1,0 +1,130 @@
+/** What happened to a device, why it is one, and why it is what it is. */
+import type { DeviceExplanation, DeviceHistoryEntry } from '@rollcall/shared/api/inventory';
+import {
+  inScope,
+  type Page,
+  type PageRequest,
+  Parameters,
+  pageKeys,
+  readPage,
+  type Scope,
+  seconds,
+} from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+
+interface HistoryRow {
+  id: string;
+  at: Date;
+  kind: string;
+  severity: number;
+  status: number;
+  message: string;
+  interfaceId: string | null;
+  count: number;
+  lastAt: Date;
+  closedAt: Date | null;
+  before: unknown;
+  after: unknown;
+}
+
+/** Whether a device exists in scope. */
+export async function deviceExists(sql: Sql, id: string, scope: Scope): Promise<boolean> {
+  const p = new Parameters();
+  const rows = await sql.query(
+    `SELECT 1 FROM devices d WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
+    p.values,
+  );
+  return rows.length > 0;
+}
+
+/** One page of a device's events, newest first, with both sides of what changed. */
+export async function deviceHistory(
+  sql: Sql,
+  id: string,
+  request: PageRequest,
+  scope: Scope,
+): Promise<Page<DeviceHistoryEntry>> {
+  const p = new Parameters();
+  const where = `e.device_id = ${p.add(id)}::uuid AND ${inScope(p, 'e.site_id', scope)}`;
+  const order = [
+    { by: 'e.timestamp', descending: true },
+    { by: 'e.id', descending: true },
+  ];
+  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order }, request);
+  const { rows, totalCount } = await readPage<HistoryRow>(
+    sql,
+    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})
+     SELECT total.n AS total, e.id, e.first_seen AS at, e.kind, e.severity, e.status, e.message,
+       e.interface_id AS "interfaceId", e.count, e.timestamp AS "lastAt", e.closed_at AS "closedAt",
+       e.details -> 'before' AS before, e.details -> 'after' AS after
+     FROM total LEFT JOIN (keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id) ON true
+     ORDER BY e.timestamp DESC, e.id DESC`,
+    p,
+  );
+  return {
+    rows: rows.map((row) => ({
+      eventId: row.id,
+      at: seconds(row.at),
+      kind: row.kind,
+      severity: row.severity,
+      status: row.status,
+      message: row.message,
+      interfaceId: row.interfaceId,
+      count: row.count,
+      lastAt: seconds(row.lastAt),
+      closedAt: seconds(row.closedAt),
+      before: row.before ?? null,
+      after: row.after ?? null,
+    })),
+    totalCount,
+  };
+}
+
+/** How much a kind of evidence says (ingest/identity/identify.ts); what is named nowhere here only supports. */
+const STRENGTHS: Readonly<Record<string, 'strong' | 'decision'>> = {
+  'engine-id': 'strong',
+  serial: 'strong',
+  'chassis-mac': 'strong',
+  manual: 'decision',
+  shared: 'decision',
+};
+
+const epoch = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;
+
+/** Null where the device does not exist or is not in scope. */
+export async function explainDevice(sql: Sql, id: string, scope: Scope): Promise<DeviceExplanation | null> {
+  const p = new Parameters();
+  const [row] = await sql.query<DeviceExplanation>(
+    `SELECT d.id AS "deviceId",
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('kind', v.kind, 'value', v.value,
+           'firstSeen', ${epoch('v.first_seen')}, 'lastSeen', ${epoch('v.last_seen')}) ORDER BY v.kind, v.value), '[]')
+         FROM evidence v WHERE v.site_id = d.site_id AND v.device_id = d.id) AS evidence,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'verb', w.verb,
+           'otherId', CASE WHEN w.device_id = d.id THEN w.other_id ELSE w.device_id END, 'other', o.name,
+           'by', u.name, 'at', ${epoch('w.at')}, 'undoneAt', ${epoch('w.undone_at')}, 'evidence', w.evidence)
+           ORDER BY w.at DESC, w.id), '[]')
+         FROM identity_decisions w
+         LEFT JOIN users u ON u.id = w.user_id
+         LEFT JOIN devices o ON o.site_id = w.site_id AND o.id = CASE WHEN w.device_id = d.id THEN w.other_id ELSE w.device_id END
+         WHERE w.site_id = d.site_id AND (w.device_id = d.id OR w.other_id = d.id)) AS decisions,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('eventId', e.id, 'message', e.message, 'at', ${epoch('e.timestamp')})
+           ORDER BY e.timestamp DESC, e.id), '[]')
+         FROM events e WHERE e.device_id = d.id AND e.status < 2
+           AND e.kind IN ('identity.conflict', 'address.conflict')) AS conflicts,
+       d.classified_by AS classification,
+       jsonb_build_object('name', d.name_override, 'class', d.class_override) AS overrides,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('group', f."group", 'seenAt', ${epoch('f.seen_at')},
+           'complete', f.complete) ORDER BY f."group"), '[]')
+         FROM device_facts f WHERE f.site_id = d.site_id AND f.device_id = d.id) AS facts,
+       coalesce((SELECT f.data FROM device_facts f
+         WHERE f.site_id = d.site_id AND f.device_id = d.id AND f."group" = 'raw'), '{}') AS raw
+     FROM devices d WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
+    p.values,
+  );
+  if (!row) return null;
+  const evidence = row.evidence.map((claim) => ({
+    ...claim,
+    strength: STRENGTHS[claim.kind] ?? ('supporting' as const),
+  }));
+  return { ...row, evidence };
+}

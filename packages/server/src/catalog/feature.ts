@@ -1,0 +1,133 @@
+import type { Clock } from '@rollcall/shared/clock';
+import { isUuid } from '@rollcall/shared/uuid';
+import type { Database } from '../platform/db/db.ts';
+import { type Scope, scopeOf } from '../platform/db/list.ts';
+import type { Actor, Handlers } from '../platform/http/handler.ts';
+import { notFound } from '../platform/problem.ts';
+import { listDevices, readDevice } from './devices.ts';
+import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
+import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
+import { listInterfaces } from './interfaces.ts';
+import { readTopology } from './topology.ts';
+
+/** What people decide about identity; ingest carries it out. Every id was checked to be in the caller's scope. */
+export interface IdentityActions {
+  /** `otherId` is `deviceId`. Fails with Problem `conflict` across sites. @returns the id that is left. */
+  merge(by: { userId: string; name: string }, deviceId: string, otherId: string): Promise<string>;
+  /** The addresses are another device. Fails with Problem `conflict` when they are not its own, or all of it. */
+  split(
+    by: { userId: string; name: string },
+    deviceId: string,
+    addresses: readonly string[],
+  ): Promise<string[]>;
+  /** Applies the rules to the stored facts of a device again. */
+  reclassify(siteId: string, deviceId: string): Promise<void>;
+}
+
+export interface CatalogDeps {
+  db: Database;
+  clock: Clock;
+  identity: IdentityActions;
+  events: EventActions;
+}
+
+type Ids =
+  | 'devices.list'
+  | 'devices.get'
+  | 'devices.update'
+  | 'devices.delete'
+  | 'devices.bulk'
+  | 'devices.merge'
+  | 'devices.split'
+  | 'devices.history'
+  | 'devices.explain'
+  | 'interfaces.list'
+  | 'topology.get';
+
+export function catalogHandlers({ db, clock, identity, events }: CatalogDeps): Handlers<Ids> {
+  const read = async (id: string, scope: Scope) => {
+    const device = await readDevice(db, id, scope, clock.now());
+    if (!device) throw notFound('device');
+    return device;
+  };
+  const brief = async (id: string, actor: Actor) => {
+    const { neighbours: _n, entities: _e, openCases: _c, ...device } = await read(id, scopeOf(actor));
+    return device;
+  };
+  const mustExist = async (id: string, scope: Scope) => {
+    if (!(await deviceExists(db, id, scope))) throw notFound('device');
+  };
+  return {
+    'devices.list': async ({ query, actor }) => {
+      const { rows, totalCount } = await listDevices(db, query, {
+        scope: scopeOf(actor, query.site),
+        now: clock.now(),
+      });
+      return { data: rows, totalCount };
+    },
+    'devices.get': async ({ params, actor }) => ({ data: await read(params.id, scopeOf(actor)) }),
+    'devices.update': async ({ params: { id }, body, actor }) => {
+      const siteId = await patchDevice(db, events, {
+        id,
+        patch: body,
+        scope: scopeOf(actor),
+        at: clock.now(),
+      });
+      if (siteId === null) throw notFound('device');
+      if (body.class === null) await identity.reclassify(siteId, id);
+      return { data: await brief(id, actor) };
+    },
+    'devices.delete': async ({ params: { id }, actor }) => {
+      const deleted = await deleteDevice(db, events, {
+        id,
+        scope: scopeOf(actor),
+        by: actor.name,
+        at: clock.now(),
+      });
+      if (!deleted) throw notFound('device');
+      return { data: null };
+    },
+    'devices.bulk': async ({ body: { filter, set, expect }, actor }) => ({
+      data: await bulkMonitor(db, events, {
+        filter,
+        monitor: set.monitor,
+        expect,
+        scope: scopeOf(actor, filter.site),
+        at: clock.now(),
+      }),
+    }),
+    'devices.merge': async ({ params: { id }, body, actor }) => {
+      await mustExist(id, scopeOf(actor));
+      await mustExist(body.deviceId, scopeOf(actor));
+      const left = await identity.merge({ userId: actor.userId, name: actor.name }, id, body.deviceId);
+      return { data: await brief(left, actor) };
+    },
+    'devices.split': async ({ params: { id }, body, actor }) => {
+      await mustExist(id, scopeOf(actor));
+      const ids = await identity.split({ userId: actor.userId, name: actor.name }, id, body.addresses);
+      const devices = await Promise.all([...new Set([id, ...ids])].map((each) => brief(each, actor)));
+      return { data: { devices: devices.map(({ id, address, name }) => ({ id, address, name })) } };
+    },
+    'devices.history': async ({ params: { id }, query, actor }) => {
+      const scope = scopeOf(actor);
+      await mustExist(id, scope);
+      const { rows, totalCount } = await deviceHistory(db, id, query, scope);
+      return { data: rows, totalCount };
+    },
+    'devices.explain': async ({ params: { id }, actor }) => {
+      const explanation = await explainDevice(db, id, scopeOf(actor));
+      if (!explanation) throw notFound('device');
+      return { data: explanation };
+    },
+    'interfaces.list': async ({ query, actor }) => {
+      const page = isUuid(query.deviceId)
+        ? await listInterfaces(db, query.deviceId, query, scopeOf(actor, query.site))
+        : null;
+      if (!page) throw notFound('device');
+      return { data: page.rows, totalCount: page.totalCount };
+    },
+    'topology.get': async ({ query, actor }) => ({
+      data: await readTopology(db, scopeOf(actor, query.site)),
+    }),
+  };
+}

@@ -1,0 +1,111 @@
+/** The interfaces of one device. */
+import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/interfaces';
+import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
+import {
+  inScope,
+  orderOf,
+  orderSql,
+  Parameters,
+  pageKeys,
+  type Scope,
+  seconds,
+} from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { ifTypeName } from './if-type.ts';
+
+type Sort = (typeof INTERFACE_SORTS)[number];
+const ORDERS: Record<Sort, readonly string[]> = {
+  ifIndex: ['i.if_index'],
+  name: ['i.name', 'i.if_index'],
+  type: ['i.type', 'i.if_index'],
+  speedBps: ['i.speed_bps', 'i.if_index'],
+  adminStatus: ['i.admin_status', 'i.if_index'],
+  operStatus: ['i.oper_status', 'i.if_index'],
+  lastChange: ['i.last_change', 'i.if_index'],
+  vlan: ['i.vlan', 'i.if_index'],
+};
+
+interface InterfaceRow {
+  id: string;
+  deviceId: string;
+  ifIndex: number;
+  name: string;
+  description: string | null;
+  alias: string | null;
+  type: number | null;
+  speedBps: number | null;
+  mtu: number | null;
+  macAddress: string | null;
+  adminStatus: number | null;
+  operStatus: number | null;
+  lastChange: Date | null;
+  addresses: string[];
+  vlan: number | null;
+  duplex: NetworkInterface['duplex'];
+  neighbour: NetworkInterface['neighbour'];
+  firstSeen: Date;
+  lastSeen: Date;
+}
+
+const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias, i.type,
+  i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
+  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex,
+  (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
+    WHERE a.site_id = i.site_id AND a.device_id = i.device_id AND a.if_index = i.if_index) AS addresses,
+  (SELECT jsonb_build_object('deviceId', r.id, 'name', coalesce(r.name, nullif(n.sys_name, ''), n.sys_descr),
+      'port', coalesce(ri.name, n.port_id, n.port_description), 'protocol', n.protocol)
+    FROM neighbours n
+    LEFT JOIN devices r ON r.site_id = n.site_id AND r.id = n.remote_device_id
+    LEFT JOIN interfaces ri ON ri.site_id = n.site_id AND ri.device_id = r.id AND ri.if_index = n.remote_if_index
+    WHERE n.site_id = i.site_id AND n.device_id = i.device_id AND n.if_index = i.if_index
+    -- A port has one far end to show: one that is known as a device, then the one seen last.
+    ORDER BY (r.id IS NULL), n.last_seen DESC, n.protocol, n.key LIMIT 1) AS neighbour,
+  i.first_seen AS "firstSeen", i.last_seen AS "lastSeen"`;
+
+const statusName = (number: number | null) =>
+  number === null ? null : (INTERFACE_STATUSES[number - 1] ?? 'unknown');
+
+function toInterface(row: InterfaceRow): NetworkInterface {
+  return {
+    ...row,
+    type: ifTypeName(row.type),
+    adminStatus: statusName(row.adminStatus),
+    operStatus: statusName(row.operStatus),
+    lastChange: seconds(row.lastChange),
+    firstSeen: seconds(row.firstSeen),
+    lastSeen: seconds(row.lastSeen),
+  };
+}
+
+/**
+ * One page of a device's interfaces, those of its last complete walk. Null where the device does not exist or is not
+ * in scope.
+ */
+export async function listInterfaces(
+  sql: Sql,
+  deviceId: string,
+  { sort = 'ifIndex', page, pageSize }: Pick<InterfaceQuery, 'sort' | 'page' | 'pageSize'>,
+  scope: Scope,
+): Promise<{ rows: NetworkInterface[]; totalCount: number } | null> {
+  const p = new Parameters();
+  const order = orderOf(ORDERS, sort);
+  const where =
+    'i.site_id = (SELECT site_id FROM device) AND i.device_id = (SELECT id FROM device) AND i.gone_at IS NULL';
+  const keys = pageKeys({ keys: 'i.site_id, i.id', from: 'interfaces i', where, order }, { page, pageSize });
+  const rows = await sql.query<InterfaceRow & { total: number }>(
+    `WITH device AS MATERIALIZED (
+       SELECT d.site_id, d.id FROM devices d
+       WHERE d.id = ${p.add(deviceId)}::uuid AND ${inScope(p, 'd.site_id', scope)}),
+     total AS MATERIALIZED (SELECT (SELECT count(*) FROM interfaces i WHERE ${where}) AS n FROM device),
+     keys AS MATERIALIZED (${keys})
+     SELECT total.n AS total, ${COLUMNS}
+     FROM total LEFT JOIN (keys k JOIN interfaces i ON i.site_id = k.site_id AND i.id = k.id) ON true
+     ORDER BY ${orderSql(order)}`,
+    p.values,
+    page === 1 ? 'kept' : undefined,
+  );
+  const [first] = rows;
+  if (!first) return null;
+  const found = rows.filter((row) => row.id !== null);
+  return { rows: found.map(({ total: _, ...row }) => toInterface(row)), totalCount: first.total };
+}

@@ -1,0 +1,87 @@
+/** Devices and the links between them, as far as the caller sees. */
+import { TOPOLOGY_NODES, type Topology } from '@rollcall/shared/api/interfaces';
+import { deviceClass, deviceStatus } from '@rollcall/shared/model';
+import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { linksOf, type NeighbourReport } from './links.ts';
+
+/** Most neighbour rows read for one answer. */
+const REPORTS_MOST = 5 * TOPOLOGY_NODES;
+
+interface NodeRow {
+  id: string;
+  siteId: string;
+  name: string;
+  address: string | null;
+  class: string;
+  status: string;
+  monitor: boolean;
+  worstSeverity: number | null;
+}
+interface ReportRow extends Omit<NeighbourReport, 'remoteId'> {
+  remoteId: string | null;
+  name: string | null;
+}
+
+export async function readTopology(sql: Sql, scope: Scope): Promise<Topology> {
+  const nodes = await readNodes(sql, scope);
+  const reports = await readReports(sql, scope);
+  const shown = nodes.slice(0, TOPOLOGY_NODES);
+  const ids = new Set(shown.map((node) => node.id));
+  const known = reports.filter((report) => ids.has(report.deviceId));
+  return {
+    nodes: shown.map((node) => ({
+      ...node,
+      class: deviceClass.catch('unknown').parse(node.class),
+      status: deviceStatus.catch('unknown').parse(node.status),
+      monitor: node.monitor ? 1 : 0,
+    })),
+    links: linksOf(
+      known.flatMap((r) =>
+        r.remoteId !== null && ids.has(r.remoteId) ? [{ ...r, remoteId: r.remoteId }] : [],
+      ),
+    ),
+    strangers: known
+      .filter((report) => report.remoteId === null)
+      .map(({ deviceId, interfaceId, ifIndex, port, name, remotePort, protocol, lastSeen }) => ({
+        from: { deviceId, interfaceId, ifIndex, port },
+        name,
+        port: remotePort,
+        protocol,
+        lastSeen,
+      })),
+    truncated: nodes.length > TOPOLOGY_NODES || reports.length >= REPORTS_MOST,
+  };
+}
+
+function readNodes(sql: Sql, scope: Scope): Promise<NodeRow[]> {
+  const p = new Parameters();
+  return sql.query<NodeRow>(
+    `SELECT d.id, d.site_id AS "siteId", d.name, host(d.address) AS address, d.class, d.status, d.monitor,
+       worst.severity AS "worstSeverity"
+     FROM devices d
+     LEFT JOIN (SELECT e.device_id, min(e.severity) AS severity FROM events e
+       WHERE e.status < 2 AND e.device_id IS NOT NULL GROUP BY e.device_id) worst ON worst.device_id = d.id
+     WHERE ${inScope(p, 'd.site_id', scope)}
+     ORDER BY d.name, d.id LIMIT ${TOPOLOGY_NODES + 1}`,
+    p.values,
+  );
+}
+
+function readReports(sql: Sql, scope: Scope): Promise<ReportRow[]> {
+  const p = new Parameters();
+  return sql.query<ReportRow>(
+    `SELECT n.device_id AS "deviceId", i.id AS "interfaceId", n.if_index AS "ifIndex",
+       coalesce(i.name, n.local_port) AS port, i.oper_status AS "operStatus", i.speed_bps AS "speedBps", n.protocol,
+       r.id AS "remoteId", ri.id AS "remoteInterfaceId", n.remote_if_index AS "remoteIfIndex",
+       coalesce(ri.name, n.port_id, n.port_description) AS "remotePort", n.sys_name AS name,
+       floor(extract(epoch FROM n.last_seen))::int8 AS "lastSeen"
+     FROM neighbours n
+     LEFT JOIN interfaces i ON i.site_id = n.site_id AND i.device_id = n.device_id AND i.if_index = n.if_index
+     LEFT JOIN devices r ON r.site_id = n.site_id AND r.id = n.remote_device_id
+     LEFT JOIN interfaces ri ON ri.site_id = n.site_id AND ri.device_id = r.id AND ri.if_index = n.remote_if_index
+     WHERE ${inScope(p, 'n.site_id', scope)}
+     ORDER BY n.site_id, n.device_id, n.protocol, n.key LIMIT ${REPORTS_MOST}`,
+    p.values,
+  );
+}

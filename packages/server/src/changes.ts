@@ -1,0 +1,159 @@
+/**
+ * What was found to be different from what was known: the one thing that incidents are made of. A closed list; each
+ * kind names what stood before and what stands now. Which changes matter, how much, and what ends them stands in
+ * `incidents/kinds/kinds.ts`. Changes are handed to `record(sql, changes)` inside the transaction that stores them.
+ */
+
+interface On {
+  siteId: string;
+  /** When it was so, Unix milliseconds by the server's clock. */
+  at: number;
+}
+/** Whom a change of the inventory is about. */
+export interface About extends On {
+  /** Who observed it; null when a person or a rule did. */
+  collectorId: string | null;
+  /** Null only for what concerns no device: lost observations, a trap of an unknown source. */
+  deviceId: string | null;
+  deviceName: string;
+  address: string | null;
+  monitor: boolean;
+  /** There for kinds that begin with `interface.`. */
+  interfaceId?: string;
+  ifName?: string;
+}
+
+type Nothing = Record<string, never>;
+interface Turn<Before, After = Before> {
+  before: Before;
+  after: After;
+}
+interface Known {
+  name: string;
+  address: string | null;
+  class: string;
+  vendor: string | null;
+  model: string | null;
+}
+interface Port {
+  deviceId: string;
+  deviceName: string;
+  ifIndex: number;
+  port: string;
+}
+interface Remote {
+  port: string;
+  chassisId: string | null;
+  sysName: string | null;
+  remotePort: string | null;
+}
+/** IF-MIB ifAdminStatus and ifOperStatus numbers. */
+interface InterfaceState {
+  adminStatus: number | null;
+  operStatus: number | null;
+}
+interface InterfaceFacts {
+  name: string;
+  ifIndex: number;
+  alias: string | null;
+  type: number | null;
+  speedBps: number | null;
+  macAddress: string | null;
+  /** half, full or unknown (EtherLike-MIB). */
+  duplex: string | null;
+}
+interface Hardware {
+  serialNumber: string | null;
+  model: string | null;
+}
+interface Named {
+  deviceId: string;
+  name: string;
+}
+interface Holder {
+  deviceId: string;
+  deviceName: string;
+}
+
+/** Kinds that ingest and watch find. */
+interface Observed {
+  'device.new': Turn<Nothing, Known>;
+  /** Not answered in `missedScans` scans that covered its address. */
+  'device.gone': Turn<{ lastSeen: number }, { missedScans: number }>;
+  'device.returned': Turn<{ goneAt: number }, Nothing>;
+  /** Management address. */
+  'device.renumbered': Turn<{ address: string }>;
+  /** Seen behind another switch port. */
+  'device.moved': Turn<Port>;
+  /** Same place and name, other hardware. */
+  'device.swapped': Turn<Hardware>;
+  /** Other version of the operating system; up or down. */
+  'device.upgraded': Turn<{ osVersion: string }>;
+  /** Its agent answers, and its collector does not read it. */
+  'device.unread': Turn<Nothing, { reason: string }>;
+  'device.restarted': Turn<{ bootedAt: number }>;
+  /** Other known fields; only those that had a value before. */
+  'device.changed': Turn<Record<string, string>>;
+  /** Two records proved to be one box; `before` is the record that no longer exists. */
+  'device.merged': Turn<Named, { reason: string }>;
+  /** A person said that a record is two boxes; `after` is the new record. */
+  'device.split': Turn<Nothing, Named>;
+  'device.down': Turn<Nothing, { icmp: 'down' }>;
+  'device.up': Turn<Nothing, { icmp: 'up' }>;
+  'device.snmp-lost': Turn<Nothing, { reason: 'timeout' | 'auth-failed' }>;
+  'device.snmp-restored': Turn<Nothing>;
+  'interface.added': Turn<Nothing, InterfaceFacts>;
+  'interface.removed': Turn<InterfaceFacts, Nothing>;
+  'interface.changed': Turn<Partial<InterfaceFacts>>;
+  'interface.state': Turn<InterfaceState>;
+  'neighbour.changed': Turn<Remote | Nothing>;
+  /** An address answered as another device than before. */
+  'address.moved': Turn<Holder>;
+  /** Two devices that are seen now claim one address of their own. */
+  'address.conflict': Turn<Holder, { reason: string }>;
+  /** Strong evidence contradicts strong evidence: nothing was merged. */
+  'identity.conflict': Turn<Holder, { evidence: string; value: string; reason: string }>;
+  'trap.received': Turn<
+    Nothing,
+    {
+      /** Source of the datagram. */
+      source: string;
+      /** The sender behind it, where the trap names another. */
+      agentAddress?: string;
+      trapOid: string;
+      varbinds: { oid: string; type: string; value: string }[];
+      /** Traps of this source that the collector dropped since its last one. */
+      dropped: number;
+    }
+  >;
+  /** A collector dropped observations because a bound was reached. */
+  'observations.lost': Turn<
+    Nothing,
+    { stream: string; from: number; to: number; count: number; reason: string }
+  >;
+}
+
+/** Kinds that the server finds about its own parts. */
+interface Kept {
+  'collector.offline': { collectorId: string; collectorName: string; lastSeen: number; reason: string };
+  'collector.online': { collectorId: string; collectorName: string };
+  /** A copied key, or what looks like one. */
+  'collector.quarantined': { collectorId: string; collectorName: string; reason: string };
+  'collector.restored': { collectorId: string; collectorName: string };
+  /** Its clock left the bound, or is back inside. */
+  'collector.clock': { collectorId: string; collectorName: string; offsetMs: number; ok: boolean };
+  /** It speaks an older protocol or version than this server wants, or no longer does. */
+  'collector.version': { collectorId: string; collectorName: string; software: string; ok: boolean };
+  'scan.failed': { scanId: string; targets: string; reason: string };
+  /** A webhook or mail subscription that failed for days was given up. */
+  'subscription.disabled': { subscriptionId: string; name: string; reason: string };
+}
+
+export type ObservedKind = keyof Observed;
+export type ChangeKind = ObservedKind | keyof Kept;
+export type ChangeOf<K extends ChangeKind> = K extends ObservedKind
+  ? About & { kind: K } & Observed[K]
+  : K extends keyof Kept
+    ? On & { kind: K } & Kept[K]
+    : never;
+export type Change = { [K in ChangeKind]: ChangeOf<K> }[ChangeKind];

@@ -1,0 +1,255 @@
+/** Credentials as people manage them: secrets go in and never come out. */
+import { type Credential, type CredentialRequest, credentialRequest } from '@rollcall/shared/api/credentials';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { type Database, uniqueViolation } from '../platform/db/db.ts';
+import { scopeOf } from '../platform/db/list.ts';
+import { page, unix } from '../platform/db/page.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { type Actor, type Handlers, sees, visibleSites } from '../platform/http/handler.ts';
+import { type Keyring, SealBroken } from '../platform/keys/keyring.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
+import type { Audit } from '../ports.ts';
+import { type Sealed, type Secrets, vault } from './credentials.ts';
+
+const COLUMNS = `id, name, version, facts->>'user' AS "user", facts->>'authProtocol' AS "authProtocol",
+  facts->>'privProtocol' AS "privProtocol", facts->>'contextName' AS "contextName", 'set' AS secret,
+  coalesce(facts->>'fingerprint', '') AS fingerprint, position, all_sites AS "allSites", site_ids AS "siteIds",
+  ${unix('created_at')} AS "createdAt", ${unix('updated_at')} AS "updatedAt"`;
+const VISIBLE = '($1::uuid[] IS NULL OR all_sites OR site_ids && $1)';
+
+/** Why a v3 user's protocols and keys do not fit together. */
+function checkUser(user: Extract<CredentialRequest, { version: 'v3' }>): void {
+  const { authProtocol, authKey, privProtocol, privKey } = user;
+  if (authProtocol !== 'none' && authKey === undefined)
+    throw invalid('authKey', 'is needed with this authProtocol');
+  if (privProtocol === 'none') return;
+  if (authProtocol === 'none')
+    throw invalid('privProtocol', 'SNMPv3 knows no privacy without authentication; set authProtocol');
+  if (privKey === undefined) throw invalid('privKey', 'is needed with this privProtocol');
+}
+
+/** The parts of a credential as they are stored: what is sealed, what stands in the clear. */
+function parts(full: CredentialRequest): { secret: Secrets; facts: Record<string, string> } {
+  if (full.version !== 'v3') return { secret: { community: full.community }, facts: {} };
+  checkUser(full);
+  const { user, authProtocol, authKey, privProtocol, privKey, contextName } = full;
+  return {
+    secret: {
+      ...(authProtocol !== 'none' && authKey !== undefined && { authKey }),
+      ...(privProtocol !== 'none' && privKey !== undefined && { privKey }),
+    },
+    facts: { user, authProtocol, privProtocol, contextName },
+  };
+}
+
+type Ids =
+  | 'credentials.list'
+  | 'credentials.get'
+  | 'credentials.create'
+  | 'credentials.update'
+  | 'credentials.delete';
+
+interface Deps {
+  db: Database;
+  audit: Audit;
+  keyring: Keyring;
+}
+
+export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> {
+  const { open, seal } = vault(keyring);
+
+  const read = async (sql: Sql, actor: Actor, id: string): Promise<Credential> => {
+    const [row] = await sql.query<Credential>(
+      `SELECT ${COLUMNS} FROM credentials WHERE ${VISIBLE} AND id = $2::uuid`,
+      [visibleSites(actor), id],
+    );
+    if (!row) throw notFound('credential');
+    return row;
+  };
+
+  /** A caller changes only what concerns nobody but sites of theirs. */
+  const mayChange = (
+    actor: Actor,
+    { allSites, siteIds }: { allSites: boolean; siteIds: readonly string[] },
+  ): void => {
+    if (actor.sites === 'all') return;
+    if (allSites)
+      throw new Problem(
+        'forbidden',
+        'used at all sites: only an administrator who sees every site may do this',
+      );
+    if (siteIds.some((site) => !sees(actor, site)))
+      throw new Problem('forbidden', 'used at a site that you have no access to');
+  };
+
+  /** Where it is used, as it is stored; a credential that is used nowhere is a mistake. */
+  const usedAt = async (
+    sql: Sql,
+    actor: Actor,
+    body: { allSites?: boolean | undefined; siteIds: readonly string[] },
+  ) => {
+    const siteIds = [...new Set(body.siteIds)];
+    const allSites = body.allSites ?? siteIds.length === 0;
+    if (!allSites && siteIds.length === 0)
+      throw invalid('siteIds', 'name at least one site, or set allSites');
+    mayChange(actor, { allSites, siteIds });
+    const known = await sql.query<{ id: string }>('SELECT id FROM sites WHERE id = ANY($1::uuid[])', [
+      siteIds,
+    ]);
+    if (known.length < siteIds.length) throw invalid('siteIds', 'names a site that does not exist');
+    return { allSites, siteIds };
+  };
+
+  /** What is stored; where it cannot be opened any more, changing a part of it makes no sense. */
+  const opened = (row: Sealed) => {
+    try {
+      return open(row);
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
+      throw new Problem(
+        'conflict',
+        'its secret cannot be opened any more: delete this credential and add it anew',
+        {
+          cause: error,
+        },
+      );
+    }
+  };
+
+  const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw uniqueViolation(error) ? new Problem('conflict', `there is a credential ${name} already`) : error;
+    }
+  };
+
+  return {
+    'credentials.list': async ({ actor, query }) =>
+      page<Credential>(db, {
+        columns: COLUMNS,
+        from: 'credentials',
+        where: VISIBLE,
+        order: 'position, lower(name), id',
+        params: [scopeOf(actor, query.site)],
+        page: query.page,
+        pageSize: query.pageSize,
+      }),
+
+    'credentials.get': async ({ actor, params }) => ({ data: await read(db, actor, params.id) }),
+
+    'credentials.create': async ({ actor, body, address }) => {
+      const id = uuidv7();
+      const { secret, facts } = parts(body);
+      const { sealed, keyId, fingerprint } = seal(id, secret);
+      const data = await unique(body.name, () =>
+        db.transaction(async (sql) => {
+          const { allSites, siteIds } = await usedAt(sql, actor, body);
+          await sql.query(
+            `INSERT INTO credentials (id, name, version, sealed, key_id, facts, position, all_sites, site_ids)
+             VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9::uuid[])`,
+            [
+              id,
+              body.name,
+              body.version,
+              sealed,
+              keyId,
+              JSON.stringify({ ...facts, fingerprint }),
+              body.position,
+              allSites,
+              siteIds,
+            ],
+          );
+          await audit(sql, {
+            actor,
+            address,
+            action: 'credential.create',
+            subject: `credential ${body.name}`,
+          });
+          return read(sql, actor, id);
+        }),
+      );
+      return { data, headers: { Location: `/api/credentials/${id}` } };
+    },
+
+    'credentials.update': async ({ actor, params, body, address }) => {
+      const data = await unique(body.name ?? '', () =>
+        db.transaction(async (sql) => {
+          const before = await read(sql, actor, params.id);
+          mayChange(actor, before);
+          const [row] = await sql.query<Sealed>(
+            'SELECT id, version, facts, sealed, key_id FROM credentials WHERE id = $1::uuid FOR UPDATE',
+            [params.id],
+          );
+          if (!row) throw notFound('credential');
+          const { allSites, siteIds } = await usedAt(sql, actor, {
+            allSites: body.allSites ?? (body.siteIds ? undefined : before.allSites),
+            siteIds: body.siteIds ?? before.siteIds,
+          });
+          const next = parts(changed(before, opened(row), body));
+          const { sealed, keyId, fingerprint } = seal(params.id, next.secret);
+          await sql.query(
+            `UPDATE credentials SET name = $2, sealed = $3, key_id = $4, facts = $5::jsonb, position = $6,
+               all_sites = $7, site_ids = $8::uuid[], updated_at = now() WHERE id = $1::uuid`,
+            [
+              params.id,
+              body.name ?? before.name,
+              sealed,
+              keyId,
+              JSON.stringify({ ...next.facts, fingerprint }),
+              body.position ?? before.position,
+              allSites,
+              siteIds,
+            ],
+          );
+          await audit(sql, {
+            actor,
+            address,
+            action: 'credential.update',
+            subject: `credential ${body.name ?? before.name}`,
+            detail: { fields: Object.keys(body) },
+          });
+          return read(sql, actor, params.id);
+        }),
+      );
+      return { data };
+    },
+
+    'credentials.delete': async ({ actor, params, address }) => {
+      await db.transaction(async (sql) => {
+        const before = await read(sql, actor, params.id);
+        mayChange(actor, before);
+        await sql.query('DELETE FROM credentials WHERE id = $1::uuid', [params.id]);
+        await audit(sql, {
+          actor,
+          address,
+          action: 'credential.delete',
+          subject: `credential ${before.name}`,
+        });
+      });
+      return { data: null };
+    },
+  };
+}
+
+type Change = Record<string, unknown>;
+
+/** A credential after a change, checked like a new one: what belongs to another version of SNMP is refused. */
+function changed(before: Credential, secret: Secrets, change: Change): CredentialRequest {
+  const { name: _name, position: _position, allSites: _all, siteIds: _sites, ...own } = change;
+  const { version, user, authProtocol, privProtocol, contextName } = before;
+  const result = credentialRequest.safeParse({
+    version,
+    name: before.name,
+    ...(version === 'v3' && { user, authProtocol, privProtocol, contextName }),
+    ...secret,
+    ...own,
+  });
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : (issue?.path.join('.') ?? '');
+  throw invalid(
+    path,
+    issue?.code === 'unrecognized_keys' ? `means nothing with SNMP ${version}` : (issue?.message ?? ''),
+  );
+}

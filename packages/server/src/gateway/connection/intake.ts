@@ -1,0 +1,82 @@
+import type { Stream } from '@rollcall/shared/observation';
+import type { UnreadBatch } from '@rollcall/shared/protocol';
+import { Problem } from '../../platform/problem.ts';
+
+/** Takes all batches that wait by now; answers them behind those that it took before for the same store, in order. */
+export type Gather = () => readonly UnreadBatch[];
+
+/** Both streams of a connection, beside each other: events wait for no backlog of state. */
+export class Intakes {
+  readonly #of: Readonly<Record<Stream, Intake>>;
+  #barred = false;
+
+  constructor(store: (stream: Stream, gather: Gather) => Promise<void>, failed: (error: unknown) => void) {
+    const intake = (stream: Stream) =>
+      new Intake((gather) => store(stream, () => this.#allowed(gather)).catch(failed));
+    this.#of = { state: intake('state'), event: intake('event') };
+  }
+
+  /** Batches that are not stored yet. */
+  get depth(): number {
+    return this.#of.state.depth + this.#of.event.depth;
+  }
+  /** Nothing more is stored, also not what came before and waits. */
+  bar(): void {
+    this.#barred = true;
+  }
+  #allowed(gather: Gather): readonly UnreadBatch[] {
+    if (this.#barred) throw new Problem('unavailable', 'the link ended');
+    return gather();
+  }
+  add(stream: Stream, batch: UnreadBatch): void {
+    this.#of[stream].add(batch);
+  }
+  /** Resolves when nothing waits and nothing is being stored. */
+  async idle(): Promise<void> {
+    await Promise.all([this.#of.state.idle(), this.#of.event.idle()]);
+  }
+}
+
+/**
+ * Batches of one stream on their way into the store, in order. What comes until the store begins goes in together: a
+ * transaction costs the same for one batch as for a whole window of them (16 × 120 KiB at most).
+ */
+export class Intake {
+  readonly #store: (gather: Gather) => Promise<void>;
+  #waiting: UnreadBatch[] = [];
+  /** Batches that are being stored. */
+  #taken: UnreadBatch[] = [];
+  #working: Promise<void> | undefined;
+
+  /** `store` must not fail. Where it gathers nothing it wants nothing: what waits is forgotten. */
+  constructor(store: (gather: Gather) => Promise<void>) {
+    this.#store = store;
+  }
+
+  get depth(): number {
+    return this.#waiting.length + this.#taken.length;
+  }
+
+  add(batch: UnreadBatch): void {
+    this.#waiting.push(batch);
+    this.#working ??= this.#work();
+  }
+
+  async idle(): Promise<void> {
+    while (this.#working) await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    // What came in the same turn of the event loop goes together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      await this.#store(() => {
+        this.#taken.push(...this.#waiting.splice(0));
+        return [...this.#taken];
+      });
+      if (this.#taken.length === 0) this.#waiting = [];
+      this.#taken = [];
+    }
+    this.#working = undefined;
+  }
+}

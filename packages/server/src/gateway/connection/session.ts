@@ -1,0 +1,399 @@
+/**
+ * The server's side of one collector's conversation: a state machine that knows no socket (`ws.ts` does). Observations
+ * are stored apart, events beside state, so that a slow store holds up no heartbeat and no lease; all else goes in order.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '@rollcall/shared/clock';
+import type { Stream } from '@rollcall/shared/observation';
+import {
+  CloseCode,
+  HELLO_MS,
+  type HeardMessage,
+  hearCollectorMessage,
+  PROTOCOL_WATCHES,
+  type Ruleset,
+  type ServerMessage,
+} from '@rollcall/shared/protocol';
+import type { Logger } from 'pino';
+import { reached } from '../../platform/ops/stage.ts';
+import { Problem } from '../../platform/problem.ts';
+import type { Lease } from '../../ports.ts';
+import type { CollectorDeps, ForSessions, Jobs } from '../deps.ts';
+import type { Hello, Identities } from '../identity.ts';
+import { Quota } from '../quota.ts';
+import { ClockOffset } from './clock-offset.ts';
+import { type Gather, Intakes } from './intake.ts';
+import { Lane } from './lane.ts';
+import { Hands, JOBS_MOST, type Known } from './leased-jobs.ts';
+import { Paced } from './paced.ts';
+import {
+  type Beat,
+  BOUNDS,
+  beatOf,
+  challengeOf,
+  closeCodeOf,
+  cut,
+  Goodbye,
+  HEARD,
+  type Link,
+  type Message,
+  Refusal,
+  SESSION_MOVES,
+  type SessionState,
+} from './states.ts';
+import { whenThere } from './when-there.ts';
+import type { Share } from './window.ts';
+
+export interface SessionDeps extends ForSessions {
+  identities: Pick<Identities, 'admit' | 'confirm' | 'storeKey'>;
+  jobs: Pick<Jobs, 'claim' | 'extend' | 'refuse' | 'giveBack'>;
+  /** What a collector that comes now may have under way. */
+  share(): Share;
+  /** This session is the collector's now; an older one makes room. */
+  onReady(session: Session): void;
+  onClosed(session: Session): void;
+}
+
+export class Session {
+  readonly #link: Link;
+  readonly #deps: SessionDeps;
+  readonly #clock: Clock;
+  readonly #host: string;
+  readonly #nonce = randomBytes(32).toString('base64url');
+  readonly #over = new AbortController();
+  readonly #quota: Quota;
+  readonly #offset = new ClockOffset();
+  readonly #intake = new Intakes(
+    (stream, gather) => this.#store(stream, gather),
+    (error) => this.#fail(error),
+  );
+  readonly #acts = new Lane(BOUNDS.acts);
+  readonly #challengedAt: number;
+  readonly #extend: Paced;
+  readonly #rewatch: Paced;
+  #log: Logger;
+  #state: SessionState = 'challenged';
+  #strikes = 0;
+  #known: Known | undefined;
+  /** Of the transport, milliseconds. */
+  #roundTrip = 0;
+  /** What it last said of itself. */
+  beat: Beat | undefined;
+  #through = { state: -1, event: -1 };
+  #offering = false;
+  #watchList: ReturnType<CollectorDeps['watchList']> | undefined;
+  /** Set while and after a `confirm` is checked: work that comes right behind it waits for it in its lane. */
+  #confirmed: Promise<void> | undefined;
+
+  constructor(link: Link, peer: { host: string; address: string }, deps: SessionDeps) {
+    this.#link = link;
+    this.#deps = deps;
+    this.#clock = deps.clock;
+    this.#host = peer.host;
+    this.#log = deps.log.child({ peer: peer.address });
+    this.#quota = new Quota(BOUNDS.quota, deps.clock);
+    this.#challengedAt = deps.clock.monotonic();
+    const extend = () => this.#act(({ hands }) => hands.extend());
+    this.#extend = new Paced(BOUNDS.progressMs, deps.clock, this.#over.signal, extend);
+    this.#rewatch = new Paced(BOUNDS.watchMs, deps.clock, this.#over.signal, () => this.#sendWatch());
+    this.#send(challengeOf(this.#nonce, deps.clock.now(), deps.successor?.()));
+    this.#after(HELLO_MS, () => {
+      if (this.#state === 'challenged') this.close(CloseCode.helloTimeout, 'no valid hello in time');
+    });
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+  /** Known from the welcome on. */
+  get collector(): { id: string; siteId: string; name: string } | undefined {
+    const { collector } = this.#known ?? {};
+    return collector && { id: collector.id, siteId: collector.site.id, name: collector.name };
+  }
+  get clockOffsetMs(): number {
+    return this.#offset.offsetMs;
+  }
+
+  /** One text frame of the collector. */
+  receive(frame: Buffer): void {
+    if (this.#gone()) return;
+    try {
+      if (!this.#quota.take()) throw new Goodbye(CloseCode.policy, 'too many messages');
+      const parsed = hearCollectorMessage(frame);
+      if (!parsed.ok) throw new Refusal(parsed.reason);
+      const { message } = parsed;
+      const state = this.#confirmed ? 'ready' : this.#state;
+      if (!HEARD[state].includes(message.type))
+        throw new Refusal(`${message.type} is out of place in a ${this.#state} conversation`);
+      this.#hear(message);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** The transport measured a round trip. */
+  roundTrip(ms: number): void {
+    this.#roundTrip = ms;
+  }
+
+  /** The transport answered a ping of the collector: it counts as a message. */
+  pinged(): void {
+    if (!this.#quota.take()) this.close(CloseCode.policy, 'too many messages');
+  }
+
+  /** Ends it from this side. */
+  close(code: CloseCode, reason: string): void {
+    if (code === CloseCode.quarantined || code === CloseCode.revoked) this.#intake.bar();
+    if (this.#state === 'closed') return;
+    this.#log.info({ code, reason, state: this.#state }, 'closing a collector link');
+    this.#link.close(code, cut(reason, BOUNDS.closeReason));
+    this.#end();
+  }
+
+  /**
+   * Another connection of this collector was confirmed: nothing more is heard on this one. Answers whether somebody is
+   * still at its other end. A collector leaves one connection before it opens the next, so then there are two of it.
+   */
+  async superseded(): Promise<boolean> {
+    if (this.#gone()) return false;
+    this.#enter('superseded');
+    return (await this.#link.answers()) && !this.#is('closed');
+  }
+
+  /** The transport is gone. */
+  closed(code: number): void {
+    if (this.#state === 'closed') return;
+    this.#log.info({ code, state: this.#state }, 'a collector link ended');
+    this.#end();
+  }
+
+  /** Offers nothing more; resolves when what came in is stored. */
+  async drain(reason: string): Promise<void> {
+    if (this.#state === 'ready') {
+      this.#enter('draining');
+      this.#send({ type: 'drain', reason });
+    }
+    await this.#intake.idle();
+  }
+
+  /** There may be jobs: claims as many as the collector can take. */
+  offer(): void {
+    if (this.#state !== 'ready' || !this.#known?.hands.known || this.#offering) return;
+    this.#offering = true;
+    this.#act(async ({ hands }) => {
+      this.#offering = false;
+      if (this.#state === 'ready' && this.#link.buffered <= BOUNDS.buffered) await hands.claim();
+    });
+  }
+
+  /** A lease is over: the collector stops if it still works on it. */
+  cancel(lease: Lease): void {
+    if (this.#state === 'ready' || this.#state === 'draining') this.#known?.hands.cancel(lease);
+  }
+  /** A cancellation may have been missed. */
+  recheck(): void {
+    if (this.#state === 'ready') this.#act(({ hands }) => hands.recheck());
+  }
+  /** Asks for a new key. */
+  rotate(): void {
+    if (this.#state === 'ready') this.#send({ type: 'rotate' });
+  }
+  ruleset(ruleset: Ruleset): void {
+    if (this.#state === 'ready') this.#send({ type: 'ruleset', ruleset });
+  }
+  /** What it is to watch may have changed. */
+  watch(): void {
+    if (this.#state === 'ready') this.#rewatch.run();
+  }
+
+  #hear(message: HeardMessage): void {
+    switch (message.type) {
+      case 'hello':
+        this.#enter('greeted');
+        this.#inOrder(() => this.#greet(message));
+        break;
+      case 'confirm':
+        this.#confirmed = this.#act((known) => this.#confirm(message, known));
+        break;
+      case 'working':
+        this.#act(async ({ hands }) => {
+          await hands.settle(message.jobs, this.#through.state);
+          this.offer();
+        });
+        break;
+      case 'progress':
+        this.#known?.hands.note(message);
+        this.#extend.run();
+        break;
+      case 'outcome':
+        this.#act(async ({ hands }) => {
+          await hands.refuse(message, message);
+          this.offer();
+        });
+        break;
+      case 'observations':
+        this.#observations(message);
+        break;
+      case 'heartbeat':
+        this.#heartbeat(message);
+        break;
+      case 'new-key':
+        this.#act((known) => this.#newKey(message, known));
+    }
+  }
+
+  async #greet(hello: Hello): Promise<void> {
+    const { clock, identities, jobs, credentialsFor, ruleset } = this.#deps;
+    this.#roundTrip = clock.monotonic() - this.#challengedAt;
+    this.#offset.add(hello.time, clock.now(), this.#roundTrip);
+    const admission = await identities.admit(hello, { nonce: this.#nonce, host: this.#host });
+    if (this.#is('closed')) return;
+    if (!admission.ok) throw new Goodbye(admission.code, admission.reason);
+    const { collector } = admission;
+    const { capacity, last } = hello;
+    const owner = { id: collector.id, siteId: collector.site.id, capacity, lastState: last.state };
+    const hands = new Hands(owner, { jobs, credentialsFor, send: (message) => this.#send(message) });
+    this.#known = { hello, collector, hands, share: this.#deps.share() };
+    this.#through = { ...collector.through };
+    this.#log = this.#log.child({ collector: collector.id, name: collector.name });
+    const rules = ruleset();
+    this.#send({
+      type: 'welcome',
+      version: collector.version,
+      generation: collector.generation,
+      site: collector.site,
+      through: collector.through,
+      limits: { ...this.#known.share, jobs: JOBS_MOST },
+      ...(rules === undefined ? {} : { ruleset: rules }),
+      time: clock.now(),
+    });
+    this.#after(HELLO_MS, () => {
+      if (this.#state === 'greeted')
+        this.close(CloseCode.helloTimeout, 'the generation was not confirmed in time');
+    });
+  }
+
+  async #confirm({ generation }: Message<'confirm'>, { hello, collector, hands }: Known): Promise<void> {
+    if (this.#state !== 'greeted' || generation !== collector.generation)
+      throw new Goodbye(CloseCode.badMessage, 'confirm: not the generation of the welcome');
+    const confirmed = await this.#deps.identities.confirm(collector, hello, this.clockOffsetMs);
+    if (this.#is('closed')) return;
+    if (!confirmed) throw new Goodbye(CloseCode.replaced, 'another connection of this collector got further');
+    this.#enter('ready');
+    this.#link.admitted();
+    this.#log.info({ host: hello.hostname, software: hello.software }, 'collector connected');
+    this.#deps.onReady(this);
+    this.#after(BOUNDS.workingMs, () => {
+      hands.assume();
+      this.offer();
+    });
+    if (collector.version >= PROTOCOL_WATCHES)
+      this.#watchList = this.#deps.watchList({ id: collector.id, siteId: collector.site.id });
+    this.#rewatch.run();
+  }
+  #sendWatch(): Promise<void> {
+    return this.#act(async () => {
+      for (const message of (await this.#watchList?.()) ?? []) this.#send(message);
+    });
+  }
+
+  #observations({ epoch, stream, ...batch }: Message<'observations'>): void {
+    if (epoch !== this.#known?.hello.epoch)
+      throw new Refusal('observations: of another epoch than the hello; connect anew');
+    if (this.#intake.depth >= this.#known.share.window)
+      throw new Goodbye(CloseCode.policy, `more than ${this.#known.share.window} batches without an ack`);
+    this.#intake.add(stream, batch);
+  }
+
+  async #store(stream: Stream, gather: Gather): Promise<void> {
+    await this.#confirmed;
+    if (this.#gone() || !this.#known) return;
+    const { collector, hello, hands } = this.#known;
+    const whose = { collectorId: collector.id, siteId: collector.site.id, epoch: hello.epoch, stream };
+    const unread = { ...whose, gather, clockOffsetMs: this.clockOffsetMs };
+    const lost = () => this.#gone() || gather().some(({ frame }) => frame.byteLength === 0);
+    const { through, ended } = await whenThere(this.#clock, lost, () => this.#deps.accept(unread));
+    this.#through[stream] = Math.max(this.#through[stream], through);
+    this.#send({ type: 'ack', epoch: hello.epoch, stream, through });
+    reached('acknowledged');
+    if (stream === 'state') this.#act(() => hands.giveBack(this.#through.state));
+    if (hands.ended(ended)) this.offer();
+  }
+
+  #heartbeat(message: Message<'heartbeat'>): void {
+    const now = this.#clock.now();
+    this.#offset.add(message.time, now, this.#roundTrip);
+    this.beat = beatOf(message, now);
+    this.#send({ type: 'heartbeat', time: now, echo: message.time });
+  }
+
+  async #newKey(key: Message<'new-key'>, { collector }: Known): Promise<void> {
+    if (!(await this.#deps.identities.storeKey(collector.id, this.#nonce, key)))
+      throw new Refusal('new-key: not signed by the key it names');
+    this.#send({ type: 'key-stored', publicKey: key.publicKey });
+  }
+
+  /** What went wrong, and what follows: a strike, a goodbye with its reason, or one without. */
+  #fail(error: unknown): void {
+    if (this.#gone()) return;
+    if (error instanceof Refusal) this.#strike(error.message);
+    else if (error instanceof Goodbye || error instanceof Problem)
+      this.close(closeCodeOf(error), error.message);
+    else {
+      this.#log.error({ err: error }, 'a collector could not be served');
+      this.close(CloseCode.internal, 'something went wrong on the server');
+    }
+  }
+
+  /** A message without effect. Strangers have no second try. */
+  #strike(reason: string): void {
+    this.#strikes += 1;
+    this.#log.warn({ reason, strikes: this.#strikes }, 'a message of a collector was refused');
+    if (this.#state === 'challenged' || this.#strikes >= BOUNDS.strikes)
+      this.close(CloseCode.badMessage, reason);
+    else this.#send({ type: 'refused', reason: cut(reason, 300) });
+  }
+
+  #act(work: (known: Known) => Promise<void>): Promise<void> {
+    return this.#inOrder(async () => {
+      const known = this.#known;
+      if (!known) throw new Goodbye(CloseCode.badMessage, 'the welcome has not been said');
+      if (this.#state === 'greeted') await work(known);
+      else await whenThere(this.#clock, this.#gone, () => work(known));
+    });
+  }
+
+  /** Resolves when it is done, however it ended. */
+  async #inOrder(work: () => Promise<void>): Promise<void> {
+    const run = this.#acts.run(async () => {
+      if (!this.#gone()) await work();
+    });
+    if (run === undefined) this.close(CloseCode.policy, 'too many messages');
+    else await run.catch((error: unknown) => this.#fail(error));
+  }
+
+  #send(message: ServerMessage): void {
+    if (!this.#is('closed')) this.#link.send(JSON.stringify(message));
+  }
+
+  #end(): void {
+    this.#enter('closed');
+    this.#over.abort();
+    this.#deps.onClosed(this);
+  }
+
+  #enter(next: SessionState): void {
+    if (!SESSION_MOVES[next].includes(this.#state))
+      throw new Error(`a ${this.#state} session cannot become ${next}`);
+    this.#state = next;
+  }
+
+  /** For after a wait: the state may be another than the compiler believes. */
+  #is = (state: SessionState): boolean => this.#state === state;
+  /** Nothing is done any more for what came in. */
+  #gone = (): boolean => this.#is('closed') || this.#is('superseded');
+
+  #after(ms: number, task: () => void): void {
+    this.#clock.sleep(ms, this.#over.signal).then(task, () => undefined);
+  }
+}

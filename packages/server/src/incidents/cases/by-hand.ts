@@ -1,0 +1,128 @@
+/** Cases by hand: opened, given events, merged, split. */
+import type { Database } from '../../platform/db/db.ts';
+import { scopeOf } from '../../platform/db/list.ts';
+import { announce } from '../../platform/db/notify.ts';
+import { sees } from '../../platform/http/handler.ts';
+import { invalid, notFound, Problem } from '../../platform/problem.ts';
+import { lockIncidents } from '../conditions/store.ts';
+import { ascendingIds } from '../ids.ts';
+import { type Moving, mergeInto, moveEvents } from './moves.ts';
+import { tell } from './outbox.ts';
+import { refreshSearch } from './search.ts';
+import { writeActivity } from './timeline.ts';
+import {
+  by,
+  type Doing,
+  distinct,
+  entry,
+  insertCase,
+  lockCase,
+  mustBeOpen,
+  onCase,
+  siteOfCase,
+  userId,
+  type Work,
+} from './work.ts';
+
+const moving = (work: Work): Moving => ({ ...work, by: by(work) });
+
+export interface NewCase {
+  siteId: string;
+  title: string;
+  description: string;
+  severity?: number | undefined;
+  priority: number;
+  assignee?: string | null | undefined;
+  tags: readonly string[];
+  eventIds?: readonly string[] | undefined;
+}
+
+/** Opens a case by hand. @returns its id. */
+export async function createCase(db: Database, draft: NewCase, { actor, at }: Doing): Promise<string> {
+  const { siteId } = draft;
+  if (!sees(actor, siteId)) throw new Problem('forbidden', 'no access to this site');
+  return db.transaction(async (sql) => {
+    await lockIncidents(sql, siteId);
+    const [site] = await sql.query('SELECT 1 FROM sites WHERE id = $1::uuid', [siteId]);
+    if (!site) throw notFound('site');
+    const work: Work = { sql, siteId, actor, at, newId: ascendingIds(at) };
+    const id = await insertCase(work, {
+      title: draft.title,
+      description: draft.description,
+      severity: draft.severity ?? null,
+      priority: draft.priority,
+      assigneeId: draft.assignee ? await userId(work, draft.assignee) : null,
+      tags: distinct(draft.tags),
+    });
+    await writeActivity(sql, siteId, at, [entry(work, id, 'created', draft.title)]);
+    if (draft.eventIds) await moveEvents(moving(work), id, draft.eventIds);
+    // A severity given by hand stands until the next of its events comes or closes.
+    if (draft.severity)
+      await sql.query('UPDATE cases SET severity = $3 WHERE site_id = $1::uuid AND id = $2::uuid', [
+        siteId,
+        id,
+        draft.severity,
+      ]);
+    await refreshSearch(sql, siteId, id);
+    await tell(sql, siteId, [{ caseId: id, type: 'case.opened' }], at);
+    await announce(sql, siteId, 'case', [id]);
+    return id;
+  });
+}
+
+/** Puts events into a case; they leave the one they were in. */
+export async function addEvents(
+  db: Database,
+  id: string,
+  eventIds: readonly string[],
+  doing: Doing,
+): Promise<void> {
+  await onCase(db, id, doing, async (work, found) => {
+    mustBeOpen(found);
+    await moveEvents(moving(work), id, eventIds);
+  });
+}
+
+/** Merges another case of the same site into this one and closes it. */
+export async function mergeCases(db: Database, id: string, otherId: string, doing: Doing): Promise<void> {
+  if (id === otherId) throw invalid('caseId', 'must be another case');
+  const other = await siteOfCase(db, otherId, scopeOf(doing.actor));
+  await onCase(db, id, doing, async (work, found) => {
+    if (other !== work.siteId) throw new Problem('conflict', 'cases of two sites cannot be merged');
+    mustBeOpen(found);
+    mustBeOpen(await lockCase(work, otherId));
+    await mergeInto(moving(work), otherId, id);
+  });
+}
+
+/** Makes a new case of some events of this one. @returns its id. */
+export async function splitCase(
+  db: Database,
+  id: string,
+  { eventIds, title }: { eventIds: readonly string[]; title?: string | undefined },
+  doing: Doing,
+): Promise<string> {
+  return onCase(db, id, doing, async (work, found) => {
+    mustBeOpen(found);
+    const { sql, siteId, at } = work;
+    const wanted = [...new Set(eventIds)];
+    const own = await sql.query<{ message: string }>(
+      `SELECT message FROM events WHERE site_id = $1::uuid AND case_id = $2::uuid AND id = ANY($3::uuid[])
+       ORDER BY severity, first_seen, id`,
+      [siteId, id, wanted],
+    );
+    if (own.length < wanted.length)
+      throw new Problem('conflict', `not all of these events are in case #${found.number}`);
+    const made = await insertCase(work, {
+      ...found,
+      title: title ?? own[0]?.message.slice(0, 200) ?? found.title,
+      description: '',
+    });
+    await writeActivity(sql, siteId, at, [entry(work, made, 'created', `split from case #${found.number}`)]);
+    await moveEvents(moving(work), made, wanted);
+    await refreshSearch(sql, siteId, made);
+    await tell(sql, siteId, [{ caseId: made, type: 'case.opened' }], at);
+    await announce(sql, siteId, 'case', [made]);
+    return made;
+  });
+}

@@ -1,0 +1,149 @@
+/** What operators change about a case. */
+import type { NoticeType } from '@rollcall/shared/api/deliveries';
+import type { CaseActivity } from '@rollcall/shared/api/incidents';
+import { CaseStatus } from '@rollcall/shared/model';
+import type { Database } from '../../platform/db/db.ts';
+import { caseStatusName, moveCase } from '../transitions.ts';
+import { tell } from './outbox.ts';
+import { refreshSearch } from './search.ts';
+import { type Activity, writeActivity } from './timeline.ts';
+import {
+  type Doing,
+  distinct,
+  entry,
+  mustBeOpen,
+  onCase,
+  type StoredCase,
+  userId,
+  type Work,
+} from './work.ts';
+
+export interface CasePatch {
+  title?: string | undefined;
+  description?: string | undefined;
+  status?: number | undefined;
+  severity?: number | undefined;
+  priority?: number | undefined;
+  assignee?: string | null | undefined;
+  tags?: readonly string[] | undefined;
+}
+
+/** Applies a patch; what is given as it is already changes nothing. */
+export async function patchCase(db: Database, id: string, patch: CasePatch, doing: Doing): Promise<void> {
+  await onCase(db, id, doing, async (work, found) => {
+    mustBeOpen(found);
+    const next = await patched(work, found, patch);
+    const entries = differences(
+      work,
+      found,
+      next,
+      await userNames(work, [found.assigneeId, next.assigneeId]),
+    );
+    if (entries.length === 0) return;
+    const { sql, siteId, at } = work;
+    const moved = next.status !== found.status;
+    await sql.query(
+      `UPDATE cases SET title = $3, description = $4, severity = $5, priority = $6, assignee_id = $7::uuid,
+         tags = $8::text[], status = $9, manual_status = manual_status OR $10, updated_at = $11::timestamptz,
+         resolved_at = CASE WHEN NOT $10 THEN resolved_at WHEN $9 = ${CaseStatus.resolved} THEN $11::timestamptz
+           WHEN $9 < ${CaseStatus.resolved} THEN NULL ELSE resolved_at END,
+         closed_at = CASE WHEN $10 AND $9 = ${CaseStatus.closed} THEN $11::timestamptz ELSE closed_at END
+       WHERE site_id = $1::uuid AND id = $2::uuid`,
+      [
+        siteId,
+        id,
+        next.title,
+        next.description,
+        next.severity,
+        next.priority,
+        next.assigneeId,
+        next.tags,
+        next.status,
+        moved,
+        new Date(at),
+      ],
+    );
+    await writeActivity(sql, siteId, at, entries);
+    await tell(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
+    await refreshSearch(sql, siteId, id);
+  });
+}
+
+/** What subscribers are told of a change by hand. A case that is closed without having been resolved is over as well. */
+function noticeOf(from: number, to: number): NoticeType {
+  if (from < CaseStatus.resolved && to >= CaseStatus.resolved) return 'case.resolved';
+  return from === CaseStatus.resolved && to < CaseStatus.resolved ? 'case.reopened' : 'case.changed';
+}
+
+async function patched(work: Work, found: StoredCase, patch: CasePatch): Promise<StoredCase> {
+  const { assignee, tags, ...plain } = patch;
+  const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
+  const next: StoredCase = { ...found, ...given };
+  if (assignee !== undefined) next.assigneeId = assignee === null ? null : await userId(work, assignee);
+  if (tags !== undefined) next.tags = distinct(tags);
+  if (next.status !== found.status) moveCase(found.status, next.status);
+  return next;
+}
+
+async function userNames({ sql }: Work, ids: readonly (string | null)[]): Promise<Map<string, string>> {
+  const rows = await sql.query<{ id: string; name: string }>(
+    'SELECT id, name FROM users WHERE id = ANY($1::uuid[])',
+    [ids.filter((each) => each !== null)],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** One line for each difference. */
+function differences(
+  work: Work,
+  a: StoredCase,
+  b: StoredCase,
+  users: ReadonlyMap<string, string>,
+): Activity[] {
+  const name = (id: string | null) => (id === null ? null : (users.get(id) ?? id));
+  const line = (kind: Activity['kind'], text: string, from: string | null, to: string | null) =>
+    entry(work, a.id, kind, text, from, to);
+  const lower = (tags: readonly string[]) => new Set(tags.map((tag) => tag.toLowerCase()));
+  const added = b.tags.filter((tag) => !lower(a.tags).has(tag.toLowerCase()));
+  const removed = a.tags.filter((tag) => !lower(b.tags).has(tag.toLowerCase()));
+  return [
+    ...(a.status !== b.status
+      ? [line('status', '', caseStatusName(a.status), caseStatusName(b.status))]
+      : []),
+    ...(a.assigneeId !== b.assigneeId ? [line('assigned', '', name(a.assigneeId), name(b.assigneeId))] : []),
+    ...(a.priority !== b.priority ? [line('priority', '', String(a.priority), String(b.priority))] : []),
+    ...(added.length + removed.length > 0
+      ? [line('tag', '', removed.join(', ') || null, added.join(', ') || null)]
+      : []),
+    ...(a.severity !== b.severity
+      ? [line('comment', 'changed the severity', String(a.severity), String(b.severity))]
+      : []),
+    ...(a.title !== b.title ? [line('comment', 'changed the title', a.title, b.title)] : []),
+    ...(a.description !== b.description ? [line('comment', 'changed the description', null, null)] : []),
+  ];
+}
+
+/** Adds a comment; closed cases take them too. */
+export async function commentCase(
+  db: Database,
+  id: string,
+  text: string,
+  doing: Doing,
+): Promise<CaseActivity> {
+  return onCase(db, id, doing, async (work) => {
+    const written = entry(work, id, 'comment', text);
+    await writeActivity(work.sql, work.siteId, work.at, [written]);
+    await touch(work, id);
+    await tell(work.sql, work.siteId, [{ caseId: id, type: 'case.changed' }], work.at);
+    await refreshSearch(work.sql, work.siteId, id);
+    const { caseId: _c, actorId: _a, ...shown } = written;
+    return { ...shown, at: Math.floor(work.at / 1000) };
+  });
+}
+
+const touch = ({ sql, siteId, at }: Work, id: string) =>
+  sql.query('UPDATE cases SET updated_at = $3::timestamptz WHERE site_id = $1::uuid AND id = $2::uuid', [
+    siteId,
+    id,
+    new Date(at),
+  ]);

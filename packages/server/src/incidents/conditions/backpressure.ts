@@ -1,0 +1,39 @@
+/**
+ * Who takes in goes no faster than what is due is decided. Normally neither waits for the other; where the machine cannot
+ * do both and deciding falls behind, onsets take turns with it, so that what waits stays bounded.
+ */
+import type { Clock } from '@rollcall/shared/clock';
+import type { Sql } from '../../platform/db/sql.ts';
+import type { Logger } from '../../platform/ops/log.ts';
+import { lockIncidents } from './store.ts';
+
+/** Deciding may be so late before it is waited for: well above a busy moment, well below what people notice. */
+export const LATE_MS = 1_000;
+const TELL_EVERY_MS = 60_000;
+
+/** Waits for its turn where a site is late; the turn lasts until the transaction ends. */
+export type Brake = (sql: Sql, siteId: string) => Promise<void>;
+
+export function createBrake({ clock, log }: { clock: Clock; log?: Logger | undefined }): Brake {
+  let told = Number.NEGATIVE_INFINITY;
+  let slowed = 0;
+  return async (sql, siteId) => {
+    const now = clock.now();
+    const [oldest] = await sql.query<{ dueAt: Date }>(
+      `SELECT due_at AS "dueAt" FROM conditions WHERE site_id = $1::uuid AND due_at < $2::timestamptz
+       ORDER BY due_at LIMIT 1`,
+      [siteId, new Date(now - LATE_MS)],
+    );
+    if (!oldest) return;
+    slowed += 1;
+    if (clock.monotonic() - told >= TELL_EVERY_MS) {
+      log?.warn(
+        { siteId, lateMs: now - oldest.dueAt.getTime(), slowed },
+        'deciding about events is late: taking in waits for it',
+      );
+      told = clock.monotonic();
+      slowed = 0;
+    }
+    await lockIncidents(sql, siteId);
+  };
+}

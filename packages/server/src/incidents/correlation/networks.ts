@@ -1,0 +1,135 @@
+/** The networks of a site, as far as it takes to tell what lies behind its dead routers. */
+import { PROTOCOL_WATCHES } from '@rollcall/shared/protocol';
+import type { Sql } from '../../platform/db/sql.ts';
+import type { Lost, Place, Router, Terrain } from './reachability.ts';
+import type { Down } from './root-cause.ts';
+
+/** Most addresses of routers that are looked at; of a site with more nothing is told. */
+const PLACES_MOST = 50_000;
+
+/** IP-MIB ipForwarding, among the values that are read of every agent: 1 forwards, 2 does not. */
+const FORWARDING = `'1.3.6.1.2.1.4.1.0'`;
+
+/** Networks that lead out of no device. */
+const OWN_AFFAIR = `ARRAY['127.0.0.0/8', '169.254.0.0/16', '::1', 'fe80::/10']::inet[]`;
+
+/**
+ * Null where nothing can be told: no router is among the `downs`, which is the usual case and costs one look at them; or a
+ * collector does not tell where it stands.
+ */
+export async function readTerrain(
+  sql: Sql,
+  siteId: string,
+  downs: readonly Down[],
+): Promise<{ lost: Lost[]; terrain: Terrain } | null> {
+  const ids = downs.map(({ deviceId }) => deviceId);
+  if (ids.length === 0 || (await readRouters(sql, siteId, ids))?.length === 0) return null;
+  const collectors = await readCollectors(sql, siteId);
+  const routers = collectors && (await readRouters(sql, siteId, null));
+  if (!routers) return null;
+  const { answering, watchedAt } = await readWatched(sql, siteId, ids);
+  const places = await readPlaces(sql, siteId, ids);
+  const lost = downs.map((down) => ({
+    ...down,
+    address: watchedAt.get(down.deviceId) ?? null,
+    places: places.get(down.deviceId) ?? [],
+  }));
+  return { lost, terrain: { collectors, routers, answering } };
+}
+
+/** Where the collectors that watch the site stand; null: none watches, or one does not tell. */
+async function readCollectors(sql: Sql, siteId: string): Promise<string[] | null> {
+  const rows = await sql.query<{ addresses: string[] | null; linked: boolean }>(
+    `SELECT CASE WHEN addresses IS NOT NULL
+         THEN ARRAY(SELECT host(a) || '/' || masklen(a) FROM unnest(addresses) a) END AS addresses,
+       instance IS NOT NULL AS linked
+     FROM collectors WHERE site_id = $1::uuid AND status = 'active' AND connected_at IS NOT NULL
+       AND protocol >= ${PROTOCOL_WATCHES}`,
+    [siteId],
+  );
+  // Between two connections a collector is as little lost as before.
+  const watching = rows.some(({ linked }) => linked) ? rows.filter(({ linked }) => linked) : rows;
+  const told = watching.flatMap(({ addresses }) => (addresses ? [addresses] : []));
+  return told.length > 0 && told.length === watching.length ? told.flat() : null;
+}
+
+interface PlaceRow {
+  deviceId: string;
+  address: string;
+  prefixLength: number | null;
+  own: boolean;
+}
+const placeOf = ({ address, prefixLength, own }: PlaceRow): Place => ({ address, prefixLength, own });
+
+/** No other device of the site, as far as it is still there, has the address `a.address`. */
+const OWN = `NOT EXISTS (SELECT 1 FROM device_addresses o JOIN devices h ON h.site_id = o.site_id AND h.id = o.device_id
+    WHERE o.site_id = a.site_id AND o.address = a.address AND o.device_id <> a.device_id
+      AND (h.monitor OR h.gone_at IS NULL))`;
+
+/** Devices with addresses in two networks of a family or more that are not known to leave packets alone; of `among`. */
+async function readRouters(
+  sql: Sql,
+  siteId: string,
+  among: readonly string[] | null,
+): Promise<Router[] | null> {
+  const rows = await sql.query<PlaceRow & { up: boolean }>(
+    `WITH told AS MATERIALIZED (
+       SELECT a.site_id, a.device_id, a.address, a.prefix_length,
+         CASE family(a.address) WHEN 4 THEN 32 ELSE 128 END AS bits, d.monitor AND d.status = 'up' AS up
+       FROM device_addresses a JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
+       WHERE a.site_id = $1::uuid AND ($2::uuid[] IS NULL OR a.device_id = ANY($2::uuid[])) AND a.origin = 'table'
+         AND (d.monitor OR d.gone_at IS NULL) AND NOT a.address <<= ANY(${OWN_AFFAIR})),
+     joining AS (
+       SELECT DISTINCT device_id FROM told WHERE coalesce(prefix_length, 0) < bits GROUP BY device_id, bits
+       HAVING count(DISTINCT network(set_masklen(address, coalesce(prefix_length, bits)))) > 1)
+     SELECT a.device_id AS "deviceId", host(a.address) AS address, a.prefix_length AS "prefixLength", a.up, ${OWN} AS own
+     FROM told a JOIN joining j ON j.device_id = a.device_id
+       LEFT JOIN device_facts f ON f.site_id = a.site_id AND f.device_id = a.device_id AND f."group" = 'vendor'
+     WHERE coalesce(f.data ->> ${FORWARDING}, '1') <> '2'
+     UNION ALL
+     SELECT f.device_id, v.address #>> '{}', NULL, d.monitor AND d.status = 'up', false
+     FROM device_facts f JOIN devices d ON d.site_id = f.site_id AND d.id = f.device_id
+       CROSS JOIN LATERAL jsonb_path_query(f.data, '$[*].addresses[*].address') AS v(address)
+     WHERE $2::uuid[] IS NULL AND f.site_id = $1::uuid AND (f."group" = 'vrfs' OR f."group" LIKE 'vrfs/%')
+       AND (d.monitor OR d.gone_at IS NULL)
+     ORDER BY 1, 2 LIMIT ${PLACES_MOST + 1}`,
+    [siteId, among],
+  );
+  if (rows.length > PLACES_MOST) return null;
+  const routers = new Map<string, { deviceId: string; up: boolean; places: Place[] }>();
+  for (const row of rows) {
+    const router = routers.get(row.deviceId) ?? { deviceId: row.deviceId, up: row.up, places: [] };
+    router.places.push(placeOf(row));
+    routers.set(row.deviceId, router);
+  }
+  return [...routers.values()];
+}
+
+/** Addresses that answer, and those at which `downs` are watched. */
+async function readWatched(sql: Sql, siteId: string, downs: readonly string[]) {
+  const rows = await sql.query<{ id: string; address: string }>(
+    `SELECT id, host(address) AS address FROM devices WHERE site_id = $1::uuid AND address IS NOT NULL
+       AND (monitor AND status = 'up' OR id = ANY($2::uuid[]))`,
+    [siteId, downs],
+  );
+  const down = new Set(downs);
+  return {
+    answering: rows.flatMap(({ id, address }) => (down.has(id) ? [] : [address])),
+    watchedAt: new Map(rows.map(({ id, address }) => [id, address])),
+  };
+}
+
+async function readPlaces(
+  sql: Sql,
+  siteId: string,
+  devices: readonly string[],
+): Promise<Map<string, Place[]>> {
+  const rows = await sql.query<PlaceRow>(
+    `SELECT a.device_id AS "deviceId", host(a.address) AS address, a.prefix_length AS "prefixLength", ${OWN} AS own
+     FROM device_addresses a WHERE a.site_id = $1::uuid AND a.device_id = ANY($2::uuid[])`,
+    [siteId, devices],
+  );
+  const places = new Map<string, Place[]>();
+  for (const row of rows) places.set(row.deviceId, [...(places.get(row.deviceId) ?? []), placeOf(row)]);
+  return places;
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { shadows } from './root-cause.ts';
+
+const linksOf = (cables: string[]) => {
+  const links = new Map<string, Set<string>>();
+  for (const cable of cables) {
+    const [a = '', b = ''] = cable.split('-');
+    links.set(a, (links.get(a) ?? new Set()).add(b));
+    links.set(b, (links.get(b) ?? new Set()).add(a));
+  }
+  return links;
+};
+const downsOf = (down: string) => down.split('').map((deviceId, since) => ({ deviceId, since }));
+const rootsOf = (found: ReturnType<typeof shadows>) =>
+  Object.fromEntries([...found].map(([id, { root }]) => [id, root]));
+const explained = (down: string, cables: string[], up: string[]) =>
+  rootsOf(shadows(downsOf(down), linksOf(cables), new Set(up)));
+
+describe('shadows', () => {
+  it.each<[string, string, string[], string[], Record<string, string>]>([
+    ['a device alone explains nothing', 'A', [], [], {}],
+    ['what hangs behind a dead switch', 'CAB', ['U-C', 'C-A', 'C-B'], ['U'], { A: 'C', B: 'C' }],
+    ['two levels behind it', 'CAB', ['U-C', 'C-A', 'A-B'], ['U'], { A: 'C', B: 'C' }],
+    [
+      'any path counts: a device with another way up stands for itself',
+      'CA',
+      ['U-C', 'C-A', 'A-V'],
+      ['U', 'V'],
+      {},
+    ],
+    ['two failures with nothing between them', 'AB', ['U-A', 'U-B'], ['U'], {}],
+    [
+      'nothing around is up: the best connected is the root',
+      'ABCD',
+      ['C-A', 'C-B', 'C-D'],
+      [],
+      { A: 'C', B: 'C', D: 'C' },
+    ],
+    ['equally connected: the one that went first', 'BA', ['A-B'], [], { A: 'B' }],
+    ['each island has its own root', 'CAXY', ['U-C', 'C-A', 'V-X', 'X-Y'], ['U', 'V'], { A: 'C', Y: 'X' }],
+    [
+      'a ring between two roots goes to the nearer',
+      'PQAB',
+      ['U-P', 'U-Q', 'P-A', 'A-B', 'B-Q'],
+      ['U'],
+      { A: 'P', B: 'Q' },
+    ],
+  ])('%s', (_name, down, cables, up, expected) => {
+    expect(explained(down, cables, up)).toEqual(expected);
+  });
+
+  describe('beside dead routers', () => {
+    /** `A<R` reads: R cuts A off. `near`: in networks that are reached, as such routers are. */
+    const both = (down: string, cables: string[], up: string[], cuts: string[], near: string[] = []) => {
+      const cutOffs = new Map(
+        cuts.map((cut) => {
+          const [id = '', router = ''] = cut.split('<');
+          return [id, { routers: [router] as [string], network: '10.0.2.0/24' }];
+        }),
+      );
+      const reached = new Set([...cutOffs.values()].flatMap(({ routers }) => routers).concat(near));
+      return shadows(downsOf(down), linksOf(cables), new Set(up), { cutOff: cutOffs, reached });
+    };
+
+    it.each<[string, string, string[], string[], string[], Record<string, string>, string[]?]>([
+      ['what no link names', 'RAB', [], [], ['A<R', 'B<R'], { A: 'R', B: 'R' }],
+      [
+        'a flat network behind a dead switch, where routers say nothing: by links as ever',
+        'CABR',
+        ['U-C', 'C-A', 'C-B', 'C-R'],
+        ['U'],
+        [],
+        { A: 'C', B: 'C', R: 'C' },
+      ],
+      [
+        'links know of one that is up: they keep their word, also on the router',
+        'CRA',
+        ['U-C', 'C-A', 'C-R'],
+        ['U'],
+        ['A<R', 'C<R'],
+        { A: 'C', R: 'C' },
+      ],
+      [
+        'nothing around is up: the router rather than the best connected',
+        'RSAB',
+        ['R-S', 'S-A', 'S-B'],
+        [],
+        ['S<R', 'A<R', 'B<R'],
+        { S: 'R', A: 'R', B: 'R' },
+      ],
+      [
+        'nor does what lies behind it take part in the guess about what stands before it',
+        'CXYRSA',
+        ['C-X', 'C-Y', 'C-R', 'C-S', 'R-S', 'S-A', 'S-P', 'S-Q'],
+        [],
+        ['S<R', 'A<R'],
+        { X: 'C', Y: 'C', R: 'C', S: 'C', A: 'C' },
+        ['C', 'X', 'Y'],
+      ],
+      [
+        'leaves of a switch that a router cuts off, whose own networks nobody knows',
+        'RSABC',
+        ['S-A', 'S-B', 'S-C'],
+        [],
+        ['S<R'],
+        { S: 'R', A: 'R', B: 'R', C: 'R' },
+      ],
+      ['what is linked to what routers cut off', 'RSA', ['S-A'], [], ['S<R'], { S: 'R', A: 'R' }],
+      [
+        'a port that is up leads no further where the only router is dead',
+        'RA',
+        ['A-U'],
+        ['U'],
+        ['A<R'],
+        { A: 'R' },
+      ],
+      [
+        'in a circle not all are silenced',
+        'RSPQ',
+        ['U-S', 'S-R', 'U-Q', 'Q-P'],
+        ['U'],
+        ['S<P', 'Q<R'],
+        { R: 'S', P: 'Q' },
+      ],
+    ])('%s', (_name, down, cables, up, cuts, expected, near) => {
+      expect(rootsOf(both(down, cables, up, cuts, near))).toEqual(expected);
+    });
+
+    it('tells which routers are why, and nothing of them where links have the last word', () => {
+      const behind = both('RSA', ['S-A'], [], ['S<R']);
+      expect(behind.get('A')).toEqual({ root: 'R', cutOff: { routers: ['R'], network: '10.0.2.0/24' } });
+      expect(both('CRA', ['U-C', 'C-A', 'C-R'], ['U'], ['C<R']).get('A')).toEqual({
+        root: 'C',
+        cutOff: null,
+      });
+    });
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * Which of the devices that are down explain which others, by the links that discovery found and the networks that
+ * devices stand in. Pure.
+ */
+import type { CutOff, Reach } from './reachability.ts';
+
+export interface Down {
+  deviceId: string;
+  /** Unix milliseconds. */
+  since: number;
+}
+
+/** Device → the devices it is linked to; both directions. */
+export type Links = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What explains that a device is down. */
+export interface Shadow {
+  root: string;
+  /** Where dead routers are why; null: links alone. */
+  cutOff: CutOff | null;
+}
+
+/**
+ * Device → what explains it, for every device that is down only because another is. Of devices that are down and linked,
+ * those with a link to one that is known to be up can be reached from there and are roots; the others lie behind the
+ * nearest root. Where nothing around them is up, those that dead routers cut off are roots, for what is linked to them and
+ * known to be nowhere nearer; of the others the one with the most links. A root that routers cut off lies behind the
+ * nearest of them, or behind what explains that one.
+ */
+export function shadows(
+  downs: readonly Down[],
+  links: Links,
+  up: ReadonlySet<string>,
+  reach: Reach = { cutOff: new Map(), reached: new Set() },
+): Map<string, Shadow> {
+  const owners = linkOwners(downs, links, up, reach);
+  const { cutOff } = reach;
+  const explained = new Map<string, Shadow>();
+  for (const { deviceId } of downs) {
+    let root = owners.get(deviceId) ?? deviceId;
+    let why: CutOff | null = null;
+    // A router may lie, by its links, behind what it cuts off: then links have the last word.
+    const seen = new Set<string>();
+    for (let next = cutOff.get(root); next; next = seen.has(root) ? undefined : cutOff.get(root)) {
+      seen.add(root);
+      root = owners.get(next.routers[0]) ?? next.routers[0];
+      why = seen.has(root) ? null : next;
+    }
+    if (root !== deviceId) explained.set(deviceId, { root, cutOff: why });
+  }
+  return explained;
+}
+
+/** Device → the root that it lies behind by links; a root itself. */
+function linkOwners(
+  downs: readonly Down[],
+  links: Links,
+  up: ReadonlySet<string>,
+  { cutOff, reached }: Reach,
+): Map<string, string> {
+  const down = new Map(downs.map((each) => [each.deviceId, each]));
+  const linked = (id: string) => [...(links.get(id) ?? [])].sort();
+  const owned = new Map<string, string>();
+  for (const { deviceId } of [...downs].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))) {
+    if (owned.has(deviceId)) continue;
+    const island = spread([deviceId], (id) => linked(id).filter((next) => down.has(next)));
+    const shore = [...island.keys()].filter((id) => linked(id).some((next) => up.has(next)));
+    const within = (next: string) => island.has(next);
+    const far = shore.length > 0 ? [] : [...island.keys()].filter((id) => cutOff.has(id));
+    const beyond = spread(far, (id) => linked(id).filter((next) => within(next) && !reached.has(next)));
+    const near = shore.length > 0 ? [] : [...island.keys()].filter((id) => !beyond.has(id));
+    const roots = near.length > 0 ? [centre(near, links, down)] : shore;
+    const owners = spread(roots, (id) => linked(id).filter(within));
+    for (const id of island.keys()) owned.set(id, beyond.get(id) ?? owners.get(id) ?? id);
+  }
+  return owned;
+}
+
+/** Everything reachable from `starts`, breadth first, each with the start it was reached from. */
+function spread(starts: readonly string[], next: (id: string) => string[]): Map<string, string> {
+  const owner = new Map(starts.map((id) => [id, id]));
+  const queue = [...starts];
+  for (let i = 0; i < queue.length; i++) {
+    const id = queue[i] as string;
+    for (const other of next(id)) {
+      if (owner.has(other)) continue;
+      owner.set(other, owner.get(id) as string);
+      queue.push(other);
+    }
+  }
+  return owner;
+}
+
+/** The one with the most links; of those the one that went first. */
+function centre(island: readonly string[], links: Links, down: ReadonlyMap<string, Down>): string {
+  const rank = (id: string) => [-(links.get(id)?.size ?? 0), down.get(id)?.since ?? 0] as const;
+  return [...island].sort((a, b) => {
+    const [x, y] = [rank(a), rank(b)];
+    return x[0] - y[0] || x[1] - y[1] || (a < b ? -1 : 1);
+  })[0] as string;
+}

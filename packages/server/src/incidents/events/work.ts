@@ -1,0 +1,64 @@
+/** What operators do with events. */
+import type { AcknowledgedUntil } from '@rollcall/shared/api/incidents';
+import { EventStatus } from '@rollcall/shared/model';
+import type { Database } from '../../platform/db/db.ts';
+import { inScope, Parameters, type Scope } from '../../platform/db/list.ts';
+import { announce } from '../../platform/db/notify.ts';
+import type { Actor } from '../../platform/http/handler.ts';
+import { notFound } from '../../platform/problem.ts';
+import { settleCases } from '../cases/cases.ts';
+import { type ClosedEvent, lockIncidents } from '../conditions/store.ts';
+import { ascendingIds } from '../ids.ts';
+import { moveEvent } from '../transitions.ts';
+
+interface Move {
+  id: string;
+  to: EventStatus;
+  actor: Actor;
+  scope: Scope;
+  at: number;
+  /** What ends an acknowledgement. */
+  until?: AcknowledgedUntil;
+}
+
+/**
+ * Moves an event by hand. @throws Problem `not_found` where it does not exist or is not in scope, `conflict` where
+ * there is no such move.
+ */
+export async function workEvent(
+  db: Database,
+  { id, to, actor, scope, at, until = 'clear' }: Move,
+): Promise<void> {
+  const p = new Parameters();
+  const [event] = await db.query<{ siteId: string }>(
+    `SELECT e.site_id AS "siteId" FROM events e WHERE e.id = ${p.add(id)}::uuid AND ${inScope(p, 'e.site_id', scope)}`,
+    p.values,
+  );
+  if (!event) throw notFound('event');
+  const { siteId } = event;
+  await db.transaction(async (sql) => {
+    await lockIncidents(sql, siteId);
+    const [row] = await sql.query<ClosedEvent & { status: number }>(
+      'SELECT id, status, case_id AS "caseId", message FROM events WHERE site_id = $1::uuid AND id = $2::uuid FOR UPDATE',
+      [siteId, id],
+    );
+    if (!row) throw notFound('event');
+    moveEvent(row.status, to);
+    const set =
+      to === EventStatus.closed
+        ? `closed_at = $3::timestamptz, closed_by = $4, close_reason = 'manual'`
+        : `acknowledged_at = $3::timestamptz, acknowledged_by = $4, acknowledged_until = '${until}'`;
+    await sql.query(`UPDATE events SET status = ${to}, ${set} WHERE site_id = $1::uuid AND id = $2::uuid`, [
+      siteId,
+      id,
+      new Date(at),
+      actor.name,
+    ]);
+    if (to === EventStatus.closed)
+      await settleCases(sql, siteId, { joined: new Set(), closed: [row] }, at, ascendingIds(at), {
+        actor: actor.name,
+        actorId: actor.userId,
+      });
+    await announce(sql, siteId, 'event', [id]);
+  });
+}

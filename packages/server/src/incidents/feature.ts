@@ -1,0 +1,18 @@
+/** Events, cases and maintenance, put together: what the rest of the server calls, and what people do with them. */
+import type { Clock } from '@rollcall/shared/clock';
+import type { Logger } from 'pino';
+import type { Database } from '../platform/db/db.ts';
+import type { Audit } from '../ports.ts';
+import { onDevicesDeleted, onMonitoringStopped } from './device-events.ts';
+import { incidentHandlers } from './handlers.ts';
+import { maintenanceHandlers } from './maintenance/handlers.ts';
+import { createRecorder } from './record.ts';
+import { createForgetting } from './retention.ts';
+
+export const createIncidentFeature = (deps: { db: Database; clock: Clock; log: Logger; audit: Audit }) => ({
+  ...createRecorder(deps),
+  deleteOld: createForgetting(deps),
+  /** For whoever changes devices, inside their transaction. */
+  events: { onMonitoringStopped, onDevicesDeleted },
+  handlers: { ...incidentHandlers(deps), ...maintenanceHandlers(deps) },
+});

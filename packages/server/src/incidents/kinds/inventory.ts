@@ -1,0 +1,241 @@
+/** Kinds that scans find: what of the inventory is new, gone or different. */
+import { Severity } from '@rollcall/shared/model';
+import { DAY, declare, device, noted, of, port, shown, sides } from './kind.ts';
+
+const fields = (after: object): string => Object.keys(after).sort().join(', ');
+
+/** Vendor and model; many a model begins with its vendor. */
+function make({ vendor, model }: { vendor: string | null; model: string | null }): string {
+  const told = vendor !== null && model?.toLowerCase().startsWith(`${vendor.toLowerCase()} `);
+  return [told ? null : vendor, model].filter(Boolean).join(' ');
+}
+
+export const INVENTORY_KINDS = declare({
+  'device.new': {
+    about: 'A device that was not known.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.new': (c) => noted(c, '', `${c.deviceName} is new: ${make(c.after) || c.after.class}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.gone': {
+    about: 'A device that several scans in a row did not find.',
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'device.gone': (c) => of(c, `${c.deviceName} has not answered in ${c.after.missedScans} scans`),
+    },
+    clears: { 'device.returned': device, 'device.up': device },
+    cases: 'none',
+  },
+  'device.unread': {
+    about: 'A collector no longer reads a device, because reading it ended the collector again and again.',
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'device.unread': (c) => noted(c, '', `${c.deviceName || c.address} is not read: ${c.after.reason}`),
+    },
+    expiresMs: 2 * DAY,
+    cases: 'joins',
+  },
+  'device.renumbered': {
+    about: 'A device has another management address.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.renumbered': (c) =>
+        noted(c, c.after.address, `${c.deviceName} is at ${c.after.address}, before ${c.before.address}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.moved': {
+    about: 'A device is behind another switch port.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.moved': (c) =>
+        noted(
+          c,
+          `${c.after.deviceId}/${c.after.ifIndex}`,
+          `${c.deviceName} is behind ${c.after.port} of ${c.after.deviceName}, before ${c.before.port} of ${c.before.deviceName}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.swapped': {
+    about: 'Other hardware in the same place under the same name.',
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'device.swapped': (c) =>
+        noted(
+          c,
+          shown(c.after.serialNumber),
+          `${c.deviceName} is other hardware: serial number ${shown(c.after.serialNumber)}, before ${shown(c.before.serialNumber)}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.upgraded': {
+    about: 'Another version of the operating system, up or down.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.upgraded': (c) =>
+        noted(
+          c,
+          c.after.osVersion,
+          `${c.deviceName} runs version ${c.after.osVersion}, before ${c.before.osVersion}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.changed': {
+    about: 'Another known field of a device differs.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.changed': (c) =>
+        noted(c, JSON.stringify(c.after).slice(0, 200), `${c.deviceName} changed: ${fields(c.after)}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.merged': {
+    about: 'Two records proved to be one device.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.merged': (c) =>
+        noted(c, c.before.deviceId, `${c.deviceName} and ${c.before.name} are one device: ${c.after.reason}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.split': {
+    about: 'A person said that one record is two devices.',
+    severity: Severity.info,
+    source: 'api',
+    opens: {
+      'device.split': (c) => noted(c, c.after.deviceId, `${c.after.name} was split from ${c.deviceName}`),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'interface.added': {
+    about: 'An interface that was not there.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'interface.added': (c) => ({
+        subject: String(c.interfaceId),
+        message: `${port(c)} is new`,
+        details: sides(c),
+      }),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'interface.removed': {
+    about: 'An interface is no longer there.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'interface.removed': (c) => ({
+        subject: String(c.interfaceId),
+        message: `${port(c)} is gone`,
+        details: sides(c),
+      }),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'interface.changed': {
+    about: 'An interface has another name, alias, type or hardware address.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'interface.changed': (c) =>
+        c.before.speedBps && c.after.speedBps
+          ? null
+          : {
+              subject: `${c.interfaceId}:${JSON.stringify(c.after).slice(0, 200)}`,
+              message: `${port(c)} changed: ${fields(c.after)}`,
+              details: sides(c),
+            },
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'neighbour.changed': {
+    about: 'Another neighbour on a port.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'neighbour.changed': (c) => {
+        const side = (remote: typeof c.before) =>
+          'port' in remote ? remote.sysName || remote.chassisId : null;
+        const at = 'port' in c.after ? c.after.port : 'port' in c.before ? c.before.port : '';
+        return noted(
+          c,
+          `${at}:${shown(side(c.after))}`,
+          `${c.deviceName} sees ${shown(side(c.after))} on ${at}, before ${shown(side(c.before))}`,
+        );
+      },
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'address.moved': {
+    about: 'An address answers as another device.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'address.moved': (c) =>
+        noted(
+          c,
+          `${c.address}:${c.after.deviceId}`,
+          `${c.address} is ${c.after.deviceName}, before ${c.before.deviceName}`,
+        ),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'address.conflict': {
+    about: 'Two devices claim one address.',
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'address.conflict': (c) =>
+        noted(
+          c,
+          `${c.address}`,
+          `${c.address} is claimed by ${c.deviceName} and ${c.before.deviceName}: ${c.after.reason}`,
+        ),
+    },
+    expiresMs: 2 * DAY,
+    cases: 'none',
+  },
+  'identity.conflict': {
+    about: 'Strong evidence says both that two records are one device and that they are not.',
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'identity.conflict': (c) =>
+        noted(
+          c,
+          `${c.before.deviceId}:${c.after.evidence}`,
+          `${c.deviceName} and ${c.before.deviceName} may be one device: ${c.after.reason}`,
+        ),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+});

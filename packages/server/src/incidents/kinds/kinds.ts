@@ -1,0 +1,16 @@
+/** Every kind of event. Adding a kind is adding a member to one of these tables. */
+
+import { INVENTORY_KINDS } from './inventory.ts';
+import type { EventKind } from './kind.ts';
+import { SERVICE_KINDS } from './service.ts';
+import { WATCH_KINDS } from './watch.ts';
+
+export const KINDS = { ...WATCH_KINDS, ...INVENTORY_KINDS, ...SERVICE_KINDS };
+
+export type EventCode = keyof typeof KINDS;
+export const kindOf = (code: EventCode): EventKind => KINDS[code];
+/** Kinds that nothing clears: they say that something happened, not that it is so. */
+export const NOTICES: readonly EventCode[] = (Object.keys(KINDS) as EventCode[]).filter(
+  (code) => kindOf(code).clears === undefined,
+);
+export const isEventCode = (text: string): text is EventCode => Object.hasOwn(KINDS, text);

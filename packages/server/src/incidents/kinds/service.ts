@@ -1,0 +1,115 @@
+/** Kinds about the service's own parts. */
+import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
+import { Severity } from '@rollcall/shared/model';
+import { DAY, declare } from './kind.ts';
+
+const collector = (change: { collectorId: string }): string => change.collectorId;
+
+export const SERVICE_KINDS = declare({
+  'collector.offline': {
+    about: 'A collector is not connected.',
+    severity: Severity.critical,
+    source: 'collector',
+    opens: {
+      'collector.offline': (c) => ({
+        subject: c.collectorId,
+        message: `Collector ${c.collectorName} is offline: ${c.reason}`,
+        details: { lastSeen: c.lastSeen, reason: c.reason },
+      }),
+    },
+    clears: { 'collector.online': collector },
+    // A restart and its reconnect are no outage.
+    holdMs: HOLD_SECONDS['collector.offline'] * 1000,
+    cases: 'opens',
+  },
+  'collector.quarantined': {
+    about: 'A collector’s key looks copied: both holders are shut out.',
+    severity: Severity.critical,
+    source: 'collector',
+    opens: {
+      'collector.quarantined': (c) => ({
+        subject: c.collectorId,
+        message: `Collector ${c.collectorName} is quarantined: ${c.reason}`,
+        details: { reason: c.reason },
+      }),
+    },
+    clears: { 'collector.restored': collector },
+    cases: 'opens',
+  },
+  'collector.gap': {
+    about: 'A collector had to drop observations, and says how many and why.',
+    severity: Severity.warning,
+    source: 'collector',
+    opens: {
+      'observations.lost': (c) => ({
+        subject: `${c.collectorId}:${c.after.stream}:${c.after.reason}`,
+        message: `${c.after.count} observations of the ${c.after.stream} stream were lost: ${c.after.reason}`,
+        details: { after: c.after },
+      }),
+    },
+    expiresMs: DAY,
+    cases: 'joins',
+  },
+  'collector.clock': {
+    about: 'The clock of a collector is off.',
+    severity: Severity.warning,
+    source: 'collector',
+    opens: {
+      'collector.clock': (c) =>
+        c.ok
+          ? null
+          : {
+              subject: c.collectorId,
+              message: `The clock of collector ${c.collectorName} is ${Math.round(Math.abs(c.offsetMs) / 1000)} s ${c.offsetMs > 0 ? 'behind' : 'ahead'}`,
+              details: { offsetMs: c.offsetMs },
+            },
+    },
+    clears: { 'collector.clock': (c) => (c.ok ? c.collectorId : null) },
+    cases: 'none',
+  },
+  'collector.outdated': {
+    about: 'A collector runs an older version than this server wants.',
+    severity: Severity.info,
+    source: 'collector',
+    opens: {
+      'collector.version': (c) =>
+        c.ok
+          ? null
+          : {
+              subject: c.collectorId,
+              message: `Collector ${c.collectorName} runs ${c.software}, older than this server wants`,
+              details: { software: c.software },
+            },
+    },
+    clears: { 'collector.version': (c) => (c.ok ? c.collectorId : null) },
+    cases: 'none',
+  },
+  'scan.failed': {
+    about: 'A scan could not be done.',
+    severity: Severity.warning,
+    source: 'discovery',
+    opens: {
+      'scan.failed': (c) => ({
+        subject: c.scanId,
+        message: `The scan of ${c.targets} failed: ${c.reason}`,
+        details: { scanId: c.scanId, targets: c.targets, reason: c.reason },
+      }),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'subscription.disabled': {
+    about: 'A webhook or a mail subscription failed for days, or wants no more.',
+    severity: Severity.warning,
+    source: 'api',
+    opens: {
+      'subscription.disabled': (c) => ({
+        subject: c.subscriptionId,
+        message: `Subscription ${c.name} was disabled: ${c.reason}`,
+        details: { subscriptionId: c.subscriptionId, reason: c.reason },
+      }),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+});

@@ -1,0 +1,213 @@
+/** Kinds that the watch of devices finds, and traps. */
+import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
+import { Severity } from '@rollcall/shared/model';
+import { DAY, declare, device, of, port, sides } from './kind.ts';
+import { linkTrap, TRAPS, trapName } from './traps.ts';
+
+/** IF-MIB ifAdminStatus and ifOperStatus. */
+const ADMIN_DOWN = 2;
+const OPER_UP = 1;
+/** down, lowerLayerDown */
+const OPER_DOWN: ReadonlySet<number | null> = new Set([2, 7]);
+
+const bits = (bps: number): string =>
+  bps >= 1e9 ? `${bps / 1e9} Gbit/s` : bps >= 1e6 ? `${bps / 1e6} Mbit/s` : `${bps} bit/s`;
+
+export const WATCH_KINDS = declare({
+  'device.down': {
+    about: 'A watched device answers no ping.',
+    severity: Severity.major,
+    source: 'icmp',
+    opens: { 'device.down': (c) => of(c, `${c.deviceName} does not answer`) },
+    clears: { 'device.up': device, 'device.returned': device },
+    // Long enough for what lies before it to be found down as well.
+    holdMs: HOLD_SECONDS['device.down'] * 1000,
+    shadowed: true,
+    cases: 'opens',
+  },
+  /** Raised in place of `device.down` while another device that is down explains it. */
+  'device.unreachable': {
+    about:
+      'A watched device is down only because another one is, by the links and networks that discovery found.',
+    severity: Severity.warning,
+    source: 'icmp',
+    opens: {},
+    clears: {},
+    cases: 'joins',
+  },
+  'snmp.unreachable': {
+    about: 'The device answers ping, its SNMP agent does not.',
+    severity: Severity.minor,
+    source: 'snmp',
+    opens: {
+      'device.snmp-lost': (c) =>
+        c.after.reason === 'timeout' ? of(c, `${c.deviceName} answers ping but not SNMP`) : null,
+    },
+    clears: {
+      'device.snmp-restored': device,
+      'device.snmp-lost': (c) => (c.after.reason === 'timeout' ? null : device(c)),
+    },
+    holdMs: HOLD_SECONDS['snmp.unreachable'] * 1000,
+    silencedBy: ['device.down'],
+    cases: 'opens',
+  },
+  'snmp.auth-failed': {
+    about: 'The SNMP agent refuses the credential that worked before.',
+    severity: Severity.minor,
+    source: 'snmp',
+    opens: {
+      'device.snmp-lost': (c) =>
+        c.after.reason === 'auth-failed' ? of(c, `${c.deviceName} refuses its SNMP credential`) : null,
+    },
+    clears: {
+      'device.snmp-restored': device,
+      'device.snmp-lost': (c) => (c.after.reason === 'auth-failed' ? null : device(c)),
+    },
+    holdMs: HOLD_SECONDS['snmp.auth-failed'] * 1000,
+    silencedBy: ['device.down'],
+    cases: 'opens',
+  },
+  'device.rebooted': {
+    about: 'sysUpTime began anew, or the device sent coldStart or warmStart.',
+    severity: Severity.warning,
+    source: 'snmp',
+    opens: {
+      'device.restarted': (c) => of(c, `${c.deviceName} rebooted`),
+      'trap.received': (c) =>
+        c.deviceId !== null && (c.after.trapOid === TRAPS.coldStart || c.after.trapOid === TRAPS.warmStart)
+          ? { ...of(c, `${c.deviceName} rebooted`), source: 'trap' }
+          : null,
+    },
+    expiresMs: DAY,
+    cases: 'joins',
+  },
+  'interface.down': {
+    about: 'A port that was up is down, and nobody shut it.',
+    severity: Severity.minor,
+    source: 'snmp',
+    opens: {
+      'interface.state': (c) =>
+        c.monitor &&
+        c.interfaceId !== undefined &&
+        c.before.operStatus === OPER_UP &&
+        OPER_DOWN.has(c.after.operStatus) &&
+        c.after.adminStatus !== ADMIN_DOWN
+          ? { subject: c.interfaceId, message: `${port(c)} is down`, details: sides(c) }
+          : null,
+      'trap.received': (c) => {
+        const trap = linkTrap(c);
+        return trap?.state === 'down' && c.interfaceId !== undefined
+          ? {
+              subject: c.interfaceId,
+              message: `${c.ifName || c.interfaceId} of ${c.deviceName} is down`,
+              details: { after: c.after },
+              source: 'trap',
+              interfaceId: c.interfaceId,
+            }
+          : null;
+      },
+    },
+    clears: {
+      'interface.state': (c) =>
+        c.after.operStatus === OPER_UP || c.after.adminStatus === ADMIN_DOWN ? (c.interfaceId ?? null) : null,
+      'interface.removed': (c) => c.interfaceId ?? null,
+      'trap.received': (c) => {
+        const trap = linkTrap(c);
+        return trap && trap.state !== 'down' ? (c.interfaceId ?? null) : null;
+      },
+    },
+    holdMs: HOLD_SECONDS['interface.down'] * 1000,
+    silencedBy: ['device.down'],
+    cases: 'opens',
+  },
+  /** Raised in place of a condition that came and went three times in short order; counts every further turn. */
+  flapping: {
+    about:
+      'Something came and went three times or more, each within ten minutes of the last; every further turn counts.',
+    severity: Severity.minor,
+    source: 'snmp',
+    opens: {},
+    clears: {},
+    cases: 'opens',
+  },
+  'interface.speed': {
+    about: 'A port runs at another speed than before.',
+    severity: Severity.warning,
+    source: 'snmp',
+    opens: {
+      'interface.changed': (c) => {
+        const [before, after] = [c.before.speedBps, c.after.speedBps];
+        if (!before || !after) return null;
+        return {
+          subject: `${c.interfaceId}:${after}`,
+          message: `${port(c)} runs at ${bits(after)}, before ${bits(before)}`,
+          details: sides(c),
+        };
+      },
+    },
+    expiresMs: DAY,
+    cases: 'joins',
+  },
+  'interface.duplex': {
+    about: 'A port runs half duplex that ran full, or the other way round.',
+    severity: Severity.warning,
+    source: 'snmp',
+    opens: {
+      'interface.changed': (c) => {
+        const [before, after] = [c.before.duplex, c.after.duplex];
+        if (!before || !after || before === 'unknown' || after === 'unknown') return null;
+        return {
+          subject: `${c.interfaceId}:${after}`,
+          message: `${port(c)} runs at ${after} duplex, before ${before}`,
+          details: sides(c),
+        };
+      },
+    },
+    expiresMs: DAY,
+    cases: 'joins',
+  },
+  'snmp.authentication-failure': {
+    about: 'The device was asked with a wrong credential, and says so by trap.',
+    severity: Severity.warning,
+    source: 'trap',
+    opens: {
+      'trap.received': (c) =>
+        c.after.trapOid === TRAPS.authenticationFailure
+          ? {
+              subject: c.deviceId ?? c.after.source,
+              message: `${c.deviceName || c.after.source} was asked with a wrong SNMP credential`,
+              details: { after: c.after },
+            }
+          : null,
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  trap: {
+    about: 'A trap that means nothing else, with its variables.',
+    severity: Severity.warning,
+    source: 'trap',
+    opens: {
+      'trap.received': (c) => {
+        const explained =
+          c.after.trapOid === TRAPS.authenticationFailure ||
+          (c.deviceId !== null &&
+            (c.after.trapOid === TRAPS.coldStart || c.after.trapOid === TRAPS.warmStart)) ||
+          (linkTrap(c) !== null && c.interfaceId !== undefined);
+        return explained
+          ? null
+          : {
+              // Anybody may send traps from an address of no device: how many, the collector bounds.
+              subject: `${c.deviceId ?? c.after.source}:${c.after.trapOid}`,
+              message:
+                c.deviceId === null
+                  ? `${c.after.source}, which is no known device, sent trap ${trapName(c.after.trapOid)}`
+                  : `${c.deviceName} sent trap ${trapName(c.after.trapOid)}`,
+              details: { after: c.after },
+            };
+      },
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+});

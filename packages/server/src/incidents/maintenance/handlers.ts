@@ -1,0 +1,211 @@
+/** Maintenance windows as people plan them. */
+import {
+  type MaintenanceScope,
+  type MaintenanceTimes,
+  type MaintenanceWindow,
+  maintenanceScope,
+  maintenanceTimes,
+} from '@rollcall/shared/api/maintenance';
+import type { Clock } from '@rollcall/shared/clock';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import type { Database } from '../../platform/db/db.ts';
+import { scopeOf } from '../../platform/db/list.ts';
+import { announce } from '../../platform/db/notify.ts';
+import { orderBy, page, unix } from '../../platform/db/page.ts';
+import type { Sql } from '../../platform/db/sql.ts';
+import { type Actor, type Handlers, sees, visibleSites } from '../../platform/http/handler.ts';
+import { nextRun, requireZone } from '../../platform/ops/recurrence.ts';
+import { invalid, notFound, Problem } from '../../platform/problem.ts';
+import type { Audit } from '../../ports.ts';
+import { lockIncidents } from '../conditions/store.ts';
+import { blockOf } from './covered.ts';
+import { reconsider } from './end.ts';
+import { activeAt, nextAfter, type Span } from './recurrence.ts';
+
+/** Windows of one site, at most: every event looks through them. */
+const WINDOWS_MOST = 500;
+
+type Ids =
+  | 'maintenance.list'
+  | 'maintenance.get'
+  | 'maintenance.create'
+  | 'maintenance.update'
+  | 'maintenance.delete';
+
+export interface MaintenanceDeps {
+  db: Database;
+  clock: Clock;
+  /** Writes one entry of the audit log, in the transaction of the deed. */
+  audit: Audit;
+}
+
+interface Row extends Omit<MaintenanceWindow, 'active' | 'next' | 'scope' | 'times'> {
+  scope: unknown;
+  times: unknown;
+}
+
+const COLUMNS = `m.id, m.site_id AS "siteId", x.name AS site, m.name, m.note, m.scope, m.timezone, m.times, m.enabled,
+  m.created_by AS "createdBy", ${unix('m.created_at')} AS "createdAt"`;
+const FROM = 'maintenance_windows m JOIN sites x ON x.id = m.site_id';
+const VISIBLE = '($1::uuid[] IS NULL OR m.site_id = ANY($1))';
+const ORDERS = { name: 'lower(m.name)', createdAt: 'm.created_at' };
+
+interface Plan {
+  timezone: string;
+  times: MaintenanceTimes;
+  scope: MaintenanceScope;
+}
+
+/** When a window is over for good; null: it comes again for ever. @throws Problem naming what cannot be. */
+function overAt({ timezone, times, scope }: Plan, now: number): Date | null {
+  if (scope.Address !== undefined && blockOf(scope.Address) === null)
+    throw invalid('scope.Address', 'must be an IPv4 or IPv6 address, or a CIDR');
+  requireZone(timezone);
+  if (times.kind === 'once') {
+    if (times.until <= times.from) throw invalid('times.until', 'must be after from');
+    return new Date(times.until * 1000);
+  }
+  nextRun(times.cron, timezone, now);
+  return times.until === null ? null : new Date((times.until + times.minutes * 60) * 1000);
+}
+
+const shownSpan = (span: Span | null) =>
+  span && { from: Math.floor(span.from / 1000), until: Math.floor(span.until / 1000) };
+
+function shown(row: Row, now: number): MaintenanceWindow {
+  const window = { times: maintenanceTimes.parse(row.times), timezone: row.timezone };
+  return {
+    ...row,
+    scope: maintenanceScope.parse(row.scope),
+    times: window.times,
+    active: row.enabled ? shownSpan(activeAt(window, now)) : null,
+    next: row.enabled ? shownSpan(nextAfter(window, now)) : null,
+  };
+}
+
+export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Handlers<Ids> {
+  const read = async (sql: Sql, actor: Actor, id: string): Promise<MaintenanceWindow> => {
+    const [row] = await sql.query<Row>(
+      `SELECT ${COLUMNS} FROM ${FROM} WHERE ${VISIBLE} AND m.id = $2::uuid`,
+      [visibleSites(actor), id],
+    );
+    if (!row) throw notFound('maintenance window');
+    return shown(row, clock.now());
+  };
+  /** One deed: under the site's lock, in the audit log, and with a new look at what waits for the end of a window. */
+  const deed = <T>(
+    { siteId, id, name }: { siteId: string; id: string; name: string },
+    { actor, address }: { actor: Actor; address: string },
+    action: string,
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T> =>
+    db.transaction(async (sql) => {
+      await lockIncidents(sql, siteId);
+      const done = await work(sql);
+      await reconsider(sql, siteId, clock.now());
+      await announce(sql, siteId, 'maintenance', [id]);
+      await audit(sql, { actor, address, action, subject: `maintenance ${name}`, siteId });
+      return done;
+    });
+
+  return {
+    'maintenance.list': async ({ actor, query }) => {
+      const { data, totalCount } = await page<Row>(db, {
+        columns: COLUMNS,
+        from: FROM,
+        where: VISIBLE,
+        order: `${orderBy(query.sort ?? 'name', ORDERS)}, m.id`,
+        params: [scopeOf(actor, query.site)],
+        page: query.page,
+        pageSize: query.pageSize,
+      });
+      return { data: data.map((row) => shown(row, clock.now())), totalCount };
+    },
+
+    'maintenance.get': async ({ actor, params }) => ({ data: await read(db, actor, params.id) }),
+
+    'maintenance.create': async (call) => {
+      const { actor, body } = call;
+      if (!sees(actor, body.siteId)) throw new Problem('forbidden', 'no access to this site');
+      const over = overAt(body, clock.now());
+      const id = uuidv7(clock.now());
+      const data = await deed({ ...body, id }, call, 'maintenance.create', async (sql) => {
+        const [site] = await sql.query<{ windows: number }>(
+          `SELECT (SELECT count(*) FROM maintenance_windows m WHERE m.site_id = s.id) AS windows
+           FROM sites s WHERE s.id = $1::uuid`,
+          [body.siteId],
+        );
+        if (!site) throw notFound('site');
+        if (site.windows >= WINDOWS_MOST)
+          throw new Problem('conflict', `the site has ${WINDOWS_MOST} maintenance windows; delete some`);
+        await sql.query(
+          `INSERT INTO maintenance_windows (site_id, id, name, note, scope, timezone, times, over_at, enabled,
+             created_by, created_by_id, created_at)
+           VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7::jsonb, $8, $9, $10, $11, $12)`,
+          [
+            body.siteId,
+            id,
+            body.name,
+            body.note,
+            JSON.stringify(body.scope),
+            body.timezone,
+            JSON.stringify(body.times),
+            over,
+            body.enabled,
+            actor.name,
+            actor.userId,
+            new Date(clock.now()),
+          ],
+        );
+        return read(sql, actor, id);
+      });
+      return { data, headers: { Location: `/api/maintenance/${id}` } };
+    },
+
+    'maintenance.update': async (call) => {
+      const { actor, params, body } = call;
+      const before = await read(db, actor, params.id);
+      const after = {
+        name: body.name ?? before.name,
+        note: body.note ?? before.note,
+        scope: body.scope ?? before.scope,
+        timezone: body.timezone ?? before.timezone,
+        times: body.times ?? before.times,
+        enabled: body.enabled ?? before.enabled,
+      };
+      const over = overAt(after, clock.now());
+      const data = await deed(
+        { ...after, id: before.id, siteId: before.siteId },
+        call,
+        'maintenance.update',
+        async (sql) => {
+          await sql.query(
+            `UPDATE maintenance_windows SET name = $2, note = $3, scope = $4::jsonb, timezone = $5, times = $6::jsonb,
+             over_at = $7, enabled = $8 WHERE id = $1::uuid`,
+            [
+              params.id,
+              after.name,
+              after.note,
+              JSON.stringify(after.scope),
+              after.timezone,
+              JSON.stringify(after.times),
+              over,
+              after.enabled,
+            ],
+          );
+          return read(sql, actor, params.id);
+        },
+      );
+      return { data };
+    },
+
+    'maintenance.delete': async (call) => {
+      const { actor, params } = call;
+      const before = await read(db, actor, params.id);
+      await deed(before, call, 'maintenance.delete', (sql) =>
+        sql.query('DELETE FROM maintenance_windows WHERE id = $1::uuid', [params.id]),
+      );
+      return { data: null };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+/** What is said of devices that no rule knows. */
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { classifier } from './classify.ts';
+import type { DeviceFacts } from './facts.ts';
+import { loadRules } from './rules.ts';
+
+const all = loadRules([fileURLToPath(new URL('../../../../../rules/', import.meta.url))]);
+/** Makers' numbers and names alone. */
+const classify = classifier({ ...all, rules: [] });
+const agent = (sysObjectId: string, sysDescr: string, vendor: Record<string, string> = {}): DeviceFacts => ({
+  system: { sysObjectId, sysDescr },
+  chassis: [],
+  vendor,
+});
+
+const BROADCOM = '1.3.6.1.4.1.4413';
+const NET_SNMP = '1.3.6.1.4.1.8072.3.2.10';
+
+describe('a maker’s name in the words of an agent', () => {
+  it.each([
+    ['chip maker’s number', BROADCOM, 'Quanta LB6M, 1.2.0.18, Linux 2.6.21', 'Quanta', 'switch'],
+    ['net-snmp’s number', NET_SNMP, 'Barracuda Spam Firewall', 'Barracuda', 'firewall'],
+    ['Realtek’s number', '1.3.6.1.4.1.27282.1', 'D-Link DGS-1100-08 Gigabit Switch', 'D-Link', 'switch'],
+  ])('counts behind a %s', (_, oid, text, vendor, is) => {
+    expect(classify(agent(oid, text))).toMatchObject({ vendor, class: is, by: { vendor: 'brand' } });
+  });
+
+  it('says nothing against a maker’s own number, nor inside other words', () => {
+    expect(classify(agent('1.3.6.1.4.1.11.2.3.7', 'Switch with Cisco optics')).vendor).toBe('HP');
+    expect(classify(agent(NET_SNMP, 'Linux cisco-lab.example.net 6.1.0 x86_64')).vendor).toBeNull();
+    expect(classify(agent(BROADCOM, 'FASTPATH switching')).vendor).toBe('Broadcom');
+  });
+});
+
+describe('four numbers with dots among a maker’s objects', () => {
+  const said = (text: string) =>
+    classify(agent('1.3.6.1.4.1.99999.1', 'Box', { '1.3.6.1.4.1.99999.1.1.0': text })).osVersion;
+  it.each(['8.3.5.4', '3.9.0.4', '2.75.0.3'])('are the version %s', (text) => {
+    expect(said(text)).toBe(text);
+  });
+  it.each(['192.168.1.1', '10.0.0.1', '255.255.255.0', '0.0.0.0', '172.16.4.9'])(
+    'are the address %s',
+    (text) => {
+      expect(said(text)).toBeNull();
+    },
+  );
+});

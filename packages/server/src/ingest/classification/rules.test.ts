@@ -1,0 +1,300 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../platform/db/db.ts';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { asked, openSite } from '../testing/site.ts';
+import { classifier } from './classify.ts';
+import type { DeviceFacts } from './facts.ts';
+import { openRuleBook } from './rule-book.ts';
+import { loadRules, RuleError } from './rules.ts';
+
+afterAll(closeDatabases);
+
+let folders: string[] = [];
+const folder = (files: Record<string, string>): string => {
+  const path = mkdtempSync(join(tmpdir(), 'rollcall-rules-'));
+  folders.push(path);
+  write(path, files);
+  return path;
+};
+const write = (path: string, files: Record<string, string>): void => {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+};
+afterEach(() => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+  folders = [];
+});
+
+/** An agent of enterprise 99999, which nobody has registered. */
+const agent = (
+  more: Partial<DeviceFacts['system']> = {},
+  vendor: DeviceFacts['vendor'] = {},
+): DeviceFacts => ({
+  system: { sysObjectId: '1.3.6.1.4.1.99999.1.7', sysDescr: 'Box 7 running BoxOS 1.2.3', ...more },
+  chassis: [],
+  vendor,
+});
+const classify = (files: Record<string, string>, facts = agent(), ...own: Record<string, string>[]) =>
+  classifier(loadRules([...own.map(folder), folder(files)]))(facts);
+const rules = (...list: string[]) => ({
+  'a.yaml': `rules:\n${list.map((rule) => `  - ${rule}\n`).join('')}`,
+});
+const BOX = '1.3.6.1.4.1.99999';
+
+describe('rules', () => {
+  it('say what decided each field', () => {
+    const is = classify(
+      rules(
+        `{ name: box, match: { sysObjectId: ${BOX} }, vendor: Box, os: BoxOS, class: switch,
+           model: { sysDescr: '^(Box \\d+)' }, version: { sysDescr: 'BoxOS (\\S+)' } }`,
+      ),
+    );
+    expect(is).toEqual({
+      vendor: 'Box',
+      class: 'switch',
+      os: 'BoxOS',
+      osVersion: '1.2.3',
+      model: 'Box 7',
+      serial: null,
+      by: { vendor: 'box', class: 'box', os: 'box', osVersion: 'box', model: 'box' },
+    });
+  });
+
+  it.each<[string, string[], string]>([
+    [
+      'a longer prefix before a shorter one',
+      [
+        `{ name: short, match: { sysObjectId: ${BOX} }, os: Short }`,
+        `{ name: long, match: { sysObjectId: ${BOX}.1 }, os: Long }`,
+      ],
+      'Long',
+    ],
+    [
+      'a prefix before a text',
+      [
+        `{ name: text, match: { sysDescr: BoxOS }, os: Text }`,
+        `{ name: prefix, match: { sysObjectId: ${BOX} }, os: Prefix }`,
+      ],
+      'Prefix',
+    ],
+    [
+      'a prefix with a text before a longer prefix',
+      [
+        `{ name: long, match: { sysObjectId: ${BOX}.1.7 }, os: Long }`,
+        `{ name: both, match: { sysObjectId: ${BOX}, sysDescr: BoxOS }, os: Both }`,
+      ],
+      'Both',
+    ],
+    [
+      'the first of two that fit as well',
+      [
+        `{ name: first, match: { sysDescr: Box }, os: First }`,
+        `{ name: second, match: { sysDescr: BoxOS }, os: Second }`,
+      ],
+      'First',
+    ],
+    [
+      'any other before one that is last',
+      [
+        `{ name: last, last: true, match: { sysObjectId: ${BOX}.1.7, sysDescr: BoxOS }, os: Last }`,
+        `{ name: any, match: { sysDescr: Box }, os: Any }`,
+      ],
+      'Any',
+    ],
+    [
+      'no rule whose `not` holds',
+      [
+        `{ name: not, match: { sysObjectId: ${BOX}, not: { sysDescr: BoxOS } }, os: Not }`,
+        `{ name: any, match: { sysDescr: Box }, os: Any }`,
+      ],
+      'Any',
+    ],
+    [
+      'no prefix that ends inside a number',
+      [
+        `{ name: inside, match: { sysObjectId: 1.3.6.1.4.1.9999 }, os: Inside }`,
+        `{ name: any, match: { sysDescr: Box }, os: Any }`,
+      ],
+      'Any',
+    ],
+  ])('take %s', (_what, list, os) => {
+    expect(classify(rules(...list)).os).toBe(os);
+  });
+
+  it('fill a field from the next rule where the first says nothing of it', () => {
+    const is = classify(
+      rules(
+        `{ name: general, match: { sysObjectId: ${BOX} }, vendor: Box, version: { sysDescr: 'BoxOS (\\S+)' } }`,
+        `{ name: special, match: { sysObjectId: ${BOX}.1 }, os: BoxOS Pro, version: ${BOX}.2.1.0 }`,
+      ),
+    );
+    expect(is).toMatchObject({ vendor: 'Box', os: 'BoxOS Pro', osVersion: '1.2.3' });
+    expect(is.by).toMatchObject({ vendor: 'general', os: 'special', osVersion: 'general' });
+  });
+
+  it('read sources in their order: OIDs, texts, ENTITY-MIB, products', () => {
+    const rule = `{ name: box, match: { sysObjectId: ${BOX} },
+      model: [${BOX}.2.1.0, { oid: ${BOX}.2.2.0, match: '(B\\d) rev (\\d)', as: '$1-$2' }, { entity: model }],
+      products: { 1.7: Box Seven } }`;
+    const model = (facts: DeviceFacts) => classify(rules(rule), facts).model;
+    expect(model(agent({}, { [`${BOX}.2.1.0`]: 'B1', [`${BOX}.2.2.0`]: 'B2 rev 3' }))).toBe('B1');
+    expect(model(agent({}, { [`${BOX}.2.1.0`]: 'n/a', [`${BOX}.2.2.0`]: 'B2 rev 3' }))).toBe('B2-3');
+    const chassis = [{ index: 1, class: 'chassis' as const, model: 'B4' }];
+    expect(model({ ...agent(), chassis })).toBe('B4');
+    expect(model(agent())).toBe('Box Seven');
+  });
+
+  it('choose a class by the model that was found', () => {
+    const rule = `{ name: box, match: { sysObjectId: ${BOX} }, model: { sysDescr: '^(Box \\d)' },
+      class: [{ when: { model: '7' }, is: firewall }, { is: switch }] }`;
+    expect(classify(rules(rule)).class).toBe('firewall');
+    expect(classify(rules(rule), agent({ sysDescr: 'Box 8' })).class).toBe('switch');
+  });
+
+  it('of an operator come first, and may name makers', () => {
+    const own = {
+      ...rules(`{ name: ours, match: { sysObjectId: ${BOX} }, os: Ours }`),
+      'vendors.yaml': 'vendors: { 99999: { name: Our Box, class: printer } }',
+    };
+    const product = {
+      ...rules(`{ name: box, match: { sysObjectId: ${BOX} }, os: BoxOS }`),
+      'vendors.yaml': 'vendors: { 99999: Their Box }',
+    };
+    expect(classify(product, agent(), own)).toMatchObject({
+      os: 'Ours',
+      vendor: 'Our Box',
+      class: 'printer',
+      by: { os: 'ours', vendor: 'enterprise-number' },
+    });
+  });
+
+  it('tell collectors what to read, at most 64 OIDs in one piece', () => {
+    const many = Array.from({ length: 70 }, (_, i) => `${BOX}.3.${i}.0`).join(', ');
+    const { ruleset } = loadRules([
+      folder(
+        rules(
+          `{ name: a, match: { sysObjectId: [${BOX}.1, ${BOX}.2] }, model: ${BOX}.9.1.0, serial: { oid: ${BOX}.9.2.0 } }`,
+          `{ name: b, match: { sysObjectId: ${BOX}.4, value: { ${BOX}.9.3.0: x } }, read: [${many}] }`,
+          `{ name: c, match: { sysDescr: x }, version: ${BOX}.9.4.0 }`,
+        ),
+      ),
+    ]);
+    const read = (prefix: string) =>
+      ruleset.extra.filter((each) => each.prefix === prefix).flatMap(({ oids }) => oids);
+    expect(read(`${BOX}.1`)).toEqual([`${BOX}.9.1.0`, `${BOX}.9.2.0`]);
+    expect(read(`${BOX}.2`)).toEqual([`${BOX}.9.1.0`, `${BOX}.9.2.0`]);
+    expect(read(`${BOX}.4`)).toHaveLength(71);
+    expect(read('')).toContain(`${BOX}.9.4.0`);
+    expect(ruleset.extra.every(({ oids }) => oids.length <= 64)).toBe(true);
+    expect(ruleset.extra.filter(({ sample }) => sample)).toMatchObject([{ prefix: '' }]);
+  });
+});
+
+describe('rule files with an error', () => {
+  it.each<[string, string, RegExp]>([
+    ['no YAML', 'rules: [', /a\.yaml/],
+    ['a word that is none', 'rules: [{ name: a, match: { sysDescr: x }, vender: X }]', /rules\.0.*vender/],
+    ['a pattern that is none', `rules: [{ name: a, match: { sysDescr: '(' } }]`, /not a pattern/],
+    [
+      'a source that is none',
+      'rules: [{ name: a, match: { sysDescr: x }, model: { entity: colour } }]',
+      /rules\.0\.model\.entity/,
+    ],
+    ['an OID that is none', 'rules: [{ name: a, match: { sysObjectId: .1.3.6 } }]', /rules\.0\.match/],
+    [
+      'a class that is none',
+      'rules: [{ name: a, match: { sysDescr: x }, class: toaster }]',
+      /rules\.0\.class/,
+    ],
+    ['nothing to match', 'rules: [{ name: a, match: { not: { sysDescr: x } } }]', /rules\.0\.match/],
+    [
+      'a name twice',
+      'rules: [{ name: a, match: { sysDescr: x } }, { name: a, match: { sysDescr: y } }]',
+      /a is also in/,
+    ],
+  ])('are refused for %s, with file and place', (_what, text, message) => {
+    const path = folder({ 'a.yaml': text });
+    expect(() => loadRules([path])).toThrow(RuleError);
+    expect(() => loadRules([path])).toThrow(message);
+  });
+
+  it('refuse a folder that is not there', () => {
+    expect(() => loadRules([join(tmpdir(), 'rollcall-no-such-folder')])).toThrow(RuleError);
+  });
+});
+
+describe.each(databases())('the rule book on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+  let path: string;
+  const first = rules(`{ name: box, match: { sysObjectId: ${BOX} }, vendor: Box, os: BoxOS, class: switch }`);
+  const second = rules(
+    `{ name: crate, match: { sysObjectId: ${BOX} }, vendor: Crate, os: CrateOS, class: router }`,
+  );
+  beforeEach(() => {
+    path = folder(first);
+  });
+  const openBook = () => openRuleBook({ db, log: pino({ level: 'silent' }), folders: [path] });
+  async function seen() {
+    const site = await openSite(db, { deps: { rules: () => openBook().current() } });
+    await site.send([
+      asked({ sysName: 'one', sysObjectId: `${BOX}.1.7` }, '10.1.0.1'),
+      asked({ sysName: 'two', sysObjectId: `${BOX}.1.8` }, '10.1.0.2'),
+    ]);
+    return site;
+  }
+  const described = async (site: Awaited<ReturnType<typeof seen>>) =>
+    (await site.devices()).map(({ vendor, os, class: is }) => `${vendor} ${os} ${is}`);
+
+  it('describes what is stored anew when the rules changed, without a scan, and only then', async () => {
+    const site = await seen();
+    expect(await described(site)).toEqual(['Box BoxOS switch', 'Box BoxOS switch']);
+    write(path, second);
+    const book = openBook();
+    expect(await book.reclassifyAll()).toEqual({ described: 2, changed: 2 });
+    expect(await described(site)).toEqual(['Crate CrateOS router', 'Crate CrateOS router']);
+    expect(await book.reclassifyAll()).toEqual({ described: 0, changed: 0 });
+    const more = '{ name: other, match: { sysObjectId: 1.3.6.1.4.1.99998 }, vendor: Other, class: router }';
+    write(path, { 'b.yaml': rules(more)['a.yaml'] });
+    expect(await openBook().reclassifyAll()).toEqual({ described: 2, changed: 0 });
+    expect(site.changes.filter(({ kind }) => kind !== 'device.new')).toEqual([]);
+  });
+
+  it('does so by itself at the start', async () => {
+    const site = await seen();
+    write(path, second);
+    const stop = await openBook().start();
+    for (let i = 0; i < 100 && (await described(site))[1] !== 'Crate CrateOS router'; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    await stop();
+    expect(await described(site)).toEqual(['Crate CrateOS router', 'Crate CrateOS router']);
+  });
+
+  it('keeps the class that a person chose', async () => {
+    const site = await seen();
+    await db.query(
+      `UPDATE devices SET class = 'printer', class_override = 'printer' WHERE site_id = $1::uuid AND name = 'one'`,
+      [site.siteId],
+    );
+    write(path, second);
+    await openBook().reclassifyAll();
+    expect(await described(site)).toEqual(['Crate CrateOS printer', 'Crate CrateOS router']);
+  });
+
+  it('keeps its rules when the new ones have an error', async () => {
+    const book = openBook();
+    const id = book.current().id;
+    write(path, { 'b.yaml': 'rules: [{ name: b }]' });
+    expect(() => book.reload()).toThrow(RuleError);
+    expect(book.current().id).toBe(id);
+    write(path, { 'b.yaml': 'rules: [{ name: b, match: { sysDescr: x } }]' });
+    book.reload();
+    expect(book.current().id).not.toBe(id);
+  });
+});

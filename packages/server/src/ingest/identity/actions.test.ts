@@ -1,0 +1,118 @@
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../platform/db/db.ts';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { asked, type Box, openSite, type TestSite } from '../testing/site.ts';
+import { identityActions } from './actions.ts';
+
+afterAll(closeDatabases);
+
+const twin = (n: number): Box => ({
+  sysName: 'cluster',
+  engineId: `80001f88800000000000${n}${n}00`,
+  serials: ['FG100FTK20001234'],
+  macs: [`00:86:9c:00:00:0${n}`],
+  table: [`10.0.0.${n}`],
+});
+const router: Box = {
+  sysName: 'r1',
+  engineId: '800000090300001b54000099',
+  table: ['10.0.0.7', '10.0.1.7', '10.0.2.7'],
+};
+
+describe.each(databases())('a person on identity, on %s', (_name, open) => {
+  let db: Database;
+  let by: { userId: string; name: string };
+  beforeAll(async () => {
+    db = await open();
+    by = { userId: uuidv7(), name: 'ada' };
+    await db.query(
+      `INSERT INTO users (id, name, password_hash, role) VALUES ($1::uuid, 'ada', '', 'operator')`,
+      [by.userId],
+    );
+  });
+  const actions = (site: TestSite) =>
+    identityActions({
+      db,
+      clock: {
+        now: site.clock.now,
+        monotonic: site.clock.now,
+        sleep: async () => undefined,
+        every: () => () => undefined,
+      },
+      record: async (_sql, changes) => {
+        site.changes.push(...changes);
+      },
+    });
+  const idAt = async (site: TestSite, address: string) =>
+    (
+      await db.query<{ device_id: string }>(
+        `SELECT device_id FROM evidence WHERE site_id = $1::uuid AND kind = 'address' AND value = $2`,
+        [site.siteId, address],
+      )
+    )[0]?.device_id as string;
+  const pair = async () => {
+    const site = await openSite(db);
+    const scan = () => site.send([asked(twin(1), '10.0.0.1'), asked(twin(2), '10.0.0.2')]);
+    await scan();
+    return { site, scan, first: await idAt(site, '10.0.0.1'), second: await idAt(site, '10.0.0.2') };
+  };
+
+  it('merges what ingest would not, keeps it merged, and gives the record back by a split', async () => {
+    const { site, scan, first, second } = await pair();
+    expect(first).not.toBe(second);
+    expect(await actions(site).merge(by, first, second)).toBe(first);
+    await scan();
+    await scan();
+    expect((await site.devices()).map(({ id }) => id)).toEqual([first]);
+    expect(await idAt(site, '10.0.0.2')).toBe(first);
+
+    expect(await actions(site).split(by, first, ['10.0.0.2'])).toEqual([second]);
+    await scan();
+    await scan();
+    expect((await site.devices()).map(({ id, ip }) => [id, ip])).toEqual([
+      [first, '10.0.0.1'],
+      [second, '10.0.0.2'],
+    ]);
+    const decisions = await db.query(
+      'SELECT verb, undone_at IS NOT NULL AS undone FROM identity_decisions WHERE site_id = $1::uuid ORDER BY verb',
+      [site.siteId],
+    );
+    expect(decisions).toEqual([
+      { verb: 'merge', undone: true },
+      { verb: 'split', undone: false },
+    ]);
+    expect(site.changes.map(({ kind }) => kind).filter((kind) => /merged|split/.test(kind))).toEqual([
+      'device.merged',
+      'device.split',
+    ]);
+  });
+
+  it('keeps apart what a person split, although all evidence says one box', async () => {
+    const site = await openSite(db);
+    const scan = () =>
+      site.send(['10.0.0.7', '10.0.1.7', '10.0.2.7'].map((address) => asked(router, address)));
+    await scan();
+    const [only] = await site.devices();
+    const [other] = await actions(site).split(by, only?.id as string, ['10.0.1.7']);
+    await scan();
+    await scan();
+    expect((await site.devices()).map(({ id }) => id).sort()).toEqual([only?.id, other].sort());
+    expect(await idAt(site, '10.0.1.7')).toBe(other);
+    await actions(site).merge(by, only?.id as string, other as string);
+    await scan();
+    expect(await site.devices()).toHaveLength(1);
+  });
+
+  it('refuses what makes no sense, with a reason', async () => {
+    const { site, first, second } = await pair();
+    const elsewhere = await pair();
+    const { merge, split } = actions(site);
+    await expect(merge(by, first, first)).rejects.toThrow('with itself');
+    await expect(merge(by, first, elsewhere.first)).rejects.toThrow('different sites');
+    await expect(merge(by, first, uuidv7())).rejects.toThrow('no such device');
+    await expect(split(by, first, ['10.0.0.2'])).rejects.toThrow('10.0.0.2 is not an address of this device');
+    await expect(split(by, first, ['10.0.0.1'])).rejects.toThrow('leave it at least one');
+    expect((await site.devices()).map(({ id }) => id)).toEqual([first, second]);
+  });
+});

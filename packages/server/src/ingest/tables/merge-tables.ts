@@ -1,0 +1,175 @@
+/** The other walked tables over the known ones: addresses, entities, neighbours. Pure. */
+import { canonicalAddress } from '@rollcall/shared/ip';
+import type { AddressRow, EntityRow, NeighbourRow } from '@rollcall/shared/observation';
+import type { ChangeOf } from '../../changes.ts';
+import type { AddressRecord, EntityRecord, NeighbourRecord } from './rows.ts';
+
+export interface WalkedTable<Stored, Row> {
+  siteId: string;
+  deviceId: string;
+  stored: readonly Stored[];
+  seen: readonly Row[];
+  complete: boolean;
+  at: number;
+}
+
+export interface MergedTable<Stored> {
+  write: Stored[];
+  remove: Stored[];
+}
+
+const UNSET = new Set(['0.0.0.0', '::']);
+
+/** The agent's own addresses. One that it no longer lists stays known while the device answers there. */
+export function mergeAddresses(
+  table: WalkedTable<AddressRecord, AddressRow> & { reached: (address: string) => boolean },
+): MergedTable<AddressRecord> {
+  const stored = new Map(table.stored.map((row) => [row.address, row]));
+  const write: AddressRecord[] = [];
+  const seen = new Set<string>();
+  for (const row of table.seen) {
+    const address = canonicalAddress(row.address);
+    if (address === null || UNSET.has(address) || seen.has(address)) continue;
+    seen.add(address);
+    const before = stored.get(address);
+    const after: AddressRecord = {
+      siteId: table.siteId,
+      deviceId: table.deviceId,
+      address,
+      prefixLength: row.prefixLength ?? before?.prefixLength ?? null,
+      ifIndex: row.ifIndex ?? before?.ifIndex ?? null,
+      origin: 'table',
+      firstSeen: before?.firstSeen ?? table.at,
+      lastSeen: table.at,
+    };
+    if (!before || differ(before, after, ['prefixLength', 'ifIndex', 'origin'])) write.push(after);
+  }
+  const remove: AddressRecord[] = [];
+  for (const row of table.complete ? table.stored : []) {
+    if (seen.has(row.address) || row.origin !== 'table') continue;
+    if (table.reached(row.address))
+      write.push({ ...row, origin: 'reached', ifIndex: null, lastSeen: table.at });
+    else remove.push(row);
+  }
+  return { write, remove };
+}
+
+const ENTITY_FIELDS = [
+  'class',
+  'name',
+  'description',
+  'model',
+  'serial',
+  'manufacturer',
+  'hardwareRevision',
+  'firmwareRevision',
+  'softwareRevision',
+  'parent',
+  'position',
+  'fru',
+] as const;
+
+export function mergeEntities(table: WalkedTable<EntityRecord, EntityRow>): MergedTable<EntityRecord> {
+  const stored = new Map(table.stored.map((row) => [row.index, row]));
+  const write: EntityRecord[] = [];
+  const seen = new Map(table.seen.map((row) => [row.index, row]));
+  for (const row of seen.values()) {
+    const before = stored.get(row.index);
+    const after = {
+      siteId: table.siteId,
+      deviceId: table.deviceId,
+      index: row.index,
+      firstSeen: before?.firstSeen ?? table.at,
+      lastSeen: table.at,
+      ...Object.fromEntries(ENTITY_FIELDS.map((field) => [field, row[field] ?? before?.[field] ?? null])),
+    } as EntityRecord;
+    if (!before || differ(before, after, ENTITY_FIELDS)) write.push(after);
+  }
+  return { write, remove: table.complete ? table.stored.filter((row) => !seen.has(row.index)) : [] };
+}
+
+const NEIGHBOUR_FIELDS = [
+  'ifIndex',
+  'localPort',
+  'chassisId',
+  'portId',
+  'portDescription',
+  'sysName',
+  'sysDescr',
+  'platform',
+] as const;
+
+/** One row per far end: local port and remote chassis and port. */
+export const neighbourKey = (row: NeighbourRow): string =>
+  [row.ifIndex ?? row.localPort ?? '', row.chassisId ?? row.sysName ?? '', row.portId ?? '']
+    .join('|')
+    .slice(0, 500);
+
+type NeighbourChange = Pick<ChangeOf<'neighbour.changed'>, 'kind' | 'before' | 'after' | 'ifName'>;
+
+export function mergeNeighbours(
+  table: WalkedTable<NeighbourRecord, NeighbourRow>,
+): MergedTable<NeighbourRecord> & { changes: NeighbourChange[] } {
+  const idOf = (row: { protocol: string; key: string }) => `${row.protocol}|${row.key}`;
+  const stored = new Map(table.stored.map((row) => [idOf(row), row]));
+  const write: NeighbourRecord[] = [];
+  const added: NeighbourRecord[] = [];
+  const seen = new Set<string>();
+  for (const row of table.seen) {
+    const key = { protocol: row.protocol, key: neighbourKey(row) };
+    if (seen.has(idOf(key))) continue;
+    seen.add(idOf(key));
+    const before = stored.get(idOf(key));
+    const addresses = (row.addresses ?? []).flatMap((address) => canonicalAddress(address) ?? []).sort();
+    const after = {
+      siteId: table.siteId,
+      deviceId: table.deviceId,
+      ...key,
+      ...Object.fromEntries(NEIGHBOUR_FIELDS.map((field) => [field, row[field] ?? before?.[field] ?? null])),
+      addresses: addresses.length > 0 ? addresses : (before?.addresses ?? []),
+      remoteDeviceId: before?.remoteDeviceId ?? null,
+      remoteIfIndex: before?.remoteIfIndex ?? null,
+      firstSeen: before?.firstSeen ?? table.at,
+      lastSeen: table.at,
+    } as NeighbourRecord;
+    if (!before) added.push(after);
+    if (
+      !before ||
+      differ(before, after, NEIGHBOUR_FIELDS) ||
+      `${before.addresses}` !== `${after.addresses}`
+    ) {
+      write.push(after);
+    }
+  }
+  const remove = table.complete ? table.stored.filter((row) => !seen.has(idOf(row))) : [];
+  return { write, remove, changes: table.stored.length === 0 ? [] : portChanges(remove, added) };
+}
+
+/** A neighbour that leaves a port and one that comes to it are one change of that port. */
+function portChanges(left: readonly NeighbourRecord[], came: readonly NeighbourRecord[]): NeighbourChange[] {
+  const port = (row: NeighbourRecord) => row.localPort ?? (row.ifIndex === null ? '' : `if${row.ifIndex}`);
+  const facts = (row: NeighbourRecord) => ({
+    port: port(row),
+    chassisId: row.chassisId,
+    sysName: row.sysName,
+    remotePort: row.portId,
+  });
+  const waiting = [...came];
+  const changes: NeighbourChange[] = left.map((row) => {
+    const i = waiting.findIndex((other) => port(other) === port(row) && other.protocol === row.protocol);
+    const [other] = i < 0 ? [] : waiting.splice(i, 1);
+    return {
+      kind: 'neighbour.changed',
+      ifName: port(row),
+      before: facts(row),
+      after: other ? facts(other) : {},
+    };
+  });
+  for (const row of waiting) {
+    changes.push({ kind: 'neighbour.changed', ifName: port(row), before: {}, after: facts(row) });
+  }
+  return changes;
+}
+
+const differ = <Row extends object>(a: Row, b: Row, fields: readonly (keyof Row)[]): boolean =>
+  fields.some((field) => (a[field] ?? null) !== (b[field] ?? null));

@@ -1,0 +1,290 @@
+/**
+ * Known + seen → known next. Pure. What was not seen stays as it is: an empty, failed or partial walk blanks nothing.
+ */
+import type { Change, ChangeOf } from '../../changes.ts';
+import { placeholderSerial } from '../identity/fingerprint.ts';
+import type { DeviceRow, Sighting } from './rows.ts';
+
+/** What one observation says of a device; an absent member says nothing. */
+export interface Seen {
+  at: number;
+  collectorId: string;
+  scanId: string | null;
+  address: string;
+  /** The agent's own table, empty when unknown. */
+  addresses: readonly string[];
+  macAddress?: string | undefined;
+  hostname?: string | undefined;
+  icmpReachable?: boolean | undefined;
+  snmpReachable?: boolean | undefined;
+  rttMs?: number | undefined;
+  /** Hundredths of a second. */
+  sysUpTime?: number | undefined;
+  walk?: string | undefined;
+  credentialId?: string | undefined;
+  snmpVersion?: string | undefined;
+}
+
+/** Fields that come out of a device's merged facts, not out of one observation. */
+export type Described = Pick<
+  DeviceRow,
+  | 'class'
+  | 'vendor'
+  | 'model'
+  | 'os'
+  | 'osVersion'
+  | 'serialNumber'
+  | 'sysName'
+  | 'sysDescr'
+  | 'sysObjectId'
+  | 'location'
+  | 'contact'
+  | 'classifiedBy'
+>;
+
+export const newDevice = (siteId: string, id: string, at: number): DeviceRow => ({
+  siteId,
+  id,
+  collectorId: null,
+  lastScanId: null,
+  name: '',
+  nameOverride: null,
+  address: null,
+  macAddress: null,
+  class: 'unknown',
+  classOverride: null,
+  vendor: null,
+  model: null,
+  os: null,
+  osVersion: null,
+  serialNumber: null,
+  sysName: null,
+  sysDescr: null,
+  sysObjectId: null,
+  location: null,
+  contact: null,
+  classifiedBy: {},
+  bootedAt: null,
+  monitor: false,
+  status: 'unknown',
+  icmpReachable: null,
+  snmpReachable: null,
+  rttMs: null,
+  credentialId: null,
+  snmpVersion: null,
+  interfaceCount: 0,
+  firstSeen: at,
+  lastSeen: at,
+  missedScans: 0,
+  goneAt: null,
+  walk: null,
+  mergedAt: null,
+  received: {},
+  searchText: '',
+  watchedAt: null,
+  watchedSnmp: null,
+});
+
+/** A later sight within this time and the same scan moves nothing: last_seen is not worth a row version. */
+const SEEN_GRAIN_MS = 60_000;
+/** Round trips are noise: a new one is kept only where it is another order. */
+const rttMoved = (before: number | null, after: number): boolean =>
+  before === null || after > before * 2 + 1 || after < before / 2 - 1;
+
+/** What of a device being seen may alter. */
+export type Sighted = Pick<
+  DeviceRow,
+  | Exclude<keyof Sighting, 'watchedAt'>
+  | 'collectorId'
+  | 'address'
+  | 'macAddress'
+  | 'icmpReachable'
+  | 'snmpReachable'
+  | 'bootedAt'
+  | 'monitor'
+  | 'status'
+  | 'missedScans'
+  | 'goneAt'
+  | 'credentialId'
+  | 'snmpVersion'
+>;
+
+/** What being seen does to a device; `known` tells whether the device already had that address. */
+export function see<Row extends Sighted>(row: Row, seen: Seen, known: boolean): Row {
+  const older = seen.at < row.lastSeen;
+  const fresh =
+    row.collectorId === null || seen.scanId !== row.lastScanId || seen.at - row.lastSeen >= SEEN_GRAIN_MS;
+  const next: Row = { ...row, missedScans: 0, goneAt: null };
+  if (!older && fresh) {
+    next.lastSeen = seen.at;
+    next.lastScanId = seen.scanId ?? row.lastScanId;
+    next.collectorId = seen.collectorId;
+  }
+  next.address = managementAddress(row, seen, known);
+  next.macAddress = seen.macAddress ?? row.macAddress;
+  next.icmpReachable = seen.icmpReachable ?? row.icmpReachable;
+  next.snmpReachable = seen.snmpReachable ?? row.snmpReachable;
+  if (seen.rttMs !== undefined && rttMoved(row.rttMs, seen.rttMs)) next.rttMs = seen.rttMs;
+  next.walk = seen.walk ?? row.walk;
+  next.credentialId = seen.credentialId ?? row.credentialId;
+  next.snmpVersion = seen.snmpVersion ?? row.snmpVersion;
+  next.bootedAt = bootTime(row.bootedAt, seen.sysUpTime, seen.at);
+  // A watched device is up or down by its watch.
+  if (!row.monitor) next.status = 'up';
+  return next;
+}
+
+/**
+ * The address a device is managed by stays while anything speaks for it. It changes to one that is new to the device,
+ * when neither the device's own table nor an answer in this scan confirms the old one.
+ */
+function managementAddress(row: Sighted, seen: Seen, known: boolean): string {
+  if (row.address === null || row.address === seen.address) return seen.address;
+  const confirmed = seen.addresses.includes(row.address);
+  const sameScan = seen.scanId !== null && row.lastScanId === seen.scanId;
+  return known || confirmed || sameScan ? row.address : seen.address;
+}
+
+/** sysUpTime wraps after 2³² hundredths, 497 days. */
+const UPTIME_WRAP_MS = 2 ** 32 * 10;
+const BOOT_TOLERANCE_MS = 120_000;
+
+/** Boot time as it was, unless this sight proves another one: clocks drift, answers are late, counters wrap. */
+export function bootTime(before: number | null, sysUpTime: number | undefined, at: number): number | null {
+  if (sysUpTime === undefined) return before;
+  const booted = at - sysUpTime * 10;
+  if (before === null) return booted;
+  const age = Math.max(0, at - before);
+  const tolerance = BOOT_TOLERANCE_MS + age / 5_000;
+  const off = Math.abs(booted - before);
+  if (off <= tolerance) return before;
+  // A wrapped counter looks like a boot exactly one period later.
+  const rest = off % UPTIME_WRAP_MS;
+  const wrapped = booted > before && Math.min(rest, UPTIME_WRAP_MS - rest) <= tolerance;
+  return wrapped ? before : booted;
+}
+
+/** Shown name: the operator's, else sysName, else reverse DNS, else the address. */
+export const displayName = (row: DeviceRow, hostname: string | null): string =>
+  row.nameOverride || row.sysName?.trim() || hostname || row.address || row.id;
+
+/** Most characters of the searched text: a trigram index pays for each. */
+const SEARCH_CHARACTERS = 3000;
+/** That many of them are for words at least; identifiers that leave room leave it to words. */
+const SEARCH_WORDS = 1500;
+/** Everything `search` looks through, lower case: words on the first line, then a line for each identifier. */
+export function searchText(row: DeviceRow, macs: readonly string[], addresses: readonly string[]): string {
+  const { name, sysName, vendor, model, os, location, sysDescr, address, serialNumber, macAddress } = row;
+  const line = (text: string) => text.replace(/\s+/g, ' ').toLowerCase();
+  const words = line([name, sysName, vendor, model, os, location, sysDescr].filter(Boolean).join(' '));
+  const identifiers = [address, serialNumber, macAddress, ...macs.slice(0, 64), ...addresses.slice(0, 64)]
+    .flatMap((each) => (each ? `\n${line(each)}` : []))
+    .join('');
+  const room = Math.max(SEARCH_WORDS, SEARCH_CHARACTERS - identifiers.length);
+  return (words.slice(0, room) + identifiers).slice(0, SEARCH_CHARACTERS);
+}
+
+const WORDS = {
+  sysName: 'sysName',
+  sysObjectId: 'sysObjectID',
+  vendor: 'vendor',
+  os: 'os',
+  class: 'class',
+  location: 'location',
+  contact: 'contact',
+} as const satisfies Partial<Record<keyof DeviceRow, string>>;
+
+/** What people are told when a device's row goes from `before` (null: not known) to `after`. */
+export function deviceChanges(
+  before: DeviceRow | null,
+  after: DeviceRow,
+  about: { at: number; collectorId: string | null },
+): Change[] {
+  const whom = {
+    siteId: after.siteId,
+    at: about.at,
+    collectorId: about.collectorId,
+    deviceId: after.id,
+    deviceName: after.name,
+    address: after.address,
+    monitor: after.monitor,
+  };
+  if (before === null) {
+    const { name, address, vendor, model } = after;
+    return [
+      {
+        ...whom,
+        kind: 'device.new',
+        before: {},
+        after: { name, address, class: after.class, vendor, model },
+      },
+    ];
+  }
+  const changes: Change[] = [];
+  if (before.goneAt !== null && after.goneAt === null) {
+    changes.push({ ...whom, kind: 'device.returned', before: { goneAt: before.goneAt }, after: {} });
+  }
+  if (before.address !== null && after.address !== null && before.address !== after.address) {
+    changes.push({
+      ...whom,
+      kind: 'device.renumbered',
+      before: { address: before.address },
+      after: { address: after.address },
+    });
+  }
+  const swapped =
+    isSerial(before.serialNumber) &&
+    isSerial(after.serialNumber) &&
+    before.serialNumber !== after.serialNumber;
+  if (swapped) {
+    changes.push({
+      ...whom,
+      kind: 'device.swapped',
+      before: { serialNumber: before.serialNumber, model: before.model },
+      after: { serialNumber: after.serialNumber, model: after.model },
+    });
+  }
+  if (before.osVersion && after.osVersion && before.osVersion !== after.osVersion) {
+    changes.push({
+      ...whom,
+      kind: 'device.upgraded',
+      before: { osVersion: before.osVersion },
+      after: { osVersion: after.osVersion },
+    });
+  }
+  if (before.bootedAt !== null && after.bootedAt !== null && after.bootedAt > before.bootedAt) {
+    changes.push({
+      ...whom,
+      kind: 'device.restarted',
+      before: { bootedAt: before.bootedAt },
+      after: { bootedAt: after.bootedAt },
+    });
+  }
+  const other = fieldChanges(before, after, swapped);
+  if (Object.keys(other.before).length > 0) changes.push({ ...whom, kind: 'device.changed', ...other });
+  return changes;
+}
+
+const isSerial = (text: string | null): text is string => text !== null && !placeholderSerial(text);
+
+function fieldChanges(
+  before: DeviceRow,
+  after: DeviceRow,
+  swapped: boolean,
+): Pick<ChangeOf<'device.changed'>, 'before' | 'after'> {
+  const out = { before: {} as Record<string, string>, after: {} as Record<string, string> };
+  const note = (word: string, a: string | null, b: string | null) => {
+    if (!a || !b || a === b) return;
+    out.before[word] = a;
+    out.after[word] = b;
+  };
+  // Without an agent both were guessed, from hardware address and name; how soon the agent is heard is chance.
+  const guessed = before.sysObjectId === null && after.sysObjectId !== null;
+  for (const [field, word] of Object.entries(WORDS) as [keyof typeof WORDS, string][]) {
+    if (field === 'class' && before.class === 'unknown') continue;
+    if (guessed && (field === 'vendor' || field === 'class')) continue;
+    note(word, before[field], after[field]);
+  }
+  if (!swapped) note('model', before.model, after.model);
+  return out;
+}

@@ -1,0 +1,137 @@
+/** Writes the world back: devices first, because everything else refers to them; each table by one statement. */
+import { arrayOf } from '../../platform/db/arrays.ts';
+import type { Sql } from '../../platform/db/sql.ts';
+import { current, factsRow, type World } from '../world.ts';
+import { deviceChanges } from './merge.ts';
+import { type DeviceRow, sameDevice, sameSighting } from './rows.ts';
+import * as store from './store.ts';
+import { type Writes, writeTables } from './walked.ts';
+
+/** Writes what changed since the last save and answers the devices that did. */
+export async function save(sql: Sql, world: World, writes: Writes): Promise<string[]> {
+  const tracked = [...world.devices.values()];
+  const changed = tracked.filter(({ stored, row }) => !stored || !sameDevice(stored, row));
+  const seen = tracked.filter(({ stored, row }) => !stored || !sameSighting(stored, row));
+  await writeDeviceRows(
+    sql,
+    changed.map(({ row }) => row),
+    seen.map(({ row }) => row),
+  );
+  await absorbRecords(sql, world);
+  await leaveAddresses(sql, world);
+  await claimEvidence(sql, world);
+  await writeTables(sql, world.siteId, writes);
+  await store.writeFacts(
+    sql,
+    tracked.flatMap((device) => [...device.dirty].flatMap((group) => factsRow(device, group) ?? [])),
+  );
+  for (const device of changed)
+    world.changes.unshift(...deviceChanges(device.stored, device.row, device.seen));
+  for (const device of tracked) {
+    device.stored = device.row;
+    device.dirty.clear();
+  }
+  return [...new Set([...changed, ...seen])].map(({ row }) => row.id);
+}
+
+/** Writes devices and sightings, each into its table. */
+export async function writeDeviceRows(
+  sql: Sql,
+  devices: readonly DeviceRow[],
+  seen: readonly DeviceRow[] = devices,
+): Promise<void> {
+  await store.writeDevices(sql, devices);
+  await store.writeSightings(
+    sql,
+    seen.map(
+      ({ siteId, id: deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received, watchedAt }) => ({
+        ...{ siteId, deviceId, lastSeen, lastScanId, rttMs, walk, mergedAt, received, watchedAt },
+      }),
+    ),
+  );
+}
+
+/** Records that proved to be another's box: what they hold goes over, then they end. */
+async function absorbRecords(sql: Sql, world: World): Promise<void> {
+  const pairs = [...world.absorbing].map((from) => ({ from, into: current(world, from) }));
+  if (pairs.length > 0) await absorbInto(sql, world.siteId, pairs);
+  world.absorbing.clear();
+}
+
+/** Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own. */
+export async function absorbInto(
+  sql: Sql,
+  siteId: string,
+  pairs: readonly { from: string; into: string }[],
+): Promise<void> {
+  const params = [siteId, JSON.stringify(pairs)];
+  const PAIRS = 'jsonb_to_recordset($2::jsonb) AS p("from" uuid, "into" uuid)';
+  await sql.query(
+    `UPDATE evidence e SET device_id = p."into" FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from"`,
+    params,
+  );
+  await sql.query(
+    `INSERT INTO device_addresses (site_id, device_id, address, prefix_length, if_index, origin, first_seen, last_seen)
+     SELECT a.site_id, p."into", a.address, a.prefix_length, NULL, a.origin, a.first_seen, a.last_seen
+     FROM ${PAIRS} JOIN device_addresses a ON a.site_id = $1::uuid AND a.device_id = p."from"
+     ORDER BY p."into", a.address
+     ON CONFLICT DO NOTHING`,
+    params,
+  );
+  await sql.query(
+    `UPDATE neighbours n SET remote_device_id = p."into" FROM ${PAIRS}
+     WHERE n.site_id = $1::uuid AND n.remote_device_id = p."from"`,
+    params,
+  );
+  await sql.query(
+    `UPDATE devices d SET monitor = d.monitor OR o.monitor, name_override = COALESCE(d.name_override, o.name_override),
+       name = COALESCE(d.name_override, o.name_override, d.name),
+       class_override = COALESCE(d.class_override, o.class_override),
+       class = COALESCE(d.class_override, o.class_override, d.class)
+     FROM ${PAIRS} JOIN devices o ON o.site_id = $1::uuid AND o.id = p."from"
+     WHERE d.site_id = $1::uuid AND d.id = p."into"
+       AND (o.monitor OR o.name_override IS NOT NULL OR o.class_override IS NOT NULL)`,
+    params,
+  );
+  await sql.query(
+    `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
+    params,
+  );
+}
+
+async function leaveAddresses(sql: Sql, world: World): Promise<void> {
+  const rows = world.left
+    .map(({ deviceId, address }) => ({ deviceId: current(world, deviceId), address, origin: 'reached' }))
+    .filter(({ deviceId, address }) => world.holders.get(`address:${address}`) !== deviceId);
+  world.left.length = 0;
+  await store.removeAddresses(sql, world.siteId, rows);
+}
+
+async function claimEvidence(sql: Sql, world: World): Promise<void> {
+  const { siteId } = world;
+  const rows = [...world.claimed.values()].map(({ kind, value, deviceId, at }) => ({
+    siteId,
+    kind,
+    value,
+    deviceId,
+    firstSeen: at,
+    lastSeen: at,
+  }));
+  world.claimed.clear();
+  await store.writeEvidence(sql, rows);
+  const reached = rows.filter(({ kind }) => kind === 'address');
+  if (reached.length === 0) return;
+  await sql.query(
+    `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
+     SELECT $1::uuid, r."deviceId", r.value::inet, 'reached', r.at, r.at
+     FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]) AS r("deviceId", value, at)
+     ORDER BY r."deviceId", r.value
+     ON CONFLICT DO NOTHING`,
+    [
+      siteId,
+      arrayOf('uuid', reached, 'deviceId'),
+      arrayOf('text', reached, 'value'),
+      arrayOf('timestamptz', reached, 'lastSeen'),
+    ],
+  );
+}

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../platform/db/db.ts';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { asked, type Box, openSite, port, type TestSite, table } from '../testing/site.ts';
+
+afterAll(closeDatabases);
+
+const box: Box = { sysName: 'sw1', serials: ['FCW1929B68S'], macs: ['00:1b:54:00:00:01'] };
+
+describe.each(databases())('tables of a walk on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+
+  const ports = (site: TestSite) =>
+    db.query<{ id: string; if_index: number; name: string; gone_at: Date | null; alias: string | null }>(
+      'SELECT * FROM interfaces WHERE site_id = $1::uuid ORDER BY if_index',
+      [site.siteId],
+    );
+  const walked = async (
+    site: TestSite,
+    rows: unknown[],
+    more = {},
+    name: Parameters<typeof table>[1] = 'interfaces',
+  ) => {
+    const walk = asked(box, '10.0.0.1');
+    await site.send([walk, table(walk, name, rows, more)]);
+  };
+  const kinds = (site: TestSite) => site.changes.map(({ kind }) => kind);
+
+  it('takes what a complete walk no longer shows as gone, and what a partial one lacks as unknown', async () => {
+    const site = await openSite(db);
+    await walked(site, [port(1, 'a'), port(2, 'b', { ifAlias: 'to core' }), port(3, 'c')]);
+    await walked(site, [port(1, 'a')], { complete: false, reason: 'timeout' });
+    await walked(site, [], { complete: false, reason: 'timeout' });
+    expect((await ports(site)).map(({ gone_at }) => gone_at)).toEqual([null, null, null]);
+    expect((await site.devices())[0]?.interface_count).toBe(3);
+    await walked(site, [port(1, 'a'), port(2, 'b')]);
+    const after = await ports(site);
+    expect(after.map(({ gone_at }) => gone_at !== null)).toEqual([false, false, true]);
+    expect(after[1]?.alias, 'a column that was not read blanks nothing').toBe('to core');
+    expect((await site.devices())[0]?.interface_count).toBe(2);
+    await walked(site, [port(1, 'a'), port(2, 'b', { ifAlias: '' }), port(3, 'c')]);
+    expect((await ports(site)).map(({ gone_at, alias }) => [gone_at, alias])).toEqual([
+      [null, null],
+      [null, null],
+      [null, null],
+    ]);
+    expect(kinds(site)).toEqual(['device.new', 'interface.removed', 'interface.changed', 'interface.added']);
+  });
+
+  it('lets ids follow names when indexes shift or are swapped', async () => {
+    const site = await openSite(db);
+    await walked(site, [port(1, 'a'), port(2, 'b'), port(3, 'c')]);
+    const idOf = Object.fromEntries((await ports(site)).map((row) => [row.name, row.id]));
+    await walked(site, [port(1, 'new'), port(2, 'a'), port(3, 'b'), port(4, 'c')]);
+    const shifted = Object.fromEntries((await ports(site)).map((row) => [row.name, row.id]));
+    expect(shifted).toMatchObject(idOf);
+    await walked(site, [port(1, 'c'), port(2, 'b'), port(3, 'a'), port(4, 'new')]);
+    const swapped = await ports(site);
+    expect(swapped.map(({ name }) => name)).toEqual(['c', 'b', 'a', 'new']);
+    expect(Object.fromEntries(swapped.map((row) => [row.name, row.id]))).toEqual(shifted);
+  });
+
+  it('gives the index of a gone interface to the one that has it now', async () => {
+    const site = await openSite(db);
+    await walked(site, [port(1, 'a'), port(2, 'b')]);
+    await walked(site, [port(1, 'a')]);
+    await walked(site, [port(1, 'a'), port(2, 'z')]);
+    expect(await ports(site)).toMatchObject([{ name: 'a' }, { name: 'z', gone_at: null }]);
+  });
+
+  it('joins the parts of a table over batches, and takes a lost part for an incomplete table', async () => {
+    const site = await openSite(db);
+    const rows = Array.from({ length: 30 }, (_, i) => port(i + 1, `p${i + 1}`));
+    const first = asked(box, '10.0.0.1');
+    await site.send([
+      first,
+      table(first, 'interfaces', rows.slice(0, 10), { last: false, complete: undefined }),
+    ]);
+    expect(await ports(site)).toEqual([]);
+    await site.send([
+      table(first, 'interfaces', rows.slice(10, 20), { part: 1, last: false, complete: undefined }),
+    ]);
+    await site.send([table(first, 'interfaces', rows.slice(20), { part: 2 })]);
+    expect(await ports(site)).toHaveLength(30);
+    const pending = await db.query(
+      `SELECT 1 FROM device_facts WHERE site_id = $1::uuid AND "group" LIKE 'pending/%'`,
+      [site.siteId],
+    );
+    expect(pending).toEqual([]);
+    const second = asked(box, '10.0.0.1');
+    await site.send([second, table(second, 'interfaces', rows.slice(20), { part: 2 })]);
+    expect((await ports(site)).filter(({ gone_at }) => gone_at !== null)).toEqual([]);
+  });
+
+  it('does not mix in the rows of a walk that a newer one replaced', async () => {
+    const site = await openSite(db);
+    const old = asked(box, '10.0.0.1');
+    const newer = asked(box, '10.0.0.1');
+    await site.send([old]);
+    await site.send([newer, table(newer, 'interfaces', [port(1, 'a')])]);
+    await site.send([table(old, 'interfaces', [port(1, 'a'), port(2, 'ghost')])]);
+    expect((await ports(site)).map(({ name }) => name)).toEqual(['a']);
+  });
+
+  it('keeps an address while the device answers there, and drops one that it no longer lists', async () => {
+    const site = await openSite(db);
+    const list = (...addresses: string[]) =>
+      addresses.map((address) => ({ address, prefixLength: 24, ifIndex: 1 }));
+    await walked(site, list('10.0.0.1', '10.0.1.1', '010.1.1.1', '0.0.0.0'), {}, 'addresses');
+    await walked(site, list('10.0.2.1'), {}, 'addresses');
+    const rows = await db.query(
+      'SELECT host(address) AS address, origin FROM device_addresses WHERE site_id = $1::uuid ORDER BY 1',
+      [site.siteId],
+    );
+    expect(rows).toEqual([
+      { address: '10.0.0.1', origin: 'reached' },
+      { address: '10.0.2.1', origin: 'table' },
+    ]);
+  });
+
+  it('tells which neighbour left a port and which came', async () => {
+    const site = await openSite(db);
+    const far = (chassisId: string, sysName: string) => ({
+      protocol: 'lldp',
+      ifIndex: 1,
+      localPort: 'a',
+      chassisId,
+      portId: 'ifName:Gi0/1',
+      sysName,
+      addresses: ['10.0.0.9'],
+    });
+    await walked(site, [far('macAddress:00:00:00:00:00:01', 'old')], {}, 'neighbours');
+    await walked(site, [far('macAddress:00:00:00:00:00:02', 'new')], {}, 'neighbours');
+    expect(site.changes.slice(1)).toMatchObject([
+      { kind: 'neighbour.changed', ifName: 'a', before: { sysName: 'old' }, after: { sysName: 'new' } },
+    ]);
+    const rows = await db.query('SELECT sys_name FROM neighbours WHERE site_id = $1::uuid', [site.siteId]);
+    expect(rows).toEqual([{ sys_name: 'new' }]);
+  });
+
+  it('keeps forwarding tables part by part, and shortens them only after a complete walk', async () => {
+    const site = await openSite(db);
+    const entry = (n: number) => ({ mac: `00:00:00:00:01:0${n}`, bridgePort: n });
+    const facts = () =>
+      db.query(
+        `SELECT "group", data FROM device_facts WHERE site_id = $1::uuid AND "group" LIKE 'fdb%' ORDER BY 1`,
+        [site.siteId],
+      );
+    const walk = asked(box, '10.0.0.1');
+    await site.send([
+      walk,
+      table(walk, 'fdb', [entry(1), entry(2)], { last: false, complete: undefined }),
+      table(walk, 'fdb', [entry(3)], { part: 1 }),
+    ]);
+    expect(await facts()).toHaveLength(2);
+    await walked(site, [entry(4)], { complete: false }, 'fdb');
+    expect((await facts())[0]?.data).toEqual([entry(4), entry(1), entry(2)]);
+    await walked(site, [entry(4)], {}, 'fdb');
+    expect(await facts()).toMatchObject([{ group: 'fdb', data: [entry(4)] }]);
+  });
+
+  it('blanks nothing when a walk reads less than the one before', async () => {
+    const site = await openSite(db);
+    const full = asked({ ...box, engineId: '800000090300001b54000001' }, '10.0.0.1', {
+      vendor: { '1.3.6.1.4.1.9.1.0': 'x' },
+    });
+    await site.send([full]);
+    await site.send([{ ...asked({}, '10.0.0.1'), system: {}, chassis: [], macs: [] }]);
+    const [device] = await site.devices();
+    expect(device).toMatchObject({ name: 'sw1', serial_number: 'FCW1929B68S', sys_descr: 'a box' });
+    expect(kinds(site)).toEqual(['device.new']);
+  });
+
+  it('writes nothing but the sight when the world has not changed', async () => {
+    const site = await openSite(db);
+    const rows = [port(1, 'a'), port(2, 'b')];
+    const list = [{ address: '10.0.0.1', prefixLength: 24, ifIndex: 1 }];
+    const both = async (at: number) => {
+      site.clock.set(at);
+      const walk = asked({ ...box, sysUpTime: at / 10 - 1e6 }, '10.0.0.1', { at });
+      await site.send([
+        walk,
+        table(walk, 'interfaces', rows, { at }),
+        table(walk, 'addresses', list, { at }),
+      ]);
+    };
+    await both(site.clock.now());
+    const versions = () =>
+      db.query(
+        `SELECT 'i' AS t, xmin::text AS v FROM interfaces WHERE site_id = $1::uuid
+         UNION ALL SELECT 'a', xmin::text FROM device_addresses WHERE site_id = $1::uuid
+         UNION ALL SELECT 'e', xmin::text FROM evidence WHERE site_id = $1::uuid
+         UNION ALL SELECT 'f', xmin::text FROM device_facts WHERE site_id = $1::uuid ORDER BY 1, 2`,
+        [site.siteId],
+      );
+    const before = await versions();
+    await both(site.clock.now() + 3600_000);
+    expect(await versions()).toEqual(before);
+    expect((await site.devices())[0]?.last_seen).toEqual(new Date(site.clock.now()));
+  });
+});

@@ -1,0 +1,393 @@
+/**
+ * The tables of walks: parts are joined, a table is merged when its last part is here, and a table whose hash is the
+ * one of the last complete walk is not even read.
+ */
+import type { RowsObservation, TableName } from '@rollcall/shared/observation';
+import type { Sql } from '../../platform/db/sql.ts';
+import { receivedTable } from '../identity/unchanged.ts';
+import { aboutDevice, hashOf } from '../observe.ts';
+import { current, putFacts, type Tracked, type World } from '../world.ts';
+import { type InterfaceChange, mergeInterfaces } from './merge-interfaces.ts';
+import { mergeAddresses, mergeEntities, mergeNeighbours } from './merge-tables.ts';
+import type { AddressRecord, EntityRecord, InterfaceRecord, NeighbourRecord } from './rows.ts';
+import * as store from './store.ts';
+
+/** One table of one device, all parts together. */
+interface Walked {
+  device: Tracked;
+  table: TableName;
+  rows: unknown[];
+  complete: boolean;
+  at: number;
+  /** Of what was received, where the table came in one part. */
+  digest: string | undefined;
+}
+
+/** What the tables of a batch come to; written by `writeTables`. */
+export interface Writes {
+  interfaces: InterfaceRecord[];
+  lift: InterfaceRecord[];
+  addresses: AddressRecord[];
+  lostAddresses: AddressRecord[];
+  entities: EntityRecord[];
+  lostEntities: EntityRecord[];
+  neighbours: NeighbourRecord[];
+  lostNeighbours: NeighbourRecord[];
+  lostFacts: { deviceId: string; group: string }[];
+}
+
+export const noWrites = (): Writes => ({
+  interfaces: [],
+  lift: [],
+  addresses: [],
+  lostAddresses: [],
+  entities: [],
+  lostEntities: [],
+  neighbours: [],
+  lostNeighbours: [],
+  lostFacts: [],
+});
+
+/** Rows of a walk, with the device that was walked. */
+export interface Timed {
+  device: string;
+  observation: RowsObservation;
+  at: number;
+  /** Of what was received. */
+  digest?: string | undefined;
+}
+
+/** Tables whose rows have a table of their own; the others are kept as facts, part by part. */
+const MERGED = new Set<TableName>(['interfaces', 'addresses', 'entities', 'neighbours']);
+/** Tables that links are made of. */
+const LINKING = new Set<TableName>(['interfaces', 'neighbours', 'fdb', 'arp']);
+
+/** Merges the `rows` observations of a batch; reads what is stored, writes nothing yet. */
+export async function mergeTables(
+  sql: Sql,
+  world: World,
+  observations: readonly Timed[],
+  newId: (at: number) => string,
+): Promise<Writes> {
+  const writes = noWrites();
+  const whole: Walked[] = [];
+  for (const [device, parts] of byDevice(world, observations)) {
+    for (const { observation, digest } of parts)
+      device.row = { ...device.row, received: receivedTable(device.row.received, observation, digest) };
+    for (const part of parts.filter(({ observation }) => !MERGED.has(observation.table))) {
+      if (await keepPart(sql, device, part, writes)) world.relink ||= LINKING.has(part.observation.table);
+    }
+    whole.push(...(await joinParts(sql, device, parts, writes)));
+  }
+  const changed = whole.filter((walked) => !unchanged(walked));
+  world.relink ||= changed.some(({ table }) => LINKING.has(table));
+  await mergeInterfaceTables(sql, world, of(changed, 'interfaces'), writes, newId);
+  await mergeOthers(sql, world, changed, writes);
+  return writes;
+}
+
+const of = (walked: readonly Walked[], table: TableName): Walked[] =>
+  walked.filter((each) => each.table === table);
+
+function byDevice(world: World, timed: readonly Timed[]): Map<Tracked, Timed[]> {
+  const map = new Map<Tracked, Timed[]>();
+  for (const each of timed) {
+    const device = world.devices.get(current(world, each.device));
+    if (!device) continue;
+    const list = map.get(device);
+    if (list) list.push(each);
+    else map.set(device, [each]);
+  }
+  return map;
+}
+
+const pendingGroup = (table: TableName, part: number) => `pending/${table}/${part}`;
+
+interface Pending {
+  walk: string;
+  rows: unknown[];
+}
+
+/** Joins the parts of this batch with those that wait from earlier ones; what is still unfinished waits on. */
+async function joinParts(
+  sql: Sql,
+  device: Tracked,
+  timed: readonly Timed[],
+  writes: Writes,
+): Promise<Walked[]> {
+  const tables = new Map<TableName, Timed[]>();
+  for (const each of timed) {
+    const { table } = each.observation;
+    if (MERGED.has(table)) tables.set(table, [...(tables.get(table) ?? []), each]);
+  }
+  const whole: Walked[] = [];
+  for (const [table, list] of tables) {
+    const parts = new Map<number, unknown[]>(
+      list.map((each) => [each.observation.part, each.observation.rows]),
+    );
+    const last = list.find((each) => each.observation.last);
+    if (!last) {
+      for (const { observation: o, at } of list) {
+        putFacts(device, pendingGroup(table, o.part), { walk: o.walk, rows: o.rows }, o.walk, at, false);
+      }
+      continue;
+    }
+    const waiting = [...device.facts.keys()].filter((group) => group.startsWith(`pending/${table}/`));
+    if (waiting.length > 0) {
+      const earlier = await readPending(sql, device, waiting);
+      for (const [part, pending] of earlier) {
+        if (pending.walk === last.observation.walk && !parts.has(part)) parts.set(part, pending.rows);
+      }
+      for (const group of waiting) {
+        device.facts.delete(group);
+        device.dirty.delete(group);
+        writes.lostFacts.push({ deviceId: device.row.id, group });
+      }
+    }
+    const ordered = [...parts].sort(([a], [b]) => a - b);
+    // A part that was dropped on its way makes the table one that was not seen whole.
+    const gapless = ordered.length === last.observation.part + 1;
+    whole.push({
+      device,
+      table,
+      rows: ordered.flatMap(([, rows]) => rows),
+      complete: gapless && last.observation.complete === true,
+      at: last.at,
+      digest: parts.size === 1 && list.length === 1 ? last.digest : undefined,
+    });
+  }
+  return whole;
+}
+
+async function readPending(
+  sql: Sql,
+  device: Tracked,
+  groups: readonly string[],
+): Promise<[number, Pending][]> {
+  const inMemory = groups.filter((group) => device.facts.get(group)?.data !== undefined);
+  const stored = groups.filter((group) => !inMemory.includes(group));
+  const rows =
+    stored.length === 0
+      ? []
+      : await sql.query<{ group: string; data: Pending }>(
+          `SELECT "group", data FROM device_facts
+           WHERE site_id = $1::uuid AND device_id = $2::uuid AND "group" = ANY($3::text[])`,
+          [device.row.siteId, device.row.id, stored],
+        );
+  return [
+    ...inMemory.map((group) => ({ group, data: device.facts.get(group)?.data as Pending })),
+    ...rows,
+  ].map(({ group, data }) => [Number(group.split('/')[2]), data]);
+}
+
+/** ARP, forwarding table, VLANs, VRFs: each part is one row of facts. @returns whether it differs from the last one. */
+async function keepPart(
+  sql: Sql,
+  device: Tracked,
+  { observation: o, at }: Timed,
+  writes: Writes,
+): Promise<boolean> {
+  const groupOf = (part: number) => (part === 0 ? o.table : `${o.table}/${part}`);
+  const group = groupOf(o.part);
+  let rows: unknown[] = o.rows;
+  if (o.last && o.complete !== true) {
+    // The walk broke off: what this part does not name may still be there.
+    const [before] = await sql.query<{ data: unknown[] }>(
+      `SELECT data FROM device_facts WHERE site_id = $1::uuid AND device_id = $2::uuid AND "group" = $3`,
+      [device.row.siteId, device.row.id, group],
+    );
+    if (o.rows.length === 0 && !before) return false;
+    const known = new Set(o.rows.map((row) => JSON.stringify(row)));
+    rows = [...o.rows, ...(before?.data ?? []).filter((row) => !known.has(JSON.stringify(row)))].slice(
+      0,
+      5000,
+    );
+  }
+  const changed = putFacts(device, group, rows, hashOf(rows), at, o.last ? o.complete === true : true);
+  if (!o.last || o.complete !== true) return changed;
+  for (const other of device.facts.keys()) {
+    const part = other.startsWith(`${o.table}/`) ? Number(other.slice(o.table.length + 1)) : -1;
+    if (part <= o.part) continue;
+    device.facts.delete(other);
+    device.dirty.delete(other);
+    writes.lostFacts.push({ deviceId: device.row.id, group: other });
+  }
+  return changed;
+}
+
+/** Notes that a table was walked; true when it is, row for row, the one of the last complete walk. */
+function unchanged({ device, table, rows, complete, at, digest }: Walked): boolean {
+  const hash = complete ? (digest ?? hashOf(rows)) : '';
+  const before = device.facts.get(table);
+  const same = complete && before?.complete === true && before.hash === hash;
+  if (complete || rows.length > 0 || before) {
+    putFacts(device, table, { rows: rows.length }, hash, at, complete);
+  }
+  return same || (!complete && rows.length === 0);
+}
+
+async function stored<Row extends { deviceId: string }>(
+  sql: Sql,
+  siteId: string,
+  walked: readonly Walked[],
+  statement: string,
+): Promise<Map<string, Row[]>> {
+  const map = new Map<string, Row[]>();
+  const ids = walked.filter(({ device }) => device.stored !== null).map(({ device }) => device.row.id);
+  if (ids.length === 0) return map;
+  const rows = await sql.query<Row & Record<string, unknown>>(statement, [siteId, ids]);
+  for (const raw of rows) {
+    const row = raw as Record<string, unknown>;
+    for (const [name, value] of Object.entries(row)) if (value instanceof Date) row[name] = value.getTime();
+    const list = map.get(raw.deviceId);
+    if (list) list.push(raw);
+    else map.set(raw.deviceId, [raw]);
+  }
+  return map;
+}
+
+const WHERE = 'WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[])';
+const SEEN = 'first_seen AS "firstSeen", last_seen AS "lastSeen"';
+const WHOM = 'site_id AS "siteId", device_id AS "deviceId"';
+
+async function mergeInterfaceTables(
+  sql: Sql,
+  world: World,
+  walked: readonly Walked[],
+  writes: Writes,
+  newId: (at: number) => string,
+): Promise<void> {
+  const known = await stored<InterfaceRecord>(
+    sql,
+    world.siteId,
+    walked,
+    `SELECT ${WHOM}, id, if_index AS "ifIndex", name, description, alias, type, speed_bps AS "speedBps", mtu,
+       mac_address AS "macAddress", admin_status AS "adminStatus", oper_status AS "operStatus",
+       last_change AS "lastChange", vlan, duplex, ${SEEN}, gone_at AS "goneAt" FROM interfaces ${WHERE}`,
+  );
+  for (const { device, rows, complete, at } of walked) {
+    const merged = mergeInterfaces({
+      siteId: world.siteId,
+      deviceId: device.row.id,
+      stored: known.get(device.row.id) ?? [],
+      seen: rows as Parameters<typeof mergeInterfaces>[0]['seen'],
+      complete,
+      at,
+      bootedAt: device.row.bootedAt,
+      newId: () => newId(at),
+    });
+    writes.interfaces.push(...merged.write);
+    writes.lift.push(...merged.lift);
+    device.row = { ...device.row, interfaceCount: merged.count };
+    tell(world, device, at, merged.changes);
+  }
+}
+
+function tell(
+  world: World,
+  device: Tracked,
+  at: number,
+  changes: readonly (InterfaceChange | ReturnType<typeof mergeNeighbours>['changes'][number])[],
+): void {
+  const about = aboutDevice(device, at, device.seen.collectorId);
+  for (const change of changes) world.changes.push({ ...about, ...change });
+}
+
+async function mergeOthers(
+  sql: Sql,
+  world: World,
+  changed: readonly Walked[],
+  writes: Writes,
+): Promise<void> {
+  const base = ({ device, complete, at }: Walked) => ({
+    siteId: world.siteId,
+    deviceId: device.row.id,
+    complete,
+    at,
+  });
+  const addresses = of(changed, 'addresses');
+  const knownAddresses = await stored<AddressRecord>(
+    sql,
+    world.siteId,
+    addresses,
+    `SELECT ${WHOM}, host(address) AS address, prefix_length AS "prefixLength", if_index AS "ifIndex", origin, ${SEEN}
+     FROM device_addresses ${WHERE}`,
+  );
+  for (const walked of addresses) {
+    const { write, remove } = mergeAddresses({
+      ...base(walked),
+      stored: knownAddresses.get(walked.device.row.id) ?? [],
+      seen: walked.rows as Parameters<typeof mergeAddresses>[0]['seen'],
+      reached: (address) => walked.device.addresses.has(address),
+    });
+    writes.addresses.push(...write);
+    writes.lostAddresses.push(...remove);
+  }
+  const entities = of(changed, 'entities');
+  const knownEntities = await stored<EntityRecord>(
+    sql,
+    world.siteId,
+    entities,
+    `SELECT ${WHOM}, index, class, name, description, model, serial, manufacturer,
+       hardware_revision AS "hardwareRevision", firmware_revision AS "firmwareRevision",
+       software_revision AS "softwareRevision", parent, position, fru, ${SEEN} FROM entities ${WHERE}`,
+  );
+  for (const walked of entities) {
+    const { write, remove } = mergeEntities({
+      ...base(walked),
+      stored: knownEntities.get(walked.device.row.id) ?? [],
+      seen: walked.rows as Parameters<typeof mergeEntities>[0]['seen'],
+    });
+    writes.entities.push(...write);
+    writes.lostEntities.push(...remove);
+  }
+  const neighbours = of(changed, 'neighbours');
+  const knownNeighbours = await stored<NeighbourRecord>(
+    sql,
+    world.siteId,
+    neighbours,
+    `SELECT ${WHOM}, protocol, key, if_index AS "ifIndex", local_port AS "localPort", chassis_id AS "chassisId",
+       port_id AS "portId", port_description AS "portDescription", sys_name AS "sysName", sys_descr AS "sysDescr",
+       platform, addresses::text[] AS addresses, remote_device_id AS "remoteDeviceId",
+       remote_if_index AS "remoteIfIndex", ${SEEN} FROM neighbours ${WHERE} AND protocol <> 'fdb'`,
+  );
+  for (const walked of neighbours) {
+    const { write, remove, changes } = mergeNeighbours({
+      ...base(walked),
+      stored: knownNeighbours.get(walked.device.row.id) ?? [],
+      seen: walked.rows as Parameters<typeof mergeNeighbours>[0]['seen'],
+    });
+    writes.neighbours.push(...write);
+    writes.lostNeighbours.push(...remove);
+    tell(world, walked.device, walked.at, changes);
+  }
+}
+
+/** Writes what the merge came to. Devices must be written already. */
+export async function writeTables(sql: Sql, siteId: string, writes: Writes): Promise<void> {
+  await store.liftInterfaces(
+    sql,
+    siteId,
+    writes.lift.map(({ id }) => ({ id })),
+  );
+  await store.writeInterfaces(sql, writes.interfaces);
+  await store.removeAddresses(
+    sql,
+    siteId,
+    writes.lostAddresses.map(({ deviceId, address, origin }) => ({ deviceId, address, origin })),
+  );
+  await store.writeAddresses(sql, writes.addresses);
+  await store.removeEntities(
+    sql,
+    siteId,
+    writes.lostEntities.map(({ deviceId, index }) => ({ deviceId, index })),
+  );
+  await store.writeEntities(sql, writes.entities);
+  await store.removeNeighbours(
+    sql,
+    siteId,
+    writes.lostNeighbours.map(({ deviceId, protocol, key }) => ({ deviceId, protocol, key })),
+  );
+  await store.writeNeighbours(sql, writes.neighbours);
+  await store.removeFacts(sql, siteId, writes.lostFacts);
+}

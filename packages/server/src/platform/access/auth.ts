@@ -1,0 +1,219 @@
+/**
+ * Who calls, with the rights of this moment. Looked up in the database through a cache of half a second; whatever
+ * takes rights away says so on `rollcall_auth`, which empties the cache of every instance and ends open streams.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '@rollcall/shared/clock';
+import type { Role } from '@rollcall/shared/model';
+import type { Logger } from 'pino';
+import type { Database, Sql } from '../db/db.ts';
+import type { Actor } from '../http/handler.ts';
+import type { Credentials } from './presented.ts';
+import { hashOf } from './token.ts';
+
+/** Payload: the id of the user whose rights changed; empty for "anybody's may have". */
+export const AUTH_CHANNEL = 'rollcall_auth';
+/** A session ends when it was not used for this long, and in any case at its absolute end. */
+export const SESSION_IDLE_MS = 12 * 3600_000;
+export const SESSION_ABSOLUTE_MS = 7 * 24 * 3600_000;
+
+const CACHE_MS = 500;
+/** From this age on the next answer is looked up while the one that is known serves: who asks often waits for none. */
+const RENEW_MS = 250;
+const CACHE_ENTRIES = 10_000;
+/** `lastUsedAt` and `lastSeenAt` are written at most this often. */
+const USE_NOTED_MS = 60_000;
+/** Open streams are checked this often besides, in case a notification was lost. */
+const RECHECK_MS = 15_000;
+
+export interface Authenticator {
+  /** The caller behind checked-out credentials; null when they open nothing (unknown, expired, revoked, disabled). */
+  identify(credentials: Credentials): Promise<Actor | null>;
+  /** Calls `gone` once, when the actor's rights are no longer what they were. Returns a function that stops watching. */
+  watch(actor: Actor, gone: () => void): () => void;
+  /** Rights of a user (or, without one, of anybody) changed: this instance acts on it now. See `rightsChanged`. */
+  forget(userId?: string): void;
+  close(): Promise<void>;
+}
+
+/** Tells every instance, when the transaction commits, that rights of a user changed. */
+export const rightsChanged = async (sql: Sql, userId: string): Promise<void> => {
+  await sql.query('SELECT pg_notify($1, $2)', [AUTH_CHANNEL, userId]);
+};
+
+interface Known {
+  actor: Actor;
+  /** Unix milliseconds; null: does not end by itself. */
+  endsAt: number | null;
+  usedAt: number | null;
+}
+interface Cached {
+  known: Known | null;
+  at: number;
+  renewing: boolean;
+}
+interface Row {
+  id: string;
+  hash: Uint8Array;
+  used_at: Date | null;
+  ends_at: Date | null;
+  user_id: string;
+  name: string;
+  role: Role;
+  all_sites: boolean;
+  sites: string[];
+}
+
+const OWNER = `u.id AS user_id, u.name, u.role, u.all_sites,
+  ARRAY(SELECT s.site_id::text FROM user_sites s WHERE s.user_id = u.id ORDER BY 1) AS sites`;
+const byToken = (
+  column: 'hash' | 'id',
+) => `SELECT t.id, t.hash, t.last_used_at AS used_at, t.expires_at AS ends_at, ${OWNER}
+  FROM api_tokens t JOIN users u ON u.id = t.user_id
+  WHERE t.${column} = $1 AND t.revoked_at IS NULL AND u.disabled_at IS NULL`;
+const bySession = (
+  column: 'id_hash' | 'id',
+) => `SELECT s.id, s.id_hash AS hash, s.last_seen_at AS used_at, s.expires_at AS ends_at, ${OWNER}
+  FROM sessions s JOIN users u ON u.id = s.user_id
+  WHERE s.${column} = $1 AND u.disabled_at IS NULL`;
+const NOTE_USE = {
+  token: `UPDATE api_tokens SET last_used_at = $2
+    WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2::timestamptz - interval '59 seconds')`,
+  session: `UPDATE sessions SET last_seen_at = $2
+    WHERE id = $1 AND last_seen_at < $2::timestamptz - interval '59 seconds'`,
+};
+
+export async function openAuthenticator(deps: {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+}): Promise<Authenticator> {
+  const { db, clock, log } = deps;
+  const cache = new Map<string, Cached>();
+  const streams = new Set<Stream>();
+  const pending = new Set<Promise<unknown>>();
+  /** Grows with every change: an answer read before the change must not be kept after it. */
+  let generation = 0;
+
+  const lookUp = async (kind: 'token' | 'session', hash: Buffer): Promise<Known | null> => {
+    const [row] = await db.query<Row>(
+      kind === 'token' ? byToken('hash') : bySession('id_hash'),
+      [hash],
+      'kept',
+    );
+    if (!row || row.hash.length !== hash.length || !timingSafeEqual(row.hash, hash)) return null;
+    return knownOf(kind, row);
+  };
+
+  const renew = async (key: string, kind: 'token' | 'session', hash: Buffer): Promise<Cached> => {
+    const before = generation;
+    const at = clock.monotonic();
+    const cached = { known: await lookUp(kind, hash), at, renewing: false };
+    if (cache.size >= CACHE_ENTRIES) cache.clear();
+    if (before === generation) cache.set(key, cached);
+    return cached;
+  };
+
+  const identifyHash = async (kind: 'token' | 'session', hash: Buffer): Promise<Actor | null> => {
+    const key = `${kind} ${hash.toString('base64')}`;
+    let cached = cache.get(key);
+    const age = cached ? clock.monotonic() - cached.at : Number.POSITIVE_INFINITY;
+    if (!cached || age > CACHE_MS) cached = await renew(key, kind, hash);
+    else if (age > RENEW_MS && !cached.renewing) {
+      cached.renewing = true;
+      // Should it fail, whoever comes when the answer is too old asks again, and hears why.
+      const renewed = renew(key, kind, hash)
+        .catch((error: unknown) => log.debug({ err: error }, 'a caller could not be looked up ahead'))
+        .finally(() => pending.delete(renewed));
+      pending.add(renewed);
+    }
+    const { known } = cached;
+    if (!known || isOver(known, clock.now())) return null;
+    noteUse(known);
+    return known.actor;
+  };
+
+  const noteUse = (known: Known): void => {
+    const now = clock.now();
+    if (known.usedAt !== null && now - known.usedAt < USE_NOTED_MS) return;
+    known.usedAt = now;
+    const { via } = known.actor;
+    const id = via.kind === 'token' ? via.tokenId : via.sessionId;
+    const noted = db
+      .query(NOTE_USE[via.kind], [id, new Date(now)])
+      .catch((error: unknown) => log.debug({ err: error }, 'the last use of a credential could not be noted'))
+      .finally(() => pending.delete(noted));
+    pending.add(noted);
+  };
+
+  /** Ends the streams whose actor is no longer who it was. */
+  const recheck = async (affected: Stream[]): Promise<void> => {
+    for (const stream of affected) {
+      const now = await present(stream.actor).catch(() => undefined);
+      // Undefined: the database is away, and nothing can be said; the next check will.
+      if (now === undefined || (now !== null && sameRights(now, stream.actor))) continue;
+      if (streams.delete(stream)) stream.gone();
+    }
+  };
+
+  const present = async ({ via }: Actor): Promise<Actor | null> => {
+    const [text, id] = via.kind === 'token' ? [byToken('id'), via.tokenId] : [bySession('id'), via.sessionId];
+    const [row] = await db.query<Row>(text, [id]);
+    const known = row ? knownOf(via.kind, row) : null;
+    // An open stream is use, so only the absolute end counts.
+    return known && !isOver({ ...known, usedAt: clock.now() }, clock.now()) ? known.actor : null;
+  };
+
+  const forget = (userId = ''): void => {
+    generation += 1;
+    cache.clear();
+    void recheck([...streams].filter(({ actor }) => userId === '' || actor.userId === userId));
+  };
+
+  const unlisten = await db.listen(AUTH_CHANNEL, (payload) => forget(payload));
+  const stopChecks = clock.every(RECHECK_MS, () => recheck([...streams]));
+
+  return {
+    identify: async (credentials) => {
+      if (credentials.kind === 'token') return identifyHash('token', hashOf(credentials.token));
+      if (credentials.kind === 'session') return identifyHash('session', hashOf(credentials.sessionId));
+      return null;
+    },
+    watch: (actor, gone) => {
+      const stream = { actor, gone };
+      streams.add(stream);
+      return () => streams.delete(stream);
+    },
+    forget,
+    close: async () => {
+      stopChecks();
+      await unlisten();
+      await Promise.all(pending);
+    },
+  };
+}
+
+interface Stream {
+  actor: Actor;
+  gone: () => void;
+}
+
+function knownOf(kind: 'token' | 'session', row: Row): Known {
+  const actor: Actor = {
+    userId: row.user_id,
+    name: row.name,
+    role: row.role,
+    sites: row.all_sites ? 'all' : row.sites,
+    via: kind === 'token' ? { kind, tokenId: row.id } : { kind, sessionId: row.id },
+  };
+  return { actor, endsAt: row.ends_at?.getTime() ?? null, usedAt: row.used_at?.getTime() ?? null };
+}
+
+/** Tokens end when they expire; sessions also by lying idle. */
+function isOver({ actor, endsAt, usedAt }: Known, now: number): boolean {
+  if (endsAt !== null && now >= endsAt) return true;
+  return actor.via.kind === 'session' && usedAt !== null && now - usedAt > SESSION_IDLE_MS;
+}
+
+const sameRights = (a: Actor, b: Actor): boolean =>
+  a.role === b.role && JSON.stringify(a.sites) === JSON.stringify(b.sites);

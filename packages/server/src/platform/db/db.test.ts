@@ -1,0 +1,224 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeDatabases, createPostgres, databases } from '../../testing/database.ts';
+import { type Database, databaseAway, openDatabase, uniqueViolation } from './db.ts';
+import { type Migration, MigrationError, migrate, pending, readMigrations } from './migrate.ts';
+
+afterAll(closeDatabases);
+
+describe.each(databases())('the database on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+
+  it('gives the same value types on both databases', async () => {
+    const [row] = await db.query(
+      `SELECT 9007199254740991::int8 AS big, '2026-11-21T03:00:00.123Z'::timestamptz AS at, '10.0.0.1'::inet AS ip,
+        $1::jsonb AS doc, $2::text[] AS words, ARRAY['10.0.0.1']::inet[] AS ips, 1.5::numeric AS num, true AS yes,
+        '018f0000-0000-7000-8000-000000000001'::uuid AS id, ARRAY['018f0000-0000-7000-8000-000000000001']::uuid[] AS ids,
+        1.25::float8 AS real, 'x'::bytea AS raw, NULL::text AS none`,
+      [JSON.stringify({ a: [1, null] }), ['a', 'b,"c']],
+    );
+    expect({ ...row, raw: Buffer.from(row?.raw as Uint8Array).toString() }).toEqual({
+      big: 9007199254740991,
+      at: new Date('2026-11-21T03:00:00.123Z'),
+      ip: '10.0.0.1',
+      doc: { a: [1, null] },
+      words: ['a', 'b,"c'],
+      ips: expect.anything(),
+      num: '1.5',
+      yes: true,
+      id: '018f0000-0000-7000-8000-000000000001',
+      ids: ['018f0000-0000-7000-8000-000000000001'],
+      real: 1.25,
+      raw: 'x',
+      none: null,
+    });
+  });
+
+  it('keeps a transaction whole: all or nothing', async () => {
+    await expect(
+      db.transaction(async (sql) => {
+        await sql.query(
+          `INSERT INTO sites (id, name, networks, exclude) VALUES (gen_random_uuid(), 'a', '{}', '{}')`,
+        );
+        throw new Error('stop');
+      }),
+    ).rejects.toThrow('stop');
+    expect(await db.query('SELECT * FROM sites')).toEqual([]);
+  });
+
+  it('leaves sockets their turns while statement follows statement', async () => {
+    const STATEMENTS = 50;
+    let [turns, over] = [0, false];
+    const turn = () => {
+      turns += 1;
+      if (!over) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await db.transaction(async (sql) => {
+      for (let i = 0; i < STATEMENTS; i++) await sql.query('SELECT 1');
+    });
+    over = true;
+    expect(turns).toBeGreaterThanOrEqual(STATEMENTS);
+  });
+
+  it('retries a transaction that lost a race', async () => {
+    let tries = 0;
+    const done = await db.transaction(async () => {
+      tries += 1;
+      if (tries < 3) throw Object.assign(new Error('deadlock detected'), { code: '40P01' });
+      return 'done';
+    });
+    expect([done, tries]).toEqual(['done', 3]);
+  });
+
+  it('answers kept statements on connections that know them, whatever else goes on and however long nothing does', async () => {
+    if (db.kind === 'pglite') return;
+    const pid = async () =>
+      (await db.query<{ pid: number }>('SELECT pg_backend_pid() AS pid', [], 'kept'))[0]?.pid;
+    const first = await pid();
+    const others = Array.from({ length: 4 }, () => db.query('SELECT pg_sleep(0.2)'));
+    expect(await pid()).toBe(first);
+    await Promise.all(others);
+    expect(await pid()).toBe(first);
+    // A pool ends connections that lie idle for 10 s, by default.
+    await new Promise((resolve) => setTimeout(resolve, 10_500));
+    expect(await pid()).toBe(first);
+  }, 20_000);
+
+  it('survives the end of its connection between two statements of a transaction', async () => {
+    if (db.kind === 'pglite') return;
+    const cut = db.transaction(async (sql) => {
+      const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
+      const there = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
+      await expect.poll(() => db.query(there, [own?.pid])).toEqual([]);
+      await sql.query('SELECT 1');
+    });
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await db.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('names the constraint that was violated', async () => {
+    const insert = `INSERT INTO sites (id, name, networks, exclude) VALUES (gen_random_uuid(), 'a', '{}', '{}')`;
+    await db.query(insert);
+    const error = await db.query(insert).catch((e: unknown) => e);
+    expect(uniqueViolation(error)).toBe('sites_name_key');
+  });
+
+  it('reads through Prisma what SQL wrote, times in UTC', async () => {
+    await db.query(
+      `INSERT INTO sites (id, name, networks, exclude, created_at)
+       VALUES (gen_random_uuid(), 'b', '{10.0.0.0/8}', '{}', '2026-01-02T03:04:05Z')`,
+    );
+    const site = await db.prisma.site.findUnique({ where: { name: 'b' } });
+    expect([site?.networks, site?.createdAt.toISOString()]).toEqual([
+      ['10.0.0.0/8'],
+      '2026-01-02T03:04:05.000Z',
+    ]);
+  });
+
+  it('hears notifications, also those of a transaction, after its commit', async () => {
+    const heard: string[] = [];
+    const stop = await db.listen('rollcall_test', (payload) => heard.push(payload));
+    await db.notify('rollcall_test', 'one');
+    await db.transaction(async (sql) => {
+      await sql.query(`SELECT pg_notify('rollcall_test', 'two')`);
+    });
+    await db
+      .transaction(async (sql) => {
+        await sql.query(`SELECT pg_notify('rollcall_test', 'never')`);
+        throw new Error('rolled back');
+      })
+      .catch(() => undefined);
+    await expect.poll(() => heard).toEqual(['one', 'two']);
+    await stop();
+  });
+
+  it('runs exclusive work one at a time', async () => {
+    const trace: string[] = [];
+    const work = (name: string) =>
+      db.exclusively(1, async () => {
+        trace.push(`${name} in`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        trace.push(`${name} out`);
+      });
+    await Promise.all([work('a'), work('b')]);
+    expect(trace).toEqual(['a in', 'a out', 'b in', 'b out']);
+  });
+
+  it('case 47: applies migrations once and refuses a database that is newer', async () => {
+    const db = await open();
+    const all = readMigrations();
+    const next: Migration = { name: '99991231_more', sql: 'CREATE TABLE more (id int)', checksum: 'c' };
+    expect(await migrate(db, [...all, next])).toEqual(['99991231_more']);
+    expect(await migrate(db, [...all, next])).toEqual([]);
+    await expect(migrate(db, all)).rejects.toThrow(/newer version/);
+  });
+
+  it('gives a migration as long as it takes', async () => {
+    await db.script(`DO $$ BEGIN
+      IF current_setting('statement_timeout') <> '0' THEN RAISE EXCEPTION 'it has %', current_setting('statement_timeout'); END IF;
+    END $$`);
+  });
+
+  it('case 47: leaves nothing of a migration that fails', async () => {
+    const db = await open();
+    await db.query('DELETE FROM _prisma_migrations');
+    const bad: Migration = { name: 'bad', sql: 'CREATE TABLE half (id int); SELECT nonsense', checksum: 'c' };
+    await expect(migrate(db, [bad])).rejects.toThrow(MigrationError);
+    expect(await db.query(`SELECT to_regclass('half') AS t`)).toEqual([{ t: null }]);
+    expect(await db.query('SELECT * FROM _prisma_migrations')).toEqual([]);
+  });
+});
+
+const server = process.env.TEST_DATABASE_URL;
+describe.skipIf(!server)('the notification connection on PostgreSQL', () => {
+  it('listens again after it was lost, tells that something may have been missed, and tells the loss once', async () => {
+    const lines: string[] = [];
+    const { url } = await createPostgres(server as string);
+    const db = await openDatabase(
+      { url },
+      pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+    );
+    const heard: string[] = [];
+    await db.listen('rollcall_test', (payload) => heard.push(payload));
+    await db.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name = 'rollcall listen' AND datname = current_database()`,
+    );
+    await expect.poll(() => heard).toEqual(['']);
+    await db.notify('rollcall_test', 'again');
+    await expect.poll(() => heard).toEqual(['', 'again']);
+    expect(lines.filter((line) => line.includes('notification connection lost'))).toHaveLength(1);
+    await db.close();
+  });
+});
+
+describe('pending', () => {
+  const migration = (name: string, checksum = name): Migration => ({ name, sql: '', checksum });
+  it.each([
+    ['nothing ran', [], ['a', 'b']],
+    ['one ran', [{ migration_name: 'a', checksum: 'a' }], ['b']],
+  ])('%s', (_case, ran, expected) => {
+    expect(pending(ran, [migration('a'), migration('b')]).map((m) => m.name)).toEqual(expected);
+  });
+  it('refuses an edited migration', () => {
+    expect(() => pending([{ migration_name: 'a', checksum: 'old' }], [migration('a')])).toThrow(
+      /changed after/,
+    );
+  });
+});
+
+it.each([
+  [{ code: 'ECONNREFUSED' }, true],
+  [{ code: '57P01' }, true],
+  [{ code: '08006' }, true],
+  [{ message: 'Connection terminated unexpectedly' }, true],
+  [{ code: '23505' }, false],
+  [{ code: '42601', message: 'syntax error' }, false],
+])('databaseAway(%o) is %s', (error, away) => {
+  expect(databaseAway(error)).toBe(away);
+});

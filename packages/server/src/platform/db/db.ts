@@ -1,0 +1,133 @@
+/**
+ * The one door to PostgreSQL: a real server (`url`) or PGlite in a folder. Same SQL, same value types, on both.
+ * Prisma serves single things; lists, queues and ingest are statements of their own, through `query`.
+ */
+import type { Logger } from 'pino';
+import { PrismaClient } from '../../generated/prisma/client.ts';
+import { Problem } from '../problem.ts';
+import { openPglite } from './db-pglite.ts';
+import { openPostgres } from './db-postgres.ts';
+import type { Driver, DriverPool, Sql } from './sql.ts';
+
+export type { Sql } from './sql.ts';
+
+/** A pool of connections that can run transactions. */
+export interface Pool extends Sql {
+  /** Runs `work` in one transaction; deadlocks and serialization failures are retried, so `work` must be repeatable. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+export interface Database extends Pool {
+  readonly kind: 'postgresql' | 'pglite';
+  /** Single things only; never a list, never inside a loop. */
+  readonly prisma: PrismaClient;
+  /** Connections that only ingest uses, so that a slow report cannot hold it up, nor the reverse. */
+  readonly ingest: Pool;
+  /** Runs several statements without parameters; migrations only. */
+  script(text: string): Promise<void>;
+  /** Holds a session-wide advisory lock around `work`. */
+  exclusively<T>(key: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * LISTEN. After a lost connection it listens again and calls `onMessage('')` once: something may have been missed,
+   * read again.
+   */
+  listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>;
+  notify(channel: string, payload: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** SQLSTATE of a driver's error, whoever raised it. */
+export const sqlState = (error: unknown): string | undefined => {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+};
+
+/** Name of the violated constraint of a unique violation, else undefined. */
+export const uniqueViolation = (error: unknown): string | undefined =>
+  sqlState(error) === '23505' ? ((error as { constraint?: string }).constraint ?? 'unknown') : undefined;
+
+/** Worth another try: serialization failure, deadlock, lock not available. */
+const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+const TRANSACTION_TRIES = 8;
+
+/** Connection trouble: class 08, shutdown and start-up (57P01–57P03), out of resources (53), driver codes. */
+const AWAY = /^(08...|57P0[1-5]|53[0-4]00|58030)$/;
+const DISK_FULL = '53100';
+const AWAY_DRIVER = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH'],
+  // Prisma: not reachable, timed out, operation timed out, connection closed, no connection free.
+  ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024'],
+]);
+const AWAY_TEXT =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|PGlite is (closed|closing)/;
+
+/** Whether an error says that the database cannot be reached right now, rather than that the statement is wrong. */
+export function databaseAway(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code === 'string' && (AWAY.test(code) || AWAY_DRIVER.has(code))) return true;
+  return typeof message === 'string' && AWAY_TEXT.test(message);
+}
+
+export const unavailable = (cause: unknown): Problem =>
+  new Problem(
+    'unavailable',
+    sqlState(cause) === DISK_FULL
+      ? 'the disk of the database is full; nothing is stored until it has room'
+      : 'the database is away; try again shortly',
+    { headers: { 'Retry-After': '5' }, cause },
+  );
+
+const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw databaseAway(error) ? unavailable(error) : error;
+  }
+};
+
+function pool(driver: DriverPool): Pool {
+  return {
+    query: (text, params, kept) => guarded(() => driver.query(text, params, kept)),
+    transaction: (work) =>
+      guarded(async () => {
+        for (let attempt = 1; ; attempt++) {
+          try {
+            return await driver.once(work);
+          } catch (error) {
+            if (!RETRYABLE.has(sqlState(error) ?? '') || attempt === TRANSACTION_TRIES) throw error;
+            await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** attempt));
+          }
+        }
+      }),
+  };
+}
+
+/** Where the data is: a PostgreSQL URL, or a folder for the embedded database (`memory://` for none). */
+export type DatabaseSource = { url: string } | { folder: string };
+
+/** Opens the database; applies no migrations. Fails with a `Problem('unavailable')` when it cannot be reached. */
+export async function openDatabase(source: DatabaseSource, log: Logger): Promise<Database> {
+  const driver: Driver = await guarded(() =>
+    'url' in source ? openPostgres(source.url, log) : openPglite(source.folder),
+  );
+  const prisma = new PrismaClient({ adapter: driver.adapter ?? null } as ConstructorParameters<
+    typeof PrismaClient
+  >[0]);
+  const main = pool(driver.main);
+  return {
+    kind: driver.kind,
+    prisma,
+    ...main,
+    ingest: pool(driver.ingest),
+    script: (text) => guarded(() => driver.script(text)),
+    exclusively: driver.exclusively,
+    listen: driver.listen,
+    notify: async (channel, payload) => {
+      await main.query('SELECT pg_notify($1, $2)', [channel, payload]);
+    },
+    close: async () => {
+      await prisma.$disconnect();
+      await driver.close();
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '../problem.ts';
+
+/** Strong validator of one thing as it is shown: changes whenever any shown field does. */
+export const etagOf = (data: unknown): string =>
+  `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`;
+
+/**
+ * Refuses a write that was decided on an older state: call it inside the transaction, with the row locked.
+ * Without the header anything goes.
+ */
+export function requireMatch(ifMatch: string | undefined, data: unknown): void {
+  if (ifMatch === undefined || ifMatch === '*') return;
+  if (!ifMatch.split(',').some((tag) => tag.trim() === etagOf(data)))
+    throw new Problem('conflict', 'it was changed in the meantime; read it again');
+}

@@ -1,0 +1,292 @@
+/**
+ * Mounts the table of operations on Express. Each request goes one way: identify → limit → access → parse → handler →
+ * envelope; whatever goes wrong ends in one error shape. Knows operations, no feature.
+ */
+import { operations as allOperations } from '@rollcall/shared/api/index';
+import type { Operation } from '@rollcall/shared/api/operation';
+import { responseBody } from '@rollcall/shared/api/operation';
+import { ROLES, type Role } from '@rollcall/shared/model';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import type { Logger } from 'pino';
+import type { Authenticator } from '../access/auth.ts';
+import { forgery } from '../access/origin.ts';
+import { type Credentials, readCredentials } from '../access/presented.ts';
+import { Problem } from '../problem.ts';
+import { asProblem, send, sendProblem } from './answer.ts';
+import { readText } from './body.ts';
+import { etagOf } from './etag.ts';
+import { type Actor, type Handlers, sees } from './handler.ts';
+import { securityHeaders } from './headers.ts';
+import { readBody, readParams, readQuery } from './input.ts';
+import { rateLimit } from './limits.ts';
+import { unmapped } from './peer.ts';
+
+export interface RestOptions {
+  /** One per operation of the table. */
+  handlers: Handlers;
+  auth: Authenticator;
+  log: Logger;
+  /** The table, all operations when absent. Each of them needs its handler. */
+  operations?: Record<string, Operation>;
+  /** Addresses and CIDRs of reverse proxies whose X-Forwarded-* headers count. */
+  trustedProxies?: readonly string[];
+  /** Requests per minute of one token or user; a tenth of it per address without either. 0: no limit. */
+  ratePerMinute?: number;
+  /** Test mode: an answer that does not fit its operation's schema becomes a 500. */
+  checkResponses?: boolean;
+  /** Called when a request is over. */
+  observe?: (operationId: string, status: number, seconds: number) => void;
+  /** Serves everything outside /api, such as the web application. */
+  web?: RequestHandler;
+}
+
+/** An operation with its handler, types forgotten: the table's types hold at compile time, the schemas at run time. */
+interface Route {
+  id: string;
+  operation: Operation;
+  handler: (call: unknown) => Promise<Loose>;
+}
+interface Loose {
+  data?: unknown;
+  extra?: object;
+  totalCount?: number;
+  status?: number;
+  headers?: Record<string, string>;
+  raw?: (response: Response) => void | Promise<void>;
+}
+
+const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
+const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
+
+/** The REST application: every operation of the table, and 404 for whatever else is asked under /api. */
+export function restApp(options: RestOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.set('trust proxy', options.trustedProxies?.length ? [...options.trustedProxies] : false);
+  app.use(begin(options), securityHeaders());
+  const router = express.Router({ caseSensitive: true, strict: true });
+  const serve = server(options);
+  for (const [path, routes] of byPath(options)) {
+    const expressPath = path.replace(/\{(\w+)\}/g, ':$1');
+    router.all(expressPath, (request, response) => {
+      // HEAD is GET without its body: Node leaves the body out by itself.
+      const method = request.method === 'HEAD' ? 'GET' : request.method;
+      const route = routes.find(({ operation }) => operation.method === method);
+      if (route) return serve(route, request, response);
+      const allow = METHODS.filter((m) => routes.some(({ operation }) => operation.method === m));
+      const list = allow.flatMap((m) => (m === 'GET' ? [m, 'HEAD'] : [m])).join(', ');
+      throw new Problem('invalid_request', `the method must be ${list}`, {
+        status: 405,
+        headers: { Allow: list },
+      });
+    });
+  }
+  app.use(router);
+  app.use('/api', () => {
+    throw new Problem('not_found', 'there is nothing at this address; /api/docs lists what there is');
+  });
+  if (options.web) app.use(options.web);
+  app.use(() => {
+    throw new Problem('not_found', 'there is nothing at this address');
+  });
+  app.use(((error, request, response, _next) => {
+    sendProblem(response, asProblem(error), { log: options.log, error, request });
+  }) satisfies express.ErrorRequestHandler);
+  return app;
+}
+
+/** The table's routes by path, fixed paths before those with parameters: `/api/x/new` before `/api/x/{id}`. */
+function byPath({ handlers, operations = allOperations }: RestOptions): [string, Route[]][] {
+  const paths = new Map<string, Route[]>();
+  for (const [id, operation] of Object.entries(operations)) {
+    const handler = (handlers as Record<string, Route['handler'] | undefined>)[id];
+    if (!handler) throw new Error(`operation ${id} has no handler`);
+    paths.set(operation.path, [...(paths.get(operation.path) ?? []), { id, operation, handler }]);
+  }
+  const fixedFirst = (path: string) => path.replaceAll('{', '\u{10ffff}');
+  return [...paths].sort(([a], [b]) => (fixedFirst(a) < fixedFirst(b) ? -1 : 1));
+}
+
+/** Names the request and notes its end. */
+function begin({ log, observe }: RestOptions): RequestHandler {
+  return (request, response, next) => {
+    const requestId = uuidv7();
+    response.locals.requestId = requestId;
+    response.setHeader('X-Request-Id', requestId);
+    const start = performance.now();
+    response.once('close', () => {
+      const ms = performance.now() - start;
+      const { operation = 'none', actor } = response.locals as { operation?: string; actor?: Actor };
+      observe?.(operation, response.statusCode, ms / 1000);
+      // A refused right is told to whoever looks for attacks (ASVS 16.3.2).
+      const level = response.statusCode >= 500 ? 'warn' : response.statusCode === 403 ? 'info' : 'debug';
+      // Never the address as it came: it may hold what should not stand in a log.
+      log[level](
+        {
+          requestId,
+          operation,
+          method: request.method,
+          status: response.statusCode,
+          ms: Math.round(ms),
+          user: actor?.userId,
+        },
+        'request',
+      );
+    });
+    next();
+  };
+}
+
+function server(options: RestOptions) {
+  const { auth, checkResponses = false } = options;
+  const limit = rateLimit(options.ratePerMinute ?? 0);
+  return async ({ id, operation, handler }: Route, request: Request, response: Response): Promise<void> => {
+    response.locals.operation = id;
+    const search = searchOf(request.url);
+    const credentials: Credentials =
+      operation.access === 'public'
+        ? { kind: 'none' }
+        : readCredentials({ rawHeaders: request.rawHeaders, search, secure: request.secure });
+    const actor = await auth.identify(credentials);
+    response.locals.actor = actor ?? undefined;
+    await limit(request, response, actor);
+    if (operation.access !== 'public') authorise(operation, request, credentials, actor);
+    else if (operation.method !== 'GET') refuseForgery(request, { browsersOnly: true });
+    const params = readParams(operation, request.params);
+    const query = readQuery(operation, search);
+    if (actor) requireSite(actor, query.site);
+    const body = operation.body ? readBody(operation, await readText(request, response)) : undefined;
+    const ended = endOf(operation, response, actor, auth);
+    const answer = await handler({
+      params,
+      query,
+      body,
+      actor: actor ?? undefined,
+      requestId: response.locals.requestId as string,
+      address: unmapped(request.ip ?? ''),
+      secure: request.secure,
+      header: (name: string) => request.get(name),
+      signal: ended,
+    });
+    await reply(operation, answer, query, request, response, checkResponses);
+  };
+}
+
+function authorise(
+  operation: Operation,
+  request: Request,
+  credentials: Credentials,
+  actor: Actor | null,
+): asserts actor is Actor {
+  if (!actor)
+    throw unauthorized(credentials.kind === 'refused' ? credentials.reason : unknownCaller(credentials));
+  if (actor.via.kind === 'session' && operation.method !== 'GET')
+    refuseForgery(request, { browsersOnly: false });
+  if (operation.by === 'session' && actor.via.kind !== 'session')
+    throw new Problem('forbidden', 'this needs a signed-in session; a token is not enough');
+  if (operation.access !== 'public' && RANK[actor.role] < RANK[operation.access])
+    throw new Problem('forbidden', `this needs the role ${ROLES.slice(RANK[operation.access]).join(' or ')}`);
+}
+
+const unknownCaller = ({ kind }: Credentials): string =>
+  kind === 'token'
+    ? 'the token is invalid'
+    : kind === 'session'
+      ? 'the session is over; sign in again'
+      : 'a token is needed: Authorization: Bearer svc_…';
+
+const unauthorized = (message: string): Problem =>
+  new Problem('unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+
+/** `browsersOnly`: a request without a sign of a browser passes, since it carries no right that could be abused. */
+function refuseForgery(request: Request, { browsersOnly }: { browsersOnly: boolean }): void {
+  const secFetchSite = request.get('sec-fetch-site');
+  const origin = request.get('origin');
+  if (browsersOnly && secFetchSite === undefined && origin === undefined) return;
+  const reason = forgery({ secFetchSite, origin, host: request.host });
+  if (reason !== null) throw new Problem('forbidden', reason);
+}
+
+/** A caller who names a site without access to it is refused; an unknown site reads the same. */
+function requireSite(actor: Actor, site: unknown): void {
+  if (typeof site === 'string' && !sees(actor, site))
+    throw new Problem('forbidden', 'no access to this site', {
+      details: [{ path: 'site', message: 'no access to this site' }],
+    });
+}
+
+/**
+ * Aborts when the client is gone, and, while a stream is open, when the caller loses a right: the stream is then cut,
+ * and the client finds out why when it comes again.
+ */
+function endOf(
+  operation: Operation,
+  response: Response,
+  actor: Actor | null,
+  auth: Authenticator,
+): AbortSignal {
+  const ended = new AbortController();
+  const unwatch =
+    actor && isStream(operation)
+      ? auth.watch(actor, () => {
+          ended.abort();
+          response.destroy();
+        })
+      : undefined;
+  response.once('close', () => {
+    unwatch?.();
+    if (!response.writableFinished) ended.abort();
+  });
+  return ended.signal;
+}
+
+async function reply(
+  operation: Operation,
+  answer: Loose,
+  query: Record<string, unknown>,
+  request: Request,
+  response: Response,
+  check: boolean,
+): Promise<void> {
+  response.status(answer.status ?? operation.status ?? 200);
+  response.setHeader('Cache-Control', 'no-store');
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  if (answer.raw) {
+    response.type(operation.produces ?? 'application/json');
+    // A stream has no end to wait for: HEAD gets its headers.
+    if (request.method === 'HEAD' && isStream(operation)) response.end();
+    else await answer.raw(response);
+    return;
+  }
+  const body = {
+    success: true,
+    ...answer.extra,
+    data: answer.data,
+    ...(operation.envelope === 'list' && { totalCount: answer.totalCount }),
+    ...('page' in query && { page: query.page, pageSize: query.pageSize }),
+  };
+  if (operation.method === 'GET' && operation.envelope === 'item')
+    response.setHeader('ETag', etagOf(answer.data));
+  if (check) checkBody(operation, body);
+  send(response, body);
+}
+
+function checkBody(operation: Operation, body: unknown): void {
+  const wire: unknown = JSON.parse(JSON.stringify(body));
+  const result = responseBody(operation).safeParse(wire);
+  if (!result.success)
+    throw new Error(
+      `answer of ${operation.method} ${operation.path} breaks its schema: ${result.error.message}`,
+    );
+}
+
+const isStream = (operation: Operation): boolean => operation.produces === 'text/event-stream';
+
+/** The text behind `?`, as it came. */
+const searchOf = (url: string): string => {
+  const mark = url.indexOf('?');
+  return mark < 0 ? '' : url.slice(mark + 1);
+};

@@ -1,0 +1,54 @@
+/**
+ * What the features of the server say to each other: the types of the functions that `app.ts` hands over. Each type is
+ * here once; features import these types and never each other.
+ */
+import type { ProfileSettings } from '@rollcall/shared/profile';
+import type { Span, WireCredential } from '@rollcall/shared/protocol';
+import type { Change } from './changes.ts';
+import type { Sql } from './platform/db/sql.ts';
+import type { Actor } from './platform/http/handler.ts';
+
+/** Records changes as events and cases, in the transaction that stores what they speak of. */
+export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;
+
+export interface AuditRecord {
+  /** The caller; a name alone where nobody is signed in (a refused sign-in, the command line). */
+  actor: Pick<Actor, 'userId' | 'name'> | { name: string };
+  /** Verb on a thing: `token.create`, `session.refused`. */
+  action: string;
+  /** What it was done to, for a person to read. */
+  subject?: string;
+  siteId?: string;
+  /** Address of the caller. */
+  address?: string;
+  /** Never a secret. */
+  detail?: Record<string, unknown>;
+}
+/** Writes one entry of the audit log; inside the transaction of the deed, so that neither is there without the other. */
+export type Audit = (sql: Sql, record: AuditRecord) => Promise<void>;
+
+/** A job that a collector holds: the fence grows with every claim, and an older one ends nothing. */
+export interface Lease {
+  job: string;
+  fence: number;
+}
+/** A job as the queue hands it to a collector. */
+export interface ClaimedJob extends Lease {
+  scanId: string;
+  siteId: string;
+  spans: Span[];
+  /** Bitmap of the addresses that already have an outcome. */
+  done?: string;
+  settings: ProfileSettings;
+}
+export interface Progress extends Lease {
+  probed: number;
+  alive: number;
+  devices: number;
+}
+
+/** Credentials in the order they are tried, and which of them worked at which address last time. */
+export interface JobCredentials {
+  credentials: WireCredential[];
+  known: Record<string, string>;
+}
