@@ -10,8 +10,8 @@ import { Backoff } from '@rollcall/shared/backoff';
 import type { Clock } from '@rollcall/shared/clock';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
-import { Slots } from './ingest/queue/slots.ts';
-import { AT_ONCE, type Stored, type Unread } from './ingest/queue/unread.ts';
+import { openSiteQueue, WINDOWS } from './ingest/queue/site-queue.ts';
+import type { Stored, Unread } from './ingest/queue/unread.ts';
 import type { Ingesting } from './ingesting.ts';
 import { unavailable } from './platform/db/db.ts';
 import type { PlainError } from './platform/ops/log.ts';
@@ -42,8 +42,6 @@ export const ALIVE_MS = 5_000;
 const SILENT_MOST = 12;
 /** Waits before a thread that died is replaced. */
 const AGAIN = { first: 500, most: 10_000 };
-/** Handed over at once, of each stream: enough to keep it busy; the rest waits here, where it is held for another try anyway. */
-const HANDED = AT_ONCE + 1;
 /** Short-lived objects of the thread, MB: batches outlive them anyway. */
 const YOUNG_MB = 24;
 /** A thread that was told to end has this long. */
@@ -152,10 +150,10 @@ export function openIngestThread(
       );
       waiting.set(asked, { batches: gathered.batches, resolve, reject });
     });
-  const slots = { state: new Slots(HANDED), event: new Slots(HANDED) };
+  const queue = openSiteQueue(WINDOWS);
 
   return {
-    take: (unread) => slots[unread.stream].take(unread.siteId, () => hand(unread)),
+    take: (unread) => queue(unread, () => hand(unread)),
     start: async () => {
       await begin();
       return async () => {

@@ -8,7 +8,8 @@ import { createRecorder } from './incidents/record.ts';
 import type { RuleBook } from './ingest/classification/rule-book.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { createLinker } from './ingest/links/linker.ts';
-import { AT_ONCE, openReading, type Stored, type Unread } from './ingest/queue/unread.ts';
+import { openSiteQueue, WINDOWS } from './ingest/queue/site-queue.ts';
+import { type Stored, storeBatches, type Unread } from './ingest/queue/unread.ts';
 import type { Database } from './platform/db/db.ts';
 import { observedJobs } from './scans/observed.ts';
 
@@ -44,9 +45,10 @@ export function createIngesting({
     record,
     relink: linker.touched,
   });
+  // The embedded database does one thing at a time. On PostgreSQL the queue is before the thread.
+  const queue = openSiteQueue(db.kind === 'pglite' ? 1 : WINDOWS);
   return {
-    // The embedded database does one thing at a time: what waits there keeps people waiting.
-    take: openReading(ingest, db.kind === 'pglite' ? 1 : AT_ONCE),
+    take: (unread) => queue(unread, () => storeBatches(ingest, unread)),
     start: async () => {
       const stops = [await rules.start(), await linker.start()];
       return async () => {

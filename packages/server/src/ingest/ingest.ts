@@ -14,6 +14,7 @@ import type {
   RowsObservation,
 } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import type { Change } from '../changes.ts';
 import { type Database, sqlState } from '../platform/db/db.ts';
@@ -28,7 +29,6 @@ import { type Arrived, type Batch, bury, correctedTime, type Item, letter, readI
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
 import { inPieces } from './queue/pieces.ts';
-import { Turns } from './queue/turns.ts';
 import { save } from './tables/save.ts';
 import { mergeTables, type Timed } from './tables/walked.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
@@ -56,8 +56,8 @@ export interface IngestDeps {
 }
 
 interface Storing extends IngestDeps {
-  /** Of the statements of windows. None that has it waits for another window of state: those of a site come one by one. */
-  turns: Turns;
+  /** Windows of state take turns in here while they are merged: no lock is waited for meanwhile. */
+  merging: LimitFunction;
 }
 
 export interface Ingest {
@@ -68,11 +68,11 @@ export interface Ingest {
   accept(batch: Batch): Promise<{ through: number }>;
 }
 
+/** Windows that are identified and merged at once: each keeps the database as busy as the thread. */
+const MERGED_AT_ONCE = 2;
+
 export function createIngest(given: IngestDeps): Ingest {
-  // Windows of state are decided beside each other, but one statement of them at a time is at the database: two take both
-  // processors of a small machine, and people wait three times as long (bench:ingest).
-  const deps: Storing = { ...given, turns: new Turns() };
-  let begun = FIRST;
+  const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE) };
   const faults = new Faults();
   return {
     async accept(batch) {
@@ -82,7 +82,7 @@ export function createIngest(given: IngestDeps): Ingest {
         digest: digestOf(body),
       }));
       reached('read');
-      return { through: await storeOrSplit(deps, faults, ++begun, batch, items) };
+      return { through: await storeOrSplit(deps, faults, batch, items) };
     },
   };
 }
@@ -111,13 +111,12 @@ class Faults {
 async function storeOrSplit(
   deps: Storing,
   faults: Faults,
-  rank: number,
   batch: Batch,
   items: readonly Arrived[],
 ): Promise<number> {
   try {
     const { through, relink, stored } = await deps.db.ingest.transaction((sql) =>
-      storeItems(deps, sql, rank, batch, items),
+      storeItems(deps, sql, batch, items),
     );
     reached('committed');
     if (relink) deps.relink?.(batch.siteId);
@@ -127,15 +126,15 @@ async function storeOrSplit(
     if (!isPoison(error)) throw error;
     if (items.length > 1) {
       const middle = items.length >> 1;
-      await storeOrSplit(deps, faults, rank, batch, items.slice(0, middle));
-      return storeOrSplit(deps, faults, rank, batch, items.slice(middle));
+      await storeOrSplit(deps, faults, batch, items.slice(0, middle));
+      return storeOrSplit(deps, faults, batch, items.slice(middle));
     }
     const [item] = items;
     if (!item || item.letter || (sqlState(error) === undefined && !faults.mayBury())) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     deps.log.warn({ collector: batch.collectorId, seq: item.seq, reason }, 'observation buried');
     const dead = letter(item.body, `not stored: ${reason}`);
-    return storeOrSplit(deps, faults, rank, batch, [{ ...item, letter: dead }]);
+    return storeOrSplit(deps, faults, batch, [{ ...item, letter: dead }]);
   }
 }
 
@@ -158,37 +157,20 @@ interface Stored {
   stored: boolean;
 }
 
-async function storeItems(
-  deps: Storing,
-  held: Sql,
-  rank: number,
-  batch: Batch,
-  items: readonly Arrived[],
-): Promise<Stored> {
-  const known = await lockStream(held, batch);
+async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]): Promise<Stored> {
+  const known = await lockStream(sql, batch);
   reached('locked');
   const unstored = items.filter(({ seq }) => seq > known);
   const last = unstored.at(-1);
   if (!last) return { through: known, relink: false, stored: false };
-  const now = deps.clock.now();
-  const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
-  if (batch.stream === 'state') await lockSite(held, batch.siteId);
-  const ranked = (at: number) => (batch.stream === 'state' ? inTurn(held, deps.turns, at) : held);
-  const sql = ranked(rank);
-  // From then on whoever decides about events of the site waits for this window.
-  const recording = ranked(FIRST);
-  const { rest, again } = await recognise(sql, unstored, batch, deps.rules().id, timeOf);
-  const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
-  await bury(sql, batch, fresh);
-  reached('buried');
-  const relink = await storeState(
-    { ...deps, record: (_, changes) => deps.record(recording, changes) },
-    sql,
-    batch,
-    fresh,
-  );
-  await writeAgain(recording, batch.siteId, again);
-  await recording.query(
+  // What waits for a lock waits outside of the turns of merging: here for the site's, below for that of its events.
+  const state = batch.stream === 'state';
+  if (state) await lockSite(sql, batch.siteId);
+  const merge = () => mergeItems(deps, sql, batch, unstored);
+  const { fresh, again, world } = await (state ? deps.merging(merge) : merge());
+  await storeChanges(deps, sql, batch, fresh, world?.changes ?? []);
+  await writeAgain(sql, batch.siteId, again);
+  await sql.query(
     `UPDATE collector_streams SET through = $4, updated_at = $5
      WHERE collector_id = $1::uuid AND epoch = $2::uuid AND stream = $3`,
     [batch.collectorId, batch.epoch, batch.stream, last.seq, new Date(deps.clock.now())],
@@ -196,18 +178,23 @@ async function storeItems(
   reached('marked');
   return {
     through: last.seq,
-    relink,
-    stored: rest.length < unstored.length || fresh.some(({ letter }) => !letter),
+    relink: world?.relink ?? false,
+    stored: fresh.length < unstored.length || fresh.some(({ letter }) => !letter),
   };
 }
 
-/** The rank of what goes before all windows. */
-const FIRST = 0;
-/** What only reads goes before all that writes: its window has something to decide then while the others write. */
-const inTurn = (sql: Sql, turns: Turns, rank: number): Sql => ({
-  query: (text, params, kept) =>
-    turns.take(text.startsWith('SELECT') ? FIRST : rank, () => sql.query(text, params, kept)),
-});
+/** Reads items, and merges those that say something new about devices; `again` holds what is known word for word. */
+async function mergeItems(deps: IngestDeps, sql: Sql, batch: Batch, items: readonly Arrived[]) {
+  const now = deps.clock.now();
+  const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
+  const { rest, again } = await recognise(sql, items, batch, deps.rules().id, timeOf);
+  const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
+  await bury(sql, batch, fresh);
+  reached('buried');
+  const state = ofKind(fresh, 'host', 'device', 'rows');
+  const world = state.length > 0 ? await merged(deps, sql, batch, state) : undefined;
+  return { fresh, again, world };
+}
 
 /** Locks the stream and answers its high-water mark: of two copies of a batch one waits, then finds nothing to do. */
 async function lockStream(sql: Sql, batch: Batch): Promise<number> {
@@ -243,16 +230,15 @@ function ofKind<Kind extends Observation['kind']>(items: readonly Item[], ...kin
   );
 }
 
-/** @returns whether links must be made anew. */
-async function storeState(
+/** What is not about the inventory, and the events that follow from all of it. */
+async function storeChanges(
   deps: IngestDeps,
   sql: Sql,
   batch: Batch,
   items: readonly Item[],
-): Promise<boolean> {
-  const state = ofKind(items, 'host', 'device', 'rows');
-  const world = state.length > 0 ? await merged(deps, sql, batch, state) : undefined;
-  const changes = [...(world?.changes ?? [])];
+  ofInventory: readonly Change[],
+): Promise<void> {
+  const changes = [...ofInventory];
   for (const { observation, at } of ofKind(items, 'outcomes', 'job-end')) {
     const from = { siteId: batch.siteId, collectorId: batch.collectorId, at };
     if (observation.kind === 'outcomes') await deps.applyOutcomes(sql, observation, from);
@@ -268,7 +254,6 @@ async function storeState(
   reached('merged');
   if (changes.length > 0) await deps.record(sql, changes);
   reached('recorded');
-  return world?.relink ?? false;
 }
 
 async function endJob(

@@ -1,10 +1,12 @@
 /**
  * The rules in force: loaded as a whole, replaced as a whole, and applied again to what is stored when they change.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ruleset } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/db/db.ts';
 import type { Sql } from '../../platform/db/sql.ts';
+import { Problem } from '../../platform/problem.ts';
 import { describe, hostFacts, type Rules } from '../observe.ts';
 import { DEVICE_GROUPS, type DeviceRow, sameDevice } from '../tables/rows.ts';
 import { writeDevices } from '../tables/store.ts';
@@ -37,6 +39,8 @@ export interface Reclassified {
 
 /** Devices read, described and written in one transaction. */
 const PAGE = 200;
+/** Between tries where the database is away, or a row is locked for long. */
+const AGAIN_MS = 1_000;
 
 /** Loads the rules of `folders`, the first folder's first. Fails with RuleError. */
 export function openRuleBook({
@@ -71,8 +75,10 @@ export function openRuleBook({
       const last = page.at(-1);
       if (!last) break;
       for (const [siteId, ids] of bySite(page)) {
+        told.changed += await whenAvailable(signal, () =>
+          db.ingest.transaction((sql) => redescribe(sql, siteId, ids, rules)),
+        );
         told.described += ids.length;
-        told.changed += await db.ingest.transaction((sql) => redescribe(sql, siteId, ids, rules));
       }
       after = { siteId: last.site_id, id: last.id };
     }
@@ -104,6 +110,18 @@ export function openRuleBook({
       };
     },
   };
+}
+
+/** Tries again while the database, or what is locked in it, is not to be had. */
+async function whenAvailable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'unavailable') || !signal) throw error;
+      await sleep(AGAIN_MS, undefined, { signal });
+    }
+  }
 }
 
 function bySite(rows: readonly { site_id: string; id: string }[]): Map<string, string[]> {

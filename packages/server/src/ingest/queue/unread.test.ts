@@ -1,7 +1,9 @@
 import { BATCH_ITEMS } from '@rollcall/shared/protocol';
 import { describe, expect, it } from 'vitest';
+import type { Ingest } from '../ingest.ts';
 import type { Batch } from '../items.ts';
-import { openReading } from './unread.ts';
+import { openSiteQueue } from './site-queue.ts';
+import { storeBatches, type Unread } from './unread.ts';
 
 const WHOSE = {
   collectorId: 'c',
@@ -14,6 +16,11 @@ const WHOSE = {
 const EPOCH = '7f0c1d6e-3a51-4e0e-9a55-0d7a3a1f2b11';
 const frameOf = (from: number, items: string) =>
   Buffer.from(`{"type":"observations","epoch":"${EPOCH}","stream":"state","from":${from},"items":${items}}`);
+
+const openReading = (ingest: Ingest, places = 1) => {
+  const queue = openSiteQueue(places);
+  return (unread: Unread) => queue(unread, () => storeBatches(ingest, unread));
+};
 
 /** What reaches ingest of batches, and what is answered. */
 async function read(...batches: [from: number, items: string][]) {

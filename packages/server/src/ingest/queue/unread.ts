@@ -4,7 +4,6 @@ import { invalid } from '../../platform/problem.ts';
 import type { Ingest } from '../ingest.ts';
 import type { Batch } from '../items.ts';
 import { inPieces } from './pieces.ts';
-import { Slots } from './slots.ts';
 
 /** Whose batches of one stream are to be stored. */
 export interface Unread extends Omit<Batch, 'from' | 'items'> {
@@ -21,31 +20,19 @@ export interface Stored {
   ended: string[];
 }
 
-/** Read, batches are several times as large: so many windows of each stream are read and stored at once, no more. */
-export const AT_ONCE = 3;
-
 /**
  * Reads batches and stores them, those that follow each other in one transaction. Fails as `Ingest.accept` does, and with
  * `Problem('invalid_request')` at a batch that cannot be read: what came before it is stored.
  */
-export function openReading(
-  { accept }: Ingest,
-  atOnce: number = AT_ONCE,
-): (unread: Unread) => Promise<Stored> {
-  // Apart: an event waits for no backlog of state, whosever.
-  const slots = { state: new Slots(atOnce), event: new Slots(atOnce) };
-  return (unread) =>
-    slots[unread.stream].take(unread.siteId, async () => {
-      const { gather, ...whose } = unread;
-      const stored: Stored = { through: -1, count: 0, ended: [] };
-      for (const run of runsOf(await inPieces(gather(), readBatch))) {
-        const { through } = await accept({ ...whose, ...run });
-        stored.through = through;
-        stored.count += run.items.length;
-        stored.ended.push(...run.items.flatMap(endedJob));
-      }
-      return stored;
-    });
+export async function storeBatches({ accept }: Ingest, { gather, ...whose }: Unread): Promise<Stored> {
+  const stored: Stored = { through: -1, count: 0, ended: [] };
+  for (const run of runsOf(await inPieces(gather(), readBatch))) {
+    const { through } = await accept({ ...whose, ...run });
+    stored.through = through;
+    stored.count += run.items.length;
+    stored.ended.push(...run.items.flatMap(endedJob));
+  }
+  return stored;
 }
 
 /** A batch as it was read, or why it cannot be. */

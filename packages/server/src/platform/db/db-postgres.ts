@@ -4,9 +4,10 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import type { Driver, DriverPool, Sql } from './sql.ts';
 
-/** Connections per pool. Ingest is wide in statements, not in connections: two writers saturate one disk. */
+/** Connections per pool. */
 const MAIN_CONNECTIONS = 7;
-const INGEST_CONNECTIONS = 4;
+/** One for each window of ingest (ingest/queue/site-queue.ts), and some for what works behind it. */
+const INGEST_CONNECTIONS = 14;
 /**
  * Kept statements outside of transactions have connections of their own, which stay. A new connection knows no table and has
  * planned nothing: while collectors pour, its first answer to a list took up to 80 ms, where 5 are usual (bench:ingest).
@@ -15,6 +16,8 @@ const KEPT_CONNECTIONS = 5;
 /** No answer to a person may take longer; ingest has its own bound. */
 const STATEMENT_MS = 15_000;
 const INGEST_STATEMENT_MS = 60_000;
+/** A window that waits longer for a lock goes to the end of the queue, so that no site keeps a place of others. */
+const INGEST_LOCK_MS = 2_000;
 const CONNECT_MS = 3_000;
 
 const { builtins } = pg.types;
@@ -26,7 +29,7 @@ const types = {
 };
 
 export async function openPostgres(url: string, log: Logger): Promise<Driver> {
-  const open = (max: number, statementMs: number, name: string, kept = false) => {
+  const open = (max: number, timeouts: { statement: number; lock: number }, name: string, kept = false) => {
     const pool = new pg.Pool({
       connectionString: url,
       max,
@@ -34,7 +37,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
       application_name: `rollcall ${name}`,
       // The driver adapter misreads timestamps in any other zone (prisma/orm 26786).
       // Without just-in-time compilation: our statements are short, and compiling one takes longer than running it.
-      options: `-c TimeZone=UTC -c jit=off -c statement_timeout=${statementMs} -c idle_in_transaction_session_timeout=60000`,
+      options: `-c TimeZone=UTC -c jit=off -c statement_timeout=${timeouts.statement} -c lock_timeout=${timeouts.lock} -c idle_in_transaction_session_timeout=60000`,
       types,
       keepAlive: true,
       ...(kept && { idleTimeoutMillis: 0 }),
@@ -45,9 +48,10 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
   };
-  const main = open(MAIN_CONNECTIONS, STATEMENT_MS, 'api');
-  const kept = open(KEPT_CONNECTIONS, STATEMENT_MS, 'api', true);
-  const ingest = open(INGEST_CONNECTIONS, INGEST_STATEMENT_MS, 'ingest');
+  const forPeople = { statement: STATEMENT_MS, lock: 0 };
+  const main = open(MAIN_CONNECTIONS, forPeople, 'api');
+  const kept = open(KEPT_CONNECTIONS, forPeople, 'api', true);
+  const ingest = open(INGEST_CONNECTIONS, { statement: INGEST_STATEMENT_MS, lock: INGEST_LOCK_MS }, 'ingest');
   const endAll = () => Promise.all([main, kept, ingest].map((pool) => pool.end()));
   try {
     const { rows } = await main.query<{ TimeZone: string }>('SHOW TimeZone');

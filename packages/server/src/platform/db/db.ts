@@ -46,8 +46,10 @@ export const sqlState = (error: unknown): string | undefined => {
 export const uniqueViolation = (error: unknown): string | undefined =>
   sqlState(error) === '23505' ? ((error as { constraint?: string }).constraint ?? 'unknown') : undefined;
 
-/** Worth another try: serialization failure, deadlock, lock not available. */
-const RETRYABLE = new Set(['40001', '40P01', '55P03']);
+/** Worth another try at once: serialization failure, deadlock. */
+const RETRYABLE = new Set(['40001', '40P01']);
+/** A lock was not free in time (`lock_timeout`): worth another try after others had their turn. */
+const LOCKED = '55P03';
 const TRANSACTION_TRIES = 8;
 
 /** Connection trouble: class 08, shutdown and start-up (57P01–57P03), out of resources (53), driver codes. */
@@ -68,12 +70,15 @@ export function databaseAway(error: unknown): boolean {
   return typeof message === 'string' && AWAY_TEXT.test(message);
 }
 
+const UNAVAILABLE: Record<string, string> = {
+  [DISK_FULL]: 'the disk of the database is full; nothing is stored until it has room',
+  [LOCKED]: 'something else holds what is to be changed; try again shortly',
+};
+
 export const unavailable = (cause: unknown): Problem =>
   new Problem(
     'unavailable',
-    sqlState(cause) === DISK_FULL
-      ? 'the disk of the database is full; nothing is stored until it has room'
-      : 'the database is away; try again shortly',
+    UNAVAILABLE[sqlState(cause) ?? ''] ?? 'the database is away; try again shortly',
     { headers: { 'Retry-After': '5' }, cause },
   );
 
@@ -81,7 +86,7 @@ const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
-    throw databaseAway(error) ? unavailable(error) : error;
+    throw databaseAway(error) || sqlState(error) === LOCKED ? unavailable(error) : error;
   }
 };
 

@@ -1,8 +1,16 @@
+import type { Stream } from '@rollcall/shared/observation';
+
+/** Of one site: one window that is stored, and one that is read meanwhile. */
+const OF_A_SITE = 2;
+/** Windows of each stream at once. Each has a connection while it is stored, also while it waits for a lock. */
+export const WINDOWS = 6;
+
 /**
- * So many pieces of work at once. Next is what waits longest among those of whose site the fewest are at work: two windows of
- * one site would hold two slots, and the second waits for the first all the time.
+ * The one queue of ingest: so many pieces of work at once, of which a site has two at most. Next is what waits longest
+ * among those of whose site the fewest are at work, so that a site that sends much, or that waits for a lock, takes its
+ * own places and nobody else's.
  */
-export class Slots {
+export class SiteQueue {
   readonly #most: number;
   readonly #waiting: { site: string; begin: () => void }[] = [];
   /** Site → pieces at work, of those that have any. */
@@ -28,12 +36,13 @@ export class Slots {
 
   #next(): void {
     if (this.#busy >= this.#most) return;
-    let [first, least] = [0, Number.POSITIVE_INFINITY];
+    let [first, least] = [-1, OF_A_SITE];
     for (const [i, { site }] of this.#waiting.entries()) {
       const load = this.#atWork.get(site) ?? 0;
       if (load < least) [first, least] = [i, load];
       if (load === 0) break;
     }
+    if (first < 0) return;
     const [next] = this.#waiting.splice(first, 1);
     if (!next) return;
     this.#count(next.site, 1);
@@ -46,4 +55,14 @@ export class Slots {
     if (left > 0) this.#atWork.set(site, left);
     else this.#atWork.delete(site);
   }
+}
+
+/**
+ * The queue in front of what stores: `places` windows of each stream at once, because an event waits for no backlog of
+ * state, whosever.
+ */
+export function openSiteQueue(places: number) {
+  const queues: Record<Stream, SiteQueue> = { state: new SiteQueue(places), event: new SiteQueue(places) };
+  return <T>({ stream, siteId }: { stream: Stream; siteId: string }, work: () => Promise<T>): Promise<T> =>
+    queues[stream].take(siteId, work);
 }
