@@ -1,15 +1,18 @@
-// api.mjs [--scale 1] [--rounds 40] [--only WORDS] [--light] [--database URL] [--keep] [--check]
+// api.mjs [--devices 100000] [--events 10000000] [--rounds 40] [--only WORDS] [--database URL] [--keep] [--check]
 //
-// The REST API over HTTP on PostgreSQL with 1,000,000 devices, 5,000,000 interfaces, 10,000,000 events and 100,000 cases
-// (times --scale): each list in its default form, with each filter, at page 1 and deep, and each single read. Beside it,
-// in the same run, the same question as SQL that a person would write, through pg on one connection: the rows, and the
-// exact count. Each round asks with other values, and the other side first. --check ends with status 1 when a bound of the project is missed;
-// --only asks the questions whose name has one of the words, separated by commas. --light loads no event and one interface of
-// each device, in a few minutes, and asks nothing about events.
+// The REST API over HTTP on PostgreSQL with 100,000 devices, 5 interfaces each, 10,000,000 events and 100,000 cases: each
+// list in its default form, with each filter, at page 1 and deep, and each single read. Beside it, in the same run, the same
+// question as SQL that a person would write, through pg on one connection: the rows, and the exact count. Each round asks
+// with other values, and the other side first.
+//
+// Bounds of p95: 50 ms for default lists and single reads; 200 ms for a filter that matches up to 100,000 rows, and for
+// pages up to 10,000 rows deep; 1 s for the rest. With more devices than 100,000 nothing is bounded, only reported.
+// --check ends with status 1 when a bound is missed; --only asks the questions whose name has one of the words, separated
+// by commas; --events 0 asks nothing about events.
 //
 // The database is made next to the one that --database (or DATABASE_URL, TEST_DATABASE_URL) names; where none is named,
-// on a PostgreSQL of its own in the temporary folder, which it says. Loading takes a quarter of an hour and 11 GB. Everything is
-// removed at the end unless --keep; what was kept is used again.
+// on a PostgreSQL of its own in the temporary folder, which it says. Everything is removed at the end unless --keep; what
+// was kept is used again.
 import '../scripts/usage.mjs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -17,14 +20,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inventoryHandlers } from '@rollcall/server/catalog/feature';
+import { catalogHandlers } from '@rollcall/server/catalog/feature';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { openLive } from '@rollcall/server/live/live';
 import { openAuthenticator } from '@rollcall/server/platform/access/auth';
 import { mintToken } from '@rollcall/server/platform/access/token';
 import { openDatabase } from '@rollcall/server/platform/db/db';
 import { migrate } from '@rollcall/server/platform/db/migrate';
-import { foldTallies } from '@rollcall/server/platform/db/tally';
+import { compactTallies } from '@rollcall/server/platform/db/tally';
 import { restApp } from '@rollcall/server/platform/http/http';
 import { FLEET_VERSION, fillFleet, fleetSites } from '@rollcall/server/testing/fleet';
 import { operations } from '@rollcall/shared/api/index';
@@ -38,23 +41,24 @@ const pg = require('pg');
 const { pino } = require('pino');
 const { values: options } = parseArgs({
   options: {
-    scale: { type: 'string', default: '1' },
+    devices: { type: 'string', default: '100000' },
+    events: { type: 'string', default: '10000000' },
     rounds: { type: 'string', default: '40' },
     only: { type: 'string' },
-    light: { type: 'boolean', default: false },
     database: { type: 'string' },
     keep: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
   },
 });
-const SCALE = Number(options.scale);
 const ROUNDS = Number(options.rounds);
 const size = {
-  devices: Math.round(1_000_000 * SCALE),
-  interfaces: options.light ? 1 : 5,
-  events: options.light ? 0 : Math.round(10_000_000 * SCALE),
-  cases: Math.round(100_000 * SCALE),
+  devices: Number(options.devices),
+  interfaces: 5,
+  events: Number(options.events),
+  cases: 100_000,
 };
+/** Most devices of an installation that the bounds are for. */
+const BOUNDED_DEVICES = 100_000;
 const sites = fleetSites(size);
 const log = pino({ level: process.env.LOG_LEVEL ?? 'error' });
 const named = options.database ?? process.env.DATABASE_URL ?? process.env.TEST_DATABASE_URL;
@@ -64,7 +68,7 @@ const base = named || own.url;
 
 // ── The database ──
 
-const name = `rollcall_bench_api_${String(SCALE).replace('.', '_')}${options.light ? '_light' : ''}`;
+const name = `rollcall_bench_api_${size.devices}_${size.events}`;
 const url = Object.assign(new URL(base), { pathname: `/${name}` }).href;
 const admin = new pg.Client({ connectionString: base });
 await admin.connect();
@@ -100,7 +104,7 @@ async function load() {
     last = performance.now();
     console.error(`${Math.round((last - start) / 1000)} s  ${what}`);
   });
-  await foldTallies(db);
+  await compactTallies(db);
   await client.query('VACUUM (ANALYZE)');
   await client.query('CHECKPOINT');
   await client.end();
@@ -116,11 +120,11 @@ const auth = await openAuthenticator({ db, clock, log });
 const live = await openLive({ db, clock, log, watch: auth.watch });
 const unused = () => Promise.reject(new Error('not part of this benchmark'));
 const handlers = {
-  ...inventoryHandlers({
+  ...catalogHandlers({
     db,
     clock,
     identity: { merge: unused, split: unused, reclassify: unused },
-    events: { unwatched: unused, forgotten: unused },
+    events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
   }),
   ...incidentHandlers({ db, clock }),
   ...live.handlers,
@@ -150,8 +154,13 @@ await hand.query(
 const at = (numbers, share) =>
   numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * share))];
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-/** As slow as this against the same by hand, at most. */
-const RATIO_MOST = 1.5;
+/** Bound of p95 in ms: of a default list or single read, of a filter with few rows at a page near the first, of the rest. */
+function boundOf(kind, total, path) {
+  if (size.devices > BOUNDED_DEVICES) return Number.POSITIVE_INFINITY;
+  if (kind === 'default') return 50;
+  const page = Number(new URL(path, 'http://localhost').searchParams.get('page') ?? 1);
+  return total <= 100_000 && page * 25 <= 10_000 ? 200 : 1_000;
+}
 /** Time that one question by hand may take in all. */
 const HAND_MS = 3_000;
 /** Fast questions are asked more often, up to this long and this often. */
@@ -213,9 +222,9 @@ async function warm(path, byHand) {
 
 const missed = [];
 let asked = 0;
-for (const [what, bound, path, byHand] of questionsOf(size, sites)) {
+for (const [what, kind, path, byHand] of questionsOf(size, sites)) {
   if (options.only && !options.only.split(',').some((word) => what.includes(word))) continue;
-  if (options.light && what.startsWith('event')) continue;
+  if (size.events === 0 && what.startsWith('event')) continue;
   const ours = [];
   const theirs = [];
   let total;
@@ -242,15 +251,14 @@ for (const [what, bound, path, byHand] of questionsOf(size, sites)) {
       throw new Error(`${path()}: ${total} counted, ${count} there are`);
   }
   const ratio = at(ours, 0.5) / at(theirs, 0.5);
-  const bad = at(ours, 0.95) > bound || ratio > RATIO_MOST;
+  const bound = boundOf(kind, total ?? 0, path());
+  const bad = at(ours, 0.95) > bound;
   if (bad) missed.push(what);
   console.log(
-    `${what.padEnd(32)}${String(total ?? '').padStart(10)} ${ms(at(ours, 0.5))} ${ms(at(ours, 0.95))} ${ms(at(ours, 0.99))} ${ms(bound)} ${ms(at(theirs, 0.5))} ${ms(at(theirs, 0.95))} ${(Number.isNaN(ratio) ? '' : ratio.toFixed(2)).padStart(8)}  ${bad ? 'FAIL' : 'PASS'}`,
+    `${what.padEnd(32)}${String(total ?? '').padStart(10)} ${ms(at(ours, 0.5))} ${ms(at(ours, 0.95))} ${ms(at(ours, 0.99))} ${ms(Number.isFinite(bound) ? bound : undefined)} ${ms(at(theirs, 0.5))} ${ms(at(theirs, 0.95))} ${(Number.isNaN(ratio) ? '' : ratio.toFixed(2)).padStart(8)}  ${bad ? 'FAIL' : 'PASS'}`,
   );
 }
-console.log(
-  `${asked - missed.length} of ${asked} questions within their bounds (p95, and ratio ≤ ${RATIO_MOST})`,
-);
+console.log(`${asked - missed.length} of ${asked} questions within their bounds of p95`);
 if (missed.length > 0) console.log(`missed: ${missed.join('; ')}`);
 
 await hand.end();

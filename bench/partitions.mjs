@@ -6,9 +6,9 @@
 // closed ones by month.
 import '../scripts/usage.mjs';
 import { parseArgs } from 'node:util';
-import { inventoryHandlers } from '@rollcall/server/catalog/feature';
+import { catalogHandlers } from '@rollcall/server/catalog/feature';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
-import { foldTallies } from '@rollcall/server/platform/db/tally';
+import { compactTallies } from '@rollcall/server/platform/db/tally';
 import { FLEET_NOW, fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { asCaller, caller } from '@rollcall/server/testing/rows';
 import { systemClock as clock } from '@rollcall/shared/clock';
@@ -57,7 +57,7 @@ async function prepare(name) {
   await spread(query);
   if (name !== 'one') await split(query, name);
   await client.end();
-  await foldTallies(db);
+  await compactTallies(db);
   await db.ingest.query('VACUUM (ANALYZE)');
   return { db, drop };
 }
@@ -139,9 +139,9 @@ async function ask(databases) {
   for (const [name, { db }] of Object.entries(databases)) {
     const deps = {
       ...{ db, clock, identity: { merge: unused, split: unused, reclassify: unused } },
-      events: { unwatched: unused, forgotten: unused },
+      events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
     };
-    const handlers = { ...inventoryHandlers(deps), ...incidentHandlers(deps) };
+    const handlers = { ...catalogHandlers(deps), ...incidentHandlers(deps) };
     const ids = await db.query('SELECT id FROM events TABLESAMPLE SYSTEM (5) LIMIT 300');
     asked[name] = {
       event: (i) => ids[i % ids.length]?.id,

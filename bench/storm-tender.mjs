@@ -14,7 +14,7 @@ let tending = Promise.resolve();
 const stop = clock.every(workerData.everyMs, () => {
   tending = (async () => {
     const from = performance.now();
-    if ((await recorder.tend()) > 0) rounds.push(performance.now() - from);
+    if ((await recorder.evaluateDue()) > 0) rounds.push(performance.now() - from);
   })();
   return tending;
 });

@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { foldTallies } from '@rollcall/server/platform/db/tally';
+import { compactTallies } from '@rollcall/server/platform/db/tally';
 import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { chromium } from 'playwright-core';
 import { freshDatabase, percentile, pg, postgresOf, startProgram } from './installation.mjs';
@@ -68,7 +68,7 @@ async function load() {
    FROM interfaces, generate_series(2, ${interfaces}) AS n WHERE device_id = '${fleetId('device', 0)}'`,
   );
   await sql.query(`UPDATE devices SET interface_count = ${interfaces} WHERE id = '${fleetId('device', 0)}'`);
-  await foldTallies(database.db);
+  await compactTallies(database.db);
   await sql.query('VACUUM (ANALYZE)');
   await client.end();
 }
