@@ -33,7 +33,7 @@ import { restApp } from './platform/http/http.ts';
 import { listen } from './platform/http/listener.ts';
 import { peerAddress } from './platform/http/peer.ts';
 import { webFiles } from './platform/http/web.ts';
-import { openCertificate, pinToTell, wordForSuccessor } from './platform/keys/certificate.ts';
+import { crossSignature, openCertificate, pinToTell } from './platform/keys/certificate.ts';
 import { openKeyring } from './platform/keys/keyring.ts';
 import { reseal } from './platform/keys/reseal.ts';
 import { type Config, changesOf } from './platform/ops/config.ts';
@@ -153,7 +153,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
       watchList: watch.follow,
       handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
       pin: () => pinToTell(config, certificate.files),
-      successor: () => wordForSuccessor(config, certificate.files, log),
+      successor: () => crossSignature(config, certificate.files, log),
       publicUrl: config.publicUrl,
       addressOf: peerAddress(config.trustedProxies),
     });

@@ -89,7 +89,7 @@ export function openIngestThread(
         if (message.tell === 'alive') {
           takes = true;
           resolve();
-        } else heed(message);
+        } else onMessage(message);
       });
       made.on('error', (error) => {
         reason = error.message;
@@ -121,7 +121,7 @@ export function openIngestThread(
     }
   };
 
-  const heed = (message: Exclude<FromThread, { tell: 'alive' }>): void => {
+  const onMessage = (message: Exclude<FromThread, { tell: 'alive' }>): void => {
     if (message.tell === 'log') {
       const { level, time: _, msg, ...about } = JSON.parse(message.line) as LogLine;
       log[level](about, msg);

@@ -159,7 +159,7 @@ CREATE TABLE "conditions" (
     "opening" JSONB NOT NULL,
 
     CONSTRAINT "conditions_pkey" PRIMARY KEY ("site_id", "dedup_key"),
-    CONSTRAINT "conditions_state" CHECK ("state" IN ('held', 'shadowed', 'raised', 'cleared', 'flapping'))
+    CONSTRAINT "conditions_state" CHECK ("state" IN ('held', 'suppressed', 'raised', 'cleared', 'flapping'))
 );
 CREATE INDEX "conditions_due" ON "conditions" ("due_at") WHERE "due_at" IS NOT NULL;
 CREATE INDEX "conditions_device" ON "conditions" ("device_id");

@@ -62,7 +62,7 @@ export interface CollectorDeps {
    * takes, each further one what changed since; none when nothing did.
    */
   watchList(collector: { id: string; siteId: string }): () => Promise<readonly WatchMessage[]>;
-  /** How a stranger knows this server's certificate, where nobody vouches for it. */
+  /** How a new host recognises this server's certificate, where nobody vouches for it. */
   pin?: () => Pin | undefined;
   /** The own authority's word for a certificate that is not of its making; see `signedSuccessor`. */
   successor?: () => string | undefined;

@@ -31,8 +31,8 @@ export function createCollectorFeature(deps: CollectorDeps) {
     raise,
     jobs,
     instance,
-    foundTwice: async (id) => {
-      await identities.foundTwice(id);
+    quarantineDuplicate: async (id) => {
+      await identities.quarantineDuplicate(id);
       await jobs.takeAll(id, 'the collector was quarantined');
     },
   });

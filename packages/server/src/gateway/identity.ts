@@ -142,7 +142,7 @@ export function createIdentities(deps: { db: Database; raise: Raise; instance: s
 
   return {
     /** Two connections of one collector were alive at once: whoever they are, neither is trusted any more. */
-    foundTwice: (id: string): Promise<void> =>
+    quarantineDuplicate: (id: string): Promise<void> =>
       db.transaction(async (sql) => {
         const [row] = await sql.query<Row>(READ, [id]);
         if (row?.status === 'active')

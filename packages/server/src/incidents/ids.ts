@@ -2,7 +2,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 
 /**
  * Ids of one transaction, each greater than the one before although all are of one moment: UUIDv7 with a counter in
- * rand_a (RFC 9562 section 6.2, method 1), so that a diary reads in the order it was written.
+ * rand_a (RFC 9562 section 6.2, method 1), so that a timeline reads in the order it was written.
  */
 export function ascendingIds(now: number): () => string {
   let count = 0;

@@ -2,7 +2,7 @@
  * Changes into events and cases. `record` runs inside the transaction that stores what the changes speak of; `evaluateDue`
  * decides by itself what only time decides: hold times, silences, flapping, expiry.
  *
- * The stages: signals → what only begins to wait (`brake.ts`: unless deciding is late) → lock the site → conditions →
+ * The stages: signals → what only begins to wait (`conditions/backpressure.ts`: unless deciding is late) → lock the site → conditions →
  * events → cases → announce; one statement per table and verb.
  */
 import type { Clock } from '@rollcall/shared/clock';
@@ -12,7 +12,7 @@ import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Logger } from '../platform/ops/log.ts';
 import { placeEvents, settleCases } from './cases/cases.ts';
-import { type Brake, createBrake } from './conditions/backpressure.ts';
+import { type Backpressure, createBackpressure } from './conditions/backpressure.ts';
 import { type Silence, step, type Timing } from './conditions/condition.ts';
 import { Ledger, type StoredCondition } from './conditions/ledger.ts';
 import { expireNotices } from './conditions/notices.ts';
@@ -27,7 +27,7 @@ import { unacknowledge } from './events/worsening.ts';
 import { ascendingIds } from './ids.ts';
 import { type EventCode, kindOf } from './kinds/kinds.ts';
 import { linkTrap } from './kinds/traps.ts';
-import { resume } from './maintenance/end.ts';
+import { endMaintenance } from './maintenance/end.ts';
 import { followMerges } from './merged.ts';
 import { readSettings } from './settings.ts';
 
@@ -41,7 +41,7 @@ export interface Recorder {
 /** Expiry is in days; looking for it reads every live event. */
 const EXPIRE_EVERY_MS = 60_000;
 /** Maintenance ends by the minute. */
-const RESUME_EVERY_MS = 1_000;
+const ENDED_EVERY_MS = 1_000;
 
 export interface RecorderDeps {
   db: Database;
@@ -51,7 +51,7 @@ export interface RecorderDeps {
 }
 
 export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
-  const brake = createBrake({ clock, log });
+  const backpressure = createBackpressure({ clock, log });
   const seldom = (everyMs: number, turn: (now: number) => Promise<number>) => {
     let last = Number.NEGATIVE_INFINITY;
     return async (now: number): Promise<number> => {
@@ -77,7 +77,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
   };
   const turns = [
     seldom(EXPIRE_EVERY_MS, (now) => expireNotices(db, now)),
-    seldom(RESUME_EVERY_MS, (now) => resume(db, now)),
+    seldom(ENDED_EVERY_MS, (now) => endMaintenance(db, now)),
     decide,
   ];
   return {
@@ -88,7 +88,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
         const own = sites.get(siteId) ?? [];
         await store.lockChanges(sql, siteId);
         await followMerges(sql, siteId, own, clock.now());
-        await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now(), brake);
+        await recordSite(sql, siteId, own.flatMap(signalsOf), clock.now(), backpressure);
       }
     },
     async evaluateDue() {
@@ -112,8 +112,8 @@ function bySite(changes: readonly Change[]): Map<string, Change[]> {
 async function readTiming(sql: Sql, siteId: string): Promise<(code: EventCode) => Timing> {
   const { holdMs } = await readSettings(sql, siteId);
   return (code) => {
-    const { silencedBy = [], shadowed = false } = kindOf(code);
-    return { holdMs: holdMs(code), silenceable: silencedBy.length > 0 || shadowed };
+    const { silencedBy = [], suppressed = false } = kindOf(code);
+    return { holdMs: holdMs(code), silenceable: silencedBy.length > 0 || suppressed };
   };
 }
 
@@ -122,13 +122,13 @@ async function recordSite(
   siteId: string,
   signals: readonly SiteSignal[],
   now: number,
-  brake: Brake,
+  backpressure: Backpressure,
 ): Promise<void> {
   if (signals.length === 0) return;
   const timingOf = await readTiming(sql, siteId);
   const newId = ascendingIds(now);
   const begins = waiting(signals, timingOf, newId);
-  if (begins.size > 0) await brake(sql, siteId);
+  if (begins.size > 0) await backpressure(sql, siteId);
   const begun = await store.beginConditions(sql, siteId, begins);
   const rest = signals.filter(({ key }) => !begun.has(key));
   if (rest.length === 0) return;

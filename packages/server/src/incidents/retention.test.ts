@@ -75,7 +75,7 @@ describe.each(databases())('forgetting events and cases on %s', (_name, open) =>
   const diaries = async () =>
     (await db.query<{ text: string }>('SELECT text FROM case_activity ORDER BY 1')).map(({ text }) => text);
 
-  it('what is over for longer goes, with its diary; what is open or younger stays, however old it began', async () => {
+  it('what is over for longer goes, with its timeline; what is open or younger stays, however old it began', async () => {
     await event('old', 366, closed);
     await event('young', 364, closed);
     await event('open since long ago', 2_000, live);

@@ -29,7 +29,7 @@ interface Step extends Place {
 const DAY_MS = 86_400_000;
 /** Rows looked at per transaction: a bound for its locks, and for the walk over what has to stay. */
 const EVENTS = 5_000;
-/** Each takes its diary with it. */
+/** Each takes its timeline with it. */
 const CASES = 500;
 /** Transactions per table and round; the rest comes with the next. */
 const BATCHES = 100;
@@ -65,7 +65,7 @@ const CASES_STEP = `
     WHERE c.site_id = w.site_id AND c.id = w.id AND ${isOver('c')}
       AND NOT EXISTS (SELECT 1 FROM events e WHERE e.case_id = w.id)
     RETURNING c.site_id, c.id
-  ), diary AS (
+  ), timeline AS (
     DELETE FROM case_activity a USING gone g WHERE a.site_id = g.site_id AND a.case_id = g.id
   )
   ${STEP}`;

@@ -10,7 +10,7 @@ export const caseStatusName = (status: number): string => nameOf(CaseStatus, sta
 const { open, acknowledged, closed } = EventStatus;
 /**
  * By hand, or (to closed) by the opposite observation. One that was acknowledged until it gets worse is open again by
- * itself when it does (worse.ts). A closed event never reopens.
+ * itself when it does (events/worsening.ts). A closed event never reopens.
  */
 const EVENT_MOVES: Readonly<Record<number, readonly number[]>> = {
   [open]: [acknowledged, closed],

@@ -228,7 +228,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect((await site.devices()).map(({ name }) => name).sort()).toEqual(['10.0.0.2', 'liar']);
   });
 
-  it('stops taking what it cannot understand at all, rather than bury everything', async () => {
+  it('stops taking what it cannot understand at all, rather than reject everything', async () => {
     let broken = true;
     const site = await openSite(db, {
       deps: {

@@ -25,7 +25,15 @@ import { Problem } from '../platform/problem.ts';
 import type { Raise } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
 import { digestOf, recognise, writeAgain } from './identity/unchanged.ts';
-import { type Arrived, type Batch, bury, correctedTime, type Item, letter, readItem } from './items.ts';
+import {
+  type Arrived,
+  type Batch,
+  correctedTime,
+  deadLetter,
+  type Item,
+  readItem,
+  storeDeadLetters,
+} from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
 import { inPieces } from './queue/pieces.ts';
@@ -88,7 +96,7 @@ export function createIngest(given: IngestDeps): Ingest {
 }
 
 /**
- * Counts faults of our own code since anything was stored. One is the fault of an odd observation, which is buried; so
+ * Counts faults of our own code since anything was stored. One is the fault of an odd observation, which becomes a dead letter; so
  * many in a row are a fault of this build, and then nothing more is taken until it is mended.
  */
 class Faults {
@@ -98,7 +106,7 @@ class Faults {
   stored(): void {
     this.#inARow = 0;
   }
-  mayBury(): boolean {
+  mayReject(): boolean {
     this.#inARow += 1;
     return this.#inARow <= Faults.#most;
   }
@@ -106,7 +114,7 @@ class Faults {
 
 /**
  * Stores items in one transaction. Where the database refuses them, halves them until the one that it refuses stands
- * alone, and buries that one with the reason: the stream goes on.
+ * alone, and keeps that one as a dead letter with the reason: the stream goes on.
  */
 async function storeOrSplit(
   deps: Storing,
@@ -130,10 +138,13 @@ async function storeOrSplit(
       return storeOrSplit(deps, faults, batch, items.slice(middle));
     }
     const [item] = items;
-    if (!item || item.letter || (sqlState(error) === undefined && !faults.mayBury())) throw error;
+    if (!item || item.letter || (sqlState(error) === undefined && !faults.mayReject())) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    deps.log.warn({ collector: batch.collectorId, seq: item.seq, reason }, 'observation buried');
-    const dead = letter(item.body, `not stored: ${reason}`);
+    deps.log.warn(
+      { collector: batch.collectorId, seq: item.seq, reason },
+      'an observation could not be stored; it is kept as a dead letter',
+    );
+    const dead = deadLetter(item.body, `not stored: ${reason}`);
     return storeOrSplit(deps, faults, batch, [{ ...item, letter: dead }]);
   }
 }
@@ -189,7 +200,7 @@ async function mergeItems(deps: IngestDeps, sql: Sql, batch: Batch, items: reado
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
   const { rest, again } = await recognise(sql, items, batch, deps.rules().id, timeOf);
   const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
-  await bury(sql, batch, fresh);
+  await storeDeadLetters(sql, batch, fresh);
   reached('buried');
   const state = ofKind(fresh, 'host', 'device', 'rows');
   const world = state.length > 0 ? await merged(deps, sql, batch, state) : undefined;

@@ -53,11 +53,11 @@ export function readItem(
     const [issue] = parsed.error.issues;
     return {
       seq,
-      letter: letter(item, `${issue?.path.join('.') || 'observation'}: ${issue?.message ?? 'invalid'}`),
+      letter: deadLetter(item, `${issue?.path.join('.') || 'observation'}: ${issue?.message ?? 'invalid'}`),
     };
   }
   const observation = canonical(parsed.data);
-  if (observation === null) return { seq, letter: letter(item, 'address: not a literal address') };
+  if (observation === null) return { seq, letter: deadLetter(item, 'address: not a literal address') };
   return { seq, observation, at: correctedTime(observation.at, batch.clockOffsetMs, now), digest };
 }
 
@@ -76,7 +76,7 @@ function canonical(o: Observation): Observation | null {
   return { ...o, address, addresses: o.addresses.flatMap((each) => canonicalAddress(each) ?? []) };
 }
 
-export function letter(item: unknown, reason: string): Letter {
+export function deadLetter(item: unknown, reason: string): Letter {
   const body = JSON.stringify(item) ?? 'undefined';
   return {
     reason: reason.slice(0, 500),
@@ -86,7 +86,7 @@ export function letter(item: unknown, reason: string): Letter {
 }
 
 /** Keeps what could not be stored. A letter that comes twice is one letter. */
-export async function bury(sql: Sql, batch: Batch, items: readonly Item[]): Promise<void> {
+export async function storeDeadLetters(sql: Sql, batch: Batch, items: readonly Item[]): Promise<void> {
   const letters = items.flatMap(({ seq, letter }) => (letter ? [{ seq, ...letter }] : []));
   if (letters.length === 0) return;
   await sql.query(

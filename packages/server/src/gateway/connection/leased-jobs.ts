@@ -25,11 +25,11 @@ interface HandsDeps extends Pick<CollectorDeps, 'credentialsFor'> {
 export interface Known {
   hello: Hello;
   collector: Admitted;
-  hands: Hands;
+  leasedJobs: LeasedJobs;
   share: Share;
 }
 
-export class Hands {
+export class LeasedJobs {
   readonly #owner: Owner;
   readonly #deps: HandsDeps;
   /** Job → fence. */

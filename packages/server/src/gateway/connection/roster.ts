@@ -33,7 +33,7 @@ const CLOCK_OFF_MS = 10_000;
 type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'raise' | 'jobs'> & {
   instance: string;
   /** Locks out a collector of which two were alive at once. */
-  foundTwice(collectorId: string): Promise<void>;
+  quarantineDuplicate(collectorId: string): Promise<void>;
 };
 
 interface Written {
@@ -48,7 +48,7 @@ interface Written {
 
 export type Roster = ReturnType<typeof createRoster>;
 
-export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice }: Deps) {
+export function createRoster({ db, clock, log, raise, jobs, instance, quarantineDuplicate }: Deps) {
   /** Collector → its conversation. */
   const sessions = new Map<string, Session>();
   /** Collectors that are here or nowhere, and may come. */
@@ -68,7 +68,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
       return;
     }
     session.close(CloseCode.quarantined, 'two holders of this key were connected at the same time');
-    await foundTwice(id);
+    await quarantineDuplicate(id);
   };
 
   /** Closes the conversations that are no longer theirs to hold. */
@@ -95,7 +95,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
     for (const session of at(siteId)) session.offer();
   };
 
-  const heed = (payload: string): void => {
+  const onNotice = (payload: string): void => {
     // Empty after a lost connection: anything may have been missed.
     if (payload === '') {
       quietly('checking collectors', () => check([...sessions.keys()]));
@@ -292,7 +292,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, foundTwice
           if (siteId === '') quietly('looking for jobs', offerWhereWorkIs);
           else offerTo(siteId);
         }),
-        await db.listen(LINKS_CHANNEL, heed),
+        await db.listen(LINKS_CHANNEL, onNotice),
         await db.listen(WATCH_CHANNEL, (siteId) => {
           for (const session of siteId === '' ? sessions.values() : at(siteId)) session.watch();
         }),

@@ -189,7 +189,7 @@ describe('a conversation with a collector', () => {
     }
   });
 
-  it('gives strangers no second try', async () => {
+  it('gives an unknown collector no second try', async () => {
     for (const frame of ['x', '{"type":"heartbeat"}', JSON.stringify(heartbeat(1))]) {
       const { talk } = stage();
       talk.sayRaw(frame);

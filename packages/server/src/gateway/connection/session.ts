@@ -24,16 +24,16 @@ import { Quota } from '../quota.ts';
 import { ClockOffset } from './clock-offset.ts';
 import { type Gather, Intakes } from './intake.ts';
 import { Lane } from './lane.ts';
-import { Hands, JOBS_MOST, type Known } from './leased-jobs.ts';
+import { JOBS_MOST, type Known, LeasedJobs } from './leased-jobs.ts';
 import { Paced } from './paced.ts';
 import {
   type Beat,
   BOUNDS,
   beatOf,
+  CloseSession,
   challengeOf,
   closeCodeOf,
   cut,
-  Goodbye,
   HEARD,
   type Link,
   type Message,
@@ -93,7 +93,7 @@ export class Session {
     this.#log = deps.log.child({ peer: peer.address });
     this.#quota = new Quota(BOUNDS.quota, deps.clock);
     this.#challengedAt = deps.clock.monotonic();
-    const extend = () => this.#act(({ hands }) => hands.extend());
+    const extend = () => this.#act(({ leasedJobs }) => leasedJobs.extend());
     this.#extend = new Paced(BOUNDS.progressMs, deps.clock, this.#over.signal, extend);
     this.#rewatch = new Paced(BOUNDS.watchMs, deps.clock, this.#over.signal, () => this.#sendWatch());
     this.#send(challengeOf(this.#nonce, deps.clock.now(), deps.successor?.()));
@@ -118,7 +118,7 @@ export class Session {
   receive(frame: Buffer): void {
     if (this.#gone()) return;
     try {
-      if (!this.#quota.take()) throw new Goodbye(CloseCode.policy, 'too many messages');
+      if (!this.#quota.take()) throw new CloseSession(CloseCode.policy, 'too many messages');
       const parsed = hearCollectorMessage(frame);
       if (!parsed.ok) throw new Refusal(parsed.reason);
       const { message } = parsed;
@@ -178,21 +178,21 @@ export class Session {
 
   /** There may be jobs: claims as many as the collector can take. */
   offer(): void {
-    if (this.#state !== 'ready' || !this.#known?.hands.known || this.#offering) return;
+    if (this.#state !== 'ready' || !this.#known?.leasedJobs.known || this.#offering) return;
     this.#offering = true;
-    this.#act(async ({ hands }) => {
+    this.#act(async ({ leasedJobs }) => {
       this.#offering = false;
-      if (this.#state === 'ready' && this.#link.buffered <= BOUNDS.buffered) await hands.claim();
+      if (this.#state === 'ready' && this.#link.buffered <= BOUNDS.buffered) await leasedJobs.claim();
     });
   }
 
   /** A lease is over: the collector stops if it still works on it. */
   cancel(lease: Lease): void {
-    if (this.#state === 'ready' || this.#state === 'draining') this.#known?.hands.cancel(lease);
+    if (this.#state === 'ready' || this.#state === 'draining') this.#known?.leasedJobs.cancel(lease);
   }
   /** A cancellation may have been missed. */
   recheck(): void {
-    if (this.#state === 'ready') this.#act(({ hands }) => hands.recheck());
+    if (this.#state === 'ready') this.#act(({ leasedJobs }) => leasedJobs.recheck());
   }
   /** Asks for a new key. */
   rotate(): void {
@@ -216,18 +216,18 @@ export class Session {
         this.#confirmed = this.#act((known) => this.#confirm(message, known));
         break;
       case 'working':
-        this.#act(async ({ hands }) => {
-          await hands.settle(message.jobs, this.#through.state);
+        this.#act(async ({ leasedJobs }) => {
+          await leasedJobs.settle(message.jobs, this.#through.state);
           this.offer();
         });
         break;
       case 'progress':
-        this.#known?.hands.note(message);
+        this.#known?.leasedJobs.note(message);
         this.#extend.run();
         break;
       case 'outcome':
-        this.#act(async ({ hands }) => {
-          await hands.refuse(message, message);
+        this.#act(async ({ leasedJobs }) => {
+          await leasedJobs.refuse(message, message);
           this.offer();
         });
         break;
@@ -248,12 +248,16 @@ export class Session {
     this.#offset.add(hello.time, clock.now(), this.#roundTrip);
     const admission = await identities.admit(hello, { nonce: this.#nonce, host: this.#host });
     if (this.#is('closed')) return;
-    if (!admission.ok) throw new Goodbye(admission.code, admission.reason);
+    if (!admission.ok) throw new CloseSession(admission.code, admission.reason);
     const { collector } = admission;
     const { capacity, last } = hello;
     const owner = { id: collector.id, siteId: collector.site.id, capacity, lastState: last.state };
-    const hands = new Hands(owner, { jobs, credentialsFor, send: (message) => this.#send(message) });
-    this.#known = { hello, collector, hands, share: this.#deps.share() };
+    const leasedJobs = new LeasedJobs(owner, {
+      jobs,
+      credentialsFor,
+      send: (message) => this.#send(message),
+    });
+    this.#known = { hello, collector, leasedJobs, share: this.#deps.share() };
     this.#through = { ...collector.through };
     this.#log = this.#log.child({ collector: collector.id, name: collector.name });
     const rules = ruleset();
@@ -273,18 +277,19 @@ export class Session {
     });
   }
 
-  async #confirm({ generation }: Message<'confirm'>, { hello, collector, hands }: Known): Promise<void> {
+  async #confirm({ generation }: Message<'confirm'>, { hello, collector, leasedJobs }: Known): Promise<void> {
     if (this.#state !== 'greeted' || generation !== collector.generation)
-      throw new Goodbye(CloseCode.badMessage, 'confirm: not the generation of the welcome');
+      throw new CloseSession(CloseCode.badMessage, 'confirm: not the generation of the welcome');
     const confirmed = await this.#deps.identities.confirm(collector, hello, this.clockOffsetMs);
     if (this.#is('closed')) return;
-    if (!confirmed) throw new Goodbye(CloseCode.replaced, 'another connection of this collector got further');
+    if (!confirmed)
+      throw new CloseSession(CloseCode.replaced, 'another connection of this collector got further');
     this.#enter('ready');
     this.#link.admitted();
     this.#log.info({ host: hello.hostname, software: hello.software }, 'collector connected');
     this.#deps.onReady(this);
     this.#after(BOUNDS.workingMs, () => {
-      hands.assume();
+      leasedJobs.assume();
       this.offer();
     });
     if (collector.version >= PROTOCOL_WATCHES)
@@ -301,14 +306,17 @@ export class Session {
     if (epoch !== this.#known?.hello.epoch)
       throw new Refusal('observations: of another epoch than the hello; connect anew');
     if (this.#intake.depth >= this.#known.share.window)
-      throw new Goodbye(CloseCode.policy, `more than ${this.#known.share.window} batches without an ack`);
+      throw new CloseSession(
+        CloseCode.policy,
+        `more than ${this.#known.share.window} batches without an ack`,
+      );
     this.#intake.add(stream, batch);
   }
 
   async #store(stream: Stream, gather: Gather): Promise<void> {
     await this.#confirmed;
     if (this.#gone() || !this.#known) return;
-    const { collector, hello, hands } = this.#known;
+    const { collector, hello, leasedJobs } = this.#known;
     const whose = { collectorId: collector.id, siteId: collector.site.id, epoch: hello.epoch, stream };
     const unread = { ...whose, gather, clockOffsetMs: this.clockOffsetMs };
     const lost = () => this.#gone() || gather().some(({ frame }) => frame.byteLength === 0);
@@ -316,8 +324,8 @@ export class Session {
     this.#through[stream] = Math.max(this.#through[stream], through);
     this.#send({ type: 'ack', epoch: hello.epoch, stream, through });
     reached('acknowledged');
-    if (stream === 'state') this.#act(() => hands.giveBack(this.#through.state));
-    if (hands.ended(ended)) this.offer();
+    if (stream === 'state') this.#act(() => leasedJobs.giveBack(this.#through.state));
+    if (leasedJobs.ended(ended)) this.offer();
   }
 
   #heartbeat(message: Message<'heartbeat'>): void {
@@ -337,7 +345,7 @@ export class Session {
   #fail(error: unknown): void {
     if (this.#gone()) return;
     if (error instanceof Refusal) this.#strike(error.message);
-    else if (error instanceof Goodbye || error instanceof Problem)
+    else if (error instanceof CloseSession || error instanceof Problem)
       this.close(closeCodeOf(error), error.message);
     else {
       this.#log.error({ err: error }, 'a collector could not be served');
@@ -357,7 +365,7 @@ export class Session {
   #act(work: (known: Known) => Promise<void>): Promise<void> {
     return this.#inOrder(async () => {
       const known = this.#known;
-      if (!known) throw new Goodbye(CloseCode.badMessage, 'the welcome has not been said');
+      if (!known) throw new CloseSession(CloseCode.badMessage, 'the welcome has not been said');
       if (this.#state === 'greeted') await work(known);
       else await whenThere(this.#clock, this.#gone, () => work(known));
     });

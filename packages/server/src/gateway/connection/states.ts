@@ -98,7 +98,7 @@ export const beatOf = (
 export interface Link {
   send(frame: string): void;
   close(code: CloseCode, reason: string): void;
-  /** The other side is known now: it no longer counts among the strangers. */
+  /** The other side is known now: it no longer counts as unauthenticated. */
   admitted(): void;
   /** Whether the other side still answers, with what only this question holds; false after some seconds of silence. */
   answers(): Promise<boolean>;
@@ -111,8 +111,8 @@ export class Refusal extends Error {
   override name = 'Refusal';
 }
 /** The conversation is over, with a reason for the other side. */
-export class Goodbye extends Error {
-  override name = 'Goodbye';
+export class CloseSession extends Error {
+  override name = 'CloseSession';
   readonly code: CloseCode;
   constructor(code: CloseCode, reason: string) {
     super(reason);
@@ -121,8 +121,8 @@ export class Goodbye extends Error {
 }
 
 /** How a conversation ends over an error: what cannot be read comes no better a second time. */
-export const closeCodeOf = (error: Goodbye | Problem): CloseCode => {
-  if (error instanceof Goodbye) return error.code;
+export const closeCodeOf = (error: CloseSession | Problem): CloseCode => {
+  if (error instanceof CloseSession) return error.code;
   return error.code === 'invalid_request' ? CloseCode.badMessage : CloseCode.tryLater;
 };
 

@@ -244,19 +244,19 @@ describe('opening a link', () => {
     expect(socket.extensions).toBe('');
   });
 
-  it('case 139: takes so many strangers from one address and no more; they are gone after five seconds', async () => {
+  it('case 139: takes so many unauthenticated connections from one address and no more; they are gone after five seconds', async () => {
     const clock = new ManualClock();
     const { port, base, host, made } = await gateway({ clock });
-    const strangers = await Promise.all(Array.from({ length: 70 }, () => upgrade(port, {})));
-    expect(strangers.filter(({ status }) => status === 101)).toHaveLength(64);
-    expect(strangers.filter(({ status }) => status === 503)).toHaveLength(6);
+    const unauthenticated = await Promise.all(Array.from({ length: 70 }, () => upgrade(port, {})));
+    expect(unauthenticated.filter(({ status }) => status === 101)).toHaveLength(64);
+    expect(unauthenticated.filter(({ status }) => status === 503)).toHaveLength(6);
     expect(made.counts.crowded).toBe(6);
     await clock.pass(8_000);
     await expect.poll(() => made.size).toBe(0);
     await ready({ base, host });
   });
 
-  it('case 139: counts all strangers together too, and those who are known to nobody', async () => {
+  it('case 139: counts all unauthenticated connections together too, and those who are known to nobody', async () => {
     let n = 0;
     const { port, base, host, made } = await gateway({
       addressOf: () => `2001:db8:${(n++ >> 4).toString(16)}::1`,

@@ -13,8 +13,8 @@ import type { Session } from './session.ts';
 import type { Link } from './states.ts';
 
 /** Sockets that have not shown who they are, in all and from one address. */
-const STRANGERS = 512;
-const STRANGERS_PER_ADDRESS = 64;
+const UNAUTHENTICATED = 512;
+const UNAUTHENTICATED_PER_ADDRESS = 64;
 /** Sockets in all. */
 const SOCKETS = 20_000;
 /** A peer that leaves this much unread is cut off, bytes. */
@@ -79,7 +79,7 @@ interface Line {
   socket: WebSocket;
   raw: Duplex & { bytesRead?: number };
   session: Session;
-  stranger: boolean;
+  unauthenticated: boolean;
   /** IPv6 by its /64. */
   place: string;
   bytes: number;
@@ -100,27 +100,30 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
   });
   const lines = new Set<Line>();
   /** Sockets whose other side is not known, by place. */
-  const strangers = new Map<string, number>();
-  let strangersInAll = 0;
+  const unauthenticated = new Map<string, number>();
+  let unauthenticatedInAll = 0;
   let closing = false;
   /** What was turned away or cut off, by why. */
   const counts = { refused: 0, crowded: 0, silent: 0, unread: 0 };
 
   const arrived = (place: string): void => {
-    strangersInAll += 1;
-    strangers.set(place, (strangers.get(place) ?? 0) + 1);
+    unauthenticatedInAll += 1;
+    unauthenticated.set(place, (unauthenticated.get(place) ?? 0) + 1);
   };
   const known = (place: string): void => {
-    strangersInAll -= 1;
-    const left = (strangers.get(place) ?? 1) - 1;
-    if (left > 0) strangers.set(place, left);
-    else strangers.delete(place);
+    unauthenticatedInAll -= 1;
+    const left = (unauthenticated.get(place) ?? 1) - 1;
+    if (left > 0) unauthenticated.set(place, left);
+    else unauthenticated.delete(place);
   };
 
   const crowded = (place: string): string | null => {
     if (closing) return 'the server is stopping';
     if (lines.size >= SOCKETS) return 'too many connections';
-    if (strangersInAll >= STRANGERS || (strangers.get(place) ?? 0) >= STRANGERS_PER_ADDRESS)
+    if (
+      unauthenticatedInAll >= UNAUTHENTICATED ||
+      (unauthenticated.get(place) ?? 0) >= UNAUTHENTICATED_PER_ADDRESS
+    )
       return 'too many connections that have not said who they are';
     return null;
   };
@@ -150,8 +153,8 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
         );
       },
       admitted: () => {
-        if (!line?.stranger) return;
-        line.stranger = false;
+        if (!line?.unauthenticated) return;
+        line.unauthenticated = false;
         known(place);
       },
       answers: () =>
@@ -174,7 +177,7 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
       },
     };
     const session = open(link, peer);
-    line = { socket, raw, session, stranger: true, place, bytes: 0, heardAt: now, pingedAt: now };
+    line = { socket, raw, session, unauthenticated: true, place, bytes: 0, heardAt: now, pingedAt: now };
     const own = line;
     lines.add(own);
     socket.on('message', (data: RawData, isBinary: boolean) => {
@@ -191,8 +194,8 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
     socket.on('close', (code) => {
       gone.abort();
       lines.delete(own);
-      if (own.stranger) known(place);
-      own.stranger = false;
+      if (own.unauthenticated) known(place);
+      own.unauthenticated = false;
       session.closed(code);
     });
   };

@@ -101,12 +101,12 @@ async function applyGrouping(
   const waited = new Map([...caseOf].filter(([id]) => !texts.has(id)));
   const added = waited.size > 0 ? await attach(sql, siteId, waited) : [];
   const devices: { id: string; text: string }[] = [];
-  const strangers = new Set(placements.flatMap(({ eventId, stranger }) => (stranger ? eventId : [])));
+  const ofNewDevices = new Set(placements.flatMap(({ eventId, newDevice }) => (newDevice ? eventId : [])));
   for (const [id, caseId] of caseOf) {
     const text = texts.get(id);
     if (!text) continue;
     added.push({ id, caseId, message: text.message });
-    if (text.device !== null && strangers.has(id)) devices.push({ id: caseId, text: text.device });
+    if (text.device !== null && ofNewDevices.has(id)) devices.push({ id: caseId, text: text.device });
   }
   await addSearched(sql, siteId, devices);
   const opened = new Set(created.map(({ id }) => id));

@@ -1,4 +1,4 @@
-/** The diary of cases: who did what, when. Append only. */
+/** The timeline of a case: who did what, when. Append only. */
 import type { ActivityKind } from '@rollcall/shared/api/incidents';
 import type { Sql } from '../../platform/db/sql.ts';
 

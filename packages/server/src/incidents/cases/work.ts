@@ -1,5 +1,5 @@
 /**
- * The tools of people's work on cases: one transaction each, under the site's lock, with a line in the diary for each
+ * The tools of people's work on cases: one transaction each, under the site's lock, with a line in its timeline for each
  * thing that changed.
  */
 import { CaseStatus } from '@rollcall/shared/model';

@@ -12,9 +12,9 @@ export const LATE_MS = 1_000;
 const TELL_EVERY_MS = 60_000;
 
 /** Waits for its turn where a site is late; the turn lasts until the transaction ends. */
-export type Brake = (sql: Sql, siteId: string) => Promise<void>;
+export type Backpressure = (sql: Sql, siteId: string) => Promise<void>;
 
-export function createBrake({ clock, log }: { clock: Clock; log?: Logger | undefined }): Brake {
+export function createBackpressure({ clock, log }: { clock: Clock; log?: Logger | undefined }): Backpressure {
   let told = Number.NEGATIVE_INFINITY;
   let slowed = 0;
   return async (sql, siteId) => {

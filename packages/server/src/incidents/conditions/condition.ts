@@ -3,26 +3,26 @@
  *
  *   state      onset                        clear                         due
  *   (none)     held, or raised              —                             —
- *   held       held                         cleared (too short: no event) raised; shadowed; or waits on
- *   shadowed   shadowed, counted            cleared                       raised when nothing explains it any more
+ *   held       held                         cleared (too short: no event) raised; suppressed; or waits on
+ *   suppressed suppressed, counted          cleared                       raised when nothing explains it any more
  *   raised     raised, counted              cleared                       —
  *   cleared    as none; flapping the third  —                             forgotten
  *              time within the window
  *   flapping   flapping, counted            flapping, counted             raised or forgotten: it kept still
  *
- * `held` waits for the kind's hold time and for what silences it. `shadowed`: another device that is down explains it,
+ * `held` waits for the kind's hold time and for what silences it. `suppressed`: another device that is down explains it,
  * and the event says so. Silence keeps an event from being raised, never from being cleared.
  */
 import type { EventCode } from '../kinds/kinds.ts';
 
-export type ConditionState = 'held' | 'shadowed' | 'raised' | 'cleared' | 'flapping';
+export type ConditionState = 'held' | 'suppressed' | 'raised' | 'cleared' | 'flapping';
 
 export interface Condition<Body = unknown> {
   kind: EventCode;
   state: ConditionState;
   /** Wrong right now, as far as was observed. */
   present: boolean;
-  /** The live event, while shadowed, raised or flapping. */
+  /** The live event, while suppressed, raised or flapping. */
   eventId: string | null;
   /** Times it set in, each within the window of the last. */
   onsets: number;
@@ -56,8 +56,8 @@ export type Signal<Body = unknown> =
   | { type: 'clear'; at: number }
   | { type: 'due'; at: number; silence: Silence | null };
 
-/** How an event is raised: as what it is, as the shadow of another device, or as one that comes and goes. */
-export type Raising = 'plain' | 'shadowed' | 'flapping';
+/** How an event is raised: as what it is, as suppressed by another device, or as one that comes and goes. */
+export type Raising = 'plain' | 'suppressed' | 'flapping';
 export type Effect<Body = unknown> =
   | { type: 'raise'; eventId: string; as: Raising; at: number; opening: Body; root: Root | null }
   | { type: 'count'; eventId: string; at: number }
@@ -78,7 +78,7 @@ export const RECHECK_MS = 10_000;
 
 export interface Timing {
   holdMs: number;
-  /** It can be silenced or shadowed, so that it is looked at before it is raised. */
+  /** It can be silenced or suppressed, so that it is looked at before it is raised. */
   silenceable: boolean;
 }
 
@@ -176,10 +176,10 @@ function due<Body>(
   switch (condition.state) {
     case 'held':
       if (silence?.by === 'path')
-        return raise(condition, 'shadowed', condition.since, silence.root, newId, at);
+        return raise(condition, 'suppressed', condition.since, silence.root, newId, at);
       if (silence) return { next: { ...condition, dueAt: at + RECHECK_MS }, effects: [] };
       return raise(condition, 'plain', condition.since, null, newId);
-    case 'shadowed': {
+    case 'suppressed': {
       if (silence) return { next: { ...condition, dueAt: at + RECHECK_MS }, effects: [] };
       const raised = raise(condition, 'plain', condition.since, null, newId);
       return condition.eventId === null
@@ -228,7 +228,7 @@ function raise<Body>(
   now: number = at,
 ): Step<Body> {
   const eventId = newId();
-  const dueAt = { plain: null, shadowed: now + RECHECK_MS, flapping: condition.dueAt }[as];
+  const dueAt = { plain: null, suppressed: now + RECHECK_MS, flapping: condition.dueAt }[as];
   return {
     next: { ...condition, state: as === 'plain' ? 'raised' : as, eventId, dueAt },
     effects: [{ type: 'raise', eventId, as, at, opening: condition.opening, root }],

@@ -106,7 +106,7 @@ const splitKey = (key: string): [string, string] => {
   return [key.slice(0, colon), key.slice(colon + 1)];
 };
 
-/** The kind and text an event is raised under: its own, or that of what it is a shadow or a flapping of. */
+/** The kind and text an event is raised under: its own, or that of what it is suppressed by or a flapping of. */
 function disguise(
   key: string,
   { as, opening, root }: Extract<Effect<EventBody>, { type: 'raise' }>,
@@ -117,7 +117,7 @@ function disguise(
       code: 'flapping',
       body: { ...opening, message: `Flapping: ${opening.message}`, details: { ...opening.details, of: own } },
     };
-  if (as === 'shadowed') {
+  if (as === 'suppressed') {
     const { severity, source } = kindOf('device.unreachable');
     const message = `${opening.deviceName} is unreachable behind ${root?.name ?? 'another device'}${root?.why ?? ''}`;
     const details = { ...opening.details, rootDeviceId: root?.id ?? null };

@@ -3,7 +3,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { readLinks } from '../correlation/neighbours.ts';
 import { readTerrain } from '../correlation/networks.ts';
 import { reachOf } from '../correlation/reachability.ts';
-import { type Shadow, shadows } from '../correlation/root-cause.ts';
+import { type RootCause, rootCauses } from '../correlation/root-cause.ts';
 import { type EventCode, kindOf } from '../kinds/kinds.ts';
 import type { Root, Silence } from './condition.ts';
 import type { Loaded } from './store.ts';
@@ -15,7 +15,9 @@ export async function readSilences(
   due: readonly Loaded[],
 ): Promise<Map<string, Silence>> {
   const silences = new Map<string, Silence>();
-  const waiting = due.filter(({ condition }) => condition.state === 'held' || condition.state === 'shadowed');
+  const waiting = due.filter(
+    ({ condition }) => condition.state === 'held' || condition.state === 'suppressed',
+  );
   const watched = waiting.filter(({ condition }) => silenceable(condition.kind));
   const silencers = new Set(waiting.flatMap(({ condition }) => kindOf(condition.kind).silencedBy ?? []));
   const present = await readPresent(sql, siteId, [...silencers, ...(watched.length > 0 ? [LOST] : [])]);
@@ -29,10 +31,10 @@ export async function readSilences(
     if (by.some((kind) => wrong.has(`${kind} ${condition.opening.deviceId}`)))
       silences.set(key, { by: 'same-device' });
   }
-  const shadowable = waiting.filter(({ condition }) => kindOf(condition.kind).shadowed);
-  if (shadowable.length === 0) return silences;
-  const roots = await readShadows(sql, siteId);
-  for (const { key, condition } of shadowable) {
+  const suppressible = waiting.filter(({ condition }) => kindOf(condition.kind).suppressed);
+  if (suppressible.length === 0) return silences;
+  const roots = await readRootCauses(sql, siteId);
+  for (const { key, condition } of suppressible) {
     const root = roots.get(condition.opening.deviceId ?? '');
     if (root) silences.set(key, { by: 'path', root });
   }
@@ -41,8 +43,8 @@ export async function readSilences(
 
 /** Kinds that the watch finds and something else may explain; a collector's own troubles are not among them. */
 const silenceable = (kind: EventCode): boolean => {
-  const { shadowed = false, silencedBy = [] } = kindOf(kind);
-  return shadowed || silencedBy.length > 0;
+  const { suppressed = false, silencedBy = [] } = kindOf(kind);
+  return suppressed || silencedBy.length > 0;
 };
 
 const LOST: EventCode = 'collector.offline';
@@ -69,7 +71,7 @@ function readPresent(
 }
 
 /** Device → the device that explains why it is down. */
-export async function readShadows(sql: Sql, siteId: string): Promise<Map<string, Root>> {
+export async function readRootCauses(sql: Sql, siteId: string): Promise<Map<string, Root>> {
   const rows = await sql.query<{ deviceId: string; since: Date; name: string }>(
     `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name FROM conditions
      WHERE site_id = $1::uuid AND present AND kind = 'device.down' AND device_id IS NOT NULL`,
@@ -89,11 +91,11 @@ export async function readShadows(sql: Sql, siteId: string): Promise<Map<string,
     [siteId, around],
   );
   const known = await readTerrain(sql, siteId, downs);
-  const explained = shadows(
+  const explained = rootCauses(
     downs,
     links,
     new Set(up.map(({ id }) => id)),
-    known ? reachOf(known.lost, known.terrain) : undefined,
+    known ? reachOf(known.lost, known.topology) : undefined,
   );
   const names = new Map(rows.map(({ deviceId, name }) => [deviceId, name]));
   const nameOf = (id: string) => names.get(id) ?? id;
@@ -109,7 +111,7 @@ export async function readShadows(sql: Sql, siteId: string): Promise<Map<string,
 const NAMED = 3;
 
 /** What stands behind a root's name where routers are why. */
-function whyOf({ root, cutOff }: Shadow, nameOf: (id: string) => string): string {
+function whyOf({ root, cutOff }: RootCause, nameOf: (id: string) => string): string {
   if (!cutOff) return '';
   const { routers, network } = cutOff;
   if (routers.length === 1 && routers[0] === root) return `, the only way into ${network}`;

@@ -27,7 +27,7 @@ const place = (events: Incoming[], world: Partial<World> = {}) => {
     cases: [],
     links: new Map(),
     waiting: new Map(),
-    shadows: new Map(),
+    suppressed: new Map(),
     joiners: new Map(),
     causes: new Map(),
     outage: { devices: new Set(), cases: new Map() },
@@ -211,7 +211,7 @@ describe('grouping', () => {
 
   it('takes in what its root explains and was found before it', () => {
     expect(
-      place([event('core', { deviceId: 'core' })], { shadows: new Map([['core', ['a', 'b']]]) }).placed,
+      place([event('core', { deviceId: 'core' })], { suppressed: new Map([['core', ['a', 'b']]]) }).placed,
     ).toEqual({
       core: 'n1: new',
       a: 'n1: root',
@@ -225,7 +225,7 @@ describe('grouping', () => {
         cases: ['x', 'y', 'z'].map((id) => open(id, { rootDeviceId: `leaf-${id}`, ...(id === 'y' && more) })),
         links: new Map(),
         waiting: new Map(),
-        shadows: new Map(),
+        suppressed: new Map(),
         joiners: new Map(),
         causes: new Map([
           ['leaf-x', 'core'],

@@ -68,7 +68,7 @@ export interface Placement {
   caseId: string | null;
   reason: Reason;
   /** Its device was not in the case before. */
-  stranger?: boolean;
+  newDevice?: boolean;
 }
 export interface NewCase {
   id: string;
@@ -110,7 +110,7 @@ export interface World {
   /** Open events without a case that open none themselves, by device id: what just happened before its trouble. */
   joiners: ReadonlyMap<string, readonly string[]>;
   /** Open events without a case, by the device that explains them. */
-  shadows: ReadonlyMap<string, readonly string[]>;
+  suppressed: ReadonlyMap<string, readonly string[]>;
   /** Device that is down → the device that explains it, as far as it matters to the incoming ones. */
   causes: ReadonlyMap<string, string>;
   outage: Outage;
@@ -142,9 +142,9 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   };
   const roots = new Map(world.roots);
   const dark = new Map(world.outage.cases);
-  const darkened = ({ down, deviceId }: Incoming) => down && world.outage.devices.has(deviceId ?? '');
+  const cutOff = ({ down, deviceId }: Incoming) => down && world.outage.devices.has(deviceId ?? '');
   const sameOutage = (event: Incoming, { id }: Candidate): boolean =>
-    darkened(event) &&
+    cutOff(event) &&
     Math.abs(event.at - (dark.get(id) ?? Number.NEGATIVE_INFINITY)) <= world.grouping.windowMs;
   /** Cases that were opened for what an event explains are about that event. */
   const lead = (event: Incoming, own: Candidate) => {
@@ -163,12 +163,12 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       merged.set(other.id, own.id);
     }
   };
-  const place = (event: Incoming, caseId: string, reason: Reason, stranger: boolean) => {
-    placements.push({ eventId: event.eventId, caseId, reason, stranger });
-    if (darkened(event) && !dark.has(caseId)) dark.set(caseId, event.at);
+  const place = (event: Incoming, caseId: string, reason: Reason, newDevice: boolean) => {
+    placements.push({ eventId: event.eventId, caseId, reason, newDevice });
+    if (cutOff(event) && !dark.has(caseId)) dark.set(caseId, event.at);
     if (event.down && event.deviceId !== null) roots.set(event.deviceId, caseId);
     // What it explains may have been found before it was.
-    for (const eventId of world.shadows.get(event.deviceId ?? '') ?? [])
+    for (const eventId of world.suppressed.get(event.deviceId ?? '') ?? [])
       placements.push({ eventId, caseId, reason: 'root' });
   };
   const waiting = new Map([...world.waiting].map(([subject, ids]) => [subject, [...ids]]));
@@ -190,12 +190,12 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       ? { case: outage, reason: 'outage' as const }
       : behind
         ? { case: behind, reason: 'root' as const }
-        : match(event, candidates, world, darkened(event));
+        : match(event, candidates, world, cutOff(event));
     if (found) {
       const { deviceIds } = found.case;
-      const stranger = event.deviceId !== null && !deviceIds.has(event.deviceId);
+      const newDevice = event.deviceId !== null && !deviceIds.has(event.deviceId);
       if (event.deviceId !== null) deviceIds.add(event.deviceId);
-      place(event, found.case.id, found.reason, stranger);
+      place(event, found.case.id, found.reason, newDevice);
       lead(event, found.case);
       continue;
     }

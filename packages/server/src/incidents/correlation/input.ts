@@ -1,7 +1,7 @@
 /** What grouping needs to know, read for the events at hand and no more. */
 import type { Sql } from '../../platform/db/sql.ts';
 import type { FreshEvent } from '../conditions/ledger.ts';
-import { readShadows } from '../conditions/silence.ts';
+import { readRootCauses } from '../conditions/silence.ts';
 import { isEventCode, KINDS, kindOf, NOTICES } from '../kinds/kinds.ts';
 import { readSettings } from '../settings.ts';
 import { type Grouped, type Grouping, group, type Incoming, type OpenCase, type Outage } from './group.ts';
@@ -53,13 +53,13 @@ export async function groupEvents(
   const near = await readCases(devices);
   // Links decide only about devices that are in no case: in a storm, few.
   const placed = new Set(near.flatMap((c) => [...c.deviceIds, ...(c.rootDeviceId ? [c.rootDeviceId] : [])]));
-  const strangers = devices.filter((id) => !placed.has(id));
-  const links = await readLinks(sql, siteId, strangers);
+  const newDevices = devices.filter((id) => !placed.has(id));
+  const links = await readLinks(sql, siteId, newDevices);
   const further = [...links.keys()].filter((id) => !devices.includes(id));
   return group(incoming, {
     cases: further.length > 0 ? await readCases([...devices, ...further]) : near,
     links,
-    shadows: await readShadowed(sql, siteId, devices, incoming),
+    suppressed: await readSuppressed(sql, siteId, devices, incoming),
     causes,
     outage,
     roots: await readRoots(sql, siteId, incoming),
@@ -74,8 +74,8 @@ export async function groupEvents(
 async function readCauses(sql: Sql, siteId: string, down: readonly string[]): Promise<Map<string, string>> {
   if (down.length === 0) return new Map();
   const roots = new Set(down);
-  const shadows = await readShadows(sql, siteId);
-  return new Map([...shadows].flatMap(([id, root]) => (roots.has(root.id) ? [[id, root.id]] : [])));
+  const causes = await readRootCauses(sql, siteId);
+  return new Map([...causes].flatMap(([id, root]) => (roots.has(root.id) ? [[id, root.id]] : [])));
 }
 
 /** What is down where no watched device of the site is up. */
@@ -209,7 +209,7 @@ async function readJoiners(
 }
 
 /** Shadows that found no case yet, by the device that explains them. */
-async function readShadowed(
+async function readSuppressed(
   sql: Sql,
   siteId: string,
   devices: readonly string[],

@@ -24,7 +24,7 @@ export async function followRoots(
   for (const [from, into] of merged) await mergeInto({ sql, siteId, at: now, newId, by: SYSTEM }, from, into);
   if (rerooted.length === 0) return;
   const named = rerooted.map((each) => ({ ...each, title: each.title.slice(0, TITLE) }));
-  // A title that somebody wrote stays: one of ours stands in the diary.
+  // A title that somebody wrote stays: one of ours stands in its timeline.
   const rows = await sql.query<{ id: string; before: string; title: string }>(
     `UPDATE cases c SET root_device_id = r."rootDeviceId", updated_at = $2::timestamptz,
        title = CASE WHEN EXISTS (SELECT 1 FROM case_activity a WHERE a.site_id = c.site_id AND a.case_id = c.id

@@ -1,7 +1,7 @@
 /** The networks of a site, as far as it takes to tell what lies behind its dead routers. */
 import { PROTOCOL_WATCHES } from '@rollcall/shared/protocol';
 import type { Sql } from '../../platform/db/sql.ts';
-import type { Lost, Place, Router, Terrain } from './reachability.ts';
+import type { Lost, Place, Router, Topology } from './reachability.ts';
 import type { Down } from './root-cause.ts';
 
 /** Most addresses of routers that are looked at; of a site with more nothing is told. */
@@ -21,7 +21,7 @@ export async function readTerrain(
   sql: Sql,
   siteId: string,
   downs: readonly Down[],
-): Promise<{ lost: Lost[]; terrain: Terrain } | null> {
+): Promise<{ lost: Lost[]; topology: Topology } | null> {
   const ids = downs.map(({ deviceId }) => deviceId);
   if (ids.length === 0 || (await readRouters(sql, siteId, ids))?.length === 0) return null;
   const collectors = await readCollectors(sql, siteId);
@@ -34,7 +34,7 @@ export async function readTerrain(
     address: watchedAt.get(down.deviceId) ?? null,
     places: places.get(down.deviceId) ?? [],
   }));
-  return { lost, terrain: { collectors, routers, answering } };
+  return { lost, topology: { collectors, routers, answering } };
 }
 
 /** Where the collectors that watch the site stand; null: none watches, or one does not tell. */

@@ -27,7 +27,7 @@ export interface Lost {
   places: readonly Place[];
 }
 
-export interface Terrain {
+export interface Topology {
   /** Addresses of collectors that watch the site, as `address/length`. */
   collectors: readonly string[];
   routers: readonly Router[];
@@ -53,7 +53,7 @@ export interface Reach {
  * A network is reached when a collector stands in it, a watched device in it answers, or a router that is not known to be
  * dead joins it to one that is reached. A network that no dead router joins to a reached one explains nothing.
  */
-export function reachOf(lost: readonly Lost[], { collectors, routers, answering }: Terrain): Reach {
+export function reachOf(lost: readonly Lost[], { collectors, routers, answering }: Topology): Reach {
   const networks = new Networks();
   const stands = collectors.flatMap((text) => {
     const [address = '', length] = text.split('/');

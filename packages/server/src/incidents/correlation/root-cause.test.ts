@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shadows } from './root-cause.ts';
+import { rootCauses } from './root-cause.ts';
 
 const linksOf = (cables: string[]) => {
   const links = new Map<string, Set<string>>();
@@ -11,12 +11,12 @@ const linksOf = (cables: string[]) => {
   return links;
 };
 const downsOf = (down: string) => down.split('').map((deviceId, since) => ({ deviceId, since }));
-const rootsOf = (found: ReturnType<typeof shadows>) =>
+const rootsOf = (found: ReturnType<typeof rootCauses>) =>
   Object.fromEntries([...found].map(([id, { root }]) => [id, root]));
 const explained = (down: string, cables: string[], up: string[]) =>
-  rootsOf(shadows(downsOf(down), linksOf(cables), new Set(up)));
+  rootsOf(rootCauses(downsOf(down), linksOf(cables), new Set(up)));
 
-describe('shadows', () => {
+describe('rootCauses', () => {
   it.each<[string, string, string[], string[], Record<string, string>]>([
     ['a device alone explains nothing', 'A', [], [], {}],
     ['what hangs behind a dead switch', 'CAB', ['U-C', 'C-A', 'C-B'], ['U'], { A: 'C', B: 'C' }],
@@ -59,7 +59,7 @@ describe('shadows', () => {
         }),
       );
       const reached = new Set([...cutOffs.values()].flatMap(({ routers }) => routers).concat(near));
-      return shadows(downsOf(down), linksOf(cables), new Set(up), { cutOff: cutOffs, reached });
+      return rootCauses(downsOf(down), linksOf(cables), new Set(up), { cutOff: cutOffs, reached });
     };
 
     it.each<[string, string, string[], string[], string[], Record<string, string>, string[]?]>([

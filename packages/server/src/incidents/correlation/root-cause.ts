@@ -14,7 +14,7 @@ export interface Down {
 export type Links = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What explains that a device is down. */
-export interface Shadow {
+export interface RootCause {
   root: string;
   /** Where dead routers are why; null: links alone. */
   cutOff: CutOff | null;
@@ -27,15 +27,15 @@ export interface Shadow {
  * known to be nowhere nearer; of the others the one with the most links. A root that routers cut off lies behind the
  * nearest of them, or behind what explains that one.
  */
-export function shadows(
+export function rootCauses(
   downs: readonly Down[],
   links: Links,
   up: ReadonlySet<string>,
   reach: Reach = { cutOff: new Map(), reached: new Set() },
-): Map<string, Shadow> {
+): Map<string, RootCause> {
   const owners = linkOwners(downs, links, up, reach);
   const { cutOff } = reach;
-  const explained = new Map<string, Shadow>();
+  const explained = new Map<string, RootCause>();
   for (const { deviceId } of downs) {
     let root = owners.get(deviceId) ?? deviceId;
     let why: CutOff | null = null;

@@ -16,7 +16,7 @@ export async function stillWaiting(
 ): Promise<Incoming[]> {
   const waiting = due.flatMap(({ key, live, condition }): Incoming[] => {
     const silence = silences.get(key);
-    if (condition.state !== 'shadowed' || condition.eventId === null || !live) return [];
+    if (condition.state !== 'suppressed' || condition.eventId === null || !live) return [];
     if (silence?.by !== 'path') return [];
     return [
       {

@@ -38,7 +38,7 @@ export interface EventKind {
   /** Not raised while the same device has one of these; it waits. */
   silencedBy?: readonly string[];
   /** Not raised while the device lies behind another that is down, by the links and networks that discovery found. */
-  shadowed?: boolean;
+  suppressed?: boolean;
   /** `opens` a case, only `joins` one that its device has, or `none`. */
   cases: 'opens' | 'joins' | 'none';
 }

@@ -26,7 +26,7 @@ export function kindsTable(): string {
     const kind = kindOf(name);
     const silenced = [
       ...(kind.silencedBy ?? []),
-      ...(kind.shadowed ? ['a device before it that is down'] : []),
+      ...(kind.suppressed ? ['a device before it that is down'] : []),
     ];
     return [
       `\`${name}\``,

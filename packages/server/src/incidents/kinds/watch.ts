@@ -22,7 +22,7 @@ export const WATCH_KINDS = declare({
     clears: { 'device.up': device, 'device.returned': device },
     // Long enough for what lies before it to be found down as well.
     holdMs: HOLD_SECONDS['device.down'] * 1000,
-    shadowed: true,
+    suppressed: true,
     cases: 'opens',
   },
   /** Raised in place of `device.down` while another device that is down explains it. */

@@ -21,7 +21,7 @@ export const reconsider = (sql: Sql, siteId: string, now: number): Promise<unkno
   );
 
 /** Places what is still open at the end of its maintenance. @returns how many events. */
-export async function resume(db: Database, now: number): Promise<number> {
+export async function endMaintenance(db: Database, now: number): Promise<number> {
   const sites = await db.query<{ siteId: string }>(
     `SELECT DISTINCT site_id AS "siteId" FROM events
      WHERE maintenance_until <= $1::timestamptz AND status < 2 AND case_id IS NULL ORDER BY 1 LIMIT 1000`,

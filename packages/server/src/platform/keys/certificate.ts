@@ -1,6 +1,6 @@
 /**
  * The certificate that the server shows: files that were given, or its own, signed by an authority of its own that it
- * makes once. What a stranger needs to know it again (its pin) goes into join tokens and into the line for new hosts.
+ * makes once. What a new host needs to recognise it (its pin) goes into join tokens and into the line for new hosts.
  */
 import { createHash, sign, X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface CertificateFiles {
   keyFile: string;
 }
 
-/** How a stranger knows the server where nobody vouches for it. */
+/** How a new host recognises the server where nobody vouches for it. */
 export interface Pin {
   /** SHA-256 of the root certificate (DER) that the server shows: for collectors. */
   fingerprint: Buffer;
@@ -78,7 +78,7 @@ export function pinOf({ certFile }: CertificateFiles): Pin | undefined {
   return { fingerprint: sha256(root.raw), publicKey: `sha256//${sha256(key).toString('base64')}` };
 }
 
-/** The pin to hand out. Where a reverse proxy stands in front, strangers see its certificate and not ours. */
+/** The pin to hand out. Where a reverse proxy stands in front, new hosts see its certificate and not ours. */
 export function pinToTell(
   { trustedProxies }: Pick<Config, 'trustedProxies'>,
   files: CertificateFiles | undefined,
@@ -90,7 +90,7 @@ export function pinToTell(
  * The word of our own authority for another certificate that is shown now: collectors that know the server by the one
  * take the other for the same server. Undefined where the own certificate is shown, or no authority was ever made.
  */
-export function wordForSuccessor(
+export function crossSignature(
   { tls, dataFolder }: Pick<Config, 'tls' | 'dataFolder'>,
   files: CertificateFiles | undefined,
   log: Logger,
