@@ -63,6 +63,7 @@ const TEND_MS = 50;
 const FOLD_MS = 10_000;
 /** How often tables are looked for that the planner knows no more. */
 const STATISTICS_MS = 5_000;
+/** How often is deleted what is old enough. */
 const PURGE_MS = 3_600_000;
 /** Most credentials of a site that its watch uses. */
 const WATCH_CREDENTIALS = 1024;

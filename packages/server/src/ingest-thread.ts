@@ -41,7 +41,7 @@ export const ALIVE_MS = 5_000;
 /** So many of these without a word: it hangs, and is replaced. */
 const SILENT_MOST = 12;
 /** Waits before a thread that died is replaced. */
-const AGAIN = { first: 500, most: 10_000 };
+const AGAIN_MS = { first: 500, most: 10_000 };
 /** Handed over at once, of each stream: enough to keep it busy; the rest waits here, where it is held for another try anyway. */
 const HANDED = AT_ONCE + 1;
 /** Short-lived objects of the thread, MB: batches outlive them anyway. */
@@ -62,7 +62,7 @@ export function openIngestThread(
   { clock, log }: { clock: Clock; log: Logger },
 ): Ingesting {
   const waiting = new Map<number, Asker>();
-  const backoff = new Backoff(AGAIN);
+  const backoff = new Backoff(AGAIN_MS);
   const over = new AbortController();
   /** The one that runs, and whether it takes batches yet. */
   let thread: Worker | undefined;

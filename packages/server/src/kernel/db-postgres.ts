@@ -14,7 +14,9 @@ const INGEST_CONNECTIONS = 4;
 const KEPT_CONNECTIONS = 5;
 /** No answer to a person may take longer; ingest has its own bound. */
 const STATEMENT_MS = 15_000;
+/** No statement of ingest may take longer. */
 const INGEST_STATEMENT_MS = 60_000;
+/** PostgreSQL must accept a connection within this time. */
 const CONNECT_MS = 3_000;
 
 const { builtins } = pg.types;

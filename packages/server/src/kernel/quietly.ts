@@ -1,7 +1,7 @@
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from './log.ts';
 
-/** Rounds that come many times a second may all fail alike. */
+/** A failure that repeats is logged this often at most: rounds come many times a second and may all fail alike. */
 const TELL_EVERY_MS = 60_000;
 
 /** A round of work that says its failure, at most once a minute and then how many there were, and comes again. */
