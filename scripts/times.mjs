@@ -40,7 +40,8 @@ function found(name, value, number, { what, setting }, numbers) {
   if (number !== undefined) return unit ? [{ name, what, values: [['', number * unit]], setting }] : [];
   const holds = /^[[{]|^z\./.test(value) && (name === name.toUpperCase() || setting);
   if (holds) return inside(name, what, setting, value, numbers);
-  if (unit && name === name.toUpperCase()) throw new Error(`${name} is a time, but "${value}" is no number`);
+  if (unit && /^[A-Z0-9]+_[A-Z0-9_]+$/.test(name))
+    throw new Error(`${name} is a time, but "${value}" is no number`);
   return [];
 }
 
