@@ -44,6 +44,7 @@ ${changelog.notes}`);
   process.exit(0);
 }
 
+const before = git('rev-parse', 'HEAD');
 try {
   for (const name of manifests) writeFileSync(path(name), withVersion(textOf(name), version));
   writeFileSync(path('CHANGELOG.md'), changelog.text);
@@ -53,7 +54,7 @@ try {
   commit(sums);
 } catch (error) {
   // The tree was clean: all that differs is what was just written.
-  git('reset', '--quiet', '--hard', 'HEAD');
+  git('reset', '--quiet', '--hard', before);
   refuse(`${error.message}\nThe checkout is as it was before.`);
 }
 console.log(`

@@ -38,7 +38,8 @@ function exists(path: string): boolean {
     .replace(/[.+?^$()|[\]\\]/g, '\\$&')
     .replace(/\*\*\/?|\*/g, (stars) => (stars === '*' ? '[^/]*' : '.*'))
     .replace(/\{([^}]*)\}/g, (_all, names: string) => `(${names.replaceAll(',', '|')})`);
-  return paths.some((each) => new RegExp(`^${pattern}/?$`).test(each));
+  const whole = new RegExp(`^${pattern}/?$`);
+  return paths.some((each) => whole.test(each));
 }
 
 /** Whether a word of a document is to be a path of this project. */
