@@ -4,6 +4,7 @@ import './usage.mjs';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bin, bootstrap, root, run } from './bootstrap.mjs';
+import { timesTable } from './times.mjs';
 
 /** Path from the root → how its text is made, once the packages are built. */
 const files = {
@@ -15,12 +16,19 @@ const files = {
   },
   'docs/events-and-cases.md': async () => {
     const { kindsTable } = await import('../packages/server/dist/incidents/kinds/table.js');
-    const page = readFileSync(join(root, 'docs/events-and-cases.md'), 'utf8');
-    const marks = /(<!-- kinds: [^>]*-->)[\s\S]*(<!-- \/kinds -->)/;
-    if (!marks.test(page)) throw new Error('docs/events-and-cases.md has lost the marks of its table');
-    return page.replace(marks, (_all, begin, end) => `${begin}\n${kindsTable()}\n${end}`);
+    return between('docs/events-and-cases.md', 'kinds', kindsTable());
   },
+  'docs/architecture.md': () =>
+    between('docs/architecture.md', 'times', timesTable(root, ['shared', 'server', 'collector'])),
 };
+
+/** A page with a new text between `<!-- NAME: … -->` and `<!-- /NAME -->`. */
+function between(path, name, text) {
+  const page = readFileSync(join(root, path), 'utf8');
+  const marks = new RegExp(`(<!-- ${name}: [^>]*-->)[\\s\\S]*(<!-- /${name} -->)`);
+  if (!marks.test(page)) throw new Error(`${path} has lost the marks of its table`);
+  return page.replace(marks, (_all, begin, end) => `${begin}\n${text}\n${end}`);
+}
 
 const check = process.argv.includes('--check');
 bootstrap();

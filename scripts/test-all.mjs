@@ -100,7 +100,9 @@ const STEPS = [
       vitest(
         '--project',
         'fast',
-        ...['ingest', 'incidents', 'catalog', 'platform/db/backup'].map((each) => `packages/server/src/${each}`),
+        ...['ingest', 'incidents', 'catalog', 'platform/db/backup'].map(
+          (each) => `packages/server/src/${each}`,
+        ),
       ),
     ],
   },

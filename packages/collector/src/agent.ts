@@ -310,7 +310,7 @@ const enginesOf = ({ chosen }: Network) =>
 
 /** States of the link that end by themselves within seconds, whatever the server does. */
 const BRIEF: readonly LinkState[] = ['connecting', 'challenged', 'greeting', 'draining'];
-/** Twice what any of them may take, and far more than a commit takes on the slowest disk that works. */
+/** Longest that a brief state of the link or a write to the disk may last: twice what any of them may take. */
 const STUCK_MS = 60_000;
 
 /** Watches that the parts go on. A server that is away is no reason to restart, nor is a disk that reports its fault. */

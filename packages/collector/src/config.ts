@@ -28,7 +28,7 @@ const blocks = z
   )
   .max(10_000);
 
-/** The file, key by key: meaning, unit, default. */
+/** The file, key by key: meaning, unit, default. @setting collector */
 export const settings = z.strictObject({
   /** Folder of identity and outbox. Default: $STATE_DIRECTORY, as root /var/lib/rollcall-collector, else below ~. */
   state: z.string().min(1).optional(),
@@ -74,7 +74,7 @@ export const settings = z.strictObject({
     .strictObject({
       /** Most observations kept, MiB. */
       megabytes: z.int().min(16).max(1_048_576).default(1024),
-      /** Longest one is kept, days of running time. */
+      /** Longest an observation is kept, days of running time. */
       days: z.number().min(0.01).max(3650).default(30),
       /** Collecting pauses while less than this is free on the disk, MiB. */
       freeMegabytes: z.int().min(0).max(1_048_576).default(256),

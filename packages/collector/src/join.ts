@@ -15,6 +15,7 @@ import {
 import { Refusal, systemReason } from './refusal.ts';
 import { connectionProblem, serverAddress, trust } from './server-address.ts';
 
+/** The server must answer within this time when a collector joins. */
 const CONNECT_MS = 10_000;
 const ANSWER_BYTES = 64 * 1024;
 /** `rcj_…`, and behind a point the SHA-256 of the certificate that vouches for the server, where it is self-made. */

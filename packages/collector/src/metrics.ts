@@ -25,6 +25,8 @@ export interface MetricsSettings {
 }
 
 const CONNECTIONS = 16;
+/** A request for the figures must be complete within this time. */
+const REQUEST_MS = 5_000;
 
 /** Serves `/metrics`; null where the settings want none. Throws a Refusal when the address cannot be had. */
 export async function serveMetrics(
@@ -35,17 +37,20 @@ export async function serveMetrics(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const update = gauges(registry);
-  const server = createServer({ headersTimeout: 5000, requestTimeout: 5000 }, (request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') {
-      response.writeHead(404, { Connection: 'close' }).end('there is /metrics\n');
-      return;
-    }
-    update(figures());
-    registry.metrics().then(
-      (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
-  });
+  const server = createServer(
+    { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS },
+    (request, response) => {
+      if (request.method !== 'GET' || request.url !== '/metrics') {
+        response.writeHead(404, { Connection: 'close' }).end('there is /metrics\n');
+        return;
+      }
+      update(figures());
+      registry.metrics().then(
+        (text) => response.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      );
+    },
+  );
   server.maxConnections = CONNECTIONS;
   await listening(server, host, port);
   const at = server.address() as AddressInfo;

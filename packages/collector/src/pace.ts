@@ -20,8 +20,9 @@ const LEAST_WAIT_MS = 1;
 /** Networks remembered; those idle for a burst are as good as new and are forgotten first. */
 const MAX_NETS = 8192;
 
-/** Loss is judged once so many requests have been accounted for, and not more often than that. */
+/** Loss is judged once so many requests have been accounted for. */
 const JUDGE_AFTER = 50;
+/** Loss is judged this often at most. */
 const JUDGE_MS = 1000;
 const LOSS_LIMIT = 0.15;
 /** Growth per judgement without loss, as part of the ceiling. */

@@ -115,7 +115,9 @@ async function database(
   }
 }
 
-/** Clocks further apart than this confuse people who read times, milliseconds. */
+/** A server that holds the port must answer within this time. */
+const ANSWER_MS = 2_000;
+/** Clocks further apart than this confuse people who read times. */
 const SKEW_MS = 5_000;
 
 /** What stands in the way of a start, or of times that mean something; null: nothing. */
@@ -195,7 +197,7 @@ async function port({ host, port: number, tls: secure }: Config): Promise<Result
 /** Whether a Rollcall server answers there: asked on this machine, where its certificate has another name. */
 export async function answersLive(host: string, port: number, secure: boolean): Promise<boolean> {
   const hostname = host === '::' || host === '0.0.0.0' ? '127.0.0.1' : host;
-  const options = { hostname, port, path: '/api/health/live', signal: AbortSignal.timeout(2_000) };
+  const options = { hostname, port, path: '/api/health/live', signal: AbortSignal.timeout(ANSWER_MS) };
   try {
     const request = secure ? httpsGet({ ...options, rejectUnauthorized: false }) : httpGet(options);
     const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -41,7 +41,7 @@ export const ALIVE_MS = 5_000;
 /** So many of these without a word: it hangs, and is replaced. */
 const SILENT_MOST = 12;
 /** Waits before a thread that died is replaced. */
-const AGAIN = { first: 500, most: 10_000 };
+const AGAIN_MS = { first: 500, most: 10_000 };
 /** Short-lived objects of the thread, MB: batches outlive them anyway. */
 const YOUNG_MB = 24;
 /** A thread that was told to end has this long. */
@@ -60,7 +60,7 @@ export function openIngestThread(
   { clock, log }: { clock: Clock; log: Logger },
 ): Ingesting {
   const waiting = new Map<number, Asker>();
-  const backoff = new Backoff(AGAIN);
+  const backoff = new Backoff(AGAIN_MS);
   const over = new AbortController();
   /** The one that runs, and whether it takes batches yet. */
   let thread: Worker | undefined;

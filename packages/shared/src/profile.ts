@@ -14,11 +14,13 @@ export const FACT_GROUPS = [
 ] as const;
 export type FactGroup = (typeof FACT_GROUPS)[number];
 
+/** @setting profile */
 export const profileSettings = z.strictObject({
   icmp: z
     .strictObject({
       /** Requests to a silent address, the first included. */
       tries: z.int().min(1).max(10).default(2),
+      /** How long an answer to a ping is waited for. */
       timeoutMs: z.int().min(10).max(60_000).default(1_000),
     })
     .nullable()
@@ -28,6 +30,7 @@ export const profileSettings = z.strictObject({
       /** UDP port of the agents; null: the site's, which is 161 unless it says otherwise. */
       port: z.int().min(1).max(65_535).nullable().default(null),
       tries: z.int().min(1).max(10).default(2),
+      /** How long an answer of an agent is waited for. */
       timeoutMs: z.int().min(10).max(60_000).default(1_500),
       /** Whom to ask: those that answered ICMP first, then the silent too; or only those alive. */
       ask: z.enum(['all', 'alive']).default('all'),
@@ -68,10 +71,16 @@ export type ProfileSettings = z.infer<typeof profileSettings>;
 
 const standard = profileSettings.parse({});
 
+/** Longest time one device may take in the profile `deep`. */
+const DEEP_BUDGET_MS = 300_000;
+
 /** The profiles every installation has. */
 export const BUILT_IN_PROFILES = {
   ping: profileSettings.parse({ snmp: null }),
   standard,
-  deep: profileSettings.parse({ snmp: { groups: [...FACT_GROUPS], deviceBudgetMs: 300_000 }, dns: true }),
+  deep: profileSettings.parse({
+    snmp: { groups: [...FACT_GROUPS], deviceBudgetMs: DEEP_BUDGET_MS },
+    dns: true,
+  }),
   snmp: profileSettings.parse({ icmp: null }),
 } as const satisfies Record<string, ProfileSettings>;

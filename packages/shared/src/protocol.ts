@@ -31,8 +31,9 @@ export const BATCH_ITEMS = 2000;
 export const WINDOW = 16;
 /** Bytes of JSON of one stream that were sent and are in the outbox still: so much of it counts as sent when it is opened. */
 export const IN_FLIGHT_BYTES = 2 * 1024 * 1024;
-/** The server pings this often; a side that heard nothing for SILENCE_MS closes. */
+/** The server pings a connection this often. */
 export const PING_MS = 10_000;
+/** A side that heard nothing for this long closes the connection. */
 export const SILENCE_MS = 25_000;
 /** A socket that has not said a valid hello by then is closed. */
 export const HELLO_MS = 5_000;

@@ -18,6 +18,7 @@ export interface DoctorFlags {
   json: boolean;
 }
 
+/** The server must begin to answer within this time. */
 const ANSWER_MS = 5000;
 /** Clocks further apart than this confuse people who read times, milliseconds. */
 const SKEW_MS = 5000;

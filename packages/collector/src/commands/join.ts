@@ -50,9 +50,12 @@ function ownerOf(folder: string): { uid: number; gid: number } | null {
   }
 }
 
+/** The service must have started by then. */
+const START_MS = 30_000;
+
 /** Whether the installed service runs now. */
 async function startService(): Promise<boolean> {
-  return promisify(execFile)('systemctl', ['start', SERVICE], { timeout: 30_000 }).then(
+  return promisify(execFile)('systemctl', ['start', SERVICE], { timeout: START_MS }).then(
     () => true,
     () => false,
   );

@@ -21,6 +21,7 @@ import { refusalOf } from './refusal.ts';
 
 /** Processes at once. */
 const CONCURRENCY = 32;
+/** How long `ping` waits for an answer, where nothing else is asked. */
 const DEFAULT_TIMEOUT_MS = 1000;
 /** Longest output of one ping that is read. */
 const OUTPUT_BYTES = 16 * 1024;

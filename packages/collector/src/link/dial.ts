@@ -9,6 +9,7 @@ import type { Identity } from '../identity.ts';
 import { socketAddress, trust } from '../server-address.ts';
 import { type Ending, parseRetryAfter } from './ending.ts';
 
+/** From the first packet to the open socket. */
 const CONNECT_MS = 10_000;
 /** The server says whole messages; a few fragments are a proxy's. */
 const FRAGMENTS = 64;

@@ -14,14 +14,16 @@ import { isSuccessor, wasAnotherAuthority } from './successor.ts';
  * Between tries to reach a server that does not answer: a try that nobody hears costs nothing, so p95 of the wait after
  * a long outage is 8 s (goal G5). A server that answers with "busy" names its time.
  */
-const BACKOFF = { first: 1000, most: 10_000 };
+const BACKOFF_MS = { first: 1000, most: 10_000 };
 /** Between tries where a person has to act, or the server wants to be left alone. */
 const SLOWEST_MS = 30_000;
-/** From the first packet to the open socket, and from there to the welcome. */
+/** From the first packet to the open socket. */
 const CONNECT_MS = 10_000;
+/** From the open socket to the welcome. */
 const GREETING_MS = 10_000;
 /** A link that held so long was a good one: the next failure starts from the shortest wait. */
 const STABLE_MS = 30_000;
+/** How often is looked for a link that stands still. */
 const LOOK_MS = 1000;
 
 export interface LinkDeps {
@@ -49,7 +51,7 @@ export class Link {
 
   constructor(deps: LinkDeps) {
     this.#deps = deps;
-    this.#backoff = new Backoff(BACKOFF, deps.random);
+    this.#backoff = new Backoff(BACKOFF_MS, deps.random);
     this.#running = this.#run();
   }
 

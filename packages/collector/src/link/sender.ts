@@ -18,7 +18,9 @@ export interface Wire {
 const FOR_EVENTS = 2;
 const LEAST_BYTES = 4 * 1024;
 const FIRST_BYTES = 64 * 1024;
+/** A batch acknowledged sooner than this lets the next ones be larger. */
 const QUICK_MS = 1000;
+/** One acknowledged later than this makes them smaller. */
 const SLOW_MS = 4000;
 
 interface OnItsWay {

@@ -2,7 +2,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '@rollcall/shared/clock';
 
-/** Looked at again after so long, or so many bytes. */
+/** Free space on the disk is measured again after so long, or so many bytes. */
 const FRESH_MS = 1000;
 const FRESH_BYTES = 1024 * 1024;
 

@@ -32,7 +32,9 @@ const COMMIT_ITEMS = 2000;
 const WAITING_BYTES = 64 * 1024 * 1024;
 /** A full outbox is emptied to this share of its bound: dropping is rare, and in large pieces. */
 const LOW_WATER = 0.9;
+/** A disk that refused to write is tried again after this. */
 const RETRY_MS = 1000;
+/** How often observations that are too old are looked for. */
 const EXPIRE_EVERY_MS = 60_000;
 
 /** The observation is not on disk, because the outbox was closed or too many wait for the disk already. */

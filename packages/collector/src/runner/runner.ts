@@ -31,6 +31,7 @@ export interface RunnerDeps {
   say: (message: CollectorMessage) => boolean;
 }
 
+/** How often the progress of jobs is told to the server. */
 const PROGRESS_MS = 1000;
 /** Ended jobs remembered, so that one assigned anew before its end arrived is not swept anew. */
 const REMEMBERED = 256;

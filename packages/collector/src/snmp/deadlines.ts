@@ -1,5 +1,6 @@
 import type { Clock } from '@rollcall/shared/clock';
 
+/** How often time-outs of requests are looked for. */
 const TICK_MS = 10;
 /** More than this between two ticks means that the process did not run: replies may wait unread in the socket. */
 const LONGEST_STEP_MS = 50;

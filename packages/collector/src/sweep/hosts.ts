@@ -10,6 +10,7 @@ import type { HostObservation } from '@rollcall/shared/observation';
  * a router would stand in the inventory as a device of its own until the router is read.
  */
 const HOLD_MS = 10_000;
+/** How often is looked for hosts whose wait is over. */
 const LOOK_MS = 50;
 
 interface Held {

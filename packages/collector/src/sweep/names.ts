@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import pLimit from 'p-limit';
 
 const AT_ONCE = 64;
+/** How long a name server may take to answer. */
 const TIMEOUT_MS = 1000;
 const HOSTNAME = /^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,253}[A-Za-z0-9_])?$/;
 

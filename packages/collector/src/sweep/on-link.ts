@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@rollcall/shared/clock';
 
+/** The kernel's ARP table is read again when it is older than this. */
 const FRESH_MS = 250;
 const COMPLETE = 0x2;
 

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '@rollcall/shared/clock';
 import { parseAddress } from '@rollcall/shared/ip';
 
+/** The kernel's routes are read again when they are older than this. */
 const FRESH_MS = 1000;
 /** A router of the Internet has more; it is no host for a collector. */
 const MOST_ROUTES = 10_000;

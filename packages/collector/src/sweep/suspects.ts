@@ -11,8 +11,8 @@ import pLimit from 'p-limit';
 
 /** Times that the process may die over a device. */
 const DEATHS = 3;
-/** Since its last one, after which a device is as good as any other. */
-const DAY_MS = 86_400_000;
+/** So long after its last one a device is as good as any other. */
+const FORGIVEN_MS = 86_400_000;
 const FILE = 'in-hand';
 /** Bytes appended until the file is written anew. */
 const ROOM = 64 * 1024;
@@ -53,7 +53,7 @@ export class Suspects {
   static open(deps: SuspectsDeps): Suspects {
     const left = readLeft(join(deps.stateFolder, FILE));
     const now = deps.clock.now();
-    const known = new Map([...left.known].filter(([, { at }]) => Math.abs(now - at) < DAY_MS));
+    const known = new Map([...left.known].filter(([, { at }]) => Math.abs(now - at) < FORGIVEN_MS));
     if (left.boot === deps.boot)
       for (const address of left.inHand)
         known.set(address, { deaths: (known.get(address)?.deaths ?? 0) + 1, at: now });
@@ -71,7 +71,7 @@ export class Suspects {
   refusal(address: string): string | null {
     const suspect = this.#known.get(address);
     if (suspect === undefined || suspect.deaths < DEATHS) return null;
-    const until = suspect.at + DAY_MS;
+    const until = suspect.at + FORGIVEN_MS;
     return this.#clock.now() < until
       ? `reading it ended the collector ${suspect.deaths} times; not read until ${new Date(until).toISOString()}`
       : null;

@@ -47,6 +47,7 @@ export interface TrapStatus {
 const BURST_SECONDS = 10;
 const SOURCES = 1024;
 const ALL_PER_SECOND = 200;
+/** How often traps that were held back are looked for. */
 const TAIL_MS = 1000;
 /** Answers of our engine to whoever asks who it is, so that nobody is flooded in another's name. */
 const REPLIES: LimitSettings = {

@@ -12,8 +12,9 @@ import { answered, inDoubt, missed, newPulse, type Pulse } from './pulse.ts';
 
 /** How long an answer may take; also the pace at which a miss is confirmed. */
 const WAIT_MS = 1000;
-/** Whoever is newly down is asked this often, for so long. */
+/** Whoever is newly down is asked this often. */
 const EAGER_MS = 5000;
+/** How long a newly down address is asked so often. */
 const EAGER_FOR_MS = 60_000;
 /** How often is looked at what arrived and what is due; round trips come from the kernel's time stamps. */
 const TICK_MS = 25;

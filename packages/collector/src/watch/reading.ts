@@ -25,6 +25,7 @@ const DUPLEX = ['unknown', 'half', 'full'] as const;
 /** What one device may cost: thousands of ports, but not for ever. */
 const ROWS = 10_000;
 const BYTES = 4 << 20;
+/** Longest time one reading of a watched device may take. */
 const BUDGET_MS = 20_000;
 
 export interface ReadingWanted {

@@ -26,15 +26,18 @@ import { Target } from './target.ts';
 import { Teller } from './teller.ts';
 import { restarted } from './uptime.ts';
 
+/** How often due readings and reports are looked for. */
 const TICK_MS = 100;
 /** A reading that failed is tried again this soon, until it is decided. */
 const RETRY_MS = 5000;
+/** How long an agent that is watched may take to answer one request. */
 const SNMP_TIMEOUT_MS = 1500;
 const SNMP_TRIES = 2;
 /** Speed and duplex are read with every so manieth reading, and when a port came up. */
 const LINE_EVERY = 5;
 /** Readings under way at once: each holds its rows until it is done. */
 const READINGS_MOST = 512;
+/** How often the measurements of a watched address are reported. */
 const SUMMARY_MS = 300_000;
 /** Every so manieth summary tells all interfaces, so that no difference lives for long. */
 const WHOLE_EVERY = 12;

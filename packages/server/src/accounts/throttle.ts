@@ -18,6 +18,7 @@ interface Rule {
   free: number;
   firstMs: number;
 }
+/** First wait after failed sign-ins. */
 const RULES = {
   /** One account from one place: a person who mistypes. */
   pair: { free: 5, firstMs: 1_000 },
@@ -27,10 +28,11 @@ const RULES = {
   account: { free: 20, firstMs: 1_000 },
 } as const satisfies Record<string, Rule>;
 type Key = keyof typeof RULES;
+/** Longest wait after failed sign-ins. */
 const LONGEST_MS = 15 * 60_000;
 /** Failures are forgotten this long after the last. */
 export const FORGET_MS = 60 * 60_000;
-/** All failures together, known places apart: this many at once, then one every `refillMs`. */
+/** All failures together, known places apart: `burst` at once, then one in this time. */
 const EVERYWHERE = { burst: 300, refillMs: 6_000 };
 const PLACES_PER_ACCOUNT = 16;
 

@@ -9,8 +9,8 @@ export const GIVE_UP_MS = 24 * HOUR;
 /** A subscription that delivered nothing for this long is disabled: longer than a weekend. */
 export const DISABLE_MS = 72 * HOUR;
 
-/** After the first, second … attempt. The last one comes again until the day is over. */
-const PAUSES = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];
+/** Wait after the first, second … failed attempt. The last one comes again until the day is over. */
+const PAUSES_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 4 * HOUR];
 
 export interface Tried {
   /** Attempts so far, this one included. */
@@ -26,7 +26,7 @@ export interface Tried {
 
 /** When to try again, or null: never. */
 export function nextAttempt({ attempts, begunAt, now, retryAfterMs, random }: Tried): number | null {
-  const pause = PAUSES[Math.min(attempts, PAUSES.length) - 1] ?? SECOND;
+  const pause = PAUSES_MS[Math.min(attempts, PAUSES_MS.length) - 1] ?? SECOND;
   const next = now + Math.max(pause * (1 + random / 10), Math.min(retryAfterMs ?? 0, HOUR));
   return next > begunAt + GIVE_UP_MS ? null : Math.round(next);
 }

@@ -18,7 +18,9 @@ import { type Outcome, postWebhook, sendMail } from './send.ts';
 
 /** Subscriptions served at once by one instance: the rest waits, and a slow one holds up itself alone. */
 const LANES = 16;
+/** A delivery that an instance took is its own for so long; then another may try it. */
 const CLAIM_MS = 90_000;
+/** How often deliveries that are due are looked for. */
 const LOOK_MS = 1_000;
 /** Of the addresses that never got a mail, and what was said of each. */
 const MISSED_CHARACTERS = 1_000;
@@ -26,6 +28,7 @@ const MISSED_CHARACTERS = 1_000;
 const LOG_MOST = 40;
 /** Finished deliveries are kept this long. */
 export const KEPT_MS = 30 * 24 * 3600_000;
+/** How often finished deliveries that are old enough are looked for. */
 const SWEEP_MS = 60_000;
 const SWEEP_MOST = 5_000;
 

@@ -38,9 +38,9 @@ export interface Recorder {
   evaluateDue(): Promise<number>;
 }
 
-/** Expiry is in days; looking for it reads every live event. */
+/** How often events that expire are looked for: it reads every live event. */
 const EXPIRE_EVERY_MS = 60_000;
-/** Maintenance ends by the minute. */
+/** How often ends of maintenance are looked for. */
 const ENDED_EVERY_MS = 1_000;
 
 export interface RecorderDeps {

@@ -18,7 +18,7 @@ import { readSummary } from './summary.ts';
 
 /** What a client may come back for, in changes and ids: some 5 MB. */
 const RING_MOST = 50_000;
-/** Below the idle limits of common proxies (60 s). */
+/** An idle event stream bears a sign of life this often: below the idle limits of common proxies (60 s). */
 export const HEARTBEAT_MS = 15_000;
 const STREAMS_MOST = 5_000;
 const STREAMS_PER_USER = 50;

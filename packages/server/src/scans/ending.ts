@@ -11,8 +11,9 @@ import { writeTally } from './tally.ts';
 export const ATTEMPTS = 5;
 /** A collector that says "failed" may be broken itself: one more try, perhaps by another. */
 export const FAILED_ATTEMPTS = 2;
-/** Wait before a deferred job is offered again: doubled with every attempt. */
+/** Wait before a deferred job is offered again; doubled with every attempt. */
 const DEFER_FIRST_MS = 30_000;
+/** Longest wait before a deferred job is offered again. */
 const DEFER_MOST_MS = 600_000;
 
 export interface End {

@@ -12,19 +12,21 @@ interface Rule {
   days: number;
 }
 
+/** Rows of these tables are deleted when they are older. Audit: a year, and what an audit of that year takes. */
+const KEPT_DAYS = { scans: 90, audit: 400, dead_letters: 30, gaps: 90, maintenance_windows: 90 };
+
 export const RULES: readonly Rule[] = [
   // Jobs go with their scan. The last scan of a schedule stays: it says how the schedule does.
   {
     table: 'scans',
     where: `t.finished_at < $1 AND t.status IN ('completed', 'partial', 'failed', 'cancelled')
       AND NOT EXISTS (SELECT 1 FROM schedules s WHERE s.last_scan_id = t.id)`,
-    days: 90,
+    days: KEPT_DAYS.scans,
   },
-  // A year and what an audit of that year takes.
-  { table: 'audit', where: 't.at < $1', days: 400 },
-  { table: 'dead_letters', where: 't.at < $1', days: 30 },
-  { table: 'gaps', where: 't.at < $1', days: 90 },
-  { table: 'maintenance_windows', where: 't.over_at < $1', days: 90 },
+  { table: 'audit', where: 't.at < $1', days: KEPT_DAYS.audit },
+  { table: 'dead_letters', where: 't.at < $1', days: KEPT_DAYS.dead_letters },
+  { table: 'gaps', where: 't.at < $1', days: KEPT_DAYS.gaps },
+  { table: 'maintenance_windows', where: 't.over_at < $1', days: KEPT_DAYS.maintenance_windows },
 ];
 
 const DAY_MS = 86_400_000;

@@ -85,7 +85,7 @@ export type Collector = z.infer<typeof collector>;
 
 // ── Joining ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Longest life of a join token, seconds. */
+/** Longest life of a join token, and the usual one. @setting join token `expiresIn` */
 export const JOIN_TOKEN_SECONDS = 3600;
 
 export const joinToken = z

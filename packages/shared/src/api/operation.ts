@@ -13,6 +13,16 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 /** Shape of the answer's body: one `data`, a list of `data`, or a document of its own (OpenAPI, metrics, stream). */
 export type Envelope = 'item' | 'list' | 'raw';
 
+/** Days as YYYY-MM-DD, in UTC. `instead` names the operation to use from now on, `GET /api/…`. */
+export interface Deprecation {
+  since: string;
+  sunset: string;
+  instead?: string;
+}
+
+/** Least days between `since` and `sunset`. */
+export const NOTICE_DAYS = { stable: 365, other: 90 };
+
 export interface Operation {
   method: Method;
   /** Express-free path: `/api/devices/{id}`. */
@@ -22,6 +32,8 @@ export interface Operation {
   description?: string;
   /** Named in the customer's document: never changed incompatibly. */
   stable?: boolean;
+  /** It ends: told by headers of every answer and in OpenAPI. docs/api.md has the policy. */
+  deprecated?: Deprecation;
   access: Access;
   /** A token is enough (default); `session` operations need a signed-in person. */
   by?: 'any' | 'session';
@@ -94,6 +106,15 @@ export function responseBody(operation: Operation): z.ZodType {
     ...(many && { totalCount: z.int().min(0).meta({ description: 'Items on all pages.', example: 1 }) }),
     ...(many && isPaged(operation) && { page: z.int().min(1), pageSize: z.int().min(1).max(PAGE_SIZE_MOST) }),
   });
+}
+
+/** What every answer of a deprecated operation bears: RFC 9745 and RFC 8594. */
+export function deprecationHeaders({ deprecated }: Operation): Record<string, string> {
+  if (!deprecated) return {};
+  return {
+    Deprecation: `@${Date.parse(deprecated.since) / 1000}`,
+    Sunset: new Date(deprecated.sunset).toUTCString(),
+  };
 }
 
 const EXAMPLE_ID = '019aa3c4-5b00-7000-8000-000000000001';

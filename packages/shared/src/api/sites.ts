@@ -4,17 +4,21 @@ import { SNMP_PORT } from '../model.ts';
 import type { Operation } from './operation.ts';
 import { id, idParams, line, paging, sortBy, unixSeconds } from './operation.ts';
 
-/** What holds where a site has no setting of its own. */
+/** What holds where a site has no setting of its own. @setting site */
 export const SITE_DEFAULTS = {
+  /** Between two pings of a watched device. */
   watchIcmpSeconds: 15,
+  /** Between two SNMP readings of a watched device. */
   watchSnmpSeconds: 60,
   missedScansUntilGone: 3,
+  /** Events of linked devices within this time of the first share its case. */
   caseWindowSeconds: 300,
   snmpPort: SNMP_PORT,
+  /** A resolved case takes the same trouble back for this long. */
   caseReopenSeconds: 3_600,
   caseMinimumEvents: 1,
 } as const;
-/** Kinds of events whose hold time a site may set, with the seconds that hold where it does not. */
+/** How long trouble must last until it is an event, by the kinds whose hold time a site may set. @setting site `holdSeconds` */
 export const HOLD_SECONDS = {
   'device.down': 20,
   'snmp.unreachable': 30,

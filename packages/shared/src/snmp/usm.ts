@@ -17,8 +17,8 @@ import { decrypt, type EngineState, encrypt } from './privacy.ts';
 
 export type SecurityLevel = 'noAuthNoPriv' | 'authNoPriv' | 'authPriv';
 
-/** Seconds that a message may differ from the receiver's notion of the engine's time (RFC 3414 section 2.2.3). */
-export const TIME_WINDOW = 150;
+/** How far a message may differ from the receiver's notion of the engine's time (RFC 3414 section 2.2.3). */
+export const TIME_WINDOW_SECONDS = 150;
 const MOST_BOOTS = 0x7fff_ffff;
 /** SnmpEngineID: 5 … 32 octets (RFC 3411 section 5). */
 export const isEngineId = (id: Buffer): boolean => id.length >= 5 && id.length <= 32;
@@ -155,7 +155,7 @@ export class RemoteEngine {
       return boots !== MOST_BOOTS;
     }
     const expected = this.state(now).engineTime;
-    return this.#boots !== MOST_BOOTS && boots === this.#boots && time >= expected - TIME_WINDOW;
+    return this.#boots !== MOST_BOOTS && boots === this.#boots && time >= expected - TIME_WINDOW_SECONDS;
   }
 
   #set(boots: number, time: number, now: number): void {
@@ -210,7 +210,7 @@ export class AuthoritativeEngine {
       if (!keys.auth || !verify(keys.auth, message, envelope.digest)) {
         return this.#refuse(envelope, 'wrong-digest', null);
       }
-      const late = Math.abs(this.#seconds() - envelope.engineTime) > TIME_WINDOW;
+      const late = Math.abs(this.#seconds() - envelope.engineTime) > TIME_WINDOW_SECONDS;
       if (this.boots === MOST_BOOTS || envelope.engineBoots !== this.boots || late) {
         return this.#refuse(envelope, 'not-in-time', user);
       }

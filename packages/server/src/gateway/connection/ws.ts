@@ -25,6 +25,7 @@ const FRAGMENTS = 64;
 const CLOSE_MS = 2_000;
 /** Who does not answer a question in this time is not there. */
 const ANSWER_MS = 5_000;
+/** How often each connection is looked at for silence and time-outs. */
 const TICK_MS = 1_000;
 
 export interface GatewayDeps {

@@ -9,6 +9,7 @@ import { lockIncidents } from './store.ts';
 
 /** Deciding may be so late before it is waited for: well above a busy moment, well below what people notice. */
 export const LATE_MS = 1_000;
+/** Waiting is logged this often at most. */
 const TELL_EVERY_MS = 60_000;
 
 /** Waits for its turn where a site is late; the turn lasts until the transaction ends. */

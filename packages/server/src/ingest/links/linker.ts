@@ -32,6 +32,7 @@ export interface Linker {
   start(): Promise<() => Promise<void>>;
 }
 
+/** How often sites whose links may have changed are looked for; also the shortest rest of a site. */
 const LOOK_MS = 2000;
 /** A site rests as long as this many of its last passes took. */
 const REST = 10;

@@ -145,8 +145,9 @@ function managementAddress(row: Sighted, seen: Seen, known: boolean): string {
   return known || confirmed || sameScan ? row.address : seen.address;
 }
 
-/** sysUpTime wraps after 2³² hundredths, 497 days. */
+/** sysUpTime wraps after 2³² hundredths of a second. */
 const UPTIME_WRAP_MS = 2 ** 32 * 10;
+/** Boot times this close together are of one start. */
 const BOOT_TOLERANCE_MS = 120_000;
 
 /** Boot time as it was, unless this sight proves another one: clocks drift, answers are late, counters wrap. */

@@ -13,10 +13,12 @@ import { hashOf } from './token.ts';
 
 /** Payload: the id of the user whose rights changed; empty for "anybody's may have". */
 export const AUTH_CHANNEL = 'rollcall_auth';
-/** A session ends when it was not used for this long, and in any case at its absolute end. */
+/** A session ends when it was not used for this long. */
 export const SESSION_IDLE_MS = 12 * 3600_000;
+/** A session ends this long after it began, used or not. */
 export const SESSION_ABSOLUTE_MS = 7 * 24 * 3600_000;
 
+/** Who a caller is is looked up again after this. */
 const CACHE_MS = 500;
 /** From this age on the next answer is looked up while the one that is known serves: who asks often waits for none. */
 const RENEW_MS = 250;

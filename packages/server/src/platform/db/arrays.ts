@@ -59,7 +59,7 @@ function whole(value: unknown, least: number, most: number): number {
 }
 
 /** PostgreSQL counts from 2000-01-01, in microseconds. */
-const POSTGRES_EPOCH_MS = Date.UTC(2000, 0);
+const POSTGRES_EPOCH = Date.UTC(2000, 0);
 
 const ELEMENTS: Record<ElementType, Element> = {
   bool: {
@@ -104,7 +104,7 @@ const ELEMENTS: Record<ElementType, Element> = {
     size: 8,
     write: (out, value) => {
       out.int32(8);
-      const micros = Math.round((Number(value) - POSTGRES_EPOCH_MS) * 1000);
+      const micros = Math.round((Number(value) - POSTGRES_EPOCH) * 1000);
       if (!(Math.abs(micros) < 2 ** 63)) throw new BadValue('22008', `${String(value)} is no time`);
       out.int64(micros);
     },

@@ -15,9 +15,11 @@ const INGEST_CONNECTIONS = 14;
 const KEPT_CONNECTIONS = 5;
 /** No answer to a person may take longer; ingest has its own bound. */
 const STATEMENT_MS = 15_000;
+/** No statement of ingest may take longer. */
 const INGEST_STATEMENT_MS = 60_000;
 /** A window that waits longer for a lock goes to the end of the queue, so that no site keeps a place of others. */
 const INGEST_LOCK_MS = 2_000;
+/** PostgreSQL must accept a connection within this time. */
 const CONNECT_MS = 3_000;
 
 const { builtins } = pg.types;

@@ -85,6 +85,7 @@ const table = {
     by: 'session',
     data: z.null(),
     envelope: 'item',
+    deprecated: { since: '2026-01-01', sunset: '2027-07-01' },
   },
 } as const satisfies Record<string, Operation>;
 
@@ -431,6 +432,17 @@ describe('the mount', () => {
     expect(headers['strict-transport-security']).toBeUndefined();
     expect(headers['x-content-type-options']).toBe('nosniff');
     expect(headers['x-powered-by']).toBeUndefined();
+  });
+
+  it('says with every answer of a deprecated operation since when it is, and when it ends', async () => {
+    const refused = await ask('DELETE', '/api/things/mine');
+    expect(refused.status).toBe(401);
+    expect(refused.headers).toMatchObject({
+      deprecation: '@1767225600',
+      sunset: 'Thu, 01 Jul 2027 00:00:00 GMT',
+    });
+    const { headers } = await ask('GET', '/api/things/special');
+    expect([headers.deprecation, headers.sunset]).toEqual([undefined, undefined]);
   });
 
   it('G118 writes no token into the log, wherever it came', async () => {

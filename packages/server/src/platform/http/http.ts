@@ -3,8 +3,7 @@
  * envelope; whatever goes wrong ends in one error shape. Knows operations, no feature.
  */
 import { operations as allOperations } from '@rollcall/shared/api/index';
-import type { Operation } from '@rollcall/shared/api/operation';
-import { responseBody } from '@rollcall/shared/api/operation';
+import { deprecationHeaders, type Operation, responseBody } from '@rollcall/shared/api/operation';
 import { ROLES, type Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
@@ -145,6 +144,8 @@ function server(options: RestOptions) {
   const limit = rateLimit(options.ratePerMinute ?? 0);
   return async ({ id, operation, handler }: Route, request: Request, response: Response): Promise<void> => {
     response.locals.operation = id;
+    for (const [name, value] of Object.entries(deprecationHeaders(operation)))
+      response.setHeader(name, value);
     const search = searchOf(request.url);
     const credentials: Credentials =
       operation.access === 'public'

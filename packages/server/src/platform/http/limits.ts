@@ -4,6 +4,7 @@ import { rateLimit as expressRateLimit, ipKeyGenerator } from 'express-rate-limi
 import { Problem } from '../problem.ts';
 import type { Actor } from './handler.ts';
 
+/** Requests of a caller are counted over this time. */
 const WINDOW_MS = 60_000;
 /** Callers who have not said who they are share a tenth of the rate per address. */
 const ANONYMOUS_SHARE = 10;

@@ -24,12 +24,13 @@ export interface Patience {
   headersMs: number;
   requestMs: number;
 }
+/** A request must have sent its head, and all of it, within this time. */
 const PATIENCE: Patience = { headersMs: 10_000, requestMs: 30_000 };
-/** Longer than the usual minute of a proxy, so that the proxy closes first and no request falls between. */
+/** An idle connection is kept for so long: longer than the usual minute of a proxy, so that no request falls between. */
 const KEEP_ALIVE_MS = 65_000;
 const HEADER_BYTES = 16 * 1024;
 const HEADERS = 100;
-/** Files that are being replaced change several times. */
+/** Certificate files that change are read again after this: files that are being replaced change several times. */
 const SETTLE_MS = 500;
 
 export interface Listener {

@@ -1,5 +1,5 @@
 import { operations } from '@rollcall/shared/api/index';
-import { errorCodes, type Operation, responseBody } from '@rollcall/shared/api/operation';
+import { type Deprecation, errorCodes, type Operation, responseBody } from '@rollcall/shared/api/operation';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openApiDocument } from './openapi.ts';
@@ -124,6 +124,29 @@ describe('the OpenAPI document', () => {
       expect(operation.query!.safeParse(sent).error?.message).toBeUndefined();
     },
   );
+
+  it('marks what ends, and refuses to end it sooner than docs/api.md promises', () => {
+    const operation = (deprecated: Deprecation, stable = false): Operation => ({
+      method: 'GET',
+      path: '/api/x',
+      tag: 'Service',
+      summary: 'Test',
+      access: 'viewer',
+      data: z.null(),
+      envelope: 'item',
+      stable,
+      deprecated,
+    });
+    const of = (each: Operation) => (openApiDocument({ x: each }, '1') as unknown as typeof document).paths;
+    const soon = { since: '2026-01-01', sunset: '2026-04-01', instead: 'GET /api/y' };
+    expect(of(operation(soon))['/api/x']?.get).toMatchObject({
+      deprecated: true,
+      description: expect.stringContaining('since 2026-01-01, ends on 2026-04-01. Use GET /api/y instead.'),
+    });
+    expect(() => of(operation({ ...soon, sunset: '2026-03-31' }))).toThrow('for 90 days');
+    expect(() => of(operation(soon, true))).toThrow('for 365 days');
+    expect(() => of(operation({ ...soon, sunset: 'later' }))).toThrow('for 90 days');
+  });
 
   it('keeps apart what a name means as input and as output', () => {
     const settings = z.strictObject({ tries: z.int().default(2) }).meta({ id: 'TestSettings' });

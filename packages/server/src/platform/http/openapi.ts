@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   errorBody,
   errorCodes,
+  NOTICE_DAYS,
   type Operation,
   responseBody,
 } from '@rollcall/shared/api/operation';
@@ -12,7 +13,7 @@ import { exampleOf, type Json, type Schema, Schemas } from './openapi-schema.ts'
 
 const ABOUT = `Rollcall discovers the network of many sites and watches it.
 
-Every answer is an envelope: \`success\`, \`data\`, and on lists \`totalCount\`. Errors have \`success: false\` and \`error\` with a \`code\` out of a closed list. Times are Unix seconds. Parameter names are case-sensitive; unknown ones are refused with 400. Operations marked \`x-stable\` never change incompatibly; the others serve the web application and may.`;
+Every answer is an envelope: \`success\`, \`data\`, and on lists \`totalCount\`. Errors have \`success: false\` and \`error\` with a \`code\` out of a closed list. Times are Unix seconds. Parameter names are case-sensitive; unknown ones are refused with 400. Operations marked \`x-stable\` never change incompatibly; the others serve the web application and may. An operation that ends is marked \`deprecated\` before, and its answers bear the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594).`;
 
 const TAGS: Record<string, string> = {
   Devices: 'Everything with an address that answered.',
@@ -99,6 +100,7 @@ export function openApiDocument(operations: Record<string, Operation>, version: 
 }
 
 function operationObject(id: string, operation: Operation, schemas: Schemas): Json {
+  refuseShortNotice(id, operation);
   const parameters = [
     ...Object.entries(operation.params?.shape ?? {}).map(([name, schema]) =>
       parameter('path', name, schema as z.ZodType, schemas),
@@ -113,6 +115,7 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
     summary: operation.summary,
     description: describe(operation),
     ...(operation.stable && { 'x-stable': true }),
+    ...(operation.deprecated && { deprecated: true }),
     security: security(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: requestBody(operation, operation.body, schemas) }),
@@ -128,9 +131,21 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
   };
 }
 
-const describe = ({ description, access, by, stable }: Operation): string =>
+/** The table would break what docs/api.md promises. */
+function refuseShortNotice(id: string, { deprecated, stable }: Operation): void {
+  if (!deprecated) return;
+  const least = stable ? NOTICE_DAYS.stable : NOTICE_DAYS.other;
+  const days = (Date.parse(deprecated.sunset) - Date.parse(deprecated.since)) / 86_400_000;
+  // Not a number where either is no date.
+  if (!(days >= least))
+    throw new Error(`${id} must stay for ${least} days after it is deprecated, not ${days}`);
+}
+
+const describe = ({ description, access, by, stable, deprecated }: Operation): string =>
   [
     description,
+    deprecated &&
+      `Deprecated since ${deprecated.since}, ends on ${deprecated.sunset}.${deprecated.instead ? ` Use ${deprecated.instead} instead.` : ''}`,
     access === 'public'
       ? 'Needs no credentials.'
       : `Needs the role ${access}${access === 'admin' ? '' : ' or a higher one'}${by === 'session' ? ', and a signed-in session' : ''}.`,

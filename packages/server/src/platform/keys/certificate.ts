@@ -25,7 +25,7 @@ export interface Pin {
   publicKey: string;
 }
 
-/** An address that comes and goes is in the certificate so soon; a file that was lost is there again. */
+/** How often the certificate is held against its files and this host's addresses. */
 const LOOK_MS = 60_000;
 
 /** The files of the settings; the server's own are made, or renewed, where they are due. Undefined: plain HTTP. */

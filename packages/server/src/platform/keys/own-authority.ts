@@ -38,11 +38,13 @@ const { subtle } = webcrypto;
 cryptoProvider.set(webcrypto as never);
 
 const DAY_MS = 86_400_000;
+/** Life of the server's own authority. */
 const AUTHORITY_DAYS = 7300;
-/** Browsers take no longer ones (CA/Browser Forum, Baseline Requirements 6.3.2). */
-const DAYS = 397;
+/** Life of a certificate of its own. Browsers take no longer ones (CA/Browser Forum, Baseline Requirements 6.3.2). */
+const CERTIFICATE_DAYS = 397;
+/** A certificate of its own is renewed when it has less than this left. */
 const RENEW_DAYS = 130;
-/** Clocks of sites are not ours. */
+/** Certificates are valid from so long before they are made: clocks of sites may be wrong. */
 const EARLY_MS = 2 * DAY_MS;
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
@@ -108,7 +110,7 @@ async function sign(
     subject: 'CN=Rollcall server',
     issuer: issuer.subject,
     notBefore: new Date(now - EARLY_MS),
-    notAfter: new Date(Math.min(now + DAYS * DAY_MS, issuer.notAfter.getTime())),
+    notAfter: new Date(Math.min(now + CERTIFICATE_DAYS * DAY_MS, issuer.notAfter.getTime())),
     signingAlgorithm: ECDSA,
     publicKey,
     signingKey: key,

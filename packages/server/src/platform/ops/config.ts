@@ -67,7 +67,7 @@ const list = z
   .transform((text) => text.split(/[\s,]+/).filter(Boolean));
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 
-/** Every variable with its default and what it must be. */
+/** Every variable with its default and what it must be. @setting server */
 const variables = {
   PORT: whole(0, 65_535, 8080).describe('Port to listen on; 0 takes a free one. Default: 8080.'),
   HOST: z

@@ -3,6 +3,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import type { Database } from '../db/db.ts';
 
+/** How often the database is asked whether it answers. */
 const ASK_MS = 10_000;
 /** A database that answers nothing for so long, not even no, will not answer this process any more. */
 const SILENCE_MS = 60_000;
