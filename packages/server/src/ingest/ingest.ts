@@ -13,6 +13,7 @@ import type {
   RowsObservation,
 } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import { untold } from '@rollcall/shared/wire';
 import type { Logger } from 'pino';
 import type { Change } from '../kernel/change.ts';
 import { type Database, sqlState } from '../kernel/db.ts';
@@ -56,6 +57,8 @@ export interface IngestDeps {
 interface Storing extends IngestDeps {
   /** Of the statements of windows. None that has it waits for another window of state: those of a site come one by one. */
   turns: Turns;
+  /** Unknown words that the log told of, by collector. */
+  told: Set<string>;
 }
 
 export interface Ingest {
@@ -69,7 +72,7 @@ export interface Ingest {
 export function createIngest(given: IngestDeps): Ingest {
   // Windows of state are decided beside each other, but one statement of them at a time is at the database: two take both
   // processors of a small machine, and people wait three times as long (bench:ingest).
-  const deps: Storing = { ...given, turns: new Turns() };
+  const deps: Storing = { ...given, turns: new Turns(), told: new Set() };
   let begun = FIRST;
   const faults = new Faults();
   return {
@@ -177,6 +180,7 @@ async function storeItems(
   const recording = ranked(FIRST);
   const { rest, again } = await recognise(sql, unstored, batch, deps.rules().id, timeOf);
   const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
+  tellUnknown(deps, batch, fresh);
   await bury(sql, batch, fresh);
   reached('buried');
   const relink = await storeState(
@@ -197,6 +201,15 @@ async function storeItems(
     relink,
     stored: rest.length < unstored.length || fresh.some(({ letter }) => !letter),
   };
+}
+
+/** What of a newer collector's observations was left out or read as something else: for the log, once. */
+function tellUnknown({ told, log }: Storing, { collectorId }: Batch, items: readonly Item[]): void {
+  for (const item of items) {
+    if (item.letter) continue;
+    const unknown = untold(told, `${collectorId} ${item.observation.kind}`, item.unknown);
+    if (unknown.length > 0) log.warn({ unknown }, 'a collector reports what this version does not know');
+  }
 }
 
 /** The rank of what goes before all windows. */
