@@ -7,6 +7,7 @@
  * the whole table. Tables are split so that one observation stays under OBSERVATION_BYTES.
  */
 import { z } from 'zod';
+import { each, orElse } from './wire.ts';
 
 /** Upper bound of one encoded observation, bytes. A batch holds at least two. */
 export const OBSERVATION_BYTES = 96 * 1024;
@@ -20,6 +21,8 @@ const mac = z.string().regex(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
 /** Text from a device: valid UTF-8, control characters made visible, bounded. */
 const text = z.string().max(8192);
 const counter = z.int().min(0);
+/** Absent where the reader does not know it; it is always sent. */
+const snmpVersion = z.enum(['v1', 'v2c', 'v3']);
 
 /** A job whose facts these are; absent for watch and trap observations. */
 const job = z.uuid().optional();
@@ -67,7 +70,7 @@ const host = z.object({
   address,
   /** Round trip of the answered echo, milliseconds; null when ICMP was asked and silent; absent when not asked. */
   rttMs: z.number().min(0).nullable().optional(),
-  snmp: z.enum(['not-asked', 'silent', 'auth-failed', 'answered']),
+  snmp: orElse(z.enum(['not-asked', 'silent', 'auth-failed', 'answered']), 'not-asked'),
   /** From the collector's own neighbour table, where the address is on its link. */
   mac: mac.optional(),
   /** Reverse DNS name. */
@@ -88,7 +91,7 @@ const device = z.object({
   /** The address it was reached on. */
   address,
   rttMs: z.number().min(0).nullable().optional(),
-  snmpVersion: z.enum(['v1', 'v2c', 'v3']),
+  snmpVersion: snmpVersion.optional(),
   credentialId: z.uuid().optional(),
   system: systemGroup,
   /** snmpEngineID, lower-case hex. */
@@ -178,7 +181,8 @@ export type FdbRow = z.infer<typeof fdbRow>;
 export type VlanRow = z.infer<typeof vlanRow>;
 export type VrfRow = z.infer<typeof vrfRow>;
 
-const rowsOf = <Table extends string, Row extends z.ZodType>(table: Table, row: Row) =>
+const listOf = <Row extends z.ZodType>(row: Row) => z.array(row).max(5000);
+const rowsOf = <Table extends string, Rows extends z.ZodArray>(table: Table, rows: Rows) =>
   z.object({
     kind: z.literal('rows'),
     job,
@@ -192,18 +196,18 @@ const rowsOf = <Table extends string, Row extends z.ZodType>(table: Table, row: 
     /** Only on the last part: the walk saw the whole table. False: rows missing here say nothing. */
     complete: z.boolean().optional(),
     reason: z.string().max(200).optional(),
-    rows: z.array(row).max(5000),
+    rows,
   });
 
 const rows = z.discriminatedUnion('table', [
-  rowsOf('interfaces', interfaceRow),
-  rowsOf('addresses', addressRow),
-  rowsOf('entities', chassis),
-  rowsOf('neighbours', neighbourRow),
-  rowsOf('arp', arpRow),
-  rowsOf('fdb', fdbRow),
-  rowsOf('vlans', vlanRow),
-  rowsOf('vrfs', vrfRow),
+  rowsOf('interfaces', listOf(interfaceRow)),
+  rowsOf('addresses', listOf(addressRow)),
+  rowsOf('entities', listOf(chassis)),
+  rowsOf('neighbours', each(listOf(neighbourRow), 'known')),
+  rowsOf('arp', listOf(arpRow)),
+  rowsOf('fdb', listOf(fdbRow)),
+  rowsOf('vlans', listOf(vlanRow)),
+  rowsOf('vrfs', listOf(vrfRow)),
 ]);
 export type RowsObservation = z.infer<typeof rows>;
 export type TableName = RowsObservation['table'];
@@ -231,7 +235,7 @@ const jobEnd = z.object({
   job: z.uuid(),
   fence: counter,
   at: time,
-  result: z.enum(['done', 'deferred', 'failed']),
+  result: orElse(z.enum(['done', 'deferred', 'failed']), 'failed'),
   reason: z.string().max(300).optional(),
   counts: z.record(z.string().max(40), counter),
 });
@@ -257,7 +261,7 @@ const watch = z.object({
         adminStatus: z.int().optional(),
         operStatus: z.int().optional(),
         speedBps: z.number().optional(),
-        duplex: z.enum(['half', 'full', 'unknown']).optional(),
+        duplex: orElse(z.enum(['half', 'full', 'unknown']), 'unknown').optional(),
       }),
     )
     .max(1000)
@@ -273,7 +277,7 @@ const trap = z.object({
   agentAddress: address.optional(),
   /** snmpEngineID of the sender, lower-case hex: only of messages that proved it. */
   engineId: z.string().max(64).optional(),
-  snmpVersion: z.enum(['v1', 'v2c', 'v3']),
+  snmpVersion: snmpVersion.optional(),
   /** snmpTrapOID; v1 traps translated by RFC 3584. */
   trapOid: z.string().max(512),
   sysUpTime: z.int().optional(),
@@ -291,12 +295,19 @@ const gap = z.object({
   fromSeq: counter,
   toSeq: counter,
   count: counter,
-  reason: z.enum(['bytes', 'age', 'disk', 'damaged']),
+  /** `bytes`, `age`, `disk` or `damaged`; a later collector may have more. */
+  reason: z.string().max(40),
 });
 
-export const observation = z.union([
-  z.discriminatedUnion('kind', [host, device, outcomes, jobEnd, watch, trap, gap]),
+export const observation = z.discriminatedUnion('kind', [
+  host,
+  device,
   rows,
+  outcomes,
+  jobEnd,
+  watch,
+  trap,
+  gap,
 ]);
 export type Observation = z.infer<typeof observation>;
 export type ObservationKind = Observation['kind'];

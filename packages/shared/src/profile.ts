@@ -1,5 +1,9 @@
-/** Settings of a sweep: which probes, how fast, how often, what is left out. */
+/**
+ * Settings of a sweep: which probes, how fast, how often, what is left out. Strict where a person sets them; a collector
+ * reads them leniently, and does the less where it does not know a word.
+ */
 import { z } from 'zod';
+import { each, orElse } from './wire.ts';
 
 /** Groups of facts read from an SNMP agent beyond the system group. */
 export const FACT_GROUPS = [
@@ -13,6 +17,10 @@ export const FACT_GROUPS = [
   'vrfs',
 ] as const;
 export type FactGroup = (typeof FACT_GROUPS)[number];
+
+/** Packets per second; `max` lifts the pacing (laboratory only). */
+const rate = (standard: number) =>
+  orElse(z.union([z.int().min(1).max(1_000_000), z.literal('max')]), standard).default(standard);
 
 /** @setting profile */
 export const profileSettings = z.strictObject({
@@ -33,8 +41,8 @@ export const profileSettings = z.strictObject({
       /** How long an answer of an agent is waited for. */
       timeoutMs: z.int().min(10).max(60_000).default(1_500),
       /** Whom to ask: those that answered ICMP first, then the silent too; or only those alive. */
-      ask: z.enum(['all', 'alive']).default('all'),
-      groups: z.array(z.enum(FACT_GROUPS)).default(['interfaces', 'addresses', 'entities']),
+      ask: orElse(z.enum(['all', 'alive']), 'alive').default('all'),
+      groups: each(z.array(z.enum(FACT_GROUPS))).default(['interfaces', 'addresses', 'entities']),
       /** Requests in flight to one device. */
       perDevice: z.int().min(1).max(4).default(2),
       /** Longest time one device may take, milliseconds. */
@@ -56,10 +64,10 @@ export const profileSettings = z.strictObject({
       rows: 100_000,
       attempts: 10,
     }),
-  /** Packets per second of a collector for this sweep; `max` lifts the pacing (laboratory only). */
-  rate: z.union([z.int().min(1).max(1_000_000), z.literal('max')]).default(2_000),
-  /** Packets per second into one /24 (IPv6: /64). */
-  ratePerNet: z.union([z.int().min(1).max(1_000_000), z.literal('max')]).default(500),
+  /** Of a collector for this sweep. */
+  rate: rate(2_000),
+  /** Into one /24 (IPv6: /64). */
+  ratePerNet: rate(500),
   /** Look up names of alive addresses by reverse DNS. */
   dns: z.boolean().default(false),
   /** Rounds in which the neighbours that LLDP and CDP name are scanned too, inside the site's networks. */

@@ -7,16 +7,21 @@
  * 2  2026-11-21  watching and traps: `watch` names the agents' port and says when more of a list follows, heartbeats
  *                tell of the watch. Version 1 ignored `watch`, so such a
  *                collector is given no share of it.
+ * 3  2026-11-21  either side reads leniently (`wire.ts`): what it does not know costs it nothing else. Earlier collectors
+ *                fail at a profile setting that they do not know, so they are sent those that they do.
  */
 import { z } from 'zod';
-import { observation, STREAMS, type Stream } from './observation.ts';
+import { type Observation, observation, STREAMS, type Stream } from './observation.ts';
 import { profileSettings } from './profile.ts';
+import { each, orElse, type Parsed, readWire } from './wire.ts';
 
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 /** Oldest version this build still speaks. */
 export const PROTOCOL_OLDEST = 1;
 /** The version from which on a collector watches what it is given. */
 export const PROTOCOL_WATCHES = 2;
+/** The version from which on a collector reads leniently. */
+export const PROTOCOL_LENIENT = 3;
 
 /** Path of the collector endpoint. */
 export const COLLECTOR_PATH = '/api/collectors/link';
@@ -94,16 +99,18 @@ export type WireCredential = z.infer<typeof wireCredential>;
 export const ruleset = z.object({
   /** Hash of the compiled rules; the collector keeps the last one it was given. */
   id: z.string().max(64),
-  extra: z
-    .array(
-      z.object({
-        prefix: z.string().max(512),
-        oids: z.array(z.string().max(512)).max(64),
-        /** Texts to read from the front of the agent's own enterprise subtree, whatever they are. */
-        sample: z.int().min(0).max(256).optional(),
-      }),
-    )
-    .max(5000),
+  extra: each(
+    z
+      .array(
+        z.object({
+          prefix: z.string().max(512),
+          oids: z.array(z.string().max(512)).max(64),
+          /** Texts to read from the front of the agent's own enterprise subtree, whatever they are. */
+          sample: z.int().min(0).max(256).optional(),
+        }),
+      )
+      .max(5000),
+  ),
 });
 export type Ruleset = z.infer<typeof ruleset>;
 
@@ -115,7 +122,7 @@ export const assignment = z.object({
   /** Addresses already finished: base64 of a bitmap, lowest index in the lowest bit of the first byte. */
   done: z.string().max(700).optional(),
   profile: profileSettings,
-  credentials: z.array(wireCredential).max(64),
+  credentials: each(z.array(wireCredential).max(64)),
   /** Address → id of the credential that worked last time. */
   known: z.record(z.string().max(45), z.uuid()).optional(),
 });
@@ -187,10 +194,10 @@ export const serverMessage = z.discriminatedUnion('type', [
     full: z.boolean(),
     /** The list goes on in the next message; nothing is dropped before it is whole. */
     more: z.boolean().optional(),
-    set: z.array(watchTarget).max(5000),
+    set: each(z.array(watchTarget).max(5000)),
     remove: z.array(z.uuid()).max(5000),
     /** Credentials that are new or differ: those of the targets, and the v3 users of the site, who may send traps. */
-    credentials: z.array(wireCredential).max(256),
+    credentials: each(z.array(wireCredential).max(256)),
     intervals: z.object({ icmpMs: z.int().min(1000), snmpMs: z.int().min(1000) }),
     /** UDP port of the agents; 161 when absent. */
     port: z.int().min(1).max(65_535).optional(),
@@ -222,9 +229,9 @@ export const collectorMessage = z.discriminatedUnion('type', [
     last: z.object({ state: z.int().min(-1), event: z.int().min(-1) }),
     software: z.string().max(60),
     hostname: z.string().max(255),
-    engines: z
-      .array(z.object({ name: z.string().max(20), ok: z.boolean(), reason: z.string().max(300) }))
-      .max(10),
+    engines: each(
+      z.array(z.object({ name: z.string().max(20), ok: z.boolean(), reason: z.string().max(300) })).max(10),
+    ),
     /** Jobs it can take at once. */
     capacity: z.int().min(0).max(64),
     time,
@@ -249,7 +256,7 @@ export const collectorMessage = z.discriminatedUnion('type', [
     type: z.literal('outcome'),
     job: z.uuid(),
     fence: seq,
-    result: z.enum(['deferred', 'failed']),
+    result: orElse(z.enum(['deferred', 'failed']), 'failed'),
     reason: z.string().max(300),
   }),
   /**
@@ -273,7 +280,7 @@ export const collectorMessage = z.discriminatedUnion('type', [
     /** What it watches; absent while it was told nothing. */
     watch: watchHealth.optional(),
     /** Addresses that its interfaces have or had, `address/length`: where it stands. Absent: it has too many. */
-    addresses: z.array(z.cidrv4().or(z.cidrv6())).max(OWN_ADDRESSES).optional(),
+    addresses: each(z.array(z.cidrv4().or(z.cidrv6())).max(OWN_ADDRESSES)).optional(),
   }),
 ]);
 export type CollectorMessage = z.infer<typeof collectorMessage>;
@@ -302,20 +309,14 @@ export const signedKey = (k: { nonce: string; collector: string; publicKey: stri
 export const signedSuccessor = (fingerprint: string): string =>
   ['rollcall-successor-1', fingerprint].join('\n');
 
-/** Why a frame was refused; a value, never thrown. */
-export type Parsed<T> = { ok: true; message: T } | { ok: false; reason: string };
-
 const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
   let value: unknown;
   try {
     value = JSON.parse(frame);
   } catch {
-    return { ok: false, reason: 'not JSON' };
+    return { ok: false, reason: 'not JSON', newer: false };
   }
-  const result = schema.safeParse(value);
-  if (result.success) return { ok: true, message: result.data };
-  const issue = result.error.issues[0];
-  return { ok: false, reason: `${issue?.path.join('.') || 'message'}: ${issue?.message ?? 'invalid'}` };
+  return readWire(schema, value);
 };
 
 /** Reads one frame of a collector. Observations stay `unknown`: each is checked alone, so one bad item spoils no batch. */
@@ -351,17 +352,18 @@ export function hearCollectorMessage(frame: Buffer): Parsed<HeardMessage> {
     return {
       ok: true,
       message: { type: 'observations', epoch, stream: stream as Stream, from: Number(from), frame },
+      unknown: [],
     };
   }
   const parsed = parseCollectorMessage(frame.toString());
   if (!parsed.ok) return parsed;
-  const { message } = parsed;
-  if (message.type !== 'observations') return { ok: true, message };
+  const { message, unknown } = parsed;
+  if (message.type !== 'observations') return { ok: true, message, unknown };
   const { items: _, ...others } = message;
-  return { ok: true, message: { ...others, frame } };
+  return { ok: true, message: { ...others, frame }, unknown };
 }
 
 /** Reads one frame of the server. */
 export const parseServerMessage = (frame: string): Parsed<ServerMessage> => parse(serverMessage, frame);
 /** Reads one observation of a batch. */
-export const parseObservation = (item: unknown) => observation.safeParse(item);
+export const parseObservation = (item: unknown): Parsed<Observation> => readWire(observation, item);

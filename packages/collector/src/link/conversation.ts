@@ -17,6 +17,7 @@ import {
   signedHello,
   signedKey,
 } from '@rollcall/shared/protocol';
+import { untold } from '@rollcall/shared/wire';
 import type { Logger } from 'pino';
 import { type Identity, publicKeyOf, signed } from '../identity.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -81,6 +82,8 @@ export class Conversation {
   #key: KeyObject | undefined;
   #sender: Sender | undefined;
   #strikes = 0;
+  /** Unknown words that the log told of. */
+  readonly #told = new Set<string>();
   #stopListening: (() => void) | undefined;
 
   constructor(deps: {
@@ -105,12 +108,14 @@ export class Conversation {
     const parsed = parseServerMessage(frame);
     if (!parsed.ok) {
       // A newer server may say things that this version does not know; it knows that it may not be understood.
-      if (/^type: /.test(parsed.reason))
-        this.#log.debug({ reason: parsed.reason }, 'a message is not known here');
+      if (parsed.newer)
+        this.#log.debug({ reason: parsed.reason }, 'the server says what this version does not know');
       else this.#strike(parsed.reason);
       return;
     }
     const { message } = parsed;
+    const unknown = untold(this.#told, message.type, parsed.unknown);
+    if (unknown.length > 0) this.#log.warn({ unknown }, 'the server says what this version does not know');
     if (message.type === 'challenge') this.#challenge(message);
     else if (message.type === 'welcome') this.#welcome(message);
     else if (this.#sender) this.#work(message, this.#sender);

@@ -95,8 +95,8 @@ const recorded = (): Observation[] => {
     if (!batch) return all;
     for (const item of batch.items) {
       const parsed = parseObservation(JSON.parse(item.toString()));
-      expect(parsed.success).toBe(true);
-      if (parsed.success) all.push(parsed.data);
+      expect(parsed.ok).toBe(true);
+      if (parsed.ok) all.push(parsed.message);
     }
     after = batch.from + batch.items.length - 1;
   }

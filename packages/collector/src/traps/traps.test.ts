@@ -211,7 +211,7 @@ describe('a datagram on the trap port', () => {
         const decoded = decodeTrap(bytes, security());
         if (decoded.kind !== 'trap') return;
         const observation = observationOf({ trap: decoded.trap, address: '10.0.0.1', at: 1 }, 0);
-        expect(parseObservation(observation).success).toBe(true);
+        expect(parseObservation(observation).ok).toBe(true);
       }),
       { numRuns: 2000 },
     );
@@ -229,7 +229,7 @@ describe('a datagram on the trap port', () => {
     const one: Varbind[] = [{ oid: '1.3.6.1.4.1.9.1', type: 'octets', value: Buffer.alloc(60_000, 0x7f) }];
     for (const varbinds of [many, one]) {
       const observation = told(v2('trap', varbinds));
-      expect(parseObservation(observation).success).toBe(true);
+      expect(parseObservation(observation).ok).toBe(true);
       expect(JSON.stringify(observation).length).toBeLessThan(24_000);
     }
   });

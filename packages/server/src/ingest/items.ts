@@ -18,7 +18,15 @@ export interface Batch {
 }
 
 export type Item =
-  | { seq: number; observation: Observation; at: number; digest: string | undefined; letter?: never }
+  | {
+      seq: number;
+      observation: Observation;
+      at: number;
+      digest: string | undefined;
+      /** What of it this version does not know. */
+      unknown: readonly string[];
+      letter?: never;
+    }
   | { seq: number; letter: Letter; observation?: never };
 
 /** An item as it came, with its place in the stream. */
@@ -49,16 +57,13 @@ export function readItem(
 ): Item {
   if (dead) return { seq, letter: dead };
   const parsed = parseObservation(item);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return {
-      seq,
-      letter: deadLetter(item, `${issue?.path.join('.') || 'observation'}: ${issue?.message ?? 'invalid'}`),
-    };
-  }
-  const observation = canonical(parsed.data);
+  if (!parsed.ok) return { seq, letter: deadLetter(item, parsed.reason) };
+  const { message, unknown } = parsed;
+  const observation = canonical(message);
   if (observation === null) return { seq, letter: deadLetter(item, 'address: not a literal address') };
-  return { seq, observation, at: correctedTime(observation.at, batch.clockOffsetMs, now), digest };
+  const at = correctedTime(observation.at, batch.clockOffsetMs, now);
+  // What was not read as it came is read again when it comes again: by then by a version that knows more, perhaps.
+  return { seq, observation, at, digest: unknown.length > 0 ? undefined : digest, unknown };
 }
 
 /** The collector's time on the server's clock; never in the future, never from before there was a Rollcall. */

@@ -63,8 +63,8 @@ const least =
       const through = Math.max(row?.through ?? -1, told.through);
       for (const { seq, item } of observationsIn(batches)) {
         const parsed = parseObservation(item);
-        if (!parsed.success || seq <= (row?.through ?? -1)) continue;
-        const { data } = parsed;
+        if (!parsed.ok || seq <= (row?.through ?? -1)) continue;
+        const { message: data } = parsed;
         if (data.kind === 'outcomes') await scans.applyOutcomes(sql, data, { collectorId, siteId });
         if (data.kind === 'job-end') await scans.applyJobEnd(sql, data, { collectorId, siteId });
       }

@@ -3,6 +3,7 @@ import { FRAME_BYTES, type ServerMessage } from '@rollcall/shared/protocol';
 import type { Lease, Progress } from '../../ports.ts';
 import type { CollectorDeps, Jobs } from '../deps.ts';
 import type { Admitted, Hello } from '../identity.ts';
+import { profileFor } from './profile-for.ts';
 import type { Share } from './window.ts';
 
 /** Most jobs that one collector is given at once, whatever it says it can take. */
@@ -11,6 +12,8 @@ export const JOBS_MOST = 16;
 interface Owner {
   id: string;
   siteId: string;
+  /** Of the protocol. */
+  version: number;
   /** Jobs it takes at once. */
   capacity: number;
   /** Highest state sequence it had written when it connected: when that is stored, all earlier ends are known. */
@@ -77,18 +80,18 @@ export class LeasedJobs {
 
   /** Claims and assigns as many jobs as it can take. */
   async claim(): Promise<void> {
-    const { id, siteId } = this.#owner;
+    const { id, siteId, version } = this.#owner;
     const capacity = Math.min(this.#owner.capacity, JOBS_MOST);
     if (capacity === 0) return;
     for (const job of await this.#deps.jobs.claim({ id, siteId, capacity })) {
       const { credentials, known } = await this.#deps.credentialsFor(job);
       this.#held.set(job.job, job.fence);
-      const { fence, spans, settings: profile, done } = job;
+      const { fence, spans, done } = job;
       const assignment = {
         job: job.job,
         fence,
         spans,
-        profile,
+        profile: profileFor(version, job.settings),
         credentials,
         ...(done === undefined ? {} : { done }),
       };

@@ -9,7 +9,7 @@ import {
   CloseCode,
   HELLO_MS,
   type HeardMessage,
-  hearCollectorMessage,
+  PROTOCOL_VERSION,
   PROTOCOL_WATCHES,
   type Ruleset,
   type ServerMessage,
@@ -40,6 +40,7 @@ import {
   Refusal,
   SESSION_MOVES,
   type SessionState,
+  understand,
 } from './states.ts';
 import { whenThere } from './when-there.ts';
 import type { Share } from './window.ts';
@@ -74,6 +75,8 @@ export class Session {
   #log: Logger;
   #state: SessionState = 'challenged';
   #strikes = 0;
+  /** Unknown words that the log told of. */
+  readonly #told = new Set<string>();
   #known: Known | undefined;
   /** Of the transport, milliseconds. */
   #roundTrip = 0;
@@ -119,9 +122,7 @@ export class Session {
     if (this.#gone()) return;
     try {
       if (!this.#quota.take()) throw new CloseSession(CloseCode.policy, 'too many messages');
-      const parsed = hearCollectorMessage(frame);
-      if (!parsed.ok) throw new Refusal(parsed.reason);
-      const { message } = parsed;
+      const message = understand(frame, this.#told, this.#log);
       const state = this.#confirmed ? 'ready' : this.#state;
       if (!HEARD[state].includes(message.type))
         throw new Refusal(`${message.type} is out of place in a ${this.#state} conversation`);
@@ -251,7 +252,7 @@ export class Session {
     if (!admission.ok) throw new CloseSession(admission.code, admission.reason);
     const { collector } = admission;
     const { capacity, last } = hello;
-    const owner = { id: collector.id, siteId: collector.site.id, capacity, lastState: last.state };
+    const owner = { ...collector, siteId: collector.site.id, capacity, lastState: last.state };
     const leasedJobs = new LeasedJobs(owner, {
       jobs,
       credentialsFor,
@@ -344,7 +345,7 @@ export class Session {
   /** What went wrong, and what follows: a strike, a goodbye with its reason, or one without. */
   #fail(error: unknown): void {
     if (this.#gone()) return;
-    if (error instanceof Refusal) this.#strike(error.message);
+    if (error instanceof Refusal) this.#refuse(error);
     else if (error instanceof CloseSession || error instanceof Problem)
       this.close(closeCodeOf(error), error.message);
     else {
@@ -353,9 +354,9 @@ export class Session {
     }
   }
 
-  /** A message without effect. Strangers have no second try. */
-  #strike(reason: string): void {
-    this.#strikes += 1;
+  /** A message without effect. Strangers have no second try; a collector that says it is newer is not to blame for that. */
+  #refuse({ message: reason, newer }: Refusal): void {
+    if (!newer || (this.#known?.hello.version ?? 0) <= PROTOCOL_VERSION) this.#strikes += 1;
     this.#log.warn({ reason, strikes: this.#strikes }, 'a message of a collector was refused');
     if (this.#state === 'challenged' || this.#strikes >= BOUNDS.strikes)
       this.close(CloseCode.badMessage, reason);

@@ -3,10 +3,13 @@ import {
   CloseCode,
   FRAME_BYTES,
   type HeardMessage,
+  hearCollectorMessage,
   PROTOCOL_VERSION,
   type ServerMessage,
   type WatchHealth,
 } from '@rollcall/shared/protocol';
+import { untold } from '@rollcall/shared/wire';
+import type { Logger } from 'pino';
 import type { Problem } from '../../platform/problem.ts';
 
 export const BOUNDS = {
@@ -109,7 +112,22 @@ export interface Link {
 /** A message is without effect; the sender is told, and after a few of them sent away. */
 export class Refusal extends Error {
   override name = 'Refusal';
+  /** Nothing is wrong with it but words that this version does not know. */
+  readonly newer: boolean;
+  constructor(reason: string, newer = false) {
+    super(reason);
+    this.newer = newer;
+  }
 }
+/** What a frame says. The log is told once what of it this version does not know. */
+export function understand(frame: Buffer, told: Set<string>, log: Logger): HeardMessage {
+  const parsed = hearCollectorMessage(frame);
+  if (!parsed.ok) throw new Refusal(parsed.reason, parsed.newer);
+  const unknown = untold(told, parsed.message.type, parsed.unknown);
+  if (unknown.length > 0) log.warn({ unknown }, 'a collector says what this version does not know');
+  return parsed.message;
+}
+
 /** The conversation is over, with a reason for the other side. */
 export class CloseSession extends Error {
   override name = 'CloseSession';
