@@ -1,6 +1,6 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { describe, expect, it } from 'vitest';
 import { Pace, type PaceSettings } from './pace.ts';
-import { ManualClock } from './testing/manual-clock.ts';
 
 const OPEN = { rate: 'max', ratePerNet: 'max' } as const;
 

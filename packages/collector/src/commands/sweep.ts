@@ -130,7 +130,7 @@ async function snmpCredentials(flags: SweepFlags, { env, stderr }: Station) {
     stderr.write('SNMP is not asked: give --community TEXT or --v3-user NAME\n');
     return [];
   }
-  const { credentialOf } = await import('../snmp/credential.ts');
+  const { credentialOf } = await import('@rollcall/snmp/engine/credential');
   return wire.map(credentialOf);
 }
 

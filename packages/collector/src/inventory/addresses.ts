@@ -1,7 +1,7 @@
 /** The agent's own addresses: IP-MIB of RFC 4293, its older forms, and what some vendors offer instead. */
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { AddressRow } from '@rollcall/shared/observation';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { columnsOf, type Row, rowsOf, told } from './row.ts';
 import { addressOf, octetsOf } from './text.ts';
 

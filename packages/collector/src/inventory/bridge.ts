@@ -1,6 +1,6 @@
 /** What a bridge has learned: BRIDGE-MIB (RFC 4188), Q-BRIDGE-MIB (RFC 4363), VLANs, and the ARP/ND tables of routers. */
 import type { ArpRow, FdbRow, VlanRow } from '@rollcall/shared/observation';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { columnsOf, type Row, rowsOf, told } from './row.ts';
 import { addressOf, isUnicastMac, octetsOf } from './text.ts';
 

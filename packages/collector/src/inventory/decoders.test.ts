@@ -1,7 +1,7 @@
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
+import type { Varbind } from '@rollcall/snmp/message/pdu';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WalkedTable } from '../snmp/walk.ts';
 import { addressColumns, addressesOf, maskLength } from './addresses.ts';
 import { fdbOf, portList, vlansOf } from './bridge.ts';
 import { chassisOf, entitiesOf } from './entities.ts';

@@ -1,6 +1,6 @@
 /** ENTITY-MIB (RFC 6933) entPhysicalTable: chassis, modules, power supplies and what they say of themselves. */
 import type { EntityRow } from '@rollcall/shared/observation';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { columnsOf, rowsOf, told } from './row.ts';
 
 const entPhysicalEntry = '1.3.6.1.2.1.47.1.1.1.1';

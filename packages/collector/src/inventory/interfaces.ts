@@ -1,6 +1,6 @@
 /** IF-MIB (RFC 2863): ifTable and ifXTable as one list. */
 import type { InterfaceRow } from '@rollcall/shared/observation';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { columnsOf, type Row, rowsOf, told } from './row.ts';
 
 export const IF_NUMBER = '1.3.6.1.2.1.2.1.0';

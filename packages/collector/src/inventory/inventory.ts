@@ -14,12 +14,12 @@ import {
 } from '@rollcall/shared/observation';
 import type { FactGroup, ProfileSettings } from '@rollcall/shared/profile';
 import type { Ruleset } from '@rollcall/shared/protocol';
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { SnmpCredential } from '../snmp/credential.ts';
-import type { RawSystem } from '../snmp/discover.ts';
-import { Session } from '../snmp/session.ts';
-import { type WalkBudget, type WalkedTable, walkTable } from '../snmp/walk.ts';
+import type { RawSystem } from '@rollcall/snmp/discover';
+import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
+import { Session } from '@rollcall/snmp/engine/session';
+import type { Varbind } from '@rollcall/snmp/message/pdu';
+import { type WalkBudget, type WalkedTable, walkTable } from '@rollcall/snmp/walk';
 import { addressColumns, addressesOf } from './addresses.ts';
 import {
   ARP_COLUMNS,

@@ -1,6 +1,6 @@
 /** LLDP (IEEE 802.1AB): both editions of its MIB, and the tables of vendors that keep it elsewhere. */
 import type { NeighbourRow } from '@rollcall/shared/observation';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import type { LocalPort, Ports, PortWords } from './ports.ts';
 import { columnsOf, type Row, rowsOf, told } from './row.ts';
 import { addressOf, macOf, octetsOf, textOf, textOrHex } from './text.ts';

@@ -1,6 +1,6 @@
 /** Who sits at the other end of the cables: LLDP, and what vendors speak beside or instead of it. */
 import type { InterfaceRow, NeighbourRow } from '@rollcall/shared/observation';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { lldpColumns, lldpNeighbours } from './lldp.ts';
 import { type LocalPort, Ports } from './ports.ts';
 import { columnsOf, type Row, rowsOf, told } from './row.ts';

@@ -1,7 +1,7 @@
 /** Octets of texts that cannot be shown as they are: what `textOf` made visible or took for an old code page. */
-import type { RawSystem } from '../snmp/discover.ts';
-import { SYSTEM_OIDS } from '../snmp/discover.ts';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { RawSystem } from '@rollcall/snmp/discover';
+import { SYSTEM_OIDS } from '@rollcall/snmp/discover';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { TEXT_MOST, textOf } from './text.ts';
 
 /** Values kept of one device, and octets of each. */

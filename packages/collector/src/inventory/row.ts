@@ -1,5 +1,5 @@
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { Varbind } from '@rollcall/snmp/message/pdu';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { macOf, physAddressOf, textOf } from './text.ts';
 
 /** One row of a walked table, read by column: values of another type than the MIB's are as good as absent. */

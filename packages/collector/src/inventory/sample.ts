@@ -2,9 +2,9 @@
  * A sample of what a vendor puts first into its own subtree: nearly always product, version and serial number. It lets
  * the server say something of devices that no rule knows.
  */
-import { compareOid, isUnder } from '@rollcall/shared/snmp/oid';
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
-import type { Session } from '../snmp/session.ts';
+import { compareOid, isUnder } from '@rollcall/shared/oid';
+import type { Session } from '@rollcall/snmp/engine/session';
+import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { textOf } from './text.ts';
 
 const ENTERPRISES = '1.3.6.1.4.1';

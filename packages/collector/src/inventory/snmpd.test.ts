@@ -5,11 +5,11 @@ import { BUILT_IN_PROFILES } from '@rollcall/shared/profile';
 import { parseObservation } from '@rollcall/shared/protocol';
 import { Secret } from '@rollcall/shared/secret';
 import { skipped } from '@rollcall/shared/testing/skipped';
+import { discover, type Found } from '@rollcall/snmp/discover';
+import { SnmpEngine } from '@rollcall/snmp/engine/engine';
+import { Session } from '@rollcall/snmp/engine/session';
+import { haveSnmpd, type Snmpd, startSnmpd, tool } from '@rollcall/snmp/testing/snmpd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { discover, type Found } from '../snmp/discover.ts';
-import { SnmpEngine } from '../snmp/engine.ts';
-import { Session } from '../snmp/session.ts';
-import { haveSnmpd, type Snmpd, startSnmpd, tool } from '../snmp/testing/snmpd.ts';
 import { takeInventory } from './inventory.ts';
 
 /** The inventory of an agent that is not ours, against what `snmpwalk` and the host itself say. */

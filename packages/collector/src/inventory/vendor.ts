@@ -1,7 +1,7 @@
 /** The extra OIDs that the rules ask for: where vendors keep model, serial number and version. */
 import type { Ruleset } from '@rollcall/shared/protocol';
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
-import type { Session } from '../snmp/session.ts';
+import type { Session } from '@rollcall/snmp/engine/session';
+import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { sampleTexts } from './sample.ts';
 import { textOrHex } from './text.ts';
 

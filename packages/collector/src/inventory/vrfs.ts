@@ -3,8 +3,8 @@
  * of VRFs stay apart from those of the device: two VRFs may use one address for two things.
  */
 import type { VrfRow } from '@rollcall/shared/observation';
-import type { SnmpCredential } from '../snmp/credential.ts';
-import type { WalkedTable } from '../snmp/walk.ts';
+import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
+import type { WalkedTable } from '@rollcall/snmp/walk';
 import { addressColumns, addressesOf } from './addresses.ts';
 import { ARP_COLUMNS, arpOf } from './bridge.ts';
 import { columnsOf, rowsOf } from './row.ts';

@@ -2,14 +2,14 @@
 import type { Clock } from '@rollcall/shared/clock';
 import { canonicalAddress, parseAddress } from '@rollcall/shared/ip';
 import type { Observation, TrapObservation } from '@rollcall/shared/observation';
-import { linkTrap } from '@rollcall/shared/snmp/notification';
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
-import { RemoteEngine } from '@rollcall/shared/snmp/usm';
+import { linkTrap } from '@rollcall/shared/trap';
+import type { SnmpCredential, UserCredential } from '@rollcall/snmp/engine/credential';
+import type { Varbind } from '@rollcall/snmp/message/pdu';
+import { RemoteEngine } from '@rollcall/snmp/message/usm';
 import type { Logger } from 'pino';
 import { textOrHex } from '../inventory/text.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Scope } from '../scope.ts';
-import type { SnmpCredential, UserCredential } from '../snmp/credential.ts';
 import { decodeTrap, type Security, type TrapDrop, type TrapMessage } from './decode.ts';
 import { Limit, type LimitSettings } from './limit.ts';
 import type { OwnEngine } from './own-engine.ts';

@@ -1,7 +1,7 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mintToken, withoutTokens } from '../kernel/token.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { ClockOffset } from './clock-offset.ts';
 import { cut } from './conversation.ts';
 import { judgeHello } from './identity.ts';

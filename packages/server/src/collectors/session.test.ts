@@ -7,12 +7,12 @@ import {
   type UnreadBatch,
   WINDOW,
 } from '@rollcall/shared/protocol';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../kernel/problem.ts';
 import { taken } from '../testing/gateway.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import {
   type Disk,
   HOST,

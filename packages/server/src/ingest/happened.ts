@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import type { GapObservation, TrapObservation, WatchObservation } from '@rollcall/shared/observation';
-import { linkTrap } from '@rollcall/shared/snmp/notification';
+import { linkTrap } from '@rollcall/shared/trap';
 import type { Change } from '../kernel/change.ts';
 import type { Sql } from '../kernel/sql.ts';
 import { aboutDevice } from './observe.ts';

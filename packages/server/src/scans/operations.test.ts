@@ -3,6 +3,7 @@ import { credentialRequest } from '@rollcall/shared/api/credentials';
 import { operations } from '@rollcall/shared/api/index';
 import { responseBody } from '@rollcall/shared/api/operation';
 import { BUILT_IN_PROFILES, profileSettings } from '@rollcall/shared/profile';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../kernel/db.ts';
@@ -11,7 +12,6 @@ import { keyring } from '../kernel/keyring.ts';
 import { nextRun } from '../kernel/recurrence.ts';
 import { reseal } from '../kernel/reseal.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { addCollector, addSite, addUser } from '../testing/rows.ts';
 import { createScanFeature, type ScanFeature } from './feature.ts';
 

@@ -1,5 +1,5 @@
-import { ErrorStatus } from '@rollcall/shared/snmp/pdu';
-import type { SecurityFault } from '@rollcall/shared/snmp/usm';
+import { ErrorStatus } from '../message/pdu.ts';
+import type { SecurityFault } from '../message/usm.ts';
 
 /** Why a datagram was thrown away. Each is counted; none ends a request. */
 export const DROP_REASONS = [

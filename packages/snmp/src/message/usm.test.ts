@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
+import { Secret } from '@rollcall/shared/secret';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../secret.ts';
 import { BerError } from './ber.ts';
 import { type AuthProtocol, localKeys, type PrivProtocol, type UsmUser } from './keys.ts';
 import {

@@ -6,10 +6,10 @@
  * level not below the one asked, engine, user, digest and time before the PDU is parsed; then the request id again.
  */
 import { canonicalAddress } from '@rollcall/shared/ip';
-import { BerError, type BerReader } from '@rollcall/shared/snmp/ber';
-import { decodeScopedPdu, openScopedPdu, type SecureEnvelope, USM } from '@rollcall/shared/snmp/message';
-import { type PduHead, peekPduType, readPduHead, type Varbind } from '@rollcall/shared/snmp/pdu';
-import { openSecure, type RemoteEngine } from '@rollcall/shared/snmp/usm';
+import { BerError, type BerReader } from '../message/ber.ts';
+import { decodeScopedPdu, openScopedPdu, type SecureEnvelope, USM } from '../message/message.ts';
+import { type PduHead, peekPduType, readPduHead, type Varbind } from '../message/pdu.ts';
+import { openSecure, type RemoteEngine } from '../message/usm.ts';
 import type { UserCredential } from './credential.ts';
 import type { DropReason } from './failure.ts';
 import type { Query } from './query.ts';

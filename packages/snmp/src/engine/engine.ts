@@ -3,15 +3,15 @@
  * guard on every datagram that comes in. What waits for silence costs one entry in a map and no timer of its own.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import { BerError } from '@rollcall/shared/snmp/ber';
+import { BerError } from '../message/ber.ts';
 import {
   openMessage,
   readSecureEnvelope,
   type SecureEnvelope,
   type SnmpVersion,
-} from '@rollcall/shared/snmp/message';
-import { readPduHead, readVarbinds, type Varbind } from '@rollcall/shared/snmp/pdu';
-import { faultOfReport, isEngineId, type SecurityFault } from '@rollcall/shared/snmp/usm';
+} from '../message/message.ts';
+import { readPduHead, readVarbinds, type Varbind } from '../message/pdu.ts';
+import { faultOfReport, isEngineId, type SecurityFault } from '../message/usm.ts';
 import { Aborts } from './aborts.ts';
 import { Deadlines } from './deadlines.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
-import { encodeSecure, type RemoteEngine } from '@rollcall/shared/snmp/usm';
+import type { Varbind } from '../message/pdu.ts';
+import { encodeSecure, type RemoteEngine } from '../message/usm.ts';
 import type { Waiting } from './deadlines.ts';
 import type { DropReason, Failure } from './failure.ts';
 import type { Asked } from './guard.ts';

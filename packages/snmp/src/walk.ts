@@ -2,12 +2,12 @@
  * Reads columns of tables with our own GetBulk loop: several columns side by side in one request, each with its own
  * pointer, which must grow with every answer.
  */
-import { compareOid } from '@rollcall/shared/snmp/oid';
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
+import { compareOid } from '@rollcall/shared/oid';
 import { Appetite } from './appetite.ts';
-import type { Answer, Reply } from './exchange.ts';
-import type { Failure, FailureCode } from './failure.ts';
-import type { Session } from './session.ts';
+import type { Answer, Reply } from './engine/exchange.ts';
+import type { Failure, FailureCode } from './engine/failure.ts';
+import type { Session } from './engine/session.ts';
+import type { Varbind } from './message/pdu.ts';
 
 /** Why a column was not read to its end. */
 export type StopReason = 'not-increasing' | 'row-budget' | 'byte-budget' | 'time-budget' | FailureCode;

@@ -1,12 +1,12 @@
 import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
-import type { UsmUser } from '@rollcall/shared/snmp/keys';
-import type { Value } from '@rollcall/shared/snmp/pdu';
-import { AuthoritativeEngine } from '@rollcall/shared/snmp/usm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SnmpCredential } from './credential.ts';
 import { type Candidate, type DiscoverOptions, discover, type Found } from './discover.ts';
-import { SnmpEngine } from './engine.ts';
+import type { SnmpCredential } from './engine/credential.ts';
+import { SnmpEngine } from './engine/engine.ts';
+import type { UsmUser } from './message/keys.ts';
+import type { Value } from './message/pdu.ts';
+import { AuthoritativeEngine } from './message/usm.ts';
 import { community, FakeAgent, type Handler, honest, response, secure } from './testing/fake-agent.ts';
 
 const system: Record<string, Value> = {

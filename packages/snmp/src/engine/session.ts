@@ -1,4 +1,4 @@
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
+import type { Varbind } from '../message/pdu.ts';
 import type { SnmpCredential } from './credential.ts';
 import type { SnmpEngine } from './engine.ts';
 import type { Answer, AskOptions, Target } from './exchange.ts';

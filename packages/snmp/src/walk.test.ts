@@ -1,12 +1,12 @@
 import { systemClock } from '@rollcall/shared/clock';
+import { compareOid } from '@rollcall/shared/oid';
 import { Secret } from '@rollcall/shared/secret';
-import { compareOid } from '@rollcall/shared/snmp/oid';
-import type { PlainPdu, Value, Varbind } from '@rollcall/shared/snmp/pdu';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SnmpCredential } from './credential.ts';
-import { SnmpEngine } from './engine.ts';
-import { Session } from './session.ts';
+import type { SnmpCredential } from './engine/credential.ts';
+import { SnmpEngine } from './engine/engine.ts';
+import { Session } from './engine/session.ts';
+import type { PlainPdu, Value, Varbind } from './message/pdu.ts';
 import { type Asked, community, FakeAgent, honest, response } from './testing/fake-agent.ts';
 import { type WalkOptions, walk, walkTable } from './walk.ts';
 

@@ -1,15 +1,15 @@
 /** The other side of the wire for tests: an agent on loopback that answers as it is told, badly if need be. */
 import { createSocket, type Socket } from 'node:dgram';
+import { compareOid } from '@rollcall/shared/oid';
 import {
   type CommunityMessage,
   decodeCommunityMessage,
   encodeCommunityMessage,
   openMessage,
   readSecureEnvelope,
-} from '@rollcall/shared/snmp/message';
-import { compareOid } from '@rollcall/shared/snmp/oid';
-import type { Pdu, PlainPdu, Value, Varbind } from '@rollcall/shared/snmp/pdu';
-import type { AuthoritativeEngine } from '@rollcall/shared/snmp/usm';
+} from '../message/message.ts';
+import type { Pdu, PlainPdu, Value, Varbind } from '../message/pdu.ts';
+import type { AuthoritativeEngine } from '../message/usm.ts';
 
 export type Asked = Exclude<Pdu, { type: 'trapV1' }>;
 

@@ -1,4 +1,4 @@
-import { RemoteEngine } from '@rollcall/shared/snmp/usm';
+import { RemoteEngine } from '../message/usm.ts';
 
 /** The SNMPv3 engines met so far, by address and port; the one met longest ago is forgotten first. */
 export class RemoteEngines {

@@ -1,11 +1,12 @@
 /** First contact: which of many addresses has an SNMP agent that one of the credentials opens, and who it says it is. */
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
-import type { SnmpCredential } from './credential.ts';
-import type { SnmpEngine } from './engine.ts';
-import type { Answer, AskOptions, Target } from './exchange.ts';
-import { type Failure, failure, isRefused } from './failure.ts';
-import { Query } from './query.ts';
-import { Session } from './session.ts';
+
+import type { SnmpCredential } from './engine/credential.ts';
+import type { SnmpEngine } from './engine/engine.ts';
+import type { Answer, AskOptions, Target } from './engine/exchange.ts';
+import { type Failure, failure, isRefused } from './engine/failure.ts';
+import { Query } from './engine/query.ts';
+import { Session } from './engine/session.ts';
+import type { Varbind } from './message/pdu.ts';
 
 /** The system group as it came: text is octets (RFC 3418). */
 export interface RawSystem {

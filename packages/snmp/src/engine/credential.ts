@@ -1,6 +1,6 @@
 import type { WireCredential } from '@rollcall/shared/protocol';
 import { Secret } from '@rollcall/shared/secret';
-import type { UsmUser } from '@rollcall/shared/snmp/keys';
+import type { UsmUser } from '../message/keys.ts';
 
 export interface CommunityCredential {
   id: string;

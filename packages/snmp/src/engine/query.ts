@@ -1,5 +1,5 @@
-import { encodeCommunityMessage, encodeScopedPdu, openMessage } from '@rollcall/shared/snmp/message';
-import { type GetBulkPdu, type PlainPdu, readPduHead, type Varbind } from '@rollcall/shared/snmp/pdu';
+import { encodeCommunityMessage, encodeScopedPdu, openMessage } from '../message/message.ts';
+import { type GetBulkPdu, type PlainPdu, readPduHead, type Varbind } from '../message/pdu.ts';
 import type { SnmpCredential } from './credential.ts';
 
 export type Question =

@@ -1,4 +1,4 @@
-import type { Clock } from '@rollcall/shared/clock';
+import type { Clock } from '../clock.ts';
 
 interface Timer {
   due: number;

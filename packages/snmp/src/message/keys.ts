@@ -3,7 +3,7 @@
  * A.2; longer privacy keys by Blumenthal's and by Reeder's draft), and the message digest (RFC 3414, RFC 7860).
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '@rollcall/shared/secret';
 
 const AUTH = {
   md5: { hash: 'md5', key: 16, digest: 12 },

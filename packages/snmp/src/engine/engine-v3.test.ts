@@ -1,21 +1,16 @@
 import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
-import type { UsmUser } from '@rollcall/shared/snmp/keys';
-import {
-  decodeScopedPdu,
-  encodeScopedPdu,
-  openMessage,
-  readSecureEnvelope,
-} from '@rollcall/shared/snmp/message';
-import type { PlainPdu, Varbind } from '@rollcall/shared/snmp/pdu';
-import { AuthoritativeEngine, encodeSecure } from '@rollcall/shared/snmp/usm';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { UsmUser } from '../message/keys.ts';
+import { decodeScopedPdu, encodeScopedPdu, openMessage, readSecureEnvelope } from '../message/message.ts';
+import type { PlainPdu, Varbind } from '../message/pdu.ts';
+import { AuthoritativeEngine, encodeSecure } from '../message/usm.ts';
+import { FakeAgent, type Handler, honest, secure } from '../testing/fake-agent.ts';
 import type { SnmpCredential, UserCredential } from './credential.ts';
 import { SnmpEngine } from './engine.ts';
 import type { AskOptions } from './exchange.ts';
 import { explain, type Failure } from './failure.ts';
 import { Query } from './query.ts';
-import { FakeAgent, type Handler, honest, secure } from './testing/fake-agent.ts';
 
 const NAME = '1.3.6.1.2.1.1.5.0';
 const name: Varbind = { oid: NAME, type: 'octets', value: Buffer.from('sw1') };

@@ -1,6 +1,6 @@
 import type { Clock } from '@rollcall/shared/clock';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { Deadlines, type Waiting } from './deadlines.ts';
 
 interface Item extends Waiting {

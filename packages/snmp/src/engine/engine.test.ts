@@ -1,14 +1,14 @@
 import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
-import { encodeCommunityMessage } from '@rollcall/shared/snmp/message';
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { encodeCommunityMessage } from '../message/message.ts';
+import type { Varbind } from '../message/pdu.ts';
+import { community, FakeAgent, type Handler, response } from '../testing/fake-agent.ts';
 import type { SnmpCredential } from './credential.ts';
 import { SnmpEngine } from './engine.ts';
 import type { AskOptions } from './exchange.ts';
 import { explain, type Failure } from './failure.ts';
 import { Query, type Question } from './query.ts';
-import { community, FakeAgent, type Handler, response } from './testing/fake-agent.ts';
 
 const NAME = '1.3.6.1.2.1.1.5.0';
 const OTHER = '1.3.6.1.2.1.1.6.0';

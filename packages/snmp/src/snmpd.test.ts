@@ -1,13 +1,13 @@
 import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
-import type { AuthProtocol, PrivProtocol } from '@rollcall/shared/snmp/keys';
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SnmpCredential } from './credential.ts';
 import { discover, type Found } from './discover.ts';
-import { SnmpEngine } from './engine.ts';
-import { Session } from './session.ts';
+import type { SnmpCredential } from './engine/credential.ts';
+import { SnmpEngine } from './engine/engine.ts';
+import { Session } from './engine/session.ts';
+import type { AuthProtocol, PrivProtocol } from './message/keys.ts';
+import type { Varbind } from './message/pdu.ts';
 import { haveSnmpd, type Snmpd, startSnmpd, tool } from './testing/snmpd.ts';
 import { walk } from './walk.ts';
 

@@ -5,7 +5,7 @@
  * leading zero) and strict where a mistake could be an attack (lengths past the end, indefinite lengths, empty
  * integers). Writing is always minimal.
  */
-import { writeOidArcs } from './oid.ts';
+import { writeOidArcs } from '@rollcall/shared/oid';
 
 /** Why a buffer was refused. */
 export type BerFault =
