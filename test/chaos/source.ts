@@ -10,8 +10,8 @@ import { Keys, loadIdentity, prepareFolder, saveIdentity } from '@rollcall/colle
 import { Link } from '@rollcall/collector/link/link';
 import { openLog } from '@rollcall/collector/log';
 import { Outbox } from '@rollcall/collector/outbox/outbox';
+import { lockFolder } from '@rollcall/host/lock';
 import { systemClock as clock } from '@rollcall/shared/clock';
-import { lockFolder } from '@rollcall/shared/lock';
 import { type Stream, streamOf } from '@rollcall/shared/observation';
 import { factOf } from './facts.ts';
 import { LedgerWriter, readLedger } from './ledger.ts';

@@ -6,8 +6,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { built } from '@rollcall/collector/testing/built';
-import { type FarSite, ip, openFarSite } from '@rollcall/collector/testing/far-site';
-import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { type FarSite, ip, openFarSite } from '@rollcall/host/testing/far-site';
+import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/snmp/message/message';
 import type { Value } from '@rollcall/snmp/message/pdu';

@@ -1,4 +1,4 @@
-import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { haveSnmpd } from '@rollcall/snmp/testing/snmpd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { lockFolder } from '@rollcall/host/lock';
 import type { Clock } from '@rollcall/shared/clock';
-import { lockFolder } from '@rollcall/shared/lock';
 import type { Logger } from 'pino';
 import { outboxSettings, type Settings } from './config.ts';
 import { describeChoice } from './icmp/choose.ts';

@@ -5,8 +5,8 @@
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { readSettingsFile, SettingsError } from '@rollcall/host/settings-file';
 import { parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
-import { readSettingsFile, SettingsError } from '@rollcall/shared/settings-file';
 import { z } from 'zod';
 import { Refusal } from './refusal.ts';
 

@@ -17,7 +17,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join as path } from 'node:path';
-import { lockFolder } from '@rollcall/shared/lock';
+import { lockFolder } from '@rollcall/host/lock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Keys, loadIdentity, publicKeyOf, saveIdentity } from './identity.ts';
 import { join } from './join.ts';

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { hostname as ownName } from 'node:os';
 import type { PeerCertificate } from 'node:tls';
+import { lockFolder } from '@rollcall/host/lock';
 import { joined } from '@rollcall/shared/api/collectors';
-import { lockFolder } from '@rollcall/shared/lock';
 import {
   type Identity,
   loadIdentity,

@@ -1,5 +1,5 @@
-import { openDatagrams } from '@rollcall/shared/systemd/datagrams';
-import { journal } from '@rollcall/shared/systemd/journal';
+import { openDatagrams } from '@rollcall/host/systemd/datagrams';
+import { journal } from '@rollcall/host/systemd/journal';
 import { type Logger, pino } from 'pino';
 
 /** Log lines: entries of the journal under systemd, readable on a terminal, else JSON on stdout. */

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lockFolder } from '@rollcall/shared/lock';
+import { lockFolder } from '@rollcall/host/lock';
 import { type Config, StartError } from './kernel/config.ts';
 import { type Database, openDatabase, sqlState } from './kernel/db.ts';
 import type { Logger } from './kernel/log.ts';

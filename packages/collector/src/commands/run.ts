@@ -1,7 +1,7 @@
 /** `run`: the daemon in the foreground, for systemd or a terminal. */
 import { join } from 'node:path';
+import { openServiceManager } from '@rollcall/host/systemd/service-manager';
 import { systemClock } from '@rollcall/shared/clock';
-import { openServiceManager } from '@rollcall/shared/systemd/service-manager';
 import type { Logger } from 'pino';
 import { type RunningCollector, startCollector } from '../agent.ts';
 import { readConfig, stateFolder } from '../config.ts';

@@ -1,5 +1,5 @@
+import { type Libc, SYS } from '@rollcall/host/libc';
 import type { Family } from '@rollcall/shared/ip';
-import { type Libc, SYS } from './libc.ts';
 
 // Classic BPF (linux/filter.h): class | size | mode.
 const LOAD_BYTE_AT_X = 0x50; // BPF_LD | BPF_B | BPF_IND

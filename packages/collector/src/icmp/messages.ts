@@ -1,4 +1,4 @@
-import { type Libc, SYS } from './libc.ts';
+import { type Libc, SYS } from '@rollcall/host/libc';
 import { NAME_STRIDE, Slots } from './slots.ts';
 
 // struct mmsghdr on 64-bit Linux: msghdr {name, namelen, iov, iovlen, control, controllen, flags}, then len.

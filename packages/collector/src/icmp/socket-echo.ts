@@ -1,5 +1,6 @@
 /** Echo over an ICMP socket of our own: datagram (no privilege, net.ipv4.ping_group_range) or raw (CAP_NET_RAW). */
 import { randomBytes, randomInt } from 'node:crypto';
+import { type Libc, SYS } from '@rollcall/host/libc';
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
 import { EchoCodec, REQUEST_BYTES } from './codec.ts';
@@ -12,7 +13,6 @@ import {
   noCounts,
 } from './echo.ts';
 import { attachFilter } from './filter.ts';
-import { type Libc, SYS } from './libc.ts';
 import { Messages } from './messages.ts';
 import { refusalOf } from './refusal.ts';
 

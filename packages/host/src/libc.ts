@@ -1,8 +1,8 @@
 /** The handful of system calls that Node lacks, through koffi (prebuilt: no compiler, no child process). Linux only. */
-import { endianness } from 'node:os';
 
 /** Linux constants, the same on x86-64, arm64 and riscv64. */
 export const SYS = {
+  AF_UNIX: 1,
   AF_INET: 2,
   AF_INET6: 10,
   SOCK_DGRAM: 2,
@@ -21,6 +21,7 @@ export const SYS = {
   IPPROTO_IPV6: 41,
   IPV6_V6ONLY: 26,
   MSG_DONTWAIT: 0x40,
+  MSG_NOSIGNAL: 0x4000,
   CLOCK_REALTIME: 0,
 } as const;
 
@@ -31,6 +32,14 @@ export interface Libc {
   getsockname(fd: number, address: Uint8Array, length: Uint8Array): number;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array, length: number): number;
   getsockopt(fd: number, level: number, name: number, value: Uint8Array, length: Uint8Array): number;
+  sendto(
+    fd: number,
+    payload: Uint8Array,
+    length: number,
+    flags: number,
+    address: Uint8Array,
+    addressLength: number,
+  ): number | bigint;
   sendmmsg(fd: number, messages: Uint8Array, count: number, flags: number): number;
   recvmmsg(fd: number, messages: Uint8Array, count: number, flags: number, timeout: null): number;
   clockGettime(clock: number, time: Uint8Array): number;
@@ -49,10 +58,7 @@ export const loadLibc = (): Promise<Libc> => {
 };
 
 const bindLibc = async (): Promise<Libc> => {
-  if (process.platform !== 'linux') throw new Error(`sendmmsg is a Linux call, this is ${process.platform}`);
-  if (endianness() !== 'LE' || !['x64', 'arm64', 'riscv64'].includes(process.arch)) {
-    throw new Error(`message layout not known for ${process.arch}`);
-  }
+  if (process.platform !== 'linux') throw new Error(`these are Linux calls, this is ${process.platform}`);
   const { default: koffi } = await import('koffi');
   // The process itself: whatever C library (glibc, musl) Node runs on is already in it.
   const self = koffi.load(null);
@@ -63,6 +69,7 @@ const bindLibc = async (): Promise<Libc> => {
     getsockname: self.func('int getsockname(int, void *, void *)'),
     setsockopt: self.func('int setsockopt(int, int, int, void *, uint32_t)'),
     getsockopt: self.func('int getsockopt(int, int, int, void *, void *)'),
+    sendto: self.func('intptr_t sendto(int, void *, size_t, int, void *, uint32_t)'),
     sendmmsg: self.func('int sendmmsg(int, void *, uint32_t, int)'),
     recvmmsg: self.func('int recvmmsg(int, void *, uint32_t, int, void *)'),
     clockGettime: self.func('int clock_gettime(int, void *)'),

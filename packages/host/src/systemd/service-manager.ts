@@ -1,5 +1,5 @@
 /** What systemd is told, sd_notify(3): that the service is ready, lives, stops. Silent where nobody asked. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '@rollcall/shared/clock';
 import { type Datagrams, openDatagrams } from './datagrams.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
