@@ -1,7 +1,7 @@
 // inventory-entry.mjs ADDRESS
 // The inventory of one device as a collector takes it that has been running for a while: read three times over, the
 // last of them timed. Prints the address when all came; a summary on standard error.
-import { takeInventory } from '../../packages/collector/dist/inventory/inventory.js';
+import { takeInventory } from '../../packages/collector/dist/walk/inventory.js';
 import { systemClock } from '../../packages/shared/dist/clock.js';
 import { BUILT_IN_PROFILES } from '../../packages/shared/dist/profile.js';
 import { Secret } from '../../packages/shared/dist/secret.js';

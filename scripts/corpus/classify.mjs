@@ -2,7 +2,7 @@
 // network, no database, and so quick enough to run after every edit of a rule.
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { takeInventory } from '../../packages/collector/dist/inventory/inventory.js';
+import { takeInventory } from '../../packages/collector/dist/walk/inventory.js';
 import { mibOf, readRecording } from '../../packages/lab/dist/recording.js';
 import { classifier } from '../../packages/server/dist/ingest/classify.js';
 import { loadRules, rulesWithout } from '../../packages/server/dist/ingest/rules.js';

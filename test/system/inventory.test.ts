@@ -1,7 +1,7 @@
 /** The inventory of simulated boxes is what the boxes are: every interface, address, link and learned station. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { takeInventory } from '@rollcall/collector/inventory/inventory';
+import { takeInventory } from '@rollcall/collector/walk/inventory';
 import { demoSite } from '@rollcall/lab/demo';
 import { type Access, type Device, reachable } from '@rollcall/lab/device';
 import { isr4331 } from '@rollcall/lab/devices/cisco';

@@ -4,11 +4,11 @@ import { openServiceManager } from '@rollcall/host/systemd/service-manager';
 import { systemClock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import { type RunningCollector, startCollector } from '../agent.ts';
-import { readConfig, stateFolder } from '../config.ts';
-import { takeSweeps } from '../handover/server.ts';
-import { openLog } from '../log.ts';
-import { Pace } from '../pace.ts';
-import { VERSION } from '../version.ts';
+import { readConfig, stateFolder } from '../platform/config.ts';
+import { openLog } from '../platform/log.ts';
+import { VERSION } from '../platform/version.ts';
+import { Pace } from '../runner/pace.ts';
+import { takeSweeps } from './handover/server.ts';
 import type { Means } from './sweep.ts';
 import { performSweep } from './sweep-command.ts';
 

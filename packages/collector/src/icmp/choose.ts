@@ -45,7 +45,7 @@ const prepare = async (engine: EngineName, family: Family, space: AddressSpace):
         refusalOf(engine, family, 'ENOSYS', error instanceof Error ? error.message : String(error)),
       );
     });
-  const { SocketEcho } = await import('./socket-echo.ts');
+  const { SocketEcho } = await import('./socket/socket-echo.ts');
   new SocketEcho({ libc, kind: engine, family }, space, DEAF).close();
   return (of, ...rest) => new SocketEcho({ libc, kind: engine, family: of }, ...rest);
 };

@@ -6,7 +6,7 @@ import { parseTargets } from '@rollcall/shared/targets';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Pace } from '../pace.ts';
+import { Pace } from '../runner/pace.ts';
 import { chooseEcho } from './choose.ts';
 import { type Echo, type EchoEvents, noCounts, type OpenEcho } from './echo.ts';
 import { type IcmpSweep, sweepIcmp } from './sweep.ts';

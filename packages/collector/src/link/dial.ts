@@ -5,9 +5,9 @@ import { TLSSocket } from 'node:tls';
 import type { Clock } from '@rollcall/shared/clock';
 import { FRAME_BYTES } from '@rollcall/shared/protocol';
 import { WebSocket } from 'ws';
-import type { Identity } from '../identity.ts';
-import { socketAddress, trust } from '../server-address.ts';
 import { type Ending, parseRetryAfter } from './ending.ts';
+import type { Identity } from './identity.ts';
+import { socketAddress, trust } from './server-address.ts';
 
 const CONNECT_MS = 10_000;
 /** The server says whole messages; a few fragments are a proxy's. */

@@ -6,7 +6,7 @@ import type { Assignment, Ruleset } from '@rollcall/shared/protocol';
 import { parseTargets } from '@rollcall/shared/targets';
 import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
 import { Bits } from '../icmp/bits.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../sweep/scope.ts';
 import type { SweepTask } from '../sweep/task.ts';
 
 /** A job as it will be swept. */

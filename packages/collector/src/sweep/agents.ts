@@ -8,7 +8,7 @@ import { explain, type Failure } from '@rollcall/snmp/engine/failure';
 import { Session } from '@rollcall/snmp/engine/session';
 import pLimit from 'p-limit';
 import type { SweepPace } from '../icmp/sweep.ts';
-import type { DeviceFact } from '../inventory/inventory.ts';
+import type { DeviceFact } from '../walk/inventory.ts';
 import { Aliases, faceOf } from './aliases.ts';
 import type { Candidates } from './candidates.ts';
 import type { Hosts } from './hosts.ts';

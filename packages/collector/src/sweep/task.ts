@@ -10,7 +10,7 @@ import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
 import type { SnmpEngine } from '@rollcall/snmp/engine/engine';
 import type { OpenEcho } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
-import type { DeviceFact, Subject } from '../inventory/inventory.ts';
+import type { DeviceFact, Subject } from '../walk/inventory.ts';
 import type { Suspects } from './suspects.ts';
 
 /** What is to be swept, and how. */

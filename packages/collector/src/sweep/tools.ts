@@ -34,7 +34,7 @@ export async function openNetwork(clock: Clock, engines: readonly EngineName[]):
       });
       return snmp;
     },
-    inventory: async (subject) => (await import('../inventory/inventory.ts')).takeInventory(subject),
+    inventory: async (subject) => (await import('../walk/inventory.ts')).takeInventory(subject),
     macOf: (address) => onLink.macOf(address),
     routerSilentTowards: (address) => routers.silentTowards(address),
     nameOf: async (address) => {

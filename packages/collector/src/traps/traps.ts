@@ -7,9 +7,9 @@ import type { SnmpCredential, UserCredential } from '@rollcall/snmp/engine/crede
 import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { RemoteEngine } from '@rollcall/snmp/message/usm';
 import type { Logger } from 'pino';
-import { textOrHex } from '../inventory/text.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../sweep/scope.ts';
+import { textOrHex } from '../walk/text.ts';
 import { decodeTrap, type Security, type TrapDrop, type TrapMessage } from './decode.ts';
 import { Limit, type LimitSettings } from './limit.ts';
 import type { OwnEngine } from './own-engine.ts';

@@ -4,7 +4,7 @@ import { type FailureCode, isRefused } from '@rollcall/snmp/engine/failure';
 import type { Session } from '@rollcall/snmp/engine/session';
 import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { walk } from '@rollcall/snmp/walk';
-import { speedOf } from '../inventory/interfaces.ts';
+import { speedOf } from '../walk/interfaces.ts';
 import type { PortReading } from './ports.ts';
 import type { Uptime } from './uptime.ts';
 

@@ -14,7 +14,7 @@ import { Session } from '@rollcall/snmp/engine/session';
 import type { Logger } from 'pino';
 import type { SweepPace } from '../icmp/sweep.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Scope } from '../scope.ts';
+import type { Scope } from '../sweep/scope.ts';
 import type { SharedTools } from '../sweep/tools.ts';
 import { Agenda, onGrid } from './agenda.ts';
 import { WatchList, type WatchMessage, type WatchSettings } from './list.ts';

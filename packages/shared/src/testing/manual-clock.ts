@@ -9,7 +9,8 @@ interface Timer {
 export class ManualClock implements Clock {
   #wall: number;
   #time = 0;
-  readonly #timers = new Set<Timer>();
+  /** In the order in which they become due. */
+  readonly #timers: Timer[] = [];
 
   constructor(wall = Date.UTC(2026, 10, 21)) {
     this.#wall = wall;
@@ -32,9 +33,9 @@ export class ManualClock implements Clock {
         return;
       }
       const timer = { due: this.#time + ms, run: resolve };
-      this.#timers.add(timer);
+      this.#add(timer);
       signal?.addEventListener('abort', () => {
-        this.#timers.delete(timer);
+        this.#drop(timer);
         reject(signal.reason);
       });
     });
@@ -44,26 +45,34 @@ export class ManualClock implements Clock {
       due: this.#time + ms,
       run: () => {
         timer.due += ms;
-        this.#timers.add(timer);
+        this.#add(timer);
         void task();
       },
     };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+    this.#add(timer);
+    return () => this.#drop(timer);
   }
   /** Lets `ms` pass; whatever that wakes has run when this resolves. */
   async pass(ms: number): Promise<void> {
     const end = this.#time + ms;
     for (;;) {
       await settled();
-      const [next] = [...this.#timers].sort((a, b) => a.due - b.due);
+      const [next] = this.#timers;
       if (!next || next.due > end) break;
-      this.#timers.delete(next);
+      this.#timers.shift();
       this.#go(next.due);
       next.run();
     }
     this.#go(end);
     await settled();
+  }
+  #add(timer: Timer): void {
+    const before = this.#timers.findLastIndex(({ due }) => due <= timer.due);
+    this.#timers.splice(before + 1, 0, timer);
+  }
+  #drop(timer: Timer): void {
+    const at = this.#timers.indexOf(timer);
+    if (at >= 0) this.#timers.splice(at, 1);
   }
   #go(to: number): void {
     this.#wall += Math.max(0, to - this.#time);

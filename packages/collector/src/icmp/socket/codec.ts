@@ -7,7 +7,7 @@
  */
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
-import type { EchoCounts, EchoEvents, ErrorKind, WrongReason } from './echo.ts';
+import type { EchoCounts, EchoEvents, ErrorKind, WrongReason } from '../echo.ts';
 import { addressOffset, NAME_STRIDE, type Slots } from './slots.ts';
 import { Tags } from './tags.ts';
 

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { Refusal, systemReason } from './refusal.ts';
+import { Refusal, systemReason } from '../platform/refusal.ts';
 
 const identity = z.object({
   format: z.literal(1),

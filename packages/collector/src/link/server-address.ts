@@ -1,6 +1,6 @@
 /** How the server is reached: which addresses are good enough for secrets, and what vouches for it. */
 import type { ConnectionOptions } from 'node:tls';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../platform/refusal.ts';
 
 /** Whether a host name or address is this machine itself, where nobody listens in. */
 export const isLoopback = (host: string): boolean =>

@@ -3,7 +3,6 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { type Libc, SYS } from '@rollcall/host/libc';
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
-import { EchoCodec, REQUEST_BYTES } from './codec.ts';
 import {
   type Echo,
   type EchoCounts,
@@ -11,10 +10,11 @@ import {
   type EchoOptions,
   EchoRefused,
   noCounts,
-} from './echo.ts';
+} from '../echo.ts';
+import { refusalOf } from '../refusal.ts';
+import { EchoCodec, REQUEST_BYTES } from './codec.ts';
 import { attachFilter } from './filter.ts';
 import { Messages } from './messages.ts';
-import { refusalOf } from './refusal.ts';
 
 export type SocketKind = 'datagram' | 'raw';
 

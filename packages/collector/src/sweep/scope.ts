@@ -4,7 +4,7 @@
  */
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import { type Address, classifyAddress, difference, parseCidr, Range, unionOf } from '@rollcall/shared/ip';
-import { Bits } from './icmp/bits.ts';
+import { Bits } from '../icmp/bits.ts';
 
 /** Swept only where the allow list names them: answers there say nothing about a site. */
 const SPECIAL = [

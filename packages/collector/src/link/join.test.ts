@@ -19,11 +19,11 @@ import { tmpdir } from 'node:os';
 import { join as path } from 'node:path';
 import { lockFolder } from '@rollcall/host/lock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Refusal } from '../platform/refusal.ts';
+import { ScriptedServer } from '../testing/scripted-server.ts';
 import { Keys, loadIdentity, publicKeyOf, saveIdentity } from './identity.ts';
 import { join } from './join.ts';
-import { Refusal } from './refusal.ts';
 import { serverAddress } from './server-address.ts';
-import { ScriptedServer } from './testing/scripted-server.ts';
 
 const TOKEN = `rcj_${'a'.repeat(40)}`;
 const ANSWER = {

@@ -4,8 +4,8 @@ import { createServer, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { Screen, Station } from '../commands/station.ts';
-import { systemReason } from '../refusal.ts';
+import { systemReason } from '../../platform/refusal.ts';
+import type { Screen, Station } from '../station.ts';
 import type { SweepAnswer, SweepRequest } from './wire.ts';
 
 const columns = z.int().min(1).max(100_000).nullable();

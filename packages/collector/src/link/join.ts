@@ -4,6 +4,7 @@ import { hostname as ownName } from 'node:os';
 import type { PeerCertificate } from 'node:tls';
 import { lockFolder } from '@rollcall/host/lock';
 import { joined } from '@rollcall/shared/api/collectors';
+import { Refusal, systemReason } from '../platform/refusal.ts';
 import {
   type Identity,
   loadIdentity,
@@ -12,7 +13,6 @@ import {
   publicKeyOf,
   saveIdentity,
 } from './identity.ts';
-import { Refusal, systemReason } from './refusal.ts';
 import { connectionProblem, serverAddress, trust } from './server-address.ts';
 
 const CONNECT_MS = 10_000;

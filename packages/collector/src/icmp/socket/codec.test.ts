@@ -2,8 +2,8 @@ import { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
 import { parseTargets } from '@rollcall/shared/targets';
 import { describe, expect, it } from 'vitest';
+import { type EchoCounts, noCounts } from '../echo.ts';
 import { EchoCodec, internetChecksum, REQUEST_BYTES } from './codec.ts';
-import { type EchoCounts, noCounts } from './echo.ts';
 import { addressOffset, NAME_STRIDE, Slots } from './slots.ts';
 
 const KEY = new Uint8Array(16).fill(42);
