@@ -6,12 +6,12 @@
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { parseArgs } from 'node:util';
-import { SYSTEM_OIDS } from '@rollcall/collector/snmp/discover';
-import { SnmpEngine } from '@rollcall/collector/snmp/engine';
-import { Query } from '@rollcall/collector/snmp/query';
 import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
-import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/shared/snmp/message';
+import { SYSTEM_OIDS } from '@rollcall/snmp/discover';
+import { SnmpEngine } from '@rollcall/snmp/engine/engine';
+import { Query } from '@rollcall/snmp/engine/query';
+import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/snmp/message/message';
 
 const ADDRESS = '127.0.0.1';
 const credential = { id: 'bench', version: 'v2c', community: new Secret('public') };

@@ -3,7 +3,7 @@
 import './usage.mjs';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,11 +15,9 @@ const inputs = [
   'pnpm-lock.yaml',
   'package.json',
   'prisma/schema.prisma',
-  'packages/shared/package.json',
-  'packages/server/package.json',
-  'packages/collector/package.json',
-  'packages/lab/package.json',
-  'packages/web/package.json',
+  ...readdirSync(join(root, 'packages'))
+    .map((name) => `packages/${name}/package.json`)
+    .filter((file) => existsSync(join(root, file))),
 ];
 
 function stamp() {

@@ -13,7 +13,7 @@ import {
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { lockFolder } from '@rollcall/shared/lock';
+import { lockFolder } from '@rollcall/host/lock';
 import { root } from './bootstrap.mjs';
 import { atEnd, Refusal, startChild, startService } from './children.mjs';
 
@@ -259,4 +259,4 @@ ${dim('Ctrl-C ends everything; the next start keeps it.')}`);
 }
 
 // Packages resolve from the root's node_modules; this import makes a missing build an error that names it.
-createRequire(import.meta.url).resolve('@rollcall/shared/lock');
+createRequire(import.meta.url).resolve('@rollcall/host/lock');

@@ -2,12 +2,12 @@
 // The collector's first contact by SNMP and nothing around it, at full speed: one JSON line per agent that answered with
 // its system group, and a summary on standard error.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { discover } from '../../packages/collector/dist/snmp/discover.js';
-import { SnmpEngine } from '../../packages/collector/dist/snmp/engine.js';
 import { AddressSpace } from '../../packages/shared/dist/address-space.js';
 import { systemClock } from '../../packages/shared/dist/clock.js';
 import { Secret } from '../../packages/shared/dist/secret.js';
 import { parseTargets } from '../../packages/shared/dist/targets.js';
+import { discover } from '../../packages/snmp/dist/discover.js';
+import { SnmpEngine } from '../../packages/snmp/dist/engine/engine.js';
 
 const [targets = '', tries = '2', timeoutMs = '1000'] = process.argv.slice(2);
 const parsed = parseTargets(targets, { allowLoopback: true });

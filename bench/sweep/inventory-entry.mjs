@@ -1,12 +1,12 @@
 // inventory-entry.mjs ADDRESS
 // The inventory of one device as a collector takes it that has been running for a while: read three times over, the
 // last of them timed. Prints the address when all came; a summary on standard error.
-import { takeInventory } from '../../packages/collector/dist/inventory/inventory.js';
-import { SnmpEngine } from '../../packages/collector/dist/snmp/engine.js';
-import { Session } from '../../packages/collector/dist/snmp/session.js';
+import { takeInventory } from '../../packages/collector/dist/walk/inventory.js';
 import { systemClock } from '../../packages/shared/dist/clock.js';
 import { BUILT_IN_PROFILES } from '../../packages/shared/dist/profile.js';
 import { Secret } from '../../packages/shared/dist/secret.js';
+import { SnmpEngine } from '../../packages/snmp/dist/engine/engine.js';
+import { Session } from '../../packages/snmp/dist/engine/session.js';
 
 const [address = ''] = process.argv.slice(2);
 const engine = await SnmpEngine.open({ clock: systemClock });

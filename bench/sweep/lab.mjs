@@ -46,7 +46,9 @@ export const socket = () => join(dir, 'sweep.sock');
  * sweeps.
  */
 export const startInstalled = async () => {
-  const { makeKey, prepareFolder, saveIdentity } = await import('../../packages/collector/dist/identity.js');
+  const { makeKey, prepareFolder, saveIdentity } = await import(
+    '../../packages/collector/dist/link/identity.js'
+  );
   const state = join(dir, 'state');
   rmSync(state, { recursive: true, force: true });
   prepareFolder(state);

@@ -23,7 +23,7 @@ const everyHost = (ask) => {
 
 async function sessions() {
   const { default: snmp } = await import(
-    createRequire(new URL('../../packages/collector/package.json', import.meta.url)).resolve('net-snmp')
+    createRequire(new URL('../../packages/snmp/package.json', import.meta.url)).resolve('net-snmp')
   );
   const options = { version: snmp.Version2c, timeout: timeoutMs, retries: tries - 1 };
   const started = performance.now();
@@ -44,7 +44,7 @@ async function sessions() {
 
 async function bare() {
   const { decodeCommunityMessage, encodeCommunityMessage } = await import(
-    '../../packages/shared/dist/snmp/message.js'
+    '../../packages/snmp/dist/message/message.js'
   );
   const started = performance.now();
   const request = encodeCommunityMessage({

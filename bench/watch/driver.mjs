@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { makeKey, prepareFolder, saveIdentity } from '@rollcall/collector/identity';
+import { makeKey, prepareFolder, saveIdentity } from '@rollcall/collector/link/identity';
 import { ScriptedServer, SITE } from '@rollcall/collector/testing/scripted-server';
 
 const options = JSON.parse(process.argv[2]);

@@ -1,5 +1,5 @@
 // The files of a package as they stand on a host: Node, the bundled program, native parts, data.
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../scripts/bootstrap.mjs';
 import { bundle } from './bundle.mjs';
@@ -35,6 +35,12 @@ const BESIDE = {
   },
 };
 
+/** The folder of a package of ours, and those of ours that it depends on: any of them may need what stands beside. */
+const withOwn = (folder) => {
+  const own = join(folder, 'node_modules/@rollcall');
+  return [folder, ...readdirSync(own).map((name) => join(own, name))];
+};
+
 /** The files of a package as they will stand on the host. */
 export async function layOut({ product, architecture, version }, tree) {
   const { from, packages, native, data, threads } = BESIDE[product];
@@ -55,7 +61,7 @@ export async function layOut({ product, architecture, version }, tree) {
   const sources = Object.fromEntries(entries.map(([file, source]) => [file, join(root, `${source}.js`)]));
   await bundle({ entries: sources, beside: packages, home });
   for (const folder of data) cpSync(join(root, folder), join(home, folder), { recursive: true });
-  copyPackages(packages, [join(root, from), join(root, 'packages/shared')], join(home, 'node_modules'), arch);
+  copyPackages(packages, withOwn(join(root, from)), join(home, 'node_modules'), arch);
   for (const name of native(arch)) await fetchPackage(name, join(home, 'node_modules', name));
   await fetchNode(arch, join(home, 'bin/node'));
   const docs = join(tree, 'usr/share/doc', `rollcall-${product}`);

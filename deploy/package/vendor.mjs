@@ -13,11 +13,10 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { parse } from 'yaml';
 import { root } from '../../scripts/bootstrap.mjs';
 
-const { parse } = createRequire(join(root, 'packages/collector/package.json'))('yaml');
 const pins = JSON.parse(readFileSync(new URL('node.json', import.meta.url), 'utf8'));
 const cache = join(root, 'node_modules/.cache/rollcall-package');
 

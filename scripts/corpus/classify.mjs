@@ -2,11 +2,11 @@
 // network, no database, and so quick enough to run after every edit of a rule.
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { takeInventory } from '../../packages/collector/dist/inventory/inventory.js';
-import { SYSTEM_OIDS } from '../../packages/collector/dist/snmp/discover.js';
+import { takeInventory } from '../../packages/collector/dist/walk/inventory.js';
 import { mibOf, readRecording } from '../../packages/lab/dist/recording.js';
 import { classifier } from '../../packages/server/dist/ingest/classification/classify.js';
 import { loadRules, rulesWithout } from '../../packages/server/dist/ingest/classification/rules.js';
+import { SYSTEM_OIDS } from '../../packages/snmp/dist/discover.js';
 
 /**
  * Lines in the evaluator's form for the recordings of a folder whose name contains `only`. `makers: false` leaves out

@@ -1,8 +1,8 @@
 // Child of `corpus.mjs`: agents that replay recordings, and collectors, a pair for each site.
 import { startCollector } from '@rollcall/collector/agent';
-import { settings } from '@rollcall/collector/config';
-import { join } from '@rollcall/collector/join';
-import { openLog } from '@rollcall/collector/log';
+import { join } from '@rollcall/collector/link/join';
+import { settings } from '@rollcall/collector/platform/config';
+import { openLog } from '@rollcall/collector/platform/log';
 import { serveRecording } from '@rollcall/lab/replay';
 import { Wire } from '@rollcall/lab/wire';
 import { systemClock } from '@rollcall/shared/clock';

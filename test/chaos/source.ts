@@ -6,12 +6,12 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { Keys, loadIdentity, prepareFolder, saveIdentity } from '@rollcall/collector/identity';
+import { Keys, loadIdentity, prepareFolder, saveIdentity } from '@rollcall/collector/link/identity';
 import { Link } from '@rollcall/collector/link/link';
-import { openLog } from '@rollcall/collector/log';
 import { Outbox } from '@rollcall/collector/outbox/outbox';
+import { openLog } from '@rollcall/collector/platform/log';
+import { lockFolder } from '@rollcall/host/lock';
 import { systemClock as clock } from '@rollcall/shared/clock';
-import { lockFolder } from '@rollcall/shared/lock';
 import { type Stream, streamOf } from '@rollcall/shared/observation';
 import { factOf } from './facts.ts';
 import { LedgerWriter, readLedger } from './ledger.ts';

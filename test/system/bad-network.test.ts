@@ -5,13 +5,13 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { honest } from '@rollcall/collector/snmp/testing/fake-agent';
 import { built } from '@rollcall/collector/testing/built';
-import { type FarSite, ip, openFarSite } from '@rollcall/collector/testing/far-site';
-import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/collector/testing/own-network';
-import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/shared/snmp/message';
-import type { Value } from '@rollcall/shared/snmp/pdu';
+import { type FarSite, ip, openFarSite } from '@rollcall/host/testing/far-site';
+import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { skipped } from '@rollcall/shared/testing/skipped';
+import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/snmp/message/message';
+import type { Value } from '@rollcall/snmp/message/pdu';
+import { honest } from '@rollcall/snmp/testing/fake-agent';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 const able = enterOwnNetwork() && existsSync('/dev/net/tun');

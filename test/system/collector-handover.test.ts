@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { takeSweeps } from '@rollcall/collector/commands/handover/server';
 import { ownMeans } from '@rollcall/collector/commands/own-means';
 import { performSweep } from '@rollcall/collector/commands/sweep-command';
-import { takeSweeps } from '@rollcall/collector/handover/server';
 import { built } from '@rollcall/collector/testing/built';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';

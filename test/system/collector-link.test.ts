@@ -4,6 +4,7 @@ import { createServer, type Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Collector } from '@rollcall/collector/link/conversation';
 import {
   type Identity,
   Keys,
@@ -11,8 +12,7 @@ import {
   prepareFolder,
   publicKeyOf,
   saveIdentity,
-} from '@rollcall/collector/identity';
-import type { Collector } from '@rollcall/collector/link/conversation';
+} from '@rollcall/collector/link/identity';
 import { Link } from '@rollcall/collector/link/link';
 import type { LinkState } from '@rollcall/collector/link/states';
 import { Outbox } from '@rollcall/collector/outbox/outbox';

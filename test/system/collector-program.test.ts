@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { community, FakeAgent, honest } from '@rollcall/collector/snmp/testing/fake-agent';
 import { built } from '@rollcall/collector/testing/built';
 import { ScriptedServer, SITE } from '@rollcall/collector/testing/scripted-server';
 import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
+import { community, FakeAgent, honest } from '@rollcall/snmp/testing/fake-agent';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 let program: string;

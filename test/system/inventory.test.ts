@@ -1,11 +1,7 @@
 /** The inventory of simulated boxes is what the boxes are: every interface, address, link and learned station. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { takeInventory } from '@rollcall/collector/inventory/inventory';
-import { credentialOf } from '@rollcall/collector/snmp/credential';
-import { discover, type Found } from '@rollcall/collector/snmp/discover';
-import { SnmpEngine } from '@rollcall/collector/snmp/engine';
-import { Session } from '@rollcall/collector/snmp/session';
+import { takeInventory } from '@rollcall/collector/walk/inventory';
 import { demoSite } from '@rollcall/lab/demo';
 import { type Access, type Device, reachable } from '@rollcall/lab/device';
 import { isr4331 } from '@rollcall/lab/devices/cisco';
@@ -26,6 +22,10 @@ import type {
 import { BUILT_IN_PROFILES } from '@rollcall/shared/profile';
 import type { WireCredential } from '@rollcall/shared/protocol';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import { discover, type Found } from '@rollcall/snmp/discover';
+import { credentialOf } from '@rollcall/snmp/engine/credential';
+import { SnmpEngine } from '@rollcall/snmp/engine/engine';
+import { Session } from '@rollcall/snmp/engine/session';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 const settings = BUILT_IN_PROFILES.deep.snmp as NonNullable<typeof BUILT_IN_PROFILES.deep.snmp>;

@@ -4,10 +4,10 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lockFolder } from '@rollcall/shared/lock';
+import { lockFolder } from '@rollcall/host/lock';
 import { expect, it } from 'vitest';
 
-const LOCK = fileURLToPath(new URL('../../packages/shared/dist/lock.js', import.meta.url));
+const LOCK = fileURLToPath(new URL('../../packages/host/dist/lock.js', import.meta.url));
 
 it('a lock is free at once after its holder was killed', async () => {
   const path = mkdtempSync(join(tmpdir(), 'rollcall-lock-'));

@@ -7,7 +7,7 @@ import { Agent } from '@rollcall/lab/agent';
 import { misordered } from '@rollcall/lab/faults';
 import { PUBLIC, replay, responderOf, serveRecording } from '@rollcall/lab/replay';
 import { Wire } from '@rollcall/lab/wire';
-import { compareOid } from '@rollcall/shared/snmp/oid';
+import { compareOid } from '@rollcall/shared/oid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { haveSnmpd } from '@rollcall/collector/snmp/testing/snmpd';
-import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { skipped } from '@rollcall/shared/testing/skipped';
+import { haveSnmpd } from '@rollcall/snmp/testing/snmpd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from './harness.ts';
 import { Host } from './hosts.ts';

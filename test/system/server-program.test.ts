@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lockFolder } from '@rollcall/host/lock';
 import { isToken } from '@rollcall/server/platform/access/token';
 import { run } from '@rollcall/server/program';
-import { lockFolder } from '@rollcall/shared/lock';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const folders: string[] = [];

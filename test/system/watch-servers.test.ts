@@ -1,7 +1,7 @@
 /** The watch of a site whose collectors are with two servers: real collectors, real cables, servers killed with -9. */
 
 import { join } from 'node:path';
-import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { type Database, openDatabase } from '@rollcall/server/platform/db/db';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { systemClock } from '@rollcall/shared/clock';

@@ -1,6 +1,6 @@
-import { haveSnmpd } from '@rollcall/collector/snmp/testing/snmpd';
-import { enterOwnNetwork } from '@rollcall/collector/testing/own-network';
+import { enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { skipped } from '@rollcall/shared/testing/skipped';
+import { haveSnmpd } from '@rollcall/snmp/testing/snmpd';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation, type RunningCollector, until } from './harness.ts';
 import { Host } from './hosts.ts';

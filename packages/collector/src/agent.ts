@@ -2,28 +2,28 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { lockFolder } from '@rollcall/host/lock';
 import type { Clock } from '@rollcall/shared/clock';
-import { lockFolder } from '@rollcall/shared/lock';
 import type { Logger } from 'pino';
-import { outboxSettings, type Settings } from './config.ts';
 import { describeChoice } from './icmp/choose.ts';
-import { type Identity, Keys, loadIdentity, prepareFolder, saveIdentity } from './identity.ts';
 import type { Heartbeat } from './link/conversation.ts';
+import { type Identity, Keys, loadIdentity, prepareFolder, saveIdentity } from './link/identity.ts';
 import { Link } from './link/link.ts';
+import { OwnAddresses } from './link/own-addresses.ts';
+import { isLoopback } from './link/server-address.ts';
 import type { LinkState } from './link/states.ts';
 import { serveMetrics } from './metrics.ts';
 import { Outbox } from './outbox/outbox.ts';
-import { OwnAddresses } from './own-addresses.ts';
-import { Refusal, systemReason } from './refusal.ts';
+import { outboxSettings, type Settings } from './platform/config.ts';
+import { Refusal, systemReason } from './platform/refusal.ts';
+import { VERSION } from './platform/version.ts';
 import { Paces } from './runner/paces.ts';
 import { Runner, type RunnerLimits } from './runner/runner.ts';
-import { Scope } from './scope.ts';
-import { isLoopback } from './server-address.ts';
+import { Scope } from './sweep/scope.ts';
 import { bootId, Suspects } from './sweep/suspects.ts';
 import { type Network, openNetwork } from './sweep/tools.ts';
 import { openOwnEngine } from './traps/own-engine.ts';
 import { Traps } from './traps/traps.ts';
-import { VERSION } from './version.ts';
 import { Watch } from './watch/watch.ts';
 
 export interface CollectorOptions {

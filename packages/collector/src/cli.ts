@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { ownStation } from './commands/station.ts';
 import { addSweep, programOn, report } from './commands/sweep-command.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from './platform/version.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 could not be done (the last line says why), 2 wrong command line, 130 interrupted.`;

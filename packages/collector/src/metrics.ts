@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { OutboxStatus } from './outbox/outbox.ts';
-import { Refusal, systemReason } from './refusal.ts';
-import { VERSION } from './version.ts';
+import { Refusal, systemReason } from './platform/refusal.ts';
+import { VERSION } from './platform/version.ts';
 
 /** What is asked at every scrape. */
 export interface Figures {

@@ -1,4 +1,4 @@
-import { ErrorStatus } from '@rollcall/shared/snmp/pdu';
+import { ErrorStatus } from '@rollcall/snmp/message/pdu';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Agent, type AgentSettings } from './agent.ts';

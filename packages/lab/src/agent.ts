@@ -1,16 +1,16 @@
 /** An SNMP agent without a socket: a datagram in, a datagram out. Speaks v1, v2c and v3 (USM). */
 
 import { Secret } from '@rollcall/shared/secret';
-import { BerError } from '@rollcall/shared/snmp/ber';
+import { BerError } from '@rollcall/snmp/message/ber';
 import {
   type CommunityMessage,
   decodeCommunityMessage,
   encodeCommunityMessage,
   openMessage,
   readSecureEnvelope,
-} from '@rollcall/shared/snmp/message';
-import type { Pdu, PlainPdu } from '@rollcall/shared/snmp/pdu';
-import { AuthoritativeEngine } from '@rollcall/shared/snmp/usm';
+} from '@rollcall/snmp/message/message';
+import type { Pdu, PlainPdu } from '@rollcall/snmp/message/pdu';
+import { AuthoritativeEngine } from '@rollcall/snmp/message/usm';
 import type { Access } from './device.ts';
 import type { View } from './mib.ts';
 import { cut, respond, tooBig } from './respond.ts';

@@ -1,9 +1,9 @@
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
-import { BerWriter } from '@rollcall/shared/snmp/ber';
-import { parseOid } from '@rollcall/shared/snmp/oid';
-import { writePdu } from '@rollcall/shared/snmp/pdu';
+import { parseOid } from '@rollcall/shared/oid';
 import { parseTargets } from '@rollcall/shared/targets';
+import { BerWriter } from '@rollcall/snmp/message/ber';
+import { writePdu } from '@rollcall/snmp/message/pdu';
 import { describe, expect, it } from 'vitest';
 import { demoSite } from './demo.ts';
 import { describe as mibsOf } from './describe/mib.ts';

@@ -1,5 +1,6 @@
 /** Ways in which agents and networks misbehave, for tests. Views wrap what is shown, responders what is sent. */
 import type { Clock } from '@rollcall/shared/clock';
+import { compareOid, isUnder } from '@rollcall/shared/oid';
 import {
   type CommunityMessage,
   decodeCommunityMessage,
@@ -8,9 +9,8 @@ import {
   encodeSecureEnvelope,
   openMessage,
   readSecureEnvelope,
-} from '@rollcall/shared/snmp/message';
-import { compareOid, isUnder } from '@rollcall/shared/snmp/oid';
-import type { PlainPdu } from '@rollcall/shared/snmp/pdu';
+} from '@rollcall/snmp/message/message';
+import type { PlainPdu } from '@rollcall/snmp/message/pdu';
 import type { Mib, MibObject, View } from './mib.ts';
 import { integer } from './value.ts';
 import type { Responder } from './wire.ts';

@@ -1,4 +1,4 @@
-import { compareOid } from '@rollcall/shared/snmp/oid';
+import { compareOid } from '@rollcall/shared/oid';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Entry, Mib } from './mib.ts';

@@ -1,6 +1,6 @@
 /** What one agent can be asked: objects in lexicographic order (RFC 3416 section 4.2.2), changeable while it answers. */
-import { compareOid, isUnder } from '@rollcall/shared/snmp/oid';
-import type { Value } from '@rollcall/shared/snmp/pdu';
+import { compareOid, isUnder } from '@rollcall/shared/oid';
+import type { Value } from '@rollcall/snmp/message/pdu';
 
 /** A value, a value that moves with the seconds since the agent started, or one still to be read out of a recording. */
 export type Cell = Value | ((uptime: number) => Value) | RecordedCell;

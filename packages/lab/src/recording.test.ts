@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Value } from '@rollcall/shared/snmp/pdu';
 import { skipped } from '@rollcall/shared/testing/skipped';
+import type { Value } from '@rollcall/snmp/message/pdu';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Agent } from './agent.ts';

@@ -1,8 +1,8 @@
 /** Recordings of agents in snmpsim's `.snmprec` form: one object a line, `OID|TAG|VALUE`. */
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import { parseOid } from '@rollcall/shared/snmp/oid';
-import type { Value } from '@rollcall/shared/snmp/pdu';
+import { parseOid } from '@rollcall/shared/oid';
+import type { Value } from '@rollcall/snmp/message/pdu';
 import { type Entry, Mib, type MibSettings } from './mib.ts';
 import { counter32, counter64, gauge32, integer, ipAddress, octets, oid, timeticks } from './value.ts';
 

@@ -1,5 +1,5 @@
 /** How an agent turns a request into a response (RFC 3416 section 4.2; for v1 RFC 1157 section 4.1 and RFC 3584). */
-import { ErrorStatus, type Pdu, type PlainPdu, type Value, type Varbind } from '@rollcall/shared/snmp/pdu';
+import { ErrorStatus, type Pdu, type PlainPdu, type Value, type Varbind } from '@rollcall/snmp/message/pdu';
 import type { View } from './mib.ts';
 
 export interface Reply {

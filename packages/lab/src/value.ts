@@ -1,6 +1,6 @@
 /** Short makers of SNMP values, so that device descriptions read as data. */
 import { parseAddress } from '@rollcall/shared/ip';
-import type { Value } from '@rollcall/shared/snmp/pdu';
+import type { Value } from '@rollcall/snmp/message/pdu';
 
 /** What a description may write down: text and bytes are OCTET STRING, plain numbers INTEGER. */
 export type Plain = Value | string | number | Buffer;

@@ -5,8 +5,8 @@ import {
   encodeSecureEnvelope,
   openMessage,
   readSecureEnvelope,
-} from '@rollcall/shared/snmp/message';
-import type { PlainPdu } from '@rollcall/shared/snmp/pdu';
+} from '@rollcall/snmp/message/message';
+import type { PlainPdu } from '@rollcall/snmp/message/pdu';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from './agent.ts';
 import {

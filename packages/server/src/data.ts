@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lockFolder } from '@rollcall/shared/lock';
+import { lockFolder } from '@rollcall/host/lock';
 import { type Database, openDatabase, sqlState } from './platform/db/db.ts';
 import { MigrationError, migrate } from './platform/db/migrate.ts';
 import { type Config, StartError } from './platform/ops/config.ts';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { pino } from 'pino';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { openIngestThread } from './ingest-thread.ts';
 import { closeDatabases, createPostgres } from './testing/database.ts';
-import { ManualClock } from './testing/manual-clock.ts';
 
 afterAll(closeDatabases);
 const stops: (() => Promise<void>)[] = [];

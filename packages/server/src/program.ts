@@ -2,11 +2,11 @@
 import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { describeFindings, isWell } from '@rollcall/host/findings';
+import { openServiceManager } from '@rollcall/host/systemd/service-manager';
 import { PASSWORD_LEAST, PASSWORD_MOST } from '@rollcall/shared/api/accounts';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
-import { describeFindings, isWell } from '@rollcall/shared/findings';
 import { ROLES, type Role } from '@rollcall/shared/model';
-import { openServiceManager } from '@rollcall/shared/systemd/service-manager';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { audit } from './accounts/audit.ts';
 import { addUser, generatePassword, issueToken, listUsers, setPassword } from './accounts/command-line.ts';

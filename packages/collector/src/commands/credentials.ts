@@ -1,7 +1,7 @@
 /** SNMP credentials of the `sweep` command. Keys come from files or the environment: arguments are seen by everybody. */
 import { readFileSync } from 'node:fs';
 import type { WireCredential } from '@rollcall/shared/protocol';
-import { Misuse, systemReason } from '../refusal.ts';
+import { Misuse, systemReason } from '../platform/refusal.ts';
 
 export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
 export const PRIV_PROTOCOLS = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;

@@ -3,13 +3,13 @@ import { createSocket } from 'node:dgram';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { describeFindings, type Finding, isWell } from '@rollcall/host/findings';
+import { lockFolder } from '@rollcall/host/lock';
 import { systemClock } from '@rollcall/shared/clock';
-import { describeFindings, type Finding, isWell } from '@rollcall/shared/findings';
-import { lockFolder } from '@rollcall/shared/lock';
-import { outboxSettings, readConfig, type Settings, stateFolder } from '../config.ts';
-import { type Identity, loadIdentity } from '../identity.ts';
-import { systemReason } from '../refusal.ts';
-import { connectionProblem, trust } from '../server-address.ts';
+import { type Identity, loadIdentity } from '../link/identity.ts';
+import { connectionProblem, trust } from '../link/server-address.ts';
+import { outboxSettings, readConfig, type Settings, stateFolder } from '../platform/config.ts';
+import { systemReason } from '../platform/refusal.ts';
 import { openNetwork } from '../sweep/tools.ts';
 
 export interface DoctorFlags {

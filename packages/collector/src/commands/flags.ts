@@ -1,6 +1,6 @@
 /** Readers of single flags: each says what it wants when it does not get it. */
 import { InvalidArgumentError } from 'commander';
-import type { Rate } from '../pace.ts';
+import type { Rate } from '../runner/pace.ts';
 
 export const whole =
   (least: number, most: number) =>

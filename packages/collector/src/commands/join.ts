@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { readConfig, stateFolder } from '../config.ts';
-import { join } from '../join.ts';
+import { join } from '../link/join.ts';
+import { readConfig, stateFolder } from '../platform/config.ts';
 
 export interface JoinFlags {
   state?: string;

@@ -1,7 +1,7 @@
 /** What a process of its own sweeps with: settings from the file, sockets that it opens, no more than the local cap. */
 import { systemClock } from '@rollcall/shared/clock';
-import { readConfig } from '../config.ts';
-import { Pace } from '../pace.ts';
+import { readConfig } from '../platform/config.ts';
+import { Pace } from '../runner/pace.ts';
 import { openNetwork } from '../sweep/tools.ts';
 import type { Means } from './sweep.ts';
 

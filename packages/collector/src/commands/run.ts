@@ -1,14 +1,14 @@
 /** `run`: the daemon in the foreground, for systemd or a terminal. */
 import { join } from 'node:path';
+import { openServiceManager } from '@rollcall/host/systemd/service-manager';
 import { systemClock } from '@rollcall/shared/clock';
-import { openServiceManager } from '@rollcall/shared/systemd/service-manager';
 import type { Logger } from 'pino';
 import { type RunningCollector, startCollector } from '../agent.ts';
-import { readConfig, stateFolder } from '../config.ts';
-import { takeSweeps } from '../handover/server.ts';
-import { openLog } from '../log.ts';
-import { Pace } from '../pace.ts';
-import { VERSION } from '../version.ts';
+import { readConfig, stateFolder } from '../platform/config.ts';
+import { openLog } from '../platform/log.ts';
+import { VERSION } from '../platform/version.ts';
+import { Pace } from '../runner/pace.ts';
+import { takeSweeps } from './handover/server.ts';
 import type { Means } from './sweep.ts';
 import { performSweep } from './sweep-command.ts';
 

@@ -1,5 +1,5 @@
 /** `settings`: checks the file and the environment, and prints what is in force. */
-import { readConfig } from '../config.ts';
+import { readConfig } from '../platform/config.ts';
 
 export interface SettingsFlags {
   config?: string;

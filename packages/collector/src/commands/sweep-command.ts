@@ -1,6 +1,6 @@
 /** The words of `sweep`, and how a wrong command line is told; the same in a process of its own and in the collector. */
 import { Command, CommanderError, Option } from 'commander';
-import { Misuse, Refusal } from '../refusal.ts';
+import { Misuse, Refusal } from '../platform/refusal.ts';
 import { oneOf, rate, repeated, whole } from './flags.ts';
 import type { Screen, Station } from './station.ts';
 import type { Means, SweepFlags } from './sweep.ts';

@@ -3,15 +3,15 @@ import { AddressSpace } from '@rollcall/shared/address-space';
 import { systemClock } from '@rollcall/shared/clock';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets } from '@rollcall/shared/targets';
-import type { Settings } from '../config.ts';
 import type { Bits } from '../icmp/bits.ts';
 import { describeChoice } from '../icmp/choose.ts';
 import type { EngineName } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
-import type { Rate } from '../pace.ts';
-import { Misuse, Refusal } from '../refusal.ts';
-import { Scope } from '../scope.ts';
+import type { Settings } from '../platform/config.ts';
+import { Misuse, Refusal } from '../platform/refusal.ts';
+import type { Rate } from '../runner/pace.ts';
 import { AttemptBook } from '../sweep/attempts.ts';
+import { Scope } from '../sweep/scope.ts';
 import { sweep } from '../sweep/sweep.ts';
 import type { SweepEnd } from '../sweep/task.ts';
 import type { Network } from '../sweep/tools.ts';
@@ -130,7 +130,7 @@ async function snmpCredentials(flags: SweepFlags, { env, stderr }: Station) {
     stderr.write('SNMP is not asked: give --community TEXT or --v3-user NAME\n');
     return [];
   }
-  const { credentialOf } = await import('../snmp/credential.ts');
+  const { credentialOf } = await import('@rollcall/snmp/engine/credential');
   return wire.map(credentialOf);
 }
 

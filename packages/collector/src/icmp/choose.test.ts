@@ -1,7 +1,7 @@
+import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { Range } from '@rollcall/shared/ip';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { allowDatagramIcmp, enterOwnNetwork } from '../testing/own-network.ts';
 import { chooseEcho, describeChoice } from './choose.ts';
 import { type EchoEvents, EchoRefused } from './echo.ts';
 

@@ -1,3 +1,5 @@
+import { endianness } from 'node:os';
+import { type Libc, loadLibc } from '@rollcall/host/libc';
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
 import { BothFamilies } from './both-families.ts';
@@ -11,7 +13,6 @@ import {
   type OpenEcho,
   type Refusal,
 } from './echo.ts';
-import { loadLibc } from './libc.ts';
 import { refusalOf } from './refusal.ts';
 
 /** What this host allows for one family: the engine to use (null: none), and why those before it are not. */
@@ -37,14 +38,22 @@ const prepare = async (engine: EngineName, family: Family, space: AddressSpace):
     await tryPing(family);
     return (_family, ...rest) => new PingEcho(...rest);
   }
-  const libc = await loadLibc().catch((error: unknown) => {
-    throw new EchoRefused(
-      refusalOf(engine, family, 'ENOSYS', error instanceof Error ? error.message : String(error)),
-    );
-  });
-  const { SocketEcho } = await import('./socket-echo.ts');
+  const libc = await loadLibc()
+    .then(knownLayout)
+    .catch((error: unknown) => {
+      throw new EchoRefused(
+        refusalOf(engine, family, 'ENOSYS', error instanceof Error ? error.message : String(error)),
+      );
+    });
+  const { SocketEcho } = await import('./socket/socket-echo.ts');
   new SocketEcho({ libc, kind: engine, family }, space, DEAF).close();
   return (of, ...rest) => new SocketEcho({ libc, kind: engine, family: of }, ...rest);
+};
+
+/** `messages.ts` lays out messages in memory as 64-bit little-endian Linux does. */
+const knownLayout = (libc: Libc): Libc => {
+  if (endianness() === 'LE' && ['x64', 'arm64', 'riscv64'].includes(process.arch)) return libc;
+  throw new Error(`message layout not known for ${process.arch}`);
 };
 
 const DEAF: EchoEvents = { heard: () => undefined, failed: () => undefined };

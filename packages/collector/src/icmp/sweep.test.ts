@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { systemClock } from '@rollcall/shared/clock';
 import { parseTargets } from '@rollcall/shared/targets';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Pace } from '../pace.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
-import { allowDatagramIcmp, enterOwnNetwork } from '../testing/own-network.ts';
+import { Pace } from '../runner/pace.ts';
 import { chooseEcho } from './choose.ts';
 import { type Echo, type EchoEvents, noCounts, type OpenEcho } from './echo.ts';
 import { type IcmpSweep, sweepIcmp } from './sweep.ts';

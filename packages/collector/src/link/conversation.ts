@@ -19,9 +19,9 @@ import {
 } from '@rollcall/shared/protocol';
 import { untold } from '@rollcall/shared/wire';
 import type { Logger } from 'pino';
-import { type Identity, publicKeyOf, signed } from '../identity.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { systemReason } from '../refusal.ts';
+import { systemReason } from '../platform/refusal.ts';
+import { type Identity, publicKeyOf, signed } from './identity.ts';
 import { Sender, type Wire, wentBack } from './sender.ts';
 import { NOT_PROVEN } from './successor.ts';
 

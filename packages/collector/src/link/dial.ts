@@ -5,9 +5,9 @@ import { TLSSocket } from 'node:tls';
 import type { Clock } from '@rollcall/shared/clock';
 import { FRAME_BYTES } from '@rollcall/shared/protocol';
 import { WebSocket } from 'ws';
-import type { Identity } from '../identity.ts';
-import { socketAddress, trust } from '../server-address.ts';
 import { type Ending, parseRetryAfter } from './ending.ts';
+import type { Identity } from './identity.ts';
+import { socketAddress, trust } from './server-address.ts';
 
 /** From the first packet to the open socket. */
 const CONNECT_MS = 10_000;

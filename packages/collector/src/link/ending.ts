@@ -1,7 +1,7 @@
 /** How a connection ended, and what follows from it. */
 import { CloseCode } from '@rollcall/shared/protocol';
-import { systemReason } from '../refusal.ts';
-import { connectionProblem } from '../server-address.ts';
+import { systemReason } from '../platform/refusal.ts';
+import { connectionProblem } from './server-address.ts';
 
 /** What was seen of the end. */
 export type Ending =

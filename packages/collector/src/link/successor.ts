@@ -5,8 +5,8 @@
  */
 import { createHash, verify, X509Certificate } from 'node:crypto';
 import { signedSuccessor } from '@rollcall/shared/protocol';
-import { nobodyVouches } from '../server-address.ts';
 import type { Ending } from './ending.ts';
+import { nobodyVouches } from './server-address.ts';
 
 /** Whether the authority `ca` (PEM) signed for the certificate that was shown. */
 export function isSuccessor(

@@ -1,6 +1,7 @@
 /** What servers of other versions say. */
 import { generateKeyPairSync } from 'node:crypto';
 import { CloseCode, PROTOCOL_VERSION, serverMessage } from '@rollcall/shared/protocol';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import {
   LATER_WORD,
   LATEST_RECORDED,
@@ -12,7 +13,6 @@ import {
 import type { LogDescriptor } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Outbox } from '../outbox/outbox.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { recordingLog } from '../testing/recording-log.ts';
 import { type Collector, Conversation } from './conversation.ts';
 

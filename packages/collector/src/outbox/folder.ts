@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { STREAMS } from '@rollcall/shared/observation';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../platform/refusal.ts';
 import { Draft } from './draft.ts';
 import { FORMAT, freshMeta, type Meta, Store } from './store.ts';
 import { verify } from './verify.ts';

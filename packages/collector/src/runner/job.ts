@@ -4,9 +4,9 @@ import { formatAddress } from '@rollcall/shared/ip';
 import { JOB_ADDRESSES } from '@rollcall/shared/model';
 import type { Assignment, Ruleset } from '@rollcall/shared/protocol';
 import { parseTargets } from '@rollcall/shared/targets';
+import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
 import { Bits } from '../icmp/bits.ts';
-import type { Scope } from '../scope.ts';
-import type { SnmpCredential } from '../snmp/credential.ts';
+import type { Scope } from '../sweep/scope.ts';
 import type { SweepTask } from '../sweep/task.ts';
 
 /** A job as it will be swept. */

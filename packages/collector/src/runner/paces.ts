@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { SweepPace } from '../icmp/sweep.ts';
-import { Pace, type Rate } from '../pace.ts';
+import { Pace, type Rate } from './pace.ts';
 
 export interface Caps {
   rate: number;

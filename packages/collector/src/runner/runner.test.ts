@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { OpenEcho } from '../icmp/echo.ts';
 import { Outbox } from '../outbox/outbox.ts';
-import { Scope } from '../scope.ts';
+import { Scope } from '../sweep/scope.ts';
 import { echoOf } from '../testing/fake-network.ts';
 import { Paces } from './paces.ts';
 import { Runner, type RunnerLimits } from './runner.ts';

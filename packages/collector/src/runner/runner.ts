@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Assignment, CollectorMessage, Ruleset, WireCredential } from '@rollcall/shared/protocol';
+import { credentialOf, type SnmpCredential } from '@rollcall/snmp/engine/credential';
 import type { Logger } from 'pino';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Scope } from '../scope.ts';
-import { credentialOf, type SnmpCredential } from '../snmp/credential.ts';
 import { AttemptBook } from '../sweep/attempts.ts';
+import type { Scope } from '../sweep/scope.ts';
 import { sweep } from '../sweep/sweep.ts';
 import type { SharedTools } from '../sweep/tools.ts';
 import { type Order, orderOf } from './job.ts';

@@ -2,13 +2,13 @@
 import { type OutcomeCode, SNMP_PORT } from '@rollcall/shared/model';
 import type { HostObservation } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
+import { discover, type Found } from '@rollcall/snmp/discover';
+import type { SnmpEngine } from '@rollcall/snmp/engine/engine';
+import { explain, type Failure } from '@rollcall/snmp/engine/failure';
+import { Session } from '@rollcall/snmp/engine/session';
 import pLimit from 'p-limit';
 import type { SweepPace } from '../icmp/sweep.ts';
-import type { DeviceFact } from '../inventory/inventory.ts';
-import { discover, type Found } from '../snmp/discover.ts';
-import type { SnmpEngine } from '../snmp/engine.ts';
-import { explain, type Failure } from '../snmp/failure.ts';
-import { Session } from '../snmp/session.ts';
+import type { DeviceFact } from '../walk/inventory.ts';
 import { Aliases, faceOf } from './aliases.ts';
 import type { Candidates } from './candidates.ts';
 import type { Hosts } from './hosts.ts';

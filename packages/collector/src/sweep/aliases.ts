@@ -2,7 +2,7 @@
  * Further addresses of a box that this sweep has read already. The only proof taken is the box's own address table,
  * and only if the agent at the other address says the same of itself: a private address may exist twice.
  */
-import type { RawSystem } from '../snmp/discover.ts';
+import type { RawSystem } from '@rollcall/snmp/discover';
 
 /** Start times further apart than this are of two boxes, milliseconds. */
 const SAME_START_MS = 3000;

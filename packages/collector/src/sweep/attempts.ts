@@ -1,5 +1,5 @@
 import type { Clock } from '@rollcall/shared/clock';
-import type { Attempts } from '../snmp/discover.ts';
+import type { Attempts } from '@rollcall/snmp/discover';
 
 const DAY_MS = 86_400_000;
 /** Addresses remembered; beyond it those that failed longest ago are forgotten. */

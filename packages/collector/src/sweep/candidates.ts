@@ -1,4 +1,4 @@
-import type { Candidate } from '../snmp/discover.ts';
+import type { Candidate } from '@rollcall/snmp/discover';
 
 /** Who answered ICMP and still waits to be asked by SNMP, at most, before ICMP is held up. */
 const WAITING_MOST = 10_000;

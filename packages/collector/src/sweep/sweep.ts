@@ -10,7 +10,7 @@ import { EchoRefused } from '../icmp/echo.ts';
 import { Permutation } from '../icmp/permutation.ts';
 import { type SweepPace, sweepIcmp } from '../icmp/sweep.ts';
 import { Unsent } from '../icmp/unsent.ts';
-import { systemReason } from '../refusal.ts';
+import { systemReason } from '../platform/refusal.ts';
 import { Candidates } from './candidates.ts';
 import { Hosts } from './hosts.ts';
 import type { SweepEnd, SweepReport, SweepTask, SweepTools } from './task.ts';

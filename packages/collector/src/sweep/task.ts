@@ -5,12 +5,12 @@ import type { OutcomeCode } from '@rollcall/shared/model';
 import type { Observation } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
 import type { Ruleset } from '@rollcall/shared/protocol';
+import type { Attempts } from '@rollcall/snmp/discover';
+import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
+import type { SnmpEngine } from '@rollcall/snmp/engine/engine';
 import type { OpenEcho } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
-import type { DeviceFact, Subject } from '../inventory/inventory.ts';
-import type { SnmpCredential } from '../snmp/credential.ts';
-import type { Attempts } from '../snmp/discover.ts';
-import type { SnmpEngine } from '../snmp/engine.ts';
+import type { DeviceFact, Subject } from '../walk/inventory.ts';
 import type { Suspects } from './suspects.ts';
 
 /** What is to be swept, and how. */

@@ -1,8 +1,8 @@
 /** What all sweeps of a process share: the ways out to the network, opened when first needed. */
 import type { Clock } from '@rollcall/shared/clock';
+import type { SnmpEngine } from '@rollcall/snmp/engine/engine';
 import { type Chosen, chooseEcho } from '../icmp/choose.ts';
 import type { EngineName } from '../icmp/echo.ts';
-import type { SnmpEngine } from '../snmp/engine.ts';
 import { OnLink } from './on-link.ts';
 import { Routers } from './routers.ts';
 import type { SweepTools } from './task.ts';
@@ -28,13 +28,13 @@ export async function openNetwork(clock: Clock, engines: readonly EngineName[]):
     clock,
     echo: chosen.open,
     snmp: () => {
-      snmp ??= import('../snmp/engine.ts').then(({ SnmpEngine }) => SnmpEngine.open({ clock }));
+      snmp ??= import('@rollcall/snmp/engine/engine').then(({ SnmpEngine }) => SnmpEngine.open({ clock }));
       snmp.catch(() => {
         snmp = null; // The next sweep tries again.
       });
       return snmp;
     },
-    inventory: async (subject) => (await import('../inventory/inventory.ts')).takeInventory(subject),
+    inventory: async (subject) => (await import('../walk/inventory.ts')).takeInventory(subject),
     macOf: (address) => onLink.macOf(address),
     routerSilentTowards: (address) => routers.silentTowards(address),
     nameOf: async (address) => {

@@ -1,6 +1,6 @@
 /** A network in memory on the far side of the `Echo` seam, and facts of devices on that of the inventory. */
 import { EchoRefused, noCounts, type OpenEcho } from '../icmp/echo.ts';
-import type { DeviceFact, Subject } from '../inventory/inventory.ts';
+import type { DeviceFact, Subject } from '../walk/inventory.ts';
 
 /** Addresses that answer ICMP, with their round trip in milliseconds. */
 export const echoOf =

@@ -1,5 +1,7 @@
 /** A datagram on the trap port: what it says, and whether it is believed. No socket, no clock of its own. */
-import { BerError } from '@rollcall/shared/snmp/ber';
+
+import type { UserCredential } from '@rollcall/snmp/engine/credential';
+import { BerError } from '@rollcall/snmp/message/ber';
 import {
   decodeCommunityMessage,
   decodeScopedPdu,
@@ -8,17 +10,16 @@ import {
   readSecureEnvelope,
   type SecureEnvelope,
   USM,
-} from '@rollcall/shared/snmp/message';
-import { type Notification, notificationOf } from '@rollcall/shared/snmp/notification';
-import type { Pdu, PlainPdu, TrapV1Pdu } from '@rollcall/shared/snmp/pdu';
+} from '@rollcall/snmp/message/message';
+import { type Notification, notificationOf } from '@rollcall/snmp/message/notification';
+import type { Pdu, PlainPdu, TrapV1Pdu } from '@rollcall/snmp/message/pdu';
 import {
   type AuthoritativeEngine,
   isEngineId,
   levelOf,
   openSecure,
   type RemoteEngine,
-} from '@rollcall/shared/snmp/usm';
-import type { UserCredential } from '../snmp/credential.ts';
+} from '@rollcall/snmp/message/usm';
 
 /** Why a datagram is no trap for us. */
 export const TRAP_DROPS = [

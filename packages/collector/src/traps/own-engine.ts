@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '@rollcall/shared/clock';
-import type { UsmUser } from '@rollcall/shared/snmp/keys';
-import { AuthoritativeEngine } from '@rollcall/shared/snmp/usm';
+import type { UsmUser } from '@rollcall/snmp/message/keys';
+import { AuthoritativeEngine } from '@rollcall/snmp/message/usm';
 import { z } from 'zod';
 
 const FILE = 'snmp-engine.json';

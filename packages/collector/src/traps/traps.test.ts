@@ -1,12 +1,12 @@
 import type { TrapObservation } from '@rollcall/shared/observation';
 import { parseObservation } from '@rollcall/shared/protocol';
 import { Secret } from '@rollcall/shared/secret';
-import { encodeCommunityMessage, encodeScopedPdu } from '@rollcall/shared/snmp/message';
-import type { PlainPdu, Varbind } from '@rollcall/shared/snmp/pdu';
-import { AuthoritativeEngine, encodeSecure, RemoteEngine } from '@rollcall/shared/snmp/usm';
+import type { UserCredential } from '@rollcall/snmp/engine/credential';
+import { encodeCommunityMessage, encodeScopedPdu } from '@rollcall/snmp/message/message';
+import type { PlainPdu, Varbind } from '@rollcall/snmp/message/pdu';
+import { AuthoritativeEngine, encodeSecure, RemoteEngine } from '@rollcall/snmp/message/usm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { UserCredential } from '../snmp/credential.ts';
 import { decodeTrap, type Security } from './decode.ts';
 import { Limit } from './limit.ts';
 import { observationOf } from './traps.ts';

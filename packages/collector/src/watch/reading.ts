@@ -1,9 +1,10 @@
 /** One reading of a watched device: its uptime, and the states of its interfaces in as few answers as it takes. */
-import type { Varbind } from '@rollcall/shared/snmp/pdu';
-import { speedOf } from '../inventory/interfaces.ts';
-import { type FailureCode, isRefused } from '../snmp/failure.ts';
-import type { Session } from '../snmp/session.ts';
-import { walk } from '../snmp/walk.ts';
+
+import { type FailureCode, isRefused } from '@rollcall/snmp/engine/failure';
+import type { Session } from '@rollcall/snmp/engine/session';
+import type { Varbind } from '@rollcall/snmp/message/pdu';
+import { walk } from '@rollcall/snmp/walk';
+import { speedOf } from '../walk/interfaces.ts';
 import type { PortReading } from './ports.ts';
 import type { Uptime } from './uptime.ts';
 

@@ -1,11 +1,11 @@
 import type { WatchObservation } from '@rollcall/shared/observation';
-import type { Value } from '@rollcall/shared/snmp/pdu';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import { SnmpEngine } from '@rollcall/snmp/engine/engine';
+import type { Value } from '@rollcall/snmp/message/pdu';
+import { community, FakeAgent, honest } from '@rollcall/snmp/testing/fake-agent';
 import { pino } from 'pino';
 import { afterEach, expect, it } from 'vitest';
 import { EchoRefused } from '../icmp/echo.ts';
-import { SnmpEngine } from '../snmp/engine.ts';
-import { community, FakeAgent, honest } from '../snmp/testing/fake-agent.ts';
 import { fastClock } from '../testing/fast-clock.ts';
 import { Watch } from './watch.ts';
 

@@ -1,7 +1,7 @@
 /** A plain SNMP manager for tests: no retries, no guard, one datagram at a time. */
 import { createSocket } from 'node:dgram';
-import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/shared/snmp/message';
-import type { Pdu, PlainPdu, Varbind } from '@rollcall/shared/snmp/pdu';
+import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/snmp/message/message';
+import type { Pdu, PlainPdu, Varbind } from '@rollcall/snmp/message/pdu';
 
 export const asNull = (oid: string): Varbind => ({ oid, type: 'null', value: null });
 

@@ -1,7 +1,7 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { type Counts, judge, loginThrottle, placeOf } from './throttle.ts';
 
 afterAll(closeDatabases);

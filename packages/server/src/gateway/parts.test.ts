@@ -1,7 +1,7 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mintToken, withoutTokens } from '../platform/access/token.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { ClockOffset } from './connection/clock-offset.ts';
 import { Lane } from './connection/lane.ts';
 import { Paced } from './connection/paced.ts';

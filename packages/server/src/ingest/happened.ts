@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import type { GapObservation, TrapObservation, WatchObservation } from '@rollcall/shared/observation';
-import { linkTrap } from '@rollcall/shared/snmp/notification';
+import { linkTrap } from '@rollcall/shared/trap';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { aboutDevice } from './observe.ts';

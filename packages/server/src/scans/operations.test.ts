@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { operations } from '@rollcall/shared/api/index';
 import { responseBody } from '@rollcall/shared/api/operation';
 import { BUILT_IN_PROFILES, profileSettings } from '@rollcall/shared/profile';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
 import type { Call } from '../platform/http/handler.ts';
 import { nextRun } from '../platform/ops/recurrence.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { ManualClock } from '../testing/manual-clock.ts';
 import { addCollector, addSite, addUser } from '../testing/rows.ts';
 import { createScanFeature, type ScanFeature } from './feature.ts';
 

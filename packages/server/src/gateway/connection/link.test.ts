@@ -5,12 +5,12 @@ import {
   PROTOCOL_OLDEST,
   PROTOCOL_VERSION,
 } from '@rollcall/shared/protocol';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import type { Call } from '../../platform/http/handler.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { type Instance, openInstance } from '../../testing/gateway.ts';
-import { ManualClock } from '../../testing/manual-clock.ts';
 import { addSite } from '../../testing/rows.ts';
 import {
   type Disk,

@@ -7,13 +7,13 @@ import {
   type UnreadBatch,
   WINDOW,
 } from '@rollcall/shared/protocol';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Problem } from '../../platform/problem.ts';
 import type { ClaimedJob } from '../../ports.ts';
 import { taken } from '../../testing/gateway.ts';
-import { ManualClock } from '../../testing/manual-clock.ts';
 import {
   type Disk,
   HOST,

@@ -7,6 +7,7 @@ import {
   PROTOCOL_VERSION,
   type ServerMessage,
 } from '@rollcall/shared/protocol';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import {
   LATER_WORD,
   LATEST_RECORDED,
@@ -18,7 +19,6 @@ import {
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { taken } from '../../testing/gateway.ts';
-import { ManualClock } from '../../testing/manual-clock.ts';
 import { talkTo } from '../../testing/scripted-collector.ts';
 import { LeasedJobs } from './leased-jobs.ts';
 import { Session } from './session.ts';

@@ -1,5 +1,5 @@
 /** Traps as changes carry them: what they mean, and what people call them. */
-import { linkTrap as linkTrapOf, TRAPS } from '@rollcall/shared/snmp/notification';
+import { linkTrap as linkTrapOf, TRAPS } from '@rollcall/shared/trap';
 import type { ChangeOf } from '../../changes.ts';
 
 export { TRAPS };

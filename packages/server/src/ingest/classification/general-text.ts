@@ -1,5 +1,5 @@
 /** Words of free text: which of them is a model, a version, a serial number. Pure patterns, tried in order. */
-import { compareOid } from '@rollcall/shared/snmp/oid';
+import { compareOid } from '@rollcall/shared/oid';
 
 /** What was found, and whether a label or an unmistakable form says so. */
 export interface Guess {

@@ -32,7 +32,6 @@ import {
   X509CertificateGenerator,
   X509Certificate as X509Parsed,
 } from '@peculiar/x509';
-import type { CertificateFiles } from './certificate.ts';
 
 const { subtle } = webcrypto;
 cryptoProvider.set(webcrypto as never);
@@ -53,7 +52,7 @@ export async function issueOwn(
   folder: string,
   names: readonly string[],
   now: number,
-): Promise<CertificateFiles> {
+): Promise<{ certFile: string; keyFile: string }> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const authority = await keptAuthority(folder, now);
   const files = { certFile: join(folder, 'server.crt'), keyFile: join(folder, 'server.key') };

@@ -5,8 +5,8 @@
 
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { readSettingsFile, SettingsError, type SettingsFile } from '@rollcall/host/settings-file';
 import { Secret } from '@rollcall/shared/secret';
-import { readSettingsFile, SettingsError, type SettingsFile } from '@rollcall/shared/settings-file';
 import { z } from 'zod';
 import { closest } from './hint.ts';
 

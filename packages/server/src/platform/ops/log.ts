@@ -1,6 +1,6 @@
 /** One structured log: JSON lines to stdout, or lines for people on a terminal. */
-import { openDatagrams } from '@rollcall/shared/systemd/datagrams';
-import { journal } from '@rollcall/shared/systemd/journal';
+import { openDatagrams } from '@rollcall/host/systemd/datagrams';
+import { journal } from '@rollcall/host/systemd/journal';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { withoutTokens } from '../access/token.ts';

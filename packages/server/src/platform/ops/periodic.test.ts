@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../testing/manual-clock.ts';
 import { openLog } from './log.ts';
 import { startPeriodic } from './periodic.ts';
 

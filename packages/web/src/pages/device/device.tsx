@@ -22,6 +22,7 @@ import { DeviceStatus } from '../../components/status.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { useMay } from '../../session.tsx';
 import classes from './device.module.css';
+import type { DeviceDialog } from './dialogs.tsx';
 import { DeviceEvents } from './events.tsx';
 import { Hardware } from './hardware.tsx';
 import { History } from './history.tsx';
@@ -31,7 +32,6 @@ import { Neighbours } from './neighbours.tsx';
 import { Summary } from './summary.tsx';
 
 const Dialogs = lazy(() => import('./dialogs.tsx').then((module) => ({ default: module.DeviceDialogs })));
-export type DeviceDialog = 'edit' | 'merge' | 'split' | 'forget';
 
 const route = getRouteApi('/devices/$id');
 const UP = { to: '/devices', label: 'Devices' };

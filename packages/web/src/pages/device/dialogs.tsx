@@ -11,7 +11,8 @@ import { ChoiceField, Confirm, FormDialog, TextField, useFields } from '../../co
 import { Loaded } from '../../components/loaded.tsx';
 import { say } from '../../components/problem.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
-import type { DeviceDialog } from './device.tsx';
+
+export type DeviceDialog = 'edit' | 'merge' | 'split' | 'forget';
 
 interface Props {
   device: DeviceDetail;
