@@ -698,6 +698,7 @@ CREATE TABLE "cases" (
     "id" UUID NOT NULL,
     "number" SERIAL NOT NULL,
     "title" TEXT NOT NULL,
+    "title_by_hand" BOOLEAN NOT NULL DEFAULT false,
     "description" TEXT NOT NULL DEFAULT '',
     "status" INTEGER NOT NULL DEFAULT 0,
     "severity" INTEGER NOT NULL,
