@@ -92,12 +92,8 @@ export async function createPostgres(serverUrl: string): Promise<{ db: Database;
       const draft = `${name}_draft`;
       await admin.query(`CREATE DATABASE ${draft}`);
       const db = await openDatabase({ url: at(draft) }, log);
-      if (bySite) {
-        // As an upgrade finds it: the newest migration comes after.
-        await migrate(db, readMigrations().slice(0, -1));
-        await db.query(readFileSync(PARTITION, 'utf8'));
-      }
       await migrate(db);
+      if (bySite) await db.query(readFileSync(PARTITION, 'utf8'));
       await db.close();
       await admin.query(`ALTER DATABASE ${draft} RENAME TO ${template}`);
     }

@@ -48,6 +48,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
     const work: Work = { sql, siteId, actor, at, newId: ascendingIds(at) };
     const id = await insertCase(work, {
       title: draft.title,
+      titleByHand: true,
       description: draft.description,
       severity: draft.severity ?? null,
       priority: draft.priority,
@@ -116,6 +117,7 @@ export async function splitCase(
     const made = await insertCase(work, {
       ...found,
       title: title ?? own[0]?.message.slice(0, 200) ?? found.title,
+      titleByHand: title !== undefined,
       description: '',
     });
     await writeActivity(sql, siteId, at, [entry(work, made, 'created', `split from case #${found.number}`)]);

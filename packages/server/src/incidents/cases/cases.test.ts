@@ -386,4 +386,21 @@ describe.each(databases())('cases on %s', (_name, open) => {
     expect(data.id).not.toBe(whole.id);
     expect((await as()('cases.get', { params: { id: whole.id } })).data).toMatchObject({ eventCount: 1 });
   });
+
+  it('knows of each title whether a person wrote it', async () => {
+    const byHand = async (id: string) =>
+      (await db.query<{ is: boolean }>('SELECT title_by_hand AS is FROM cases WHERE id = $1', [id]))[0]?.is;
+    const [one = '', two = '', three = ''] = await addEvents(['one', 'two', 'three']);
+    const whole = await create({ title: 'whole', eventIds: [one, two, three] });
+    const split = async (body: object) =>
+      (await as()('cases.split', { params: { id: whole.id }, body })).data;
+    const named = await split({ eventIds: [one], title: 'one apart' });
+    const { id } = await split({ eventIds: [two] });
+    expect([await byHand(whole.id), await byHand(named.id), await byHand(id)]).toEqual([true, true, false]);
+    await patch(id, { title: 'two', priority: 1 });
+    expect(await byHand(id)).toBe(false);
+    await patch(id, { title: 'two apart' });
+    await patch(id, { priority: 2 });
+    expect(await byHand(id)).toBe(true);
+  });
 });

@@ -47,7 +47,8 @@ export async function patchCase(db: Database, id: string, patch: CasePatch, doin
          tags = $8::text[], status = $9, manual_status = manual_status OR $10, updated_at = $11::timestamptz,
          resolved_at = CASE WHEN NOT $10 THEN resolved_at WHEN $9 = ${CaseStatus.resolved} THEN $11::timestamptz
            WHEN $9 < ${CaseStatus.resolved} THEN NULL ELSE resolved_at END,
-         closed_at = CASE WHEN $10 AND $9 = ${CaseStatus.closed} THEN $11::timestamptz ELSE closed_at END
+         closed_at = CASE WHEN $10 AND $9 = ${CaseStatus.closed} THEN $11::timestamptz ELSE closed_at END,
+         title_by_hand = $12
        WHERE site_id = $1::uuid AND id = $2::uuid`,
       [
         siteId,
@@ -61,6 +62,7 @@ export async function patchCase(db: Database, id: string, patch: CasePatch, doin
         next.status,
         moved,
         new Date(at),
+        next.titleByHand,
       ],
     );
     await writeActivity(sql, siteId, at, entries);
@@ -79,6 +81,7 @@ async function patched(work: Work, found: StoredCase, patch: CasePatch): Promise
   const { assignee, tags, ...plain } = patch;
   const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
   const next: StoredCase = { ...found, ...given };
+  next.titleByHand ||= next.title !== found.title;
   if (assignee !== undefined) next.assigneeId = assignee === null ? null : await userId(work, assignee);
   if (tags !== undefined) next.tags = distinct(tags);
   if (next.status !== found.status) moveCase(found.status, next.status);

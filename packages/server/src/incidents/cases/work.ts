@@ -31,6 +31,8 @@ export interface StoredCase {
   id: string;
   number: number;
   title: string;
+  /** A person wrote the title: it is not refreshed. */
+  titleByHand: boolean;
   description: string;
   status: number;
   severity: number;
@@ -87,7 +89,8 @@ export async function onCase<T>(
 
 export async function lockCase({ sql, siteId }: Work, id: string): Promise<StoredCase> {
   const [row] = await sql.query<StoredCase>(
-    `SELECT id, number, title, description, status, severity, priority, assignee_id AS "assigneeId", tags
+    `SELECT id, number, title, title_by_hand AS "titleByHand", description, status, severity, priority,
+       assignee_id AS "assigneeId", tags
      FROM cases WHERE site_id = $1::uuid AND id = $2::uuid FOR UPDATE`,
     [siteId, id],
   );
@@ -108,12 +111,14 @@ export async function insertCase(
 ): Promise<string> {
   const id = newId();
   await sql.query(
-    `INSERT INTO cases (site_id, id, title, description, severity, priority, assignee_id, tags, created_at, updated_at)
-     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, $7::uuid, $8::text[], $9::timestamptz, $9::timestamptz)`,
+    `INSERT INTO cases (site_id, id, title, title_by_hand, description, severity, priority, assignee_id, tags, created_at,
+       updated_at)
+     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::uuid, $9::text[], $10::timestamptz, $10::timestamptz)`,
     [
       siteId,
       id,
       draft.title,
+      draft.titleByHand,
       draft.description,
       draft.severity ?? SEVERITY_DEFAULT,
       draft.priority,

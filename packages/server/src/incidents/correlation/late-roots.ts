@@ -24,12 +24,9 @@ export async function followRoots(
   for (const [from, into] of merged) await mergeInto({ sql, siteId, at: now, newId, by: SYSTEM }, from, into);
   if (rerooted.length === 0) return;
   const named = rerooted.map((each) => ({ ...each, title: each.title.slice(0, TITLE) }));
-  // A title that somebody wrote stays: one of ours stands in its timeline.
   const rows = await sql.query<{ id: string; before: string; title: string }>(
     `UPDATE cases c SET root_device_id = r."rootDeviceId", updated_at = $2::timestamptz,
-       title = CASE WHEN EXISTS (SELECT 1 FROM case_activity a WHERE a.site_id = c.site_id AND a.case_id = c.id
-           AND a.actor_id IS NULL AND (a.kind = 'created' AND left(a.text, ${TITLE}) = b.title OR a."to" = b.title))
-         THEN r.title ELSE b.title END
+       title = CASE WHEN b.title_by_hand THEN b.title ELSE r.title END
      FROM jsonb_to_recordset($3::jsonb) AS r(id uuid, "rootDeviceId" uuid, title text), cases b
      WHERE c.site_id = $1::uuid AND c.id = r.id AND b.site_id = c.site_id AND b.id = c.id
      RETURNING c.id, b.title AS before, c.title`,

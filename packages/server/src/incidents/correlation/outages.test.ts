@@ -114,6 +114,23 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     ]);
   });
 
+  it('a title that somebody wrote stays also where it is the one that the case had by itself', async () => {
+    await network(['router', 'core', 'a', 'b'], ['router>core', 'core>a', 'core>b']);
+    for (const name of ['a', 'b']) await mark(name, 'down');
+    await tell(down('a'), down('b'));
+    await wait(30);
+    const [first] = await cases();
+    for (const title of ['Third floor', 'a does not answer'])
+      await handlers()('cases.update', { params: { id: first?.id ?? '' }, body: { title } });
+    await mark('core', 'down');
+    await tell(down('core'));
+    await wait(25);
+    expect((await cases())[0]).toMatchObject({
+      title: 'a does not answer',
+      rootDeviceId: devices.get('core'),
+    });
+  });
+
   describe('networks without a word of links', () => {
     /** Devices by name at `address/length`, the first of which is watched; those with a second one forward. */
     async function routed(places: Record<string, string[]>) {

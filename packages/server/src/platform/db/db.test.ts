@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeDatabases, createPostgres, databases } from '../../testing/database.ts';
@@ -5,6 +6,24 @@ import { type Database, databaseAway, openDatabase, uniqueViolation } from './db
 import { type Migration, MigrationError, migrate, pending, readMigrations } from './migrate.ts';
 
 afterAll(closeDatabases);
+
+/** Does once what upgrades do: adds and fills a column, replaces an index, adds a constraint, a table and a trigger. */
+const LATER: Migration = {
+  name: '99991231_later',
+  checksum: 'c',
+  sql: `
+    ALTER TABLE devices ADD COLUMN rack TEXT;
+    UPDATE devices SET rack = 'rack of ' || name;
+    ALTER TABLE devices ALTER COLUMN rack SET NOT NULL, ADD CONSTRAINT devices_rack CHECK (rack <> '');
+    DROP INDEX devices_by_name;
+    CREATE INDEX devices_by_name ON devices (name, id) INCLUDE (site_id, rack);
+    CREATE TABLE moves (device_id UUID NOT NULL, rack TEXT NOT NULL);
+    CREATE FUNCTION device_moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO moves VALUES (NEW.id, NEW.rack);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER devices_moved AFTER INSERT ON devices FOR EACH ROW EXECUTE FUNCTION device_moved();`,
+};
 
 describe.each(databases())('the database on %s', (_name, open) => {
   let db: Database;
@@ -156,6 +175,28 @@ describe.each(databases())('the database on %s', (_name, open) => {
     expect(await migrate(db, [...all, next])).toEqual(['99991231_more']);
     expect(await migrate(db, [...all, next])).toEqual([]);
     await expect(migrate(db, all)).rejects.toThrow(/newer version/);
+  });
+
+  it('case 47: a later migration changes tables that hold rows, partitioned by site or not', async () => {
+    const db = await open();
+    const [site, device] = [randomUUID(), randomUUID()];
+    await db.query(`INSERT INTO sites (id, name) VALUES ($1, 'kept')`, [site]);
+    await db.query(`INSERT INTO devices (site_id, id, name, first_seen) VALUES ($1, $2, 'kept', now())`, [
+      site,
+      device,
+    ]);
+    await migrate(db, [...readMigrations(), LATER]);
+    expect(await db.query('SELECT name, rack, site_id, id FROM devices')).toEqual([
+      { name: 'kept', rack: 'rack of kept', site_id: site, id: device },
+    ]);
+    // Its trigger fires for rows of every part.
+    await db.query(
+      `INSERT INTO devices (site_id, id, name, rack, first_seen) VALUES ($1, $2, 'new', 'r', now())`,
+      [site, randomUUID()],
+    );
+    expect(await db.query(`SELECT count(*)::int AS n FROM moves`)).toEqual([{ n: 1 }]);
+    // What the first migration made is still kept up.
+    expect(await db.query('SELECT sum(n)::int AS n FROM device_tally')).toEqual([{ n: 2 }]);
   });
 
   it('gives a migration as long as it takes', async () => {

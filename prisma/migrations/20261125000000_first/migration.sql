@@ -1,0 +1,844 @@
+-- The first schema, in the order of prisma/schema.prisma. A comment stands where Prisma cannot express what follows: CHECK
+-- constraints (closed lists; their values are those of the code), indexes that are partial, covering, GIN or GiST, functions and
+-- triggers.
+
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+
+-- ── Accounts ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "users" (
+    "id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL DEFAULT '',
+    "password_hash" TEXT NOT NULL,
+    "role" TEXT NOT NULL,
+    "all_sites" BOOLEAN NOT NULL DEFAULT false,
+    "disabled_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_login_at" TIMESTAMPTZ(3),
+    "settings" JSONB NOT NULL DEFAULT '{}',
+    CONSTRAINT "users_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "users_role" CHECK ("role" IN ('viewer', 'operator', 'admin'))
+);
+CREATE UNIQUE INDEX "users_name_key" ON "users" ("name");
+
+CREATE TABLE "user_sites" (
+    "user_id" UUID NOT NULL,
+    "site_id" UUID NOT NULL,
+    CONSTRAINT "user_sites_pkey" PRIMARY KEY ("user_id", "site_id"),
+    CONSTRAINT "user_sites_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+CREATE TABLE "sessions" (
+    "id_hash" BYTEA NOT NULL,
+    "user_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_seen_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "user_agent" TEXT NOT NULL DEFAULT '',
+    "address" TEXT NOT NULL DEFAULT '',
+    CONSTRAINT "sessions_pkey" PRIMARY KEY ("id_hash"),
+    CONSTRAINT "sessions_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE UNIQUE INDEX "sessions_id_key" ON "sessions" ("id");
+CREATE INDEX "sessions_user_id_idx" ON "sessions" ("user_id");
+
+CREATE TABLE "api_tokens" (
+    "id" UUID NOT NULL,
+    "user_id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "hint" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(3),
+    "expires_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+    CONSTRAINT "api_tokens_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "api_tokens_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE UNIQUE INDEX "api_tokens_hash_key" ON "api_tokens" ("hash");
+CREATE INDEX "api_tokens_user_id_idx" ON "api_tokens" ("user_id");
+
+CREATE TABLE "login_failures" (
+    "key" BYTEA NOT NULL,
+    "count" INTEGER NOT NULL,
+    "last" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "login_failures_pkey" PRIMARY KEY ("key")
+);
+
+CREATE TABLE "login_places" (
+    "user_id" UUID NOT NULL,
+    "place" TEXT NOT NULL,
+    "last" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "login_places_pkey" PRIMARY KEY ("user_id", "place"),
+    CONSTRAINT "login_places_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+CREATE TABLE "audit" (
+    "id" UUID NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "actor_id" UUID,
+    "actor" TEXT NOT NULL,
+    "action" TEXT NOT NULL,
+    "subject" TEXT NOT NULL DEFAULT '',
+    "site_id" UUID,
+    "address" TEXT NOT NULL DEFAULT '',
+    "detail" JSONB NOT NULL DEFAULT '{}',
+    CONSTRAINT "audit_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "audit_at_idx" ON "audit" ("at");
+
+-- ── Sites and collectors ─────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "sites" (
+    "id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "networks" TEXT[],
+    "allow_loopback" BOOLEAN NOT NULL DEFAULT false,
+    "allow_special" BOOLEAN NOT NULL DEFAULT false,
+    "exclude" TEXT[],
+    "settings" JSONB NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "sites_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "sites_name_key" ON "sites" ("name");
+-- The forward reference of user_sites.
+ALTER TABLE "user_sites" ADD CONSTRAINT "user_sites_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Trigger: whoever changes what is to be watched tells the collectors of the site when it commits. Payload: the site's id;
+-- empty: any site.
+CREATE FUNCTION watch_settings_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('rollcall_watch', CASE WHEN TG_TABLE_NAME = 'sites' THEN to_jsonb(NEW) ->> 'id' ELSE '' END);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "sites_watch_update" AFTER UPDATE OF "settings", "exclude" ON "sites" FOR EACH ROW
+  WHEN (OLD.settings IS DISTINCT FROM NEW.settings OR OLD.exclude IS DISTINCT FROM NEW.exclude)
+  EXECUTE FUNCTION watch_settings_changed();
+
+CREATE TABLE "collectors" (
+    "id" UUID NOT NULL,
+    "site_id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "public_key" BYTEA NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'active',
+    "status_reason" TEXT NOT NULL DEFAULT '',
+    "generation" INTEGER NOT NULL DEFAULT 0,
+    "pending_generation" INTEGER,
+    "pending_key" BYTEA,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_seen_at" TIMESTAMPTZ(3),
+    "instance" TEXT,
+    "connected_at" TIMESTAMPTZ(3),
+    "hostname" TEXT NOT NULL DEFAULT '',
+    "software" TEXT NOT NULL DEFAULT '',
+    "health" JSONB NOT NULL DEFAULT '{}',
+    "clock_offset_ms" INTEGER NOT NULL DEFAULT 0,
+    "protocol" INTEGER NOT NULL DEFAULT 1,
+    "addresses" INET[],
+    CONSTRAINT "collectors_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "collectors_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE RESTRICT ON UPDATE CASCADE,
+    CONSTRAINT "collectors_status" CHECK ("status" IN ('active', 'quarantined', 'revoked'))
+);
+CREATE UNIQUE INDEX "collectors_site_id_name_key" ON "collectors" ("site_id", "name");
+
+CREATE TABLE "join_tokens" (
+    "id" UUID NOT NULL,
+    "site_id" UUID NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "created_by" UUID,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "used_at" TIMESTAMPTZ(3),
+    "collector_id" UUID,
+    CONSTRAINT "join_tokens_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "join_tokens_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE UNIQUE INDEX "join_tokens_hash_key" ON "join_tokens" ("hash");
+
+CREATE TABLE "credentials" (
+    "id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "version" TEXT NOT NULL,
+    "sealed" BYTEA NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "facts" JSONB NOT NULL DEFAULT '{}',
+    "position" INTEGER NOT NULL DEFAULT 100,
+    "all_sites" BOOLEAN NOT NULL DEFAULT true,
+    "site_ids" UUID[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "credentials_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "credentials_name_key" ON "credentials" ("name");
+-- Triggers: they change what is watched anywhere.
+CREATE TRIGGER "credentials_watch_update" AFTER INSERT OR UPDATE ON "credentials" FOR EACH ROW EXECUTE FUNCTION watch_settings_changed();
+CREATE TRIGGER "credentials_watch_delete" AFTER DELETE ON "credentials" FOR EACH STATEMENT EXECUTE FUNCTION watch_settings_changed();
+
+CREATE TABLE "profiles" (
+    "id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "settings" JSONB NOT NULL,
+    "built_in" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "profiles_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "profiles_name_key" ON "profiles" ("name");
+
+CREATE TABLE "schedules" (
+    "id" UUID NOT NULL,
+    "site_id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "targets" TEXT NOT NULL,
+    "profile" TEXT NOT NULL,
+    "cron" TEXT NOT NULL,
+    "timezone" TEXT NOT NULL DEFAULT 'UTC',
+    "enabled" BOOLEAN NOT NULL DEFAULT true,
+    "created_by" UUID,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_run_at" TIMESTAMPTZ(3),
+    "last_scan_id" UUID,
+    "next_run_at" TIMESTAMPTZ(3),
+    CONSTRAINT "schedules_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "schedules_site_id_name_key" ON "schedules" ("site_id", "name");
+
+-- ── Scans ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "scans" (
+    "id" UUID NOT NULL,
+    "site_id" UUID NOT NULL,
+    "targets" TEXT NOT NULL,
+    "profile" TEXT NOT NULL,
+    "settings" JSONB NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'queued',
+    "status_reason" TEXT NOT NULL DEFAULT '',
+    "created_by" UUID,
+    "created_by_name" TEXT NOT NULL DEFAULT '',
+    "idempotency_key" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "started_at" TIMESTAMPTZ(3),
+    "finished_at" TIMESTAMPTZ(3),
+    "addresses_total" INTEGER NOT NULL,
+    "devices_found" INTEGER,
+    "devices_new" INTEGER NOT NULL DEFAULT 0,
+    "devices_changed" INTEGER NOT NULL DEFAULT 0,
+    CONSTRAINT "scans_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "scans_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "scans_status" CHECK ("status" IN ('queued', 'running', 'completed', 'partial', 'failed', 'cancelled'))
+);
+CREATE INDEX "scans_site_id_created_at_idx" ON "scans" ("site_id", "created_at");
+-- Partial: the same key by the same caller is the same scan.
+CREATE UNIQUE INDEX "scans_idempotency" ON "scans" ("created_by", "idempotency_key") WHERE "idempotency_key" IS NOT NULL;
+-- Partial: unfinished scans are few among many finished ones, and every claim asks for them.
+CREATE INDEX "scans_open" ON "scans" ("site_id") WHERE "status" IN ('queued', 'running');
+
+CREATE TABLE "jobs" (
+    "id" UUID NOT NULL,
+    "scan_id" UUID NOT NULL,
+    "site_id" UUID NOT NULL,
+    "position" INTEGER NOT NULL,
+    "cidr" TEXT NOT NULL,
+    "spans" JSONB NOT NULL,
+    "size" INTEGER NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'queued',
+    "status_reason" TEXT NOT NULL DEFAULT '',
+    "collector_id" UUID,
+    "fence" INTEGER NOT NULL DEFAULT 0,
+    "lease_expires_at" TIMESTAMPTZ(3),
+    "not_before" TIMESTAMPTZ(3),
+    "attempt" INTEGER NOT NULL DEFAULT 0,
+    "outcomes" TEXT NOT NULL DEFAULT '',
+    "notes" JSONB NOT NULL DEFAULT '{}',
+    "probed" INTEGER NOT NULL DEFAULT 0,
+    "alive" INTEGER NOT NULL DEFAULT 0,
+    "devices" INTEGER NOT NULL DEFAULT 0,
+    "started_at" TIMESTAMPTZ(3),
+    "progress_at" TIMESTAMPTZ(3),
+    "finished_at" TIMESTAMPTZ(3),
+    CONSTRAINT "jobs_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "jobs_scan_id_fkey" FOREIGN KEY ("scan_id") REFERENCES "scans" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "jobs_status" CHECK ("status" IN ('queued', 'leased', 'done', 'deferred', 'failed', 'cancelled')),
+    CONSTRAINT "jobs_outcomes" CHECK ("outcomes" = '' OR length("outcomes") = "size")
+);
+CREATE INDEX "jobs_site_id_status_idx" ON "jobs" ("site_id", "status");
+CREATE UNIQUE INDEX "jobs_scan_id_position_key" ON "jobs" ("scan_id", "position");
+-- Partial: what may be offered, what may have lost its holder, what a collector holds.
+CREATE INDEX "jobs_claimable" ON "jobs" ("site_id", "scan_id", "position") WHERE "status" IN ('queued', 'deferred');
+CREATE INDEX "jobs_leased" ON "jobs" ("lease_expires_at") WHERE "status" = 'leased';
+CREATE INDEX "jobs_held" ON "jobs" ("collector_id") WHERE "status" = 'leased';
+
+-- ── Ingest ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "collector_streams" (
+    "collector_id" UUID NOT NULL,
+    "epoch" UUID NOT NULL,
+    "stream" TEXT NOT NULL,
+    "through" BIGINT NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "collector_streams_pkey" PRIMARY KEY ("collector_id", "epoch", "stream"),
+    CONSTRAINT "collector_streams_collector_id_fkey" FOREIGN KEY ("collector_id") REFERENCES "collectors" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "collector_streams_stream" CHECK ("stream" IN ('state', 'event'))
+);
+
+CREATE TABLE "dead_letters" (
+    "site_id" UUID NOT NULL,
+    "collector_id" UUID NOT NULL,
+    "epoch" UUID NOT NULL,
+    "stream" TEXT NOT NULL,
+    "seq" BIGINT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "reason" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    CONSTRAINT "dead_letters_pkey" PRIMARY KEY ("site_id", "collector_id", "epoch", "stream", "seq")
+);
+
+CREATE TABLE "gaps" (
+    "site_id" UUID NOT NULL,
+    "collector_id" UUID NOT NULL,
+    "epoch" UUID NOT NULL,
+    "stream" TEXT NOT NULL,
+    "from_seq" BIGINT NOT NULL,
+    "to_seq" BIGINT NOT NULL,
+    "count" BIGINT NOT NULL,
+    "reason" TEXT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "gaps_pkey" PRIMARY KEY ("site_id", "collector_id", "epoch", "stream", "from_seq")
+);
+
+-- ── Inventory ────────────────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "devices" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "collector_id" UUID,
+    "name" TEXT NOT NULL,
+    "name_override" TEXT,
+    "address" INET,
+    "mac_address" TEXT,
+    "class" TEXT NOT NULL DEFAULT 'unknown',
+    "class_override" TEXT,
+    "vendor" TEXT,
+    "model" TEXT,
+    "os" TEXT,
+    "os_version" TEXT,
+    "serial_number" TEXT,
+    "sys_name" TEXT,
+    "sys_descr" TEXT,
+    "sys_object_id" TEXT,
+    "location" TEXT,
+    "contact" TEXT,
+    "classified_by" JSONB NOT NULL DEFAULT '{}',
+    "booted_at" TIMESTAMPTZ(3),
+    "monitor" BOOLEAN NOT NULL DEFAULT false,
+    "status" TEXT NOT NULL DEFAULT 'unknown',
+    "icmp_reachable" BOOLEAN,
+    "snmp_reachable" BOOLEAN,
+    "credential_id" UUID,
+    "snmp_version" TEXT,
+    "interface_count" INTEGER NOT NULL DEFAULT 0,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "missed_scans" INTEGER NOT NULL DEFAULT 0,
+    "gone_at" TIMESTAMPTZ(3),
+    "search_text" TEXT NOT NULL DEFAULT '',
+    "watched_snmp" TEXT,
+    CONSTRAINT "devices_pkey" PRIMARY KEY ("site_id", "id"),
+    CONSTRAINT "devices_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "devices_status" CHECK ("status" IN ('up', 'down', 'unknown'))
+);
+CREATE INDEX "devices_site_id_name_id_idx" ON "devices" ("site_id", "name", "id");
+CREATE UNIQUE INDEX "devices_id_key" ON "devices" ("id");
+-- Covering (INCLUDE): a filtered page of each order is read from the index alone. Nothing here holds what every rescan
+-- changes, so a rescan that finds the same world touches no index (HOT update).
+CREATE INDEX "devices_by_name" ON "devices" ("name", "id") INCLUDE ("site_id", "class", "monitor", "collector_id");
+CREATE INDEX "devices_by_class" ON "devices" ("class", "name", "id") INCLUDE ("site_id", "monitor", "collector_id");
+CREATE INDEX "devices_by_vendor" ON "devices" ("vendor", "name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_model" ON "devices" ("model", "name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_status" ON "devices" ("status", "name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_address" ON "devices" ("address", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_first_seen" ON "devices" ("first_seen", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_monitor" ON "devices" ("monitor", "name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_collector" ON "devices" ("collector_id", "name", "id") INCLUDE ("site_id", "class", "monitor");
+-- Partial: the watch list of a site.
+CREATE INDEX "devices_watched" ON "devices" ("site_id", "id") INCLUDE ("address", "credential_id") WHERE "monitor";
+-- Trigrams: substring search.
+CREATE INDEX "devices_search_text_trgm" ON "devices" USING gin ("search_text" gin_trgm_ops);
+
+-- Triggers: a person, a scan or a merge changed what is to be watched.
+CREATE FUNCTION watch_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('rollcall_watch', CASE WHEN TG_OP = 'DELETE' THEN OLD.site_id ELSE NEW.site_id END::text);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "devices_watch_insert" AFTER INSERT ON "devices" FOR EACH ROW WHEN (NEW.monitor) EXECUTE FUNCTION watch_changed();
+CREATE TRIGGER "devices_watch_delete" AFTER DELETE ON "devices" FOR EACH ROW WHEN (OLD.monitor) EXECUTE FUNCTION watch_changed();
+CREATE TRIGGER "devices_watch_update" AFTER UPDATE ON "devices" FOR EACH ROW
+  WHEN (OLD.monitor <> NEW.monitor OR (NEW.monitor AND (OLD.address, OLD.credential_id) IS DISTINCT FROM (NEW.address, NEW.credential_id)))
+  EXECUTE FUNCTION watch_changed();
+
+CREATE TABLE "sightings" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "last_seen" TIMESTAMPTZ(3) NOT NULL,
+    "last_scan_id" UUID,
+    "rtt_ms" DOUBLE PRECISION,
+    "walk" UUID,
+    "merged_at" TIMESTAMPTZ(3),
+    "received" JSONB NOT NULL DEFAULT '{}',
+    "watched_at" TIMESTAMPTZ(3),
+    CONSTRAINT "sightings_pkey" PRIMARY KEY ("site_id", "device_id"),
+    CONSTRAINT "sightings_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+) WITH (fillfactor = 70);
+CREATE INDEX "sightings_site_id_last_scan_id_idx" ON "sightings" ("site_id", "last_scan_id");
+-- Covering: the order of the list of sightings.
+CREATE INDEX "sightings_by_last_seen" ON "sightings" ("last_seen", "device_id") INCLUDE ("site_id");
+
+CREATE TABLE "device_tally" (
+    "id" BIGSERIAL NOT NULL,
+    "site_id" UUID NOT NULL,
+    "class" TEXT NOT NULL,
+    "monitor" BOOLEAN NOT NULL,
+    "status" TEXT NOT NULL,
+    "collector_id" UUID,
+    "n" BIGINT NOT NULL,
+    "settled" BOOLEAN NOT NULL DEFAULT false,
+    CONSTRAINT "device_tally_pkey" PRIMARY KEY ("id")
+);
+-- Partial, NULLS NOT DISTINCT: one settled row per combination, and the rows to fold into it (kernel/tally.ts).
+CREATE UNIQUE INDEX "device_tally_settled" ON "device_tally" ("site_id", "class", "monitor", "status", "collector_id") NULLS NOT DISTINCT WHERE "settled";
+CREATE INDEX "device_tally_new" ON "device_tally" ("id") WHERE NOT "settled";
+-- Covering: the number of devices of one site, from the index alone.
+CREATE INDEX "device_tally_read" ON "device_tally" ("site_id") INCLUDE ("class", "monitor", "status", "collector_id", "n");
+
+-- Triggers: every statement that adds, removes or changes rows appends what it changed, one row per combination of the
+-- fields that lists filter by; a count is a sum over these. Appending takes no lock that another writer waits for. Same
+-- transaction as the rows themselves: never early, never late.
+CREATE FUNCTION device_tally() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO "device_tally" ("site_id", "class", "monitor", "status", "collector_id", "n")
+        SELECT "site_id", "class", "monitor", "status", "collector_id", count(*) FROM added GROUP BY 1, 2, 3, 4, 5;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO "device_tally" ("site_id", "class", "monitor", "status", "collector_id", "n")
+        SELECT "site_id", "class", "monitor", "status", "collector_id", -count(*) FROM removed GROUP BY 1, 2, 3, 4, 5;
+    ELSIF TG_OP = 'UPDATE' THEN
+        INSERT INTO "device_tally" ("site_id", "class", "monitor", "status", "collector_id", "n")
+        SELECT "site_id", "class", "monitor", "status", "collector_id", sum(n)
+        FROM (SELECT "site_id", "class", "monitor", "status", "collector_id", 1 AS n FROM added
+              UNION ALL
+              SELECT "site_id", "class", "monitor", "status", "collector_id", -1 FROM removed) AS turned
+        GROUP BY 1, 2, 3, 4, 5 HAVING sum(n) <> 0;
+    ELSE
+        TRUNCATE "device_tally";
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER "devices_tally_insert" AFTER INSERT ON "devices" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION device_tally();
+CREATE TRIGGER "devices_tally_update" AFTER UPDATE ON "devices" REFERENCING NEW TABLE AS added OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION device_tally();
+CREATE TRIGGER "devices_tally_delete" AFTER DELETE ON "devices" REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION device_tally();
+CREATE TRIGGER "devices_tally_truncate" AFTER TRUNCATE ON "devices" FOR EACH STATEMENT EXECUTE FUNCTION device_tally();
+
+CREATE TABLE "evidence" (
+    "site_id" UUID NOT NULL,
+    "kind" TEXT NOT NULL,
+    "value" TEXT NOT NULL,
+    "device_id" UUID NOT NULL,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "evidence_pkey" PRIMARY KEY ("site_id", "kind", "value"),
+    CONSTRAINT "evidence_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "evidence_device_id_site_id_idx" ON "evidence" ("device_id", "site_id");
+
+CREATE TABLE "identity_decisions" (
+    "id" UUID NOT NULL,
+    "site_id" UUID NOT NULL,
+    "verb" TEXT NOT NULL,
+    "device_id" UUID NOT NULL,
+    "other_id" UUID NOT NULL,
+    "evidence" JSONB NOT NULL DEFAULT '[]',
+    "user_id" UUID,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "undone_at" TIMESTAMPTZ(3),
+    CONSTRAINT "identity_decisions_pkey" PRIMARY KEY ("id")
+);
+CREATE INDEX "identity_decisions_site_id_device_id_idx" ON "identity_decisions" ("site_id", "device_id");
+
+CREATE TABLE "device_addresses" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "address" INET NOT NULL,
+    "prefix_length" INTEGER,
+    "if_index" BIGINT,
+    "origin" TEXT NOT NULL,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "device_addresses_pkey" PRIMARY KEY ("site_id", "device_id", "address"),
+    CONSTRAINT "device_addresses_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+-- Covering: how many devices of a site have an address in a network.
+CREATE INDEX "device_addresses_site_id_address_idx" ON "device_addresses" ("site_id", "address") INCLUDE ("device_id");
+-- GiST: an address, or the addresses of a network, at any site. Not SP-GiST: PostgreSQL 15.19 was seen to lose IPv6 addresses in
+-- such an index that grew from nothing with both families.
+CREATE INDEX "device_addresses_in_network" ON "device_addresses" USING gist ("address" inet_ops) INCLUDE ("site_id", "device_id");
+
+CREATE TABLE "interfaces" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "if_index" BIGINT NOT NULL,
+    "name" TEXT NOT NULL,
+    "description" TEXT,
+    "alias" TEXT,
+    "type" INTEGER,
+    "speed_bps" BIGINT,
+    "mtu" INTEGER,
+    "mac_address" TEXT,
+    "admin_status" INTEGER,
+    "oper_status" INTEGER,
+    "last_change" TIMESTAMPTZ(3),
+    "vlan" INTEGER,
+    "duplex" TEXT,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen" TIMESTAMPTZ(3) NOT NULL,
+    "gone_at" TIMESTAMPTZ(3),
+    CONSTRAINT "interfaces_pkey" PRIMARY KEY ("site_id", "id"),
+    CONSTRAINT "interfaces_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE UNIQUE INDEX "interfaces_site_id_device_id_if_index_key" ON "interfaces" ("site_id", "device_id", "if_index");
+
+CREATE TABLE "entities" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "index" INTEGER NOT NULL,
+    "class" TEXT NOT NULL,
+    "name" TEXT,
+    "description" TEXT,
+    "model" TEXT,
+    "serial" TEXT,
+    "manufacturer" TEXT,
+    "hardware_revision" TEXT,
+    "firmware_revision" TEXT,
+    "software_revision" TEXT,
+    "parent" INTEGER,
+    "position" INTEGER,
+    "fru" BOOLEAN,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "entities_pkey" PRIMARY KEY ("site_id", "device_id", "index"),
+    CONSTRAINT "entities_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+CREATE TABLE "neighbours" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "protocol" TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    "if_index" BIGINT,
+    "local_port" TEXT,
+    "chassis_id" TEXT,
+    "port_id" TEXT,
+    "port_description" TEXT,
+    "sys_name" TEXT,
+    "sys_descr" TEXT,
+    "platform" TEXT,
+    "addresses" INET[],
+    "remote_device_id" UUID,
+    "remote_if_index" BIGINT,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "neighbours_pkey" PRIMARY KEY ("site_id", "device_id", "protocol", "key"),
+    CONSTRAINT "neighbours_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+-- Partial.
+CREATE INDEX "neighbours_by_remote" ON "neighbours" ("remote_device_id") WHERE "remote_device_id" IS NOT NULL;
+
+CREATE TABLE "device_facts" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "group" TEXT NOT NULL,
+    "data" JSONB NOT NULL,
+    "hash" TEXT NOT NULL,
+    "seen_at" TIMESTAMPTZ(3) NOT NULL,
+    "complete" BOOLEAN NOT NULL DEFAULT true,
+    CONSTRAINT "device_facts_pkey" PRIMARY KEY ("site_id", "device_id", "group"),
+    CONSTRAINT "device_facts_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+-- ── Incidents ────────────────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "events" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "device_id" UUID,
+    "interface_id" UUID,
+    "collector_id" UUID,
+    "case_id" UUID,
+    "kind" TEXT NOT NULL,
+    "source" TEXT NOT NULL,
+    "severity" INTEGER NOT NULL,
+    "status" INTEGER NOT NULL DEFAULT 0,
+    "message" TEXT NOT NULL,
+    "details" JSONB NOT NULL DEFAULT '{}',
+    "dedup_key" TEXT NOT NULL,
+    "count" INTEGER NOT NULL DEFAULT 1,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "timestamp" TIMESTAMPTZ(3) NOT NULL,
+    "acknowledged_at" TIMESTAMPTZ(3),
+    "acknowledged_by" TEXT,
+    "acknowledged_until" TEXT,
+    "closed_at" TIMESTAMPTZ(3),
+    "closed_by" TEXT,
+    "close_reason" TEXT,
+    "maintenance_until" TIMESTAMPTZ(3),
+    CONSTRAINT "events_pkey" PRIMARY KEY ("site_id", "id"),
+    CONSTRAINT "events_severity" CHECK ("severity" BETWEEN 1 AND 5),
+    CONSTRAINT "events_status" CHECK ("status" BETWEEN 0 AND 2)
+);
+CREATE INDEX "events_site_id_timestamp_id_idx" ON "events" ("site_id", "timestamp", "id");
+CREATE INDEX "events_device_id_timestamp_id_idx" ON "events" ("device_id", "timestamp", "id");
+CREATE UNIQUE INDEX "events_id_key" ON "events" ("id");
+-- Partial: one live event per key; the next occurrence counts up.
+CREATE UNIQUE INDEX "events_live_key" ON "events" ("site_id", "dedup_key") WHERE "status" < 2;
+-- Covering, partial: orders and filters of the event list.
+CREATE INDEX "events_by_time" ON "events" ("timestamp", "id") INCLUDE ("site_id", "status", "severity", "source");
+CREATE INDEX "events_live_device" ON "events" ("device_id", "case_id", "severity") WHERE "status" < 2;
+CREATE INDEX "events_closed_device" ON "events" ("device_id", "timestamp") WHERE "status" = 2 AND "case_id" IS NOT NULL;
+CREATE INDEX "events_live_site" ON "events" ("site_id", "severity", "status") WHERE "status" < 2;
+CREATE INDEX "events_by_case" ON "events" ("case_id", "timestamp", "id") INCLUDE ("status", "severity") WHERE "case_id" IS NOT NULL;
+CREATE INDEX "events_live_of_case" ON "events" ("case_id", "severity") WHERE "status" < 2 AND "case_id" IS NOT NULL;
+-- Partial: what waits for a case, for the end of maintenance, or for something to get worse is little among many events.
+CREATE INDEX "events_without_case" ON "events" ("device_id", "kind") WHERE "status" < 2 AND "case_id" IS NULL;
+CREATE INDEX "events_suppressed" ON "events" ("site_id", ("details" ->> 'rootDeviceId')) WHERE "status" < 2 AND "case_id" IS NULL AND "kind" = 'device.unreachable';
+CREATE INDEX "events_in_maintenance" ON "events" ("maintenance_until", "site_id") WHERE "maintenance_until" IS NOT NULL AND "status" < 2 AND "case_id" IS NULL;
+CREATE INDEX "events_until_worse" ON "events" ("site_id", "device_id") WHERE "status" = 1 AND "acknowledged_until" = 'worse';
+
+CREATE TABLE "conditions" (
+    "site_id" UUID NOT NULL,
+    "dedup_key" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+    "present" BOOLEAN NOT NULL,
+    "device_id" UUID,
+    "event_id" UUID,
+    "case_id" UUID,
+    "onsets" INTEGER NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL,
+    "changed_at" TIMESTAMPTZ(3) NOT NULL,
+    "due_at" TIMESTAMPTZ(3),
+    "opening" JSONB NOT NULL,
+    CONSTRAINT "conditions_pkey" PRIMARY KEY ("site_id", "dedup_key"),
+    CONSTRAINT "conditions_state" CHECK ("state" IN ('held', 'suppressed', 'raised', 'cleared', 'flapping'))
+);
+CREATE INDEX "conditions_device" ON "conditions" ("device_id");
+-- Partial.
+CREATE INDEX "conditions_due" ON "conditions" ("due_at", "site_id") WHERE "due_at" IS NOT NULL;
+CREATE INDEX "conditions_present" ON "conditions" ("site_id", "kind") WHERE "present";
+
+CREATE TABLE "event_tally" (
+    "id" BIGSERIAL NOT NULL,
+    "site_id" UUID,
+    "bucket" TIMESTAMPTZ(3) NOT NULL,
+    "status" INTEGER NOT NULL,
+    "severity" INTEGER NOT NULL,
+    "source" TEXT NOT NULL,
+    "n" BIGINT NOT NULL,
+    "settled" BOOLEAN NOT NULL DEFAULT false,
+    CONSTRAINT "event_tally_pkey" PRIMARY KEY ("id")
+);
+-- Partial, NULLS NOT DISTINCT, covering: as those of device_tally.
+CREATE UNIQUE INDEX "event_tally_settled" ON "event_tally" ("site_id", "bucket", "status", "severity", "source") NULLS NOT DISTINCT WHERE "settled";
+CREATE INDEX "event_tally_read" ON "event_tally" ("site_id", "bucket") INCLUDE ("status", "severity", "source", "n");
+CREATE INDEX "event_tally_new" ON "event_tally" ("id") WHERE NOT "settled";
+
+-- Triggers, as those of device_tally. Events are counted twice: per site by the day, and (site null) of all sites together
+-- by the hour. A deep page finds its place by adding buckets up instead of walking over the events before it. Buckets are
+-- UTC whatever the session says.
+CREATE FUNCTION event_hour(TIMESTAMPTZ) RETURNS TIMESTAMPTZ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT date_bin('1 hour', $1, '1970-01-01 00:00:00+00') $$;
+CREATE FUNCTION event_day(TIMESTAMPTZ) RETURNS TIMESTAMPTZ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT date_bin('24 hours', $1, '1970-01-01 00:00:00+00') $$;
+
+CREATE FUNCTION event_tally() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO "event_tally" ("site_id", "bucket", "status", "severity", "source", "n")
+        SELECT "site_id", event_day("timestamp"), "status", "severity", "source", count(*) FROM added GROUP BY 1, 2, 3, 4, 5
+        UNION ALL
+        SELECT NULL, event_hour("timestamp"), "status", "severity", "source", count(*) FROM added GROUP BY 2, 3, 4, 5;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO "event_tally" ("site_id", "bucket", "status", "severity", "source", "n")
+        SELECT "site_id", event_day("timestamp"), "status", "severity", "source", -count(*) FROM removed GROUP BY 1, 2, 3, 4, 5
+        UNION ALL
+        SELECT NULL, event_hour("timestamp"), "status", "severity", "source", -count(*) FROM removed GROUP BY 2, 3, 4, 5;
+    ELSIF TG_OP = 'UPDATE' THEN
+        INSERT INTO "event_tally" ("site_id", "bucket", "status", "severity", "source", "n")
+        SELECT "site_id", event_day("timestamp"), "status", "severity", "source", sum(n)
+        FROM (SELECT "site_id", "timestamp", "status", "severity", "source", 1 AS n FROM added
+              UNION ALL SELECT "site_id", "timestamp", "status", "severity", "source", -1 FROM removed) AS turned
+        GROUP BY 1, 2, 3, 4, 5 HAVING sum(n) <> 0
+        UNION ALL
+        SELECT NULL, event_hour("timestamp"), "status", "severity", "source", sum(n)
+        FROM (SELECT "timestamp", "status", "severity", "source", 1 AS n FROM added
+              UNION ALL SELECT "timestamp", "status", "severity", "source", -1 FROM removed) AS turned
+        GROUP BY 2, 3, 4, 5 HAVING sum(n) <> 0;
+    ELSE
+        TRUNCATE "event_tally";
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER "events_tally_insert" AFTER INSERT ON "events" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION event_tally();
+CREATE TRIGGER "events_tally_update" AFTER UPDATE ON "events" REFERENCING NEW TABLE AS added OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION event_tally();
+CREATE TRIGGER "events_tally_delete" AFTER DELETE ON "events" REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION event_tally();
+CREATE TRIGGER "events_tally_truncate" AFTER TRUNCATE ON "events" FOR EACH STATEMENT EXECUTE FUNCTION event_tally();
+
+CREATE TABLE "cases" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "number" SERIAL NOT NULL,
+    "title" TEXT NOT NULL,
+    "title_by_hand" BOOLEAN NOT NULL DEFAULT false,
+    "description" TEXT NOT NULL DEFAULT '',
+    "status" INTEGER NOT NULL DEFAULT 0,
+    "severity" INTEGER NOT NULL,
+    "priority" INTEGER NOT NULL DEFAULT 3,
+    "assignee_id" UUID,
+    "tags" TEXT[],
+    "root_device_id" UUID,
+    "manual_status" BOOLEAN NOT NULL DEFAULT false,
+    "told" BOOLEAN NOT NULL DEFAULT false,
+    "begun_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    "resolved_at" TIMESTAMPTZ(3),
+    "closed_at" TIMESTAMPTZ(3),
+    "search_text" TEXT NOT NULL DEFAULT '',
+    CONSTRAINT "cases_pkey" PRIMARY KEY ("site_id", "id"),
+    CONSTRAINT "cases_status" CHECK ("status" BETWEEN 0 AND 3),
+    CONSTRAINT "cases_priority" CHECK ("priority" BETWEEN 1 AND 4)
+);
+CREATE UNIQUE INDEX "cases_number_key" ON "cases" ("number");
+CREATE INDEX "cases_site_id_updated_at_id_idx" ON "cases" ("site_id", "updated_at", "id");
+CREATE UNIQUE INDEX "cases_id_key" ON "cases" ("id");
+CREATE INDEX "cases_by_created" ON "cases" ("created_at", "id");
+CREATE INDEX "cases_by_status" ON "cases" ("status", "updated_at", "id");
+CREATE INDEX "cases_by_severity" ON "cases" ("severity", "updated_at", "id");
+CREATE INDEX "cases_by_priority" ON "cases" ("priority", "updated_at", "id");
+CREATE INDEX "cases_by_assignee" ON "cases" ("assignee_id", "updated_at", "id");
+-- Covering, partial: orders and filters of the case list.
+CREATE INDEX "cases_by_updated" ON "cases" ("updated_at", "id") INCLUDE ("site_id", "status", "severity", "priority");
+CREATE INDEX "cases_by_root" ON "cases" ("root_device_id") WHERE "status" < 3;
+-- Trigrams: substring search. GIN on an expression: tags whatever their case.
+CREATE INDEX "cases_search_text_trgm" ON "cases" USING gin ("search_text" gin_trgm_ops);
+CREATE FUNCTION lower_all(TEXT[]) RETURNS TEXT[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$ SELECT coalesce(array_agg(lower(item)), '{}') FROM unnest($1) AS item $$;
+CREATE INDEX "cases_tags" ON "cases" USING gin (lower_all("tags"));
+
+CREATE TABLE "case_activity" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "case_id" UUID NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "actor" TEXT NOT NULL,
+    "actor_id" UUID,
+    "kind" TEXT NOT NULL,
+    "text" TEXT NOT NULL DEFAULT '',
+    "from" TEXT,
+    "to" TEXT,
+    CONSTRAINT "case_activity_pkey" PRIMARY KEY ("site_id", "id")
+);
+CREATE INDEX "case_activity_site_id_case_id_at_idx" ON "case_activity" ("site_id", "case_id", "at");
+
+CREATE TABLE "maintenance_windows" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "note" TEXT NOT NULL DEFAULT '',
+    "scope" JSONB NOT NULL DEFAULT '{}',
+    "timezone" TEXT NOT NULL,
+    "times" JSONB NOT NULL,
+    "over_at" TIMESTAMPTZ(3),
+    "enabled" BOOLEAN NOT NULL DEFAULT true,
+    "created_by" TEXT NOT NULL DEFAULT '',
+    "created_by_id" UUID,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "maintenance_windows_pkey" PRIMARY KEY ("site_id", "id"),
+    CONSTRAINT "maintenance_windows_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE UNIQUE INDEX "maintenance_windows_id_key" ON "maintenance_windows" ("id");
+
+-- ── Deliveries ───────────────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "case_outbox" (
+    "id" BIGSERIAL NOT NULL,
+    "site_id" UUID NOT NULL,
+    "case_id" UUID NOT NULL,
+    "type" TEXT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "case_outbox_pkey" PRIMARY KEY ("id")
+);
+
+CREATE TABLE "subscriptions" (
+    "id" UUID NOT NULL,
+    "name" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "url" TEXT,
+    "addresses" TEXT[],
+    "types" TEXT[],
+    "severity" INTEGER NOT NULL DEFAULT 5,
+    "all_sites" BOOLEAN NOT NULL DEFAULT true,
+    "site_ids" UUID[],
+    "allow_private" BOOLEAN NOT NULL DEFAULT false,
+    "enabled" BOOLEAN NOT NULL DEFAULT true,
+    "disabled_reason" TEXT NOT NULL DEFAULT '',
+    "sealed" BYTEA,
+    "key_id" TEXT,
+    "failing_since" TIMESTAMPTZ(3),
+    "last_delivered_at" TIMESTAMPTZ(3),
+    "created_by" UUID,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "subscriptions_pkey" PRIMARY KEY ("id")
+);
+CREATE UNIQUE INDEX "subscriptions_name_key" ON "subscriptions" ("name");
+
+CREATE TABLE "deliveries" (
+    "id" UUID NOT NULL,
+    "position" BIGSERIAL NOT NULL,
+    "subscription_id" UUID NOT NULL,
+    "site_id" UUID,
+    "case_id" UUID,
+    "type" TEXT NOT NULL,
+    "payload" JSONB NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'queued',
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_at" TIMESTAMPTZ(3),
+    "claimed_until" TIMESTAMPTZ(3),
+    "begun_at" TIMESTAMPTZ(3) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "finished_at" TIMESTAMPTZ(3),
+    "response_status" INTEGER,
+    "error" TEXT NOT NULL DEFAULT '',
+    "log" JSONB NOT NULL DEFAULT '[]',
+    "recipients" JSONB NOT NULL DEFAULT '[]',
+    CONSTRAINT "deliveries_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "deliveries_subscription_id_fkey" FOREIGN KEY ("subscription_id") REFERENCES "subscriptions" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "deliveries_created_at_id_idx" ON "deliveries" ("created_at", "id");
+-- Partial: what is still to be sent.
+CREATE INDEX "deliveries_due" ON "deliveries" ("subscription_id", "next_at") WHERE "status" = 'queued';
+CREATE INDEX "deliveries_of_case" ON "deliveries" ("subscription_id", "case_id", "position") WHERE "status" = 'queued';
+
+CREATE TABLE "mail_settings" (
+    "one" BOOLEAN NOT NULL DEFAULT true,
+    "host" TEXT NOT NULL,
+    "port" INTEGER NOT NULL,
+    "security" TEXT NOT NULL,
+    "user" TEXT NOT NULL DEFAULT '',
+    "sender" TEXT NOT NULL,
+    "sealed" BYTEA,
+    "key_id" TEXT,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "mail_settings_pkey" PRIMARY KEY ("one"),
+    CONSTRAINT "mail_settings_one" CHECK ("one")
+);
