@@ -93,6 +93,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  // `npx vite` in this package: a server must run on 8080.
-  server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
+  // `npm run dev` says where its server is; the link of its collector comes this way too.
+  server: { proxy: { '/api': { target: process.env.ROLLCALL_SERVER ?? 'http://127.0.0.1:8080', ws: true } } },
 });
