@@ -44,7 +44,7 @@ async function serve({ PORT, ...env }) {
     env: { ...env, PORT: inner },
   });
   const ready = once(server, 'message');
-  const address = ['--host', '127.0.0.1', '--port', String(port), '--strictPort', '--logLevel', 'warn'];
+  const address = ['--host', '127.0.0.1', '--port', String(port), '--strictPort'];
   startReloading('web', [...FROM_SOURCES, ...VITE, ...address], {
     env: { ROLLCALL_SERVER: `http://127.0.0.1:${inner}` },
   });

@@ -6,13 +6,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { honest } from '@rollcall/collector/snmp/testing/fake-agent';
-import { built } from '@rollcall/collector/testing/built';
 import { type FarSite, ip, openFarSite } from '@rollcall/collector/testing/far-site';
 import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/collector/testing/own-network';
 import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/shared/snmp/message';
 import type { Value } from '@rollcall/shared/snmp/pdu';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { compiled } from './compiled.ts';
 
 const able = enterOwnNetwork() && existsSync('/dev/net/tun');
 if (!able) skipped('sweeps over bad networks: be root on Linux with /dev/net/tun');
@@ -56,7 +56,7 @@ interface Line {
   tables?: { interfaces?: { complete: boolean; reason?: string; rows: unknown[] } };
 }
 
-let program: string;
+const program = compiled('collector', 'main');
 const stops: (() => void)[] = [];
 
 /** Sweeps; answers what was found, how addresses were explained, the summary line. */
@@ -91,7 +91,6 @@ const explain = ['10.66.0.2', '10.66.0.5', '10.66.0.9', '10.66.0.200'].flatMap((
 describe.skipIf(!able)('a sweep over a bad network', () => {
   beforeAll(() => {
     allowDatagramIcmp(true);
-    program = built('main');
   });
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();
