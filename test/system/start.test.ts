@@ -106,7 +106,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
 describe.runIf(process.platform === 'linux')('npm run dev', () => {
   /** Saved again, as it is: others read these sources as well. */
   const save = (path: string) => utimesSync(join(root, path), new Date(), new Date());
-  const says = (words: RegExp) => vi.waitFor(() => expect(out).toMatch(words), { timeout: 60_000 });
+  const says = (words: RegExp) => vi.waitFor(() => expect(out).toMatch(words), { timeout: 120_000 });
   /** What Vite tells a page, as it comes from the socket: a server's frames hold their text as it is (RFC 6455, 5.1). */
   const follow = async (address: string): Promise<() => string> => {
     const headers = {
@@ -151,10 +151,10 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
       await says(new RegExp(`${name} restarts: packages/shared/src/model\\.ts changed`));
 
     await endOf('npm', 'SIGTERM');
-  }, 240_000);
+  }, 480_000);
 
   it('ends when its node is killed', async () => {
     await start('is online', 'dev');
     await endOf('its node', 'SIGKILL');
-  }, 180_000);
+  }, 240_000);
 });
