@@ -1,5 +1,6 @@
 // npm run build: compiles every package to its dist/, checking all types on the way, and builds the web application.
-// With --product only what runs is compiled: neither the web application's types nor the tests are checked.
+// With --product only what runs is compiled: neither the web application's types nor the tests are checked. With --tests
+// only the programs that the tests of test/system and test/chaos start.
 import './usage.mjs';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,11 +9,10 @@ import { bin, bootstrap, root, run } from './bootstrap.mjs';
 
 const PRODUCT = ['packages/server', 'packages/collector', 'packages/lab'];
 
-/** Compiles what runs; with `all` also checks the web application and the tests. */
-export function build({ all = true } = {}) {
+export function build({ projects = [], web = true } = {}) {
   bootstrap();
-  run(bin('tsc'), ['-b', ...(all ? [] : PRODUCT)]);
-  buildWeb();
+  run(bin('tsc'), ['-b', ...projects]);
+  if (web) buildWeb();
 }
 
 /** The web application, when something it is made of is newer than its build. */
@@ -37,4 +37,8 @@ function newestIn(path) {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestIn(join(path, name))));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) build({ all: !process.argv.includes('--product') });
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (process.argv.includes('--product')) build({ projects: PRODUCT });
+  else if (process.argv.includes('--tests')) build({ projects: [...PRODUCT, 'test/chaos'], web: false });
+  else build();
+}

@@ -15,6 +15,8 @@ export class Refusal extends Error {}
 const stops = [];
 let ending;
 
+export const isEnding = () => ending !== undefined;
+
 /** `stop` is called at the end, before those that came earlier. */
 export const atEnd = (stop) => stops.push(stop);
 
@@ -45,12 +47,13 @@ export async function runUntilSignal(work) {
 
 /**
  * A node process with a process group of its own: a Ctrl-C reaches the whole terminal group, and children are to be
- * stopped in order. It ends with this process even where that is killed. `exited` is its exit code or signal.
+ * stopped in order. It ends with this process even where that is killed. `exited` is its exit code or signal; `channel`
+ * lets it send messages.
  */
-export function startChild(args, { stdout = 2, env = {} } = {}) {
+export function startChild(args, { stdout = 2, channel = false, env = {} } = {}) {
   const child = spawn(process.execPath, ['--import', WITH_PARENT, ...args], {
     cwd: ROOT,
-    stdio: ['ignore', stdout, 'inherit'],
+    stdio: ['ignore', stdout, 'inherit', ...(channel ? ['ipc'] : [])],
     env: { ...process.env, ...env, ROLLCALL_PARENT: String(process.pid) },
     detached: true,
   });
@@ -62,14 +65,15 @@ export function startChild(args, { stdout = 2, env = {} } = {}) {
       if (error.code !== 'ESRCH') throw error;
     }
   };
-  atEnd(async () => {
+  const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     signal('SIGTERM');
     const timer = setTimeout(() => signal('SIGKILL'), CHILD_MS);
     await exited;
     clearTimeout(timer);
-  });
-  return { child, exited };
+  };
+  atEnd(stop);
+  return { child, exited, stop };
 }
 
 /** A child that is to run as long as this process. */

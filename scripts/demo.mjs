@@ -10,7 +10,6 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { lockFolder } from '@rollcall/host/lock';
@@ -30,29 +29,40 @@ const bold = (text) => (colour ? `\u001b[1m${text}\u001b[22m` : text);
 const dim = (text) => (colour ? `\u001b[2m${text}\u001b[22m` : text);
 const say = (text) => process.stdout.write(`${text}\n`);
 
-export async function demonstrate() {
+/**
+ * How `npm start` runs the programs: compiled, as long as the demonstration does. `lab` and `collector` are the words of
+ * their command lines; `serve` starts the server with these settings and answers its address and the account it made.
+ */
+const COMPILED = {
+  start: startService,
+  lab: ['packages/lab/dist/main.js'],
+  collector: ['packages/collector/bin/rollcall-collector.js'],
+  serve: async (settings) => {
+    const { startServer } = await import('@rollcall/server/app');
+    const { readConfig } = await import('@rollcall/server/platform/ops/config');
+    const server = await startServer(readConfig({ ...process.env, ...settings }));
+    atEnd(() => server.stop());
+    return server;
+  },
+};
+
+export async function demonstrate(programs = COMPILED) {
   const data = resolve(root, process.env.ROLLCALL_DATA ?? 'data');
   await takeFolder(data);
   const port = readPort();
 
-  const lab = await startLab();
-  const { startServer } = await import('@rollcall/server/app');
-  const { readConfig } = await import('@rollcall/server/platform/ops/config');
-  const server = await startServer(
-    readConfig({
-      ...process.env,
-      PORT: String(port),
-      ROLLCALL_DATA: data,
-      LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
-    }),
-  );
-  atEnd(() => server.stop());
-  say(`server     ${server.url} ${dim(`(embedded database in ${relative(process.cwd(), data) || '.'})`)}`);
+  const lab = await startLab(programs);
+  const settings = { PORT: String(port), ROLLCALL_DATA: data, ...CHILD.env };
+  const server = await programs.serve(settings);
+  const where = process.env.DATABASE_URL
+    ? 'database of DATABASE_URL'
+    : `embedded database in ${relative(process.cwd(), data) || '.'}`;
+  say(`server     ${server.url} ${dim(`(${where})`)}`);
 
   const facts = await accounts(data, server);
   const api = client(server.url, facts.token);
   await provision(api, lab);
-  await startCollector(api, join(data, 'collector'), server.url);
+  await startCollector(programs, api, join(data, 'collector'), server.url);
   const { truth } = lab;
   writeFacts(data, {
     url: server.url,
@@ -111,9 +121,9 @@ async function freePort() {
   throw new Refusal(`UDP ports ${LAB_PORTS[0]} to ${LAB_PORTS.at(-1)} are taken: end another demonstration`);
 }
 
-async function startLab() {
+async function startLab(programs) {
   const port = await freePort();
-  const child = startService('lab', ['packages/lab/dist/main.js', '--port', String(port)], CHILD);
+  const child = programs.start('lab', [...programs.lab, '--port', String(port)], CHILD);
   const truth = JSON.parse(await firstLine(child));
   child.stdout.resume();
   const agents = truth.devices.filter((device) => device.snmp).length;
@@ -184,8 +194,7 @@ async function provision(api, { truth, port }) {
       await api('POST', '/api/credentials', { ...credential, allSites: true });
 }
 
-async function startCollector(api, state, url) {
-  const cli = 'packages/collector/bin/rollcall-collector.js';
+async function startCollector(programs, api, state, url) {
   const { data: collectors } = await api('GET', '/api/collectors');
   if (!existsSync(join(state, 'identity.json'))) {
     const { data: sites } = await api('GET', '/api/sites');
@@ -194,13 +203,16 @@ async function startCollector(api, state, url) {
     const name = collectors.some((c) => c.name === COLLECTOR)
       ? `${COLLECTOR}-${Date.now().toString(36)}`
       : COLLECTOR;
-    const joining = startChild([cli, 'join', url, token, '--state', state, '--name', name], {
-      stdout: 'ignore',
-    });
+    const joining = startChild(
+      [...programs.collector, 'join', url, token, '--state', state, '--name', name],
+      {
+        stdout: 'ignore',
+      },
+    );
     const code = await joining.exited;
     if (code !== 0) throw new Refusal(`the collector could not join (exit code ${code})`);
   }
-  const child = startService('collector', [cli, 'run', '--state', state], CHILD);
+  const child = programs.start('collector', [...programs.collector, 'run', '--state', state], CHILD);
   child.stdout.resume();
   const deadline = Date.now() + ONLINE_MS;
   while (Date.now() < deadline) {
@@ -257,6 +269,3 @@ ${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"${truth.targ
 
 ${dim('Ctrl-C ends everything; the next start keeps it.')}`);
 }
-
-// Packages resolve from the root's node_modules; this import makes a missing build an error that names it.
-createRequire(import.meta.url).resolve('@rollcall/host/lock');

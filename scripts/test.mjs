@@ -1,16 +1,14 @@
 // npm test [-- vitest arguments]: the fast tests, from the sources: no build, no PostgreSQL, no browser, no root needed.
-// npm run test:system | test:web | test:chaos [-- vitest arguments]: one of the slow suites; builds first what it runs.
+// npm run test:system | test:web | test:chaos [-- vitest arguments]: one of the slow suites; compiles first what it runs.
 // npm run test:all: everything there is. docs/testing.md says what is in which suite, and what each needs.
 //
 // Where TEST_DATABASE_URL names a PostgreSQL server, what concerns the database is tried there too.
 import './usage.mjs';
 import { spawnSync } from 'node:child_process';
 import { bin, bootstrap, root } from './bootstrap.mjs';
-import { build } from './build.mjs';
 
 const [suite = 'fast', ...words] = process.argv.slice(2);
-if (suite === 'fast') bootstrap();
-else build({ all: suite === 'web' });
+bootstrap();
 const result = spawnSync(bin('vitest'), ['run', '--project', suite, ...words], {
   cwd: root,
   stdio: 'inherit',

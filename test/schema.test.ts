@@ -44,7 +44,11 @@ const LISTS: Record<string, readonly string[]> = {
   'Gap.stream': STREAMS,
   'Gap.reason': union<GapObservation['reason']>({ bytes: true, age: true, disk: true, damaged: true }),
   'Device.status': DEVICE_STATUSES,
-  'Device.snmpVersion': union<DeviceObservation['snmpVersion']>({ v1: true, v2c: true, v3: true }),
+  'Device.snmpVersion': union<NonNullable<DeviceObservation['snmpVersion']>>({
+    v1: true,
+    v2c: true,
+    v3: true,
+  }),
   'Device.watchedSnmp': union<NonNullable<DeviceRow['watchedSnmp']>>({
     ok: true,
     timeout: true,
@@ -73,7 +77,7 @@ const LISTS: Record<string, readonly string[]> = {
   'Event.closeReason': CLOSE_REASONS,
   'Condition.state': union<ConditionState>({
     held: true,
-    shadowed: true,
+    suppressed: true,
     raised: true,
     cleared: true,
     flapping: true,

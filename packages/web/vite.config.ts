@@ -6,7 +6,7 @@ import {
 } from '@mantine/core';
 import type { Operation } from '@rollcall/shared/api/operation';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { createLogger, defineConfig, type Plugin } from 'vite';
 import { theme } from './src/theme.ts';
 
 /**
@@ -83,8 +83,22 @@ const generated = (): Plugin => ({
   load: { filter: { id: /^\0virtual:/ }, handler: (id) => GENERATED[id.slice(1)]?.() },
 });
 
+/** No stack for each request that comes while `npm run dev` restarts the server: the page asks again by itself. */
+const quietProxy = (): Plugin => ({
+  name: 'rollcall-quiet-proxy',
+  apply: 'serve',
+  config: () => {
+    const customLogger = createLogger('warn');
+    const { error } = customLogger;
+    customLogger.error = (text, options) => {
+      if (!/proxy (socket )?error/.test(text)) error(text, options);
+    };
+    return { customLogger };
+  },
+});
+
 export default defineConfig({
-  plugins: [react(), generated(), sharedData()],
+  plugins: [react(), generated(), sharedData(), quietProxy()],
   build: {
     outDir: 'dist/site',
     emptyOutDir: true,
@@ -93,6 +107,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  // `npx vite` in this package: a server must run on 8080.
-  server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
+  // `npm run dev` says where its server is; the link of its collector comes this way too.
+  server: { proxy: { '/api': { target: process.env.ROLLCALL_SERVER ?? 'http://127.0.0.1:8080', ws: true } } },
 });

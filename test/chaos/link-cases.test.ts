@@ -2,15 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '@rollcall/shared/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildOnce } from './built.ts';
 import { eventually } from './child.ts';
 import type { SourceProcess } from './collector.ts';
 import { databaseKinds, World } from './world.ts';
 
 const RATE = 40;
 const DAY_MS = 86_400_000;
-
-beforeAll(buildOnce, 120_000);
 
 describe.each(databaseKinds())('the link to a server on %s', (database) => {
   let world: World;

@@ -1,15 +1,12 @@
 /** Cases C of the reliability notes, end to end: the server and its database as processes that die. */
 import { systemClock } from '@rollcall/shared/clock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildOnce } from './built.ts';
 import { eventually, tail } from './child.ts';
 import { asRoot } from './postgres.ts';
 import { databaseKinds, World } from './world.ts';
 
 /** Seconds that PostgreSQL is away in C43; the long form takes the ten minutes of the case. */
 const AWAY_SECONDS = Number(process.env.ROLLCALL_AWAY_SECONDS ?? 12);
-
-beforeAll(buildOnce, 120_000);
 
 const SOUND = { lost: 0, doubled: 0, altered: 0, misattributed: 0, foreign: 0, reported: 0 };
 

@@ -7,7 +7,6 @@ import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { haveNginx } from './balancer.ts';
-import { buildOnce } from './built.ts';
 import { eventually } from './child.ts';
 import { databaseKinds, World } from './world.ts';
 
@@ -25,7 +24,6 @@ describe.skipIf(!possible)('three servers', () => {
   let world: World;
   let db: Database;
   beforeAll(async () => {
-    buildOnce();
     world = await World.create({ database: 'postgresql', servers: SERVERS, sources: 6, rate: 100 });
     db = await openDatabase({ url: world.postgres?.url() ?? '' }, openLog({ logLevel: 'silent' }));
   }, 180_000);

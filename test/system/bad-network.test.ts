@@ -5,7 +5,6 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { built } from '@rollcall/collector/testing/built';
 import { type FarSite, ip, openFarSite } from '@rollcall/host/testing/far-site';
 import { allowDatagramIcmp, enterOwnNetwork } from '@rollcall/host/testing/own-network';
 import { skipped } from '@rollcall/shared/testing/skipped';
@@ -13,6 +12,7 @@ import { decodeCommunityMessage, encodeCommunityMessage } from '@rollcall/snmp/m
 import type { Value } from '@rollcall/snmp/message/pdu';
 import { honest } from '@rollcall/snmp/testing/fake-agent';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { compiled } from './compiled.ts';
 
 const able = enterOwnNetwork() && existsSync('/dev/net/tun');
 if (!able) skipped('sweeps over bad networks: be root on Linux with /dev/net/tun');
@@ -56,7 +56,7 @@ interface Line {
   tables?: { interfaces?: { complete: boolean; reason?: string; rows: unknown[] } };
 }
 
-let program: string;
+const program = compiled('collector', 'main');
 const stops: (() => void)[] = [];
 
 /** Sweeps; answers what was found, how addresses were explained, the summary line. */
@@ -91,7 +91,6 @@ const explain = ['10.66.0.2', '10.66.0.5', '10.66.0.9', '10.66.0.200'].flatMap((
 describe.skipIf(!able)('a sweep over a bad network', () => {
   beforeAll(() => {
     allowDatagramIcmp(true);
-    program = built('main');
   });
   afterEach(() => {
     for (const stop of stops.splice(0)) stop();

@@ -6,18 +6,17 @@ import { join } from 'node:path';
 import { takeSweeps } from '@rollcall/collector/commands/handover/server';
 import { ownMeans } from '@rollcall/collector/commands/own-means';
 import { performSweep } from '@rollcall/collector/commands/sweep-command';
-import { built } from '@rollcall/collector/testing/built';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { compiled } from './compiled.ts';
 
 /** The command is a process of its own, as people have it; the collector's end is in this one. */
 
-let program: string;
+const program = compiled('collector', 'main');
 let folder: string;
 let socket: string;
 const stops: (() => unknown)[] = [];
 beforeAll(async () => {
-  program = built('main');
   await import('@rollcall/collector/commands/sweep'); // The collector has it loaded already.
 });
 beforeEach(() => {

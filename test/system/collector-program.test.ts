@@ -12,19 +12,16 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { built } from '@rollcall/collector/testing/built';
 import { ScriptedServer, SITE } from '@rollcall/collector/testing/scripted-server';
 import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { community, FakeAgent, honest } from '@rollcall/snmp/testing/fake-agent';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { compiled } from './compiled.ts';
 
-let program: string;
+const program = compiled('collector', 'main');
 let folder: string;
 const stops: (() => unknown)[] = [];
-beforeAll(() => {
-  program = built('main');
-});
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rollcall-main-'));
 });

@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { exchange, get, readReply } from '@rollcall/lab/testing/client';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { compiled } from './compiled.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const main = join(root, 'packages/lab/dist/main.js');
+const main = compiled('lab', 'main');
 const PORT = 26_000 + (process.pid % 5_000);
 
 /** Starts the program; resolves with its first line. */
@@ -33,11 +32,6 @@ async function start(...args: string[]) {
 }
 
 describe('the command line', () => {
-  beforeAll(() => {
-    spawnSync(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/lab'], { cwd: root });
-    expect(existsSync(main), `${main} could not be built`).toBe(true);
-  });
-
   it('serves the demonstration, prints the truth and stops on SIGTERM', async () => {
     const { truth, stop } = await start();
     expect(truth).toMatchObject({ site: 'demo', targets: expect.any(String), devices: expect.any(Array) });

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { lockFolder } from '@rollcall/host/lock';
 import { expect, it } from 'vitest';
+import { compiled } from './compiled.ts';
 
-const LOCK = fileURLToPath(new URL('../../packages/host/dist/lock.js', import.meta.url));
+const LOCK = compiled('host', 'lock');
 
 it('a lock is free at once after its holder was killed', async () => {
   const path = mkdtempSync(join(tmpdir(), 'rollcall-lock-'));

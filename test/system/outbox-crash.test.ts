@@ -4,19 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { overran } from '@rollcall/collector/outbox/store';
-import { built } from '@rollcall/collector/testing/built';
 import { contentOf } from '@rollcall/collector/testing/outbox-content';
 import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { compiled } from './compiled.ts';
 
-let program: string;
+const program = compiled('collector', 'testing/outbox-writer');
 let folder: string;
 /** Those of the test: one that failed leaves none behind. */
 const writers: Writer[] = [];
-beforeAll(() => {
-  program = built('testing/outbox-writer');
-});
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rollcall-crash-'));
 });

@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { built } from '@rollcall/collector/testing/built';
 import { afterCut, straceTo, traceOf } from '@rollcall/collector/testing/disk-trace';
 import { contentOf } from '@rollcall/collector/testing/outbox-content';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { describe, expect, test } from 'vitest';
+import { compiled } from './compiled.ts';
 
 const possible = spawnSync('strace', ['-V']).status === 0;
 if (!possible) skipped('what a power cut leaves of the outbox: install strace');
@@ -27,7 +27,7 @@ describe.skipIf(!possible)('B27: a power cut drops what was not synced', () => {
   const CUTS = 40;
 
   test(`nothing that was told to be on disk is missing after any of ${CUTS} cuts`, async () => {
-    const program = built('testing/outbox-writer');
+    const program = compiled('collector', 'testing/outbox-writer');
     // The file is there and whole before the run that is cut.
     await contentOf(at('outbox'));
     cpSync(at('outbox'), at('base'), { recursive: true });

@@ -1,6 +1,9 @@
-/** `npm start` ends with what it started, whoever is signalled: real processes, found by their environment. */
+/** `npm start` and `npm run dev` end with what they started, whoever is signalled: real processes, found by their environment. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +14,7 @@ const GONE_MS = 10_000;
 
 let data: string;
 let npm: ChildProcess;
+let out: string;
 
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'rollcall-start-'));
@@ -36,15 +40,15 @@ function processes(): { pid: number; command: string }[] {
     });
 }
 
-/** Runs `npm start` until it prints `word`. */
-async function start(word: string): Promise<void> {
-  npm = spawn('npm', ['start'], {
+/** Runs `npm start`, or another script, until it prints `word`. */
+async function start(word: string, script = 'start'): Promise<void> {
+  npm = spawn('npm', ['run', script], {
     cwd: root,
     env: { ...process.env, PORT: '0', ROLLCALL_DATA: data },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
-  let out = '';
+  out = '';
   await new Promise<void>((resolve, reject) => {
     npm.stdout?.on('data', (text) => {
       out += text;
@@ -55,9 +59,9 @@ async function start(word: string): Promise<void> {
 }
 
 const WHO = {
-  npm: /^npm start/,
+  npm: /^npm (run \w+|start)/,
   'the shell of npm': /^\S*sh -c/,
-  'its node': /^node scripts\/start\.mjs/,
+  'its node': /^node scripts\/(start|dev)\.mjs/,
 };
 
 async function endOf(who: keyof typeof WHO, signal: NodeJS.Signals): Promise<void> {
@@ -97,4 +101,60 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     await vi.waitFor(() => expect(building()).toBe(true), { timeout: 20_000, interval: 10 });
     await endOf(who, signal);
   });
+});
+
+describe.runIf(process.platform === 'linux')('npm run dev', () => {
+  /** Saved again, as it is: others read these sources as well. */
+  const save = (path: string) => utimesSync(join(root, path), new Date(), new Date());
+  const says = (words: RegExp) => vi.waitFor(() => expect(out).toMatch(words), { timeout: 120_000 });
+  /** What Vite tells a page, as it comes from the socket: a server's frames hold their text as it is (RFC 6455, 5.1). */
+  const follow = async (address: string): Promise<() => string> => {
+    const headers = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': 13,
+      'Sec-WebSocket-Key': randomBytes(16).toString('base64'),
+      'Sec-WebSocket-Protocol': 'vite-hmr',
+    };
+    const [, socket] = await once(get(address, { headers }), 'upgrade');
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('error', () => undefined);
+    return () => text;
+  };
+
+  it('restarts what an edit concerns, tells the page of its own, and ends with all of it', async () => {
+    await start('Ctrl-C', 'dev');
+    expect(processes().filter(({ command }) => /packages\/\w+\/dist\//.test(command))).toEqual([]);
+    const [url = ''] = /http:\/\/[\d.:]+/.exec(out) ?? [];
+
+    save('packages/server/src/ingest/slots.ts');
+    await says(/server restarts: packages\/server\/src\/ingest\/slots\.ts changed/);
+    await says(/server is ready after \d+ ms/);
+    expect(out).not.toMatch(/(lab|collector|web) restarts/);
+    // The server behind answers at the address in front.
+    expect((await fetch(`${url}/api/summary`)).status).toBe(401);
+
+    const page = 'packages/web/src/components/time.tsx';
+    // Vite follows what a page has loaded.
+    await (await fetch(url + page.replace('packages/web', ''))).text();
+    const client = await (await fetch(`${url}/@vite/client`)).text();
+    const [, token = ''] = /wsToken = "([^"]+)"/.exec(client) ?? [];
+    const told = await follow(`${url}/?token=${token}`);
+    save(page);
+    await vi.waitFor(() => expect(told()).toContain('/src/components/time.tsx'));
+
+    save('packages/shared/src/model.ts');
+    for (const name of ['server', 'collector', 'lab', 'web'])
+      await says(new RegExp(`${name} restarts: packages/shared/src/model\\.ts changed`));
+
+    await endOf('npm', 'SIGTERM');
+  }, 480_000);
+
+  it('ends when its node is killed', async () => {
+    await start('is online', 'dev');
+    await endOf('its node', 'SIGKILL');
+  }, 240_000);
 });

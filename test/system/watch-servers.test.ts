@@ -8,7 +8,6 @@ import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { haveNginx } from '../chaos/balancer.ts';
-import { buildOnce } from '../chaos/built.ts';
 import { Child, eventually, output } from '../chaos/child.ts';
 import { ROOT, type Server } from '../chaos/server.ts';
 import { databaseKinds, World } from '../chaos/world.ts';
@@ -87,7 +86,6 @@ describe.skipIf(!possible)('the watch with two servers', () => {
   };
 
   beforeAll(async () => {
-    buildOnce();
     for (let i = 1; i <= HOSTS; i++) hosts.push(new Host(i, `host-${i}`));
     world = await World.create({ database: 'postgresql', servers: 2, sources: 0, rate: 0 });
     db = await openDatabase({ url: world.postgres?.url() ?? '' }, openLog({ logLevel: 'silent' }));

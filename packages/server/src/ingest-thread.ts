@@ -4,7 +4,6 @@
  * empty, comes from the collectors again, and is stored once, whether its commit came through or not. So it is where something
  * unexpected went wrong.
  */
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Backoff } from '@rollcall/shared/backoff';
 import type { Clock } from '@rollcall/shared/clock';
@@ -47,13 +46,17 @@ const YOUNG_MB = 24;
 /** A thread that was told to end has this long. */
 const END_MS = 3_000;
 
-/** Compiled, from the sources and from dist/ alike; in an installation beside the bundle as if it were a checkout. */
-const PROGRAM = fileURLToPath(new URL('../dist/ingest-main.js', import.meta.url));
+/** From its source where this module is a source, else compiled; an installation has it where a checkout does. */
+const FROM_SOURCES = import.meta.url.endsWith('.ts');
+const PROGRAM = new URL(`./ingest-main.${FROM_SOURCES ? 'ts' : 'js'}`, import.meta.url);
 
 /** Modules that were loaded into this process before its own (`node --import`) belong into its threads as well. */
 const PRELOADS = process.execArgv.flatMap((flag, i, all) =>
   flag === '--import' ? [flag, all[i + 1] ?? ''] : flag.startsWith('--import=') ? [flag] : [],
 );
+/** A test runner compiles for itself alone: its threads need what runs sources elsewhere. */
+if (FROM_SOURCES)
+  PRELOADS.push('--import', new URL('../../../scripts/from-sources.mjs', import.meta.url).href);
 
 export function openIngestThread(
   settings: ThreadSettings,
