@@ -48,13 +48,10 @@ const PACKAGES = [
   ...['systemd', 'systemd-sysv', 'dbus', 'iproute2', 'iputils-ping', 'procps', 'curl', 'ca-certificates'],
   ...['postgresql', 'snmpd'],
 ];
-/** Makes the tree in the folder `$1`. No service starts in it, and a host enables those that it wants. */
+/** Makes the tree in the folder `$1` from the mirror `$2`. A host enables the services that it wants. */
 const DEBOOTSTRAP = `set -e
-mkdir -p "$1/usr/sbin"
-printf '#!/bin/sh\\nexit 101\\n' >"$1/usr/sbin/policy-rc.d"
-chmod 755 "$1/usr/sbin/policy-rc.d"
 debootstrap --variant=minbase --include=${PACKAGES} ${SUITE} "$1" $2
-rm -r "$1/usr/sbin/policy-rc.d" "$1"/var/cache/apt/archives/*.deb "$1"/var/lib/apt/lists/*
+rm -r "$1"/var/cache/apt/archives/*.deb "$1"/var/lib/apt/lists/*
 : >"$1/etc/machine-id"
 chroot "$1" systemctl -q disable postgresql snmpd
 sync --file-system "$1"`;
