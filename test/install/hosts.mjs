@@ -23,6 +23,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -63,6 +64,9 @@ const INSIDE = 'ROLLCALL_HOSTS_INSIDE';
 /** The namespace has its own /run, in memory: what hosts write is there, and what `ip` and systemd-nspawn remember. */
 const STATE = '/run/rollcall-hosts';
 const BRIDGE = 'lan';
+/** A machine has control groups of its own; they are folders, so the kernel does not remove them. */
+const HIERARCHIES = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified', '/sys/fs/cgroup/systemd'];
+const GROUPS = 'rollcall-hosts-';
 
 /**
  * Starts this program again in namespaces of its own and ends as it ends; returns only in there. Refuses where there can
@@ -78,10 +82,11 @@ export async function enterNamespaces() {
   }
   refuseWithout();
   await makeBase();
-  const env = { ...process.env, [INSIDE]: '1' };
-  process.exit(
-    await inNamespaces(['--net'], [process.execPath, ...process.argv.slice(1)], { stdio: 'inherit', env }),
-  );
+  removeGroups();
+  process.on('exit', removeGroups);
+  const env = { ...process.env, [INSIDE]: String(process.pid) };
+  const again = [process.execPath, ...process.argv.slice(1)];
+  process.exit(await inNamespaces(['--net'], again, { stdio: 'inherit', env }));
 }
 
 function refuseWithout() {
@@ -123,6 +128,29 @@ async function inNamespaces(namespaces, words, options) {
   return status ?? 1;
 }
 
+/** Control groups of the machine with this name, made where this system keeps such. */
+function makeGroups(name) {
+  return HIERARCHIES.filter((folder) => existsSync(join(folder, 'cgroup.procs'))).map((folder) => {
+    const group = join(folder, `${GROUPS}${process.env[INSIDE]}`, name);
+    mkdirSync(group, { recursive: true });
+    return group;
+  });
+}
+
+/** Removes the control groups of this process and of those that were killed. */
+function removeGroups() {
+  const running = (pid) => Number(pid) !== process.pid && existsSync(`/proc/${pid}`);
+  for (const hierarchy of HIERARCHIES.filter(existsSync))
+    for (const name of readdirSync(hierarchy).filter((each) => each.startsWith(GROUPS)))
+      if (!running(name.slice(GROUPS.length))) removeGroup(join(hierarchy, name));
+}
+
+function removeGroup(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) removeGroup(join(folder, entry.name));
+  rmdirSync(folder);
+}
+
 function childrenOf(pid) {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
@@ -158,7 +186,9 @@ function isWhole(folder) {
   if (!existsSync(count) || statSync(folder).uid !== 0) return false;
   return Number(readFileSync(count, 'utf8')) === entries(folder);
 }
-const entries = (folder) => readdirSync(join(folder, 'tree'), { recursive: true }).length;
+const entries = (folder) =>
+  // With types, links are not followed: some of them name folders of this machine.
+  readdirSync(join(folder, 'tree'), { recursive: true, withFileTypes: true }).length;
 
 /** Where this machine gets the packages of that Debian from; without an answer debootstrap asks Debian itself. */
 function mirror() {
@@ -200,7 +230,9 @@ export class Host {
     const flags = ['--quiet', '--boot', '--register=no', '--keep-unit', '--settings=no', '--link-journal=no'];
     const where = [`--directory=${this.tree}`, `--machine=${this.name}`];
     const network = [`--network-namespace-path=/run/netns/${this.name}`, '--resolv-conf=off'];
-    const machine = spawn('systemd-nspawn', [...flags, ...where, ...network], {
+    const moves = makeGroups(this.name).map((group) => `echo $$ >${group}/cgroup.procs`);
+    const line = [...moves, 'exec systemd-nspawn "$@"'].join(' && ');
+    const machine = spawn('sh', ['-c', line, 'sh', ...flags, ...where, ...network], {
       stdio: ['ignore', out, out],
       detached: true,
     });
