@@ -221,7 +221,8 @@ try {
       const since = Math.floor(Date.now() / 1000);
       const running = [await scan('north'), await scan('south')];
       await until(20, 'a collector at work', () => atWork(collectors, since));
-      for (const host of [...collectors, server]) await host[end]();
+      await Promise.all(collectors.map((host) => host[end]()));
+      await server[end]();
       await allOnline(3);
       for (const scanId of running) {
         const { status } = await ended(scanId);
