@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { corpus } from './scripts/corpus/folder.mjs';
 
 // Packages are tested from their sources: the `source` condition of their exports.
 const conditions = ['source'];
@@ -17,6 +18,7 @@ const suite = (name: string, include: string[], globalSetup: string[] = []) => (
     pool: 'forks' as const,
     // Far above what any takes alone: on a busy machine a test may be slow, it may not hang.
     testTimeout: 90_000,
+    env: { ROLLCALL_CORPUS: corpus },
     hookTimeout: 180_000,
     expect: { poll: { timeout: 20_000 } },
   },

@@ -18,8 +18,8 @@ export async function writeDeb(parts, file) {
   await writeData(parts, data);
   const members = [
     ['debian-binary', Buffer.from('2.0\n')],
-    ['control.tar.xz', xz(await controlTar(parts))],
-    ['data.tar.xz', xz(readFileSync(data))],
+    member('control', await controlTar(parts), parts),
+    member('data', readFileSync(data), parts),
   ];
   rmSync(data);
   const bytes = ar(members, parts.epoch);
@@ -115,6 +115,9 @@ function listing(tree, last) {
 }
 
 const modeOf = (path) => (/(^|\/)bin\/[^/]+$/.test(path) ? 0o755 : 0o644);
+
+const member = (name, bytes, { compression }) =>
+  compression === 'none' ? [`${name}.tar`, bytes] : [`${name}.tar.xz`, xz(bytes)];
 
 const xz = (bytes) =>
   execFileSync('xz', [XZ_LEVEL, '--threads=1', '--check=crc32', '-c'], { input: bytes, maxBuffer: 2 ** 30 });

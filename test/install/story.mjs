@@ -1,33 +1,30 @@
-// npm run test:install: the life of an installation on real Debian hosts, from the packages in dist/. A server with
-// PostgreSQL; site north with one collector, site south with two; agents to find. Skipped loudly where there can be no
-// hosts; in CI that is a failure.
+// npm run test:install [-- --keep]: the life of an installation on real Debian hosts, from the packages in dist/ and, for
+// the upgrade, dist/before/. A server with PostgreSQL; site north with one collector, site south with two; agents to find.
+//
+//   --keep   when a step fails, opens a shell beside the hosts; hosts.mjs says more about them
 import '../../scripts/usage.mjs';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { alone, Host, hosts, missing, until } from './hosts.mjs';
+import { enterNamespaces, Host, openShell, until } from './hosts.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-process.env.HOSTS_DIR ??= join(tmpdir(), 'rollcall-install-hosts');
-
-const absent = missing();
-if (absent !== null) {
-  console.log(`\n!!! SKIPPED: the installation story was not run: ${absent} !!!\n`);
-  process.exit(process.env.CI ? 1 : 0);
-}
-const deb = (product, version) => {
-  const found = readdirSync(join(root, 'dist')).find(
-    (file) => file === `rollcall-${product}_${version}_amd64.deb`,
-  );
-  if (found) return join(root, 'dist', found);
-  console.error(
-    `rollcall: dist/ has no ${product} ${version}: "npm run package" and "npm run package -- --version ${version}" make them`,
-  );
-  process.exit(1);
-};
 const NOW = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 const BEFORE = `${NOW}~before`;
+
+const deb = (product, version) => {
+  const folder = version === BEFORE ? 'dist/before' : 'dist';
+  const file = join(root, folder, `rollcall-${product}_${version}_amd64.deb`);
+  if (existsSync(file)) return file;
+  const options = version === BEFORE ? ` -- --version ${version} --out ${folder} --compression none` : '';
+  console.error(`rollcall: ${file} is not there; this makes it: npm run package${options}`);
+  process.exit(1);
+};
+const packages = {
+  before: deb('server', BEFORE),
+  server: deb('server', NOW),
+  collector: deb('collector', NOW),
+};
 
 const server = new Host('rcserver', '10.77.0.10');
 const north = new Host('rcnorth', '10.77.0.21');
@@ -103,33 +100,19 @@ async function nothingLost(before) {
   expect((await api('GET', '/api/dead-letters')).totalCount === 0, 'no dead letter');
 }
 
-await alone();
+await enterNamespaces();
 try {
   await step('hosts boot', async () => {
-    await hosts('clean');
-    // A base that an interrupted run left half made is made anew.
-    const whole = join(process.env.HOSTS_DIR, 'base.whole');
-    if (!existsSync(whole)) {
-      for (const part of ['base', 'base.done'])
-        rmSync(join(process.env.HOSTS_DIR, part), { recursive: true, force: true });
-      await hosts('base', 'postgresql', 'snmpd');
-      writeFileSync(whole, '');
-    }
-    // The first one makes the bridge that all hang on.
-    await server.up();
-    const boot = async (host) => {
-      await host.up();
-      await host.sh('systemctl -q disable --now postgresql 2>/dev/null || true');
-    };
-    await Promise.all([...collectors, agent].map(boot));
+    await Promise.all([server, agent, ...collectors].map((host) => host.up()));
+    await server.sh('systemctl enable -q --now postgresql');
     await agent.sh(
-      "printf 'agentaddress udp:161\\nrocommunity public\\nsysName story-agent\\n' >/etc/snmp/snmpd.conf; systemctl enable -q --now snmpd; systemctl restart snmpd",
+      "printf 'agentaddress udp:161\\nrocommunity public\\nsysName story-agent\\n' >/etc/snmp/snmpd.conf; systemctl enable -q --now snmpd",
     );
   });
 
   await step('the server installs: user, database in PostgreSQL, settings, key; runs', async () => {
     await until(30, 'PostgreSQL', () => server.sh('ls -A /run/postgresql | grep PGSQL'));
-    const said = await server.install(deb('server', BEFORE));
+    const said = await server.install(packages.before);
     expect(said.includes('uses the database "rollcall"'), `the database in: ${said}`);
     await server.sh('systemctl is-active rollcall-server');
     const facts = await server.sh(
@@ -238,7 +221,8 @@ try {
       const since = Math.floor(Date.now() / 1000);
       const running = [await scan('north'), await scan('south')];
       await until(20, 'a collector at work', () => atWork(collectors, since));
-      for (const host of [...collectors, server]) await host[end]();
+      await Promise.all(collectors.map((host) => host[end]()));
+      await server[end]();
       await allOnline(3);
       for (const scanId of running) {
         const { status } = await ended(scanId);
@@ -269,14 +253,14 @@ try {
     .sort()
     .join();
   await step('the server is upgraded; collectors of before go on; then they are upgraded', async () => {
-    await server.install(deb('server', NOW));
+    await server.install(packages.server);
     await allOnline(3);
     expect(
       (await list()).some(({ software }) => software.includes(BEFORE)),
       'collectors of the version before',
     );
     await ended(await scan('north'));
-    await Promise.all(collectors.map((host) => host.install(deb('collector', NOW))));
+    await Promise.all(collectors.map((host) => host.install(packages.collector)));
     await until(
       60,
       'three collectors of this version',
@@ -370,13 +354,13 @@ try {
     await north.sh(
       'dpkg -r rollcall-collector 2>&1; test -e /var/lib/rollcall-collector/identity.json; test -e /etc/rollcall/collector.yaml',
     );
-    await north.install(deb('collector', NOW));
+    await north.install(packages.collector);
     await allOnline(2);
     await north.sh(
       'dpkg -P rollcall-collector 2>&1; test ! -e /var/lib/rollcall-collector; test ! -e /etc/rollcall',
     );
     await server.sh('dpkg -r rollcall-server 2>&1; test -e /etc/rollcall/credential.keys');
-    await server.install(deb('server', NOW));
+    await server.install(packages.server);
     await server.sh('systemctl is-active rollcall-server');
     await nothingLost(known);
     await server.sh(
@@ -396,9 +380,9 @@ try {
   }
   console.log(`${passed} passed, 1 failed`);
   process.exitCode = 1;
-} finally {
-  if (!process.env.KEEP_HOSTS) await hosts('clean').catch(() => undefined);
+  if (process.argv.includes('--keep')) openShell([server, ...collectors, agent]);
 }
+process.exit();
 
 function indent(text) {
   return text.trimEnd().replace(/^/gm, '      ');

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import type { Value } from '@rollcall/snmp/message/pdu';
 import fc from 'fast-check';
@@ -10,10 +9,7 @@ import { decodeValue, mibOf, parseRecording, readRecording } from './recording.t
 import { recordingsIn } from './replay.ts';
 import { walk } from './testing/client.ts';
 
-const corpus = join(
-  process.env.ROLLCALL_CORPUS ?? fileURLToPath(new URL('../../../../shared/corpus', import.meta.url)),
-  'dev/recordings',
-);
+const corpus = join(process.env.ROLLCALL_CORPUS ?? '', 'dev/recordings');
 
 describe('values of a recording', () => {
   const table: [line: string, value: Value][] = [
@@ -108,7 +104,7 @@ describe('parseRecording', () => {
   });
 });
 
-/** Recordings of real devices are third-party data beside the project; without them these tests say so. */
+/** Recordings of real devices are third-party data outside the repository; without them these tests say so. */
 if (!existsSync(corpus)) skipped('recordings of real devices: set ROLLCALL_CORPUS to their folder');
 describe.skipIf(!existsSync(corpus))(`recordings of real devices (${corpus})`, () => {
   it('are all read without a fault, and a sample of them is walked object by object', async () => {
