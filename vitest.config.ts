@@ -24,6 +24,11 @@ export default defineConfig({
     reporters: ['default', './test/closing-reporter.ts'],
     projects: [
       suite('fast', ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'test/api/*.test.ts']),
+      // Those of the fast suite that store in what an administrator may partition by site, or ask for it.
+      suite('partitioned', [
+        'packages/server/src/{ingest,incidents,inventory}/**/*.test.ts',
+        'packages/server/src/kernel/backup.test.ts',
+      ]),
       suite('system', ['test/system/*.test.ts']),
       suite('web', ['test/web/*.test.ts']),
       suite('chaos', ['test/chaos/*.test.ts']),
