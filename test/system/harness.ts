@@ -42,6 +42,8 @@ export const databases: [name: string, url: () => Promise<string | undefined>][]
   ['PGlite', async () => undefined],
   ...(postgres ? [['PostgreSQL', () => emptyDatabase(postgres)] as (typeof databases)[number]] : []),
 ];
+/** For what does not concern the database: PostgreSQL where there is one. Each statement is tried on both elsewhere. */
+export const oneDatabase = databases.slice(-1);
 
 /** A database without anything in it: the server brings its schema. */
 async function emptyDatabase(server: string): Promise<string> {
