@@ -488,7 +488,7 @@ describe('run', () => {
     daemon.child.kill('SIGTERM');
     const { code, out } = await daemon.ended;
     expect(code).toBe(0);
-    expect(Date.now() - since).toBeLessThan(10_000);
+    expect(Date.now() - since).toBeLessThan(30_000);
     const lines = out
       .trim()
       .split('\n')
@@ -532,7 +532,7 @@ describe('run', () => {
     const since = Date.now();
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
-    expect(Date.now() - since).toBeLessThan(10_000);
+    expect(Date.now() - since).toBeLessThan(30_000);
     const seen = new Map<number, string>();
     start(['run', '--state', state]);
     const second = await server.peer();
@@ -597,7 +597,7 @@ describe('run', () => {
     const command = `${mount} && exec "$1" "$2" run --state "$0"`;
     const ended = spawnSync('unshare', ['-m', 'sh', '-c', command, state, process.execPath, program], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(ended.status).toBe(1);
     expect(ended.stderr).toMatch(words);

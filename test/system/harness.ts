@@ -182,7 +182,7 @@ export class Installation {
   }
 
   /** Waits until a collector is online, or is not. */
-  async online(name: string, wanted: boolean, withinMs = 30_000): Promise<void> {
+  async online(name: string, wanted: boolean, withinMs = 60_000): Promise<void> {
     await until(withinMs, `${name} ${wanted ? 'online' : 'offline'}`, async () => {
       const { data } = await this.api<{ name: string; online: boolean }[]>(
         'GET',
@@ -236,6 +236,7 @@ export interface ScanFacts {
   jobs: { status: string; attempt: number; collector: string | null }[];
 }
 
+/** A limit that ends a hang: what is meant to come soon comes later on a busy machine. */
 export async function until(withinMs: number, what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + withinMs;
   while (Date.now() < end) {
