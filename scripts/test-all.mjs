@@ -115,8 +115,8 @@ const STEPS = [
     needs: ['root', 'postgresql', 'strace', 'nginx-light'],
     run: [
       npm('test:chaos'),
-      npm('chaos', '--', '--minutes', '1', '--most', '1', '--least', '0'),
-      npm('chaos:kills', '--', '--points', '24', '--stages', '1', '--database', 'postgresql'),
+      npm('chaos', '--', '--minutes', '0.5', '--most', '0.5', '--least', '0'),
+      npm('chaos:kills', '--', '--points', '16', '--stages', '1', '--database', 'postgresql'),
     ],
   },
   { name: 'accuracy', why: 'recorded devices, where their folder is there', run: [npm('corpus:check')] },
