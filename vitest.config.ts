@@ -4,35 +4,47 @@ import { corpus } from './scripts/corpus/folder.mjs';
 // Packages are tested from their sources: the `source` condition of their exports.
 const conditions = ['source'];
 
-/** Before tests that run programs as processes: those are compiled. */
-const COMPILED = ['./test/build.ts'];
-
 /** A suite by the name of its command: `npm test` is `fast`, the others are `npm run test:NAME`. */
-const suite = (name: string, include: string[], globalSetup: string[] = []) => ({
+const suite = (name: string, include: string[], more = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
     name,
     include,
-    globalSetup,
     pool: 'forks' as const,
     // Far above what any takes alone: on a busy machine a test may be slow, it may not hang.
     testTimeout: 90_000,
     env: { ROLLCALL_CORPUS: corpus },
     hookTimeout: 180_000,
     expect: { poll: { timeout: 20_000 } },
+    ...more,
   },
 });
+
+/** One process for many files: loading all modules for each file anew took longer than the tests of most. */
+const together = { isolate: false };
+
+/** Before tests that run programs as processes: those are compiled. */
+const compiled = { globalSetup: ['./test/build.ts'] };
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
     reporters: ['default', './test/closing-reporter.ts'],
     projects: [
-      suite('fast', ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'test/api/*.test.ts']),
-      suite('system', ['test/system/*.test.ts'], COMPILED),
-      suite('web', ['test/web/*.test.ts'], COMPILED),
-      suite('chaos', ['test/chaos/*.test.ts'], COMPILED),
+      suite('fast', ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'test/api/*.test.ts'], together),
+      // Those of the fast suite that store in what an administrator may partition by site, or ask for it.
+      suite(
+        'partitioned',
+        [
+          'packages/server/src/{ingest,incidents,catalog}/**/*.test.ts',
+          'packages/server/src/platform/db/backup.test.ts',
+        ],
+        together,
+      ),
+      suite('system', ['test/system/*.test.ts'], compiled),
+      suite('web', ['test/web/*.test.ts'], compiled),
+      suite('chaos', ['test/chaos/*.test.ts'], compiled),
     ],
   },
 });

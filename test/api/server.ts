@@ -22,6 +22,9 @@ export interface ApiServer {
 /** The databases a suite of the whole server runs on. */
 export const kinds = (): ('pglite' | 'postgresql')[] => databases().map(([name]) => name);
 
+/** For what does not concern the database: PostgreSQL where there is one. */
+export const oneKind = (): ReturnType<typeof kinds> => kinds().slice(-1);
+
 /**
  * Starts it, with every answer checked against its schema. Dispose of the database with `closeDatabases`.
  * `databaseUrl`: another instance on a database that is there; `settings`: variables besides.

@@ -34,9 +34,17 @@ export class Postgres {
   readonly port: number;
   /** Where its data is, when that can be filled. */
   readonly disk: SmallDisk | undefined;
+  readonly #durable: boolean;
   readonly #forget: () => void;
 
-  private constructor(programs: string, folder: string, port: number, disk: SmallDisk | undefined) {
+  private constructor(
+    programs: string,
+    folder: string,
+    port: number,
+    disk: SmallDisk | undefined,
+    durable: boolean,
+  ) {
+    this.#durable = durable;
     this.#programs = programs;
     this.#folder = folder;
     this.port = port;
@@ -48,10 +56,16 @@ export class Postgres {
   }
 
   /**
-   * Makes a cluster and starts it. Durable as in production: fsync and synchronous_commit are on. With `diskMegabytes`
-   * its data lies on a disk of its own of that size.
+   * Makes a cluster and starts it. Durable as in production: fsync and synchronous_commit are on, unless it is for tests
+   * that kill no database. With `diskMegabytes` its data lies on a disk of its own of that size.
    */
-  static async create({ diskMegabytes }: { diskMegabytes?: number | undefined } = {}): Promise<Postgres> {
+  static async create({
+    diskMegabytes,
+    durable = true,
+  }: {
+    diskMegabytes?: number | undefined;
+    durable?: boolean;
+  } = {}): Promise<Postgres> {
     const programs = postgresPrograms();
     if (!programs) throw new Error('PostgreSQL is not installed');
     const folder = mkdtempSync(join(tmpdir(), 'rollcall-chaos-pg-'));
@@ -60,7 +74,7 @@ export class Postgres {
     mkdirSync(data);
     const disk = diskMegabytes === undefined ? undefined : await SmallDisk.create(data, diskMegabytes);
     if (asRoot()) chownSync(disk?.outside ?? data, ...accountOf('postgres'));
-    const cluster = new Postgres(programs, folder, await freePort(), disk);
+    const cluster = new Postgres(programs, folder, await freePort(), disk, durable);
     await cluster.#run('initdb', [
       '-D',
       data,
@@ -85,8 +99,9 @@ export class Postgres {
       `-p ${this.port}`,
       `-k ${this.#folder}`,
       '-c listen_addresses=127.0.0.1',
-      '-c max_connections=100',
+      '-c max_connections=200',
       '-c shared_buffers=256MB',
+      ...(this.#durable ? [] : ['-c fsync=off', '-c synchronous_commit=off', '-c full_page_writes=off']),
       ...(this.disk ? ['-c max_wal_size=64MB', '-c min_wal_size=32MB'] : []),
     ];
     const log = join(this.#folder, 'log');

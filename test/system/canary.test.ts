@@ -18,7 +18,7 @@ import { backup } from '@rollcall/server/platform/db/backup';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { operations } from '@rollcall/shared/api/index';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databases, Installation, until } from './harness.ts';
+import { Installation, oneDatabase, until } from './harness.ts';
 
 const COLLECTOR = fileURLToPath(
   new URL('../../packages/collector/bin/rollcall-collector.js', import.meta.url),
@@ -65,7 +65,7 @@ const filesIn = (folder: string): string[] =>
     .map((name) => join(folder, name))
     .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 
-describe.each(databases)('I147 I150: canaries on %s', (name, url) => {
+describe.each(oneDatabase)('I147 I150: canaries on %s', (name, url) => {
   const logged = new PassThrough();
   const lines: string[] = [];
   let world: Installation;

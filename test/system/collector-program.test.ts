@@ -20,6 +20,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { compiled } from './compiled.ts';
 
 const program = compiled('collector', 'main');
+
+const mounts = spawnSync('unshare', ['-m', 'true']).status === 0;
+if (!mounts) skipped('a full disk: be root');
+const python = spawnSync('python3', ['-c', '']).status === 0;
+if (!python) skipped('the service manager: install python3');
 let folder: string;
 const stops: (() => unknown)[] = [];
 beforeEach(() => {
@@ -480,7 +485,7 @@ describe('run', () => {
     daemon.child.kill('SIGTERM');
     const { code, out } = await daemon.ended;
     expect(code).toBe(0);
-    expect(Date.now() - since).toBeLessThan(10_000);
+    expect(Date.now() - since).toBeLessThan(30_000);
     const lines = out
       .trim()
       .split('\n')
@@ -524,7 +529,7 @@ describe('run', () => {
     const since = Date.now();
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
-    expect(Date.now() - since).toBeLessThan(10_000);
+    expect(Date.now() - since).toBeLessThan(30_000);
     const seen = new Map<number, string>();
     start(['run', '--state', state]);
     const second = await server.peer();
@@ -572,7 +577,7 @@ describe('run', () => {
     expect(readdirSync(join(state, 'outbox'))).toEqual(['FORMAT']);
   });
 
-  test.each([
+  test.skipIf(!mounts).each([
     [
       'B33: read-only',
       'mount -t tmpfs tmpfs "$0" && cp -r "$0.kept/." "$0" && mount -o remount,ro "$0"',
@@ -584,16 +589,12 @@ describe('run', () => {
       /the disk of .* is full: make room/,
     ],
   ])('%s: one clear line, exit code 1', async (_name, mount, words) => {
-    if (spawnSync('unshare', ['-m', 'true']).status !== 0) {
-      skipped('a full disk: be root');
-      return;
-    }
     const { state } = await joined();
     cpSync(state, `${state}.kept`, { recursive: true });
     const command = `${mount} && exec "$1" "$2" run --state "$0"`;
     const ended = spawnSync('unshare', ['-m', 'sh', '-c', command, state, process.execPath, program], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(ended.status).toBe(1);
     expect(ended.stderr).toMatch(words);
@@ -620,43 +621,38 @@ describe('run', () => {
     });
   });
 
-  test('tells systemd that it is ready, feeds its watchdog, and says when it stops', async () => {
-    const { state, server } = await joined();
-    if (spawnSync('systemd-notify', ['--version']).status !== 0) {
-      skipped('the service manager: install systemd');
-      return;
-    }
-    // Node has no datagram socket of the Unix kind: socat listens for us, where there is one.
-    if (spawnSync('python3', ['-c', '']).status !== 0) {
-      skipped('the service manager: install python3');
-      return;
-    }
-    const socket = join(folder, 'notify');
-    const listener = spawn(
-      'python3',
-      [
-        '-uc',
-        `import socket,sys\ns=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)\ns.bind(sys.argv[1])\nprint("up")\nwhile True: print(s.recv(4096).decode())`,
-        socket,
-      ],
-      { stdio: ['ignore', 'pipe', 'ignore'] },
-    );
-    stops.push(() => listener.kill());
-    let told = '';
-    await new Promise<void>((resolve) => {
-      listener.stdout.on('data', (part) => {
-        told += part;
-        if (told.startsWith('up')) resolve();
+  test.skipIf(!python)(
+    'tells systemd that it is ready, feeds its watchdog, and says when it stops',
+    async () => {
+      const { state, server } = await joined();
+      const socket = join(folder, 'notify');
+      // Node has no datagram socket of the Unix kind.
+      const listener = spawn(
+        'python3',
+        [
+          '-uc',
+          `import socket,sys\ns=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)\ns.bind(sys.argv[1])\nprint("up")\nwhile True: print(s.recv(4096).decode())`,
+          socket,
+        ],
+        { stdio: ['ignore', 'pipe', 'ignore'] },
+      );
+      stops.push(() => listener.kill());
+      let told = '';
+      await new Promise<void>((resolve) => {
+        listener.stdout.on('data', (part) => {
+          told += part;
+          if (told.startsWith('up')) resolve();
+        });
       });
-    });
-    const daemon = start(['run', '--state', state], { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' });
-    await (await server.peer()).greet();
-    for (const end = Date.now() + 10_000; !/READY=1[\s\S]*WATCHDOG=1[\s\S]*WATCHDOG=1/.test(told); ) {
-      if (Date.now() > end) throw new Error(`systemd was told only: ${told}`);
-      await systemClock.sleep(20);
-    }
-    daemon.child.kill('SIGTERM');
-    await daemon.ended;
-    expect(told).toMatch(/STATUS=link: ready/);
-  });
+      const daemon = start(['run', '--state', state], { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' });
+      await (await server.peer()).greet();
+      for (const end = Date.now() + 10_000; !/READY=1[\s\S]*WATCHDOG=1[\s\S]*WATCHDOG=1/.test(told); ) {
+        if (Date.now() > end) throw new Error(`systemd was told only: ${told}`);
+        await systemClock.sleep(20);
+      }
+      daemon.child.kill('SIGTERM');
+      await daemon.ended;
+      expect(told).toMatch(/STATUS=link: ready/);
+    },
+  );
 });

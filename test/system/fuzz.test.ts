@@ -19,7 +19,7 @@ import {
   type Schema,
 } from '../api/hostile.ts';
 import { type Row, rows } from '../api/rows.ts';
-import { type ApiServer, kinds, startApi } from '../api/server.ts';
+import { type ApiServer, oneKind, startApi } from '../api/server.ts';
 import { makeWorld, person, type World } from '../api/world.ts';
 
 afterAll(closeDatabases);
@@ -51,7 +51,7 @@ interface Answer {
   text: string;
 }
 
-describe.each(kinds())('the schema-driven fuzzer on %s', (name) => {
+describe.each(oneKind())('the schema-driven fuzzer on %s', (name) => {
   let db: Database;
   let server: ApiServer;
   let world: World;

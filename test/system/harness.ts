@@ -42,6 +42,8 @@ export const databases: [name: string, url: () => Promise<string | undefined>][]
   ['PGlite', async () => undefined],
   ...(postgres ? [['PostgreSQL', () => emptyDatabase(postgres)] as (typeof databases)[number]] : []),
 ];
+/** For what does not concern the database: PostgreSQL where there is one. Each statement is tried on both elsewhere. */
+export const oneDatabase = databases.slice(-1);
 
 /** A database without anything in it: the server brings its schema. */
 async function emptyDatabase(server: string): Promise<string> {
@@ -180,7 +182,7 @@ export class Installation {
   }
 
   /** Waits until a collector is online, or is not. */
-  async online(name: string, wanted: boolean, withinMs = 30_000): Promise<void> {
+  async online(name: string, wanted: boolean, withinMs = 60_000): Promise<void> {
     await until(withinMs, `${name} ${wanted ? 'online' : 'offline'}`, async () => {
       const { data } = await this.api<{ name: string; online: boolean }[]>(
         'GET',
@@ -234,6 +236,7 @@ export interface ScanFacts {
   jobs: { status: string; attempt: number; collector: string | null }[];
 }
 
+/** A limit that ends a hang: what is meant to come soon comes later on a busy machine. */
 export async function until(withinMs: number, what: string, holds: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + withinMs;
   while (Date.now() < end) {

@@ -1,7 +1,7 @@
 import { startIdentity } from '@rollcall/lab/identity';
 import type { SiteTruth } from '@rollcall/lab/site';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databases, Installation } from './harness.ts';
+import { Installation, oneDatabase } from './harness.ts';
 
 /**
  * The identity fixture through the whole product: real collectors sweep it, two of them the same boxes at once, while it
@@ -58,7 +58,7 @@ function wrong(truth: SiteTruth, devices: readonly Listed[]): string[] {
   return said;
 }
 
-describe.each(databases)('the identity fixture on %s', (database, url) => {
+describe.each(oneDatabase)('the identity fixture on %s', (database, url) => {
   let world: Installation;
   beforeAll(async () => {
     world = await Installation.start({ databaseUrl: await url() });

@@ -11,6 +11,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { compiled } from './compiled.ts';
 
 const program = compiled('collector', 'testing/outbox-writer');
+
+const traces = spawnSync('strace', ['-V']).status === 0;
+if (!traces) skipped('a collector killed or refused at its system calls: install strace');
+const mounts = spawnSync('unshare', ['-m', 'true']).status === 0;
+if (!mounts) skipped('a full disk: be root');
 let folder: string;
 /** Those of the test: one that failed leaves none behind. */
 const writers: Writer[] = [];
@@ -123,37 +128,31 @@ describe('B25: kill -9 at any instant', () => {
     expect(last.state + 1 - sequences.length).toBe(lost);
   });
 
-  test('SIGKILL at the n-th write, sync or rename: every start succeeds, nothing told is missing', async () => {
-    if (spawnSync('strace', ['-V']).status !== 0) {
-      skipped('a collector killed at its system calls: install strace');
-      return;
-    }
-    const told = new Set<number>();
-    // ROLLCALL_CRASH_POINTS=60 visits that many occurrences of each call; here a few of them.
-    const most = Number(process.env.ROLLCALL_CRASH_POINTS ?? 3);
-    const points = ['pwrite64', 'fdatasync', 'fsync', 'rename', 'ftruncate', 'write'].flatMap((call) =>
-      Array.from({ length: most }, (_, i) => ({ call, when: 1 + i * (call === 'write' ? 7 : 2) })),
-    );
-    for (const { call, when } of points) {
-      const trace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`];
-      const run = start([1e9, 20, 0], [...trace, '-e', `inject=${call}:signal=SIGKILL:when=${when}`]);
-      await Promise.race([run.ended, systemClock.sleep(1500)]);
-      run.kill();
-      await run.ended;
-      for (const n of run.stored) told.add(n);
-    }
-    const { numbers } = await read();
-    const found = new Set(numbers);
-    expect(found.size).toBe(numbers.length);
-    expect([...told].filter((n) => !found.has(n))).toEqual([]);
-  }, 120_000);
+  test.skipIf(!traces)(
+    'SIGKILL at the n-th write, sync or rename: every start succeeds, nothing told is missing',
+    async () => {
+      const told = new Set<number>();
+      // ROLLCALL_CRASH_POINTS=60 visits that many occurrences of each call; here a few of them.
+      const most = Number(process.env.ROLLCALL_CRASH_POINTS ?? 3);
+      const points = ['pwrite64', 'fdatasync', 'fsync', 'rename', 'ftruncate', 'write'].flatMap((call) =>
+        Array.from({ length: most }, (_, i) => ({ call, when: 1 + i * (call === 'write' ? 7 : 2) })),
+      );
+      for (const { call, when } of points) {
+        const trace = ['strace', '-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`];
+        const run = start([1e9, 20, 0], [...trace, '-e', `inject=${call}:signal=SIGKILL:when=${when}`]);
+        await Promise.race([run.ended, systemClock.sleep(1500)]);
+        run.kill();
+        await run.ended;
+        for (const n of run.stored) told.add(n);
+      }
+      const { numbers } = await read();
+      const found = new Set(numbers);
+      expect(found.size).toBe(numbers.length);
+      expect([...told].filter((n) => !found.has(n))).toEqual([]);
+    },
+    120_000,
+  );
 });
-
-const has = (tool: string, ...args: string[]) => {
-  const found = spawnSync(tool, args).status === 0;
-  if (!found) skipped(`a damaged or full disk: be root, install ${tool}`);
-  return found;
-};
 
 test.each([
   ['Attempting to write page at position 196608, size 4096, blocks 1, buffer sizes 4096 0 0', false],
@@ -179,13 +178,12 @@ describe('a disk that fails', () => {
   };
   const freeSpace = (run: Writer) => rmSync(`/proc/${run.child.pid}/root${folder}/ballast`);
 
-  test.each([
+  test.skipIf(!mounts).each([
     ['ENOSPC', 0, /^paused the outbox cannot be written/],
     ['least free space', 2_000_000, /^paused less than 2000000 bytes are free/],
   ])(
     'B28: %s: pauses, loses nothing, goes on by itself when there is space',
     async (_name, minFree, pause) => {
-      if (!has('unshare', '-m', 'true')) return;
       const run = onSmallDisk([1e9, 50, minFree]);
       await run.until(pause);
       const before = run.stored.length;
@@ -205,28 +203,30 @@ describe('a disk that fails', () => {
     },
   );
 
-  test('B28: a disk full again and again never reaches LMDB, which a page that it cannot write damages', async () => {
-    if (!has('unshare', '-m', 'true')) return;
-    const run = onSmallDisk([1e9, 50, 0]);
-    for (let ballast = 2_400_000; ballast >= 0; ballast -= 600_000) {
-      await run.until(/^paused/);
-      run.lines.length = 0;
-      const before = run.stored.length;
-      truncateSync(`/proc/${run.child.pid}/root${folder}/ballast`, ballast);
-      await run.until(/^goes on/);
-      expect(run.stored.length).toBeGreaterThan(before);
-    }
-    run.kill();
-    await run.ended;
-    expect(run.errors()).toBe('');
-  }, 60_000);
+  test.skipIf(!mounts)(
+    'B28: a disk full again and again never reaches LMDB, which a page that it cannot write damages',
+    async () => {
+      const run = onSmallDisk([1e9, 50, 0]);
+      for (let ballast = 2_400_000; ballast >= 0; ballast -= 600_000) {
+        await run.until(/^paused/);
+        run.lines.length = 0;
+        const before = run.stored.length;
+        truncateSync(`/proc/${run.child.pid}/root${folder}/ballast`, ballast);
+        await run.until(/^goes on/);
+        expect(run.stored.length).toBeGreaterThan(before);
+      }
+      run.kill();
+      await run.ended;
+      expect(run.errors()).toBe('');
+    },
+    60_000,
+  );
 
-  test.each([
+  test.skipIf(!traces).each([
     ['fdatasync', 'EIO', '6..7'],
     ['pwrite64', 'EIO', '7'],
     ['pwrite64', 'ENOSPC', '8..9'],
   ])('B29: %s answers %s: written anew, not trusted, nothing told is missing', async (call, error, when) => {
-    if (!has('strace', '-V')) return;
     const run = start(
       [1e9, 20, 0],
       [

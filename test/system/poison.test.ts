@@ -3,7 +3,7 @@ import { mibOf, parseRecording } from '@rollcall/lab/recording';
 import { PUBLIC, responderOf } from '@rollcall/lab/replay';
 import { type Responder, Wire } from '@rollcall/lab/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databases, Installation, type RunningCollector, until } from './harness.ts';
+import { Installation, oneDatabase, type RunningCollector, until } from './harness.ts';
 
 const PORT = 16_207;
 const SOUND = '127.43.0.1';
@@ -12,7 +12,7 @@ const POISON = '127.43.0.2';
 const IF_TABLE = Buffer.from([0x2b, 6, 1, 2, 1, 2, 2]);
 
 /** B37: a device that ends the collector whenever it is read. */
-describe.each(databases)('a poison device on %s', (_name, url) => {
+describe.each(oneDatabase)('a poison device on %s', (_name, url) => {
   let world: Installation;
   let collector: RunningCollector;
   let deaths = 0;

@@ -150,7 +150,7 @@ describe.runIf(server)('case 149: the server, killed for good while it seals ane
       return Number(row?.n);
     };
     const reached = async (holds: (n: number) => boolean) => {
-      for (const end = Date.now() + 30_000; ; ) {
+      for (const end = Date.now() + 60_000; ; ) {
         const n = await left();
         if (holds(n)) return n;
         if (Date.now() > end) throw new Error(`${n} are left`);

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const GONE_MS = 10_000;
+const GONE_MS = 60_000;
 
 let data: string;
 let npm: ChildProcess;
@@ -98,7 +98,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
       detached: true,
     });
     const building = () => processes().some(({ command }) => /scripts\/build\.mjs/.test(command));
-    await vi.waitFor(() => expect(building()).toBe(true), { timeout: 20_000, interval: 10 });
+    await vi.waitFor(() => expect(building()).toBe(true), { timeout: 60_000, interval: 10 });
     await endOf(who, signal);
   });
 });

@@ -22,7 +22,7 @@ const COLLECTOR = fileURLToPath(
 const run = promisify(execFile);
 /** Answers what a command printed and how it ended. */
 const outcome = (command: string, ...args: string[]) =>
-  run(command, args, { timeout: 30_000 }).then(
+  run(command, args, { timeout: 120_000 }).then(
     ({ stdout }) => ({ code: 0, out: stdout }),
     ({ code, stderr }: { code: number; stderr: string }) => ({ code, out: stderr }),
   );

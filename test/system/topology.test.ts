@@ -2,7 +2,7 @@ import { type LiveSite, startSite } from '@rollcall/lab/start';
 import { type TrueLink, topologyFixture } from '@rollcall/lab/topology';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databases, Installation } from './harness.ts';
+import { Installation, oneDatabase } from './harness.ts';
 
 /** Seventy boxes, swept by a real collector: every cable that can be known is told, and no other. */
 
@@ -22,7 +22,7 @@ const shown = ({ device: name, port: named }: TrueLink['a']) => {
 };
 const trueLink = ({ a, b }: TrueLink) => linkText([shown(a), shown(b)]);
 
-describe.each(databases)('the topology of the fixture on %s', (_name, url) => {
+describe.each(oneDatabase)('the topology of the fixture on %s', (_name, url) => {
   let world: Installation;
   let live: LiveSite;
   let siteId: string;

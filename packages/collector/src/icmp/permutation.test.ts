@@ -11,7 +11,7 @@ describe('Permutation', () => {
         const order = new Permutation(size, bytes);
         const seen = new Set(Array.from({ length: size }, (_, position) => order.at(position)));
         expect(seen.size).toBe(size);
-        for (const index of seen) expect(index >= 0 && index < size).toBe(true);
+        expect([...seen].every((index) => index >= 0 && index < size)).toBe(true);
       }),
     );
   });

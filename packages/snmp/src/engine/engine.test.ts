@@ -16,7 +16,8 @@ const name: Varbind = { oid: NAME, type: 'octets', value: Buffer.from('sw1') };
 const v2c: SnmpCredential = { id: 'c', version: 'v2c', community: new Secret('canary-community') };
 const getName: Question = { type: 'get', oids: [NAME] };
 const patient: AskOptions = { timeoutMs: 2000, tries: 1 };
-const brief: AskOptions = { timeoutMs: 80, tries: 1 };
+/** Long enough for an answer on a busy machine: what is waited for is that it is not believed. */
+const brief: AskOptions = { timeoutMs: 500, tries: 1 };
 
 let engine: SnmpEngine;
 const agents: FakeAgent[] = [];

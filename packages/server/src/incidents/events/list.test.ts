@@ -14,7 +14,7 @@ describe.each(databases())('pages of many events on %s', (_name, open) => {
 
   beforeAll(async () => {
     db = await open();
-    await fillFleet(db, { devices: 60, interfaces: 1, events: 4_000, cases: 10 });
+    await fillFleet(db, { devices: 60, interfaces: 1, events: 1_500, cases: 10 });
     await db.query('ANALYZE');
   });
 

@@ -148,8 +148,8 @@ describe('the listener', () => {
   it('stops at once when nobody is there, and after its grace when somebody stays', async () => {
     const idle = await start();
     const started = performance.now();
-    await idle.stop(5_000);
-    expect(performance.now() - started).toBeLessThan(4_000);
+    await idle.stop(60_000);
+    expect(performance.now() - started).toBeLessThan(50_000);
     const busy = await start();
     const socket = connect(Number(new URL(busy.url).port), '127.0.0.1').on('error', () => undefined);
     socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n');
