@@ -1,6 +1,7 @@
 /**
  * The server's side of one collector's conversation: a state machine that knows no socket (`ws.ts` does). Observations
  * are stored apart, events beside state, so that a slow store holds up no heartbeat and no lease; all else goes in order.
+ * Length: one state machine; in two files nobody would see what may follow what.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
