@@ -348,7 +348,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
           expect(await inventory(torn)).toEqual(await inventory(plain));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });
