@@ -5,12 +5,13 @@ import { useSend } from '../action.ts';
 import type { Change } from '../address.ts';
 import { askForEdit } from '../api.ts';
 import { type Act, ActButton } from './act.tsx';
-import { menuColumn } from './column.tsx';
 import { Confirm, Dialog } from './form.tsx';
 import { Loaded } from './loaded.tsx';
 import { Body } from './page.tsx';
-import { type Column, Rows } from './rows.tsx';
-import type { Source } from './source.ts';
+import type { Column } from './table/column.ts';
+import { menuColumn } from './table/columns.tsx';
+import type { Source } from './table/source.ts';
+import { Rows } from './table/virtual-table.tsx';
 
 /** Things that people make, change and delete; each has an `id` and a `name`. */
 type Kind = 'users' | 'sites' | 'maintenance' | 'subscriptions' | 'profiles' | 'credentials' | 'schedules';

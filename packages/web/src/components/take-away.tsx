@@ -5,8 +5,8 @@ import { addressOf, everything, type Item } from '../api.ts';
 import { csvLine, download } from '../csv.ts';
 import { copyText } from './copy.tsx';
 import { say, sayProblem } from './problem.tsx';
-import type { Column } from './rows.tsx';
-import type { ListId } from './source.ts';
+import type { Column } from './table/column.ts';
+import type { ListId } from './table/source.ts';
 
 /** A shell line that asks what the page asks; the token comes from the environment, not from the history. */
 export function curlOf(id: ListId, query: Record<string, string | undefined>, origin: string): string {

@@ -4,7 +4,6 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useSend } from '../action.ts';
 import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
-import { timeColumn } from '../components/column.tsx';
 import { Filters } from '../components/filters.tsx';
 import {
   FormDialog,
@@ -17,8 +16,9 @@ import {
 } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
-import type { Column } from '../components/rows.tsx';
-import { usePages } from '../components/source.ts';
+import type { Column } from '../components/table/column.ts';
+import { timeColumn } from '../components/table/columns.tsx';
+import { usePages } from '../components/table/source.ts';
 import { wordsOf } from '../search.ts';
 import { useMay } from '../session.tsx';
 

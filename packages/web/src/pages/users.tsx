@@ -5,7 +5,6 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useSend } from '../action.ts';
 import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
-import { timeColumn } from '../components/column.tsx';
 import { Filters } from '../components/filters.tsx';
 import {
   ChoiceField,
@@ -19,9 +18,10 @@ import {
 import { Tag } from '../components/mark.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
-import type { Column } from '../components/rows.tsx';
 import { SiteFields, sitesOf } from '../components/site-fields.tsx';
-import { usePages } from '../components/source.ts';
+import type { Column } from '../components/table/column.ts';
+import { timeColumn } from '../components/table/columns.tsx';
+import { usePages } from '../components/table/source.ts';
 import { useMe } from '../session.tsx';
 import { useSiteName } from '../sites.ts';
 

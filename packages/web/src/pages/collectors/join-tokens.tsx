@@ -2,11 +2,12 @@ import { Button } from '@mantine/core';
 import type { JoinToken } from '@rollcall/shared/api/collectors';
 import { Link } from '@tanstack/react-router';
 import { useAction } from '../../action.ts';
-import { doColumn, timeColumn } from '../../components/column.tsx';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { doColumn, timeColumn } from '../../components/table/columns.tsx';
+import { usePages } from '../../components/table/source.ts';
+import { Rows } from '../../components/table/virtual-table.tsx';
 import { Time, useNow } from '../../components/time.tsx';
 
 function State({ token }: { token: JoinToken }) {

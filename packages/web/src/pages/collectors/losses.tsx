@@ -1,11 +1,12 @@
 import type { DeadLetter, Gap } from '@rollcall/shared/api/collectors';
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../../api.ts';
-import { timeColumn } from '../../components/column.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { List } from '../../components/table/short-table.tsx';
 import { count } from '../../format.ts';
 
 const SHOWN = 200;

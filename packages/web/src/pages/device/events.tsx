@@ -3,8 +3,8 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useAddress } from '../../address.ts';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import { usePages } from '../../components/table/source.ts';
+import { Rows } from '../../components/table/virtual-table.tsx';
 import { EVENT_COLUMNS } from '../events/columns.tsx';
 
 const route = getRouteApi('/devices/$id');

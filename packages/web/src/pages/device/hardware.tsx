@@ -2,7 +2,8 @@ import type { DeviceDetail, Entity } from '@rollcall/shared/api/inventory';
 import type { CSSProperties } from 'react';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { List } from '../../components/table/short-table.tsx';
 import classes from './device.module.css';
 
 interface Part extends Entity {

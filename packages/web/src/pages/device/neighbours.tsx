@@ -1,10 +1,11 @@
 import type { DeviceDetail, DeviceNeighbour } from '@rollcall/shared/api/inventory';
 import { Link } from '@tanstack/react-router';
-import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { List } from '../../components/table/short-table.tsx';
 
 const COLUMNS: readonly Column<DeviceNeighbour>[] = [
   { id: 'local', title: 'Here', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.localPort },

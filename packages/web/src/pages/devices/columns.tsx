@@ -1,8 +1,8 @@
 import type { Device } from '@rollcall/shared/api/inventory';
-import { timeColumn } from '../../components/column.tsx';
 import { DeviceClassMark, DeviceLink } from '../../components/device.tsx';
-import type { Column } from '../../components/rows.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
 import { duration } from '../../components/time.tsx';
 import classes from './devices.module.css';
 

@@ -1,9 +1,9 @@
 import type { Credential } from '@rollcall/shared/api/credentials';
 import { Collection, NewButton } from '../../components/collection.tsx';
-import { timeColumn } from '../../components/column.tsx';
 import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { usePages } from '../../components/table/source.ts';
 import { useMay } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
 import { CredentialForm } from './credential-form.tsx';

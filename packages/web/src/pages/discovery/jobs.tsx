@@ -3,8 +3,9 @@ import { Link } from '@tanstack/react-router';
 import { Progress } from '../../components/bar.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
 import { JobStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { List } from '../../components/table/short-table.tsx';
 import { count } from '../../format.ts';
 import classes from './discovery.module.css';
 

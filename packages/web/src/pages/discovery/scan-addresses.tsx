@@ -2,9 +2,10 @@ import type { ScanAddress, ScanDetail } from '@rollcall/shared/api/scans';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { usePages } from '../../components/table/source.ts';
+import { Rows } from '../../components/table/virtual-table.tsx';
 import classes from './discovery.module.css';
 import { lookOf } from './outcomes.ts';
 

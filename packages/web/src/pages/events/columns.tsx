@@ -1,9 +1,9 @@
 import type { Event } from '@rollcall/shared/api/incidents';
-import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Severity } from '../../components/mark.tsx';
-import type { Column } from '../../components/rows.tsx';
 import { EventStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
 
 export const STATUSES = ['open', 'acknowledged', 'closed'] as const;
 

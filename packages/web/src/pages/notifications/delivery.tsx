@@ -5,12 +5,13 @@ import { Link } from '@tanstack/react-router';
 import { useAction } from '../../action.ts';
 import { ask } from '../../api.ts';
 import { ActButton } from '../../components/act.tsx';
-import { timeColumn } from '../../components/column.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { type Column, List } from '../../components/rows.tsx';
 import { Scroller } from '../../components/scroller.tsx';
 import { LoadedSide, Side } from '../../components/side.tsx';
 import { DeliveryStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { List } from '../../components/table/short-table.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './notifications.module.css';
 

@@ -13,13 +13,13 @@ import {
 import { useState } from 'react';
 import { useAction, useSend } from '../../action.ts';
 import { Collection } from '../../components/collection.tsx';
-import { enabledColumn } from '../../components/column.tsx';
 import { Confirm } from '../../components/form.tsx';
 import { Mark, severityName } from '../../components/mark.tsx';
 import { Once } from '../../components/once.tsx';
 import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { enabledColumn } from '../../components/table/columns.tsx';
+import { usePages } from '../../components/table/source.ts';
 import { Time } from '../../components/time.tsx';
 import { useSiteName } from '../../sites.ts';
 import classes from './notifications.module.css';

@@ -3,11 +3,12 @@ import type { Session } from '@rollcall/shared/api/accounts';
 import { useQuery } from '@tanstack/react-query';
 import { useAction } from '../../action.ts';
 import { ask } from '../../api.ts';
-import { doColumn, timeColumn } from '../../components/column.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Tag } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { doColumn, timeColumn } from '../../components/table/columns.tsx';
+import { List } from '../../components/table/short-table.tsx';
 
 const BROWSERS = [
   ['Edg/', 'Edge'],

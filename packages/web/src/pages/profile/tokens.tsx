@@ -7,14 +7,15 @@ import { useState } from 'react';
 import { useSend } from '../../action.ts';
 import { ask, type Result } from '../../api.ts';
 import { ActButton } from '../../components/act.tsx';
-import { doColumn, timeColumn } from '../../components/column.tsx';
 import { CopyField } from '../../components/copy.tsx';
 import { ChoiceField, Confirm, Dialog, Form, Pair, TextField, useFields } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Once } from '../../components/once.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty, say } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { doColumn, timeColumn } from '../../components/table/columns.tsx';
+import { List } from '../../components/table/short-table.tsx';
 import { Time, useNow } from '../../components/time.tsx';
 import classes from './profile.module.css';
 

@@ -1,11 +1,12 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { useMemo } from 'react';
-import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { itemsSource } from '../../components/source.ts';
 import { DeviceStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { itemsSource } from '../../components/table/source.ts';
+import { Rows } from '../../components/table/virtual-table.tsx';
 import { bitrate } from '../../format.ts';
 import { useSiteName } from '../../sites.ts';
 import { NoLinks } from './no-links.tsx';

@@ -1,8 +1,8 @@
 import { Button, Menu } from '@mantine/core';
 import { IconCheck, IconColumns3 } from '@tabler/icons-react';
 import { memo, useCallback, useMemo } from 'react';
-import { prefer, usePreferences } from '../preferences.ts';
-import type { Column } from './rows.tsx';
+import { prefer, usePreferences } from '../../preferences.ts';
+import type { Column } from './column.ts';
 
 /** The columns of a list that a person chose to see; the first one always. */
 export function useColumns<T>(

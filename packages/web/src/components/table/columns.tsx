@@ -1,11 +1,11 @@
 import { Switch } from '@mantine/core';
 import type { OperationId } from '@rollcall/shared/api/index';
 import type { ReactNode } from 'react';
-import { useAction } from '../action.ts';
-import type { Request } from '../api.ts';
-import { type Act, RowMenu } from './act.tsx';
-import type { Column } from './rows.tsx';
-import { Time } from './time.tsx';
+import { useAction } from '../../action.ts';
+import type { Request } from '../../api.ts';
+import { type Act, RowMenu } from '../act.tsx';
+import { Time } from '../time.tsx';
+import type { Column } from './column.ts';
 
 type Given<T> = Pick<Column<T>, 'id' | 'title'> & Partial<Column<T>>;
 

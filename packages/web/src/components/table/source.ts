@@ -1,6 +1,6 @@
 import { hashKey, useQueries } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { ask, type Item, type Request } from '../api.ts';
+import { ask, type Item, type Request } from '../../api.ts';
 
 /** A list of any length of which the visible part is known. */
 export interface Source<T> {
