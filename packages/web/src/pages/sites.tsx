@@ -1,3 +1,5 @@
+import { Switch, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { HOLD_SECONDS, SITE_DEFAULTS, type Site, type SiteSettings } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -5,15 +7,7 @@ import { useSend } from '../action.ts';
 import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
 import { Filters } from '../components/filters.tsx';
-import {
-  FormDialog,
-  Group,
-  LinesField,
-  Pair,
-  SwitchField,
-  TextField,
-  useFields,
-} from '../components/form.tsx';
+import { FormDialog, Group, Pair } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
 import type { Column } from '../components/table/column.ts';
@@ -158,29 +152,33 @@ export function Sites() {
 
 function SiteForm({ one, etag, onClose }: FormOf<Site>) {
   const send = useSend('summary');
-  const { values, text, flag } = useFields({
-    name: one?.name ?? '',
-    networks: one?.networks.join('\n') ?? '',
-    exclude: one?.exclude.join('\n') ?? '',
-    allowLoopback: one?.allowLoopback ?? false,
-    allowSpecial: one?.allowSpecial ?? false,
-  });
   const { holdSeconds = {}, ...own } = one?.settings ?? {};
-  const settings = useFields(() =>
-    textsOf(
-      SETTINGS.map(({ key }) => key),
-      own,
-    ),
-  );
-  const holds = useFields(() => textsOf(Object.keys(HOLD_SECONDS), holdSeconds));
+  const form = useForm({
+    initialValues: {
+      name: one?.name ?? '',
+      networks: one?.networks.join('\n') ?? '',
+      exclude: one?.exclude.join('\n') ?? '',
+      allowLoopback: one?.allowLoopback ?? false,
+      allowSpecial: one?.allowSpecial ?? false,
+      settings: {
+        ...textsOf(
+          SETTINGS.map(({ key }) => key),
+          own,
+        ),
+        holdSeconds: textsOf(Object.keys(HOLD_SECONDS), holdSeconds),
+      },
+    },
+  });
   const save = () => {
-    const held = numbersOf(holds.values);
+    const { networks, exclude, settings, ...values } = form.values;
+    const { holdSeconds, ...texts } = settings;
+    const held = numbersOf(holdSeconds);
     const body = {
       ...values,
-      networks: wordsOf(values.networks),
-      exclude: wordsOf(values.exclude),
+      networks: wordsOf(networks),
+      exclude: wordsOf(exclude),
       settings: {
-        ...numbersOf(settings.values),
+        ...numbersOf(texts as Texts),
         ...(Object.keys(held).length > 0 && { holdSeconds: held }),
       } as SiteSettings,
     };
@@ -189,33 +187,39 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
       : send('sites.create', { body });
   };
   return (
-    <FormDialog title={one ? `Site ${one.name}` : 'New site'} onClose={onClose} onSubmit={save} size={580}>
-      <TextField label="Name" required data-autofocus {...text('name')} />
+    <FormDialog
+      form={form}
+      title={one ? `Site ${one.name}` : 'New site'}
+      onClose={onClose}
+      onSubmit={save}
+      size={580}
+    >
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
       <Pair>
-        <LinesField
+        <Textarea
           label="Networks"
           description="CIDRs; a scan that names no site goes to the one that contains its targets"
           placeholder="10.20.0.0/16"
           minRows={3}
-          {...text('networks')}
+          {...form.getInputProps('networks')}
         />
-        <LinesField
+        <Textarea
           label="Never probe"
           description="Addresses and CIDRs that no scan touches, whoever asks"
           minRows={3}
-          {...text('exclude')}
+          {...form.getInputProps('exclude')}
         />
       </Pair>
       <Group label="Settings; empty: the default shown">
         <Pair>
           {SETTINGS.map(({ key, label, description }) => (
-            <TextField
+            <TextInput
               key={key}
               label={label}
               description={description}
               type="number"
               placeholder={String(SITE_DEFAULTS[key])}
-              {...settings.text(key, `settings.${key}`)}
+              {...form.getInputProps(`settings.${key}`)}
             />
           ))}
         </Pair>
@@ -223,24 +227,24 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
       <Group label="Seconds that trouble must last until it is an event">
         <Pair>
           {HELD.map(([kind, seconds]) => (
-            <TextField
+            <TextInput
               key={kind}
               label={kind}
               type="number"
               placeholder={String(seconds)}
-              {...holds.text(kind, `settings.holdSeconds.${kind}`)}
+              {...form.getInputProps(`settings.holdSeconds.${kind}`)}
             />
           ))}
         </Pair>
       </Group>
-      <SwitchField
+      <Switch
         label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
-        {...flag('allowLoopback')}
+        {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
       />
-      <SwitchField
+      <Switch
         label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
         description="A collector sweeps them only where the settings of its own host name them too"
-        {...flag('allowSpecial')}
+        {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
       />
     </FormDialog>
   );

@@ -1,3 +1,5 @@
+import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
@@ -6,15 +8,7 @@ import { useSend } from '../action.ts';
 import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
 import { Filters } from '../components/filters.tsx';
-import {
-  ChoiceField,
-  FormDialog,
-  Pair,
-  PasswordField,
-  SwitchField,
-  TextField,
-  useFields,
-} from '../components/form.tsx';
+import { FormDialog, Pair } from '../components/form.tsx';
 import { Tag } from '../components/mark.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
@@ -26,7 +20,7 @@ import { useMe } from '../session.tsx';
 import { useSiteName } from '../sites.ts';
 
 const route = getRouteApi('/users');
-const ROLES: readonly { value: Role; label: string }[] = [
+const ROLES: { value: Role; label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
   { value: 'operator', label: 'operator: also scans, watches, works cases' },
   { value: 'admin', label: 'admin: also sites, collectors, credentials, users' },
@@ -101,39 +95,47 @@ export function Users() {
 
 function UserForm({ one, etag, onClose }: FormOf<User>) {
   const send = useSend('assignees');
-  const { values, set, text, flag } = useFields({
-    name: one?.name ?? '',
-    displayName: one?.displayName ?? '',
-    role: one?.role ?? 'viewer',
-    allSites: one?.allSites ?? false,
-    siteIds: one?.siteIds ?? [],
-    password: '',
-    disabled: one ? one.disabledAt !== null : false,
+  const form = useForm({
+    initialValues: {
+      name: one?.name ?? '',
+      displayName: one?.displayName ?? '',
+      role: one?.role ?? 'viewer',
+      allSites: one?.allSites ?? false,
+      siteIds: one?.siteIds ?? [],
+      password: '',
+      disabled: one ? one.disabledAt !== null : false,
+    },
   });
-  const { name, displayName, role, password, disabled } = values;
+  const { name, displayName, role, password, disabled } = form.values;
   const save = () => {
-    const common = { displayName, role, ...sitesOf(values) };
+    const common = { displayName, role, ...sitesOf(form.values) };
     if (!one) return send('users.create', { body: { ...common, name, password } });
     const body = { ...common, disabled, ...(password && { password }) };
     return send('users.update', { params: { id: one.id }, body }, { ifMatch: etag });
   };
   return (
-    <FormDialog title={one ? `User ${one.name}` : 'New user'} onClose={onClose} onSubmit={save} size={520}>
+    <FormDialog
+      form={form}
+      title={one ? `User ${one.name}` : 'New user'}
+      onClose={onClose}
+      onSubmit={save}
+      size={520}
+    >
       <Pair>
-        <TextField
+        <TextInput
           label="Name"
           description="To sign in with"
           required
           disabled={one !== undefined}
           autoComplete="off"
           data-autofocus={one ? undefined : true}
-          {...text('name')}
+          {...form.getInputProps('name')}
         />
-        <TextField label="In full" description="As others see it" {...text('displayName')} />
+        <TextInput label="In full" description="As others see it" {...form.getInputProps('displayName')} />
       </Pair>
-      <ChoiceField label="Role" choices={ROLES} {...text('role')} />
-      <SiteFields all="Sees every site, future ones too" some="Sees" values={values} set={set} />
-      <PasswordField
+      <Select label="Role" data={ROLES} {...form.getInputProps('role')} />
+      <SiteFields all="Sees every site, future ones too" some="Sees" form={form} />
+      <PasswordInput
         label={one ? 'New password' : 'Password'}
         description={
           one
@@ -142,9 +144,14 @@ function UserForm({ one, etag, onClose }: FormOf<User>) {
         }
         autoComplete="new-password"
         required={!one}
-        {...text('password')}
+        {...form.getInputProps('password')}
       />
-      {one && <SwitchField label="Disabled: cannot sign in, tokens do not work" {...flag('disabled')} />}
+      {one && (
+        <Switch
+          label="Disabled: cannot sign in, tokens do not work"
+          {...form.getInputProps('disabled', { type: 'checkbox' })}
+        />
+      )}
     </FormDialog>
   );
 }

@@ -1,4 +1,5 @@
-import { Button } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { CaseDetail, Event } from '@rollcall/shared/api/incidents';
 import { IconArrowsSplit, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -9,7 +10,7 @@ import { ask } from '../../api.ts';
 import { Acknowledge } from '../../components/acknowledge.tsx';
 import { ActButton } from '../../components/act.tsx';
 import { Choices } from '../../components/choices.tsx';
-import { FormDialog, TextField, useFields } from '../../components/form.tsx';
+import { FormDialog } from '../../components/form.tsx';
 import { Severity } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
@@ -159,23 +160,26 @@ function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
 }
 
 function SplitEvents({ one, ids, onClose }: { one: CaseDetail; ids: string[]; onClose: () => void }) {
-  const { values, text } = useFields({
-    title: one.events.find((event) => event.id === ids[0])?.message ?? one.title,
+  const form = useForm({
+    initialValues: {
+      title: one.events.find((event) => event.id === ids[0])?.message ?? one.title,
+    },
   });
   const send = useSend('events', 'summary');
   const navigate = useNavigate();
   return (
     <FormDialog
+      form={form}
       title={`Split ${many(ids.length, 'event')} off #${one.number}`}
       onClose={onClose}
       submit="Make a case of them"
       onSubmit={async () => {
-        const body = { eventIds: ids, ...values };
+        const body = { eventIds: ids, ...form.values };
         const { data } = await send('cases.split', { params: { id: one.id }, body });
         await navigate({ to: '/cases/$id', params: { id: data.id } });
       }}
     >
-      <TextField label="Title of the new case" required data-autofocus {...text('title')} />
+      <TextInput label="Title of the new case" required data-autofocus {...form.getInputProps('title')} />
     </FormDialog>
   );
 }

@@ -1,3 +1,5 @@
+import { Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { IconArrowMerge, IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -6,7 +8,7 @@ import { useState } from 'react';
 import { useAction, useSend } from '../../action.ts';
 import { ask } from '../../api.ts';
 import { ActButton, MoreMenu } from '../../components/act.tsx';
-import { FormDialog, LinesField, TextField, useFields } from '../../components/form.tsx';
+import { FormDialog } from '../../components/form.tsx';
 import { LoadedPage, Page, Panel } from '../../components/page.tsx';
 import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
 import { useMay } from '../../session.tsx';
@@ -105,17 +107,18 @@ function Steps({ one, worked }: { one: CaseDetail; worked: boolean }) {
 }
 
 function EditText({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
-  const { values, text } = useFields({ title: one.title, description: one.description });
+  const form = useForm({ initialValues: { title: one.title, description: one.description } });
   const send = useSend();
   return (
     <FormDialog
+      form={form}
       title={`Case #${one.number}`}
       onClose={onClose}
       size={560}
-      onSubmit={() => send('cases.update', { params: { id: one.id }, body: values })}
+      onSubmit={() => send('cases.update', { params: { id: one.id }, body: form.values })}
     >
-      <TextField label="Title" required data-autofocus {...text('title')} />
-      <LinesField label="Description" minRows={4} {...text('description')} />
+      <TextInput label="Title" required data-autofocus {...form.getInputProps('title')} />
+      <Textarea label="Description" minRows={4} {...form.getInputProps('description')} />
     </FormDialog>
   );
 }

@@ -67,14 +67,12 @@ function Editable({ one }: { one: CaseDetail }) {
         searchable
         data={[{ value: NOBODY, label: 'nobody' }, ...choices]}
         value={one.assigneeId ?? NOBODY}
-        allowDeselect={false}
         onChange={(value) => void update.run({ params, body: { assignee: value || null } })}
       />
       <Select
         label="Priority"
         data={PRIORITIES.map((label, i) => ({ value: String(i + 1), label }))}
         value={String(one.priority)}
-        allowDeselect={false}
         leftSection={<Priority code={one.priority} word={false} />}
         onChange={(value) => value && void update.run({ params, body: { priority: Number(value) } })}
       />
@@ -82,7 +80,6 @@ function Editable({ one }: { one: CaseDetail }) {
         label="Severity"
         data={SEVERITIES.map(({ code, name }) => ({ value: String(code), label: name }))}
         value={String(one.severity)}
-        allowDeselect={false}
         leftSection={<Severity code={one.severity} word={false} />}
         onChange={(value) => value && void update.run({ params, body: { severity: Number(value) } })}
       />

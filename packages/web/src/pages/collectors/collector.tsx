@@ -1,3 +1,5 @@
+import { TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Collector } from '@rollcall/shared/api/collectors';
 import {
   IconBan,
@@ -15,7 +17,7 @@ import { useAction, useSend } from '../../action.ts';
 import { ask } from '../../api.ts';
 import { ActButton, MoreMenu } from '../../components/act.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { Confirm, FormDialog, TextField, useFields } from '../../components/form.tsx';
+import { Confirm, FormDialog } from '../../components/form.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { say } from '../../components/problem.tsx';
 import { LoadedSide, Side } from '../../components/side.tsx';
@@ -227,16 +229,17 @@ function Ask({
 }
 
 function Rename({ collector, onClose }: { collector: Collector; onClose: () => void }) {
-  const { values, text } = useFields({ name: collector.name });
+  const form = useForm({ initialValues: { name: collector.name } });
   const send = useSend();
   return (
     <FormDialog
+      form={form}
       title="Rename the collector"
       onClose={onClose}
       submit="Rename"
-      onSubmit={() => send('collectors.update', { params: { id: collector.id }, body: values })}
+      onSubmit={() => send('collectors.update', { params: { id: collector.id }, body: form.values })}
     >
-      <TextField label="Name" required data-autofocus {...text('name')} />
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
     </FormDialog>
   );
 }

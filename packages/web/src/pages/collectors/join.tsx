@@ -1,4 +1,5 @@
-import { Loader } from '@mantine/core';
+import { Loader, Select } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,7 +7,7 @@ import { useState } from 'react';
 import { useSend } from '../../action.ts';
 import { ask, type Result } from '../../api.ts';
 import { CopyField } from '../../components/copy.tsx';
-import { ChoiceField, Dialog, Form } from '../../components/form.tsx';
+import { Dialog, Form } from '../../components/form.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Time } from '../../components/time.tsx';
 import { useSiteChoices } from '../../sites.ts';
@@ -17,29 +18,29 @@ type Made = Result<'joinTokens.create'>;
 /** Adds a collector: a token for one site, the command to run on its host, and the moment it comes online. */
 export function JoinDialog({ site: given, onClose }: { site: string | undefined; onClose: () => void }) {
   const sites = useSiteChoices();
-  const [chosen, setChosen] = useState(given ?? '');
+  const form = useForm({ initialValues: { siteId: given ?? '' } });
   const [made, setMade] = useState<Made>();
   const send = useSend();
-  const siteId = chosen || sites[0]?.value || '';
+  const siteId = form.values.siteId || sites[0]?.value || '';
   return (
     <Dialog title="Add a collector" onClose={onClose} size={620}>
       {made ? (
         <Command made={made} />
       ) : (
         <Form
+          form={form}
           submit="Make a join token"
           ready={siteId !== ''}
           onCancel={onClose}
           onSubmit={async () => setMade(await send('joinTokens.create', { body: { siteId } }))}
         >
-          <ChoiceField
-            path="siteId"
+          <Select
             label="Site"
             description="The collector sweeps and watches there, and nowhere else"
-            choices={sites}
-            value={siteId}
+            data={sites}
             data-autofocus
-            onChange={setChosen}
+            {...form.getInputProps('siteId')}
+            value={siteId}
           />
         </Form>
       )}

@@ -1,3 +1,5 @@
+import { Select, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -7,7 +9,7 @@ import { useAction, useSend } from '../../action.ts';
 import { ask, askForEdit } from '../../api.ts';
 import { Choices } from '../../components/choices.tsx';
 import { DeviceClassMark } from '../../components/device.tsx';
-import { ChoiceField, Confirm, FormDialog, TextField, useFields } from '../../components/form.tsx';
+import { Confirm, FormDialog } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { say } from '../../components/problem.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
@@ -43,26 +45,26 @@ function NameAndClass({
   name = null,
   class: kind = null,
 }: Props & { name?: string | null; class?: DeviceClass | null }) {
-  const { values, text } = useFields({ name: name ?? '', class: kind ?? BY_RULES });
+  const form = useForm({ initialValues: { name: name ?? '', class: kind ?? BY_RULES } });
   const send = useSend(...TOUCHED);
   const save = () =>
     send('devices.update', {
       params: { id: device.id },
       body: {
-        name: values.name.trim() || null,
-        class: values.class === BY_RULES ? null : (values.class as DeviceClass),
+        name: form.values.name.trim() || null,
+        class: form.values.class === BY_RULES ? null : (form.values.class as DeviceClass),
       },
     });
   return (
-    <FormDialog title="Name and class" onClose={onClose} onSubmit={save}>
-      <TextField
+    <FormDialog form={form} title="Name and class" onClose={onClose} onSubmit={save}>
+      <TextInput
         label="Name"
         description="Empty: the name that discovery finds"
         placeholder={device.sysName ?? device.address ?? ''}
         data-autofocus
-        {...text('name')}
+        {...form.getInputProps('name')}
       />
-      <ChoiceField label="Class" choices={CLASSES} searchable {...text('class')} />
+      <Select label="Class" data={CLASSES} searchable {...form.getInputProps('class')} />
     </FormDialog>
   );
 }

@@ -1,9 +1,11 @@
+import { Select, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useSend } from '../../action.ts';
 import { Collection, type FormOf, NewButton } from '../../components/collection.tsx';
-import { ChoiceField, FormDialog, LinesField, Pair, TextField, useFields } from '../../components/form.tsx';
+import { FormDialog, Pair } from '../../components/form.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
 import type { Column } from '../../components/table/column.ts';
@@ -100,42 +102,45 @@ function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
   const sites = useTargetSites();
   const profiles = useProfileChoices();
   const send = useSend();
-  const { values, text } = useFields({
-    name: one?.name ?? '',
-    targets: one?.targets ?? '',
-    site: one?.siteId ?? BY_TARGETS,
-    profile: one?.profile ?? 'standard',
-    cron: one?.cron ?? '30 2 * * *',
-    timezone: one?.timezone ?? ZONE_HERE,
+  const form = useForm({
+    initialValues: {
+      name: one?.name ?? '',
+      targets: one?.targets ?? '',
+      site: one?.siteId ?? BY_TARGETS,
+      profile: one?.profile ?? 'standard',
+      cron: one?.cron ?? '30 2 * * *',
+      timezone: one?.timezone ?? ZONE_HERE,
+    },
   });
   const save = () => {
-    const { site, ...body } = values;
+    const { site, ...body } = form.values;
     return one
       ? send('schedules.update', { params: { id: one.id }, body })
       : send('schedules.create', { body: { ...body, ...(site !== BY_TARGETS && { site }) } });
   };
   return (
     <FormDialog
+      form={form}
       title={one ? `Schedule ${one.name}` : 'New schedule'}
       onClose={onClose}
       onSubmit={save}
       size={560}
     >
-      <TextField label="Name" required data-autofocus {...text('name')} />
-      <LinesField
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
+      <Textarea
         label="Targets"
         placeholder="10.20.0.0/16"
         required
         classNames={{ input: classes.mono ?? '' }}
-        {...text('targets')}
+        {...form.getInputProps('targets')}
       />
       <Pair>
-        <ChoiceField label="Profile" choices={profiles} {...text('profile')} />
-        <ChoiceField label="Site" choices={sites} disabled={one !== undefined} {...text('site')} />
+        <Select label="Profile" data={profiles} {...form.getInputProps('profile')} />
+        <Select label="Site" data={sites} disabled={one !== undefined} {...form.getInputProps('site')} />
       </Pair>
       <Pair>
-        <CronField label="When" {...text('cron')} />
-        <ZoneField description="Of the five fields" {...text('timezone')} />
+        <CronField label="When" {...form.getInputProps('cron')} />
+        <ZoneField description="Of the five fields" {...form.getInputProps('timezone')} />
       </Pair>
     </FormDialog>
   );

@@ -1,3 +1,5 @@
+import { Select, Textarea } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { ScanPlan } from '@rollcall/shared/api/scans';
 import { IconAlertTriangle } from '@tabler/icons-react';
@@ -7,7 +9,7 @@ import { useState } from 'react';
 import { useSend } from '../../action.ts';
 import { ApiError, call, keyOf } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
-import { ChoiceField, FormDialog, LinesField, Pair, useFields } from '../../components/form.tsx';
+import { FormDialog, Pair } from '../../components/form.tsx';
 import { ScanStatus } from '../../components/status.tsx';
 import { duration } from '../../components/time.tsx';
 import { count, many } from '../../format.ts';
@@ -28,12 +30,14 @@ export function StartScan({
   profile: string | undefined;
   onClose: () => void;
 }) {
-  const { values, text } = useFields({
-    targets: given,
-    site: givenSite ?? BY_TARGETS,
-    profile: givenProfile ?? 'standard',
+  const form = useForm({
+    initialValues: {
+      targets: given,
+      site: givenSite ?? BY_TARGETS,
+      profile: givenProfile ?? 'standard',
+    },
   });
-  const { targets, site, profile } = values;
+  const { targets, site, profile } = form.values;
   /** Sent with the start: a click that is tried again starts nothing twice. */
   const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join('-'));
   const navigate = useNavigate();
@@ -53,6 +57,7 @@ export function StartScan({
   const ready = body.targets !== '' && current && plan.isSuccess;
   return (
     <FormDialog
+      form={form}
       title="Start a scan"
       onClose={onClose}
       size={620}
@@ -64,18 +69,18 @@ export function StartScan({
         setTimeout(() => void navigate({ to: '/discovery/scans/$id', params: { id: scanId } }));
       }}
     >
-      <LinesField
+      <Textarea
         label="Targets"
         description="CIDRs, addresses or first-last ranges, IPv4 or IPv6; ! in front leaves out"
         placeholder={'10.20.0.0/24\n!10.20.0.13'}
         minRows={3}
         data-autofocus
         classNames={{ input: classes.mono ?? '' }}
-        {...text('targets')}
+        {...form.getInputProps('targets')}
       />
       <Pair>
-        <ChoiceField label="Profile" choices={profiles} {...text('profile')} />
-        <ChoiceField label="Site" choices={sites} {...text('site')} />
+        <Select label="Profile" data={profiles} {...form.getInputProps('profile')} />
+        <Select label="Site" data={sites} {...form.getInputProps('site')} />
       </Pair>
       <section className={classes.plan} aria-label="Plan" aria-live="polite">
         {settled.targets === '' ? (

@@ -1,4 +1,5 @@
-import { MultiSelect, SegmentedControl } from '@mantine/core';
+import { MultiSelect, SegmentedControl, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import type { MaintenanceScope } from '@rollcall/shared/api/maintenance';
 import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
@@ -6,7 +7,7 @@ import { useState } from 'react';
 import { ask } from '../../api.ts';
 import { Choices } from '../../components/choices.tsx';
 import { DeviceClassMark } from '../../components/device.tsx';
-import { Group, Pair, TextField, type useFields } from '../../components/form.tsx';
+import { Group, Pair } from '../../components/form.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
 import { many } from '../../format.ts';
 
@@ -15,7 +16,7 @@ export interface Covered {
   by: 'site' | 'filter' | 'list';
   classes: DeviceClass[];
   search: string;
-  address: string;
+  Address: string;
   deviceIds: string[];
 }
 
@@ -23,7 +24,7 @@ export const coveredBy = ({ deviceIds, class: names, search, Address }: Maintena
   by: deviceIds ? 'list' : names || search || Address ? 'filter' : 'site',
   classes: names ?? [],
   search: search ?? '',
-  address: Address ?? '',
+  Address: Address ?? '',
   deviceIds: deviceIds ?? [],
 });
 
@@ -33,13 +34,17 @@ export function scopeOf(covered: Covered): MaintenanceScope {
   return {
     ...(covered.classes.length > 0 && { class: covered.classes }),
     ...(covered.search.trim() && { search: covered.search }),
-    ...(covered.address.trim() && { Address: covered.address }),
+    ...(covered.Address.trim() && { Address: covered.Address }),
   };
 }
 
 /** A scope that names nothing means the whole site: who chose a filter or a list did not mean that. */
 export const isNamed = (covered: Covered): boolean =>
   covered.by === 'site' || Object.values(scopeOf(covered)).some((value) => value?.length);
+
+export interface ScopeValues {
+  scope: Covered;
+}
 
 const WAYS = [
   { value: 'site', label: 'Whole site' },
@@ -48,21 +53,11 @@ const WAYS = [
 ];
 
 /** Which devices of the site, and how many these are today. */
-export function ScopeFields({
-  site,
-  fields: { values: covered, set, text },
-}: {
-  site: string;
-  fields: ReturnType<typeof useFields<Covered>>;
-}) {
+export function ScopeFields({ site, form }: { site: string; form: UseFormReturnType<ScopeValues> }) {
+  const covered = form.values.scope;
   return (
     <Group label="Covers">
-      <SegmentedControl
-        aria-label="Covers"
-        data={WAYS}
-        value={covered.by}
-        onChange={(by) => set({ by: by as Covered['by'] })}
-      />
+      <SegmentedControl aria-label="Covers" data={WAYS} {...form.getInputProps('scope.by')} />
       {covered.by === 'filter' && (
         <>
           <MultiSelect
@@ -70,21 +65,24 @@ export function ScopeFields({
             size="xs"
             placeholder={covered.classes.length === 0 ? 'any' : ''}
             data={[...DEVICE_CLASSES]}
-            value={covered.classes}
-            onChange={(names) => set({ classes: names as DeviceClass[] })}
+            {...form.getInputProps('scope.classes')}
           />
           <Pair>
-            <TextField label="Words" placeholder="floor-3" {...text('search', 'scope.search')} />
-            <TextField
+            <TextInput label="Words" placeholder="floor-3" {...form.getInputProps('scope.search')} />
+            <TextInput
               label="Address or CIDR"
               placeholder="10.20.3.0/24"
-              {...text('address', 'scope.Address')}
+              {...form.getInputProps('scope.Address')}
             />
           </Pair>
         </>
       )}
       {covered.by === 'list' && (
-        <Devices site={site} chosen={covered.deviceIds} onChange={(deviceIds) => set({ deviceIds })} />
+        <Devices
+          site={site}
+          chosen={covered.deviceIds}
+          onChange={(deviceIds) => form.setFieldValue('scope.deviceIds', deviceIds)}
+        />
       )}
       <HowMany site={site} covered={covered} />
     </Group>

@@ -54,7 +54,6 @@ export function Appearance() {
           limit={60}
           data={ZONES}
           value={zone}
-          allowDeselect={false}
           onChange={(value) => value && prefer({ zone: value })}
         />
       </div>

@@ -1,4 +1,5 @@
-import { Button } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Token } from '@rollcall/shared/api/accounts';
 import { TOKENS_MOST } from '@rollcall/shared/api/accounts';
 import { IconPlus } from '@tabler/icons-react';
@@ -8,7 +9,7 @@ import { useSend } from '../../action.ts';
 import { ask, type Result } from '../../api.ts';
 import { ActButton } from '../../components/act.tsx';
 import { CopyField } from '../../components/copy.tsx';
-import { ChoiceField, Confirm, Dialog, Form, Pair, TextField, useFields } from '../../components/form.tsx';
+import { Confirm, Dialog, Form, Pair } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Once } from '../../components/once.tsx';
 import { Panel } from '../../components/page.tsx';
@@ -101,7 +102,7 @@ const LIVES = [
 ];
 
 function NewToken({ onClose }: { onClose: () => void }) {
-  const { values, text } = useFields({ name: '', days: '0' });
+  const form = useForm({ initialValues: { name: '', days: '0' } });
   const [made, setMade] = useState<Result<'tokens.create'>>();
   const send = useSend();
   if (made)
@@ -120,16 +121,28 @@ function NewToken({ onClose }: { onClose: () => void }) {
       </Once>
     );
   const create = async () => {
-    const { name, days } = values;
+    const { name, days } = form.values;
     const expiresAt = days === '0' ? null : Math.floor(Date.now() / 1000) + Number(days) * DAY;
     setMade(await send('tokens.create', { body: { name, expiresAt } }));
   };
   return (
     <Dialog title="Create a token" onClose={onClose}>
-      <Form submit="Create" ready={values.name.trim() !== ''} onCancel={onClose} onSubmit={create}>
+      <Form
+        form={form}
+        submit="Create"
+        ready={form.values.name.trim() !== ''}
+        onCancel={onClose}
+        onSubmit={create}
+      >
         <Pair>
-          <TextField label="Name" placeholder="report script" required data-autofocus {...text('name')} />
-          <ChoiceField label="Ends" choices={LIVES} {...text('days', 'expiresAt')} />
+          <TextInput
+            label="Name"
+            placeholder="report script"
+            required
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+          <Select label="Ends" data={LIVES} {...form.getInputProps('days')} error={form.errors.expiresAt} />
         </Pair>
       </Form>
     </Dialog>
