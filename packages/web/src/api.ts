@@ -144,7 +144,7 @@ const LIVE: ReadonlySet<string> = new Set([
 ]);
 
 /** Options for `useQuery` and route loaders. */
-export const ask = <Id extends OperationId>(id: Id, request: Request<Id>) => {
+export const apiQuery = <Id extends OperationId>(id: Id, request: Request<Id>) => {
   const live = LIVE.has(id.split('.')[0] ?? '');
   return queryOptions({
     queryKey: keyOf(id, request),
@@ -155,7 +155,7 @@ export const ask = <Id extends OperationId>(id: Id, request: Request<Id>) => {
 };
 
 /** The same for a form: read anew when it opens, and left alone while somebody types into it. */
-export const askForEdit = <Id extends OperationId>(id: Id, request: Request<Id>) =>
+export const editQuery = <Id extends OperationId>(id: Id, request: Request<Id>) =>
   queryOptions({
     queryKey: ['edit', ...keyOf(id, request)] as const,
     queryFn: ({ signal }) => call(id, request, { signal }),
@@ -165,7 +165,7 @@ export const askForEdit = <Id extends OperationId>(id: Id, request: Request<Id>)
   });
 
 /** Everything of a list, page after page in the list's own order; what shows up on two pages comes once. */
-export async function* everything<Id extends OperationId>(
+export async function* allPages<Id extends OperationId>(
   id: Id,
   query: Values,
   signal?: AbortSignal,

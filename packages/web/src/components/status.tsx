@@ -16,7 +16,7 @@ import {
   IconPlugConnectedX,
   IconProgress,
 } from '@tabler/icons-react';
-import { type Icon, Mark, type Tone } from './mark.tsx';
+import { type Icon, StatusLabel, type Tone } from './labels.tsx';
 
 type Look = readonly [tone: Tone, icon: Icon, word?: string];
 
@@ -71,9 +71,9 @@ const UNKNOWN: Look = ['idle', IconCircleDashed];
 
 function Look({ look: [tone, icon, word], name, short }: { look: Look; name: string; short?: boolean }) {
   return (
-    <Mark tone={tone} icon={icon} spin={icon === IconLoader2} word={!short}>
+    <StatusLabel tone={tone} icon={icon} spin={icon === IconLoader2} word={!short}>
       {word ?? name}
-    </Mark>
+    </StatusLabel>
   );
 }
 
@@ -103,9 +103,9 @@ export const isDone = (status: number): boolean => status === Case.resolved || s
 export function LinkStatus({ admin, oper }: { admin: string | null; oper: string | null }) {
   if (admin === 'down')
     return (
-      <Mark tone="idle" icon={IconBan}>
+      <StatusLabel tone="idle" icon={IconBan}>
         disabled
-      </Mark>
+      </StatusLabel>
     );
   const status = oper ?? 'unknown';
   return <Look look={LINK[status] ?? UNKNOWN} name={status} />;
@@ -114,23 +114,23 @@ export function LinkStatus({ admin, oper }: { admin: string | null; oper: string
 export function CollectorStatus({ collector }: { collector: Pick<Collector, 'status' | 'online'> }) {
   if (collector.status === 'revoked')
     return (
-      <Mark tone="idle" icon={IconBan}>
+      <StatusLabel tone="idle" icon={IconBan}>
         revoked
-      </Mark>
+      </StatusLabel>
     );
   if (collector.status === 'quarantined')
     return (
-      <Mark tone="sev2" icon={IconLockExclamation}>
+      <StatusLabel tone="sev2" icon={IconLockExclamation}>
         quarantined
-      </Mark>
+      </StatusLabel>
     );
   return collector.online ? (
-    <Mark tone="ok" icon={IconCircleCheckFilled}>
+    <StatusLabel tone="ok" icon={IconCircleCheckFilled}>
       online
-    </Mark>
+    </StatusLabel>
   ) : (
-    <Mark tone="bad" icon={IconPlugConnectedX}>
+    <StatusLabel tone="bad" icon={IconPlugConnectedX}>
       offline
-    </Mark>
+    </StatusLabel>
   );
 }

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 import { usePreferences } from '../preferences.ts';
-import pick from './pick.module.css';
+import pick from './choice-filter.module.css';
 import { absolute, fromWallClock, toWallClock } from './time.tsx';
 import classes from './time-range.module.css';
 

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { IconBookmarkPlus, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { memo, useState } from 'react';
-import { prefer, usePreferences, type View } from '../preferences.ts';
+import { savePreferences, usePreferences, type View } from '../preferences.ts';
 import classes from './views.module.css';
 
 export interface BuiltInView {
@@ -39,7 +39,7 @@ export const Views = memo(function Views({
 }) {
   const { views } = usePreferences();
   const own = views[list] ?? [];
-  const keep = (next: View[]) => prefer({ views: { ...views, [list]: next } });
+  const keep = (next: View[]) => savePreferences({ views: { ...views, [list]: next } });
   const known = [...builtIn, ...own].some((view) => same(view.search, search));
   return (
     <nav className={classes.views} aria-label="Views">

@@ -1,21 +1,21 @@
 import type { AuditEntry } from '@rollcall/shared/api/accounts';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useAddress } from '../address.ts';
-import { Changed, valueText } from '../components/changed.tsx';
+import { Changed, valueAsText } from '../components/changes.tsx';
+import { ExportMenu } from '../components/export-menu.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Filters } from '../components/filters.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
-import { Side, Split } from '../components/side.tsx';
+import { SidePanel, Split } from '../components/side-panel.tsx';
 import type { Column } from '../components/table/column.ts';
 import { timeColumn } from '../components/table/columns.tsx';
-import { usePages } from '../components/table/source.ts';
-import { Rows } from '../components/table/virtual-table.tsx';
-import { TakeAway } from '../components/take-away.tsx';
+import { usePagedList } from '../components/table/paged-list.ts';
+import { VirtualTable } from '../components/table/virtual-table.tsx';
 import { Time } from '../components/time.tsx';
 import { rangeOf } from '../components/time-range.tsx';
 import { useSiteChoices, useSiteName } from '../sites.ts';
+import { useUrlState } from '../url-state.ts';
 
 const route = getRouteApi('/audit');
 
@@ -42,20 +42,20 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 /** Who did what: sign-ins, tokens, roles, credentials, collectors. */
 export function Audit() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const sites = useSiteChoices();
   const [picked, setPicked] = useState<AuditEntry>();
   const { last, from, to, actor, action, site } = search;
   const range = useMemo(() => rangeOf({ last, from, to }, Date.now()), [last, from, to]);
   const query = { actor, action, site, ...range };
-  const source = usePages('audit.list', query);
+  const source = usePagedList('audit.list', query);
   const close = useCallback(() => setPicked(undefined), []);
   return (
     <Page
       title="Audit"
       count={source.total}
       fill
-      actions={<TakeAway id="audit.list" query={query} columns={COLUMNS} name="audit" />}
+      actions={<ExportMenu id="audit.list" query={query} columns={COLUMNS} name="audit" />}
     >
       <Filters
         search={search}
@@ -69,7 +69,7 @@ export function Audit() {
       />
       <Split
         list={
-          <Rows
+          <VirtualTable
             label="Audit log"
             source={source}
             columns={COLUMNS}
@@ -88,7 +88,7 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const siteName = useSiteName();
   const { before, after, ...detail } = entry.detail;
   return (
-    <Side title={`${entry.actor}: ${entry.action}`} onClose={onClose}>
+    <SidePanel title={`${entry.actor}: ${entry.action}`} onClose={onClose}>
       <Facts
         facts={[
           ['When', <Time key="at" at={entry.at} />],
@@ -97,10 +97,10 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
           ['To what', entry.subject],
           ['Site', entry.siteId && siteName(entry.siteId)],
           ['From', entry.address],
-          ...Object.entries(detail).map(([name, value]) => [name, valueText(value)] as const),
+          ...Object.entries(detail).map(([name, value]) => [name, valueAsText(value)] as const),
         ]}
       />
       <Changed before={before} after={after} />
-    </Side>
+    </SidePanel>
   );
 }

@@ -3,8 +3,6 @@ import { useForm } from '@mantine/form';
 import { HOLD_SECONDS, SITE_DEFAULTS, type Site, type SiteSettings } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useSend } from '../action.ts';
-import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
 import { Filters } from '../components/filters.tsx';
 import { FormDialog, Group, Pair } from '../components/form.tsx';
@@ -12,9 +10,11 @@ import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
 import type { Column } from '../components/table/column.ts';
 import { timeColumn } from '../components/table/columns.tsx';
-import { usePages } from '../components/table/source.ts';
-import { wordsOf } from '../search.ts';
-import { useMay } from '../session.tsx';
+import { usePagedList } from '../components/table/paged-list.ts';
+import { splitWords } from '../search.ts';
+import { useHasRole } from '../session.tsx';
+import { useUrlState } from '../url-state.ts';
+import { useSend } from '../use-action.ts';
 
 const route = getRouteApi('/sites');
 
@@ -110,10 +110,10 @@ const COLUMNS: readonly Column<Site>[] = [
 
 /** Places with address spaces of their own, and how each is swept and watched. */
 export function Sites() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const navigate = useNavigate();
-  const admin = useMay('admin');
-  const source = usePages('sites.list', search);
+  const admin = useHasRole('admin');
+  const source = usePagedList('sites.list', search);
   const go = (to: '/' | '/devices', one: Site) => void navigate({ to, search: { site: one.id } });
   return (
     <Page
@@ -136,7 +136,7 @@ export function Sites() {
         search={search}
         change={change}
         may={admin}
-        acts={(one) => [
+        actions={(one) => [
           { label: 'Overview', icon: IconLayoutDashboard, run: () => go('/', one) },
           { label: 'Devices', icon: IconServer, run: () => go('/devices', one) },
         ]}
@@ -175,8 +175,8 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
     const held = numbersOf(holdSeconds);
     const body = {
       ...values,
-      networks: wordsOf(networks),
-      exclude: wordsOf(exclude),
+      networks: splitWords(networks),
+      exclude: splitWords(exclude),
       settings: {
         ...numbersOf(texts as Texts),
         ...(Object.keys(held).length > 0 && { holdSeconds: held }),

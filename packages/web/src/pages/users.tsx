@@ -4,20 +4,20 @@ import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useSend } from '../action.ts';
-import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
 import { Filters } from '../components/filters.tsx';
 import { FormDialog, Pair } from '../components/form.tsx';
-import { Tag } from '../components/mark.tsx';
+import { Tag } from '../components/labels.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
 import { SiteFields, sitesOf } from '../components/site-fields.tsx';
 import type { Column } from '../components/table/column.ts';
 import { timeColumn } from '../components/table/columns.tsx';
-import { usePages } from '../components/table/source.ts';
+import { usePagedList } from '../components/table/paged-list.ts';
 import { useMe } from '../session.tsx';
 import { useSiteName } from '../sites.ts';
+import { useUrlState } from '../url-state.ts';
+import { useSend } from '../use-action.ts';
 
 const route = getRouteApi('/users');
 const ROLES: { value: Role; label: string }[] = [
@@ -27,9 +27,9 @@ const ROLES: { value: Role; label: string }[] = [
 ];
 
 export function Users() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const navigate = useNavigate();
-  const source = usePages('users.list', search);
+  const source = usePagedList('users.list', search);
   const siteName = useSiteName();
   const me = useMe();
   const columns: Column<User>[] = [
@@ -74,7 +74,7 @@ export function Users() {
         search={search}
         change={change}
         may
-        acts={(one) => [
+        actions={(one) => [
           {
             label: 'What they did',
             icon: IconHistory,

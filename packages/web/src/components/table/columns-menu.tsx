@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core';
 import { IconCheck, IconColumns3 } from '@tabler/icons-react';
 import { memo, useCallback, useMemo } from 'react';
-import { prefer, usePreferences } from '../../preferences.ts';
+import { savePreferences, usePreferences } from '../../preferences.ts';
 import type { Column } from './column.ts';
 
 /** The columns of a list that a person chose to see; the first one always. */
@@ -17,7 +17,7 @@ export function useColumns<T>(
   );
   const ids = useMemo(() => shown.map((column) => column.id), [shown]);
   const choose = useCallback(
-    (next: string[]) => prefer({ columns: { ...columns, [list]: next } }),
+    (next: string[]) => savePreferences({ columns: { ...columns, [list]: next } }),
     [columns, list],
   );
   return { shown, ids, choose };

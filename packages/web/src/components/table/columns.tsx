@@ -1,9 +1,9 @@
 import { Switch } from '@mantine/core';
 import type { OperationId } from '@rollcall/shared/api/index';
 import type { ReactNode } from 'react';
-import { useAction } from '../../action.ts';
 import type { Request } from '../../api.ts';
-import { type Act, RowMenu } from '../act.tsx';
+import { useAction } from '../../use-action.ts';
+import { type MenuAction, RowMenu } from '../actions.tsx';
 import { Time } from '../time.tsx';
 import type { Column } from './column.ts';
 
@@ -25,7 +25,7 @@ export const timeColumn = <T,>({
 });
 
 /** What can be done with the row, drawn at its end. */
-export const doColumn = <T,>(width: string, cell: (item: T) => ReactNode): Column<T> => ({
+export const actionColumn = <T,>(width: string, cell: (item: T) => ReactNode): Column<T> => ({
   id: 'do',
   title: 'Actions',
   untitled: true,
@@ -36,8 +36,9 @@ export const doColumn = <T,>(width: string, cell: (item: T) => ReactNode): Colum
 });
 
 export const menuColumn = <T extends { id: string; name: string }>(
-  acts: (item: T) => readonly Act[],
-): Column<T> => doColumn('28px', (item) => <RowMenu key={item.id} name={item.name} acts={acts(item)} />);
+  actions: (item: T) => readonly MenuAction[],
+): Column<T> =>
+  actionColumn('28px', (item) => <RowMenu key={item.id} name={item.name} actions={actions(item)} />);
 
 interface Switched {
   id: string;

@@ -4,7 +4,7 @@ import { Head, Row } from './table-parts.tsx';
 import { type TableProps, useItemTable } from './use-item-table.ts';
 
 /** A short list as a table that is as tall as its rows. */
-export function List<T extends object>({
+export function ShortTable<T extends object>({
   items,
   onOpen,
   empty,

@@ -1,10 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
-import { useLasting } from '../../lasting.ts';
+import { useHasLasted } from '../../use-has-lasted.ts';
 import { ProblemView } from '../problem.tsx';
 import { useGridKeys } from './grid-keys.ts';
+import type { PagedList } from './paged-list.ts';
 import { useScrollPlace } from './scroll-place.ts';
-import type { Source } from './source.ts';
 import classes from './table.module.css';
 import { Head, Row } from './table-parts.tsx';
 import { type TableProps, useItemTable, useNarrow } from './use-item-table.ts';
@@ -20,7 +20,7 @@ const FADE_MS = 150;
 /**
  * A list of any length as one scrolling table: only visible rows are in the page. Arrows or j/k move, Enter opens.
  */
-export function Rows<T extends object>({
+export function VirtualTable<T extends object>({
   source,
   sort,
   onSort,
@@ -29,7 +29,7 @@ export function Rows<T extends object>({
   label,
   ...look
 }: TableProps<T> & {
-  source: Source<T>;
+  source: PagedList<T>;
   sort?: string | undefined;
   onSort?: (sort: string) => void;
   empty: ReactNode;
@@ -91,7 +91,7 @@ export function Rows<T extends object>({
   );
   const rows = new Map(table.getRowModel().rows.map((row, i) => [known[i]?.index, row]));
   const columns = table.getVisibleLeafColumns();
-  const faded = useLasting(source.stale, FADE_MS);
+  const faded = useHasLasted(source.stale, FADE_MS);
   if (source.error && source.total === undefined)
     return <ProblemView error={source.error} retry={source.retry} />;
   return (

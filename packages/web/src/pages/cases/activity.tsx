@@ -1,10 +1,10 @@
 import { Button, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CaseActivity, CaseDetail } from '@rollcall/shared/api/incidents';
-import { useAction } from '../../action.ts';
-import { PRIORITIES } from '../../components/mark.tsx';
+import { PRIORITIES } from '../../components/labels.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 
 /** What was done and said, oldest first, and the place to say more. */

@@ -5,13 +5,13 @@ import { IconArrowMerge, IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction, useSend } from '../../action.ts';
-import { ask } from '../../api.ts';
-import { ActButton, MoreMenu } from '../../components/act.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton, MoreMenu } from '../../components/actions.tsx';
 import { FormDialog } from '../../components/form.tsx';
 import { LoadedPage, Page, Panel } from '../../components/page.tsx';
 import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
+import { useAction, useSend } from '../../use-action.ts';
 import { Activity } from './activity.tsx';
 import { CaseEvents } from './case-events.tsx';
 import classes from './cases.module.css';
@@ -24,7 +24,7 @@ const UP = { to: '/cases', label: 'Cases' };
 
 export function CasePage() {
   const { id } = route.useParams();
-  const one = useQuery(ask('cases.get', { params: { id } }));
+  const one = useQuery(apiQuery('cases.get', { params: { id } }));
   return (
     <LoadedPage title="Case" up={UP} query={one}>
       {({ data }) => <CaseView one={data} />}
@@ -34,7 +34,7 @@ export function CasePage() {
 
 /** One case, worked to its end: status, people, words, events, and what was done. */
 function CaseView({ one }: { one: CaseDetail }) {
-  const worked = useMay('operator') && one.status !== 3;
+  const worked = useHasRole('operator') && one.status !== 3;
   const [dialog, setDialog] = useState<'text' | 'merge'>();
   const close = () => setDialog(undefined);
   return (
@@ -49,11 +49,11 @@ function CaseView({ one }: { one: CaseDetail }) {
       actions={
         worked && (
           <>
-            <ActButton icon={IconPencil} onClick={() => setDialog('text')}>
+            <IconButton icon={IconPencil} onClick={() => setDialog('text')}>
               Edit
-            </ActButton>
+            </IconButton>
             <MoreMenu
-              acts={[
+              actions={[
                 {
                   label: 'Merge another case into this one',
                   icon: IconArrowMerge,

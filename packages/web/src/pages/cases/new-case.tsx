@@ -2,10 +2,10 @@ import { Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Event } from '@rollcall/shared/api/incidents';
 import { useNavigate } from '@tanstack/react-router';
-import { useSend } from '../../action.ts';
 import { FormDialog, Pair } from '../../components/form.tsx';
-import { PRIORITIES } from '../../components/mark.tsx';
+import { PRIORITIES } from '../../components/labels.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { useSend } from '../../use-action.ts';
 
 const PRIORITY_CHOICES = PRIORITIES.map((label, i) => ({ value: String(i + 1), label }));
 const tagsOf = (text: string): string[] => [

@@ -1,15 +1,15 @@
 import { Select, TagsInput } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { DeviceLink } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/mark.tsx';
+import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/labels.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useMe } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
+import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 
 interface Props {
@@ -50,7 +50,7 @@ const NOBODY = '';
 
 function Editable({ one }: { one: CaseDetail }) {
   const { user } = useMe();
-  const people = useQuery(ask('assignees.list', { query: { site: one.siteId, pageSize: 1000 } }));
+  const people = useQuery(apiQuery('assignees.list', { query: { site: one.siteId, pageSize: 1000 } }));
   const update = useAction('cases.update', { failed: 'Not changed', touches: ['summary'] });
   const params = { id: one.id };
   const choices = (people.data?.data ?? []).map(({ id, name, displayName }) => ({
@@ -98,7 +98,7 @@ function Editable({ one }: { one: CaseDetail }) {
 function Places({ one }: { one: CaseDetail }) {
   const siteName = useSiteName();
   const root = useQuery({
-    ...ask('devices.get', { params: { id: one.rootDeviceId ?? '' } }),
+    ...apiQuery('devices.get', { params: { id: one.rootDeviceId ?? '' } }),
     enabled: one.rootDeviceId !== null,
     retry: false,
   });

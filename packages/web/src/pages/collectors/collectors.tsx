@@ -2,21 +2,21 @@ import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collect
 import { IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { type Change, useAddress } from '../../address.ts';
-import { ActButton } from '../../components/act.tsx';
+import { IconButton } from '../../components/actions.tsx';
 import { Filters } from '../../components/filters.tsx';
 import { Page } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { Split } from '../../components/side.tsx';
+import { Split } from '../../components/side-panel.tsx';
 import { CollectorStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { usePages } from '../../components/table/source.ts';
-import { Rows } from '../../components/table/virtual-table.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { count } from '../../format.ts';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { type SetUrlState, useUrlState } from '../../url-state.ts';
 import { CollectorSide } from './collector.tsx';
 import classes from './collectors.module.css';
 import { JoinDialog } from './join.tsx';
@@ -102,12 +102,12 @@ const COLUMNS: readonly Column<Collector>[] = [
 const STATUSES = COLLECTOR_STATUSES.map((name) => ({
   value: name,
   label: name,
-  ...(name !== 'active' && { mark: <CollectorStatus collector={{ status: name, online: false }} /> }),
+  ...(name !== 'active' && { content: <CollectorStatus collector={{ status: name, online: false }} /> }),
 }));
 
 export function Collectors() {
-  const [search, change] = useAddress(route);
-  const admin = useMay('admin');
+  const [search, change] = useUrlState(route);
+  const admin = useHasRole('admin');
   const { tab = 'collectors' } = search;
   const tabs = [
     { id: 'collectors', label: 'Collectors' },
@@ -120,9 +120,9 @@ export function Collectors() {
       fill
       actions={
         admin && (
-          <ActButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
+          <IconButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
             Add a collector
-          </ActButton>
+          </IconButton>
         )
       }
     >
@@ -141,10 +141,16 @@ export function Collectors() {
   );
 }
 
-function CollectorList({ search, change }: { search: CollectorSearch; change: Change<CollectorSearch> }) {
+function CollectorList({
+  search,
+  change,
+}: {
+  search: CollectorSearch;
+  change: SetUrlState<CollectorSearch>;
+}) {
   const sites = useSiteChoices();
   const { collector, site, status, sort } = search;
-  const source = usePages('collectors.list', { search: search.search, status, site, sort });
+  const source = usePagedList('collectors.list', { search: search.search, status, site, sort });
   const close = useCallback(() => change({ collector: undefined }, true), [change]);
   return (
     <>
@@ -159,7 +165,7 @@ function CollectorList({ search, change }: { search: CollectorSearch; change: Ch
       />
       <Split
         list={
-          <Rows
+          <VirtualTable
             label="Collectors"
             source={source}
             columns={COLUMNS}

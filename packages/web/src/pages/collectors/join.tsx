@@ -4,13 +4,13 @@ import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
-import { ask, type Result } from '../../api.ts';
+import { apiQuery, type Result } from '../../api.ts';
 import { CopyField } from '../../components/copy.tsx';
 import { Dialog, Form } from '../../components/form.tsx';
-import { Mark } from '../../components/mark.tsx';
+import { StatusLabel } from '../../components/labels.tsx';
 import { Time } from '../../components/time.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { useSend } from '../../use-action.ts';
 import classes from './collectors.module.css';
 
 type Made = Result<'joinTokens.create'>;
@@ -52,7 +52,7 @@ function Command({ made }: { made: Made }) {
   const { data, token, install } = made;
   // Asked again whenever a collector changes: the one that joins since the token was made is the one waited for.
   const collectors = useQuery(
-    ask('collectors.list', { query: { site: data.siteId, sort: '-createdAt', pageSize: 5 } }),
+    apiQuery('collectors.list', { query: { site: data.siteId, sort: '-createdAt', pageSize: 5 } }),
   );
   const joined = collectors.data?.data.find((one) => one.createdAt >= data.createdAt);
   return (
@@ -69,9 +69,9 @@ function Command({ made }: { made: Made }) {
       <output className={classes.waiting}>
         {joined ? (
           <>
-            <Mark tone="ok" icon={IconCircleCheckFilled}>
+            <StatusLabel tone="ok" icon={IconCircleCheckFilled}>
               {joined.online ? `${joined.name} is online` : `${joined.name} has joined`}
-            </Mark>
+            </StatusLabel>
             <Link to="/collectors" search={{ collector: joined.id }}>
               Show it
             </Link>

@@ -1,12 +1,12 @@
 import type { DeadLetter, Gap } from '@rollcall/shared/api/collectors';
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { List } from '../../components/table/short-table.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { count } from '../../format.ts';
 
 const SHOWN = 200;
@@ -57,14 +57,14 @@ const LETTERS: readonly Column<DeadLetter>[] = [
 
 /** Observations that never reached the inventory, and why: nothing is lost in silence. */
 export function Losses({ site }: { site: string | undefined }) {
-  const gaps = useQuery(ask('gaps.list', { query: { site, pageSize: SHOWN } }));
-  const letters = useQuery(ask('deadLetters.list', { query: { site, pageSize: SHOWN } }));
+  const gaps = useQuery(apiQuery('gaps.list', { query: { site, pageSize: SHOWN } }));
+  const letters = useQuery(apiQuery('deadLetters.list', { query: { site, pageSize: SHOWN } }));
   return (
     <div className="stack">
       <Loaded query={gaps}>
         {({ data, totalCount }) => (
           <Panel title="Dropped on the way" note={noteOf(totalCount)}>
-            <List
+            <ShortTable
               label="Dropped on the way"
               items={data}
               columns={GAPS}
@@ -77,7 +77,7 @@ export function Losses({ site }: { site: string | undefined }) {
       <Loaded query={letters}>
         {({ data, totalCount }) => (
           <Panel title="Could not be stored" note={noteOf(totalCount)}>
-            <List
+            <ShortTable
               label="Could not be stored"
               items={data}
               columns={LETTERS}

@@ -5,14 +5,14 @@ import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction, useSend } from '../../action.ts';
-import { ask, askForEdit } from '../../api.ts';
+import { apiQuery, editQuery } from '../../api.ts';
 import { Choices } from '../../components/choices.tsx';
-import { DeviceClassMark } from '../../components/device.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
 import { Confirm, FormDialog } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { say } from '../../components/problem.tsx';
+import { notify } from '../../components/problem.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
+import { useAction, useSend } from '../../use-action.ts';
 import type { DeviceDialog } from './device.tsx';
 
 interface Props {
@@ -35,7 +35,7 @@ const CLASSES = [
 ];
 
 function Edit(props: Props) {
-  const explained = useQuery(askForEdit('devices.explain', { params: { id: props.device.id } }));
+  const explained = useQuery(editQuery('devices.explain', { params: { id: props.device.id } }));
   return <Loaded query={explained}>{({ data }) => <NameAndClass {...props} {...data.overrides} />}</Loaded>;
 }
 
@@ -74,7 +74,7 @@ function Merge({ device, onClose }: Props) {
   const [chosen, setChosen] = useState<string[]>([]);
   const send = useSend(...TOUCHED);
   const found = useQuery({
-    ...ask('devices.list', { query: { search, site: device.siteId, pageSize: 8 } }),
+    ...apiQuery('devices.list', { query: { search, site: device.siteId, pageSize: 8 } }),
     placeholderData: keepPreviousData,
   });
   const offered = found.data?.data.filter((one) => one.id !== device.id);
@@ -89,7 +89,7 @@ function Merge({ device, onClose }: Props) {
       onSubmit={async () => {
         if (!other) return;
         await send('devices.merge', { params: { id: device.id }, body: { deviceId: other.id } });
-        say('They are one device from now on. A split undoes it.');
+        notify('They are one device from now on. A split undoes it.');
       }}
     >
       <p className="quiet">
@@ -102,7 +102,7 @@ function Merge({ device, onClose }: Props) {
           <>
             <span className="cut">{one.name}</span>
             <span className="mono">{one.address}</span>
-            <DeviceClassMark class={one.class} word={false} />
+            <DeviceClassLabel class={one.class} word={false} />
           </>
         )}
       </Choices>
@@ -126,7 +126,7 @@ function SplitOff({ device, onClose }: Props) {
         const { data } = await send('devices.split', { params: { id: device.id }, body });
         const made = data.devices.find((one) => one.id !== device.id);
         if (made) await navigate({ to: '/devices/$id', params: { id: made.id } });
-        say('They are two devices from now on. A merge undoes it.');
+        notify('They are two devices from now on. A merge undoes it.');
       }}
     >
       <p className="quiet">

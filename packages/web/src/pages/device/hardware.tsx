@@ -3,7 +3,7 @@ import type { CSSProperties } from 'react';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import type { Column } from '../../components/table/column.ts';
-import { List } from '../../components/table/short-table.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import classes from './device.module.css';
 
 interface Part extends Entity {
@@ -80,7 +80,7 @@ const COLUMNS: readonly Column<Part>[] = [
 export function Hardware({ device }: { device: DeviceDetail }) {
   return (
     <Panel title="Hardware" note="as the device describes itself (ENTITY-MIB)" className={classes.tree}>
-      <List
+      <ShortTable
         label="Hardware"
         items={treeOf(device.entities)}
         columns={COLUMNS}

@@ -1,16 +1,16 @@
 import type { DeviceDetail, DeviceExplanation } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ask } from '../../api.ts';
-import { valueText } from '../../components/changed.tsx';
+import { apiQuery } from '../../api.ts';
+import { valueAsText } from '../../components/changes.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
+import { Tag } from '../../components/labels.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Tag } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { List } from '../../components/table/short-table.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './device.module.css';
 
@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Evidence>[] = [
 
 /** Why observations of these addresses are one device, and why it is classified so. */
 export function Identity({ device }: { device: DeviceDetail }) {
-  const explained = useQuery(ask('devices.explain', { params: { id: device.id } }));
+  const explained = useQuery(apiQuery('devices.explain', { params: { id: device.id } }));
   return <Loaded query={explained}>{({ data }) => <Explained explanation={data} />}</Loaded>;
 }
 
@@ -48,7 +48,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
   return (
     <>
       <Panel title="Evidence" note="whoever shows one of the strong ones is this device">
-        <List
+        <ShortTable
           label="Evidence"
           items={evidence}
           columns={COLUMNS}
@@ -98,7 +98,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
               facts={[
                 ...(overrides.name ? [['name', `${overrides.name} (set by hand)`] as const] : []),
                 ...(overrides.class ? [['class', `${overrides.class} (set by hand)`] as const] : []),
-                ...Object.entries(classification).map(([field, rule]) => [field, valueText(rule)] as const),
+                ...Object.entries(classification).map(([field, rule]) => [field, valueAsText(rule)] as const),
               ]}
             />
             {Object.keys(classification).length === 0 && !overrides.class && (

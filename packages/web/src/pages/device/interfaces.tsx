@@ -1,18 +1,18 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { getRouteApi } from '@tanstack/react-router';
-import { useAddress } from '../../address.ts';
 import { DeviceLink } from '../../components/device.tsx';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { LinkStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
 import { ColumnsMenu, useColumns } from '../../components/table/columns-menu.tsx';
-import { usePages } from '../../components/table/source.ts';
-import { Rows } from '../../components/table/virtual-table.tsx';
-import { TakeAway } from '../../components/take-away.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { bitrate } from '../../format.ts';
+import { useUrlState } from '../../url-state.ts';
 
 const route = getRouteApi('/devices/$id');
 
@@ -112,19 +112,24 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
 ];
 
 export function Interfaces({ device }: { device: DeviceDetail }) {
-  const [{ sort }, change] = useAddress(route);
+  const [{ sort }, change] = useUrlState(route);
   const query = { deviceId: device.id, sort };
-  const source = usePages('interfaces.list', query);
+  const source = usePagedList('interfaces.list', query);
   const { shown, ids, choose } = useColumns('interfaces', COLUMNS);
   return (
     <>
       <div className="strip">
         <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
         <ColumnsMenu all={COLUMNS} ids={ids} onChoose={choose} />
-        <TakeAway id="interfaces.list" query={query} columns={shown} name={`interfaces of ${device.name}`} />
+        <ExportMenu
+          id="interfaces.list"
+          query={query}
+          columns={shown}
+          name={`interfaces of ${device.name}`}
+        />
       </div>
       <Body>
-        <Rows
+        <VirtualTable
           label="Interfaces"
           source={source}
           columns={shown}

@@ -5,7 +5,7 @@ import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { List } from '../../components/table/short-table.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 
 const COLUMNS: readonly Column<DeviceNeighbour>[] = [
   { id: 'local', title: 'Here', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.localPort },
@@ -48,7 +48,7 @@ export function Neighbours({ device }: { device: DeviceDetail }) {
         </Link>
       }
     >
-      <List
+      <ShortTable
         label="Neighbours"
         items={device.neighbours}
         columns={COLUMNS}

@@ -1,5 +1,5 @@
 import type { Device } from '@rollcall/shared/api/inventory';
-import { DeviceClassMark, DeviceLink } from '../../components/device.tsx';
+import { DeviceClassLabel, DeviceLink } from '../../components/device.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
@@ -42,7 +42,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     width: '114px',
     sort: 'class',
     value: (d) => d.class,
-    cell: (d) => <DeviceClassMark class={d.class} />,
+    cell: (d) => <DeviceClassLabel class={d.class} />,
   },
   {
     id: 'site',

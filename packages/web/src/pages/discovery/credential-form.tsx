@@ -7,10 +7,10 @@ import {
   type CredentialRequest,
   PRIV_PROTOCOLS,
 } from '@rollcall/shared/api/credentials';
-import { useSend } from '../../action.ts';
 import type { FormOf } from '../../components/collection.tsx';
 import { FormDialog, Pair } from '../../components/form.tsx';
 import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
+import { useSend } from '../../use-action.ts';
 
 type Version = Credential['version'];
 interface Values {

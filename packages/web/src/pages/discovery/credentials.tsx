@@ -3,11 +3,11 @@ import { Collection, NewButton } from '../../components/collection.tsx';
 import { Empty } from '../../components/problem.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { usePages } from '../../components/table/source.ts';
-import { useMay } from '../../session.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { useHasRole } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
 import { CredentialForm } from './credential-form.tsx';
-import type { PartProps } from './part.ts';
+import type { TabProps } from './tab.ts';
 
 const protectionOf = (one: Credential): string => {
   if (one.version !== 'v3') return 'a community, readable on the way';
@@ -16,10 +16,10 @@ const protectionOf = (one: Credential): string => {
 };
 
 /** SNMP communities and users. Secrets go in and never come out. */
-export function Credentials({ search, change }: PartProps) {
-  const admin = useMay('admin');
+export function Credentials({ search, change }: TabProps) {
+  const admin = useHasRole('admin');
   const siteName = useSiteName();
-  const source = usePages('credentials.list', { site: search.site });
+  const source = usePagedList('credentials.list', { site: search.site });
   const columns: Column<Credential>[] = [
     { id: 'position', title: 'Order', width: '48px', numeric: true, value: (one) => one.position },
     { id: 'name', title: 'Name', width: 'minmax(120px, 1fr)', narrow: true, value: (one) => one.name },

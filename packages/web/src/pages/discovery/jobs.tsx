@@ -5,7 +5,7 @@ import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { JobStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
-import { List } from '../../components/table/short-table.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { count } from '../../format.ts';
 import classes from './discovery.module.css';
 
@@ -65,7 +65,7 @@ export function Jobs({ scan }: { scan: ScanDetail }) {
         </Panel>
       )}
       <Panel title="Jobs" note="slices of the scan; each is leased to one collector">
-        <List
+        <ShortTable
           label="Jobs"
           items={scan.jobs}
           columns={COLUMNS}

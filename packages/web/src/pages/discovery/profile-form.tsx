@@ -2,9 +2,9 @@ import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import type { Profile } from '@rollcall/shared/api/profiles';
 import { FACT_GROUPS, type FactGroup } from '@rollcall/shared/profile';
-import { useSend } from '../../action.ts';
 import type { FormOf } from '../../components/collection.tsx';
 import { ChecksField, FormDialog, Group, Pair } from '../../components/form.tsx';
+import { useSend } from '../../use-action.ts';
 import {
   ICMP_NUMBERS,
   type ProfileValues,

@@ -1,5 +1,5 @@
 import { BUILT_IN_PROFILES, FACT_GROUPS, type ProfileSettings } from '@rollcall/shared/profile';
-import { wordsOf } from '../../search.ts';
+import { splitWords } from '../../search.ts';
 
 const STANDARD: ProfileSettings = BUILT_IN_PROFILES.standard;
 
@@ -72,6 +72,6 @@ export function profileSettings({ ping, read, icmp, snmp, dns, ...texts }: Profi
     ratePerNet: rate(texts.ratePerNet),
     dns,
     follow: number(texts.follow),
-    exclude: wordsOf(texts.exclude),
+    exclude: splitWords(texts.exclude),
   };
 }

@@ -4,8 +4,8 @@ import { useMemo } from 'react';
 import { Empty } from '../../components/problem.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
 import type { Column } from '../../components/table/column.ts';
-import { usePages } from '../../components/table/source.ts';
-import { Rows } from '../../components/table/virtual-table.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import classes from './discovery.module.css';
 import { lookOf } from './outcomes.ts';
 
@@ -26,7 +26,7 @@ export function ScanAddresses({
   address: string | undefined;
   onShow: (next: Shown, replace?: boolean) => void;
 }) {
-  const source = usePages('scans.addresses', { outcome, address }, { scanId: scan.id });
+  const source = usePagedList('scans.addresses', { outcome, address }, { scanId: scan.id });
   const columns = useMemo(() => columnsOf(scan), [scan]);
   return (
     <div className={classes.list}>
@@ -40,7 +40,7 @@ export function ScanAddresses({
         />
       </div>
       <div className={classes.rows}>
-        <Rows
+        <VirtualTable
           label="Addresses"
           source={source}
           columns={columns}

@@ -8,12 +8,12 @@ import { Empty } from '../../components/problem.tsx';
 import { ScanStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { usePages } from '../../components/table/source.ts';
-import { Rows } from '../../components/table/virtual-table.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { duration, useNow } from '../../components/time.tsx';
 import { count } from '../../format.ts';
 import { useSiteChoices } from '../../sites.ts';
-import { type PartProps, useProfileChoices } from './part.ts';
+import { type TabProps, useProfileChoices } from './tab.ts';
 
 function Took({ scan }: { scan: Scan }) {
   const now = useNow();
@@ -94,16 +94,16 @@ const COLUMNS: readonly Column<Scan>[] = [
 const STATUSES = SCAN_STATUSES.map((name) => ({
   value: name,
   label: name,
-  mark: <ScanStatus status={name} />,
+  content: <ScanStatus status={name} />,
 }));
 
-export function Scans({ search, change }: PartProps) {
+export function Scans({ search, change }: TabProps) {
   const navigate = useNavigate();
   const sites = useSiteChoices();
   const profiles = useProfileChoices();
   // While a scan is planned, the profile in the address is the plan's.
   const { status, site, sort, profile } = search.new ? { ...search, profile: undefined } : search;
-  const source = usePages('scans.list', { status, profile, site, sort });
+  const source = usePagedList('scans.list', { status, profile, site, sort });
   return (
     <>
       <Filters
@@ -116,7 +116,7 @@ export function Scans({ search, change }: PartProps) {
         ]}
       />
       <Body>
-        <Rows
+        <VirtualTable
           label="Scans"
           source={source}
           columns={COLUMNS}

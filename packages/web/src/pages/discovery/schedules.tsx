@@ -3,24 +3,24 @@ import { useForm } from '@mantine/form';
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useSend } from '../../action.ts';
 import { Collection, type FormOf, NewButton } from '../../components/collection.tsx';
 import { FormDialog, Pair } from '../../components/form.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { enabledColumn, timeColumn } from '../../components/table/columns.tsx';
-import { usePages } from '../../components/table/source.ts';
+import { usePagedList } from '../../components/table/paged-list.ts';
 import { Time } from '../../components/time.tsx';
 import { cronInWords } from '../../cron.ts';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
+import { useSend } from '../../use-action.ts';
 import classes from './discovery.module.css';
-import { BY_TARGETS, type PartProps, useProfileChoices, useTargetSites } from './part.ts';
+import { BY_TARGETS, type TabProps, useProfileChoices, useTargetSites } from './tab.ts';
 
-export function Schedules({ search, change }: PartProps) {
-  const operator = useMay('operator');
+export function Schedules({ search, change }: TabProps) {
+  const operator = useHasRole('operator');
   const { site, sort } = search;
-  const source = usePages('schedules.list', { site, sort });
+  const source = usePagedList('schedules.list', { site, sort });
   const columns: Column<Schedule>[] = [
     {
       id: 'name',
@@ -89,7 +89,9 @@ export function Schedules({ search, change }: PartProps) {
         search={search}
         change={change}
         may={operator}
-        acts={(one) => (operator ? [{ label: 'Run it now', icon: IconRadar2, run: () => runNow(one) }] : [])}
+        actions={(one) =>
+          operator ? [{ label: 'Run it now', icon: IconRadar2, run: () => runNow(one) }] : []
+        }
         form={(props) => <ScheduleForm {...props} />}
         lost={() => 'Scans that it started stay.'}
         empty={<Empty title="No schedules">Scan every night, and the inventory stays true.</Empty>}

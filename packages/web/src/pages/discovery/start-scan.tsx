@@ -6,15 +6,15 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
 import { ApiError, call, keyOf } from '../../api.ts';
 import { Facts } from '../../components/facts.tsx';
 import { FormDialog, Pair } from '../../components/form.tsx';
 import { ScanStatus } from '../../components/status.tsx';
 import { duration } from '../../components/time.tsx';
-import { count, many } from '../../format.ts';
+import { count, plural } from '../../format.ts';
+import { useSend } from '../../use-action.ts';
 import classes from './discovery.module.css';
-import { BY_TARGETS, useProfileChoices, useTargetSites } from './part.ts';
+import { BY_TARGETS, useProfileChoices, useTargetSites } from './tab.ts';
 
 const SETTLE_MS = 350;
 
@@ -61,7 +61,9 @@ export function StartScan({
       title="Start a scan"
       onClose={onClose}
       size={620}
-      submit={ready && plan.data ? `Scan ${many(plan.data.data.addresses, 'address', 'addresses')}` : 'Scan'}
+      submit={
+        ready && plan.data ? `Scan ${plural(plan.data.data.addresses, 'address', 'addresses')}` : 'Scan'
+      }
       ready={ready}
       onSubmit={async () => {
         const { scanId } = await send('scans.create', { body }, { idempotencyKey: key });
@@ -122,7 +124,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
           [
             'Collectors',
             online.length > 0
-              ? `${online.map((one) => one.name).join(', ')} (${many(plan.jobs, 'job')})`
+              ? `${online.map((one) => one.name).join(', ')} (${plural(plan.jobs, 'job')})`
               : 'none online: the scan waits until one is',
           ],
           [
@@ -131,7 +133,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
               ? 'unlimited'
               : `${count(plan.packetsPerSecond)} packets per second`,
           ],
-          ['At most', many(plan.estimatedPackets, 'packet')],
+          ['At most', plural(plan.estimatedPackets, 'packet')],
           [
             'Sweep takes',
             `about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices comes on top`,
@@ -148,7 +150,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
         <p key={other.scanId} className={classes.warning}>
           <IconAlertTriangle size={14} aria-hidden />
           <span>
-            {many(other.addresses, 'address is', 'addresses are')} also in a scan that is not over:{' '}
+            {plural(other.addresses, 'address is', 'addresses are')} also in a scan that is not over:{' '}
             <Link to="/discovery/scans/$id" params={{ id: other.scanId }}>
               {other.targets}
             </Link>

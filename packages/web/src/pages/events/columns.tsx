@@ -1,6 +1,6 @@
 import type { Event } from '@rollcall/shared/api/incidents';
 import { DeviceLink } from '../../components/device.tsx';
-import { Severity } from '../../components/mark.tsx';
+import { Severity } from '../../components/labels.tsx';
 import { EventStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';

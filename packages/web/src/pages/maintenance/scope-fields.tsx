@@ -4,12 +4,12 @@ import type { MaintenanceScope } from '@rollcall/shared/api/maintenance';
 import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Choices } from '../../components/choices.tsx';
-import { DeviceClassMark } from '../../components/device.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
 import { Group, Pair } from '../../components/form.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
-import { many } from '../../format.ts';
+import { plural } from '../../format.ts';
 
 /** How the devices are named; what was typed for one way is kept while another is looked at. */
 export interface Covered {
@@ -46,7 +46,7 @@ export interface ScopeValues {
   scope: Covered;
 }
 
-const WAYS = [
+const VIEW_MODES = [
   { value: 'site', label: 'Whole site' },
   { value: 'filter', label: 'What matches' },
   { value: 'list', label: 'Chosen devices' },
@@ -57,7 +57,7 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
   const covered = form.values.scope;
   return (
     <Group label="Covers">
-      <SegmentedControl aria-label="Covers" data={WAYS} {...form.getInputProps('scope.by')} />
+      <SegmentedControl aria-label="Covers" data={VIEW_MODES} {...form.getInputProps('scope.by')} />
       {covered.by === 'filter' && (
         <>
           <MultiSelect
@@ -93,7 +93,7 @@ function HowMany({ site, covered }: { site: string; covered: Covered }) {
   const { class: names, search, Address } = scopeOf({ ...covered, by: 'filter' });
   const filtered = covered.by === 'filter';
   const found = useQuery({
-    ...ask('devices.list', {
+    ...apiQuery('devices.list', {
       query: {
         site,
         pageSize: 1,
@@ -109,7 +109,7 @@ function HowMany({ site, covered }: { site: string; covered: Covered }) {
   if (count === undefined || found.error) return <p className="quiet">&nbsp;</p>;
   return (
     <p className="quiet">
-      <b>{many(count, 'device')}</b> today
+      <b>{plural(count, 'device')}</b> today
       {covered.by === 'site' && ', and the collectors of the site'}
       {filtered && '; what matches later is covered, too'}
     </p>
@@ -128,9 +128,9 @@ function Devices({
   const [search, setSearch] = useState('');
   // Those chosen when the list was opened stand first, whatever is searched for.
   const [first] = useState(chosen.slice(0, 50));
-  const known = useQueries({ queries: first.map((id) => ask('devices.get', { params: { id } })) });
+  const known = useQueries({ queries: first.map((id) => apiQuery('devices.get', { params: { id } })) });
   const found = useQuery({
-    ...ask('devices.list', { query: { search, site, pageSize: 50 } }),
+    ...apiQuery('devices.list', { query: { search, site, pageSize: 50 } }),
     enabled: site !== '',
     placeholderData: keepPreviousData,
   });
@@ -153,7 +153,7 @@ function Devices({
           <>
             <span className="cut">{one.name}</span>
             <span className="mono">{one.address}</span>
-            <DeviceClassMark class={one.class} word={false} />
+            <DeviceClassLabel class={one.class} word={false} />
           </>
         )}
       </Choices>

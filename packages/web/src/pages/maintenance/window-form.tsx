@@ -3,14 +3,14 @@ import { useForm } from '@mantine/form';
 import type { MaintenanceTimes, MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
-import { useSend } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import type { FormOf } from '../../components/collection.tsx';
 import { FormDialog, Group, Pair } from '../../components/form.tsx';
 import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
 import { ago, duration, fromWallClock, toWallClock } from '../../components/time.tsx';
 import { usePreferences } from '../../preferences.ts';
 import { useSiteChoices } from '../../sites.ts';
+import { useSend } from '../../use-action.ts';
 import { coveredBy, isNamed, ScopeFields, type ScopeValues, scopeOf } from './scope-fields.tsx';
 
 /** Times as they are typed: on the clock on the wall of the window's zone. */
@@ -89,7 +89,7 @@ export function WindowForm({
   const preferred = usePreferences().zone;
   const send = useSend('events', 'cases', 'summary');
   const first = useQuery({
-    ...ask('devices.get', { params: { id: device ?? '' } }),
+    ...apiQuery('devices.get', { params: { id: device ?? '' } }),
     enabled: device !== undefined,
   });
   const begun = one?.timezone ?? (preferred === 'local' ? ZONE_HERE : preferred);

@@ -2,32 +2,32 @@ import { DELIVERY_STATUSES, type Delivery } from '@rollcall/shared/api/deliverie
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Filters } from '../../components/filters.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { Split } from '../../components/side.tsx';
+import { Split } from '../../components/side-panel.tsx';
 import { DeliveryStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { usePages } from '../../components/table/source.ts';
-import { Rows } from '../../components/table/virtual-table.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { useSiteChoices, useSiteName } from '../../sites.ts';
 import { DeliverySide } from './delivery.tsx';
-import type { PartProps } from './part.ts';
+import type { TabProps } from './tab.ts';
 
 const STATUSES = DELIVERY_STATUSES.map((value) => ({
   value,
   label: value,
-  mark: <DeliveryStatus status={value} />,
+  content: <DeliveryStatus status={value} />,
 }));
 
 /** What was sent, to whom, and what they answered. */
-export function Deliveries({ search, change }: PartProps) {
+export function Deliveries({ search, change }: TabProps) {
   const { subscription, status, site, delivery } = search;
   const sites = useSiteChoices();
   const siteName = useSiteName();
-  const subscriptions = useQuery(ask('subscriptions.list', { query: { pageSize: 1000 } }));
-  const source = usePages('deliveries.list', { subscription, status, site });
+  const subscriptions = useQuery(apiQuery('subscriptions.list', { query: { pageSize: 1000 } }));
+  const source = usePagedList('deliveries.list', { subscription, status, site });
   const close = useCallback(() => change({ delivery: undefined }, true), [change]);
   const columns: Column<Delivery>[] = [
     timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.createdAt }),
@@ -95,7 +95,7 @@ export function Deliveries({ search, change }: PartProps) {
       />
       <Split
         list={
-          <Rows
+          <VirtualTable
             label="Deliveries"
             source={source}
             columns={columns}

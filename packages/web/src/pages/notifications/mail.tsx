@@ -2,20 +2,20 @@ import { PasswordInput, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { MailSettings } from '@rollcall/shared/api/deliveries';
 import { useQuery } from '@tanstack/react-query';
-import { useRefresh } from '../../action.ts';
-import { askForEdit, call } from '../../api.ts';
+import { call, editQuery } from '../../api.ts';
 import { Form, Pair } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Empty, say } from '../../components/problem.tsx';
+import { Empty, notify } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
 import { useMe } from '../../session.tsx';
+import { useInvalidate } from '../../use-action.ts';
 import classes from './notifications.module.css';
 
 /** The server that mail goes through. */
 export function Mail() {
   const { user } = useMe();
-  const settings = useQuery({ ...askForEdit('mail.get', {}), enabled: user.allSites });
+  const settings = useQuery({ ...editQuery('mail.get', {}), enabled: user.allSites });
   if (!user.allSites)
     return (
       <Empty title="Not yours to set">
@@ -33,14 +33,14 @@ const SECURITY: { value: MailSettings['security']; label: string; port: number }
 const isUsual = (port: string): boolean => SECURITY.some((one) => String(one.port) === port);
 
 function MailPanel({ settings }: { settings: MailSettings }) {
-  const refresh = useRefresh();
+  const refresh = useInvalidate();
   const form = useForm({ initialValues: { ...settings, port: String(settings.port), password: '' } });
   const { host, port, security, user, from, password } = form.values;
   const save = async () => {
     const body = { host, port: Number(port), security, user, from, ...(password && { password }) };
     await call('mail.update', { body });
     refresh('edit');
-    say(host.trim() ? 'Saved. Send a test from a subscription by e-mail.' : 'Saved. No mail is sent.');
+    notify(host.trim() ? 'Saved. Send a test from a subscription by e-mail.' : 'Saved. No mail is sent.');
   };
   return (
     <Panel

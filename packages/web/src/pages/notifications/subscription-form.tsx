@@ -1,14 +1,14 @@
 import { SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { NOTICE_TYPES, type NoticeType, type Subscription } from '@rollcall/shared/api/deliveries';
-import { useSend } from '../../action.ts';
 import type { Request } from '../../api.ts';
 import type { FormOf } from '../../components/collection.tsx';
 import { ChecksField, FormDialog } from '../../components/form.tsx';
-import { SEVERITIES } from '../../components/mark.tsx';
+import { SEVERITIES } from '../../components/labels.tsx';
 import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
-import { wordsOf } from '../../search.ts';
+import { splitWords } from '../../search.ts';
 import { useMe } from '../../session.tsx';
+import { useSend } from '../../use-action.ts';
 
 const TYPES: Record<NoticeType, string> = {
   'case.opened': 'opens',
@@ -56,7 +56,8 @@ export function SubscriptionForm({
       severity: Number(form.values.severity),
       ...sitesOf(form.values),
     };
-    const target = kind === 'webhook' ? { url, allowPrivate } : { addresses: wordsOf(form.values.addresses) };
+    const target =
+      kind === 'webhook' ? { url, allowPrivate } : { addresses: splitWords(form.values.addresses) };
     if (one) return send('subscriptions.update', { params: { id: one.id }, body: { ...common, ...target } });
     const body = { kind, ...common, ...target } as Request<'subscriptions.create'>['body'];
     const { secret } = await send('subscriptions.create', { body });

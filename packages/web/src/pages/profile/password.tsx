@@ -1,11 +1,11 @@
 import { PasswordInput, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { PASSWORD_LEAST } from '@rollcall/shared/api/accounts';
-import { useRefresh } from '../../action.ts';
 import { call } from '../../api.ts';
 import { Form } from '../../components/form.tsx';
-import { say } from '../../components/problem.tsx';
+import { notify } from '../../components/problem.tsx';
 import { useMe } from '../../session.tsx';
+import { useInvalidate } from '../../use-action.ts';
 import classes from './profile.module.css';
 
 const EMPTY = { current: '', next: '', again: '', revokeTokens: false };
@@ -14,7 +14,7 @@ export function Password() {
   const { user } = useMe();
   const form = useForm({ initialValues: EMPTY });
   const { current, next, again, revokeTokens } = form.values;
-  const refresh = useRefresh();
+  const refresh = useInvalidate();
   return (
     <section className={`panel ${classes.narrow}`} aria-label="Change the password">
       <Form
@@ -24,7 +24,7 @@ export function Password() {
           await call('session.password', { body: { current, next, revokeTokens } });
           form.reset();
           refresh('sessions', 'tokens');
-          say('Changed. Every other session is signed out.');
+          notify('Changed. Every other session is signed out.');
         }}
       >
         <input type="text" autoComplete="username" value={user.name} readOnly hidden />

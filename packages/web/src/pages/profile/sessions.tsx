@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core';
 import type { Session } from '@rollcall/shared/api/accounts';
 import { useQuery } from '@tanstack/react-query';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
+import { Tag } from '../../components/labels.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Tag } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
 import type { Column } from '../../components/table/column.ts';
-import { doColumn, timeColumn } from '../../components/table/columns.tsx';
-import { List } from '../../components/table/short-table.tsx';
+import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
+import { useAction } from '../../use-action.ts';
 
 const BROWSERS = [
   ['Edg/', 'Edge'],
@@ -73,16 +73,16 @@ const COLUMNS: readonly Column<Session>[] = [
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
   timeColumn({ id: 'seen', title: 'Last used', narrow: true, at: (one) => one.lastSeenAt }),
   timeColumn({ id: 'ends', title: 'Ends', at: (one) => one.expiresAt }),
-  doColumn('76px', (one) => <End session={one} />),
+  actionColumn('76px', (one) => <End session={one} />),
 ];
 
 export function Sessions() {
-  const sessions = useQuery(ask('sessions.list', {}));
+  const sessions = useQuery(apiQuery('sessions.list', {}));
   return (
     <Loaded query={sessions}>
       {({ data }) => (
         <Panel title="Sessions" note="where you are signed in">
-          <List label="Sessions" items={data} columns={COLUMNS} />
+          <ShortTable label="Sessions" items={data} columns={COLUMNS} />
         </Panel>
       )}
     </Loaded>

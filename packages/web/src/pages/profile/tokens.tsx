@@ -5,19 +5,19 @@ import { TOKENS_MOST } from '@rollcall/shared/api/accounts';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
-import { ask, type Result } from '../../api.ts';
-import { ActButton } from '../../components/act.tsx';
+import { apiQuery, type Result } from '../../api.ts';
+import { IconButton } from '../../components/actions.tsx';
 import { CopyField } from '../../components/copy.tsx';
 import { Confirm, Dialog, Form, Pair } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Once } from '../../components/once.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Empty, say } from '../../components/problem.tsx';
+import { Empty, notify } from '../../components/problem.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
 import type { Column } from '../../components/table/column.ts';
-import { doColumn, timeColumn } from '../../components/table/columns.tsx';
-import { List } from '../../components/table/short-table.tsx';
+import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { Time, useNow } from '../../components/time.tsx';
+import { useSend } from '../../use-action.ts';
 import classes from './profile.module.css';
 
 const isLive = (token: Token, nowMs: number): boolean =>
@@ -25,14 +25,14 @@ const isLive = (token: Token, nowMs: number): boolean =>
 
 /** API tokens: made, shown once, listed, revoked. */
 export function Tokens() {
-  const tokens = useQuery(ask('tokens.list', {}));
+  const tokens = useQuery(apiQuery('tokens.list', {}));
   return <Loaded query={tokens}>{({ data }) => <TokenList items={data} />}</Loaded>;
 }
 
 function TokenList({ items }: { items: readonly Token[] }) {
   const now = useNow();
   const [making, setMaking] = useState(false);
-  const [doomed, setDoomed] = useState<Token>();
+  const [deleting, setDeleting] = useState<Token>();
   const live = items.filter((token) => isLive(token, now)).length;
   const columns: Column<Token>[] = [
     { id: 'name', title: 'Name', width: 'minmax(120px, 1.2fr)', narrow: true, value: (one) => one.name },
@@ -54,11 +54,11 @@ function TokenList({ items }: { items: readonly Token[] }) {
           <Time at={one.expiresAt} />
         ),
     }),
-    doColumn(
+    actionColumn(
       '64px',
       (one) =>
         one.revokedAt === null && (
-          <Button size="compact-xs" variant="subtle" onClick={() => setDoomed(one)}>
+          <Button size="compact-xs" variant="subtle" onClick={() => setDeleting(one)}>
             Revoke
           </Button>
         ),
@@ -70,17 +70,17 @@ function TokenList({ items }: { items: readonly Token[] }) {
         <p className="quiet">
           A token lets a program do what you may do, through the <a href="/api/docs">REST API</a>.
         </p>
-        <ActButton
+        <IconButton
           variant="filled"
           icon={IconPlus}
           disabled={live >= TOKENS_MOST}
           onClick={() => setMaking(true)}
         >
           Create a token
-        </ActButton>
+        </IconButton>
       </div>
       <Panel title="API Tokens" note={`${live} of at most ${TOKENS_MOST} in use`}>
-        <List
+        <ShortTable
           label="API tokens"
           items={items}
           columns={columns}
@@ -88,7 +88,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
         />
       </Panel>
       {making && <NewToken onClose={() => setMaking(false)} />}
-      {doomed && <Revoke token={doomed} onClose={() => setDoomed(undefined)} />}
+      {deleting && <Revoke token={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }
@@ -107,7 +107,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const send = useSend();
   if (made)
     return (
-      <Once
+      <SecretDialog
         title={`The token ${made.data.name}`}
         label="Token"
         secret={made.token}
@@ -118,7 +118,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
           label="Use"
           text={`curl -H "Authorization: Bearer $ROLLCALL_TOKEN" ${location.origin}/api/devices`}
         />
-      </Once>
+      </SecretDialog>
     );
   const create = async () => {
     const { name, days } = form.values;
@@ -158,7 +158,7 @@ function Revoke({ token, onClose }: { token: Token; onClose: () => void }) {
       confirm="Revoke"
       onConfirm={async () => {
         await send('tokens.delete', { params: { id: token.id } });
-        say(`The token ${token.name} no longer works.`);
+        notify(`The token ${token.name} no longer works.`);
       }}
     >
       Programs that use it are refused from now on. This cannot be undone.

@@ -5,8 +5,8 @@ import { Empty } from '../../components/problem.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
 import type { Column } from '../../components/table/column.ts';
 import { timeColumn } from '../../components/table/columns.tsx';
-import { itemsSource } from '../../components/table/source.ts';
-import { Rows } from '../../components/table/virtual-table.tsx';
+import { itemsSource } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { bitrate } from '../../format.ts';
 import { useSiteName } from '../../sites.ts';
 import { NoLinks } from './no-links.tsx';
@@ -146,7 +146,7 @@ export function LinkList({
     [siteName],
   );
   return (
-    <Rows
+    <VirtualTable
       label="Links"
       source={itemsSource('links', shown)}
       columns={columns}

@@ -1,10 +1,10 @@
 import { CloseButton } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useEscape } from '../escape.ts';
+import { useEscape } from '../use-escape.ts';
 import { Loaded } from './loaded.tsx';
 import { Body } from './page.tsx';
-import classes from './side.module.css';
+import classes from './side-panel.module.css';
 
 /** A list that fills the page, and beside it the one thing that was picked from it. */
 export function Split({ list, children }: { list: ReactNode; children: ReactNode }) {
@@ -17,7 +17,7 @@ export function Split({ list, children }: { list: ReactNode; children: ReactNode
 }
 
 /** One thing beside its list; Esc closes it. */
-export function Side({
+export function SidePanel({
   title,
   onClose,
   actions,
@@ -42,7 +42,7 @@ export function Side({
 }
 
 /** One thing beside its list that has to be read first. */
-export const LoadedSide = <T,>({
+export const LoadedSidePanel = <T,>({
   title,
   query,
   onClose,
@@ -58,9 +58,9 @@ export const LoadedSide = <T,>({
     query={query}
     frame={(instead) =>
       instead && (
-        <Side title={title} onClose={onClose}>
+        <SidePanel title={title} onClose={onClose}>
           {instead}
-        </Side>
+        </SidePanel>
       )
     }
   >

@@ -1,7 +1,7 @@
 import type { OperationId } from '@rollcall/shared/api/index';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type CallOptions, call, type Request, type Result } from './api.ts';
-import { say, sayProblem } from './components/problem.tsx';
+import { notify, notifyProblem } from './components/problem.tsx';
 
 type Send = <Id extends OperationId>(
   id: Id,
@@ -10,7 +10,7 @@ type Send = <Id extends OperationId>(
 ) => Promise<Result<Id>>;
 
 /** Asks everything about some resources again. */
-export function useRefresh(): (...resources: string[]) => void {
+export function useInvalidate(): (...resources: string[]) => void {
   const client = useQueryClient();
   return (...resources) => {
     for (const resource of resources) void client.invalidateQueries({ queryKey: [resource] });
@@ -19,7 +19,7 @@ export function useRefresh(): (...resources: string[]) => void {
 
 /** Calls an operation that changes something; its resource and those it `touches` are asked again. @throws ApiError */
 export function useSend(...touches: string[]): Send {
-  const refresh = useRefresh();
+  const refresh = useInvalidate();
   return async (id, request, options) => {
     const result = await call(id, request, options);
     refresh(id.split('.')[0] ?? id, ...touches);
@@ -50,10 +50,10 @@ export function useAction<Id extends OperationId>(
   const run: Action<Id>['run'] = async (request, options) => {
     try {
       const result = await mutateAsync({ request, options });
-      if (done) say(typeof done === 'string' ? done : done(result));
+      if (done) notify(typeof done === 'string' ? done : done(result));
       return result;
     } catch (error) {
-      sayProblem(failed, error);
+      notifyProblem(failed, error);
       return undefined;
     }
   };

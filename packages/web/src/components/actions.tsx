@@ -1,10 +1,10 @@
 import { ActionIcon, Button, type ButtonProps, Menu, type PolymorphicComponentProps } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import type { ReactElement } from 'react';
-import type { Icon } from './mark.tsx';
+import type { Icon } from './labels.tsx';
 
 /** Something that can be done, as an entry of a menu. */
-export interface Act {
+export interface MenuAction {
   label: string;
   icon: Icon;
   run: () => void;
@@ -13,13 +13,13 @@ export interface Act {
   disabled?: boolean;
 }
 
-function ActMenu({ acts, target }: { acts: readonly Act[]; target: ReactElement }) {
-  if (acts.length === 0) return null;
+function ActionMenu({ actions, target }: { actions: readonly MenuAction[]; target: ReactElement }) {
+  if (actions.length === 0) return null;
   return (
     <Menu>
       <Menu.Target>{target}</Menu.Target>
       <Menu.Dropdown>
-        {acts.map(({ label, icon: Icon, run, danger = false, disabled = false }) => (
+        {actions.map(({ label, icon: Icon, run, danger = false, disabled = false }) => (
           <Menu.Item
             key={label}
             leftSection={<Icon size={15} />}
@@ -36,9 +36,9 @@ function ActMenu({ acts, target }: { acts: readonly Act[]; target: ReactElement 
 }
 
 /** What can be done with one row of a table. */
-export const RowMenu = ({ name, acts }: { name: string; acts: readonly Act[] }) => (
-  <ActMenu
-    acts={acts}
+export const RowMenu = ({ name, actions }: { name: string; actions: readonly MenuAction[] }) => (
+  <ActionMenu
+    actions={actions}
     target={
       <ActionIcon variant="subtle" color="gray" size="sm" aria-label={`What to do with ${name}`}>
         <IconDots size={15} />
@@ -48,12 +48,12 @@ export const RowMenu = ({ name, acts }: { name: string; acts: readonly Act[] }) 
 );
 
 /** What is done seldom, behind one button. */
-export const MoreMenu = ({ acts }: { acts: readonly Act[] }) => (
-  <ActMenu acts={acts} target={<ActButton icon={IconDots}>More</ActButton>} />
+export const MoreMenu = ({ actions }: { actions: readonly MenuAction[] }) => (
+  <ActionMenu actions={actions} target={<IconButton icon={IconDots}>More</IconButton>} />
 );
 
 /** A button with an icon; `variant="filled"` for the one thing that a page is mostly opened for. */
-export function ActButton({
+export function IconButton({
   icon: Icon,
   ...props
 }: PolymorphicComponentProps<'button', ButtonProps> & { icon: Icon }) {

@@ -1,9 +1,9 @@
 import { hashKey, useQueries } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { ask, type Item, type Request } from '../../api.ts';
+import { apiQuery, type Item, type Request } from '../../api.ts';
 
 /** A list of any length of which the visible part is known. */
-export interface Source<T> {
+export interface PagedList<T> {
   /** Another key is another list: it starts from the top. */
   key: string;
   /** Undefined until the first answer. */
@@ -19,8 +19,8 @@ export interface Source<T> {
 
 /** Operations that answer lists in pages. */
 export type ListId = {
-  [Id in Parameters<typeof ask>[0]]: Request<Id> extends { query?: { page?: unknown } } ? Id : never;
-}[Parameters<typeof ask>[0]];
+  [Id in Parameters<typeof apiQuery>[0]]: Request<Id> extends { query?: { page?: unknown } } ? Id : never;
+}[Parameters<typeof apiQuery>[0]];
 
 const PAGE = 100;
 
@@ -28,13 +28,13 @@ const PAGE = 100;
  * A list of the server: its pages are fetched as they come into view, and cancelled when they left it. `params` where
  * the list is of one thing.
  */
-export function usePages<Id extends ListId>(
+export function usePagedList<Id extends ListId>(
   id: Id,
   query: Record<string, string | undefined>,
   params?: Record<string, string>,
-): Source<Item<Id>> {
+): PagedList<Item<Id>> {
   const optionsOf = (page: number) =>
-    ask(id, {
+    apiQuery(id, {
       ...(params && { params }),
       query: { ...query, page, pageSize: PAGE },
     } as unknown as Request<Id>);
@@ -79,7 +79,7 @@ export function usePages<Id extends ListId>(
 }
 
 /** A list that is here already. */
-export const itemsSource = <T>(key: string, items: readonly T[]): Source<T> => ({
+export const itemsSource = <T>(key: string, items: readonly T[]): PagedList<T> => ({
   key,
   total: items.length,
   stale: false,

@@ -1,10 +1,10 @@
 import { INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
 import { usePreferences } from '../preferences.ts';
-import classes from './changed.module.css';
+import classes from './changes.module.css';
 import { absolute } from './time.tsx';
 
 /** Any value as one line of text. */
-export function valueText(value: unknown): string {
+export function valueAsText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '—';
   if (typeof value === 'object') return JSON.stringify(value);
   return String(value);
@@ -19,7 +19,7 @@ const members = (value: unknown): Record<string, unknown> =>
 
 /** A member as text: numbers that stand for words (IF-MIB) or for a time (milliseconds) as these. */
 function memberText(name: string, value: unknown, zone: string): string {
-  if (typeof value !== 'number') return valueText(value);
+  if (typeof value !== 'number') return valueAsText(value);
   if (name === 'operStatus' || name === 'adminStatus') return INTERFACE_STATUSES[value - 1] ?? String(value);
   return name.endsWith('At') ? absolute(Math.floor(value / 1000), zone) : String(value);
 }

@@ -4,7 +4,7 @@ import { CopyField } from './copy.tsx';
 import { Dialog } from './form.tsx';
 
 /** A secret that is shown this once, and never again. */
-export function Once({
+export function SecretDialog({
   title,
   label,
   secret,

@@ -3,8 +3,8 @@ import { IconArrowRight, IconBriefcase, IconSearch, IconServer } from '@tabler/i
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, memo, useState } from 'react';
-import { ask } from './api.ts';
-import { useMay } from './session.tsx';
+import { apiQuery } from './api.ts';
+import { useHasRole } from './session.tsx';
 
 interface Goal {
   to: string;
@@ -61,17 +61,17 @@ function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
 /** Command palette: pages and actions by name, devices and cases by whatever their lists can be searched by. */
 export const Palette = memo(function Palette() {
   const navigate = useNavigate();
-  const admin = useMay('admin');
+  const admin = useHasRole('admin');
   const [query, setQuery] = useState('');
   const text = query.trim();
   const enabled = text.length >= LEAST;
   const devices = useQuery({
-    ...ask('devices.list', { query: { search: text, pageSize: 6 } }),
+    ...apiQuery('devices.list', { query: { search: text, pageSize: 6 } }),
     enabled,
     placeholderData: keepPreviousData,
   });
   const cases = useQuery({
-    ...ask('cases.list', { query: { q: text, pageSize: 4 } }),
+    ...apiQuery('cases.list', { query: { q: text, pageSize: 4 } }),
     enabled,
     placeholderData: keepPreviousData,
   });

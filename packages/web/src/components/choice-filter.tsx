@@ -1,20 +1,20 @@
 import { Combobox, useCombobox } from '@mantine/core';
 import { IconCheck, IconChevronDown } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import classes from './pick.module.css';
+import classes from './choice-filter.module.css';
 
 export interface Choice {
   value: string;
   label: string;
-  /** Drawn in place of the label. */
-  mark?: ReactNode;
+  /** Shown instead of the label. */
+  content?: ReactNode;
 }
 
 /** More choices than this can be searched. */
 const SEARCHABLE = 9;
 
 /** A filter: one button that says what is chosen, and the choices behind it. */
-export function Pick({
+export function ChoiceFilter({
   label,
   choices,
   value,
@@ -89,7 +89,7 @@ export function Pick({
             >
               <span className={classes.option} data-on={value.includes(choice.value) || undefined}>
                 <IconCheck size={13} aria-hidden />
-                {choice.mark ?? choice.label}
+                {choice.content ?? choice.label}
               </span>
             </Combobox.Option>
           ))}

@@ -1,12 +1,12 @@
 import { Button, Menu } from '@mantine/core';
 import { IconDownload, IconTerminal2 } from '@tabler/icons-react';
 import { memo, useRef, useState } from 'react';
-import { addressOf, everything, type Item } from '../api.ts';
+import { addressOf, allPages, type Item } from '../api.ts';
 import { csvLine, download } from '../csv.ts';
 import { copyText } from './copy.tsx';
-import { say, sayProblem } from './problem.tsx';
+import { notify, notifyProblem } from './problem.tsx';
 import type { Column } from './table/column.ts';
-import type { ListId } from './table/source.ts';
+import type { ListId } from './table/paged-list.ts';
 
 /** A shell line that asks what the page asks; the token comes from the environment, not from the history. */
 export function curlOf(id: ListId, query: Record<string, string | undefined>, origin: string): string {
@@ -15,7 +15,7 @@ export function curlOf(id: ListId, query: Record<string, string | undefined>, or
   return `curl -sS -H "Authorization: Bearer $ROLLCALL_TOKEN" '${url}'`;
 }
 
-function TakeAwayView<Id extends ListId>({
+function ExportMenuView<Id extends ListId>({
   id,
   query,
   columns,
@@ -34,13 +34,13 @@ function TakeAwayView<Id extends ListId>({
     const parts = [csvLine(columns.map((column) => column.title))];
     try {
       setProgress('0 %');
-      for await (const { items, done, total } of everything(id, query, stop.current.signal)) {
+      for await (const { items, done, total } of allPages(id, query, stop.current.signal)) {
         parts.push(items.map((item) => csvLine(columns.map((column) => column.value(item)))).join(''));
         setProgress(`${total > 0 ? Math.floor((done / total) * 100) : 100} %`);
       }
       download(`${name}.csv`, 'text/csv;charset=utf-8', parts);
     } catch (error) {
-      if (!stop.current.signal.aborted) sayProblem('The file was not made', error);
+      if (!stop.current.signal.aborted) notifyProblem('The file was not made', error);
     } finally {
       setProgress(undefined);
     }
@@ -66,8 +66,8 @@ function TakeAwayView<Id extends ListId>({
           leftSection={<IconTerminal2 size={15} />}
           onClick={() =>
             copyText(curlOf(id, query, location.origin)).then(
-              () => say('Copied. Put an API token into ROLLCALL_TOKEN.'),
-              (error) => sayProblem('Not copied', error),
+              () => notify('Copied. Put an API token into ROLLCALL_TOKEN.'),
+              (error) => notifyProblem('Not copied', error),
             )
           }
         >
@@ -79,4 +79,4 @@ function TakeAwayView<Id extends ListId>({
 }
 
 /** What is seen, taken elsewhere: as a file with the filters and columns of the view, or as a command. */
-export const TakeAway = memo(TakeAwayView) as typeof TakeAwayView;
+export const ExportMenu = memo(ExportMenuView) as typeof ExportMenuView;

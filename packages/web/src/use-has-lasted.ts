@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 /** Whether something has lasted for so long. */
-export function useLasting(on: boolean, ms: number): boolean {
+export function useHasLasted(on: boolean, ms: number): boolean {
   const [lasted, setLasted] = useState(false);
   useEffect(() => {
     if (!on) return;

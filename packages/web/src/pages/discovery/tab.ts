@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { Change } from '../../address.ts';
-import { ask } from '../../api.ts';
-import type { Choice } from '../../components/pick.tsx';
+import { apiQuery } from '../../api.ts';
+import type { Choice } from '../../components/choice-filter.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import type { SetUrlState } from '../../url-state.ts';
 
 export const route = getRouteApi('/discovery');
 type Search = ReturnType<typeof route.useSearch>;
 
 /** What the page hands to each of its tabs: the URL's search, and how to change it. */
-export interface PartProps {
+export interface TabProps {
   search: Search;
-  change: Change<Search>;
+  change: SetUrlState<Search>;
 }
 
 export function useProfileChoices(): Choice[] {
-  const profiles = useQuery(ask('profiles.list', { query: { pageSize: 1000 } }));
+  const profiles = useQuery(apiQuery('profiles.list', { query: { pageSize: 1000 } }));
   return (profiles.data?.data ?? []).map(({ name }) => ({ value: name, label: name }));
 }
 

@@ -6,13 +6,13 @@ import {
   IconInfoCircle,
 } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
-import classes from './mark.module.css';
+import classes from './labels.module.css';
 
 export type Tone = 'ok' | 'bad' | 'idle' | 'busy' | 'warn' | 'sev1' | 'sev2' | 'sev3' | 'sev4' | 'sev5';
 export type Icon = ComponentType<{ size?: number; stroke?: number; className?: string | undefined }>;
 
 /** A state as shape, colour and word: never colour alone. Without the word, the word is for screen readers. */
-export function Mark({
+export function StatusLabel({
   tone,
   icon: Icon,
   word = true,
@@ -47,9 +47,9 @@ export const severityName = (code: number): string => SEVERITIES[code - 1]?.name
 export function Severity({ code, word = true }: { code: number; word?: boolean }) {
   const { name, icon } = SEVERITIES[code - 1] ?? { name: severityName(code), icon: IconInfoCircle };
   return (
-    <Mark tone={`sev${code}` as Tone} icon={icon} word={word}>
+    <StatusLabel tone={`sev${code}` as Tone} icon={icon} word={word}>
       {name}
-    </Mark>
+    </StatusLabel>
   );
 }
 
