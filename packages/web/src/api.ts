@@ -1,8 +1,8 @@
 import routes from 'virtual:operations';
 import type { OperationId, Operations } from '@rollcall/shared/api/index';
-import type { ErrorCode } from '@rollcall/shared/api/operation';
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
+import { ApiError } from './api-error.ts';
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;
 type Values = Record<string, string | number | readonly string[] | undefined>;
@@ -35,30 +35,6 @@ export type Result<Id extends OperationId> = (Operations[Id]['envelope'] extends
 
 /** One item of an operation's answer. */
 export type Item<Id extends OperationId> = Data<Id>;
-
-export interface ProblemDetail {
-  path: string;
-  message: string;
-}
-
-/** What the server answered instead of success; `message` is written for people. */
-export class ApiError extends Error {
-  readonly code: ErrorCode | 'offline';
-  readonly status: number;
-  readonly requestId: string | undefined;
-  readonly details: ProblemDetail[];
-  constructor(
-    status: number,
-    error: { code: ErrorCode | 'offline'; message: string; requestId?: string; details?: ProblemDetail[] },
-  ) {
-    super(error.message);
-    this.name = 'ApiError';
-    this.status = status;
-    this.code = error.code;
-    this.requestId = error.requestId;
-    this.details = error.details ?? [];
-  }
-}
 
 /**
  * Address of an operation with its parameters: for requests, and for "copy as curl". Parameters that the operation does

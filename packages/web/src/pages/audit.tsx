@@ -1,7 +1,8 @@
 import type { AuditEntry } from '@rollcall/shared/api/accounts';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { Changed, valueAsText } from '../components/changes.tsx';
+import { Changed } from '../components/changes.tsx';
+import { valueAsText } from '../components/differences.ts';
 import { ExportMenu } from '../components/export-menu.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Filters } from '../components/filters.tsx';

@@ -2,7 +2,8 @@ import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import { ApiError, call, type Result } from '../api.ts';
+import { call, type Result } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import classes from './sign-in.module.css';
 
 export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>) => void }) {

@@ -2,8 +2,8 @@ import type { DeviceDetail, DeviceExplanation } from '@rollcall/shared/api/inven
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { valueAsText } from '../../components/changes.tsx';
 import { DeviceLink } from '../../components/device.tsx';
+import { valueAsText } from '../../components/differences.ts';
 import { Facts } from '../../components/facts.tsx';
 import { Tag } from '../../components/labels.tsx';
 import { Loaded } from '../../components/loaded.tsx';

@@ -1,7 +1,6 @@
 import { MultiSelect, SegmentedControl, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { MaintenanceScope } from '@rollcall/shared/api/maintenance';
-import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
+import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
@@ -11,36 +10,7 @@ import { Group, Pair } from '../../components/form.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
 import { plural } from '../../format.ts';
 
-/** How the devices are named; what was typed for one way is kept while another is looked at. */
-export interface Covered {
-  by: 'site' | 'filter' | 'list';
-  classes: DeviceClass[];
-  search: string;
-  Address: string;
-  deviceIds: string[];
-}
-
-export const coveredBy = ({ deviceIds, class: names, search, Address }: MaintenanceScope): Covered => ({
-  by: deviceIds ? 'list' : names || search || Address ? 'filter' : 'site',
-  classes: names ?? [],
-  search: search ?? '',
-  Address: Address ?? '',
-  deviceIds: deviceIds ?? [],
-});
-
-export function scopeOf(covered: Covered): MaintenanceScope {
-  if (covered.by === 'list') return { deviceIds: covered.deviceIds };
-  if (covered.by === 'site') return {};
-  return {
-    ...(covered.classes.length > 0 && { class: covered.classes }),
-    ...(covered.search.trim() && { search: covered.search }),
-    ...(covered.Address.trim() && { Address: covered.Address }),
-  };
-}
-
-/** A scope that names nothing means the whole site: who chose a filter or a list did not mean that. */
-export const isNamed = (covered: Covered): boolean =>
-  covered.by === 'site' || Object.values(scopeOf(covered)).some((value) => value?.length);
+import { type Covered, isNamed, scopeOf } from './window-values.ts';
 
 export interface ScopeValues {
   scope: Covered;

@@ -1,74 +1,27 @@
 import { SegmentedControl, Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import type { MaintenanceTimes, MaintenanceWindow } from '@rollcall/shared/api/maintenance';
+import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
 import { apiQuery } from '../../api.ts';
 import type { FormOf } from '../../components/collection.tsx';
 import { FormDialog, Group, Pair } from '../../components/form.tsx';
 import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
-import { ago, duration, fromWallClock, toWallClock } from '../../components/time.tsx';
+import { duration } from '../../components/time.tsx';
 import { usePreferences } from '../../preferences.ts';
 import { useSiteChoices } from '../../sites.ts';
 import { useSend } from '../../use-action.ts';
-import { coveredBy, isNamed, ScopeFields, type ScopeValues, scopeOf } from './scope-fields.tsx';
-
-/** Times as they are typed: on the clock on the wall of the window's zone. */
-interface Typed {
-  kind: MaintenanceTimes['kind'];
-  from: string;
-  until: string;
-  cron: string;
-  minutes: string;
-  last: string;
-}
-
-const HOUR = 3_600;
-/** The next full hour that leaves time to get ready, for two hours. */
-function usualTimes(timezone: string): Typed {
-  const from = Math.ceil((Date.now() / 1000 + HOUR / 4) / HOUR) * HOUR;
-  return {
-    kind: 'once',
-    from: toWallClock(from, timezone),
-    until: toWallClock(from + 2 * HOUR, timezone),
-    cron: '0 2 * * 0',
-    minutes: '120',
-    last: '',
-  };
-}
-
-function typedTimes({ times, timezone }: MaintenanceWindow): Typed {
-  const usual = usualTimes(timezone);
-  if (times.kind === 'once')
-    return {
-      ...usual,
-      kind: 'once',
-      from: toWallClock(times.from, timezone),
-      until: toWallClock(times.until, timezone),
-    };
-  return {
-    ...usual,
-    kind: 'repeat',
-    cron: times.cron,
-    minutes: String(times.minutes),
-    last: times.until === null ? '' : toWallClock(times.until, timezone),
-  };
-}
-
-function timesOf(typed: Typed, timezone: string): MaintenanceTimes {
-  if (typed.kind === 'once')
-    return {
-      kind: 'once',
-      from: fromWallClock(typed.from, timezone),
-      until: fromWallClock(typed.until, timezone),
-    };
-  return {
-    kind: 'repeat',
-    cron: typed.cron,
-    minutes: Number(typed.minutes),
-    until: typed.last ? fromWallClock(typed.last, timezone) : null,
-  };
-}
+import { ScopeFields, type ScopeValues } from './scope-fields.tsx';
+import {
+  coveredBy,
+  isNamed,
+  scopeOf,
+  spanInWords,
+  type Typed,
+  timesOf,
+  typedTimes,
+  usualTimes,
+} from './window-values.ts';
 
 interface WindowValues extends ScopeValues {
   name: string;
@@ -191,13 +144,3 @@ export function WindowForm({
 }
 
 const WhenField = (props: ComponentProps<typeof TextInput>) => <TextInput type="datetime-local" {...props} />;
-
-/** `begins in 2 h, lasts 4 h`. */
-function spanInWords({ from, until }: Typed, timezone: string): string {
-  if (!from || !until) return '';
-  const begins = fromWallClock(from, timezone);
-  const lasts = fromWallClock(until, timezone) - begins;
-  if (lasts <= 0) return 'It ends before it begins.';
-  const now = Date.now();
-  return `${begins * 1000 > now ? 'begins' : 'began'} ${ago(begins, now)}, lasts ${duration(lasts)}`;
-}

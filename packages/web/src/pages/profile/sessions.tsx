@@ -9,31 +9,7 @@ import type { Column } from '../../components/table/column.ts';
 import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
 import { ShortTable } from '../../components/table/short-table.tsx';
 import { useAction } from '../../use-action.ts';
-
-const BROWSERS = [
-  ['Edg/', 'Edge'],
-  ['OPR/', 'Opera'],
-  ['Firefox/', 'Firefox'],
-  ['Chrome/', 'Chrome'],
-  ['Safari/', 'Safari'],
-] as const;
-const SYSTEMS = [
-  ['Windows', 'Windows'],
-  ['Android', 'Android'],
-  ['iPhone', 'iPhone'],
-  ['iPad', 'iPad'],
-  ['Mac OS X', 'macOS'],
-  ['Linux', 'Linux'],
-] as const;
-
-/** `Firefox on Linux`; what is not a browser, as it names itself. */
-export function browserName(userAgent: string): string {
-  const named = (list: readonly (readonly [string, string])[]) =>
-    list.find(([sign]) => userAgent.includes(sign))?.[1];
-  const [browser, system] = [named(BROWSERS), named(SYSTEMS)];
-  if (!browser) return userAgent || 'unknown';
-  return system ? `${browser} on ${system}` : browser;
-}
+import { browserName } from './browser-name.ts';
 
 function End({ session }: { session: Session }) {
   const end = useAction('sessions.delete', { done: 'Signed out there', failed: 'Not signed out' });
