@@ -18,7 +18,7 @@ it('is true once something has been so for long enough, and at once false when i
 
 it('begins anew when it was interrupted', () => {
   const hook = renderHook((on: boolean) => useHasLasted(on, 150), true);
-  act(() => vi.advanceTimersByTime(100));
+  act(() => vi.advanceTimersByTime(150));
   hook.render(false);
   hook.render(true);
   act(() => vi.advanceTimersByTime(100));

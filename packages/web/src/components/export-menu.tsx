@@ -5,7 +5,7 @@ import { addressOf, allPages, type Item } from '../api.ts';
 import { csvLine, download } from '../csv.ts';
 import { copyText } from './copy.tsx';
 import { notify, notifyProblem } from './problem.tsx';
-import type { Column } from './table/column.ts';
+import { type Column, cellValue } from './table/column.ts';
 import type { ListId } from './table/paged-list.ts';
 
 /** A shell line that asks what the page asks; the token comes from the environment, not from the history. */
@@ -35,7 +35,7 @@ function ExportMenuView<Id extends ListId>({
     try {
       setProgress('0 %');
       for await (const { items, done, total } of allPages(id, query, stop.current.signal)) {
-        parts.push(items.map((item) => csvLine(columns.map((column) => column.value(item)))).join(''));
+        parts.push(items.map((item) => csvLine(columns.map((column) => cellValue(column, item)))).join(''));
         setProgress(`${total > 0 ? Math.floor((done / total) * 100) : 100} %`);
       }
       download(`${name}.csv`, 'text/csv;charset=utf-8', parts);

@@ -22,23 +22,10 @@ const route = getRouteApi('/audit');
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.at }),
-  { id: 'actor', title: 'Who', width: 'minmax(90px, 0.5fr)', narrow: true, value: (one) => one.actor },
-  {
-    id: 'action',
-    title: 'What',
-    width: 'minmax(130px, 0.7fr)',
-    narrow: true,
-    mono: true,
-    value: (one) => one.action,
-  },
-  { id: 'subject', title: 'To what', width: 'minmax(160px, 1.6fr)', value: (one) => one.subject },
-  {
-    id: 'address',
-    title: 'From',
-    width: 'minmax(110px, 0.5fr)',
-    mono: true,
-    value: (one) => one.address,
-  },
+  { id: 'actor', title: 'Who', width: 'minmax(90px, 0.5fr)', narrow: true },
+  { id: 'action', title: 'What', width: 'minmax(130px, 0.7fr)', narrow: true, mono: true },
+  { id: 'subject', title: 'To what', width: 'minmax(160px, 1.6fr)' },
+  { id: 'address', title: 'From', width: 'minmax(110px, 0.5fr)', mono: true },
 ];
 
 /** Who did what: sign-ins, tokens, roles, credentials, collectors. */

@@ -70,7 +70,6 @@ const COLUMNS: readonly Column<Site>[] = [
     width: 'minmax(120px, 0.8fr)',
     sort: 'name',
     narrow: true,
-    value: (one) => one.name,
     cell: (one) => (
       <Link to="/" search={{ site: one.id }} className="plain">
         {one.name}

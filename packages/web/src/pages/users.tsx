@@ -39,7 +39,6 @@ export function Users() {
       width: 'minmax(110px, 0.8fr)',
       sort: 'name',
       narrow: true,
-      value: (one) => one.name,
       cell: (one) => (
         <>
           {one.name} {one.disabledAt !== null && <Tag>disabled</Tag>}
@@ -48,7 +47,7 @@ export function Users() {
       ),
     },
     { id: 'display', title: 'In full', width: 'minmax(120px, 1fr)', value: (one) => one.displayName },
-    { id: 'role', title: 'Role', width: '90px', sort: 'role', narrow: true, value: (one) => one.role },
+    { id: 'role', title: 'Role', width: '90px', sort: 'role', narrow: true },
     {
       id: 'sites',
       title: 'Sees',

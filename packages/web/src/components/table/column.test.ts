@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Column, sortingOf, sortOf, tracksOf } from './column.ts';
+import { type Column, cellValue, sortingOf, sortOf, tracksOf } from './column.ts';
 
 const COLUMNS: Column<never>[] = [
   { id: 'status', title: 'State', width: '90px', sort: 'operStatus', value: () => '' },
@@ -34,4 +34,12 @@ it('tracks grow with the font, and are as wide as the columns need', () => {
     gridTemplateColumns: '5.625rem minmax(5.25rem, 1fr) 1fr',
     minWidth: `${(90 + 84 + 4 * 14) / 16}rem`,
   });
+});
+
+it('a cell says what its column says, else the member of the same name', () => {
+  const port = { mtu: 1_500, name: 'Gi1' };
+  expect(cellValue({ id: 'mtu', title: 'MTU', width: '50px' }, port)).toBe(1_500);
+  expect(cellValue({ id: 'mtu', title: 'MTU', width: '50px', value: (one) => `${one.mtu} B` }, port)).toBe(
+    '1500 B',
+  );
 });

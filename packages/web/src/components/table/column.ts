@@ -28,13 +28,17 @@ export interface Look {
   wrap?: boolean;
 }
 
-export interface Column<T> extends Look {
-  id: string;
-  title: string;
-  /** The cell as text: in the exported file, and in the table unless `cell` draws it. */
-  value: (item: T) => CellValue;
-  cell?: (item: T) => ReactNode;
-}
+/** Members of an item that are shown as they are. */
+type Shown<T> = { [Name in keyof T]-?: T[Name] extends CellValue ? Name : never }[keyof T] & string;
+
+/** `value` is the cell as text, in the exported file, and in the table unless `cell` draws it: else the member `id`. */
+export type Column<T> = Look & { title: string; cell?: (item: T) => ReactNode } & (
+    | { id: string; value: (item: T) => CellValue }
+    | { id: Shown<T>; value?: undefined }
+  );
+
+export const cellValue = <T>({ id, value }: Column<T>, item: T): CellValue =>
+  value ? value(item) : (item[id as keyof T] as CellValue);
 
 export const features = tableFeatures({
   columnVisibilityFeature,
@@ -44,29 +48,25 @@ export const features = tableFeatures({
 export type Features = typeof features;
 
 /** A column for TanStack Table. */
-export const columnDefOf = <T extends object>({
-  id,
-  title,
-  value,
-  cell,
-  ...meta
-}: Column<T>): ColumnDef<Features, T> => ({
-  id,
-  header: title,
-  accessorFn: value,
-  cell: ({ row, getValue }) => (cell ? cell(row.original) : getValue()),
-  enableSorting: meta.sort !== undefined,
-  meta,
+export const columnDefOf = <T extends object>(column: Column<T>): ColumnDef<Features, T> => ({
+  id: column.id,
+  header: column.title,
+  accessorFn: (item) => cellValue(column, item),
+  cell: ({ row, getValue }) => (column.cell ? column.cell(row.original) : getValue()),
+  enableSorting: column.sort !== undefined,
+  meta: column,
 });
 
+type Sortable = Pick<Column<never>, 'id' | 'sort'>;
+
 /** The parameter `sort` (`name`, `-name`) as TanStack Table has it, by column. */
-export const sortingOf = (columns: readonly Column<never>[], sort: string | undefined): SortingState => {
+export const sortingOf = (columns: readonly Sortable[], sort: string | undefined): SortingState => {
   const desc = sort?.startsWith('-') ?? false;
   const column = sort && columns.find((one) => one.sort === (desc ? sort.slice(1) : sort));
   return column ? [{ id: column.id, desc }] : [];
 };
 
-export function sortOf(columns: readonly Column<never>[], [first]: SortingState): string | undefined {
+export function sortOf(columns: readonly Sortable[], [first]: SortingState): string | undefined {
   const field = columns.find(({ id }) => id === first?.id)?.sort;
   return field && (first?.desc ? `-${field}` : field);
 }

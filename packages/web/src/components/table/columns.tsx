@@ -5,9 +5,9 @@ import type { Request } from '../../api.ts';
 import { useAction } from '../../use-action.ts';
 import { type MenuAction, RowMenu } from '../actions.tsx';
 import { Time } from '../time.tsx';
-import type { Column } from './column.ts';
+import type { Column, Look } from './column.ts';
 
-type Given<T> = Pick<Column<T>, 'id' | 'title'> & Partial<Column<T>>;
+type Given<T> = Pick<Column<T>, 'title' | 'cell'> & Partial<Look> & { id: string };
 
 /** A point in time, Unix seconds; in a file as ISO 8601. */
 export const timeColumn = <T,>({

@@ -34,7 +34,6 @@ const COLUMNS: readonly Column<Case>[] = [
     sort: 'number',
     narrow: true,
     mono: true,
-    value: (one) => one.number,
     cell: (one) => `#${one.number}`,
   },
   {
@@ -71,7 +70,6 @@ const COLUMNS: readonly Column<Case>[] = [
     title: 'Priority',
     width: '78px',
     sort: 'priority',
-    value: (one) => one.priority,
     cell: (one) => <Priority code={one.priority} />,
   },
   {

@@ -27,24 +27,16 @@ const route = getRouteApi('/collectors');
 type CollectorSearch = ReturnType<typeof route.useSearch>;
 
 const COLUMNS: readonly Column<Collector>[] = [
-  {
-    id: 'name',
-    title: 'Name',
-    width: 'minmax(110px, 0.9fr)',
-    sort: 'name',
-    narrow: true,
-    value: (one) => one.name,
-  },
+  { id: 'name', title: 'Name', width: 'minmax(110px, 0.9fr)', sort: 'name', narrow: true },
   {
     id: 'status',
     title: 'State',
     width: '106px',
     sort: 'status',
     narrow: true,
-    value: (one) => one.status,
     cell: (one) => <CollectorStatus collector={one} />,
   },
-  { id: 'site', title: 'Site', width: 'minmax(90px, 0.7fr)', value: (one) => one.site },
+  { id: 'site', title: 'Site', width: 'minmax(90px, 0.7fr)' },
   {
     id: 'outbox',
     title: 'Outbox',
@@ -69,7 +61,6 @@ const COLUMNS: readonly Column<Collector>[] = [
     title: 'Jobs',
     width: '64px',
     numeric: true,
-    value: (one) => one.jobs,
     cell: (one) => (
       <>
         {one.jobs}
@@ -77,7 +68,7 @@ const COLUMNS: readonly Column<Collector>[] = [
       </>
     ),
   },
-  { id: 'software', title: 'Version', width: 'minmax(130px, 0.9fr)', value: (one) => one.software },
+  { id: 'software', title: 'Version', width: 'minmax(130px, 0.9fr)' },
   { id: 'host', title: 'Host', width: 'minmax(130px, 1fr)', value: (one) => one.hostname },
   {
     id: 'clock',

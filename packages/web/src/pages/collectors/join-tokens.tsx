@@ -43,7 +43,7 @@ function Withdraw({ token }: { token: JoinToken }) {
 }
 
 const COLUMNS: readonly Column<JoinToken>[] = [
-  { id: 'site', title: 'Site', width: 'minmax(120px, 1fr)', narrow: true, value: (one) => one.site },
+  { id: 'site', title: 'Site', width: 'minmax(120px, 1fr)', narrow: true },
   {
     id: 'state',
     title: 'State',

@@ -33,7 +33,7 @@ const GAPS: readonly Column<Gap>[] = [
     narrow: true,
     value: (one) => count(one.count),
   },
-  { id: 'reason', title: 'Dropped by', width: 'minmax(90px, 0.6fr)', value: (one) => one.reason },
+  { id: 'reason', title: 'Dropped by', width: 'minmax(90px, 0.6fr)' },
   {
     id: 'span',
     title: 'Numbers',
@@ -44,13 +44,12 @@ const GAPS: readonly Column<Gap>[] = [
 ];
 const LETTERS: readonly Column<DeadLetter>[] = [
   ...originOf<DeadLetter>(),
-  { id: 'reason', title: 'Why', width: 'minmax(160px, 1fr)', narrow: true, value: (one) => one.reason },
+  { id: 'reason', title: 'Why', width: 'minmax(160px, 1fr)', narrow: true },
   {
     id: 'body',
     title: 'As it came',
     width: 'minmax(160px, 1.4fr)',
     mono: true,
-    value: (one) => one.body,
     cell: (one) => <span title={one.body}>{one.body}</span>,
   },
 ];

@@ -24,8 +24,8 @@ const COLUMNS: readonly Column<Part>[] = [
       </span>
     ),
   },
-  { id: 'class', title: 'Class', width: '110px', narrow: true, value: (part) => part.class },
-  { id: 'model', title: 'Model', width: 'minmax(110px, 1fr)', value: (part) => part.model },
+  { id: 'class', title: 'Class', width: '110px', narrow: true },
+  { id: 'model', title: 'Model', width: 'minmax(110px, 1fr)' },
   {
     id: 'serial',
     title: 'Serial number',

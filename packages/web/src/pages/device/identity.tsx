@@ -23,15 +23,8 @@ const STRENGTH: Record<Evidence['strength'], string> = {
 };
 
 const COLUMNS: readonly Column<Evidence>[] = [
-  { id: 'kind', title: 'Evidence', width: 'minmax(110px, 0.6fr)', narrow: true, value: (one) => one.kind },
-  {
-    id: 'value',
-    title: 'Value',
-    width: 'minmax(160px, 1.4fr)',
-    narrow: true,
-    mono: true,
-    value: (one) => one.value,
-  },
+  { id: 'kind', title: 'Evidence', width: 'minmax(110px, 0.6fr)', narrow: true },
+  { id: 'value', title: 'Value', width: 'minmax(160px, 1.4fr)', narrow: true, mono: true },
   { id: 'strength', title: 'Weight', width: 'minmax(150px, 0.8fr)', value: (one) => STRENGTH[one.strength] },
   timeColumn({ id: 'first', title: 'First seen', at: (one) => one.firstSeen }),
   timeColumn({ id: 'last', title: 'Last seen', at: (one) => one.lastSeen }),

@@ -17,14 +17,7 @@ import { useUrlState } from '../../url-state.ts';
 const route = getRouteApi('/devices/$id');
 
 const COLUMNS: readonly Column<NetworkInterface>[] = [
-  {
-    id: 'name',
-    title: 'Name',
-    width: 'minmax(110px, 0.8fr)',
-    sort: 'name',
-    narrow: true,
-    value: (one) => one.name,
-  },
+  { id: 'name', title: 'Name', width: 'minmax(110px, 0.8fr)', sort: 'name', narrow: true },
   {
     id: 'status',
     title: 'State',
@@ -34,7 +27,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => (one.adminStatus === 'down' ? 'disabled' : one.operStatus),
     cell: (one) => <LinkStatus admin={one.adminStatus} oper={one.operStatus} />,
   },
-  { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true, value: (one) => one.alias },
+  { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true },
   {
     id: 'neighbour',
     title: 'Leads to',
@@ -61,7 +54,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => one.speedBps,
     cell: (one) => (one.speedBps === null ? '' : bitrate(one.speedBps)),
   },
-  { id: 'vlan', title: 'VLAN', width: '50px', sort: 'vlan', numeric: true, value: (one) => one.vlan },
+  { id: 'vlan', title: 'VLAN', width: '50px', sort: 'vlan', numeric: true },
   {
     id: 'addresses',
     title: 'Addresses',
@@ -92,15 +85,9 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     extra: true,
     value: (one) => one.ifIndex,
   },
-  { id: 'type', title: 'Type', width: '130px', sort: 'type', extra: true, value: (one) => one.type },
-  { id: 'mtu', title: 'MTU', width: '56px', numeric: true, extra: true, value: (one) => one.mtu },
-  {
-    id: 'description',
-    title: 'Description',
-    width: 'minmax(160px, 1fr)',
-    extra: true,
-    value: (one) => one.description,
-  },
+  { id: 'type', title: 'Type', width: '130px', sort: 'type', extra: true },
+  { id: 'mtu', title: 'MTU', width: '56px', numeric: true, extra: true },
+  { id: 'description', title: 'Description', width: 'minmax(160px, 1fr)', extra: true },
   {
     id: 'admin',
     title: 'Admin state',

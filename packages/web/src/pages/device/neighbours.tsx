@@ -14,7 +14,6 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
     title: 'Device there',
     width: 'minmax(140px, 1fr)',
     narrow: true,
-    value: (far) => far.name,
     cell: (far) =>
       far.deviceId ? (
         <DeviceLink id={far.deviceId}>{far.name}</DeviceLink>
@@ -24,8 +23,8 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
         </>
       ),
   },
-  { id: 'port', title: 'Port there', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.port },
-  { id: 'platform', title: 'Platform', width: 'minmax(120px, 1fr)', value: (far) => far.platform },
+  { id: 'port', title: 'Port there', width: 'minmax(100px, 0.7fr)', narrow: true },
+  { id: 'platform', title: 'Platform', width: 'minmax(120px, 1fr)' },
   {
     id: 'addresses',
     title: 'Addresses',
@@ -33,7 +32,7 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
     mono: true,
     value: (far) => far.addresses.join(' '),
   },
-  { id: 'protocol', title: 'By', width: '56px', value: (far) => far.protocol },
+  { id: 'protocol', title: 'By', width: '56px' },
   timeColumn({ id: 'seen', title: 'Last seen', at: (far) => far.lastSeen }),
 ];
 

@@ -21,10 +21,10 @@ export function Credentials({ search, change }: TabProps) {
   const siteName = useSiteName();
   const source = usePagedList('credentials.list', { site: search.site });
   const columns: Column<Credential>[] = [
-    { id: 'position', title: 'Order', width: '48px', numeric: true, value: (one) => one.position },
-    { id: 'name', title: 'Name', width: 'minmax(120px, 1fr)', narrow: true, value: (one) => one.name },
-    { id: 'version', title: 'SNMP', width: '48px', narrow: true, value: (one) => one.version },
-    { id: 'user', title: 'User', width: 'minmax(80px, 0.6fr)', value: (one) => one.user },
+    { id: 'position', title: 'Order', width: '48px', numeric: true },
+    { id: 'name', title: 'Name', width: 'minmax(120px, 1fr)', narrow: true },
+    { id: 'version', title: 'SNMP', width: '48px', narrow: true },
+    { id: 'user', title: 'User', width: 'minmax(80px, 0.6fr)' },
     { id: 'protection', title: 'Protection', width: 'minmax(150px, 1fr)', value: protectionOf },
     {
       id: 'secret',

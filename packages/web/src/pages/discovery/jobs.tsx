@@ -10,20 +10,12 @@ import { count } from '../../format.ts';
 import classes from './discovery.module.css';
 
 const COLUMNS: readonly Column<ScanJob>[] = [
-  {
-    id: 'cidr',
-    title: 'Addresses',
-    width: 'minmax(140px, 1fr)',
-    narrow: true,
-    mono: true,
-    value: (job) => job.cidr,
-  },
+  { id: 'cidr', title: 'Addresses', width: 'minmax(140px, 1fr)', narrow: true, mono: true },
   {
     id: 'status',
     title: 'Status',
     width: '100px',
     narrow: true,
-    value: (job) => job.status,
     cell: (job) => <JobStatus status={job.status} />,
   },
   {
@@ -31,7 +23,6 @@ const COLUMNS: readonly Column<ScanJob>[] = [
     title: 'Progress',
     width: 'minmax(110px, 1fr)',
     narrow: true,
-    value: (job) => job.progress,
     cell: (job) => <Progress done={job.progress} of={1} label={`Progress of ${job.cidr}`} />,
   },
   { id: 'count', title: 'Number', width: '64px', numeric: true, value: (job) => count(job.addresses) },
@@ -39,7 +30,6 @@ const COLUMNS: readonly Column<ScanJob>[] = [
     id: 'collector',
     title: 'Collector',
     width: 'minmax(90px, 0.6fr)',
-    value: (job) => job.collector,
     cell: (job) =>
       job.collectorId && (
         <Link to="/collectors" search={{ collector: job.collectorId }} className="plain">

@@ -20,7 +20,6 @@ const COLUMNS: readonly Column<Profile>[] = [
     title: 'Name',
     width: 'minmax(130px, 0.8fr)',
     narrow: true,
-    value: (one) => one.name,
     cell: (one) => (
       <>
         {one.name} {one.builtIn && <Tag>part of the product</Tag>}

@@ -55,20 +55,12 @@ export function ScanAddresses({
 function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
   const jobs = new Map(scan.jobs.map((job) => [job.id, job]));
   return [
-    {
-      id: 'address',
-      title: 'Address',
-      width: 'minmax(130px, 0.5fr)',
-      narrow: true,
-      mono: true,
-      value: (one) => one.address,
-    },
+    { id: 'address', title: 'Address', width: 'minmax(130px, 0.5fr)', narrow: true, mono: true },
     {
       id: 'outcome',
       title: 'Outcome',
       width: '140px',
       narrow: true,
-      value: (one) => one.outcome,
       cell: (one) => {
         const look = lookOf(one.outcome);
         return (

@@ -28,7 +28,6 @@ const COLUMNS: readonly Column<Scan>[] = [
     width: '104px',
     sort: 'status',
     narrow: true,
-    value: (scan) => scan.status,
     cell: (scan) => <ScanStatus status={scan.status} />,
   },
   {
@@ -43,8 +42,8 @@ const COLUMNS: readonly Column<Scan>[] = [
       </Link>
     ),
   },
-  { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)', value: (scan) => scan.site },
-  { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.6fr)', value: (scan) => scan.profile },
+  { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)' },
+  { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.6fr)' },
   { id: 'by', title: 'By', width: 'minmax(80px, 0.5fr)', value: (scan) => scan.createdBy },
   {
     id: 'progress',

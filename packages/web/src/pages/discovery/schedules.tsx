@@ -22,14 +22,7 @@ export function Schedules({ search, change }: TabProps) {
   const { site, sort } = search;
   const source = usePagedList('schedules.list', { site, sort });
   const columns: Column<Schedule>[] = [
-    {
-      id: 'name',
-      title: 'Name',
-      width: 'minmax(120px, 0.9fr)',
-      sort: 'name',
-      narrow: true,
-      value: (one) => one.name,
-    },
+    { id: 'name', title: 'Name', width: 'minmax(120px, 0.9fr)', sort: 'name', narrow: true },
     {
       id: 'when',
       title: 'When',
@@ -42,9 +35,9 @@ export function Schedules({ search, change }: TabProps) {
         </span>
       ),
     },
-    { id: 'targets', title: 'Targets', width: 'minmax(130px, 1fr)', mono: true, value: (one) => one.targets },
-    { id: 'site', title: 'Site', width: 'minmax(80px, 0.5fr)', value: (one) => one.site },
-    { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.5fr)', value: (one) => one.profile },
+    { id: 'targets', title: 'Targets', width: 'minmax(130px, 1fr)', mono: true },
+    { id: 'site', title: 'Site', width: 'minmax(80px, 0.5fr)' },
+    { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.5fr)' },
     timeColumn({
       id: 'last',
       title: 'Last run',

@@ -36,7 +36,6 @@ export function Maintenance() {
       width: 'minmax(130px, 1fr)',
       sort: 'name',
       narrow: true,
-      value: (one) => one.name,
       cell: (one) => <span title={one.note || undefined}>{one.name}</span>,
     },
     {
@@ -64,7 +63,7 @@ export function Maintenance() {
       width: 'minmax(130px, 1fr)',
       value: (one) => scopeInWords(one.scope),
     },
-    { id: 'site', title: 'Site', width: 'minmax(90px, 0.6fr)', value: (one) => one.site },
+    { id: 'site', title: 'Site', width: 'minmax(90px, 0.6fr)' },
     { id: 'by', title: 'Planned by', width: '90px', value: (one) => one.createdBy },
     enabledColumn('maintenance.update', operator, ...TOUCHES),
   ];

@@ -36,7 +36,6 @@ export function Deliveries({ search, change }: TabProps) {
       title: 'Status',
       width: '104px',
       narrow: true,
-      value: (one) => one.status,
       cell: (one) => <DeliveryStatus status={one.status} />,
     },
     {
@@ -75,7 +74,7 @@ export function Deliveries({ search, change }: TabProps) {
       value: (one) => one.error || one.responseStatus,
       cell: (one) => <span title={one.error || undefined}>{one.error || one.responseStatus}</span>,
     },
-    { id: 'attempts', title: 'Attempts', width: '64px', numeric: true, value: (one) => one.attempts },
+    { id: 'attempts', title: 'Attempts', width: '64px', numeric: true },
     timeColumn({ id: 'next', title: 'Next attempt', at: (one) => one.nextAttemptAt, fallback: '' }),
   ];
   return (

@@ -98,14 +98,7 @@ function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }
 }
 
 const RECIPIENTS: readonly Column<DeliveryDetail['recipients'][number]>[] = [
-  {
-    id: 'address',
-    title: 'Address',
-    width: 'minmax(120px, 1fr)',
-    narrow: true,
-    wrap: true,
-    value: (one) => one.address,
-  },
+  { id: 'address', title: 'Address', width: 'minmax(120px, 1fr)', narrow: true, wrap: true },
   {
     id: 'state',
     title: 'Result',

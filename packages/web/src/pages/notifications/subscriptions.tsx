@@ -53,7 +53,6 @@ export function Subscriptions({ search, change }: TabProps) {
       width: 'minmax(130px, 0.9fr)',
       sort: 'name',
       narrow: true,
-      value: (one) => one.name,
       cell: (one) => (
         <span className={`iconed ${classes.name}`}>
           {one.kind === 'webhook' ? (
@@ -81,7 +80,7 @@ export function Subscriptions({ search, change }: TabProps) {
       value: (one) => (one.enabled ? 'on' : 'off'),
       cell: (one) => <State subscription={one} />,
     },
-    { id: 'waiting', title: 'Waiting', width: '60px', numeric: true, value: (one) => one.waiting },
+    { id: 'waiting', title: 'Waiting', width: '60px', numeric: true },
     enabledColumn('subscriptions.update', true),
   ];
   return (

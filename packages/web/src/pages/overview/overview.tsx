@@ -150,7 +150,6 @@ function Classes({ summary, site }: { summary: Summary; site: string | undefined
       title: 'Class',
       width: '140px',
       narrow: true,
-      value: (one) => one.class,
       cell: (one) => (
         <Link to="/devices" search={{ class: one.class, ...(site && { site }) }} className="plain">
           <DeviceClassLabel class={one.class} />

@@ -24,7 +24,6 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
     title: 'Severity',
     width: '78px',
     narrow: true,
-    value: (event) => event.severity,
     cell: (event) => <Severity code={event.severity} />,
   },
   {
@@ -39,13 +38,7 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
       </Link>
     ),
   },
-  {
-    id: 'status',
-    title: 'Status',
-    width: '108px',
-    value: (event) => event.status,
-    cell: (event) => <EventStatus status={event.status} />,
-  },
+  { id: 'status', title: 'Status', width: '108px', cell: (event) => <EventStatus status={event.status} /> },
   timeColumn({ id: 'since', title: 'Since', narrow: true, at: (event) => event.firstSeen }),
 ];
 

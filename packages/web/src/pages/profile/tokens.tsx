@@ -35,7 +35,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
   const [deleting, setDeleting] = useState<Token>();
   const live = items.filter((token) => isLive(token, now)).length;
   const columns: Column<Token>[] = [
-    { id: 'name', title: 'Name', width: 'minmax(120px, 1.2fr)', narrow: true, value: (one) => one.name },
+    { id: 'name', title: 'Name', width: 'minmax(120px, 1.2fr)', narrow: true },
     { id: 'hint', title: 'Ends with', width: '80px', mono: true, value: (one) => `…${one.hint}` },
     timeColumn({ id: 'created', title: 'Created', at: (one) => one.createdAt }),
     timeColumn({ id: 'used', title: 'Last used', at: (one) => one.lastUsedAt }),

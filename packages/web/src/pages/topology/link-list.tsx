@@ -38,7 +38,6 @@ export function LinkList({
         title: 'Link',
         width: '86px',
         narrow: true,
-        value: (row) => row.status,
         cell: (row) => <DeviceStatus status={row.status} />,
       },
       {
@@ -49,7 +48,7 @@ export function LinkList({
         value: (row) => row.a?.name,
         cell: (row) => end(row.a, row.a?.name ?? ''),
       },
-      { id: 'aPort', title: 'Port', width: 'minmax(80px, 0.6fr)', value: (row) => row.aPort },
+      { id: 'aPort', title: 'Port', width: 'minmax(80px, 0.6fr)' },
       {
         id: 'b',
         title: 'To',
@@ -58,7 +57,7 @@ export function LinkList({
         value: (row) => row.bName,
         cell: (row) => end(row.b, row.bName),
       },
-      { id: 'bPort', title: 'Port', width: 'minmax(80px, 0.6fr)', value: (row) => row.bPort },
+      { id: 'bPort', title: 'Port', width: 'minmax(80px, 0.6fr)' },
       {
         id: 'site',
         title: 'Site',
