@@ -1,6 +1,6 @@
 import { Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { HOLD_SECONDS, SITE_DEFAULTS, type Site, type SiteSettings } from '@rollcall/shared/api/sites';
+import { HOLD_SECONDS, SITE_DEFAULTS, type Site } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
@@ -11,10 +11,10 @@ import { Empty } from '../components/problem.tsx';
 import type { Column } from '../components/table/column.ts';
 import { timeColumn } from '../components/table/columns.tsx';
 import { usePagedList } from '../components/table/paged-list.ts';
-import { splitWords } from '../search.ts';
 import { useHasRole } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
 import { useSend } from '../use-action.ts';
+import { siteBody, siteValues } from './site-values.ts';
 
 const route = getRouteApi('/sites');
 
@@ -54,14 +54,6 @@ const SETTINGS: readonly {
 ];
 
 const HELD = Object.entries(HOLD_SECONDS);
-type Texts = Readonly<Record<string, string>>;
-/** Empty: the default. */
-const textsOf = (keys: readonly string[], values: Readonly<Record<string, number | undefined>>): Texts =>
-  Object.fromEntries(keys.map((key) => [key, String(values[key] ?? '')]));
-const numbersOf = (texts: Texts): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(texts).flatMap(([key, text]) => (text.trim() === '' ? [] : [[key, Number(text)]])),
-  );
 
 const COLUMNS: readonly Column<Site>[] = [
   {
@@ -151,36 +143,10 @@ export function Sites() {
 
 function SiteForm({ one, etag, onClose }: FormOf<Site>) {
   const send = useSend('summary');
-  const { holdSeconds = {}, ...own } = one?.settings ?? {};
-  const form = useForm({
-    initialValues: {
-      name: one?.name ?? '',
-      networks: one?.networks.join('\n') ?? '',
-      exclude: one?.exclude.join('\n') ?? '',
-      allowLoopback: one?.allowLoopback ?? false,
-      allowSpecial: one?.allowSpecial ?? false,
-      settings: {
-        ...textsOf(
-          SETTINGS.map(({ key }) => key),
-          own,
-        ),
-        holdSeconds: textsOf(Object.keys(HOLD_SECONDS), holdSeconds),
-      },
-    },
-  });
+  const form = useForm({ initialValues: siteValues(one) });
+  const { holdSeconds } = form.values.settings;
   const save = () => {
-    const { networks, exclude, settings, ...values } = form.values;
-    const { holdSeconds, ...texts } = settings;
-    const held = numbersOf(holdSeconds);
-    const body = {
-      ...values,
-      networks: splitWords(networks),
-      exclude: splitWords(exclude),
-      settings: {
-        ...numbersOf(texts as Texts),
-        ...(Object.keys(held).length > 0 && { holdSeconds: held }),
-      } as SiteSettings,
-    };
+    const body = siteBody(form.values);
     return one
       ? send('sites.update', { params: { id: one.id }, body }, { ifMatch: etag })
       : send('sites.create', { body });
@@ -231,7 +197,12 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
               label={kind}
               type="number"
               placeholder={String(seconds)}
-              {...form.getInputProps(`settings.holdSeconds.${kind}`)}
+              // Not by its path: kinds have dots in them.
+              value={holdSeconds[kind]}
+              error={form.errors[`settings.holdSeconds.${kind}`]}
+              onChange={({ currentTarget: { value } }) =>
+                form.setFieldValue('settings.holdSeconds', { ...holdSeconds, [kind]: value })
+              }
             />
           ))}
         </Pair>
