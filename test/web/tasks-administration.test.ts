@@ -21,11 +21,13 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await dialog().getByLabel('Networks').fill('10.99.0.0/16');
       const special = /^Scans may name multicast/;
       await dialog().getByRole('switch', { name: special }).press('Space');
+      await dialog().getByLabel('device.down').fill('45');
       await dialog().getByRole('button', { name: 'Save' }).click();
       await row('Warehouse').getByText('10.99.0.0/16').waitFor();
       await row('Warehouse').getByRole('button').click();
       await item('Change').click();
       await dialog().getByRole('switch', { name: special, checked: true }).waitFor();
+      expect(await dialog().getByLabel('device.down').inputValue()).toBe('45');
       await dialog().getByRole('button', { name: 'Cancel' }).click();
       await row('Warehouse').getByRole('button').click();
       await item('Delete').click();

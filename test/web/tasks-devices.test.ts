@@ -115,7 +115,7 @@ tasks('tasks with devices', start, (task) => {
       const parts = page.getByRole('navigation', { name: 'Parts of the device' });
       await parts.getByRole('link', { name: 'History' }).click();
       await page.getByText('is other hardware').first().waitFor();
-      await page.getByRole('link', { name: 'Why one device' }).click();
+      await page.getByRole('link', { name: 'Identity evidence' }).click();
       await row('engine-id').getByText('strong').waitFor();
     },
   );

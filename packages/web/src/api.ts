@@ -1,8 +1,8 @@
 import routes from 'virtual:operations';
 import type { OperationId, Operations } from '@rollcall/shared/api/index';
-import type { ErrorCode } from '@rollcall/shared/api/operation';
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
+import { ApiError } from './api-error.ts';
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;
 type Values = Record<string, string | number | readonly string[] | undefined>;
@@ -35,30 +35,6 @@ export type Result<Id extends OperationId> = (Operations[Id]['envelope'] extends
 
 /** One item of an operation's answer. */
 export type Item<Id extends OperationId> = Data<Id>;
-
-export interface ProblemDetail {
-  path: string;
-  message: string;
-}
-
-/** What the server answered instead of success; `message` is written for people. */
-export class ApiError extends Error {
-  readonly code: ErrorCode | 'offline';
-  readonly status: number;
-  readonly requestId: string | undefined;
-  readonly details: ProblemDetail[];
-  constructor(
-    status: number,
-    error: { code: ErrorCode | 'offline'; message: string; requestId?: string; details?: ProblemDetail[] },
-  ) {
-    super(error.message);
-    this.name = 'ApiError';
-    this.status = status;
-    this.code = error.code;
-    this.requestId = error.requestId;
-    this.details = error.details ?? [];
-  }
-}
 
 /**
  * Address of an operation with its parameters: for requests, and for "copy as curl". Parameters that the operation does
@@ -144,7 +120,7 @@ const LIVE: ReadonlySet<string> = new Set([
 ]);
 
 /** Options for `useQuery` and route loaders. */
-export const ask = <Id extends OperationId>(id: Id, request: Request<Id>) => {
+export const apiQuery = <Id extends OperationId>(id: Id, request: Request<Id>) => {
   const live = LIVE.has(id.split('.')[0] ?? '');
   return queryOptions({
     queryKey: keyOf(id, request),
@@ -155,7 +131,7 @@ export const ask = <Id extends OperationId>(id: Id, request: Request<Id>) => {
 };
 
 /** The same for a form: read anew when it opens, and left alone while somebody types into it. */
-export const askForEdit = <Id extends OperationId>(id: Id, request: Request<Id>) =>
+export const editQuery = <Id extends OperationId>(id: Id, request: Request<Id>) =>
   queryOptions({
     queryKey: ['edit', ...keyOf(id, request)] as const,
     queryFn: ({ signal }) => call(id, request, { signal }),
@@ -165,7 +141,7 @@ export const askForEdit = <Id extends OperationId>(id: Id, request: Request<Id>)
   });
 
 /** Everything of a list, page after page in the list's own order; what shows up on two pages comes once. */
-export async function* everything<Id extends OperationId>(
+export async function* allPages<Id extends OperationId>(
   id: Id,
   query: Values,
   signal?: AbortSignal,

@@ -27,5 +27,5 @@ export function bytes(count: number): string {
 export const count = (value: number): string => value.toLocaleString('en');
 
 /** `1 device`, `2 devices`. */
-export const many = (value: number, one: string, more = `${one}s`): string =>
+export const plural = (value: number, one: string, more = `${one}s`): string =>
   `${count(value)} ${value === 1 ? one : more}`;

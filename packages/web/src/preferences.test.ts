@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { adopt, prefer } from './preferences.ts';
+import { loadPreferences, savePreferences } from './preferences.ts';
 
 const VIEWS = { devices: [{ name: 'Down', search: { status: 'down' }, columns: ['name'] }] };
 
@@ -7,12 +7,15 @@ it('leaves nothing to the next person whose session begins in the same window', 
   vi.useFakeTimers();
   const first = vi.fn();
   const second = vi.fn();
-  expect(adopt({ theme: 'dark', views: VIEWS }, first)).toMatchObject({ theme: 'dark', views: VIEWS });
-  prefer({ zone: 'UTC' });
-  expect(adopt({}, second)).toMatchObject({ theme: 'auto', zone: 'local', views: {} });
+  expect(loadPreferences({ theme: 'dark', views: VIEWS }, first)).toMatchObject({
+    theme: 'dark',
+    views: VIEWS,
+  });
+  savePreferences({ zone: 'UTC' });
+  expect(loadPreferences({}, second)).toMatchObject({ theme: 'auto', zone: 'local', views: {} });
   vi.runAllTimers();
   expect([first, second].map((store) => store.mock.calls.length)).toEqual([0, 0]);
-  prefer({ times: 'absolute' });
+  savePreferences({ times: 'absolute' });
   vi.runAllTimers();
   expect(second).toHaveBeenCalledExactlyOnceWith(
     expect.objectContaining({ times: 'absolute', zone: 'local', views: {} }),

@@ -92,14 +92,14 @@ const subscribe = (listener: () => void) => {
 };
 export const usePreferences = (): Preferences => useSyncExternalStore(subscribe, () => current);
 
-export function prefer(change: Partial<Preferences>): void {
+export function savePreferences(change: Partial<Preferences>): void {
   replace({ ...current, ...change });
   clearTimeout(saving);
   saving = setTimeout(() => save?.(current), SAVE_MS);
 }
 
 /** Takes over the settings of the account that signed in, and nothing of whoever was here before; saves later changes to it. */
-export function adopt(
+export function loadPreferences(
   settings: Record<string, unknown>,
   store: (preferences: Preferences) => void,
 ): Preferences {

@@ -26,8 +26,8 @@ export function stringifySearch(search: Record<string, unknown>): string {
 }
 
 /** Codes separated by commas. */
-export const listOf = (text: string | undefined): string[] => (text ? text.split(',') : []);
+export const splitCodes = (text: string | undefined): string[] => (text ? text.split(',') : []);
 export const textOf = (list: readonly string[]): string | undefined => list.join(',') || undefined;
 
 /** Addresses and networks as people type them: apart by spaces, commas or lines. */
-export const wordsOf = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);
+export const splitWords = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean);

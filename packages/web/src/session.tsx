@@ -2,11 +2,12 @@ import type { Me } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
-import { ApiError, ask, call, keyOf, type Request, type Result } from './api.ts';
-import { ProblemView, sayProblem } from './components/problem.tsx';
+import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
+import { ApiError } from './api-error.ts';
+import { notifyProblem, ProblemView } from './components/problem.tsx';
 import { followChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
-import { adopt } from './preferences.ts';
+import { loadPreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
 
 const Person = createContext<Me | undefined>(undefined);
@@ -20,7 +21,7 @@ export function useMe(): Me {
 
 const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
 /** Whether the person has a role or a higher one: what they may not do is not offered. */
-export const useMay = (role: Role): boolean => RANK[useMe().user.role] >= RANK[role];
+export const useHasRole = (role: Role): boolean => RANK[useMe().user.role] >= RANK[role];
 
 export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
@@ -44,7 +45,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const { setColorScheme } = useScheme();
   const session = useQuery({
-    ...ask('session.get', {}),
+    ...apiQuery('session.get', {}),
     enabled: hint.get,
     retry: (count, error) => !isSignedOut(error) && count < 2,
     staleTime: Number.POSITIVE_INFINITY,
@@ -68,9 +69,9 @@ export function SessionGate({ children }: { children: ReactNode }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each person, not for each reading of the session
   useEffect(() => {
     if (!me) return;
-    const { theme } = adopt(me.user.settings, (settings) => {
+    const { theme } = loadPreferences(me.user.settings, (settings) => {
       const body = { settings } as unknown as Request<'session.update'>['body'];
-      call('session.update', { body }).catch((error) => sayProblem('Not kept with your account', error));
+      call('session.update', { body }).catch((error) => notifyProblem('Not kept with your account', error));
     });
     setColorScheme(theme);
   }, [id]);

@@ -28,18 +28,18 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
-import { useAction } from './action.ts';
-import { ask } from './api.ts';
-import type { Icon } from './components/mark.tsx';
+import { apiQuery } from './api.ts';
+import { Palette } from './command-palette.tsx';
+import type { Icon } from './components/labels.tsx';
 import { SEARCH_FIELD } from './components/search-box.tsx';
 import { absolute, useNow } from './components/time.tsx';
-import { useEscape } from './escape.ts';
 import { useLive } from './live.ts';
-import { Palette } from './palette.tsx';
-import { prefer, usePreferences } from './preferences.ts';
+import { savePreferences, usePreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
-import { useMay, useMe } from './session.tsx';
+import { useHasRole, useMe } from './session.tsx';
 import classes from './shell.module.css';
+import { useAction } from './use-action.ts';
+import { useEscape } from './use-escape.ts';
 
 interface Place {
   to: string;
@@ -119,7 +119,7 @@ export function Shell() {
       </main>
       {kiosk && (
         <footer className={classes.kiosk}>
-          <LiveMark />
+          <LiveStatus />
           <Clock />
         </footer>
       )}
@@ -161,7 +161,7 @@ const Brand = () => (
 );
 
 const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const admin = useMay('admin');
+  const admin = useHasRole('admin');
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it, and so does every link in it
     <nav
@@ -192,7 +192,7 @@ const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; 
         </>
       )}
       <div className={classes.foot}>
-        <LiveMark />
+        <LiveStatus />
         <PersonMenu />
       </div>
     </nav>
@@ -222,7 +222,7 @@ function NavItem({ to, label, icon: Icon, open, search = {} }: Place) {
 }
 
 function useOpenCount(of: Place['open']): number {
-  const { data } = useQuery({ ...ask('summary.get', {}), enabled: of !== undefined });
+  const { data } = useQuery({ ...apiQuery('summary.get', {}), enabled: of !== undefined });
   if (!data || !of) return 0;
   const { events, cases } = data.data;
   // As many as the page behind it lists: what is wrong, not what is merely new.
@@ -234,7 +234,7 @@ function useOpenCount(of: Place['open']): number {
   return cases.open + cases.investigating;
 }
 
-function LiveMark() {
+function LiveStatus() {
   const live = useLive();
   const { zone } = usePreferences();
   const text =
@@ -302,7 +302,7 @@ function PersonMenu() {
             aria-current={colorScheme === value || undefined}
             onClick={() => {
               setColorScheme(value);
-              prefer({ theme: value });
+              savePreferences({ theme: value });
             }}
           >
             {label}

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { ask } from './api.ts';
-import type { Choice } from './components/pick.tsx';
+import { apiQuery } from './api.ts';
+import type { Choice } from './components/choice-filter.tsx';
 
 /** The sites the person sees, as choices of a filter. */
 export function useSiteChoices(): Choice[] {
-  const sites = useQuery(ask('sites.list', { query: { pageSize: 1000, sort: 'name' } }));
+  const sites = useQuery(apiQuery('sites.list', { query: { pageSize: 1000, sort: 'name' } }));
   const data = sites.data?.data;
   return useMemo(() => (data ?? []).map((site) => ({ value: site.id, label: site.name })), [data]);
 }

@@ -68,8 +68,9 @@ export const theme = createTheme({
     Button: { defaultProps: small },
     TextInput: { defaultProps: small },
     PasswordInput: { defaultProps: small },
-    Select: { defaultProps: { ...small, comboboxProps: { shadow: 'md' } } },
-    Textarea: { defaultProps: small },
+    // One of the choices always holds.
+    Select: { defaultProps: { ...small, allowDeselect: false, comboboxProps: { shadow: 'md' } } },
+    Textarea: { defaultProps: { ...small, autosize: true, minRows: 2, maxRows: 10 } },
     Checkbox: { defaultProps: small },
     Switch: { defaultProps: small },
     SegmentedControl: { defaultProps: small },

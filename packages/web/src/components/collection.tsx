@@ -1,16 +1,17 @@
 import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { useSend } from '../action.ts';
-import type { Change } from '../address.ts';
-import { askForEdit } from '../api.ts';
-import { type Act, ActButton } from './act.tsx';
-import { menuColumn } from './column.tsx';
+import { editQuery } from '../api.ts';
+import type { SetUrlState } from '../url-state.ts';
+import { useSend } from '../use-action.ts';
+import { IconButton, type MenuAction } from './actions.tsx';
 import { Confirm, Dialog } from './form.tsx';
 import { Loaded } from './loaded.tsx';
 import { Body } from './page.tsx';
-import { type Column, Rows } from './rows.tsx';
-import type { Source } from './source.ts';
+import type { Column } from './table/column.ts';
+import { menuColumn } from './table/columns.tsx';
+import type { PagedList } from './table/paged-list.ts';
+import { VirtualTable } from './table/virtual-table.tsx';
 
 /** Things that people make, change and delete; each has an `id` and a `name`. */
 type Kind = 'users' | 'sites' | 'maintenance' | 'subscriptions' | 'profiles' | 'credentials' | 'schedules';
@@ -45,13 +46,13 @@ export const NewButton = ({
   variant = 'filled',
   children,
 }: {
-  change: Change<Edited>;
+  change: SetUrlState<Edited>;
   variant?: 'filled' | 'default';
   children: ReactNode;
 }) => (
-  <ActButton icon={IconPlus} variant={variant} onClick={() => change({ edit: NEW })}>
+  <IconButton icon={IconPlus} variant={variant} onClick={() => change({ edit: NEW })}>
     {children}
-  </ActButton>
+  </IconButton>
 );
 
 /** All things of a kind as a table; who may opens the form of each, and deletes it. */
@@ -64,7 +65,7 @@ export function Collection<T extends { id: string; name: string }>({
   search,
   change,
   may,
-  acts = () => [],
+  actions = () => [],
   fixed = () => undefined,
   onOpen,
   form,
@@ -74,16 +75,16 @@ export function Collection<T extends { id: string; name: string }>({
 }: {
   kind: Kind;
   label: string;
-  source: Source<T>;
+  source: PagedList<T>;
   columns: readonly Column<T>[];
   /** Sorted by this at first; without it, always in the order of the server. */
   order?: string;
   search: Edited;
-  change: Change<Edited>;
+  change: SetUrlState<Edited>;
   /** Whether the person may change anything. */
   may: boolean;
   /** What else can be done with one. */
-  acts?: (one: T) => readonly Act[];
+  actions?: (one: T) => readonly MenuAction[];
   /** What cannot be done with one: it is neither changed nor deleted, or only not deleted. */
   fixed?: (one: T) => 'whole' | 'there' | undefined;
   /** What a click means to those who may not change. */
@@ -95,22 +96,22 @@ export function Collection<T extends { id: string; name: string }>({
   touches?: readonly string[];
   empty: ReactNode;
 }) {
-  const [doomed, setDoomed] = useState<T>();
+  const [deleting, setDeleting] = useState<T>();
   const send = useSend(...touches);
   const { sort = order, edit } = search;
   const open = (one: T) => (fixed(one) === 'whole' ? undefined : change({ edit: one.id }));
   const close = () => change({ edit: undefined }, true);
-  const own = (one: T): Act[] => [
+  const own = (one: T): MenuAction[] => [
     ...(fixed(one) === 'whole' ? [] : [{ label: 'Change', icon: IconPencil, run: () => open(one) }]),
-    ...(fixed(one) ? [] : [{ label: 'Delete', icon: IconTrash, run: () => setDoomed(one), danger: true }]),
+    ...(fixed(one) ? [] : [{ label: 'Delete', icon: IconTrash, run: () => setDeleting(one), danger: true }]),
   ];
   return (
     <>
       <Body>
-        <Rows
+        <VirtualTable
           label={label}
           source={source}
-          columns={[...columns, menuColumn<T>((one) => [...acts(one), ...(may ? own(one) : [])])]}
+          columns={[...columns, menuColumn<T>((one) => [...actions(one), ...(may ? own(one) : [])])]}
           sort={sort}
           {...(order !== undefined && { onSort: (next: string) => change({ sort: next }) })}
           onOpen={may ? open : onOpen}
@@ -119,14 +120,14 @@ export function Collection<T extends { id: string; name: string }>({
       </Body>
       {may && edit === NEW && form({ onClose: close })}
       {may && edit && edit !== NEW && <Opened kind={kind} id={edit} form={form} onClose={close} />}
-      {doomed && (
+      {deleting && (
         <Confirm
-          title={`Delete the ${NOUNS[kind]} ${doomed.name}?`}
+          title={`Delete the ${NOUNS[kind]} ${deleting.name}?`}
           confirm="Delete"
-          onClose={() => setDoomed(undefined)}
-          onConfirm={() => send(`${kind}.delete`, { params: { id: doomed.id } })}
+          onClose={() => setDeleting(undefined)}
+          onConfirm={() => send(`${kind}.delete`, { params: { id: deleting.id } })}
         >
-          {lost(doomed)}
+          {lost(deleting)}
         </Confirm>
       )}
     </>
@@ -144,7 +145,7 @@ function Opened<T>({
   form: (props: FormOf<T>) => ReactNode;
   onClose: () => void;
 }) {
-  const read = useQuery(askForEdit(`${kind}.get`, { params: { id } }));
+  const read = useQuery(editQuery(`${kind}.get`, { params: { id } }));
   return (
     <Loaded
       query={read}

@@ -21,7 +21,7 @@ import {
 import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
 import classes from './device.module.css';
-import type { Icon } from './mark.tsx';
+import type { Icon } from './labels.tsx';
 
 export const CLASS_ICONS: Record<DeviceClass, Icon> = {
   router: IconRouter,
@@ -44,7 +44,7 @@ export const CLASS_ICONS: Record<DeviceClass, Icon> = {
 };
 
 /** What a device is, as icon and word. */
-export function DeviceClassMark({ class: name, word = true }: { class: DeviceClass; word?: boolean }) {
+export function DeviceClassLabel({ class: name, word = true }: { class: DeviceClass; word?: boolean }) {
   const Icon = CLASS_ICONS[name];
   return (
     <span className={`iconed ${classes.mark}`} title={word ? undefined : name}>

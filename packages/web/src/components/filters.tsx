@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core';
 import { memo, type ReactNode, useCallback } from 'react';
-import type { Change } from '../address.ts';
-import { listOf, textOf } from '../search.ts';
-import { type Choice, Pick } from './pick.tsx';
+import { splitCodes, textOf } from '../search.ts';
+import type { SetUrlState } from '../url-state.ts';
+import { type Choice, ChoiceFilter } from './choice-filter.tsx';
 import { SearchBox } from './search-box.tsx';
 import { type RangeSearch, TimeRange } from './time-range.tsx';
 
@@ -28,7 +28,7 @@ export function Filters<Search extends { [Name in keyof Search]?: string | undef
   children,
 }: {
   search: Search;
-  change: Change<Search>;
+  change: SetUrlState<Search>;
   filters: readonly Filter<Search>[];
   range?: boolean;
   children?: ReactNode;
@@ -71,11 +71,11 @@ const Field = memo(function Field({
 }) {
   if (choices)
     return (
-      <Pick
+      <ChoiceFilter
         label={label}
         choices={choices}
         many={many}
-        value={listOf(value)}
+        value={splitCodes(value)}
         onChange={(chosen) => set({ [name]: textOf(chosen) })}
       />
     );

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import classes from './problem.module.css';
 
 /** What went wrong, in the server's own words, and the way to try again. */
@@ -49,12 +49,12 @@ export function Empty({
 }
 
 /** A short notice that something was done. */
-export const say = (message: string): void => {
+export const notify = (message: string): void => {
   notifications.show({ message, color: 'teal', autoClose: 4_000 });
 };
 
 /** A notice that something was not done, and why. */
-export const sayProblem = (title: string, error: unknown): void => {
+export const notifyProblem = (title: string, error: unknown): void => {
   const details = error instanceof ApiError ? error.details.map((detail) => detail.message) : [];
   notifications.show({
     title,

@@ -1,17 +1,12 @@
+import { Select, TextInput } from '@mantine/core';
+import type { GetInputPropsReturnType } from '@mantine/form';
 import { CRON_EXAMPLES, cronInWords } from '../cron.ts';
-import { ChoiceField, TextField } from './form.tsx';
-
-interface FieldProps {
-  path: string;
-  value: string;
-  onChange: (value: string) => void;
-}
 
 /** When something happens again and again: five fields, and beneath them the same in words. */
-export function CronField({ label, ...field }: FieldProps & { label: string }) {
+export function CronField({ label, ...field }: GetInputPropsReturnType & { label: string }) {
   return (
     <>
-      <TextField
+      <TextInput
         {...field}
         label={label}
         description={cronInWords(field.value)}
@@ -37,16 +32,16 @@ const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zon
 /** The zone this computer is in. */
 export const ZONE_HERE: string = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export function ZoneField({ description, ...field }: FieldProps & { description: string }) {
+export function ZoneField({ description, ...field }: GetInputPropsReturnType & { description: string }) {
   return (
-    <ChoiceField
+    <Select
       {...field}
       label="Time zone"
       description={description}
       searchable
       limit={50}
       // The zone database has other names for some, which programs may have given.
-      choices={
+      data={
         ZONES.some(({ value }) => value === field.value)
           ? ZONES
           : [{ value: field.value, label: field.value }, ...ZONES]

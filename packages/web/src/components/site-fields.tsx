@@ -1,5 +1,7 @@
+import { Switch } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
 import { useSiteChoices } from '../sites.ts';
-import { ChecksField, SwitchField } from './form.tsx';
+import { ChecksField } from './form.tsx';
 
 interface Sites {
   allSites: boolean;
@@ -16,28 +18,21 @@ export const sitesOf = ({ allSites, siteIds }: Sites): Sites => ({
 export function SiteFields({
   all,
   some,
-  values: { allSites, siteIds },
-  set,
+  form,
   disabled = false,
 }: {
   /** Words of the switch, and of the choices beneath it. */
   all: string;
   some: string;
-  values: Sites;
-  set: (change: Partial<Sites>) => void;
+  form: UseFormReturnType<Sites>;
   disabled?: boolean;
 }) {
   const sites = useSiteChoices();
   return (
     <>
-      <SwitchField
-        label={all}
-        checked={allSites}
-        disabled={disabled}
-        onChange={(checked) => set({ allSites: checked })}
-      />
-      {!allSites && (
-        <ChecksField label={some} choices={sites} value={siteIds} onChange={(ids) => set({ siteIds: ids })} />
+      <Switch label={all} disabled={disabled} {...form.getInputProps('allSites', { type: 'checkbox' })} />
+      {!form.values.allSites && (
+        <ChecksField label={some} choices={sites} {...form.getInputProps('siteIds')} />
       )}
     </>
   );

@@ -1,5 +1,4 @@
 import type { Collector } from '@rollcall/shared/api/collectors';
-import { CaseStatus as Case } from '@rollcall/shared/model';
 import {
   IconAlertTriangle,
   IconBan,
@@ -16,7 +15,7 @@ import {
   IconPlugConnectedX,
   IconProgress,
 } from '@tabler/icons-react';
-import { type Icon, Mark, type Tone } from './mark.tsx';
+import { type Icon, StatusLabel, type Tone } from './labels.tsx';
 
 type Look = readonly [tone: Tone, icon: Icon, word?: string];
 
@@ -54,6 +53,7 @@ const LINK: Record<string, Look> = {
   testing: ['warn', IconProgress],
   dormant: ['idle', IconClockPause],
   notPresent: ['idle', IconCircleDotted, 'not present'],
+  disabled: ['idle', IconBan],
   lowerLayerDown: ['warn', IconCircleX, 'lower layer down'],
 };
 const EVENT: readonly Look[] = [
@@ -67,13 +67,19 @@ const CASE: readonly Look[] = [
   ['ok', IconCircleCheckFilled, 'resolved'],
   ['idle', IconCircleCheck, 'closed'],
 ];
+const COLLECTOR: Record<Exclude<Collector['status'], 'active'> | 'online' | 'offline', Look> = {
+  revoked: ['idle', IconBan],
+  quarantined: ['sev2', IconLockExclamation],
+  online: ['ok', IconCircleCheckFilled],
+  offline: ['bad', IconPlugConnectedX],
+};
 const UNKNOWN: Look = ['idle', IconCircleDashed];
 
 function Look({ look: [tone, icon, word], name, short }: { look: Look; name: string; short?: boolean }) {
   return (
-    <Mark tone={tone} icon={icon} spin={icon === IconLoader2} word={!short}>
+    <StatusLabel tone={tone} icon={icon} spin={icon === IconLoader2} word={!short}>
       {word ?? name}
-    </Mark>
+    </StatusLabel>
   );
 }
 
@@ -97,40 +103,15 @@ export const CASE_STATUSES = ['open', 'investigating', 'resolved', 'closed'] as 
 export const CaseStatus = ({ status }: { status: number }) => (
   <Look look={CASE[status] ?? UNKNOWN} name={`status ${status}`} />
 );
-export const isDone = (status: number): boolean => status === Case.resolved || status === Case.closed;
 
 /** Of an interface: what it is, unless somebody switched it off, which is no fault. */
 export function LinkStatus({ admin, oper }: { admin: string | null; oper: string | null }) {
-  if (admin === 'down')
-    return (
-      <Mark tone="idle" icon={IconBan}>
-        disabled
-      </Mark>
-    );
-  const status = oper ?? 'unknown';
+  const status = admin === 'down' ? 'disabled' : (oper ?? 'unknown');
   return <Look look={LINK[status] ?? UNKNOWN} name={status} />;
 }
 
 export function CollectorStatus({ collector }: { collector: Pick<Collector, 'status' | 'online'> }) {
-  if (collector.status === 'revoked')
-    return (
-      <Mark tone="idle" icon={IconBan}>
-        revoked
-      </Mark>
-    );
-  if (collector.status === 'quarantined')
-    return (
-      <Mark tone="sev2" icon={IconLockExclamation}>
-        quarantined
-      </Mark>
-    );
-  return collector.online ? (
-    <Mark tone="ok" icon={IconCircleCheckFilled}>
-      online
-    </Mark>
-  ) : (
-    <Mark tone="bad" icon={IconPlugConnectedX}>
-      offline
-    </Mark>
-  );
+  const connection = collector.online ? 'online' : 'offline';
+  const status = collector.status === 'active' ? connection : collector.status;
+  return <Look look={COLLECTOR[status]} name={status} />;
 }

@@ -1,8 +1,9 @@
 import { Button, Popover } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 import { usePreferences } from '../preferences.ts';
-import pick from './pick.module.css';
+import pick from './choice-filter.module.css';
 import { absolute, fromWallClock, toWallClock } from './time.tsx';
 import classes from './time-range.module.css';
 
@@ -38,8 +39,7 @@ export function TimeRange({
 }) {
   const { zone } = usePreferences();
   const [opened, setOpened] = useState(false);
-  const [from, setFrom] = useState('');
-  const [to, setTo] = useState('');
+  const form = useForm({ initialValues: { from: '', to: '' } });
   const chosen = LAST.find(([value]) => value === search.last)?.[1];
   const said =
     chosen ??
@@ -49,6 +49,8 @@ export function TimeRange({
     ]
       .filter(Boolean)
       .join(' ');
+  const typed = (at: string | undefined) => (at ? toWallClock(Number(at), zone) : '');
+  const seconds = (text: string) => (text ? String(fromWallClock(text, zone)) : undefined);
   const take = (next: RangeSearch) => {
     onChange({ last: undefined, from: undefined, to: undefined, ...next });
     setOpened(false);
@@ -59,10 +61,7 @@ export function TimeRange({
       onChange={setOpened}
       position="bottom-start"
       trapFocus
-      onOpen={() => {
-        setFrom(search.from ? toWallClock(Number(search.from), zone) : '');
-        setTo(search.to ? toWallClock(Number(search.to), zone) : '');
-      }}
+      onOpen={() => form.setValues({ from: typed(search.from), to: typed(search.to) })}
     >
       <Popover.Target>
         <button
@@ -95,22 +94,18 @@ export function TimeRange({
           </div>
           <form
             className={classes.exact}
-            onSubmit={(event) => {
-              event.preventDefault();
-              const seconds = (text: string) => (text ? String(fromWallClock(text, zone)) : undefined);
-              take({ from: seconds(from), to: seconds(to) });
-            }}
+            onSubmit={form.onSubmit(({ from, to }) => take({ from: seconds(from), to: seconds(to) }))}
           >
             <label>
               From
-              <input type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} />
+              <input type="datetime-local" {...form.getInputProps('from')} />
             </label>
             <label>
               To
-              <input type="datetime-local" value={to} onChange={(event) => setTo(event.target.value)} />
+              <input type="datetime-local" {...form.getInputProps('to')} />
             </label>
             <p className="quiet">{zone === 'local' ? 'Local time' : zone}</p>
-            <Button type="submit" disabled={!from && !to}>
+            <Button type="submit" disabled={!form.values.from && !form.values.to}>
               Apply
             </Button>
           </form>

@@ -1,8 +1,9 @@
 import { ActionIcon, Button, Popover, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconBookmarkPlus, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { type FormEvent, memo, useState } from 'react';
-import { prefer, usePreferences, type View } from '../preferences.ts';
+import { memo, useState } from 'react';
+import { savePreferences, usePreferences, type View } from '../preferences.ts';
 import classes from './views.module.css';
 
 export interface BuiltInView {
@@ -38,7 +39,7 @@ export const Views = memo(function Views({
 }) {
   const { views } = usePreferences();
   const own = views[list] ?? [];
-  const keep = (next: View[]) => prefer({ views: { ...views, [list]: next } });
+  const keep = (next: View[]) => savePreferences({ views: { ...views, [list]: next } });
   const known = [...builtIn, ...own].some((view) => same(view.search, search));
   return (
     <nav className={classes.views} aria-label="Views">
@@ -103,14 +104,13 @@ function ViewLink({
 
 function SaveView({ onSave }: { onSave: (name: string) => void }) {
   const [opened, setOpened] = useState(false);
-  const [name, setName] = useState('');
-  const save = (event: FormEvent) => {
-    event.preventDefault();
-    if (!name.trim()) return;
-    onSave(name.trim());
+  const form = useForm({ initialValues: { name: '' } });
+  const name = form.values.name.trim();
+  const save = form.onSubmit(() => {
+    onSave(name);
     setOpened(false);
-    setName('');
-  };
+    form.reset();
+  });
   return (
     <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus>
       <Popover.Target>
@@ -130,10 +130,9 @@ function SaveView({ onSave }: { onSave: (name: string) => void }) {
             placeholder="Name"
             maxLength={40}
             data-autofocus
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
+            {...form.getInputProps('name')}
           />
-          <Button type="submit" disabled={!name.trim()}>
+          <Button type="submit" disabled={!name}>
             Save
           </Button>
         </form>

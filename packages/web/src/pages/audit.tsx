@@ -1,60 +1,49 @@
 import type { AuditEntry } from '@rollcall/shared/api/accounts';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useAddress } from '../address.ts';
-import { Changed, valueText } from '../components/changed.tsx';
-import { timeColumn } from '../components/column.tsx';
+import { Changed } from '../components/changes.tsx';
+import { valueAsText } from '../components/differences.ts';
+import { ExportMenu } from '../components/export-menu.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Filters } from '../components/filters.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
-import { type Column, Rows } from '../components/rows.tsx';
-import { Side, Split } from '../components/side.tsx';
-import { usePages } from '../components/source.ts';
-import { TakeAway } from '../components/take-away.tsx';
+import { SidePanel, Split } from '../components/side-panel.tsx';
+import type { Column } from '../components/table/column.ts';
+import { timeColumn } from '../components/table/columns.tsx';
+import { usePagedList } from '../components/table/paged-list.ts';
+import { VirtualTable } from '../components/table/virtual-table.tsx';
 import { Time } from '../components/time.tsx';
 import { rangeOf } from '../components/time-range.tsx';
 import { useSiteChoices, useSiteName } from '../sites.ts';
+import { useUrlState } from '../url-state.ts';
 
 const route = getRouteApi('/audit');
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.at }),
-  { id: 'actor', title: 'Who', width: 'minmax(90px, 0.5fr)', narrow: true, value: (one) => one.actor },
-  {
-    id: 'action',
-    title: 'What',
-    width: 'minmax(130px, 0.7fr)',
-    narrow: true,
-    mono: true,
-    value: (one) => one.action,
-  },
-  { id: 'subject', title: 'To what', width: 'minmax(160px, 1.6fr)', value: (one) => one.subject },
-  {
-    id: 'address',
-    title: 'From',
-    width: 'minmax(110px, 0.5fr)',
-    mono: true,
-    value: (one) => one.address,
-  },
+  { id: 'actor', title: 'Who', width: 'minmax(90px, 0.5fr)', narrow: true },
+  { id: 'action', title: 'What', width: 'minmax(130px, 0.7fr)', narrow: true, mono: true },
+  { id: 'subject', title: 'To what', width: 'minmax(160px, 1.6fr)' },
+  { id: 'address', title: 'From', width: 'minmax(110px, 0.5fr)', mono: true },
 ];
 
 /** Who did what: sign-ins, tokens, roles, credentials, collectors. */
 export function Audit() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const sites = useSiteChoices();
   const [picked, setPicked] = useState<AuditEntry>();
   const { last, from, to, actor, action, site } = search;
   const range = useMemo(() => rangeOf({ last, from, to }, Date.now()), [last, from, to]);
   const query = { actor, action, site, ...range };
-  const source = usePages('audit.list', query);
+  const source = usePagedList('audit.list', query);
   const close = useCallback(() => setPicked(undefined), []);
   return (
     <Page
       title="Audit"
       count={source.total}
       fill
-      actions={<TakeAway id="audit.list" query={query} columns={COLUMNS} name="audit" />}
+      actions={<ExportMenu id="audit.list" query={query} columns={COLUMNS} name="audit" />}
     >
       <Filters
         search={search}
@@ -68,7 +57,7 @@ export function Audit() {
       />
       <Split
         list={
-          <Rows
+          <VirtualTable
             label="Audit log"
             source={source}
             columns={COLUMNS}
@@ -87,7 +76,7 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const siteName = useSiteName();
   const { before, after, ...detail } = entry.detail;
   return (
-    <Side title={`${entry.actor}: ${entry.action}`} onClose={onClose}>
+    <SidePanel title={`${entry.actor}: ${entry.action}`} onClose={onClose}>
       <Facts
         facts={[
           ['When', <Time key="at" at={entry.at} />],
@@ -96,10 +85,10 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
           ['To what', entry.subject],
           ['Site', entry.siteId && siteName(entry.siteId)],
           ['From', entry.address],
-          ...Object.entries(detail).map(([name, value]) => [name, valueText(value)] as const),
+          ...Object.entries(detail).map(([name, value]) => [name, valueAsText(value)] as const),
         ]}
       />
       <Changed before={before} after={after} />
-    </Side>
+    </SidePanel>
   );
 }

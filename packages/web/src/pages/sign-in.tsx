@@ -1,25 +1,25 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { ApiError, call, type Result } from '../api.ts';
+import { call, type Result } from '../api.ts';
+import { ApiError } from '../api-error.ts';
 import classes from './sign-in.module.css';
 
 export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>) => void }) {
   useDocumentTitle('Sign in · Rollcall');
-  const [name, setName] = useState('');
-  const [password, setPassword] = useState('');
+  const form = useForm({ initialValues: { name: '', password: '' } });
   const signIn = useMutation({
-    mutationFn: () => call('session.create', { body: { name, password } }),
+    mutationFn: () => call('session.create', { body: form.values }),
     onSuccess: (me) => onSignedIn(me),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    signIn.mutate();
-  };
   return (
     <main className={classes.page}>
-      <form onSubmit={submit} className={classes.card} aria-labelledby="sign-in">
+      <form
+        onSubmit={form.onSubmit(() => signIn.mutate())}
+        className={classes.card}
+        aria-labelledby="sign-in"
+      >
         <div className={classes.title}>
           <img src="/favicon.svg" alt="" width={38} height={38} />
           <div>
@@ -36,8 +36,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>)
           autoFocus
           required
           withAsterisk={false}
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          {...form.getInputProps('name')}
         />
         <PasswordInput
           label="Password"
@@ -45,8 +44,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>)
           autoComplete="current-password"
           required
           withAsterisk={false}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
+          {...form.getInputProps('password')}
         />
         {signIn.error && (
           <p className={classes.problem} role="alert">

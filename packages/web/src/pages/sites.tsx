@@ -1,26 +1,20 @@
-import { HOLD_SECONDS, SITE_DEFAULTS, type Site, type SiteSettings } from '@rollcall/shared/api/sites';
+import { Switch, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { HOLD_SECONDS, SITE_DEFAULTS, type Site } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useSend } from '../action.ts';
-import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
-import { timeColumn } from '../components/column.tsx';
 import { Filters } from '../components/filters.tsx';
-import {
-  FormDialog,
-  Group,
-  LinesField,
-  Pair,
-  SwitchField,
-  TextField,
-  useFields,
-} from '../components/form.tsx';
+import { FormDialog, Group, Pair } from '../components/form.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
-import type { Column } from '../components/rows.tsx';
-import { usePages } from '../components/source.ts';
-import { wordsOf } from '../search.ts';
-import { useMay } from '../session.tsx';
+import type { Column } from '../components/table/column.ts';
+import { timeColumn } from '../components/table/columns.tsx';
+import { usePagedList } from '../components/table/paged-list.ts';
+import { useHasRole } from '../session.tsx';
+import { useUrlState } from '../url-state.ts';
+import { useSend } from '../use-action.ts';
+import { siteBody, siteValues } from './site-values.ts';
 
 const route = getRouteApi('/sites');
 
@@ -60,14 +54,6 @@ const SETTINGS: readonly {
 ];
 
 const HELD = Object.entries(HOLD_SECONDS);
-type Texts = Readonly<Record<string, string>>;
-/** Empty: the default. */
-const textsOf = (keys: readonly string[], values: Readonly<Record<string, number | undefined>>): Texts =>
-  Object.fromEntries(keys.map((key) => [key, String(values[key] ?? '')]));
-const numbersOf = (texts: Texts): Record<string, number> =>
-  Object.fromEntries(
-    Object.entries(texts).flatMap(([key, text]) => (text.trim() === '' ? [] : [[key, Number(text)]])),
-  );
 
 const COLUMNS: readonly Column<Site>[] = [
   {
@@ -76,7 +62,6 @@ const COLUMNS: readonly Column<Site>[] = [
     width: 'minmax(120px, 0.8fr)',
     sort: 'name',
     narrow: true,
-    value: (one) => one.name,
     cell: (one) => (
       <Link to="/" search={{ site: one.id }} className="plain">
         {one.name}
@@ -116,10 +101,10 @@ const COLUMNS: readonly Column<Site>[] = [
 
 /** Places with address spaces of their own, and how each is swept and watched. */
 export function Sites() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const navigate = useNavigate();
-  const admin = useMay('admin');
-  const source = usePages('sites.list', search);
+  const admin = useHasRole('admin');
+  const source = usePagedList('sites.list', search);
   const go = (to: '/' | '/devices', one: Site) => void navigate({ to, search: { site: one.id } });
   return (
     <Page
@@ -142,7 +127,7 @@ export function Sites() {
         search={search}
         change={change}
         may={admin}
-        acts={(one) => [
+        actions={(one) => [
           { label: 'Overview', icon: IconLayoutDashboard, run: () => go('/', one) },
           { label: 'Devices', icon: IconServer, run: () => go('/devices', one) },
         ]}
@@ -158,64 +143,48 @@ export function Sites() {
 
 function SiteForm({ one, etag, onClose }: FormOf<Site>) {
   const send = useSend('summary');
-  const { values, text, flag } = useFields({
-    name: one?.name ?? '',
-    networks: one?.networks.join('\n') ?? '',
-    exclude: one?.exclude.join('\n') ?? '',
-    allowLoopback: one?.allowLoopback ?? false,
-    allowSpecial: one?.allowSpecial ?? false,
-  });
-  const { holdSeconds = {}, ...own } = one?.settings ?? {};
-  const settings = useFields(() =>
-    textsOf(
-      SETTINGS.map(({ key }) => key),
-      own,
-    ),
-  );
-  const holds = useFields(() => textsOf(Object.keys(HOLD_SECONDS), holdSeconds));
+  const form = useForm({ initialValues: siteValues(one) });
+  const { holdSeconds } = form.values.settings;
   const save = () => {
-    const held = numbersOf(holds.values);
-    const body = {
-      ...values,
-      networks: wordsOf(values.networks),
-      exclude: wordsOf(values.exclude),
-      settings: {
-        ...numbersOf(settings.values),
-        ...(Object.keys(held).length > 0 && { holdSeconds: held }),
-      } as SiteSettings,
-    };
+    const body = siteBody(form.values);
     return one
       ? send('sites.update', { params: { id: one.id }, body }, { ifMatch: etag })
       : send('sites.create', { body });
   };
   return (
-    <FormDialog title={one ? `Site ${one.name}` : 'New site'} onClose={onClose} onSubmit={save} size={580}>
-      <TextField label="Name" required data-autofocus {...text('name')} />
+    <FormDialog
+      form={form}
+      title={one ? `Site ${one.name}` : 'New site'}
+      onClose={onClose}
+      onSubmit={save}
+      size={580}
+    >
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
       <Pair>
-        <LinesField
+        <Textarea
           label="Networks"
           description="CIDRs; a scan that names no site goes to the one that contains its targets"
           placeholder="10.20.0.0/16"
           minRows={3}
-          {...text('networks')}
+          {...form.getInputProps('networks')}
         />
-        <LinesField
+        <Textarea
           label="Never probe"
           description="Addresses and CIDRs that no scan touches, whoever asks"
           minRows={3}
-          {...text('exclude')}
+          {...form.getInputProps('exclude')}
         />
       </Pair>
       <Group label="Settings; empty: the default shown">
         <Pair>
           {SETTINGS.map(({ key, label, description }) => (
-            <TextField
+            <TextInput
               key={key}
               label={label}
               description={description}
               type="number"
               placeholder={String(SITE_DEFAULTS[key])}
-              {...settings.text(key, `settings.${key}`)}
+              {...form.getInputProps(`settings.${key}`)}
             />
           ))}
         </Pair>
@@ -223,24 +192,29 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
       <Group label="Seconds that trouble must last until it is an event">
         <Pair>
           {HELD.map(([kind, seconds]) => (
-            <TextField
+            <TextInput
               key={kind}
               label={kind}
               type="number"
               placeholder={String(seconds)}
-              {...holds.text(kind, `settings.holdSeconds.${kind}`)}
+              // Not by its path: kinds have dots in them.
+              value={holdSeconds[kind]}
+              error={form.errors[`settings.holdSeconds.${kind}`]}
+              onChange={({ currentTarget: { value } }) =>
+                form.setFieldValue('settings.holdSeconds', { ...holdSeconds, [kind]: value })
+              }
             />
           ))}
         </Pair>
       </Group>
-      <SwitchField
+      <Switch
         label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
-        {...flag('allowLoopback')}
+        {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
       />
-      <SwitchField
+      <Switch
         label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
         description="A collector sweeps them only where the settings of its own host name them too"
-        {...flag('allowSpecial')}
+        {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
       />
     </FormDialog>
   );

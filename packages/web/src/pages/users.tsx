@@ -1,41 +1,35 @@
+import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useSend } from '../action.ts';
-import { useAddress } from '../address.ts';
 import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
-import { timeColumn } from '../components/column.tsx';
 import { Filters } from '../components/filters.tsx';
-import {
-  ChoiceField,
-  FormDialog,
-  Pair,
-  PasswordField,
-  SwitchField,
-  TextField,
-  useFields,
-} from '../components/form.tsx';
-import { Tag } from '../components/mark.tsx';
+import { FormDialog, Pair } from '../components/form.tsx';
+import { Tag } from '../components/labels.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty } from '../components/problem.tsx';
-import type { Column } from '../components/rows.tsx';
 import { SiteFields, sitesOf } from '../components/site-fields.tsx';
-import { usePages } from '../components/source.ts';
+import type { Column } from '../components/table/column.ts';
+import { timeColumn } from '../components/table/columns.tsx';
+import { usePagedList } from '../components/table/paged-list.ts';
 import { useMe } from '../session.tsx';
 import { useSiteName } from '../sites.ts';
+import { useUrlState } from '../url-state.ts';
+import { useSend } from '../use-action.ts';
 
 const route = getRouteApi('/users');
-const ROLES: readonly { value: Role; label: string }[] = [
+const ROLES: { value: Role; label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
   { value: 'operator', label: 'operator: also scans, watches, works cases' },
   { value: 'admin', label: 'admin: also sites, collectors, credentials, users' },
 ];
 
 export function Users() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const navigate = useNavigate();
-  const source = usePages('users.list', search);
+  const source = usePagedList('users.list', search);
   const siteName = useSiteName();
   const me = useMe();
   const columns: Column<User>[] = [
@@ -45,7 +39,6 @@ export function Users() {
       width: 'minmax(110px, 0.8fr)',
       sort: 'name',
       narrow: true,
-      value: (one) => one.name,
       cell: (one) => (
         <>
           {one.name} {one.disabledAt !== null && <Tag>disabled</Tag>}
@@ -54,7 +47,7 @@ export function Users() {
       ),
     },
     { id: 'display', title: 'In full', width: 'minmax(120px, 1fr)', value: (one) => one.displayName },
-    { id: 'role', title: 'Role', width: '90px', sort: 'role', narrow: true, value: (one) => one.role },
+    { id: 'role', title: 'Role', width: '90px', sort: 'role', narrow: true },
     {
       id: 'sites',
       title: 'Sees',
@@ -80,7 +73,7 @@ export function Users() {
         search={search}
         change={change}
         may
-        acts={(one) => [
+        actions={(one) => [
           {
             label: 'What they did',
             icon: IconHistory,
@@ -101,39 +94,47 @@ export function Users() {
 
 function UserForm({ one, etag, onClose }: FormOf<User>) {
   const send = useSend('assignees');
-  const { values, set, text, flag } = useFields({
-    name: one?.name ?? '',
-    displayName: one?.displayName ?? '',
-    role: one?.role ?? 'viewer',
-    allSites: one?.allSites ?? false,
-    siteIds: one?.siteIds ?? [],
-    password: '',
-    disabled: one ? one.disabledAt !== null : false,
+  const form = useForm({
+    initialValues: {
+      name: one?.name ?? '',
+      displayName: one?.displayName ?? '',
+      role: one?.role ?? 'viewer',
+      allSites: one?.allSites ?? false,
+      siteIds: one?.siteIds ?? [],
+      password: '',
+      disabled: one ? one.disabledAt !== null : false,
+    },
   });
-  const { name, displayName, role, password, disabled } = values;
+  const { name, displayName, role, password, disabled } = form.values;
   const save = () => {
-    const common = { displayName, role, ...sitesOf(values) };
+    const common = { displayName, role, ...sitesOf(form.values) };
     if (!one) return send('users.create', { body: { ...common, name, password } });
     const body = { ...common, disabled, ...(password && { password }) };
     return send('users.update', { params: { id: one.id }, body }, { ifMatch: etag });
   };
   return (
-    <FormDialog title={one ? `User ${one.name}` : 'New user'} onClose={onClose} onSubmit={save} size={520}>
+    <FormDialog
+      form={form}
+      title={one ? `User ${one.name}` : 'New user'}
+      onClose={onClose}
+      onSubmit={save}
+      size={520}
+    >
       <Pair>
-        <TextField
+        <TextInput
           label="Name"
           description="To sign in with"
           required
           disabled={one !== undefined}
           autoComplete="off"
           data-autofocus={one ? undefined : true}
-          {...text('name')}
+          {...form.getInputProps('name')}
         />
-        <TextField label="In full" description="As others see it" {...text('displayName')} />
+        <TextInput label="In full" description="As others see it" {...form.getInputProps('displayName')} />
       </Pair>
-      <ChoiceField label="Role" choices={ROLES} {...text('role')} />
-      <SiteFields all="Sees every site, future ones too" some="Sees" values={values} set={set} />
-      <PasswordField
+      <Select label="Role" data={ROLES} {...form.getInputProps('role')} />
+      <SiteFields all="Sees every site, future ones too" some="Sees" form={form} />
+      <PasswordInput
         label={one ? 'New password' : 'Password'}
         description={
           one
@@ -142,9 +143,14 @@ function UserForm({ one, etag, onClose }: FormOf<User>) {
         }
         autoComplete="new-password"
         required={!one}
-        {...text('password')}
+        {...form.getInputProps('password')}
       />
-      {one && <SwitchField label="Disabled: cannot sign in, tokens do not work" {...flag('disabled')} />}
+      {one && (
+        <Switch
+          label="Disabled: cannot sign in, tokens do not work"
+          {...form.getInputProps('disabled', { type: 'checkbox' })}
+        />
+      )}
     </FormDialog>
   );
 }

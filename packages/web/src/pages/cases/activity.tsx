@@ -1,10 +1,10 @@
 import { Button, Textarea } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { CaseActivity, CaseDetail } from '@rollcall/shared/api/incidents';
-import { type FormEvent, useState } from 'react';
-import { useAction } from '../../action.ts';
-import { PRIORITIES } from '../../components/mark.tsx';
+import { PRIORITIES } from '../../components/labels.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 
 /** What was done and said, oldest first, and the place to say more. */
@@ -48,26 +48,22 @@ function saidOf({ kind, text, from, to }: CaseActivity): string {
 }
 
 function Composer({ id }: { id: string }) {
-  const [text, setText] = useState('');
+  const form = useForm({ initialValues: { text: '' } });
+  const { text } = form.values;
   const comment = useAction('cases.comment', { failed: 'The comment was not saved' });
-  const send = async (event?: FormEvent) => {
-    event?.preventDefault();
-    if (!text.trim()) return;
-    if (await comment.run({ params: { id }, body: { text } })) setText('');
-  };
+  const send = form.onSubmit(async (body) => {
+    if (body.text.trim() && (await comment.run({ params: { id }, body }))) form.reset();
+  });
   return (
     <form className={classes.composer} onSubmit={send}>
       <Textarea
         aria-label="Comment"
         placeholder="What was done, what is next (Ctrl Enter sends)"
-        autosize
-        minRows={2}
         maxRows={12}
         maxLength={10_000}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        {...form.getInputProps('text')}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
         }}
       />
       <Button type="submit" mt={6} loading={comment.pending} disabled={!text.trim()}>

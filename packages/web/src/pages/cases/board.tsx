@@ -2,14 +2,14 @@ import type { Case } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type DragEvent, useState } from 'react';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
-import { Priority, Severity, Tag } from '../../components/mark.tsx';
+import { apiQuery } from '../../api.ts';
+import { Priority, Severity, Tag } from '../../components/labels.tsx';
 import { ProblemView } from '../../components/problem.tsx';
 import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
+import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 import { reachable } from './transitions.ts';
 
@@ -59,7 +59,7 @@ function BoardColumn({
   onDrag: (one: Case | undefined) => void;
 }) {
   const query = { ...filters, status: String(status), pageSize: SHOWN };
-  const cases = useQuery({ ...ask('cases.list', { query }), placeholderData: (previous) => previous });
+  const cases = useQuery({ ...apiQuery('cases.list', { query }), placeholderData: (previous) => previous });
   const move = useAction('cases.update', {
     done: ({ data }) => `#${data.number} is ${CASE_STATUSES[data.status]}`,
     failed: 'Not moved',
@@ -110,7 +110,7 @@ function BoardColumn({
 }
 
 function Card({ one, onDrag }: { one: Case; onDrag: (one: Case | undefined) => void }) {
-  const operator = useMay('operator');
+  const operator = useHasRole('operator');
   const siteName = useSiteName();
   return (
     <article

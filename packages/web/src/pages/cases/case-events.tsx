@@ -1,21 +1,22 @@
-import { Button } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { CaseDetail, Event } from '@rollcall/shared/api/incidents';
 import { IconArrowsSplit, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction, useSend } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Acknowledge } from '../../components/acknowledge.tsx';
-import { ActButton } from '../../components/act.tsx';
+import { IconButton } from '../../components/actions.tsx';
 import { Choices } from '../../components/choices.tsx';
-import { FormDialog, TextField, useFields } from '../../components/form.tsx';
-import { Severity } from '../../components/mark.tsx';
+import { FormDialog } from '../../components/form.tsx';
+import { Severity } from '../../components/labels.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { EventStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { many } from '../../format.ts';
+import { plural } from '../../format.ts';
+import { useAction, useSend } from '../../use-action.ts';
 import classes from './cases.module.css';
 
 interface Props {
@@ -37,18 +38,18 @@ export function CaseEvents({ one, worked }: Props) {
         worked && (
           <>
             {there.length > 0 && (
-              <ActButton
+              <IconButton
                 size="compact-xs"
                 icon={IconArrowsSplit}
                 disabled={there.length === one.events.length}
                 onClick={() => setDialog('split')}
               >
                 Split {there.length} off
-              </ActButton>
+              </IconButton>
             )}
-            <ActButton size="compact-xs" icon={IconPlus} onClick={() => setDialog('add')}>
+            <IconButton size="compact-xs" icon={IconPlus} onClick={() => setDialog('add')}>
               Add events
-            </ActButton>
+            </IconButton>
           </>
         )
       }
@@ -124,7 +125,7 @@ function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
   const [chosen, setChosen] = useState<string[]>([]);
   const send = useSend('events', 'summary');
   const found = useQuery(
-    ask('events.list', { query: { site: one.siteId, Status: '0,1', Severity: 4, pageSize: 60 } }),
+    apiQuery('events.list', { query: { site: one.siteId, Status: '0,1', Severity: 4, pageSize: 60 } }),
   );
   return (
     <FormDialog
@@ -159,23 +160,26 @@ function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
 }
 
 function SplitEvents({ one, ids, onClose }: { one: CaseDetail; ids: string[]; onClose: () => void }) {
-  const { values, text } = useFields({
-    title: one.events.find((event) => event.id === ids[0])?.message ?? one.title,
+  const form = useForm({
+    initialValues: {
+      title: one.events.find((event) => event.id === ids[0])?.message ?? one.title,
+    },
   });
   const send = useSend('events', 'summary');
   const navigate = useNavigate();
   return (
     <FormDialog
-      title={`Split ${many(ids.length, 'event')} off #${one.number}`}
+      form={form}
+      title={`Split ${plural(ids.length, 'event')} off #${one.number}`}
       onClose={onClose}
       submit="Make a case of them"
       onSubmit={async () => {
-        const body = { eventIds: ids, ...values };
+        const body = { eventIds: ids, ...form.values };
         const { data } = await send('cases.split', { params: { id: one.id }, body });
         await navigate({ to: '/cases/$id', params: { id: data.id } });
       }}
     >
-      <TextField label="Title of the new case" required data-autofocus {...text('title')} />
+      <TextInput label="Title of the new case" required data-autofocus {...form.getInputProps('title')} />
     </FormDialog>
   );
 }

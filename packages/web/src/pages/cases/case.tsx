@@ -1,15 +1,17 @@
+import { Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { IconArrowMerge, IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction, useSend } from '../../action.ts';
-import { ask } from '../../api.ts';
-import { ActButton, MoreMenu } from '../../components/act.tsx';
-import { FormDialog, LinesField, TextField, useFields } from '../../components/form.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton, MoreMenu } from '../../components/actions.tsx';
+import { FormDialog } from '../../components/form.tsx';
 import { LoadedPage, Page, Panel } from '../../components/page.tsx';
 import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
+import { useAction, useSend } from '../../use-action.ts';
 import { Activity } from './activity.tsx';
 import { CaseEvents } from './case-events.tsx';
 import classes from './cases.module.css';
@@ -22,7 +24,7 @@ const UP = { to: '/cases', label: 'Cases' };
 
 export function CasePage() {
   const { id } = route.useParams();
-  const one = useQuery(ask('cases.get', { params: { id } }));
+  const one = useQuery(apiQuery('cases.get', { params: { id } }));
   return (
     <LoadedPage title="Case" up={UP} query={one}>
       {({ data }) => <CaseView one={data} />}
@@ -32,7 +34,7 @@ export function CasePage() {
 
 /** One case, worked to its end: status, people, words, events, and what was done. */
 function CaseView({ one }: { one: CaseDetail }) {
-  const worked = useMay('operator') && one.status !== 3;
+  const worked = useHasRole('operator') && one.status !== 3;
   const [dialog, setDialog] = useState<'text' | 'merge'>();
   const close = () => setDialog(undefined);
   return (
@@ -47,11 +49,11 @@ function CaseView({ one }: { one: CaseDetail }) {
       actions={
         worked && (
           <>
-            <ActButton icon={IconPencil} onClick={() => setDialog('text')}>
+            <IconButton icon={IconPencil} onClick={() => setDialog('text')}>
               Edit
-            </ActButton>
+            </IconButton>
             <MoreMenu
-              acts={[
+              actions={[
                 {
                   label: 'Merge another case into this one',
                   icon: IconArrowMerge,
@@ -105,17 +107,18 @@ function Steps({ one, worked }: { one: CaseDetail; worked: boolean }) {
 }
 
 function EditText({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
-  const { values, text } = useFields({ title: one.title, description: one.description });
+  const form = useForm({ initialValues: { title: one.title, description: one.description } });
   const send = useSend();
   return (
     <FormDialog
+      form={form}
       title={`Case #${one.number}`}
       onClose={onClose}
       size={560}
-      onSubmit={() => send('cases.update', { params: { id: one.id }, body: values })}
+      onSubmit={() => send('cases.update', { params: { id: one.id }, body: form.values })}
     >
-      <TextField label="Title" required data-autofocus {...text('title')} />
-      <LinesField label="Description" minRows={4} {...text('description')} />
+      <TextInput label="Title" required data-autofocus {...form.getInputProps('title')} />
+      <Textarea label="Description" minRows={4} {...form.getInputProps('description')} />
     </FormDialog>
   );
 }

@@ -2,22 +2,23 @@ import type { Case } from '@rollcall/shared/api/incidents';
 import { IconLayoutKanban, IconList, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { type Change, useAddress } from '../../address.ts';
-import { ask } from '../../api.ts';
-import { ActButton } from '../../components/act.tsx';
-import { timeColumn } from '../../components/column.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton } from '../../components/actions.tsx';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Filters } from '../../components/filters.tsx';
-import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/mark.tsx';
+import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/labels.tsx';
 import { Body, Page } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
 import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
-import { TakeAway } from '../../components/take-away.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { ViewSwitch } from '../../components/view-switch.tsx';
 import { Views } from '../../components/views.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { type SetUrlState, useUrlState } from '../../url-state.ts';
 import { Board } from './board.tsx';
 import classes from './cases.module.css';
 import { NewCase } from './new-case.tsx';
@@ -33,7 +34,6 @@ const COLUMNS: readonly Column<Case>[] = [
     sort: 'number',
     narrow: true,
     mono: true,
-    value: (one) => one.number,
     cell: (one) => `#${one.number}`,
   },
   {
@@ -70,7 +70,6 @@ const COLUMNS: readonly Column<Case>[] = [
     title: 'Priority',
     width: '78px',
     sort: 'priority',
-    value: (one) => one.priority,
     cell: (one) => <Priority code={one.priority} />,
   },
   {
@@ -126,27 +125,27 @@ const VIEWS = [
 const STATUS = CASE_STATUSES.map((label, code) => ({
   value: String(code),
   label,
-  mark: <CaseStatus status={code} />,
+  content: <CaseStatus status={code} />,
 }));
 const SEVERITY = SEVERITIES.map(({ code, name }) => ({
   value: String(code),
   label: name,
-  mark: <Severity code={code} />,
+  content: <Severity code={code} />,
 }));
 const PRIORITY = PRIORITIES.map((label, i) => ({
   value: String(i + 1),
   label,
-  mark: <Priority code={i + 1} />,
+  content: <Priority code={i + 1} />,
 }));
 
-const WAYS = [
+const VIEW_MODES = [
   { value: 'board', label: 'Board', icon: IconLayoutKanban },
   { value: 'list', label: 'List', icon: IconList },
 ];
 
 export function Cases() {
-  const [search, change] = useAddress(route);
-  const operator = useMay('operator');
+  const [search, change] = useUrlState(route);
+  const operator = useHasRole('operator');
   const { view, new: naming, ...filters } = search;
   const board = view !== 'list';
   const { new: _, ...viewed } = search;
@@ -157,12 +156,12 @@ export function Cases() {
       fill
       actions={
         <>
-          <ViewSwitch views={WAYS} view={view} onChange={(next) => change({ view: next })} />
-          <TakeAway id="cases.list" query={filters} columns={COLUMNS} name="cases" />
+          <ViewSwitch views={VIEW_MODES} view={view} onChange={(next) => change({ view: next })} />
+          <ExportMenu id="cases.list" query={filters} columns={COLUMNS} name="cases" />
           {operator && (
-            <ActButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
+            <IconButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
               New case
-            </ActButton>
+            </IconButton>
           )}
         </>
       }
@@ -180,13 +179,13 @@ function CaseList({
   change,
 }: {
   filters: Record<string, string | undefined>;
-  change: Change<CaseSearch>;
+  change: SetUrlState<CaseSearch>;
 }) {
   const navigate = useNavigate();
-  const source = usePages('cases.list', filters);
+  const source = usePagedList('cases.list', filters);
   return (
     <Body>
-      <Rows
+      <VirtualTable
         label="Cases"
         source={source}
         columns={COLUMNS}
@@ -215,11 +214,11 @@ function CaseFilters({
   board,
 }: {
   search: CaseSearch;
-  change: Change<CaseSearch>;
+  change: SetUrlState<CaseSearch>;
   board: boolean;
 }) {
   const sites = useSiteChoices();
-  const people = useQuery(ask('assignees.list', { query: { pageSize: 1000 } }));
+  const people = useQuery(apiQuery('assignees.list', { query: { pageSize: 1000 } }));
   const assignees = [
     { value: 'me', label: 'me' },
     { value: 'none', label: 'nobody' },

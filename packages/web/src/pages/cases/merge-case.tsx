@@ -1,20 +1,20 @@
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Choices } from '../../components/choices.tsx';
 import { FormDialog } from '../../components/form.tsx';
-import { Severity } from '../../components/mark.tsx';
-import { say } from '../../components/problem.tsx';
+import { Severity } from '../../components/labels.tsx';
+import { notify } from '../../components/problem.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
+import { useSend } from '../../use-action.ts';
 
 export function MergeCase({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
   const [q, setQ] = useState('');
   const [chosen, setChosen] = useState<string[]>([]);
   const send = useSend('events', 'summary');
   const found = useQuery({
-    ...ask('cases.list', { query: { q, site: one.siteId, status: '0,1,2', pageSize: 8 } }),
+    ...apiQuery('cases.list', { query: { q, site: one.siteId, status: '0,1,2', pageSize: 8 } }),
     placeholderData: keepPreviousData,
   });
   const offered = found.data?.data.filter((each) => each.id !== one.id);
@@ -29,7 +29,7 @@ export function MergeCase({ one, onClose }: { one: CaseDetail; onClose: () => vo
       onSubmit={async () => {
         if (!other) return;
         await send('cases.merge', { params: { id: one.id }, body: { caseId: other.id } });
-        say(`#${other.number} is closed and says where its events went.`);
+        notify(`#${other.number} is closed and says where its events went.`);
       }}
     >
       <p className="quiet">

@@ -1,9 +1,11 @@
+import { Select, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Event } from '@rollcall/shared/api/incidents';
 import { useNavigate } from '@tanstack/react-router';
-import { useSend } from '../../action.ts';
-import { ChoiceField, FormDialog, LinesField, Pair, TextField, useFields } from '../../components/form.tsx';
-import { PRIORITIES } from '../../components/mark.tsx';
+import { FormDialog, Pair } from '../../components/form.tsx';
+import { PRIORITIES } from '../../components/labels.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { useSend } from '../../use-action.ts';
 
 const PRIORITY_CHOICES = PRIORITIES.map((label, i) => ({ value: String(i + 1), label }));
 const tagsOf = (text: string): string[] => [
@@ -20,20 +22,22 @@ export function NewCase({ onClose, event }: { onClose: () => void; event?: Event
   const sites = useSiteChoices();
   const navigate = useNavigate();
   const send = useSend('events', 'summary');
-  const { values, text } = useFields({
-    title: event?.message ?? '',
-    description: '',
-    siteId: event?.siteId ?? '',
-    priority: '3',
-    tags: '',
+  const form = useForm({
+    initialValues: {
+      title: event?.message ?? '',
+      description: '',
+      siteId: event?.siteId ?? '',
+      priority: '3',
+      tags: '',
+    },
   });
-  const siteId = values.siteId || sites[0]?.value || '';
+  const siteId = form.values.siteId || sites[0]?.value || '';
   const create = async () => {
     const body = {
-      ...values,
+      ...form.values,
       siteId,
-      priority: Number(values.priority),
-      tags: tagsOf(values.tags),
+      priority: Number(form.values.priority),
+      tags: tagsOf(form.values.tags),
       ...(event && { eventIds: [event.id] }),
     };
     const { data } = await send('cases.create', { body });
@@ -41,14 +45,14 @@ export function NewCase({ onClose, event }: { onClose: () => void; event?: Event
     setTimeout(() => void navigate({ to: '/cases/$id', params: { id: data.id } }));
   };
   return (
-    <FormDialog title="New case" onClose={onClose} onSubmit={create} submit="Open the case">
-      <TextField label="Title" required data-autofocus {...text('title')} />
-      <LinesField label="Description" {...text('description')} />
+    <FormDialog form={form} title="New case" onClose={onClose} onSubmit={create} submit="Open the case">
+      <TextInput label="Title" required data-autofocus {...form.getInputProps('title')} />
+      <Textarea label="Description" {...form.getInputProps('description')} />
       <Pair>
-        {!event && <ChoiceField label="Site" choices={sites} {...text('siteId')} value={siteId} />}
-        <ChoiceField label="Priority" choices={PRIORITY_CHOICES} {...text('priority')} />
+        {!event && <Select label="Site" data={sites} {...form.getInputProps('siteId')} value={siteId} />}
+        <Select label="Priority" data={PRIORITY_CHOICES} {...form.getInputProps('priority')} />
       </Pair>
-      <TextField label="Tags" placeholder="uplink, provider" {...text('tags')} />
+      <TextInput label="Tags" placeholder="uplink, provider" {...form.getInputProps('tags')} />
     </FormDialog>
   );
 }

@@ -1,15 +1,15 @@
 import { Select, TagsInput } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { DeviceLink } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/mark.tsx';
+import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/labels.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useMe } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
+import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 
 interface Props {
@@ -50,7 +50,7 @@ const NOBODY = '';
 
 function Editable({ one }: { one: CaseDetail }) {
   const { user } = useMe();
-  const people = useQuery(ask('assignees.list', { query: { site: one.siteId, pageSize: 1000 } }));
+  const people = useQuery(apiQuery('assignees.list', { query: { site: one.siteId, pageSize: 1000 } }));
   const update = useAction('cases.update', { failed: 'Not changed', touches: ['summary'] });
   const params = { id: one.id };
   const choices = (people.data?.data ?? []).map(({ id, name, displayName }) => ({
@@ -67,14 +67,12 @@ function Editable({ one }: { one: CaseDetail }) {
         searchable
         data={[{ value: NOBODY, label: 'nobody' }, ...choices]}
         value={one.assigneeId ?? NOBODY}
-        allowDeselect={false}
         onChange={(value) => void update.run({ params, body: { assignee: value || null } })}
       />
       <Select
         label="Priority"
         data={PRIORITIES.map((label, i) => ({ value: String(i + 1), label }))}
         value={String(one.priority)}
-        allowDeselect={false}
         leftSection={<Priority code={one.priority} word={false} />}
         onChange={(value) => value && void update.run({ params, body: { priority: Number(value) } })}
       />
@@ -82,7 +80,6 @@ function Editable({ one }: { one: CaseDetail }) {
         label="Severity"
         data={SEVERITIES.map(({ code, name }) => ({ value: String(code), label: name }))}
         value={String(one.severity)}
-        allowDeselect={false}
         leftSection={<Severity code={one.severity} word={false} />}
         onChange={(value) => value && void update.run({ params, body: { severity: Number(value) } })}
       />
@@ -101,7 +98,7 @@ function Editable({ one }: { one: CaseDetail }) {
 function Places({ one }: { one: CaseDetail }) {
   const siteName = useSiteName();
   const root = useQuery({
-    ...ask('devices.get', { params: { id: one.rootDeviceId ?? '' } }),
+    ...apiQuery('devices.get', { params: { id: one.rootDeviceId ?? '' } }),
     enabled: one.rootDeviceId !== null,
     retry: false,
   });

@@ -1,3 +1,5 @@
+import { TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Collector } from '@rollcall/shared/api/collectors';
 import {
   IconBan,
@@ -11,36 +13,36 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction, useSend } from '../../action.ts';
-import { ask } from '../../api.ts';
-import { ActButton, MoreMenu } from '../../components/act.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton, MoreMenu } from '../../components/actions.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { Confirm, FormDialog, TextField, useFields } from '../../components/form.tsx';
-import { Mark } from '../../components/mark.tsx';
-import { say } from '../../components/problem.tsx';
-import { LoadedSide, Side } from '../../components/side.tsx';
+import { Confirm, FormDialog } from '../../components/form.tsx';
+import { StatusLabel } from '../../components/labels.tsx';
+import { notify } from '../../components/problem.tsx';
+import { LoadedSidePanel, SidePanel } from '../../components/side-panel.tsx';
 import { CollectorStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { bytes, count, many } from '../../format.ts';
-import { useMay } from '../../session.tsx';
+import { bytes, count, plural } from '../../format.ts';
+import { useHasRole } from '../../session.tsx';
+import { useAction, useSend } from '../../use-action.ts';
 import classes from './collectors.module.css';
 
 /** One collector beside the list: how it is, and what an administrator does with it. */
 export function CollectorSide({ id, onClose }: { id: string; onClose: () => void }) {
-  const collector = useQuery(ask('collectors.get', { params: { id } }));
-  const admin = useMay('admin');
+  const collector = useQuery(apiQuery('collectors.get', { params: { id } }));
+  const admin = useHasRole('admin');
   return (
-    <LoadedSide title="Collector" query={collector} onClose={onClose}>
+    <LoadedSidePanel title="Collector" query={collector} onClose={onClose}>
       {({ data }) => (
-        <Side
+        <SidePanel
           title={data.name}
           onClose={onClose}
           actions={admin && <Actions collector={data} onDeleted={onClose} />}
         >
           <CollectorFacts collector={data} />
-        </Side>
+        </SidePanel>
       )}
-    </LoadedSide>
+    </LoadedSidePanel>
   );
 }
 
@@ -64,7 +66,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
           health.outbox &&
             (health.outbox.depth === 0
               ? 'empty: everything is delivered'
-              : `${many(health.outbox.depth, 'observation waits', 'observations wait')}, ${bytes(health.outbox.bytes)}`),
+              : `${plural(health.outbox.depth, 'observation waits', 'observations wait')}, ${bytes(health.outbox.bytes)}`),
         ],
         ['Oldest in it', health.outbox?.oldest && <Time at={health.outbox.oldest} />],
         [
@@ -94,12 +96,12 @@ function CollectorFacts({ collector }: { collector: Collector }) {
             <span key="engines" className={classes.engines}>
               {health.engines.map((engine) => (
                 <span key={engine.name} className={classes.engine}>
-                  <Mark
+                  <StatusLabel
                     tone={engine.ok ? 'ok' : 'idle'}
                     icon={engine.ok ? IconCircleCheckFilled : IconCircleX}
                   >
                     {engine.name}
-                  </Mark>
+                  </StatusLabel>
                   <span className="quiet">{engine.reason}</span>
                 </span>
               ))}
@@ -127,30 +129,30 @@ function Actions({ collector, onDeleted }: { collector: Collector; onDeleted: ()
   return (
     <>
       {collector.status === 'quarantined' && (
-        <ActButton variant="filled" icon={IconLockOpen} onClick={() => setAsked('release')}>
+        <IconButton variant="filled" icon={IconLockOpen} onClick={() => setAsked('release')}>
           Release
-        </ActButton>
+        </IconButton>
       )}
       {!revoked && (
-        <ActButton
+        <IconButton
           icon={IconKey}
           disabled={!collector.online}
           title={collector.online ? undefined : 'It must be online: it makes the key itself'}
           onClick={() => setAsked('rotate')}
         >
           New key
-        </ActButton>
+        </IconButton>
       )}
       {revoked ? (
-        <ActButton icon={IconTrash} onClick={() => setAsked('delete')}>
+        <IconButton icon={IconTrash} onClick={() => setAsked('delete')}>
           Delete
-        </ActButton>
+        </IconButton>
       ) : (
-        <ActButton icon={IconBan} onClick={() => setAsked('revoke')}>
+        <IconButton icon={IconBan} onClick={() => setAsked('revoke')}>
           Revoke
-        </ActButton>
+        </IconButton>
       )}
-      <MoreMenu acts={[{ label: 'Rename', icon: IconPencil, run: () => setAsked('rename') }]} />
+      <MoreMenu actions={[{ label: 'Rename', icon: IconPencil, run: () => setAsked('rename') }]} />
       {asked === 'rename' ? (
         <Rename collector={collector} onClose={close} />
       ) : (
@@ -218,7 +220,7 @@ function Ask({
           onDeleted();
           if (!(await remove.run({ params }))) return;
         } else await send(`collectors.${asked}`, { params });
-        say(`${collector.name}: ${done}`);
+        notify(`${collector.name}: ${done}`);
       }}
     >
       <p>{text}</p>
@@ -227,16 +229,17 @@ function Ask({
 }
 
 function Rename({ collector, onClose }: { collector: Collector; onClose: () => void }) {
-  const { values, text } = useFields({ name: collector.name });
+  const form = useForm({ initialValues: { name: collector.name } });
   const send = useSend();
   return (
     <FormDialog
+      form={form}
       title="Rename the collector"
       onClose={onClose}
       submit="Rename"
-      onSubmit={() => send('collectors.update', { params: { id: collector.id }, body: values })}
+      onSubmit={() => send('collectors.update', { params: { id: collector.id }, body: form.values })}
     >
-      <TextField label="Name" required data-autofocus {...text('name')} />
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
     </FormDialog>
   );
 }

@@ -2,20 +2,21 @@ import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collect
 import { IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { type Change, useAddress } from '../../address.ts';
-import { ActButton } from '../../components/act.tsx';
-import { timeColumn } from '../../components/column.tsx';
+import { IconButton } from '../../components/actions.tsx';
 import { Filters } from '../../components/filters.tsx';
 import { Page } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Split } from '../../components/side.tsx';
-import { usePages } from '../../components/source.ts';
+import { Split } from '../../components/side-panel.tsx';
 import { CollectorStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { count } from '../../format.ts';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { type SetUrlState, useUrlState } from '../../url-state.ts';
 import { CollectorSide } from './collector.tsx';
 import classes from './collectors.module.css';
 import { JoinDialog } from './join.tsx';
@@ -26,24 +27,16 @@ const route = getRouteApi('/collectors');
 type CollectorSearch = ReturnType<typeof route.useSearch>;
 
 const COLUMNS: readonly Column<Collector>[] = [
-  {
-    id: 'name',
-    title: 'Name',
-    width: 'minmax(110px, 0.9fr)',
-    sort: 'name',
-    narrow: true,
-    value: (one) => one.name,
-  },
+  { id: 'name', title: 'Name', width: 'minmax(110px, 0.9fr)', sort: 'name', narrow: true },
   {
     id: 'status',
     title: 'State',
     width: '106px',
     sort: 'status',
     narrow: true,
-    value: (one) => one.status,
     cell: (one) => <CollectorStatus collector={one} />,
   },
-  { id: 'site', title: 'Site', width: 'minmax(90px, 0.7fr)', value: (one) => one.site },
+  { id: 'site', title: 'Site', width: 'minmax(90px, 0.7fr)' },
   {
     id: 'outbox',
     title: 'Outbox',
@@ -68,7 +61,6 @@ const COLUMNS: readonly Column<Collector>[] = [
     title: 'Jobs',
     width: '64px',
     numeric: true,
-    value: (one) => one.jobs,
     cell: (one) => (
       <>
         {one.jobs}
@@ -76,7 +68,7 @@ const COLUMNS: readonly Column<Collector>[] = [
       </>
     ),
   },
-  { id: 'software', title: 'Version', width: 'minmax(130px, 0.9fr)', value: (one) => one.software },
+  { id: 'software', title: 'Version', width: 'minmax(130px, 0.9fr)' },
   { id: 'host', title: 'Host', width: 'minmax(130px, 1fr)', value: (one) => one.hostname },
   {
     id: 'clock',
@@ -101,12 +93,12 @@ const COLUMNS: readonly Column<Collector>[] = [
 const STATUSES = COLLECTOR_STATUSES.map((name) => ({
   value: name,
   label: name,
-  ...(name !== 'active' && { mark: <CollectorStatus collector={{ status: name, online: false }} /> }),
+  ...(name !== 'active' && { content: <CollectorStatus collector={{ status: name, online: false }} /> }),
 }));
 
 export function Collectors() {
-  const [search, change] = useAddress(route);
-  const admin = useMay('admin');
+  const [search, change] = useUrlState(route);
+  const admin = useHasRole('admin');
   const { tab = 'collectors' } = search;
   const tabs = [
     { id: 'collectors', label: 'Collectors' },
@@ -119,9 +111,9 @@ export function Collectors() {
       fill
       actions={
         admin && (
-          <ActButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
+          <IconButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
             Add a collector
-          </ActButton>
+          </IconButton>
         )
       }
     >
@@ -140,10 +132,16 @@ export function Collectors() {
   );
 }
 
-function CollectorList({ search, change }: { search: CollectorSearch; change: Change<CollectorSearch> }) {
+function CollectorList({
+  search,
+  change,
+}: {
+  search: CollectorSearch;
+  change: SetUrlState<CollectorSearch>;
+}) {
   const sites = useSiteChoices();
   const { collector, site, status, sort } = search;
-  const source = usePages('collectors.list', { search: search.search, status, site, sort });
+  const source = usePagedList('collectors.list', { search: search.search, status, site, sort });
   const close = useCallback(() => change({ collector: undefined }, true), [change]);
   return (
     <>
@@ -158,7 +156,7 @@ function CollectorList({ search, change }: { search: CollectorSearch; change: Ch
       />
       <Split
         list={
-          <Rows
+          <VirtualTable
             label="Collectors"
             source={source}
             columns={COLUMNS}

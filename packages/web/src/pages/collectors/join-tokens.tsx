@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core';
 import type { JoinToken } from '@rollcall/shared/api/collectors';
 import { Link } from '@tanstack/react-router';
-import { useAction } from '../../action.ts';
-import { doColumn, timeColumn } from '../../components/column.tsx';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { Time, useNow } from '../../components/time.tsx';
+import { useAction } from '../../use-action.ts';
 
 function State({ token }: { token: JoinToken }) {
   const now = useNow();
@@ -42,7 +43,7 @@ function Withdraw({ token }: { token: JoinToken }) {
 }
 
 const COLUMNS: readonly Column<JoinToken>[] = [
-  { id: 'site', title: 'Site', width: 'minmax(120px, 1fr)', narrow: true, value: (one) => one.site },
+  { id: 'site', title: 'Site', width: 'minmax(120px, 1fr)', narrow: true },
   {
     id: 'state',
     title: 'State',
@@ -65,14 +66,14 @@ const COLUMNS: readonly Column<JoinToken>[] = [
   },
   { id: 'by', title: 'Made by', width: 'minmax(90px, 0.6fr)', value: (one) => one.createdBy },
   timeColumn({ id: 'at', title: 'Made', at: (one) => one.createdAt }),
-  doColumn('80px', (one) => <Withdraw key={one.id} token={one} />),
+  actionColumn('80px', (one) => <Withdraw key={one.id} token={one} />),
 ];
 
 export function JoinTokens() {
-  const source = usePages('joinTokens.list', {});
+  const source = usePagedList('joinTokens.list', {});
   return (
     <Body>
-      <Rows
+      <VirtualTable
         label="Join tokens"
         source={source}
         columns={COLUMNS}

@@ -1,15 +1,16 @@
-import { Loader } from '@mantine/core';
+import { Loader, Select } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
-import { ask, type Result } from '../../api.ts';
+import { apiQuery, type Result } from '../../api.ts';
 import { CopyField } from '../../components/copy.tsx';
-import { ChoiceField, Dialog, Form } from '../../components/form.tsx';
-import { Mark } from '../../components/mark.tsx';
+import { Dialog, Form } from '../../components/form.tsx';
+import { StatusLabel } from '../../components/labels.tsx';
 import { Time } from '../../components/time.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { useSend } from '../../use-action.ts';
 import classes from './collectors.module.css';
 
 type Made = Result<'joinTokens.create'>;
@@ -17,29 +18,29 @@ type Made = Result<'joinTokens.create'>;
 /** Adds a collector: a token for one site, the command to run on its host, and the moment it comes online. */
 export function JoinDialog({ site: given, onClose }: { site: string | undefined; onClose: () => void }) {
   const sites = useSiteChoices();
-  const [chosen, setChosen] = useState(given ?? '');
+  const form = useForm({ initialValues: { siteId: given ?? '' } });
   const [made, setMade] = useState<Made>();
   const send = useSend();
-  const siteId = chosen || sites[0]?.value || '';
+  const siteId = form.values.siteId || sites[0]?.value || '';
   return (
     <Dialog title="Add a collector" onClose={onClose} size={620}>
       {made ? (
         <Command made={made} />
       ) : (
         <Form
+          form={form}
           submit="Make a join token"
           ready={siteId !== ''}
           onCancel={onClose}
           onSubmit={async () => setMade(await send('joinTokens.create', { body: { siteId } }))}
         >
-          <ChoiceField
-            path="siteId"
+          <Select
             label="Site"
             description="The collector sweeps and watches there, and nowhere else"
-            choices={sites}
-            value={siteId}
+            data={sites}
             data-autofocus
-            onChange={setChosen}
+            {...form.getInputProps('siteId')}
+            value={siteId}
           />
         </Form>
       )}
@@ -51,7 +52,7 @@ function Command({ made }: { made: Made }) {
   const { data, token, install } = made;
   // Asked again whenever a collector changes: the one that joins since the token was made is the one waited for.
   const collectors = useQuery(
-    ask('collectors.list', { query: { site: data.siteId, sort: '-createdAt', pageSize: 5 } }),
+    apiQuery('collectors.list', { query: { site: data.siteId, sort: '-createdAt', pageSize: 5 } }),
   );
   const joined = collectors.data?.data.find((one) => one.createdAt >= data.createdAt);
   return (
@@ -68,9 +69,9 @@ function Command({ made }: { made: Made }) {
       <output className={classes.waiting}>
         {joined ? (
           <>
-            <Mark tone="ok" icon={IconCircleCheckFilled}>
+            <StatusLabel tone="ok" icon={IconCircleCheckFilled}>
               {joined.online ? `${joined.name} is online` : `${joined.name} has joined`}
-            </Mark>
+            </StatusLabel>
             <Link to="/collectors" search={{ collector: joined.id }}>
               Show it
             </Link>

@@ -1,11 +1,12 @@
 import type { DeadLetter, Gap } from '@rollcall/shared/api/collectors';
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api.ts';
-import { timeColumn } from '../../components/column.tsx';
+import { apiQuery } from '../../api.ts';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { count } from '../../format.ts';
 
 const SHOWN = 200;
@@ -32,7 +33,7 @@ const GAPS: readonly Column<Gap>[] = [
     narrow: true,
     value: (one) => count(one.count),
   },
-  { id: 'reason', title: 'Dropped by', width: 'minmax(90px, 0.6fr)', value: (one) => one.reason },
+  { id: 'reason', title: 'Dropped by', width: 'minmax(90px, 0.6fr)' },
   {
     id: 'span',
     title: 'Numbers',
@@ -43,27 +44,26 @@ const GAPS: readonly Column<Gap>[] = [
 ];
 const LETTERS: readonly Column<DeadLetter>[] = [
   ...originOf<DeadLetter>(),
-  { id: 'reason', title: 'Why', width: 'minmax(160px, 1fr)', narrow: true, value: (one) => one.reason },
+  { id: 'reason', title: 'Why', width: 'minmax(160px, 1fr)', narrow: true },
   {
     id: 'body',
     title: 'As it came',
     width: 'minmax(160px, 1.4fr)',
     mono: true,
-    value: (one) => one.body,
     cell: (one) => <span title={one.body}>{one.body}</span>,
   },
 ];
 
 /** Observations that never reached the inventory, and why: nothing is lost in silence. */
 export function Losses({ site }: { site: string | undefined }) {
-  const gaps = useQuery(ask('gaps.list', { query: { site, pageSize: SHOWN } }));
-  const letters = useQuery(ask('deadLetters.list', { query: { site, pageSize: SHOWN } }));
+  const gaps = useQuery(apiQuery('gaps.list', { query: { site, pageSize: SHOWN } }));
+  const letters = useQuery(apiQuery('deadLetters.list', { query: { site, pageSize: SHOWN } }));
   return (
     <div className="stack">
       <Loaded query={gaps}>
         {({ data, totalCount }) => (
           <Panel title="Dropped on the way" note={noteOf(totalCount)}>
-            <List
+            <ShortTable
               label="Dropped on the way"
               items={data}
               columns={GAPS}
@@ -76,7 +76,7 @@ export function Losses({ site }: { site: string | undefined }) {
       <Loaded query={letters}>
         {({ data, totalCount }) => (
           <Panel title="Could not be stored" note={noteOf(totalCount)}>
-            <List
+            <ShortTable
               label="Could not be stored"
               items={data}
               columns={LETTERS}

@@ -13,14 +13,14 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
-import { type Act, ActButton, MoreMenu } from '../../components/act.tsx';
-import { DeviceClassMark } from '../../components/device.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton, type MenuAction, MoreMenu } from '../../components/actions.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
 import { LoadedPage, Page } from '../../components/page.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
+import { useAction } from '../../use-action.ts';
 import classes from './device.module.css';
 import type { DeviceDialog } from './dialogs.tsx';
 import { DeviceEvents } from './events.tsx';
@@ -38,7 +38,7 @@ const UP = { to: '/devices', label: 'Devices' };
 
 export function DevicePage() {
   const { id } = route.useParams();
-  const device = useQuery(ask('devices.get', { params: { id } }));
+  const device = useQuery(apiQuery('devices.get', { params: { id } }));
   return (
     <LoadedPage title="Device" up={UP} query={device}>
       {({ data }) => <Device device={data} />}
@@ -63,7 +63,7 @@ const tabsOf = (device: DeviceDetail): Tab[] => [
   { id: 'neighbours', label: 'Neighbours', count: device.neighbours.length },
   { id: 'events', label: 'Events', count: device.openEvents },
   { id: 'history', label: 'History' },
-  { id: 'identity', label: 'Why one device' },
+  { id: 'identity', label: 'Identity evidence' },
 ];
 
 function Device({ device }: { device: DeviceDetail }) {
@@ -79,7 +79,7 @@ function Device({ device }: { device: DeviceDetail }) {
           {device.name}
           <span className={classes.marks}>
             <DeviceStatus status={device.status} />
-            <DeviceClassMark class={device.class} />
+            <DeviceClassLabel class={device.class} />
             <span className="mono">{device.address}</span>
             <span>{device.site}</span>
           </span>
@@ -94,8 +94,8 @@ function Device({ device }: { device: DeviceDetail }) {
 }
 
 function Actions({ device }: { device: DeviceDetail }) {
-  const operator = useMay('operator');
-  const admin = useMay('admin');
+  const operator = useHasRole('operator');
+  const admin = useHasRole('admin');
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<DeviceDialog>();
   const watch = useAction('devices.update', {
@@ -106,7 +106,7 @@ function Actions({ device }: { device: DeviceDetail }) {
   const watched = device.monitor === 1;
   const again = { new: '1', site: device.siteId, targets: device.address ?? undefined, profile: 'deep' };
   const map = { site: device.siteId, device: device.id };
-  const acts: Act[] = [
+  const actions: MenuAction[] = [
     {
       label: 'Show on the map',
       icon: IconTopologyStar3,
@@ -114,7 +114,7 @@ function Actions({ device }: { device: DeviceDetail }) {
     },
   ];
   if (operator)
-    acts.push(
+    actions.push(
       {
         label: 'Plan maintenance',
         icon: IconTool,
@@ -130,7 +130,7 @@ function Actions({ device }: { device: DeviceDetail }) {
       },
     );
   if (admin)
-    acts.push({
+    actions.push({
       label: 'Forget the device',
       icon: IconTrash,
       run: () => setDialog('forget'),
@@ -140,20 +140,20 @@ function Actions({ device }: { device: DeviceDetail }) {
     <>
       {operator && (
         <>
-          <ActButton
+          <IconButton
             variant={watched ? 'default' : 'filled'}
             icon={watched ? IconEyeOff : IconEye}
             loading={watch.pending}
             onClick={() => void watch.run({ params: { id: device.id }, body: { monitor: watched ? 0 : 1 } })}
           >
             {watched ? 'Stop watching' : 'Watch'}
-          </ActButton>
-          <ActButton icon={IconRadar2} onClick={() => void navigate({ to: '/discovery', search: again })}>
+          </IconButton>
+          <IconButton icon={IconRadar2} onClick={() => void navigate({ to: '/discovery', search: again })}>
             Scan again
-          </ActButton>
+          </IconButton>
         </>
       )}
-      <MoreMenu acts={acts} />
+      <MoreMenu actions={actions} />
       {dialog && (
         <Suspense>
           <Dialogs device={device} dialog={dialog} onClose={() => setDialog(undefined)} />

@@ -1,16 +1,18 @@
+import { Select, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction, useSend } from '../../action.ts';
-import { ask, askForEdit } from '../../api.ts';
+import { apiQuery, editQuery } from '../../api.ts';
 import { Choices } from '../../components/choices.tsx';
-import { DeviceClassMark } from '../../components/device.tsx';
-import { ChoiceField, Confirm, FormDialog, TextField, useFields } from '../../components/form.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
+import { Confirm, FormDialog } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { say } from '../../components/problem.tsx';
+import { notify } from '../../components/problem.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
+import { useAction, useSend } from '../../use-action.ts';
 
 export type DeviceDialog = 'edit' | 'merge' | 'split' | 'forget';
 
@@ -34,7 +36,7 @@ const CLASSES = [
 ];
 
 function Edit(props: Props) {
-  const explained = useQuery(askForEdit('devices.explain', { params: { id: props.device.id } }));
+  const explained = useQuery(editQuery('devices.explain', { params: { id: props.device.id } }));
   return <Loaded query={explained}>{({ data }) => <NameAndClass {...props} {...data.overrides} />}</Loaded>;
 }
 
@@ -44,26 +46,26 @@ function NameAndClass({
   name = null,
   class: kind = null,
 }: Props & { name?: string | null; class?: DeviceClass | null }) {
-  const { values, text } = useFields({ name: name ?? '', class: kind ?? BY_RULES });
+  const form = useForm({ initialValues: { name: name ?? '', class: kind ?? BY_RULES } });
   const send = useSend(...TOUCHED);
   const save = () =>
     send('devices.update', {
       params: { id: device.id },
       body: {
-        name: values.name.trim() || null,
-        class: values.class === BY_RULES ? null : (values.class as DeviceClass),
+        name: form.values.name.trim() || null,
+        class: form.values.class === BY_RULES ? null : (form.values.class as DeviceClass),
       },
     });
   return (
-    <FormDialog title="Name and class" onClose={onClose} onSubmit={save}>
-      <TextField
+    <FormDialog form={form} title="Name and class" onClose={onClose} onSubmit={save}>
+      <TextInput
         label="Name"
         description="Empty: the name that discovery finds"
         placeholder={device.sysName ?? device.address ?? ''}
         data-autofocus
-        {...text('name')}
+        {...form.getInputProps('name')}
       />
-      <ChoiceField label="Class" choices={CLASSES} searchable {...text('class')} />
+      <Select label="Class" data={CLASSES} searchable {...form.getInputProps('class')} />
     </FormDialog>
   );
 }
@@ -73,7 +75,7 @@ function Merge({ device, onClose }: Props) {
   const [chosen, setChosen] = useState<string[]>([]);
   const send = useSend(...TOUCHED);
   const found = useQuery({
-    ...ask('devices.list', { query: { search, site: device.siteId, pageSize: 8 } }),
+    ...apiQuery('devices.list', { query: { search, site: device.siteId, pageSize: 8 } }),
     placeholderData: keepPreviousData,
   });
   const offered = found.data?.data.filter((one) => one.id !== device.id);
@@ -88,7 +90,7 @@ function Merge({ device, onClose }: Props) {
       onSubmit={async () => {
         if (!other) return;
         await send('devices.merge', { params: { id: device.id }, body: { deviceId: other.id } });
-        say('They are one device from now on. A split undoes it.');
+        notify('They are one device from now on. A split undoes it.');
       }}
     >
       <p className="quiet">
@@ -101,7 +103,7 @@ function Merge({ device, onClose }: Props) {
           <>
             <span className="cut">{one.name}</span>
             <span className="mono">{one.address}</span>
-            <DeviceClassMark class={one.class} word={false} />
+            <DeviceClassLabel class={one.class} word={false} />
           </>
         )}
       </Choices>
@@ -125,7 +127,7 @@ function SplitOff({ device, onClose }: Props) {
         const { data } = await send('devices.split', { params: { id: device.id }, body });
         const made = data.devices.find((one) => one.id !== device.id);
         if (made) await navigate({ to: '/devices/$id', params: { id: made.id } });
-        say('They are two devices from now on. A merge undoes it.');
+        notify('They are two devices from now on. A merge undoes it.');
       }}
     >
       <p className="quiet">

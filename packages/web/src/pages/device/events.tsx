@@ -1,19 +1,19 @@
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useAddress } from '../../address.ts';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
+import { useUrlState } from '../../url-state.ts';
 import { EVENT_COLUMNS } from '../events/columns.tsx';
 
 const route = getRouteApi('/devices/$id');
 const COLUMNS = EVENT_COLUMNS.filter((column) => column.id !== 'device');
 
 export function DeviceEvents({ device }: { device: DeviceDetail }) {
-  const [{ sort }, change] = useAddress(route);
+  const [{ sort }, change] = useUrlState(route);
   const navigate = useNavigate();
-  const source = usePages('events.list', { Device: device.id, sort });
+  const source = usePagedList('events.list', { Device: device.id, sort });
   return (
     <>
       <div className="strip">
@@ -23,7 +23,7 @@ export function DeviceEvents({ device }: { device: DeviceDetail }) {
         </Link>
       </div>
       <Body>
-        <Rows
+        <VirtualTable
           label="Events"
           source={source}
           columns={COLUMNS}

@@ -1,37 +1,11 @@
-import type { DeviceDetail, Entity } from '@rollcall/shared/api/inventory';
+import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import type { CSSProperties } from 'react';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import classes from './device.module.css';
-
-interface Part extends Entity {
-  depth: number;
-}
-
-/** Parts in the order of the tree, each with how deep it sits. What names a parent that is not there is a root. */
-export function treeOf(entities: readonly Entity[]): Part[] {
-  const known = new Set(entities.map((one) => one.index));
-  const within = new Map<number | null, Entity[]>();
-  for (const one of entities) {
-    const parent =
-      one.parent !== null && known.has(one.parent) && one.parent !== one.index ? one.parent : null;
-    within.set(parent, [...(within.get(parent) ?? []), one]);
-  }
-  const order = (a: Entity, b: Entity) => (a.position ?? 0) - (b.position ?? 0) || a.index - b.index;
-  const tree: Part[] = [];
-  const seen = new Set<number>();
-  const add = (one: Entity, depth: number) => {
-    // Agents report rings, too.
-    if (seen.has(one.index)) return;
-    seen.add(one.index);
-    tree.push({ ...one, depth });
-    for (const child of (within.get(one.index) ?? []).toSorted(order)) add(child, depth + 1);
-  };
-  for (const root of (within.get(null) ?? []).toSorted(order)) add(root, 0);
-  for (const one of entities) add(one, 0);
-  return tree;
-}
+import { type Part, treeOf } from './entity-tree.ts';
 
 const COLUMNS: readonly Column<Part>[] = [
   {
@@ -50,8 +24,8 @@ const COLUMNS: readonly Column<Part>[] = [
       </span>
     ),
   },
-  { id: 'class', title: 'Class', width: '110px', narrow: true, value: (part) => part.class },
-  { id: 'model', title: 'Model', width: 'minmax(110px, 1fr)', value: (part) => part.model },
+  { id: 'class', title: 'Class', width: '110px', narrow: true },
+  { id: 'model', title: 'Model', width: 'minmax(110px, 1fr)' },
   {
     id: 'serial',
     title: 'Serial number',
@@ -79,7 +53,7 @@ const COLUMNS: readonly Column<Part>[] = [
 export function Hardware({ device }: { device: DeviceDetail }) {
   return (
     <Panel title="Hardware" note="as the device describes itself (ENTITY-MIB)" className={classes.tree}>
-      <List
+      <ShortTable
         label="Hardware"
         items={treeOf(device.entities)}
         columns={COLUMNS}

@@ -2,10 +2,10 @@ import { Button } from '@mantine/core';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api.ts';
-import { ChangedLine } from '../../components/changed.tsx';
+import { apiQuery } from '../../api.ts';
+import { ChangedLine } from '../../components/changes.tsx';
+import { Severity } from '../../components/labels.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Severity } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './device.module.css';
@@ -16,7 +16,7 @@ const STEP = 100;
 export function History({ device }: { device: DeviceDetail }) {
   const [pageSize, setPageSize] = useState(STEP);
   const history = useQuery({
-    ...ask('devices.history', { params: { id: device.id }, query: { pageSize } }),
+    ...apiQuery('devices.history', { params: { id: device.id }, query: { pageSize } }),
     placeholderData: (previous) => previous,
   });
   return (

@@ -1,15 +1,16 @@
 import type { DeviceDetail, DeviceExplanation } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ask } from '../../api.ts';
-import { valueText } from '../../components/changed.tsx';
-import { timeColumn } from '../../components/column.tsx';
+import { apiQuery } from '../../api.ts';
 import { DeviceLink } from '../../components/device.tsx';
+import { valueAsText } from '../../components/differences.ts';
 import { Facts } from '../../components/facts.tsx';
+import { Tag } from '../../components/labels.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Tag } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './device.module.css';
 
@@ -22,15 +23,8 @@ const STRENGTH: Record<Evidence['strength'], string> = {
 };
 
 const COLUMNS: readonly Column<Evidence>[] = [
-  { id: 'kind', title: 'Evidence', width: 'minmax(110px, 0.6fr)', narrow: true, value: (one) => one.kind },
-  {
-    id: 'value',
-    title: 'Value',
-    width: 'minmax(160px, 1.4fr)',
-    narrow: true,
-    mono: true,
-    value: (one) => one.value,
-  },
+  { id: 'kind', title: 'Evidence', width: 'minmax(110px, 0.6fr)', narrow: true },
+  { id: 'value', title: 'Value', width: 'minmax(160px, 1.4fr)', narrow: true, mono: true },
   { id: 'strength', title: 'Weight', width: 'minmax(150px, 0.8fr)', value: (one) => STRENGTH[one.strength] },
   timeColumn({ id: 'first', title: 'First seen', at: (one) => one.firstSeen }),
   timeColumn({ id: 'last', title: 'Last seen', at: (one) => one.lastSeen }),
@@ -38,7 +32,7 @@ const COLUMNS: readonly Column<Evidence>[] = [
 
 /** Why observations of these addresses are one device, and why it is classified so. */
 export function Identity({ device }: { device: DeviceDetail }) {
-  const explained = useQuery(ask('devices.explain', { params: { id: device.id } }));
+  const explained = useQuery(apiQuery('devices.explain', { params: { id: device.id } }));
   return <Loaded query={explained}>{({ data }) => <Explained explanation={data} />}</Loaded>;
 }
 
@@ -47,7 +41,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
   return (
     <>
       <Panel title="Evidence" note="whoever shows one of the strong ones is this device">
-        <List
+        <ShortTable
           label="Evidence"
           items={evidence}
           columns={COLUMNS}
@@ -97,7 +91,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
               facts={[
                 ...(overrides.name ? [['name', `${overrides.name} (set by hand)`] as const] : []),
                 ...(overrides.class ? [['class', `${overrides.class} (set by hand)`] as const] : []),
-                ...Object.entries(classification).map(([field, rule]) => [field, valueText(rule)] as const),
+                ...Object.entries(classification).map(([field, rule]) => [field, valueAsText(rule)] as const),
               ]}
             />
             {Object.keys(classification).length === 0 && !overrides.class && (

@@ -1,29 +1,23 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { getRouteApi } from '@tanstack/react-router';
-import { useAddress } from '../../address.ts';
-import { timeColumn } from '../../components/column.tsx';
-import { ColumnsMenu, useColumns } from '../../components/columns.tsx';
 import { DeviceLink } from '../../components/device.tsx';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
 import { LinkStatus } from '../../components/status.tsx';
-import { TakeAway } from '../../components/take-away.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { ColumnsMenu, useColumns } from '../../components/table/columns-menu.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { bitrate } from '../../format.ts';
+import { useUrlState } from '../../url-state.ts';
 
 const route = getRouteApi('/devices/$id');
 
 const COLUMNS: readonly Column<NetworkInterface>[] = [
-  {
-    id: 'name',
-    title: 'Name',
-    width: 'minmax(110px, 0.8fr)',
-    sort: 'name',
-    narrow: true,
-    value: (one) => one.name,
-  },
+  { id: 'name', title: 'Name', width: 'minmax(110px, 0.8fr)', sort: 'name', narrow: true },
   {
     id: 'status',
     title: 'State',
@@ -33,7 +27,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => (one.adminStatus === 'down' ? 'disabled' : one.operStatus),
     cell: (one) => <LinkStatus admin={one.adminStatus} oper={one.operStatus} />,
   },
-  { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true, value: (one) => one.alias },
+  { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true },
   {
     id: 'neighbour',
     title: 'Leads to',
@@ -60,7 +54,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => one.speedBps,
     cell: (one) => (one.speedBps === null ? '' : bitrate(one.speedBps)),
   },
-  { id: 'vlan', title: 'VLAN', width: '50px', sort: 'vlan', numeric: true, value: (one) => one.vlan },
+  { id: 'vlan', title: 'VLAN', width: '50px', sort: 'vlan', numeric: true },
   {
     id: 'addresses',
     title: 'Addresses',
@@ -91,15 +85,9 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     extra: true,
     value: (one) => one.ifIndex,
   },
-  { id: 'type', title: 'Type', width: '130px', sort: 'type', extra: true, value: (one) => one.type },
-  { id: 'mtu', title: 'MTU', width: '56px', numeric: true, extra: true, value: (one) => one.mtu },
-  {
-    id: 'description',
-    title: 'Description',
-    width: 'minmax(160px, 1fr)',
-    extra: true,
-    value: (one) => one.description,
-  },
+  { id: 'type', title: 'Type', width: '130px', sort: 'type', extra: true },
+  { id: 'mtu', title: 'MTU', width: '56px', numeric: true, extra: true },
+  { id: 'description', title: 'Description', width: 'minmax(160px, 1fr)', extra: true },
   {
     id: 'admin',
     title: 'Admin state',
@@ -111,19 +99,24 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
 ];
 
 export function Interfaces({ device }: { device: DeviceDetail }) {
-  const [{ sort }, change] = useAddress(route);
+  const [{ sort }, change] = useUrlState(route);
   const query = { deviceId: device.id, sort };
-  const source = usePages('interfaces.list', query);
+  const source = usePagedList('interfaces.list', query);
   const { shown, ids, choose } = useColumns('interfaces', COLUMNS);
   return (
     <>
       <div className="strip">
         <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
         <ColumnsMenu all={COLUMNS} ids={ids} onChoose={choose} />
-        <TakeAway id="interfaces.list" query={query} columns={shown} name={`interfaces of ${device.name}`} />
+        <ExportMenu
+          id="interfaces.list"
+          query={query}
+          columns={shown}
+          name={`interfaces of ${device.name}`}
+        />
       </div>
       <Body>
-        <Rows
+        <VirtualTable
           label="Interfaces"
           source={source}
           columns={shown}

@@ -1,10 +1,11 @@
 import type { DeviceDetail, DeviceNeighbour } from '@rollcall/shared/api/inventory';
 import { Link } from '@tanstack/react-router';
-import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 
 const COLUMNS: readonly Column<DeviceNeighbour>[] = [
   { id: 'local', title: 'Here', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.localPort },
@@ -13,7 +14,6 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
     title: 'Device there',
     width: 'minmax(140px, 1fr)',
     narrow: true,
-    value: (far) => far.name,
     cell: (far) =>
       far.deviceId ? (
         <DeviceLink id={far.deviceId}>{far.name}</DeviceLink>
@@ -23,8 +23,8 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
         </>
       ),
   },
-  { id: 'port', title: 'Port there', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.port },
-  { id: 'platform', title: 'Platform', width: 'minmax(120px, 1fr)', value: (far) => far.platform },
+  { id: 'port', title: 'Port there', width: 'minmax(100px, 0.7fr)', narrow: true },
+  { id: 'platform', title: 'Platform', width: 'minmax(120px, 1fr)' },
   {
     id: 'addresses',
     title: 'Addresses',
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
     mono: true,
     value: (far) => far.addresses.join(' '),
   },
-  { id: 'protocol', title: 'By', width: '56px', value: (far) => far.protocol },
+  { id: 'protocol', title: 'By', width: '56px' },
   timeColumn({ id: 'seen', title: 'Last seen', at: (far) => far.lastSeen }),
 ];
 
@@ -47,7 +47,7 @@ export function Neighbours({ device }: { device: DeviceDetail }) {
         </Link>
       }
     >
-      <List
+      <ShortTable
         label="Neighbours"
         items={device.neighbours}
         columns={COLUMNS}

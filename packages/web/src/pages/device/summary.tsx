@@ -1,12 +1,12 @@
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ask } from '../../api.ts';
-import { ChangedLine } from '../../components/changed.tsx';
+import { apiQuery } from '../../api.ts';
+import { ChangedLine } from '../../components/changes.tsx';
 import { CopyButton } from '../../components/copy.tsx';
-import { DeviceClassMark, DeviceLink } from '../../components/device.tsx';
+import { DeviceClassLabel, DeviceLink } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/mark.tsx';
+import { Severity } from '../../components/labels.tsx';
 import { Panel } from '../../components/page.tsx';
 import { CaseStatus } from '../../components/status.tsx';
 import { duration, Time } from '../../components/time.tsx';
@@ -46,7 +46,7 @@ const Copied = ({ text, label }: { text: string; label: string }) => (
 
 const factsOf = (device: DeviceDetail) =>
   [
-    ['Class', <DeviceClassMark key="class" class={device.class} />],
+    ['Class', <DeviceClassLabel key="class" class={device.class} />],
     ['Vendor', device.vendor],
     ['Model', device.model],
     ['System', [device.os, device.osVersion].filter(Boolean).join(' ')],
@@ -134,7 +134,7 @@ function OpenCases({ device }: { device: DeviceDetail }) {
 
 function OpenEvents({ device }: { device: DeviceDetail }) {
   const events = useQuery(
-    ask('events.list', {
+    apiQuery('events.list', {
       query: { Device: device.id, Status: '0,1', Severity: 4, sort: 'severity', pageSize: 6 },
     }),
   );
@@ -187,7 +187,9 @@ function NextTo({ device }: { device: DeviceDetail }) {
 }
 
 function Lately({ device }: { device: DeviceDetail }) {
-  const history = useQuery(ask('devices.history', { params: { id: device.id }, query: { pageSize: 5 } }));
+  const history = useQuery(
+    apiQuery('devices.history', { params: { id: device.id }, query: { pageSize: 5 } }),
+  );
   if (!history.data || history.data.data.length === 0) return null;
   return (
     <Panel

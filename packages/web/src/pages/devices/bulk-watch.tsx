@@ -1,13 +1,13 @@
 import { Menu } from '@mantine/core';
 import { IconEye, IconEyeOff } from '@tabler/icons-react';
 import { memo, useState } from 'react';
-import { useSend } from '../../action.ts';
 import type { Request } from '../../api.ts';
-import { ActButton } from '../../components/act.tsx';
+import { IconButton } from '../../components/actions.tsx';
 import { Confirm } from '../../components/form.tsx';
-import { say } from '../../components/problem.tsx';
-import { many } from '../../format.ts';
-import { useMay } from '../../session.tsx';
+import { notify } from '../../components/problem.tsx';
+import { plural } from '../../format.ts';
+import { useHasRole } from '../../session.tsx';
+import { useSend } from '../../use-action.ts';
 
 type Filter = Request<'devices.bulk'>['body']['filter'];
 type Filters = Record<string, string | undefined>;
@@ -29,17 +29,17 @@ export const BulkWatch = memo(function BulkWatch({
   filters: Filters;
   count: number | undefined;
 }) {
-  const operator = useMay('operator');
+  const operator = useHasRole('operator');
   const send = useSend('summary', 'topology');
   const [monitor, setMonitor] = useState<0 | 1>();
   if (!operator || !count) return null;
-  const found = many(count, 'device');
+  const found = plural(count, 'device');
   const run = async () => {
     if (monitor === undefined) return;
     const body = { filter: bodyOf(filters), set: { monitor }, expect: count };
     const { data } = await send('devices.bulk', { body });
     const left = data.matched - data.changed;
-    say(
+    notify(
       `${data.changed.toLocaleString('en')} changed${left > 0 ? `, ${left.toLocaleString('en')} were so already` : ''}`,
     );
   };
@@ -47,7 +47,7 @@ export const BulkWatch = memo(function BulkWatch({
     <>
       <Menu>
         <Menu.Target>
-          <ActButton icon={IconEye}>Watch</ActButton>
+          <IconButton icon={IconEye}>Watch</IconButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconEye size={15} />} onClick={() => setMonitor(1)}>

@@ -1,8 +1,8 @@
 import type { Device } from '@rollcall/shared/api/inventory';
-import { timeColumn } from '../../components/column.tsx';
-import { DeviceClassMark, DeviceLink } from '../../components/device.tsx';
-import type { Column } from '../../components/rows.tsx';
+import { DeviceClassLabel, DeviceLink } from '../../components/device.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
 import { duration } from '../../components/time.tsx';
 import classes from './devices.module.css';
 
@@ -15,7 +15,6 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     width: 'minmax(140px, 1.5fr)',
     sort: 'name',
     narrow: true,
-    value: (d) => d.name,
     cell: (d) => <DeviceLink id={d.id}>{d.name}</DeviceLink>,
   },
   {
@@ -27,31 +26,17 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     value: (d) => d.status,
     cell: (d) => <DeviceStatus status={d.status} />,
   },
-  {
-    id: 'address',
-    title: 'Address',
-    width: '118px',
-    sort: 'address',
-    narrow: true,
-    mono: true,
-    value: (d) => d.address,
-  },
+  { id: 'address', title: 'Address', width: '118px', sort: 'address', narrow: true, mono: true },
   {
     id: 'class',
     title: 'Class',
     width: '114px',
     sort: 'class',
-    value: (d) => d.class,
-    cell: (d) => <DeviceClassMark class={d.class} />,
+    cell: (d) => <DeviceClassLabel class={d.class} />,
   },
-  {
-    id: 'site',
-    title: 'Site',
-    width: 'minmax(76px, 0.6fr)',
-    value: (d) => d.site,
-  },
-  { id: 'vendor', title: 'Vendor', width: 'minmax(64px, 0.6fr)', sort: 'vendor', value: (d) => d.vendor },
-  { id: 'model', title: 'Model', width: 'minmax(104px, 1.2fr)', sort: 'model', value: (d) => d.model },
+  { id: 'site', title: 'Site', width: 'minmax(76px, 0.6fr)' },
+  { id: 'vendor', title: 'Vendor', width: 'minmax(64px, 0.6fr)', sort: 'vendor' },
+  { id: 'model', title: 'Model', width: 'minmax(104px, 1.2fr)', sort: 'model' },
   {
     id: 'os',
     title: 'System',
@@ -104,7 +89,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     extra: true,
     value: (d) => d.location,
   },
-  { id: 'contact', title: 'Contact', width: 'minmax(120px, 0.8fr)', extra: true, value: (d) => d.contact },
+  { id: 'contact', title: 'Contact', width: 'minmax(120px, 0.8fr)', extra: true },
   {
     id: 'description',
     title: 'Description',
@@ -112,21 +97,9 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     extra: true,
     value: (d) => d.sysDescr,
   },
-  { id: 'collector', title: 'Collector', width: '110px', extra: true, value: (d) => d.collector },
-  {
-    id: 'icmp',
-    title: 'ICMP',
-    width: '70px',
-    extra: true,
-    value: (d) => answers(d.reachable.icmp),
-  },
-  {
-    id: 'snmp',
-    title: 'SNMP',
-    width: '70px',
-    extra: true,
-    value: (d) => answers(d.reachable.snmp),
-  },
+  { id: 'collector', title: 'Collector', width: '110px', extra: true },
+  { id: 'icmp', title: 'ICMP', width: '70px', extra: true, value: (d) => answers(d.reachable.icmp) },
+  { id: 'snmp', title: 'SNMP', width: '70px', extra: true, value: (d) => answers(d.reachable.snmp) },
   {
     id: 'rtt',
     title: 'RTT ms',
@@ -145,14 +118,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     value: (d) => d.uptimeSeconds,
     cell: (d) => (d.uptimeSeconds === null ? '' : duration(d.uptimeSeconds)),
   },
-  {
-    id: 'ports',
-    title: 'Ports',
-    width: '54px',
-    numeric: true,
-    extra: true,
-    value: (d) => d.interfaceCount,
-  },
+  { id: 'ports', title: 'Ports', width: '54px', numeric: true, extra: true, value: (d) => d.interfaceCount },
   timeColumn({
     id: 'firstSeen',
     title: 'First seen',

@@ -3,20 +3,20 @@ import { IconRadar2 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { type Change, useAddress, useSame } from '../../address.ts';
-import { ask } from '../../api.ts';
-import { ActButton } from '../../components/act.tsx';
-import { ColumnsMenu, useColumns } from '../../components/columns.tsx';
-import { DeviceClassMark } from '../../components/device.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton } from '../../components/actions.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Filters } from '../../components/filters.tsx';
 import { Body, Page } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
-import { TakeAway } from '../../components/take-away.tsx';
+import { ColumnsMenu, useColumns } from '../../components/table/columns-menu.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { Views } from '../../components/views.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
 import { BulkWatch } from './bulk-watch.tsx';
 import { DEVICE_COLUMNS } from './columns.tsx';
 
@@ -24,7 +24,7 @@ const route = getRouteApi('/devices');
 const CLASSES = DEVICE_CLASSES.map((name) => ({
   value: name,
   label: name,
-  mark: <DeviceClassMark class={name} />,
+  content: <DeviceClassLabel class={name} />,
 }));
 const WATCHED = [
   { value: '1', label: 'watched' },
@@ -40,12 +40,12 @@ const VIEWS = [
 ];
 
 export function Devices() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const navigate = useNavigate();
-  const source = usePages('devices.list', search);
+  const source = usePagedList('devices.list', search);
   const { shown, ids, choose } = useColumns('devices', DEVICE_COLUMNS);
   const { sort, ...rest } = search;
-  const filters = useSame(rest);
+  const filters = useStableValue(rest);
   const filtered = Object.values(filters).some(Boolean);
   return (
     <Page
@@ -56,14 +56,14 @@ export function Devices() {
         <>
           <BulkWatch filters={filters} count={source.total} />
           <ColumnsMenu all={DEVICE_COLUMNS} ids={ids} onChoose={choose} />
-          <TakeAway id="devices.list" query={search} columns={shown} name="devices" />
+          <ExportMenu id="devices.list" query={search} columns={shown} name="devices" />
         </>
       }
     >
       <DeviceFilters search={search} change={change} />
       <Views list="devices" search={search} columns={ids} builtIn={VIEWS} onColumns={choose} />
       <Body>
-        <Rows
+        <VirtualTable
           label="Devices"
           source={source}
           columns={shown}
@@ -87,9 +87,9 @@ export function Devices() {
 
 type DeviceSearch = ReturnType<typeof route.useSearch>;
 
-function DeviceFilters({ search, change }: { search: DeviceSearch; change: Change<DeviceSearch> }) {
+function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUrlState<DeviceSearch> }) {
   const sites = useSiteChoices();
-  const collectors = useQuery(ask('collectors.list', { query: { pageSize: 1000, sort: 'name' } }));
+  const collectors = useQuery(apiQuery('collectors.list', { query: { pageSize: 1000, sort: 'name' } }));
   const joined = useMemo(
     () => (collectors.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
     [collectors.data],
@@ -112,19 +112,19 @@ function DeviceFilters({ search, change }: { search: DeviceSearch; change: Chang
 
 function NoDevices() {
   const navigate = useNavigate();
-  const operator = useMay('operator');
+  const operator = useHasRole('operator');
   return (
     <Empty
       title="No devices yet"
       action={
         operator && (
-          <ActButton
+          <IconButton
             variant="filled"
             icon={IconRadar2}
             onClick={() => void navigate({ to: '/discovery', search: { new: '1' } })}
           >
             Start a scan
-          </ActButton>
+          </IconButton>
         )
       }
     >

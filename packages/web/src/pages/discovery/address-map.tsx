@@ -5,7 +5,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { call } from '../../api.ts';
 import { Empty } from '../../components/problem.tsx';
-import { useNarrow } from '../../components/rows.tsx';
+import { useNarrow } from '../../components/table/use-item-table.ts';
 import { useShownScheme } from '../../scheme.ts';
 import { BAND, bandsOf, dotted, ipv4 } from './bands.ts';
 import classes from './discovery.module.css';

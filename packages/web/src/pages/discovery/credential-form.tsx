@@ -1,4 +1,5 @@
-import { SegmentedControl } from '@mantine/core';
+import { PasswordInput, SegmentedControl, Select, TextInput } from '@mantine/core';
+import { type UseFormReturnType, useForm } from '@mantine/form';
 import {
   AUTH_PROTOCOLS,
   type Credential,
@@ -6,17 +7,10 @@ import {
   type CredentialRequest,
   PRIV_PROTOCOLS,
 } from '@rollcall/shared/api/credentials';
-import { useSend } from '../../action.ts';
 import type { FormOf } from '../../components/collection.tsx';
-import {
-  ChoiceField,
-  FormDialog,
-  Pair,
-  PasswordField,
-  TextField,
-  useFields,
-} from '../../components/form.tsx';
+import { FormDialog, Pair } from '../../components/form.tsx';
 import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
+import { useSend } from '../../use-action.ts';
 
 type Version = Credential['version'];
 interface Values {
@@ -61,21 +55,23 @@ const bodyOf = (values: Values) => {
 /** A community or a v3 user; of one that exists, secrets are left alone unless they are typed again. */
 export function CredentialForm({ one, onClose }: FormOf<Credential>) {
   const send = useSend();
-  const fields = useFields<Values>({
-    name: one?.name ?? '',
-    version: one?.version ?? 'v2c',
-    position: String(one?.position ?? 100),
-    allSites: one?.allSites ?? true,
-    siteIds: one?.siteIds ?? [],
-    community: '',
-    user: one?.user ?? '',
-    authProtocol: one?.authProtocol ?? 'sha256',
-    authKey: '',
-    privProtocol: one?.privProtocol ?? 'aes128',
-    privKey: '',
-    contextName: one?.contextName ?? '',
+  const form = useForm<Values>({
+    initialValues: {
+      name: one?.name ?? '',
+      version: one?.version ?? 'v2c',
+      position: String(one?.position ?? 100),
+      allSites: one?.allSites ?? true,
+      siteIds: one?.siteIds ?? [],
+      community: '',
+      user: one?.user ?? '',
+      authProtocol: one?.authProtocol ?? 'sha256',
+      authKey: '',
+      privProtocol: one?.privProtocol ?? 'aes128',
+      privKey: '',
+      contextName: one?.contextName ?? '',
+    },
   });
-  const { values, set, text } = fields;
+  const { values } = form;
   const save = () => {
     const body = bodyOf(values);
     if (one) return send('credentials.update', { params: { id: one.id }, body: body as CredentialChange });
@@ -84,6 +80,7 @@ export function CredentialForm({ one, onClose }: FormOf<Credential>) {
   const unchanged = one ? 'Empty: stays as it is' : undefined;
   return (
     <FormDialog
+      form={form}
       title={one ? `Credential ${one.name}` : 'New credential'}
       onClose={onClose}
       onSubmit={save}
@@ -93,74 +90,69 @@ export function CredentialForm({ one, onClose }: FormOf<Credential>) {
         <SegmentedControl
           aria-label="SNMP version"
           data={['v1', 'v2c', 'v3']}
-          value={values.version}
-          onChange={(version) => set({ version: version as Version })}
+          {...form.getInputProps('version')}
         />
       )}
       <Pair>
-        <TextField label="Name" required data-autofocus {...text('name')} />
-        <TextField label="Order" type="number" {...text('position')} />
+        <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
+        <TextInput label="Order" type="number" {...form.getInputProps('position')} />
       </Pair>
       {values.version === 'v3' ? (
-        <UserFields fields={fields} unchanged={unchanged} />
+        <UserFields form={form} unchanged={unchanged} />
       ) : (
-        <PasswordField
+        <PasswordInput
           label="Community"
           autoComplete="off"
           description={unchanged}
           required={!one}
-          {...text('community')}
+          {...form.getInputProps('community')}
         />
       )}
-      <SiteFields all="Used at all sites" some="Used at" values={values} set={set} />
+      <SiteFields all="Used at all sites" some="Used at" form={form} />
     </FormDialog>
   );
 }
 
-function UserFields({
-  fields: { values, set, text },
-  unchanged,
-}: {
-  fields: ReturnType<typeof useFields<Values>>;
-  unchanged: string | undefined;
-}) {
+function UserFields({ form, unchanged }: { form: UseFormReturnType<Values>; unchanged: string | undefined }) {
+  const { values } = form;
   const without = { auth: values.authProtocol === 'none', priv: values.privProtocol === 'none' };
   return (
     <>
       <Pair>
-        <TextField label="User" required {...text('user')} />
-        <TextField label="Context" {...text('contextName')} />
+        <TextInput label="User" required {...form.getInputProps('user')} />
+        <TextInput label="Context" {...form.getInputProps('contextName')} />
       </Pair>
       <Pair>
-        <ChoiceField
+        <Select
           label="Authentication"
-          choices={AUTH_PROTOCOLS.map((name) => ({ value: name, label: name }))}
-          {...text('authProtocol')}
+          data={AUTH_PROTOCOLS.map((name) => ({ value: name, label: name }))}
+          {...form.getInputProps('authProtocol')}
           onChange={(authProtocol) =>
-            set({ authProtocol, ...(authProtocol === 'none' && { privProtocol: 'none' }) })
+            authProtocol &&
+            form.setValues({ authProtocol, ...(authProtocol === 'none' && { privProtocol: 'none' }) })
           }
         />
-        <PasswordField
+        <PasswordInput
           label="Authentication pass phrase"
           autoComplete="off"
           description={unchanged}
           disabled={without.auth}
-          {...text('authKey')}
+          {...form.getInputProps('authKey')}
         />
       </Pair>
       <Pair>
-        <ChoiceField
+        <Select
           label="Privacy"
           disabled={without.auth}
-          choices={PRIV_PROTOCOLS.map((name) => ({ value: name, label: PRIVACY[name] ?? name }))}
-          {...text('privProtocol')}
+          data={PRIV_PROTOCOLS.map((name) => ({ value: name, label: PRIVACY[name] ?? name }))}
+          {...form.getInputProps('privProtocol')}
         />
-        <PasswordField
+        <PasswordInput
           label="Privacy pass phrase"
           autoComplete="off"
           description={unchanged}
           disabled={without.priv}
-          {...text('privKey')}
+          {...form.getInputProps('privKey')}
         />
       </Pair>
     </>

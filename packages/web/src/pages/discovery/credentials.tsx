@@ -1,13 +1,13 @@
 import type { Credential } from '@rollcall/shared/api/credentials';
 import { Collection, NewButton } from '../../components/collection.tsx';
-import { timeColumn } from '../../components/column.tsx';
 import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
-import { useMay } from '../../session.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { useHasRole } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
 import { CredentialForm } from './credential-form.tsx';
-import type { PartProps } from './part.ts';
+import type { TabProps } from './tab.ts';
 
 const protectionOf = (one: Credential): string => {
   if (one.version !== 'v3') return 'a community, readable on the way';
@@ -16,15 +16,15 @@ const protectionOf = (one: Credential): string => {
 };
 
 /** SNMP communities and users. Secrets go in and never come out. */
-export function Credentials({ search, change }: PartProps) {
-  const admin = useMay('admin');
+export function Credentials({ search, change }: TabProps) {
+  const admin = useHasRole('admin');
   const siteName = useSiteName();
-  const source = usePages('credentials.list', { site: search.site });
+  const source = usePagedList('credentials.list', { site: search.site });
   const columns: Column<Credential>[] = [
-    { id: 'position', title: 'Order', width: '48px', numeric: true, value: (one) => one.position },
-    { id: 'name', title: 'Name', width: 'minmax(120px, 1fr)', narrow: true, value: (one) => one.name },
-    { id: 'version', title: 'SNMP', width: '48px', narrow: true, value: (one) => one.version },
-    { id: 'user', title: 'User', width: 'minmax(80px, 0.6fr)', value: (one) => one.user },
+    { id: 'position', title: 'Order', width: '48px', numeric: true },
+    { id: 'name', title: 'Name', width: 'minmax(120px, 1fr)', narrow: true },
+    { id: 'version', title: 'SNMP', width: '48px', narrow: true },
+    { id: 'user', title: 'User', width: 'minmax(80px, 0.6fr)' },
     { id: 'protection', title: 'Protection', width: 'minmax(150px, 1fr)', value: protectionOf },
     {
       id: 'secret',

@@ -1,16 +1,16 @@
 import { IconRadar2 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import { useAddress } from '../../address.ts';
-import { ActButton } from '../../components/act.tsx';
+import { IconButton } from '../../components/actions.tsx';
 import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
+import { useUrlState } from '../../url-state.ts';
 import { Credentials } from './credentials.tsx';
-import { type PartProps, route } from './part.ts';
 import { Profiles } from './profiles.tsx';
 import { Scans } from './scans.tsx';
 import { Schedules } from './schedules.tsx';
 import { StartScan } from './start-scan.tsx';
+import { route, type TabProps } from './tab.ts';
 
 const TABS = [
   { id: 'scans', label: 'Scans' },
@@ -18,7 +18,7 @@ const TABS = [
   { id: 'profiles', label: 'Profiles' },
   { id: 'credentials', label: 'Credentials' },
 ];
-const PARTS: Record<string, ComponentType<PartProps>> = {
+const PARTS: Record<string, ComponentType<TabProps>> = {
   scans: Scans,
   schedules: Schedules,
   profiles: Profiles,
@@ -26,8 +26,8 @@ const PARTS: Record<string, ComponentType<PartProps>> = {
 };
 
 export function Discovery() {
-  const [search, change] = useAddress(route);
-  const operator = useMay('operator');
+  const [search, change] = useUrlState(route);
+  const operator = useHasRole('operator');
   const { tab = 'scans' } = search;
   const Part = PARTS[tab] ?? Scans;
   return (
@@ -37,13 +37,13 @@ export function Discovery() {
       fill
       actions={
         operator && (
-          <ActButton
+          <IconButton
             variant="filled"
             icon={IconRadar2}
             onClick={() => change({ tab: undefined, edit: undefined, new: '1' })}
           >
             Start a scan
-          </ActButton>
+          </IconButton>
         )
       }
     >

@@ -3,26 +3,19 @@ import { Link } from '@tanstack/react-router';
 import { Progress } from '../../components/bar.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
 import { JobStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { count } from '../../format.ts';
 import classes from './discovery.module.css';
 
 const COLUMNS: readonly Column<ScanJob>[] = [
-  {
-    id: 'cidr',
-    title: 'Addresses',
-    width: 'minmax(140px, 1fr)',
-    narrow: true,
-    mono: true,
-    value: (job) => job.cidr,
-  },
+  { id: 'cidr', title: 'Addresses', width: 'minmax(140px, 1fr)', narrow: true, mono: true },
   {
     id: 'status',
     title: 'Status',
     width: '100px',
     narrow: true,
-    value: (job) => job.status,
     cell: (job) => <JobStatus status={job.status} />,
   },
   {
@@ -30,7 +23,6 @@ const COLUMNS: readonly Column<ScanJob>[] = [
     title: 'Progress',
     width: 'minmax(110px, 1fr)',
     narrow: true,
-    value: (job) => job.progress,
     cell: (job) => <Progress done={job.progress} of={1} label={`Progress of ${job.cidr}`} />,
   },
   { id: 'count', title: 'Number', width: '64px', numeric: true, value: (job) => count(job.addresses) },
@@ -38,7 +30,6 @@ const COLUMNS: readonly Column<ScanJob>[] = [
     id: 'collector',
     title: 'Collector',
     width: 'minmax(90px, 0.6fr)',
-    value: (job) => job.collector,
     cell: (job) =>
       job.collectorId && (
         <Link to="/collectors" search={{ collector: job.collectorId }} className="plain">
@@ -64,7 +55,7 @@ export function Jobs({ scan }: { scan: ScanDetail }) {
         </Panel>
       )}
       <Panel title="Jobs" note="slices of the scan; each is leased to one collector">
-        <List
+        <ShortTable
           label="Jobs"
           items={scan.jobs}
           columns={COLUMNS}

@@ -3,14 +3,14 @@ import type { ProfileSettings } from '@rollcall/shared/profile';
 import { IconCopy } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Collection, NewButton } from '../../components/collection.tsx';
-import { Tag } from '../../components/mark.tsx';
+import { Tag } from '../../components/labels.tsx';
 import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { usePagedList } from '../../components/table/paged-list.ts';
 import { count } from '../../format.ts';
-import { useMay } from '../../session.tsx';
-import type { PartProps } from './part.ts';
+import { useHasRole } from '../../session.tsx';
 import { ProfileForm } from './profile-form.tsx';
+import type { TabProps } from './tab.ts';
 
 const rateOf = (rate: ProfileSettings['rate']): string => (rate === 'max' ? 'unlimited' : count(rate));
 
@@ -20,7 +20,6 @@ const COLUMNS: readonly Column<Profile>[] = [
     title: 'Name',
     width: 'minmax(130px, 0.8fr)',
     narrow: true,
-    value: (one) => one.name,
     cell: (one) => (
       <>
         {one.name} {one.builtIn && <Tag>part of the product</Tag>}
@@ -66,9 +65,9 @@ const COLUMNS: readonly Column<Profile>[] = [
   { id: 'dns', title: 'DNS', width: '40px', value: ({ settings }) => (settings.dns ? 'yes' : 'no') },
 ];
 
-export function Profiles({ search, change }: PartProps) {
-  const admin = useMay('admin');
-  const source = usePages('profiles.list', {});
+export function Profiles({ search, change }: TabProps) {
+  const admin = useHasRole('admin');
+  const source = usePagedList('profiles.list', {});
   /** What a new one begins with. */
   const [like, setLike] = useState<Profile>();
   const copy = (one: Profile) => {
@@ -96,7 +95,7 @@ export function Profiles({ search, change }: PartProps) {
           change(next, replace);
         }}
         may={admin}
-        acts={(one) => (admin ? [{ label: 'Copy', icon: IconCopy, run: () => copy(one) }] : [])}
+        actions={(one) => (admin ? [{ label: 'Copy', icon: IconCopy, run: () => copy(one) }] : [])}
         fixed={(one) => (one.builtIn ? 'whole' : undefined)}
         form={(props) => <ProfileForm {...props} like={like} />}
         lost={() =>

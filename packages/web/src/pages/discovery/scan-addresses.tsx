@@ -2,9 +2,10 @@ import type { ScanAddress, ScanDetail } from '@rollcall/shared/api/scans';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import classes from './discovery.module.css';
 import { lookOf } from './outcomes.ts';
 
@@ -25,7 +26,7 @@ export function ScanAddresses({
   address: string | undefined;
   onShow: (next: Shown, replace?: boolean) => void;
 }) {
-  const source = usePages('scans.addresses', { outcome, address }, { scanId: scan.id });
+  const source = usePagedList('scans.addresses', { outcome, address }, { scanId: scan.id });
   const columns = useMemo(() => columnsOf(scan), [scan]);
   return (
     <div className={classes.list}>
@@ -39,7 +40,7 @@ export function ScanAddresses({
         />
       </div>
       <div className={classes.rows}>
-        <Rows
+        <VirtualTable
           label="Addresses"
           source={source}
           columns={columns}
@@ -54,20 +55,12 @@ export function ScanAddresses({
 function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
   const jobs = new Map(scan.jobs.map((job) => [job.id, job]));
   return [
-    {
-      id: 'address',
-      title: 'Address',
-      width: 'minmax(130px, 0.5fr)',
-      narrow: true,
-      mono: true,
-      value: (one) => one.address,
-    },
+    { id: 'address', title: 'Address', width: 'minmax(130px, 0.5fr)', narrow: true, mono: true },
     {
       id: 'outcome',
       title: 'Outcome',
       width: '140px',
       narrow: true,
-      value: (one) => one.outcome,
       cell: (one) => {
         const look = lookOf(one.outcome);
         return (

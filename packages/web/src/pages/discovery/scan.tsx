@@ -3,10 +3,8 @@ import { IconBan, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
-import { useAddress } from '../../address.ts';
-import { ask } from '../../api.ts';
-import { ActButton } from '../../components/act.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton } from '../../components/actions.tsx';
 import { Progress } from '../../components/bar.tsx';
 import { Confirm } from '../../components/form.tsx';
 import { Body, LoadedPage, Page } from '../../components/page.tsx';
@@ -14,7 +12,9 @@ import { ScanStatus } from '../../components/status.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { duration, Time, useNow } from '../../components/time.tsx';
 import { count } from '../../format.ts';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
+import { useUrlState } from '../../url-state.ts';
+import { useSend } from '../../use-action.ts';
 import device from '../device/device.module.css';
 import { AddressMap } from './address-map.tsx';
 import classes from './discovery.module.css';
@@ -27,7 +27,7 @@ const UP = { to: '/discovery', label: 'Discovery' };
 
 export function ScanPage() {
   const { id } = route.useParams();
-  const scan = useQuery(ask('scans.get', { params: { scanId: id } }));
+  const scan = useQuery(apiQuery('scans.get', { params: { scanId: id } }));
   return (
     <LoadedPage title="Scan" up={UP} query={scan}>
       {({ data }) => <ScanView scan={data} at={scan.dataUpdatedAt} />}
@@ -38,7 +38,7 @@ export function ScanPage() {
 const isOver = (scan: ScanDetail): boolean => !['queued', 'running'].includes(scan.status);
 
 function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
-  const [{ tab = 'map', outcome, address }, change] = useAddress(route);
+  const [{ tab = 'map', outcome, address }, change] = useUrlState(route);
   const tabs = [
     { id: 'map', label: 'Map' },
     { id: 'addresses', label: 'Addresses', count: scan.addressesTotal },
@@ -131,7 +131,7 @@ function Figures({ scan }: { scan: ScanDetail }) {
 }
 
 function Actions({ scan }: { scan: ScanDetail }) {
-  const operator = useMay('operator');
+  const operator = useHasRole('operator');
   const navigate = useNavigate();
   const send = useSend('summary');
   const [asking, setAsking] = useState(false);
@@ -140,13 +140,13 @@ function Actions({ scan }: { scan: ScanDetail }) {
   return (
     <>
       {isOver(scan) ? (
-        <ActButton icon={IconRefresh} onClick={() => void navigate({ to: '/discovery', search: again })}>
+        <IconButton icon={IconRefresh} onClick={() => void navigate({ to: '/discovery', search: again })}>
           Scan again
-        </ActButton>
+        </IconButton>
       ) : (
-        <ActButton icon={IconBan} onClick={() => setAsking(true)}>
+        <IconButton icon={IconBan} onClick={() => setAsking(true)}>
           Cancel the scan
-        </ActButton>
+        </IconButton>
       )}
       {asking && (
         <Confirm

@@ -2,17 +2,18 @@ import type { Scan } from '@rollcall/shared/api/scans';
 import { SCAN_STATUSES } from '@rollcall/shared/model';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Progress } from '../../components/bar.tsx';
-import { timeColumn } from '../../components/column.tsx';
 import { Filters } from '../../components/filters.tsx';
 import { Body } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
 import { ScanStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { duration, useNow } from '../../components/time.tsx';
 import { count } from '../../format.ts';
 import { useSiteChoices } from '../../sites.ts';
-import { type PartProps, useProfileChoices } from './part.ts';
+import { type TabProps, useProfileChoices } from './tab.ts';
 
 function Took({ scan }: { scan: Scan }) {
   const now = useNow();
@@ -27,7 +28,6 @@ const COLUMNS: readonly Column<Scan>[] = [
     width: '104px',
     sort: 'status',
     narrow: true,
-    value: (scan) => scan.status,
     cell: (scan) => <ScanStatus status={scan.status} />,
   },
   {
@@ -42,8 +42,8 @@ const COLUMNS: readonly Column<Scan>[] = [
       </Link>
     ),
   },
-  { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)', value: (scan) => scan.site },
-  { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.6fr)', value: (scan) => scan.profile },
+  { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)' },
+  { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.6fr)' },
   { id: 'by', title: 'By', width: 'minmax(80px, 0.5fr)', value: (scan) => scan.createdBy },
   {
     id: 'progress',
@@ -93,16 +93,16 @@ const COLUMNS: readonly Column<Scan>[] = [
 const STATUSES = SCAN_STATUSES.map((name) => ({
   value: name,
   label: name,
-  mark: <ScanStatus status={name} />,
+  content: <ScanStatus status={name} />,
 }));
 
-export function Scans({ search, change }: PartProps) {
+export function Scans({ search, change }: TabProps) {
   const navigate = useNavigate();
   const sites = useSiteChoices();
   const profiles = useProfileChoices();
   // While a scan is planned, the profile in the address is the plan's.
   const { status, site, sort, profile } = search.new ? { ...search, profile: undefined } : search;
-  const source = usePages('scans.list', { status, profile, site, sort });
+  const source = usePagedList('scans.list', { status, profile, site, sort });
   return (
     <>
       <Filters
@@ -115,7 +115,7 @@ export function Scans({ search, change }: PartProps) {
         ]}
       />
       <Body>
-        <Rows
+        <VirtualTable
           label="Scans"
           source={source}
           columns={COLUMNS}

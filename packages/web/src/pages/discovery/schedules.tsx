@@ -1,33 +1,28 @@
+import { Select, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useSend } from '../../action.ts';
 import { Collection, type FormOf, NewButton } from '../../components/collection.tsx';
-import { enabledColumn, timeColumn } from '../../components/column.tsx';
-import { ChoiceField, FormDialog, LinesField, Pair, TextField, useFields } from '../../components/form.tsx';
+import { FormDialog, Pair } from '../../components/form.tsx';
 import { Empty } from '../../components/problem.tsx';
 import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { enabledColumn, timeColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
 import { Time } from '../../components/time.tsx';
 import { cronInWords } from '../../cron.ts';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
+import { useSend } from '../../use-action.ts';
 import classes from './discovery.module.css';
-import { BY_TARGETS, type PartProps, useProfileChoices, useTargetSites } from './part.ts';
+import { BY_TARGETS, type TabProps, useProfileChoices, useTargetSites } from './tab.ts';
 
-export function Schedules({ search, change }: PartProps) {
-  const operator = useMay('operator');
+export function Schedules({ search, change }: TabProps) {
+  const operator = useHasRole('operator');
   const { site, sort } = search;
-  const source = usePages('schedules.list', { site, sort });
+  const source = usePagedList('schedules.list', { site, sort });
   const columns: Column<Schedule>[] = [
-    {
-      id: 'name',
-      title: 'Name',
-      width: 'minmax(120px, 0.9fr)',
-      sort: 'name',
-      narrow: true,
-      value: (one) => one.name,
-    },
+    { id: 'name', title: 'Name', width: 'minmax(120px, 0.9fr)', sort: 'name', narrow: true },
     {
       id: 'when',
       title: 'When',
@@ -40,9 +35,9 @@ export function Schedules({ search, change }: PartProps) {
         </span>
       ),
     },
-    { id: 'targets', title: 'Targets', width: 'minmax(130px, 1fr)', mono: true, value: (one) => one.targets },
-    { id: 'site', title: 'Site', width: 'minmax(80px, 0.5fr)', value: (one) => one.site },
-    { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.5fr)', value: (one) => one.profile },
+    { id: 'targets', title: 'Targets', width: 'minmax(130px, 1fr)', mono: true },
+    { id: 'site', title: 'Site', width: 'minmax(80px, 0.5fr)' },
+    { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.5fr)' },
     timeColumn({
       id: 'last',
       title: 'Last run',
@@ -87,7 +82,9 @@ export function Schedules({ search, change }: PartProps) {
         search={search}
         change={change}
         may={operator}
-        acts={(one) => (operator ? [{ label: 'Run it now', icon: IconRadar2, run: () => runNow(one) }] : [])}
+        actions={(one) =>
+          operator ? [{ label: 'Run it now', icon: IconRadar2, run: () => runNow(one) }] : []
+        }
         form={(props) => <ScheduleForm {...props} />}
         lost={() => 'Scans that it started stay.'}
         empty={<Empty title="No schedules">Scan every night, and the inventory stays true.</Empty>}
@@ -100,42 +97,45 @@ function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
   const sites = useTargetSites();
   const profiles = useProfileChoices();
   const send = useSend();
-  const { values, text } = useFields({
-    name: one?.name ?? '',
-    targets: one?.targets ?? '',
-    site: one?.siteId ?? BY_TARGETS,
-    profile: one?.profile ?? 'standard',
-    cron: one?.cron ?? '30 2 * * *',
-    timezone: one?.timezone ?? ZONE_HERE,
+  const form = useForm({
+    initialValues: {
+      name: one?.name ?? '',
+      targets: one?.targets ?? '',
+      site: one?.siteId ?? BY_TARGETS,
+      profile: one?.profile ?? 'standard',
+      cron: one?.cron ?? '30 2 * * *',
+      timezone: one?.timezone ?? ZONE_HERE,
+    },
   });
   const save = () => {
-    const { site, ...body } = values;
+    const { site, ...body } = form.values;
     return one
       ? send('schedules.update', { params: { id: one.id }, body })
       : send('schedules.create', { body: { ...body, ...(site !== BY_TARGETS && { site }) } });
   };
   return (
     <FormDialog
+      form={form}
       title={one ? `Schedule ${one.name}` : 'New schedule'}
       onClose={onClose}
       onSubmit={save}
       size={560}
     >
-      <TextField label="Name" required data-autofocus {...text('name')} />
-      <LinesField
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
+      <Textarea
         label="Targets"
         placeholder="10.20.0.0/16"
         required
         classNames={{ input: classes.mono ?? '' }}
-        {...text('targets')}
+        {...form.getInputProps('targets')}
       />
       <Pair>
-        <ChoiceField label="Profile" choices={profiles} {...text('profile')} />
-        <ChoiceField label="Site" choices={sites} disabled={one !== undefined} {...text('site')} />
+        <Select label="Profile" data={profiles} {...form.getInputProps('profile')} />
+        <Select label="Site" data={sites} disabled={one !== undefined} {...form.getInputProps('site')} />
       </Pair>
       <Pair>
-        <CronField label="When" {...text('cron')} />
-        <ZoneField description="Of the five fields" {...text('timezone')} />
+        <CronField label="When" {...form.getInputProps('cron')} />
+        <ZoneField description="Of the five fields" {...form.getInputProps('timezone')} />
       </Pair>
     </FormDialog>
   );

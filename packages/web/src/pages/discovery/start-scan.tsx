@@ -1,18 +1,21 @@
+import { Select, Textarea } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { ScanPlan } from '@rollcall/shared/api/scans';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
-import { ApiError, call, keyOf } from '../../api.ts';
+import { call, keyOf } from '../../api.ts';
+import { ApiError } from '../../api-error.ts';
 import { Facts } from '../../components/facts.tsx';
-import { ChoiceField, FormDialog, LinesField, Pair, useFields } from '../../components/form.tsx';
+import { FormDialog, Pair } from '../../components/form.tsx';
 import { ScanStatus } from '../../components/status.tsx';
 import { duration } from '../../components/time.tsx';
-import { count, many } from '../../format.ts';
+import { count, plural } from '../../format.ts';
+import { useSend } from '../../use-action.ts';
 import classes from './discovery.module.css';
-import { BY_TARGETS, useProfileChoices, useTargetSites } from './part.ts';
+import { BY_TARGETS, useProfileChoices, useTargetSites } from './tab.ts';
 
 const SETTLE_MS = 350;
 
@@ -28,12 +31,14 @@ export function StartScan({
   profile: string | undefined;
   onClose: () => void;
 }) {
-  const { values, text } = useFields({
-    targets: given,
-    site: givenSite ?? BY_TARGETS,
-    profile: givenProfile ?? 'standard',
+  const form = useForm({
+    initialValues: {
+      targets: given,
+      site: givenSite ?? BY_TARGETS,
+      profile: givenProfile ?? 'standard',
+    },
   });
-  const { targets, site, profile } = values;
+  const { targets, site, profile } = form.values;
   /** Sent with the start: a click that is tried again starts nothing twice. */
   const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join('-'));
   const navigate = useNavigate();
@@ -53,10 +58,13 @@ export function StartScan({
   const ready = body.targets !== '' && current && plan.isSuccess;
   return (
     <FormDialog
+      form={form}
       title="Start a scan"
       onClose={onClose}
       size={620}
-      submit={ready && plan.data ? `Scan ${many(plan.data.data.addresses, 'address', 'addresses')}` : 'Scan'}
+      submit={
+        ready && plan.data ? `Scan ${plural(plan.data.data.addresses, 'address', 'addresses')}` : 'Scan'
+      }
       ready={ready}
       onSubmit={async () => {
         const { scanId } = await send('scans.create', { body }, { idempotencyKey: key });
@@ -64,18 +72,18 @@ export function StartScan({
         setTimeout(() => void navigate({ to: '/discovery/scans/$id', params: { id: scanId } }));
       }}
     >
-      <LinesField
+      <Textarea
         label="Targets"
         description="CIDRs, addresses or first-last ranges, IPv4 or IPv6; ! in front leaves out"
         placeholder={'10.20.0.0/24\n!10.20.0.13'}
         minRows={3}
         data-autofocus
         classNames={{ input: classes.mono ?? '' }}
-        {...text('targets')}
+        {...form.getInputProps('targets')}
       />
       <Pair>
-        <ChoiceField label="Profile" choices={profiles} {...text('profile')} />
-        <ChoiceField label="Site" choices={sites} {...text('site')} />
+        <Select label="Profile" data={profiles} {...form.getInputProps('profile')} />
+        <Select label="Site" data={sites} {...form.getInputProps('site')} />
       </Pair>
       <section className={classes.plan} aria-label="Plan" aria-live="polite">
         {settled.targets === '' ? (
@@ -117,7 +125,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
           [
             'Collectors',
             online.length > 0
-              ? `${online.map((one) => one.name).join(', ')} (${many(plan.jobs, 'job')})`
+              ? `${online.map((one) => one.name).join(', ')} (${plural(plan.jobs, 'job')})`
               : 'none online: the scan waits until one is',
           ],
           [
@@ -126,7 +134,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
               ? 'unlimited'
               : `${count(plan.packetsPerSecond)} packets per second`,
           ],
-          ['At most', many(plan.estimatedPackets, 'packet')],
+          ['At most', plural(plan.estimatedPackets, 'packet')],
           [
             'Sweep takes',
             `about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices comes on top`,
@@ -143,7 +151,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
         <p key={other.scanId} className={classes.warning}>
           <IconAlertTriangle size={14} aria-hidden />
           <span>
-            {many(other.addresses, 'address is', 'addresses are')} also in a scan that is not over:{' '}
+            {plural(other.addresses, 'address is', 'addresses are')} also in a scan that is not over:{' '}
             <Link to="/discovery/scans/$id" params={{ id: other.scanId }}>
               {other.targets}
             </Link>

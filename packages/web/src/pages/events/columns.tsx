@@ -1,9 +1,9 @@
 import type { Event } from '@rollcall/shared/api/incidents';
-import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
-import { Severity } from '../../components/mark.tsx';
-import type { Column } from '../../components/rows.tsx';
+import { Severity } from '../../components/labels.tsx';
 import { EventStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
 
 export const STATUSES = ['open', 'acknowledged', 'closed'] as const;
 
@@ -14,7 +14,6 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
     width: '80px',
     sort: 'severity',
     narrow: true,
-    value: (event) => event.severity,
     cell: (event) => <Severity code={event.severity} />,
   },
   {
@@ -29,7 +28,6 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
     id: 'device',
     title: 'Device',
     width: 'minmax(110px, 1fr)',
-    value: (event) => event.device,
     cell: (event) => event.deviceId && <DeviceLink id={event.deviceId}>{event.device}</DeviceLink>,
   },
   {
@@ -39,14 +37,13 @@ export const EVENT_COLUMNS: readonly Column<Event>[] = [
     value: (event) => STATUSES[event.status],
     cell: (event) => <EventStatus status={event.status} />,
   },
-  { id: 'kind', title: 'Kind', width: 'minmax(120px, 0.7fr)', value: (event) => event.kind },
-  { id: 'source', title: 'Source', width: '72px', value: (event) => event.source },
+  { id: 'kind', title: 'Kind', width: 'minmax(120px, 0.7fr)' },
+  { id: 'source', title: 'Source', width: '72px' },
   {
     id: 'count',
     title: 'Times',
     width: '46px',
     numeric: true,
-    value: (event) => event.count,
     cell: (event) => (event.count > 1 ? event.count.toLocaleString('en') : ''),
   },
   timeColumn({

@@ -3,32 +3,33 @@ import { IconBriefcase, IconCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Acknowledge, UNTIL } from '../../components/acknowledge.tsx';
-import { ActButton } from '../../components/act.tsx';
-import { Changed, valueText } from '../../components/changed.tsx';
+import { IconButton } from '../../components/actions.tsx';
+import { Changed } from '../../components/changes.tsx';
 import { DeviceLink } from '../../components/device.tsx';
+import { valueAsText } from '../../components/differences.ts';
 import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/mark.tsx';
-import { LoadedSide, Side } from '../../components/side.tsx';
+import { Severity } from '../../components/labels.tsx';
+import { LoadedSidePanel, SidePanel } from '../../components/side-panel.tsx';
 import { EventStatus } from '../../components/status.tsx';
 import { Time } from '../../components/time.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
+import { useAction } from '../../use-action.ts';
 import { NewCase } from '../cases/new-case.tsx';
 
 /** One event beside the list: what, since when, what changed, and what can be done about it. */
 export function EventSide({ id, onClose }: { id: string; onClose: () => void }) {
-  const event = useQuery(ask('events.get', { params: { id } }));
+  const event = useQuery(apiQuery('events.get', { params: { id } }));
   return (
-    <LoadedSide title="Event" query={event} onClose={onClose}>
+    <LoadedSidePanel title="Event" query={event} onClose={onClose}>
       {({ data }) => (
-        <Side title={data.message} onClose={onClose} actions={<EventActions event={data} />}>
+        <SidePanel title={data.message} onClose={onClose} actions={<EventActions event={data} />}>
           <EventFacts event={data} />
-        </Side>
+        </SidePanel>
       )}
-    </LoadedSide>
+    </LoadedSidePanel>
   );
 }
 
@@ -107,7 +108,7 @@ function EventFacts({ event }: { event: Event }) {
               </span>
             ),
           ],
-          ...Object.entries(details).map(([name, value]) => [name, valueText(value)] as const),
+          ...Object.entries(details).map(([name, value]) => [name, valueAsText(value)] as const),
         ]}
       />
       <Changed before={before} after={after} />
@@ -117,7 +118,7 @@ function EventFacts({ event }: { event: Event }) {
 
 /** Acknowledge, close, make a case: what an operator does with an event. */
 export function EventActions({ event }: { event: Event }) {
-  const operator = useMay('operator');
+  const operator = useHasRole('operator');
   const touches = ['summary', 'cases', 'devices'];
   const close = useAction('events.close', { failed: 'Not closed', touches });
   const [naming, setNaming] = useState(false);
@@ -126,13 +127,13 @@ export function EventActions({ event }: { event: Event }) {
   return (
     <>
       {event.status === 0 && <Acknowledge event={event} />}
-      <ActButton icon={IconCheck} loading={close.pending} onClick={() => void close.run({ params })}>
+      <IconButton icon={IconCheck} loading={close.pending} onClick={() => void close.run({ params })}>
         Close
-      </ActButton>
+      </IconButton>
       {!event.caseId && (
-        <ActButton icon={IconBriefcase} onClick={() => setNaming(true)}>
+        <IconButton icon={IconBriefcase} onClick={() => setNaming(true)}>
           Make a case
-        </ActButton>
+        </IconButton>
       )}
       {naming && <NewCase onClose={() => setNaming(false)} event={event} />}
     </>

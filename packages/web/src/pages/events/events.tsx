@@ -1,18 +1,18 @@
 import { EVENT_SOURCES } from '@rollcall/shared/model';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import { useAddress } from '../../address.ts';
+import { ExportMenu } from '../../components/export-menu.tsx';
 import { Filters } from '../../components/filters.tsx';
 import { Page } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { Split } from '../../components/side.tsx';
-import { usePages } from '../../components/source.ts';
+import { Split } from '../../components/side-panel.tsx';
 import { EventStatus } from '../../components/status.tsx';
-import { TakeAway } from '../../components/take-away.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { rangeOf } from '../../components/time-range.tsx';
 import { Views } from '../../components/views.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { useUrlState } from '../../url-state.ts';
 import { COLUMNS_BESIDE, EVENT_COLUMNS, STATUSES } from './columns.tsx';
 import { EventSide } from './event.tsx';
 
@@ -27,7 +27,7 @@ const SEVERITIES = [
 const STATUS = STATUSES.map((label, code) => ({
   value: String(code),
   label,
-  mark: <EventStatus status={code} />,
+  content: <EventStatus status={code} />,
 }));
 const SOURCES = EVENT_SOURCES.map((name) => ({ value: name, label: name }));
 const VIEWS = [
@@ -40,13 +40,13 @@ const VIEWS = [
 ];
 
 export function Events() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const sites = useSiteChoices();
   const { event: picked, last, from, to, ...filters } = search;
   // Counted once for each choice: a range that moves with the clock would be another list every minute.
   const range = useMemo(() => rangeOf({ last, from, to }, Date.now()), [last, from, to]);
   const query = { ...filters, ...range };
-  const source = usePages('events.list', query);
+  const source = usePagedList('events.list', query);
   const close = useCallback(() => change({ event: undefined }, true), [change]);
   const { event: _, ...viewed } = search;
   return (
@@ -54,7 +54,7 @@ export function Events() {
       title="Events"
       count={source.total}
       fill
-      actions={<TakeAway id="events.list" query={query} columns={EVENT_COLUMNS} name="events" />}
+      actions={<ExportMenu id="events.list" query={query} columns={EVENT_COLUMNS} name="events" />}
     >
       <Filters
         search={search}
@@ -71,7 +71,7 @@ export function Events() {
       <Views list="events" search={viewed} builtIn={VIEWS} />
       <Split
         list={
-          <Rows
+          <VirtualTable
             label="Events"
             source={source}
             columns={picked ? COLUMNS_BESIDE : EVENT_COLUMNS}

@@ -2,33 +2,33 @@ import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { IconBan, IconCalendarTime, IconCircleCheck, IconTool } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useRefresh } from '../../action.ts';
-import { useAddress } from '../../address.ts';
 import { Collection, NewButton } from '../../components/collection.tsx';
-import { enabledColumn } from '../../components/column.tsx';
 import { Filters } from '../../components/filters.tsx';
-import { Mark } from '../../components/mark.tsx';
+import { StatusLabel } from '../../components/labels.tsx';
 import { Page } from '../../components/page.tsx';
 import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { type Source, usePages } from '../../components/source.ts';
+import type { Column } from '../../components/table/column.ts';
+import { enabledColumn } from '../../components/table/columns.tsx';
+import { type PagedList, usePagedList } from '../../components/table/paged-list.ts';
 import { Time, useNow } from '../../components/time.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
+import { useUrlState } from '../../url-state.ts';
+import { useInvalidate } from '../../use-action.ts';
 import { WindowForm } from './window-form.tsx';
-import { scopeInWords, standing, turnsAt, whenInWords } from './windows.ts';
+import { nextTurn, scopeInWords, standing, whenInWords } from './windows.ts';
 
 const route = getRouteApi('/maintenance');
 const TOUCHES = ['events', 'cases', 'summary'];
 
 /** Planned work: when it is on, what it covers opens no case. */
 export function Maintenance() {
-  const [search, change] = useAddress(route);
-  const operator = useMay('operator');
+  const [search, change] = useUrlState(route);
+  const operator = useHasRole('operator');
   const sites = useSiteChoices();
   const { site, sort, device } = search;
-  const source = usePages('maintenance.list', { site, sort });
-  useTurns(source);
+  const source = usePagedList('maintenance.list', { site, sort });
+  useRefreshOnTime(source);
   const columns: Column<MaintenanceWindow>[] = [
     {
       id: 'name',
@@ -36,7 +36,6 @@ export function Maintenance() {
       width: 'minmax(130px, 1fr)',
       sort: 'name',
       narrow: true,
-      value: (one) => one.name,
       cell: (one) => <span title={one.note || undefined}>{one.name}</span>,
     },
     {
@@ -64,7 +63,7 @@ export function Maintenance() {
       width: 'minmax(130px, 1fr)',
       value: (one) => scopeInWords(one.scope),
     },
-    { id: 'site', title: 'Site', width: 'minmax(90px, 0.6fr)', value: (one) => one.site },
+    { id: 'site', title: 'Site', width: 'minmax(90px, 0.6fr)' },
     { id: 'by', title: 'Planned by', width: '90px', value: (one) => one.createdBy },
     enabledColumn('maintenance.update', operator, ...TOUCHES),
   ];
@@ -100,11 +99,11 @@ export function Maintenance() {
 }
 
 /** What begins or ends is asked about when it does: nobody tells of the passing of time. */
-function useTurns(source: Source<MaintenanceWindow>): void {
-  const refresh = useRefresh();
+function useRefreshOnTime(source: PagedList<MaintenanceWindow>): void {
+  const refresh = useInvalidate();
   const now = useNow() / 1000;
   const shown = Array.from({ length: Math.min(source.total ?? 0, 500) }, (_, i) => source.at(i));
-  const turn = Math.min(...shown.flatMap((one) => (one?.enabled ? [turnsAt(one, now)] : [])));
+  const turn = Math.min(...shown.flatMap((one) => (one?.enabled ? [nextTurn(one, now)] : [])));
   // biome-ignore lint/correctness/useExhaustiveDependencies: one timer for each turn
   useEffect(() => {
     // Longer than a timer can wait: counted again when the page's clock comes near.
@@ -120,21 +119,21 @@ function State({ window }: { window: MaintenanceWindow }) {
   switch (stands.state) {
     case 'running':
       return (
-        <Mark tone="busy" icon={IconTool}>
+        <StatusLabel tone="busy" icon={IconTool}>
           running, ends <Time at={stands.until} />
-        </Mark>
+        </StatusLabel>
       );
     case 'planned':
       return (
-        <Mark tone="idle" icon={IconCalendarTime}>
+        <StatusLabel tone="idle" icon={IconCalendarTime}>
           begins <Time at={stands.from} />
-        </Mark>
+        </StatusLabel>
       );
     default:
       return (
-        <Mark tone="idle" icon={stands.state === 'off' ? IconBan : IconCircleCheck}>
+        <StatusLabel tone="idle" icon={stands.state === 'off' ? IconBan : IconCircleCheck}>
           {stands.state === 'off' ? 'switched off' : 'over'}
-        </Mark>
+        </StatusLabel>
       );
   }
 }

@@ -1,68 +1,33 @@
-import { MultiSelect, SegmentedControl } from '@mantine/core';
-import type { MaintenanceScope } from '@rollcall/shared/api/maintenance';
-import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
+import { MultiSelect, SegmentedControl, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Choices } from '../../components/choices.tsx';
-import { DeviceClassMark } from '../../components/device.tsx';
-import { Group, Pair, TextField, type useFields } from '../../components/form.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
+import { Group, Pair } from '../../components/form.tsx';
 import { SearchBox } from '../../components/search-box.tsx';
-import { many } from '../../format.ts';
+import { plural } from '../../format.ts';
 
-/** How the devices are named; what was typed for one way is kept while another is looked at. */
-export interface Covered {
-  by: 'site' | 'filter' | 'list';
-  classes: DeviceClass[];
-  search: string;
-  address: string;
-  deviceIds: string[];
+import { type Covered, isNamed, scopeOf } from './window-values.ts';
+
+export interface ScopeValues {
+  scope: Covered;
 }
 
-export const coveredBy = ({ deviceIds, class: names, search, Address }: MaintenanceScope): Covered => ({
-  by: deviceIds ? 'list' : names || search || Address ? 'filter' : 'site',
-  classes: names ?? [],
-  search: search ?? '',
-  address: Address ?? '',
-  deviceIds: deviceIds ?? [],
-});
-
-export function scopeOf(covered: Covered): MaintenanceScope {
-  if (covered.by === 'list') return { deviceIds: covered.deviceIds };
-  if (covered.by === 'site') return {};
-  return {
-    ...(covered.classes.length > 0 && { class: covered.classes }),
-    ...(covered.search.trim() && { search: covered.search }),
-    ...(covered.address.trim() && { Address: covered.address }),
-  };
-}
-
-/** A scope that names nothing means the whole site: who chose a filter or a list did not mean that. */
-export const isNamed = (covered: Covered): boolean =>
-  covered.by === 'site' || Object.values(scopeOf(covered)).some((value) => value?.length);
-
-const WAYS = [
+const VIEW_MODES = [
   { value: 'site', label: 'Whole site' },
   { value: 'filter', label: 'What matches' },
   { value: 'list', label: 'Chosen devices' },
 ];
 
 /** Which devices of the site, and how many these are today. */
-export function ScopeFields({
-  site,
-  fields: { values: covered, set, text },
-}: {
-  site: string;
-  fields: ReturnType<typeof useFields<Covered>>;
-}) {
+export function ScopeFields({ site, form }: { site: string; form: UseFormReturnType<ScopeValues> }) {
+  const covered = form.values.scope;
   return (
     <Group label="Covers">
-      <SegmentedControl
-        aria-label="Covers"
-        data={WAYS}
-        value={covered.by}
-        onChange={(by) => set({ by: by as Covered['by'] })}
-      />
+      <SegmentedControl aria-label="Covers" data={VIEW_MODES} {...form.getInputProps('scope.by')} />
       {covered.by === 'filter' && (
         <>
           <MultiSelect
@@ -70,21 +35,24 @@ export function ScopeFields({
             size="xs"
             placeholder={covered.classes.length === 0 ? 'any' : ''}
             data={[...DEVICE_CLASSES]}
-            value={covered.classes}
-            onChange={(names) => set({ classes: names as DeviceClass[] })}
+            {...form.getInputProps('scope.classes')}
           />
           <Pair>
-            <TextField label="Words" placeholder="floor-3" {...text('search', 'scope.search')} />
-            <TextField
+            <TextInput label="Words" placeholder="floor-3" {...form.getInputProps('scope.search')} />
+            <TextInput
               label="Address or CIDR"
               placeholder="10.20.3.0/24"
-              {...text('address', 'scope.Address')}
+              {...form.getInputProps('scope.Address')}
             />
           </Pair>
         </>
       )}
       {covered.by === 'list' && (
-        <Devices site={site} chosen={covered.deviceIds} onChange={(deviceIds) => set({ deviceIds })} />
+        <Devices
+          site={site}
+          chosen={covered.deviceIds}
+          onChange={(deviceIds) => form.setFieldValue('scope.deviceIds', deviceIds)}
+        />
       )}
       <HowMany site={site} covered={covered} />
     </Group>
@@ -95,7 +63,7 @@ function HowMany({ site, covered }: { site: string; covered: Covered }) {
   const { class: names, search, Address } = scopeOf({ ...covered, by: 'filter' });
   const filtered = covered.by === 'filter';
   const found = useQuery({
-    ...ask('devices.list', {
+    ...apiQuery('devices.list', {
       query: {
         site,
         pageSize: 1,
@@ -111,7 +79,7 @@ function HowMany({ site, covered }: { site: string; covered: Covered }) {
   if (count === undefined || found.error) return <p className="quiet">&nbsp;</p>;
   return (
     <p className="quiet">
-      <b>{many(count, 'device')}</b> today
+      <b>{plural(count, 'device')}</b> today
       {covered.by === 'site' && ', and the collectors of the site'}
       {filtered && '; what matches later is covered, too'}
     </p>
@@ -130,9 +98,9 @@ function Devices({
   const [search, setSearch] = useState('');
   // Those chosen when the list was opened stand first, whatever is searched for.
   const [first] = useState(chosen.slice(0, 50));
-  const known = useQueries({ queries: first.map((id) => ask('devices.get', { params: { id } })) });
+  const known = useQueries({ queries: first.map((id) => apiQuery('devices.get', { params: { id } })) });
   const found = useQuery({
-    ...ask('devices.list', { query: { search, site, pageSize: 50 } }),
+    ...apiQuery('devices.list', { query: { search, site, pageSize: 50 } }),
     enabled: site !== '',
     placeholderData: keepPreviousData,
   });
@@ -155,7 +123,7 @@ function Devices({
           <>
             <span className="cut">{one.name}</span>
             <span className="mono">{one.address}</span>
-            <DeviceClassMark class={one.class} word={false} />
+            <DeviceClassLabel class={one.class} word={false} />
           </>
         )}
       </Choices>

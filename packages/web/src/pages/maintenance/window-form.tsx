@@ -1,80 +1,34 @@
-import { SegmentedControl } from '@mantine/core';
-import type { MaintenanceTimes, MaintenanceWindow } from '@rollcall/shared/api/maintenance';
+import { SegmentedControl, Select, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
-import { useSend } from '../../action.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import type { FormOf } from '../../components/collection.tsx';
-import {
-  ChoiceField,
-  FormDialog,
-  Group,
-  LinesField,
-  Pair,
-  TextField,
-  useFields,
-} from '../../components/form.tsx';
+import { FormDialog, Group, Pair } from '../../components/form.tsx';
 import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
-import { ago, duration, fromWallClock, toWallClock } from '../../components/time.tsx';
+import { duration } from '../../components/time.tsx';
 import { usePreferences } from '../../preferences.ts';
 import { useSiteChoices } from '../../sites.ts';
-import { coveredBy, isNamed, ScopeFields, scopeOf } from './scope-fields.tsx';
+import { useSend } from '../../use-action.ts';
+import { ScopeFields, type ScopeValues } from './scope-fields.tsx';
+import {
+  coveredBy,
+  isNamed,
+  scopeOf,
+  spanInWords,
+  type Typed,
+  timesOf,
+  typedTimes,
+  usualTimes,
+} from './window-values.ts';
 
-/** Times as they are typed: on the clock on the wall of the window's zone. */
-interface Typed {
-  kind: MaintenanceTimes['kind'];
-  from: string;
-  until: string;
-  cron: string;
-  minutes: string;
-  last: string;
-}
-
-const HOUR = 3_600;
-/** The next full hour that leaves time to get ready, for two hours. */
-function usualTimes(timezone: string): Typed {
-  const from = Math.ceil((Date.now() / 1000 + HOUR / 4) / HOUR) * HOUR;
-  return {
-    kind: 'once',
-    from: toWallClock(from, timezone),
-    until: toWallClock(from + 2 * HOUR, timezone),
-    cron: '0 2 * * 0',
-    minutes: '120',
-    last: '',
-  };
-}
-
-function typedTimes({ times, timezone }: MaintenanceWindow): Typed {
-  const usual = usualTimes(timezone);
-  if (times.kind === 'once')
-    return {
-      ...usual,
-      kind: 'once',
-      from: toWallClock(times.from, timezone),
-      until: toWallClock(times.until, timezone),
-    };
-  return {
-    ...usual,
-    kind: 'repeat',
-    cron: times.cron,
-    minutes: String(times.minutes),
-    last: times.until === null ? '' : toWallClock(times.until, timezone),
-  };
-}
-
-function timesOf(typed: Typed, timezone: string): MaintenanceTimes {
-  if (typed.kind === 'once')
-    return {
-      kind: 'once',
-      from: fromWallClock(typed.from, timezone),
-      until: fromWallClock(typed.until, timezone),
-    };
-  return {
-    kind: 'repeat',
-    cron: typed.cron,
-    minutes: Number(typed.minutes),
-    until: typed.last ? fromWallClock(typed.last, timezone) : null,
-  };
+interface WindowValues extends ScopeValues {
+  name: string;
+  note: string;
+  siteId: string;
+  timezone: string;
+  times: Typed;
 }
 
 /** Plans maintenance, or changes what was planned; `site` and `device` to begin with. */
@@ -88,65 +42,58 @@ export function WindowForm({
   const preferred = usePreferences().zone;
   const send = useSend('events', 'cases', 'summary');
   const first = useQuery({
-    ...ask('devices.get', { params: { id: device ?? '' } }),
+    ...apiQuery('devices.get', { params: { id: device ?? '' } }),
     enabled: device !== undefined,
   });
-  const general = useFields({
-    name: one?.name ?? '',
-    note: one?.note ?? '',
-    site: one?.siteId ?? givenSite ?? '',
-    timezone: one?.timezone ?? (preferred === 'local' ? ZONE_HERE : preferred),
+  const begun = one?.timezone ?? (preferred === 'local' ? ZONE_HERE : preferred);
+  const form = useForm<WindowValues>({
+    initialValues: {
+      name: one?.name ?? '',
+      note: one?.note ?? '',
+      siteId: one?.siteId ?? givenSite ?? '',
+      timezone: begun,
+      times: one ? typedTimes(one) : usualTimes(begun),
+      scope: coveredBy(one?.scope ?? (device ? { deviceIds: [device] } : {})),
+    },
   });
-  const { name, note, timezone } = general.values;
+  const { name, note, timezone, times, scope } = form.values;
   const site =
-    general.values.site ||
-    first.data?.data.siteId ||
-    (!device && sites.length === 1 && sites[0]?.value) ||
-    '';
-  const times = useFields(() => (one ? typedTimes(one) : usualTimes(timezone)));
-  const scope = useFields(() => coveredBy(one?.scope ?? (device ? { deviceIds: [device] } : {})));
-  const { kind } = times.values;
+    form.values.siteId || first.data?.data.siteId || (!device && sites.length === 1 && sites[0]?.value) || '';
   const save = () => {
-    const body = {
-      name,
-      note,
-      timezone,
-      scope: scopeOf(scope.values),
-      times: timesOf(times.values, timezone),
-    };
+    const body = { name, note, timezone, scope: scopeOf(scope), times: timesOf(times, timezone) };
     return one
       ? send('maintenance.update', { params: { id: one.id }, body })
       : send('maintenance.create', { body: { ...body, siteId: site } });
   };
   return (
     <FormDialog
+      form={form}
       title={one ? `Maintenance ${one.name}` : 'Plan maintenance'}
       onClose={onClose}
       onSubmit={save}
       submit={one ? 'Save' : 'Plan it'}
-      ready={site !== '' && isNamed(scope.values)}
+      ready={site !== '' && isNamed(scope)}
       size={600}
     >
       <Pair>
-        <TextField
+        <TextInput
           label="Name"
           placeholder="Core upgrade"
           required
           data-autofocus
-          {...general.text('name')}
+          {...form.getInputProps('name')}
         />
-        <ChoiceField
-          path="siteId"
+        <Select
           label="Site"
           placeholder="Choose one"
           disabled={one !== undefined}
-          choices={sites}
+          data={sites}
+          {...form.getInputProps('siteId')}
           value={site}
-          onChange={(id) => {
-            general.set({ site: id });
+          onChange={(id) =>
             // Devices are of one site.
-            scope.set({ deviceIds: [] });
-          }}
+            form.setValues({ siteId: id ?? '', scope: { ...scope, deviceIds: [] } })
+          }
         />
       </Pair>
       <Group label="When">
@@ -156,54 +103,44 @@ export function WindowForm({
             { value: 'once', label: 'Once' },
             { value: 'repeat', label: 'Again and again' },
           ]}
-          value={kind}
-          onChange={(chosen) => times.set({ kind: chosen === 'once' ? 'once' : 'repeat' })}
+          {...form.getInputProps('times.kind')}
         />
-        {kind === 'once' ? (
+        {times.kind === 'once' ? (
           <Pair>
-            <WhenField label="Begins" required {...times.text('from', 'times.from')} />
-            <WhenField label="Ends" required {...times.text('until', 'times.until')} />
+            <WhenField label="Begins" required {...form.getInputProps('times.from')} />
+            <WhenField label="Ends" required {...form.getInputProps('times.until')} />
           </Pair>
         ) : (
           <Pair>
-            <CronField label="Begins" {...times.text('cron')} />
-            <TextField
+            <CronField label="Begins" {...form.getInputProps('times.cron')} />
+            <TextInput
               label="Lasts, minutes"
-              description={duration(Number(times.values.minutes) * 60)}
+              description={duration(Number(times.minutes) * 60)}
               type="number"
               min={1}
               required
-              {...times.text('minutes', 'times.minutes')}
+              {...form.getInputProps('times.minutes')}
             />
           </Pair>
         )}
         <Pair>
-          <ZoneField description="Of all times here" {...general.text('timezone')} />
-          {kind === 'once' ? (
-            <p className="quiet">{spanInWords(times.values, timezone)}</p>
+          <ZoneField description="Of all times here" {...form.getInputProps('timezone')} />
+          {times.kind === 'once' ? (
+            <p className="quiet">{spanInWords(times, timezone)}</p>
           ) : (
             <WhenField
               label="None begins after"
               description="Empty: for ever"
-              {...times.text('last', 'times.until')}
+              {...form.getInputProps('times.last')}
+              error={form.errors['times.until']}
             />
           )}
         </Pair>
       </Group>
-      <ScopeFields site={site} fields={scope} />
-      <LinesField label="Note" placeholder="What is done, by whom, ticket" {...general.text('note')} />
+      <ScopeFields site={site} form={form} />
+      <Textarea label="Note" placeholder="What is done, by whom, ticket" {...form.getInputProps('note')} />
     </FormDialog>
   );
 }
 
-const WhenField = (props: ComponentProps<typeof TextField>) => <TextField type="datetime-local" {...props} />;
-
-/** `begins in 2 h, lasts 4 h`. */
-function spanInWords({ from, until }: Typed, timezone: string): string {
-  if (!from || !until) return '';
-  const begins = fromWallClock(from, timezone);
-  const lasts = fromWallClock(until, timezone) - begins;
-  if (lasts <= 0) return 'It ends before it begins.';
-  const now = Date.now();
-  return `${begins * 1000 > now ? 'begins' : 'began'} ${ago(begins, now)}, lasts ${duration(lasts)}`;
-}
+const WhenField = (props: ComponentProps<typeof TextInput>) => <TextInput type="datetime-local" {...props} />;

@@ -1,6 +1,6 @@
 import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { describe, expect, it } from 'vitest';
-import { scopeInWords, standing, turnsAt, whenInWords } from './windows.ts';
+import { nextTurn, scopeInWords, standing, whenInWords } from './windows.ts';
 
 const window = (part: Partial<MaintenanceWindow>): MaintenanceWindow => ({
   id: '019aa3c4-5b00-7000-8000-000000000001',
@@ -27,7 +27,7 @@ describe('a window', () => {
     [500, { state: 'running', until: 600 }, 600],
     [600, { state: 'over' }, Number.POSITIVE_INFINITY],
   ])('at %d is %o, as read before it', (now, stands, turns) => {
-    expect([standing(read, now), turnsAt(read, now)]).toEqual([stands, turns]);
+    expect([standing(read, now), nextTurn(read, now)]).toEqual([stands, turns]);
   });
 
   it('that is switched off does not run', () => {

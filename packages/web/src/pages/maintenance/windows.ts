@@ -16,7 +16,7 @@ export function standing({ enabled, active, next }: MaintenanceWindow, now: numb
 }
 
 /** When a window turns next, Unix seconds: it begins, ends, or has to be asked about anew. */
-export const turnsAt = ({ active, next }: MaintenanceWindow, now: number): number =>
+export const nextTurn = ({ active, next }: MaintenanceWindow, now: number): number =>
   Math.min(
     ...[active, next].flatMap((span) => (span ? [span.from, span.until] : [])).filter((at) => at > now),
   );

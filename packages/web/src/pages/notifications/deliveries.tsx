@@ -2,31 +2,32 @@ import { DELIVERY_STATUSES, type Delivery } from '@rollcall/shared/api/deliverie
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { ask } from '../../api.ts';
-import { timeColumn } from '../../components/column.tsx';
+import { apiQuery } from '../../api.ts';
 import { Filters } from '../../components/filters.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { Split } from '../../components/side.tsx';
-import { usePages } from '../../components/source.ts';
+import { Split } from '../../components/side-panel.tsx';
 import { DeliveryStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { useSiteChoices, useSiteName } from '../../sites.ts';
 import { DeliverySide } from './delivery.tsx';
-import type { PartProps } from './part.ts';
+import type { TabProps } from './tab.ts';
 
 const STATUSES = DELIVERY_STATUSES.map((value) => ({
   value,
   label: value,
-  mark: <DeliveryStatus status={value} />,
+  content: <DeliveryStatus status={value} />,
 }));
 
 /** What was sent, to whom, and what they answered. */
-export function Deliveries({ search, change }: PartProps) {
+export function Deliveries({ search, change }: TabProps) {
   const { subscription, status, site, delivery } = search;
   const sites = useSiteChoices();
   const siteName = useSiteName();
-  const subscriptions = useQuery(ask('subscriptions.list', { query: { pageSize: 1000 } }));
-  const source = usePages('deliveries.list', { subscription, status, site });
+  const subscriptions = useQuery(apiQuery('subscriptions.list', { query: { pageSize: 1000 } }));
+  const source = usePagedList('deliveries.list', { subscription, status, site });
   const close = useCallback(() => change({ delivery: undefined }, true), [change]);
   const columns: Column<Delivery>[] = [
     timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.createdAt }),
@@ -35,7 +36,6 @@ export function Deliveries({ search, change }: PartProps) {
       title: 'Status',
       width: '104px',
       narrow: true,
-      value: (one) => one.status,
       cell: (one) => <DeliveryStatus status={one.status} />,
     },
     {
@@ -74,7 +74,7 @@ export function Deliveries({ search, change }: PartProps) {
       value: (one) => one.error || one.responseStatus,
       cell: (one) => <span title={one.error || undefined}>{one.error || one.responseStatus}</span>,
     },
-    { id: 'attempts', title: 'Attempts', width: '64px', numeric: true, value: (one) => one.attempts },
+    { id: 'attempts', title: 'Attempts', width: '64px', numeric: true },
     timeColumn({ id: 'next', title: 'Next attempt', at: (one) => one.nextAttemptAt, fallback: '' }),
   ];
   return (
@@ -94,7 +94,7 @@ export function Deliveries({ search, change }: PartProps) {
       />
       <Split
         list={
-          <Rows
+          <VirtualTable
             label="Deliveries"
             source={source}
             columns={columns}

@@ -2,44 +2,45 @@ import type { DeliveryDetail } from '@rollcall/shared/api/deliveries';
 import { IconSend } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
-import { ActButton } from '../../components/act.tsx';
-import { timeColumn } from '../../components/column.tsx';
+import { apiQuery } from '../../api.ts';
+import { IconButton } from '../../components/actions.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { type Column, List } from '../../components/rows.tsx';
 import { Scroller } from '../../components/scroller.tsx';
-import { LoadedSide, Side } from '../../components/side.tsx';
+import { LoadedSidePanel, SidePanel } from '../../components/side-panel.tsx';
 import { DeliveryStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { Time } from '../../components/time.tsx';
+import { useAction } from '../../use-action.ts';
 import classes from './notifications.module.css';
 
 /** One delivery beside the log: its attempts, what was sent, and sending it again. */
 export function DeliverySide({ id, onClose }: { id: string; onClose: () => void }) {
-  const found = useQuery(ask('deliveries.get', { params: { id } }));
+  const found = useQuery(apiQuery('deliveries.get', { params: { id } }));
   return (
-    <LoadedSide title="Delivery" query={found} onClose={onClose}>
+    <LoadedSidePanel title="Delivery" query={found} onClose={onClose}>
       {({ data }) => <Delivery one={data} onClose={onClose} />}
-    </LoadedSide>
+    </LoadedSidePanel>
   );
 }
 
 function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }) {
   const resend = useAction('deliveries.resend', { failed: 'Not sent again', touches: ['subscriptions'] });
   return (
-    <Side
+    <SidePanel
       title={`${one.type === 'test' ? 'A test' : `${one.type.replace('.', ' ')} #${one.caseNumber}`} to ${one.subscription}`}
       onClose={onClose}
       actions={
         one.status !== 'queued' && (
-          <ActButton
+          <IconButton
             variant="filled"
             icon={IconSend}
             loading={resend.pending}
             onClick={() => void resend.run({ params: { id: one.id } })}
           >
             Send it again
-          </ActButton>
+          </IconButton>
         )
       }
     >
@@ -68,14 +69,19 @@ function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }
       />
       <h3 className={classes.heading}>Attempts</h3>
       {one.log.length > 0 ? (
-        <List label="Attempts" items={one.log} columns={ATTEMPTS} rowKey={({ at, ms }) => `${at} ${ms}`} />
+        <ShortTable
+          label="Attempts"
+          items={one.log}
+          columns={ATTEMPTS}
+          rowKey={({ at, ms }) => `${at} ${ms}`}
+        />
       ) : (
         <p className={`quiet ${classes.none}`}>None yet.</p>
       )}
       {one.recipients.length > 0 && (
         <>
           <h3 className={classes.heading}>Addresses</h3>
-          <List
+          <ShortTable
             label="Addresses"
             items={one.recipients}
             columns={RECIPIENTS}
@@ -87,19 +93,12 @@ function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }
       <Scroller className={classes.payload} label="What is sent">
         <pre>{JSON.stringify(one.payload, null, 2)}</pre>
       </Scroller>
-    </Side>
+    </SidePanel>
   );
 }
 
 const RECIPIENTS: readonly Column<DeliveryDetail['recipients'][number]>[] = [
-  {
-    id: 'address',
-    title: 'Address',
-    width: 'minmax(120px, 1fr)',
-    narrow: true,
-    wrap: true,
-    value: (one) => one.address,
-  },
+  { id: 'address', title: 'Address', width: 'minmax(120px, 1fr)', narrow: true, wrap: true },
   {
     id: 'state',
     title: 'Result',

@@ -1,19 +1,21 @@
+import { PasswordInput, Select, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { MailSettings } from '@rollcall/shared/api/deliveries';
 import { useQuery } from '@tanstack/react-query';
-import { useRefresh } from '../../action.ts';
-import { askForEdit, call } from '../../api.ts';
-import { ChoiceField, Form, Pair, PasswordField, TextField, useFields } from '../../components/form.tsx';
+import { call, editQuery } from '../../api.ts';
+import { Form, Pair } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Empty, say } from '../../components/problem.tsx';
+import { Empty, notify } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
 import { useMe } from '../../session.tsx';
+import { useInvalidate } from '../../use-action.ts';
 import classes from './notifications.module.css';
 
 /** The server that mail goes through. */
 export function Mail() {
   const { user } = useMe();
-  const settings = useQuery({ ...askForEdit('mail.get', {}), enabled: user.allSites });
+  const settings = useQuery({ ...editQuery('mail.get', {}), enabled: user.allSites });
   if (!user.allSites)
     return (
       <Empty title="Not yours to set">
@@ -23,7 +25,7 @@ export function Mail() {
   return <Loaded query={settings}>{({ data }) => <MailPanel settings={data} key={data.updatedAt} />}</Loaded>;
 }
 
-const SECURITY: readonly { value: MailSettings['security']; label: string; port: number }[] = [
+const SECURITY: { value: MailSettings['security']; label: string; port: number }[] = [
   { value: 'starttls', label: 'STARTTLS, required (587)', port: 587 },
   { value: 'tls', label: 'TLS from the first byte (465)', port: 465 },
   { value: 'none', label: 'none, in the clear (25)', port: 25 },
@@ -31,14 +33,14 @@ const SECURITY: readonly { value: MailSettings['security']; label: string; port:
 const isUsual = (port: string): boolean => SECURITY.some((one) => String(one.port) === port);
 
 function MailPanel({ settings }: { settings: MailSettings }) {
-  const refresh = useRefresh();
-  const { values, set, text } = useFields({ ...settings, port: String(settings.port), password: '' });
-  const { host, port, security, user, from, password } = values;
+  const refresh = useInvalidate();
+  const form = useForm({ initialValues: { ...settings, port: String(settings.port), password: '' } });
+  const { host, port, security, user, from, password } = form.values;
   const save = async () => {
     const body = { host, port: Number(port), security, user, from, ...(password && { password }) };
     await call('mail.update', { body });
     refresh('edit');
-    say(host.trim() ? 'Saved. Send a test from a subscription by e-mail.' : 'Saved. No mail is sent.');
+    notify(host.trim() ? 'Saved. Send a test from a subscription by e-mail.' : 'Saved. No mail is sent.');
   };
   return (
     <Panel
@@ -55,35 +57,42 @@ function MailPanel({ settings }: { settings: MailSettings }) {
       }
     >
       <div className={classes.form}>
-        <Form onSubmit={save}>
+        <Form form={form} onSubmit={save}>
           <Pair>
-            <TextField
+            <TextInput
               label="Host"
               description="Empty: no mail is sent"
               placeholder="smtp.example.net"
-              {...text('host')}
+              {...form.getInputProps('host')}
             />
-            <TextField label="Port" description="Usually 587, 465 or 25" type="number" {...text('port')} />
+            <TextInput
+              label="Port"
+              description="Usually 587, 465 or 25"
+              type="number"
+              {...form.getInputProps('port')}
+            />
           </Pair>
-          <ChoiceField
-            path="security"
+          <Select
             label="Encryption"
-            choices={SECURITY}
+            data={SECURITY}
             value={security}
             onChange={(value) => {
               const chosen = SECURITY.find((one) => one.value === value);
               if (chosen)
-                set({ security: chosen.value, ...(isUsual(port) && { port: String(chosen.port) }) });
+                form.setValues({
+                  security: chosen.value,
+                  ...(isUsual(port) && { port: String(chosen.port) }),
+                });
             }}
           />
           <Pair>
-            <TextField
+            <TextInput
               label="User"
               description="Empty: without signing in"
               autoComplete="off"
-              {...text('user')}
+              {...form.getInputProps('user')}
             />
-            <PasswordField
+            <PasswordInput
               label="Password"
               autoComplete="new-password"
               description={
@@ -91,10 +100,15 @@ function MailPanel({ settings }: { settings: MailSettings }) {
                   ? 'Empty: stays as it is'
                   : 'Written, never read'
               }
-              {...text('password')}
+              {...form.getInputProps('password')}
             />
           </Pair>
-          <TextField label="From" placeholder="rollcall@example.net" required {...text('from')} />
+          <TextInput
+            label="From"
+            placeholder="rollcall@example.net"
+            required
+            {...form.getInputProps('from')}
+          />
         </Form>
       </div>
     </Panel>

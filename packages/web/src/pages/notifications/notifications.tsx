@@ -1,19 +1,19 @@
 import type { ComponentType } from 'react';
-import { useAddress } from '../../address.ts';
 import { NewButton } from '../../components/collection.tsx';
 import { Page } from '../../components/page.tsx';
 import { Tabs } from '../../components/tabs.tsx';
+import { useUrlState } from '../../url-state.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Mail } from './mail.tsx';
-import { type PartProps, route } from './part.ts';
 import { Subscriptions } from './subscriptions.tsx';
+import { route, type TabProps } from './tab.ts';
 
 const TABS = [
   { id: 'subscriptions', label: 'Subscriptions' },
   { id: 'deliveries', label: 'Delivery log' },
   { id: 'mail', label: 'Mail server' },
 ];
-const PARTS: Record<string, ComponentType<PartProps>> = {
+const PARTS: Record<string, ComponentType<TabProps>> = {
   subscriptions: Subscriptions,
   deliveries: Deliveries,
   mail: Mail,
@@ -21,7 +21,7 @@ const PARTS: Record<string, ComponentType<PartProps>> = {
 
 /** Who is told about cases, how, and what became of it. */
 export function Notifications() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const { tab = 'subscriptions' } = search;
   const Part = PARTS[tab] ?? Subscriptions;
   const title = TABS.find(({ id }) => id === tab)?.label;

@@ -1,21 +1,14 @@
-import { SegmentedControl } from '@mantine/core';
+import { SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { NOTICE_TYPES, type NoticeType, type Subscription } from '@rollcall/shared/api/deliveries';
-import { useSend } from '../../action.ts';
 import type { Request } from '../../api.ts';
 import type { FormOf } from '../../components/collection.tsx';
-import {
-  ChecksField,
-  ChoiceField,
-  FormDialog,
-  LinesField,
-  SwitchField,
-  TextField,
-  useFields,
-} from '../../components/form.tsx';
-import { SEVERITIES } from '../../components/mark.tsx';
+import { ChecksField, FormDialog } from '../../components/form.tsx';
+import { SEVERITIES } from '../../components/labels.tsx';
 import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
-import { wordsOf } from '../../search.ts';
+import { splitWords } from '../../search.ts';
 import { useMe } from '../../session.tsx';
+import { useSend } from '../../use-action.ts';
 
 const TYPES: Record<NoticeType, string> = {
   'case.opened': 'opens',
@@ -42,26 +35,29 @@ export function SubscriptionForm({
 }: FormOf<Subscription> & { onSecret: (made: Made) => void }) {
   const { user } = useMe();
   const send = useSend();
-  const { values, set, text, flag, list } = useFields({
-    kind: one?.kind ?? 'webhook',
-    name: one?.name ?? '',
-    url: one?.url ?? '',
-    allowPrivate: one?.allowPrivate ?? false,
-    addresses: one?.addresses.join('\n') ?? '',
-    types: (one?.types ?? ['case.opened', 'case.reopened', 'case.resolved']) as string[],
-    severity: String(one?.severity ?? 5),
-    allSites: one?.allSites ?? user.allSites,
-    siteIds: one?.siteIds ?? [],
+  const form = useForm({
+    initialValues: {
+      kind: one?.kind ?? 'webhook',
+      name: one?.name ?? '',
+      url: one?.url ?? '',
+      allowPrivate: one?.allowPrivate ?? false,
+      addresses: one?.addresses.join('\n') ?? '',
+      types: (one?.types ?? ['case.opened', 'case.reopened', 'case.resolved']) as string[],
+      severity: String(one?.severity ?? 5),
+      allSites: one?.allSites ?? user.allSites,
+      siteIds: one?.siteIds ?? [],
+    },
   });
-  const { kind, name, url, allowPrivate, types, allSites, siteIds } = values;
+  const { kind, name, url, allowPrivate, types, allSites, siteIds } = form.values;
   const save = async () => {
     const common = {
       name,
       types: types as NoticeType[],
-      severity: Number(values.severity),
-      ...sitesOf(values),
+      severity: Number(form.values.severity),
+      ...sitesOf(form.values),
     };
-    const target = kind === 'webhook' ? { url, allowPrivate } : { addresses: wordsOf(values.addresses) };
+    const target =
+      kind === 'webhook' ? { url, allowPrivate } : { addresses: splitWords(form.values.addresses) };
     if (one) return send('subscriptions.update', { params: { id: one.id }, body: { ...common, ...target } });
     const body = { kind, ...common, ...target } as Request<'subscriptions.create'>['body'];
     const { secret } = await send('subscriptions.create', { body });
@@ -69,6 +65,7 @@ export function SubscriptionForm({
   };
   return (
     <FormDialog
+      form={form}
       title={one ? `Subscription ${one.name}` : 'New subscription'}
       onClose={onClose}
       onSubmit={save}
@@ -82,51 +79,44 @@ export function SubscriptionForm({
             { value: 'webhook', label: 'Webhook' },
             { value: 'email', label: 'E-mail' },
           ]}
-          value={kind}
-          onChange={(value) => set({ kind: value as Subscription['kind'] })}
+          {...form.getInputProps('kind')}
         />
       )}
-      <TextField
+      <TextInput
         label="Name"
         placeholder={kind === 'webhook' ? 'Ticket system' : 'On call'}
         required
         data-autofocus
-        {...text('name')}
+        {...form.getInputProps('name')}
       />
       {kind === 'webhook' ? (
         <>
-          <TextField
+          <TextInput
             label="Address"
             description="Each case is sent there as JSON by POST, signed (Standard Webhooks)"
             placeholder="https://tickets.example.net/hooks/rollcall"
             required
-            {...text('url')}
+            {...form.getInputProps('url')}
           />
           {(user.allSites || allowPrivate) && (
-            <SwitchField
+            <Switch
               label="It may be a private address (10.x, 192.168.x, this host)"
-              {...flag('allowPrivate')}
+              {...form.getInputProps('allowPrivate', { type: 'checkbox' })}
             />
           )}
         </>
       ) : (
-        <LinesField
+        <Textarea
           label="Addresses"
           description="One a line; sent through the mail server of the third tab"
           placeholder="noc@example.net"
           required
-          {...text('addresses')}
+          {...form.getInputProps('addresses')}
         />
       )}
-      <ChecksField label="When a case" choices={TYPE_CHOICES} {...list('types')} />
-      <ChoiceField label="Severity" choices={SEVERITY_CHOICES} {...text('severity')} />
-      <SiteFields
-        all="Of all sites, future ones too"
-        some="Of"
-        values={values}
-        set={set}
-        disabled={!user.allSites}
-      />
+      <ChecksField label="When a case" choices={TYPE_CHOICES} {...form.getInputProps('types')} />
+      <Select label="Severity" data={SEVERITY_CHOICES} {...form.getInputProps('severity')} />
+      <SiteFields all="Of all sites, future ones too" some="Of" form={form} disabled={!user.allSites} />
     </FormDialog>
   );
 }

@@ -11,29 +11,29 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import { useAction, useSend } from '../../action.ts';
 import { Collection } from '../../components/collection.tsx';
-import { enabledColumn } from '../../components/column.tsx';
 import { Confirm } from '../../components/form.tsx';
-import { Mark, severityName } from '../../components/mark.tsx';
-import { Once } from '../../components/once.tsx';
+import { StatusLabel, severityName } from '../../components/labels.tsx';
 import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/rows.tsx';
-import { usePages } from '../../components/source.ts';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { enabledColumn } from '../../components/table/columns.tsx';
+import { usePagedList } from '../../components/table/paged-list.ts';
 import { Time } from '../../components/time.tsx';
 import { useSiteName } from '../../sites.ts';
+import { useAction, useSend } from '../../use-action.ts';
 import classes from './notifications.module.css';
-import type { PartProps } from './part.ts';
 import { type Made, SubscriptionForm } from './subscription-form.tsx';
+import type { TabProps } from './tab.ts';
 
 const targetOf = (one: Subscription): string => one.url ?? one.addresses.join(', ');
 const aboutOf = (one: Subscription): string =>
   one.types.map((type) => type.slice('case.'.length)).join(', ') +
   (one.severity < 5 ? `; ${severityName(one.severity)}${one.severity > 1 ? ' or worse' : ''}` : '');
 
-export function Subscriptions({ search, change }: PartProps) {
+export function Subscriptions({ search, change }: TabProps) {
   const siteName = useSiteName();
-  const source = usePages('subscriptions.list', { sort: search.sort });
+  const source = usePagedList('subscriptions.list', { sort: search.sort });
   const [rotating, setRotating] = useState<Subscription>();
   const [secret, setSecret] = useState<Made>();
   const test = useAction('subscriptions.test', {
@@ -53,7 +53,6 @@ export function Subscriptions({ search, change }: PartProps) {
       width: 'minmax(130px, 0.9fr)',
       sort: 'name',
       narrow: true,
-      value: (one) => one.name,
       cell: (one) => (
         <span className={`iconed ${classes.name}`}>
           {one.kind === 'webhook' ? (
@@ -81,7 +80,7 @@ export function Subscriptions({ search, change }: PartProps) {
       value: (one) => (one.enabled ? 'on' : 'off'),
       cell: (one) => <State subscription={one} />,
     },
-    { id: 'waiting', title: 'Waiting', width: '60px', numeric: true, value: (one) => one.waiting },
+    { id: 'waiting', title: 'Waiting', width: '60px', numeric: true },
     enabledColumn('subscriptions.update', true),
   ];
   return (
@@ -98,7 +97,7 @@ export function Subscriptions({ search, change }: PartProps) {
         search={search}
         change={change}
         may
-        acts={(one) => [
+        actions={(one) => [
           { label: 'Send a test', icon: IconSend, run: () => void sendTest(one), disabled: !one.enabled },
           {
             label: 'Delivery log',
@@ -119,7 +118,7 @@ export function Subscriptions({ search, change }: PartProps) {
         }
       />
       {secret && (
-        <Once
+        <SecretDialog
           title={`The secret of ${secret.name}`}
           label="Secret"
           secret={secret.secret}
@@ -149,30 +148,30 @@ function State({ subscription: one }: { subscription: Subscription }) {
   if (one.disabledReason)
     return (
       <span title={one.disabledReason}>
-        <Mark tone="bad" icon={IconCircleXFilled}>
+        <StatusLabel tone="bad" icon={IconCircleXFilled}>
           gave up
-        </Mark>
+        </StatusLabel>
       </span>
     );
   if (!one.enabled)
     return (
-      <Mark tone="idle" icon={IconBan}>
+      <StatusLabel tone="idle" icon={IconBan}>
         switched off
-      </Mark>
+      </StatusLabel>
     );
   if (one.failingSince !== null)
     return (
-      <Mark tone="warn" icon={IconAlertTriangle}>
+      <StatusLabel tone="warn" icon={IconAlertTriangle}>
         failing since <Time at={one.failingSince} />
-      </Mark>
+      </StatusLabel>
     );
   return one.lastDeliveredAt === null ? (
-    <Mark tone="idle" icon={IconCircleDashed}>
+    <StatusLabel tone="idle" icon={IconCircleDashed}>
       nothing sent yet
-    </Mark>
+    </StatusLabel>
   ) : (
-    <Mark tone="ok" icon={IconCircleCheckFilled}>
+    <StatusLabel tone="ok" icon={IconCircleCheckFilled}>
       delivered <Time at={one.lastDeliveredAt} />
-    </Mark>
+    </StatusLabel>
   );
 }

@@ -2,7 +2,7 @@ import type { Summary } from '@rollcall/shared/api/service';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Bar } from '../../components/bar.tsx';
-import { SEVERITIES, Severity } from '../../components/mark.tsx';
+import { SEVERITIES, Severity } from '../../components/labels.tsx';
 import { count } from '../../format.ts';
 import classes from './overview.module.css';
 

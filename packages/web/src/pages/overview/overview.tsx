@@ -1,15 +1,16 @@
 import type { Summary } from '@rollcall/shared/api/service';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Bar } from '../../components/bar.tsx';
-import { DeviceClassMark } from '../../components/device.tsx';
-import { Severity } from '../../components/mark.tsx';
+import { ChoiceFilter } from '../../components/choice-filter.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
+import { Severity } from '../../components/labels.tsx';
 import { Page, Panel } from '../../components/page.tsx';
-import { Pick } from '../../components/pick.tsx';
 import { ProblemView } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
-import { listOf, textOf } from '../../search.ts';
+import type { Column } from '../../components/table/column.ts';
+import { ShortTable } from '../../components/table/short-table.tsx';
+import { splitCodes, textOf } from '../../search.ts';
 import { useSiteChoices } from '../../sites.ts';
 import { Figures, healthParts } from './figures.tsx';
 import classes from './overview.module.css';
@@ -21,17 +22,17 @@ export function Overview() {
   const { site } = route.useSearch();
   const navigate = useNavigate({ from: '/' });
   const sites = useSiteChoices();
-  const summary = useQuery(ask('summary.get', { query: { site } }));
+  const summary = useQuery(apiQuery('summary.get', { query: { site } }));
   const name = sites.find((one) => one.value === site)?.label;
   return (
     <Page
       title={name ? `Overview of ${name}` : 'Overview'}
       actions={
         sites.length > 1 && (
-          <Pick
+          <ChoiceFilter
             label="Site"
             choices={sites}
-            value={listOf(site)}
+            value={splitCodes(site)}
             onChange={(value) => void navigate({ search: (old) => ({ ...old, site: textOf(value) }) })}
           />
         )
@@ -131,7 +132,7 @@ function Sites({ sites }: { sites: readonly SiteHealth[] }) {
   const navigate = useNavigate();
   return (
     <Panel title="Sites" note="worst first" end={<Link to="/topology">Map</Link>}>
-      <List
+      <ShortTable
         label="Sites"
         items={sites.toSorted(worseFirst)}
         columns={SITE_COLUMNS}
@@ -149,10 +150,9 @@ function Classes({ summary, site }: { summary: Summary; site: string | undefined
       title: 'Class',
       width: '140px',
       narrow: true,
-      value: (one) => one.class,
       cell: (one) => (
         <Link to="/devices" search={{ class: one.class, ...(site && { site }) }} className="plain">
-          <DeviceClassMark class={one.class} />
+          <DeviceClassLabel class={one.class} />
         </Link>
       ),
     },
@@ -188,7 +188,7 @@ function Classes({ summary, site }: { summary: Summary; site: string | undefined
   if (summary.classes.length === 0) return null;
   return (
     <Panel title="What is there">
-      <List
+      <ShortTable
         label="Classes"
         items={summary.classes.slice(0, 8)}
         columns={columns}

@@ -1,15 +1,16 @@
 import type { Event } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Progress } from '../../components/bar.tsx';
-import { timeColumn } from '../../components/column.tsx';
-import { Severity } from '../../components/mark.tsx';
+import { Severity } from '../../components/labels.tsx';
 import { Panel } from '../../components/page.tsx';
-import { type Column, List } from '../../components/rows.tsx';
 import { CollectorStatus, EventStatus, ScanStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { Time } from '../../components/time.tsx';
-import { many } from '../../format.ts';
+import { plural } from '../../format.ts';
 import classes from './overview.module.css';
 
 interface Here {
@@ -23,7 +24,6 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
     title: 'Severity',
     width: '78px',
     narrow: true,
-    value: (event) => event.severity,
     cell: (event) => <Severity code={event.severity} />,
   },
   {
@@ -38,20 +38,14 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
       </Link>
     ),
   },
-  {
-    id: 'status',
-    title: 'Status',
-    width: '108px',
-    value: (event) => event.status,
-    cell: (event) => <EventStatus status={event.status} />,
-  },
+  { id: 'status', title: 'Status', width: '108px', cell: (event) => <EventStatus status={event.status} /> },
   timeColumn({ id: 'since', title: 'Since', narrow: true, at: (event) => event.firstSeen }),
 ];
 
 export function OpenEvents({ site }: Here) {
   const navigate = useNavigate();
   const query = { site, Status: '0,1', Severity: '4', sort: 'severity', pageSize: 10 } as const;
-  const events = useQuery(ask('events.list', { query }));
+  const events = useQuery(apiQuery('events.list', { query }));
   return (
     <Panel
       title="Open events"
@@ -62,7 +56,7 @@ export function OpenEvents({ site }: Here) {
         </Link>
       }
     >
-      <List
+      <ShortTable
         label="Open events"
         items={events.data?.data ?? []}
         columns={EVENT_COLUMNS}
@@ -75,7 +69,7 @@ export function OpenEvents({ site }: Here) {
 
 export function Scans({ site }: Here) {
   const scans = useQuery(
-    ask('scans.list', { query: { site, status: 'queued,running', pageSize: 5, sort: '-createdAt' } }),
+    apiQuery('scans.list', { query: { site, status: 'queued,running', pageSize: 5, sort: '-createdAt' } }),
   );
   const items = scans.data?.data ?? [];
   return (
@@ -114,7 +108,7 @@ export function Scans({ site }: Here) {
 }
 
 export function Changes({ site }: Here) {
-  const changes = useQuery(ask('events.list', { query: { site, Source: 'discovery', pageSize: 9 } }));
+  const changes = useQuery(apiQuery('events.list', { query: { site, Source: 'discovery', pageSize: 9 } }));
   const items = changes.data?.data ?? [];
   return (
     <Panel
@@ -147,7 +141,9 @@ export function Changes({ site }: Here) {
 
 export function CollectorsPanel({ site }: Here) {
   const collectors = useQuery(
-    ask('collectors.list', { query: { site, status: 'active,quarantined', pageSize: 12, sort: 'name' } }),
+    apiQuery('collectors.list', {
+      query: { site, status: 'active,quarantined', pageSize: 12, sort: 'name' },
+    }),
   );
   const items = collectors.data?.data ?? [];
   return (
@@ -170,7 +166,7 @@ export function CollectorsPanel({ site }: Here) {
           {(collector.health.outbox?.depth ?? 0) > 0 && (
             <span className={classes.under}>
               <span>
-                {many(collector.health.outbox?.depth ?? 0, 'observation waits', 'observations wait')}
+                {plural(collector.health.outbox?.depth ?? 0, 'observation waits', 'observations wait')}
               </span>
             </span>
           )}

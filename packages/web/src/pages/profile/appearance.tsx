@@ -1,7 +1,7 @@
 import { type MantineColorScheme, SegmentedControl, Select } from '@mantine/core';
 import { Panel } from '../../components/page.tsx';
 import { absolute, ago, useNow } from '../../components/time.tsx';
-import { prefer, usePreferences } from '../../preferences.ts';
+import { savePreferences, usePreferences } from '../../preferences.ts';
 import { useScheme } from '../../scheme.ts';
 import classes from './profile.module.css';
 
@@ -34,7 +34,7 @@ export function Appearance() {
           value={colorScheme}
           onChange={(value) => {
             setColorScheme(value as MantineColorScheme);
-            prefer({ theme: value as MantineColorScheme });
+            savePreferences({ theme: value as MantineColorScheme });
           }}
         />
         <span id="times">Times</span>
@@ -45,7 +45,7 @@ export function Appearance() {
             { value: 'absolute', label: absolute(example, zone) },
           ]}
           value={times}
-          onChange={(value) => prefer({ times: value === 'absolute' ? 'absolute' : 'relative' })}
+          onChange={(value) => savePreferences({ times: value === 'absolute' ? 'absolute' : 'relative' })}
         />
         <label htmlFor="zone">Time zone</label>
         <Select
@@ -54,8 +54,7 @@ export function Appearance() {
           limit={60}
           data={ZONES}
           value={zone}
-          allowDeselect={false}
-          onChange={(value) => value && prefer({ zone: value })}
+          onChange={(value) => value && savePreferences({ zone: value })}
         />
       </div>
     </Panel>

@@ -1,18 +1,20 @@
+import { PasswordInput, Switch } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { PASSWORD_LEAST } from '@rollcall/shared/api/accounts';
-import { useRefresh } from '../../action.ts';
 import { call } from '../../api.ts';
-import { Form, PasswordField, SwitchField, useFields } from '../../components/form.tsx';
-import { say } from '../../components/problem.tsx';
+import { Form } from '../../components/form.tsx';
+import { notify } from '../../components/problem.tsx';
 import { useMe } from '../../session.tsx';
+import { useInvalidate } from '../../use-action.ts';
 import classes from './profile.module.css';
 
 const EMPTY = { current: '', next: '', again: '', revokeTokens: false };
 
 export function Password() {
   const { user } = useMe();
-  const { values, set, text, flag } = useFields(EMPTY);
-  const { current, next, again, revokeTokens } = values;
-  const refresh = useRefresh();
+  const form = useForm({ initialValues: EMPTY });
+  const { current, next, again, revokeTokens } = form.values;
+  const refresh = useInvalidate();
   return (
     <section className={`panel ${classes.narrow}`} aria-label="Change the password">
       <Form
@@ -20,26 +22,33 @@ export function Password() {
         ready={current !== '' && next.length >= PASSWORD_LEAST && next === again}
         onSubmit={async () => {
           await call('session.password', { body: { current, next, revokeTokens } });
-          set(EMPTY);
+          form.reset();
           refresh('sessions', 'tokens');
-          say('Changed. Every other session is signed out.');
+          notify('Changed. Every other session is signed out.');
         }}
       >
         <input type="text" autoComplete="username" value={user.name} readOnly hidden />
-        <PasswordField label="Present password" autoComplete="current-password" {...text('current')} />
-        <PasswordField
+        <PasswordInput
+          label="Present password"
+          autoComplete="current-password"
+          {...form.getInputProps('current')}
+        />
+        <PasswordInput
           label="New password"
           description={`${PASSWORD_LEAST} characters at least; 15 or more are advised, any will do`}
           autoComplete="new-password"
-          {...text('next')}
+          {...form.getInputProps('next')}
         />
-        <PasswordField
+        <PasswordInput
           label="Once more"
           description={again !== '' && again !== next ? 'Not the same yet' : undefined}
           autoComplete="new-password"
-          {...text('again')}
+          {...form.getInputProps('again')}
         />
-        <SwitchField label="Revoke all my API tokens, too" {...flag('revokeTokens')} />
+        <Switch
+          label="Revoke all my API tokens, too"
+          {...form.getInputProps('revokeTokens', { type: 'checkbox' })}
+        />
       </Form>
     </section>
   );

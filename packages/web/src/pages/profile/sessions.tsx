@@ -1,38 +1,15 @@
 import { Button } from '@mantine/core';
 import type { Session } from '@rollcall/shared/api/accounts';
 import { useQuery } from '@tanstack/react-query';
-import { useAction } from '../../action.ts';
-import { ask } from '../../api.ts';
-import { doColumn, timeColumn } from '../../components/column.tsx';
+import { apiQuery } from '../../api.ts';
+import { Tag } from '../../components/labels.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Tag } from '../../components/mark.tsx';
 import { Panel } from '../../components/page.tsx';
-import { type Column, List } from '../../components/rows.tsx';
-
-const BROWSERS = [
-  ['Edg/', 'Edge'],
-  ['OPR/', 'Opera'],
-  ['Firefox/', 'Firefox'],
-  ['Chrome/', 'Chrome'],
-  ['Safari/', 'Safari'],
-] as const;
-const SYSTEMS = [
-  ['Windows', 'Windows'],
-  ['Android', 'Android'],
-  ['iPhone', 'iPhone'],
-  ['iPad', 'iPad'],
-  ['Mac OS X', 'macOS'],
-  ['Linux', 'Linux'],
-] as const;
-
-/** `Firefox on Linux`; what is not a browser, as it names itself. */
-export function browserName(userAgent: string): string {
-  const named = (list: readonly (readonly [string, string])[]) =>
-    list.find(([sign]) => userAgent.includes(sign))?.[1];
-  const [browser, system] = [named(BROWSERS), named(SYSTEMS)];
-  if (!browser) return userAgent || 'unknown';
-  return system ? `${browser} on ${system}` : browser;
-}
+import type { Column } from '../../components/table/column.ts';
+import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
+import { useAction } from '../../use-action.ts';
+import { browserName } from './browser-name.ts';
 
 function End({ session }: { session: Session }) {
   const end = useAction('sessions.delete', { done: 'Signed out there', failed: 'Not signed out' });
@@ -72,16 +49,16 @@ const COLUMNS: readonly Column<Session>[] = [
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
   timeColumn({ id: 'seen', title: 'Last used', narrow: true, at: (one) => one.lastSeenAt }),
   timeColumn({ id: 'ends', title: 'Ends', at: (one) => one.expiresAt }),
-  doColumn('76px', (one) => <End session={one} />),
+  actionColumn('76px', (one) => <End session={one} />),
 ];
 
 export function Sessions() {
-  const sessions = useQuery(ask('sessions.list', {}));
+  const sessions = useQuery(apiQuery('sessions.list', {}));
   return (
     <Loaded query={sessions}>
       {({ data }) => (
         <Panel title="Sessions" note="where you are signed in">
-          <List label="Sessions" items={data} columns={COLUMNS} />
+          <ShortTable label="Sessions" items={data} columns={COLUMNS} />
         </Panel>
       )}
     </Loaded>

@@ -1,21 +1,23 @@
-import { Button } from '@mantine/core';
+import { Button, Select, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Token } from '@rollcall/shared/api/accounts';
 import { TOKENS_MOST } from '@rollcall/shared/api/accounts';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useSend } from '../../action.ts';
-import { ask, type Result } from '../../api.ts';
-import { ActButton } from '../../components/act.tsx';
-import { doColumn, timeColumn } from '../../components/column.tsx';
+import { apiQuery, type Result } from '../../api.ts';
+import { IconButton } from '../../components/actions.tsx';
 import { CopyField } from '../../components/copy.tsx';
-import { ChoiceField, Confirm, Dialog, Form, Pair, TextField, useFields } from '../../components/form.tsx';
+import { Confirm, Dialog, Form, Pair } from '../../components/form.tsx';
 import { Loaded } from '../../components/loaded.tsx';
-import { Once } from '../../components/once.tsx';
 import { Panel } from '../../components/page.tsx';
-import { Empty, say } from '../../components/problem.tsx';
-import { type Column, List } from '../../components/rows.tsx';
+import { Empty, notify } from '../../components/problem.tsx';
+import { SecretDialog } from '../../components/secret-dialog.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
+import { ShortTable } from '../../components/table/short-table.tsx';
 import { Time, useNow } from '../../components/time.tsx';
+import { useSend } from '../../use-action.ts';
 import classes from './profile.module.css';
 
 const isLive = (token: Token, nowMs: number): boolean =>
@@ -23,17 +25,17 @@ const isLive = (token: Token, nowMs: number): boolean =>
 
 /** API tokens: made, shown once, listed, revoked. */
 export function Tokens() {
-  const tokens = useQuery(ask('tokens.list', {}));
+  const tokens = useQuery(apiQuery('tokens.list', {}));
   return <Loaded query={tokens}>{({ data }) => <TokenList items={data} />}</Loaded>;
 }
 
 function TokenList({ items }: { items: readonly Token[] }) {
   const now = useNow();
   const [making, setMaking] = useState(false);
-  const [doomed, setDoomed] = useState<Token>();
+  const [deleting, setDeleting] = useState<Token>();
   const live = items.filter((token) => isLive(token, now)).length;
   const columns: Column<Token>[] = [
-    { id: 'name', title: 'Name', width: 'minmax(120px, 1.2fr)', narrow: true, value: (one) => one.name },
+    { id: 'name', title: 'Name', width: 'minmax(120px, 1.2fr)', narrow: true },
     { id: 'hint', title: 'Ends with', width: '80px', mono: true, value: (one) => `…${one.hint}` },
     timeColumn({ id: 'created', title: 'Created', at: (one) => one.createdAt }),
     timeColumn({ id: 'used', title: 'Last used', at: (one) => one.lastUsedAt }),
@@ -52,11 +54,11 @@ function TokenList({ items }: { items: readonly Token[] }) {
           <Time at={one.expiresAt} />
         ),
     }),
-    doColumn(
+    actionColumn(
       '64px',
       (one) =>
         one.revokedAt === null && (
-          <Button size="compact-xs" variant="subtle" onClick={() => setDoomed(one)}>
+          <Button size="compact-xs" variant="subtle" onClick={() => setDeleting(one)}>
             Revoke
           </Button>
         ),
@@ -68,17 +70,17 @@ function TokenList({ items }: { items: readonly Token[] }) {
         <p className="quiet">
           A token lets a program do what you may do, through the <a href="/api/docs">REST API</a>.
         </p>
-        <ActButton
+        <IconButton
           variant="filled"
           icon={IconPlus}
           disabled={live >= TOKENS_MOST}
           onClick={() => setMaking(true)}
         >
           Create a token
-        </ActButton>
+        </IconButton>
       </div>
       <Panel title="API Tokens" note={`${live} of at most ${TOKENS_MOST} in use`}>
-        <List
+        <ShortTable
           label="API tokens"
           items={items}
           columns={columns}
@@ -86,7 +88,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
         />
       </Panel>
       {making && <NewToken onClose={() => setMaking(false)} />}
-      {doomed && <Revoke token={doomed} onClose={() => setDoomed(undefined)} />}
+      {deleting && <Revoke token={deleting} onClose={() => setDeleting(undefined)} />}
     </>
   );
 }
@@ -100,12 +102,12 @@ const LIVES = [
 ];
 
 function NewToken({ onClose }: { onClose: () => void }) {
-  const { values, text } = useFields({ name: '', days: '0' });
+  const form = useForm({ initialValues: { name: '', days: '0' } });
   const [made, setMade] = useState<Result<'tokens.create'>>();
   const send = useSend();
   if (made)
     return (
-      <Once
+      <SecretDialog
         title={`The token ${made.data.name}`}
         label="Token"
         secret={made.token}
@@ -116,19 +118,31 @@ function NewToken({ onClose }: { onClose: () => void }) {
           label="Use"
           text={`curl -H "Authorization: Bearer $ROLLCALL_TOKEN" ${location.origin}/api/devices`}
         />
-      </Once>
+      </SecretDialog>
     );
   const create = async () => {
-    const { name, days } = values;
+    const { name, days } = form.values;
     const expiresAt = days === '0' ? null : Math.floor(Date.now() / 1000) + Number(days) * DAY;
     setMade(await send('tokens.create', { body: { name, expiresAt } }));
   };
   return (
     <Dialog title="Create a token" onClose={onClose}>
-      <Form submit="Create" ready={values.name.trim() !== ''} onCancel={onClose} onSubmit={create}>
+      <Form
+        form={form}
+        submit="Create"
+        ready={form.values.name.trim() !== ''}
+        onCancel={onClose}
+        onSubmit={create}
+      >
         <Pair>
-          <TextField label="Name" placeholder="report script" required data-autofocus {...text('name')} />
-          <ChoiceField label="Ends" choices={LIVES} {...text('days', 'expiresAt')} />
+          <TextInput
+            label="Name"
+            placeholder="report script"
+            required
+            data-autofocus
+            {...form.getInputProps('name')}
+          />
+          <Select label="Ends" data={LIVES} {...form.getInputProps('days')} error={form.errors.expiresAt} />
         </Pair>
       </Form>
     </Dialog>
@@ -144,7 +158,7 @@ function Revoke({ token, onClose }: { token: Token; onClose: () => void }) {
       confirm="Revoke"
       onConfirm={async () => {
         await send('tokens.delete', { params: { id: token.id } });
-        say(`The token ${token.name} no longer works.`);
+        notify(`The token ${token.name} no longer works.`);
       }}
     >
       Programs that use it are refused from now on. This cannot be undone.

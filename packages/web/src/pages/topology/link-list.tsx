@@ -1,84 +1,18 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { useMemo } from 'react';
-import { timeColumn } from '../../components/column.tsx';
 import { DeviceLink } from '../../components/device.tsx';
 import { Empty } from '../../components/problem.tsx';
-import { type Column, Rows } from '../../components/rows.tsx';
-import { itemsSource } from '../../components/source.ts';
 import { DeviceStatus } from '../../components/status.tsx';
+import type { Column } from '../../components/table/column.ts';
+import { timeColumn } from '../../components/table/columns.tsx';
+import { itemsSource } from '../../components/table/paged-list.ts';
+import { VirtualTable } from '../../components/table/virtual-table.tsx';
 import { bitrate } from '../../format.ts';
 import { useSiteName } from '../../sites.ts';
+import { type Row, rowsOf } from './link-rows.ts';
 import { NoLinks } from './no-links.tsx';
 
-type Node = Topology['nodes'][number];
-interface Row {
-  key: string;
-  a: Node | undefined;
-  aPort: string | null;
-  b: Node | undefined;
-  bName: string;
-  bPort: string | null;
-  status: string;
-  speedBps: number | null;
-  protocols: string;
-  lastSeen: number;
-}
-
-type Link = Topology['links'][number];
-/** The end that more hangs on first: a switch, then what is plugged into it. */
-function endsOf({ links }: Topology): (link: Link) => [Link['a'], Link['b']] {
-  const count = new Map<string, number>();
-  for (const { a, b } of links)
-    for (const { deviceId } of [a, b]) count.set(deviceId, (count.get(deviceId) ?? 0) + 1);
-  const weight = (end: Link['a']) => count.get(end.deviceId) ?? 0;
-  return ({ a, b }) => (weight(b) > weight(a) ? [b, a] : [a, b]);
-}
-
-const inOrder = (x: string, y: string): number => x.localeCompare(y, 'en', { numeric: true });
-
-/** Links as rows, far ends that are no device of ours among them. */
-function rowsOf(topology: Topology): Row[] {
-  const nodes = new Map(topology.nodes.map((node) => [node.id, node]));
-  const ends = endsOf(topology);
-  const links = topology.links.map((link, i): Row => {
-    const [from, to] = ends(link);
-    const b = nodes.get(to.deviceId);
-    return {
-      key: `l${i}`,
-      a: nodes.get(from.deviceId),
-      aPort: from.port,
-      b,
-      bName: b?.name ?? 'a device elsewhere',
-      bPort: to.port,
-      status: link.status,
-      speedBps: link.speedBps,
-      protocols: link.protocols.join(', '),
-      lastSeen: link.lastSeen,
-    };
-  });
-  const strangers = topology.strangers.map(
-    (stranger, i): Row => ({
-      key: `s${i}`,
-      a: nodes.get(stranger.from.deviceId),
-      aPort: stranger.from.port,
-      b: undefined,
-      bName: `${stranger.name ?? 'unnamed'} (not in the inventory)`,
-      bPort: stranger.port,
-      status: 'unknown',
-      speedBps: null,
-      protocols: stranger.protocol,
-      lastSeen: stranger.lastSeen,
-    }),
-  );
-  return [...links, ...strangers].sort(
-    (x, y) =>
-      Number(y.status === 'down') - Number(x.status === 'down') ||
-      inOrder(x.a?.name ?? '', y.a?.name ?? '') ||
-      inOrder(x.aPort ?? '', y.aPort ?? ''),
-  );
-}
-
-const end = (node: Node | undefined, name: string) =>
+const end = (node: Row['a'], name: string) =>
   node ? <DeviceLink id={node.id}>{name}</DeviceLink> : <span className="quiet">{name}</span>;
 
 /** What the map shows, as text: links that are down first. */
@@ -104,7 +38,6 @@ export function LinkList({
         title: 'Link',
         width: '86px',
         narrow: true,
-        value: (row) => row.status,
         cell: (row) => <DeviceStatus status={row.status} />,
       },
       {
@@ -115,7 +48,7 @@ export function LinkList({
         value: (row) => row.a?.name,
         cell: (row) => end(row.a, row.a?.name ?? ''),
       },
-      { id: 'aPort', title: 'Port', width: 'minmax(80px, 0.6fr)', value: (row) => row.aPort },
+      { id: 'aPort', title: 'Port', width: 'minmax(80px, 0.6fr)' },
       {
         id: 'b',
         title: 'To',
@@ -124,7 +57,7 @@ export function LinkList({
         value: (row) => row.bName,
         cell: (row) => end(row.b, row.bName),
       },
-      { id: 'bPort', title: 'Port', width: 'minmax(80px, 0.6fr)', value: (row) => row.bPort },
+      { id: 'bPort', title: 'Port', width: 'minmax(80px, 0.6fr)' },
       {
         id: 'site',
         title: 'Site',
@@ -145,7 +78,7 @@ export function LinkList({
     [siteName],
   );
   return (
-    <Rows
+    <VirtualTable
       label="Links"
       source={itemsSource('links', shown)}
       columns={columns}

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { Link } from '@tanstack/react-router';
-import { DeviceClassMark } from '../../components/device.tsx';
+import { DeviceClassLabel } from '../../components/device.tsx';
 import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/mark.tsx';
-import { Side } from '../../components/side.tsx';
+import { Severity } from '../../components/labels.tsx';
+import { SidePanel } from '../../components/side-panel.tsx';
 import { DeviceStatus } from '../../components/status.tsx';
 import { bitrate } from '../../format.ts';
 import { useSiteName } from '../../sites.ts';
@@ -32,7 +32,7 @@ export function MapSide({
   });
   const strangers = topology.strangers.filter((stranger) => stranger.from.deviceId === id);
   return (
-    <Side
+    <SidePanel
       title={node.name}
       onClose={onClose}
       actions={
@@ -44,7 +44,7 @@ export function MapSide({
       <Facts
         facts={[
           ['Status', <DeviceStatus key="status" status={node.status} />],
-          ['Class', <DeviceClassMark key="class" class={node.class} />],
+          ['Class', <DeviceClassLabel key="class" class={node.class} />],
           [
             'Address',
             <span key="address" className="mono">
@@ -84,6 +84,6 @@ export function MapSide({
           </span>
         </div>
       ))}
-    </Side>
+    </SidePanel>
   );
 }

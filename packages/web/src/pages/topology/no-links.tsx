@@ -2,11 +2,11 @@ import { Button } from '@mantine/core';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Empty } from '../../components/problem.tsx';
-import { useMay } from '../../session.tsx';
+import { useHasRole } from '../../session.tsx';
 
 /** Why there are devices and no links between them, and how to get some. */
 export function NoLinks() {
-  const operator = useMay('operator');
+  const operator = useHasRole('operator');
   return (
     <Empty
       title="No links are known yet"

@@ -4,16 +4,16 @@ import { IconList, IconMinus, IconPlus, IconTopologyStar3, IconZoomScan } from '
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useRef } from 'react';
-import { type Change, useAddress } from '../../address.ts';
-import { ask } from '../../api.ts';
+import { apiQuery } from '../../api.ts';
 import { Filters } from '../../components/filters.tsx';
-import type { Icon } from '../../components/mark.tsx';
+import type { Icon } from '../../components/labels.tsx';
 import { Body, Page } from '../../components/page.tsx';
 import { Empty, ProblemView } from '../../components/problem.tsx';
-import { Split } from '../../components/side.tsx';
+import { Split } from '../../components/side-panel.tsx';
 import { ViewSwitch } from '../../components/view-switch.tsx';
-import { many } from '../../format.ts';
+import { plural } from '../../format.ts';
 import { useSiteChoices, useSiteName } from '../../sites.ts';
+import { type SetUrlState, useUrlState } from '../../url-state.ts';
 import { LinkList } from './link-list.tsx';
 import type { MapHandle } from './map.tsx';
 import { MapSide } from './map-side.tsx';
@@ -24,15 +24,15 @@ const NetworkMap = lazy(() => import('./map.tsx').then((module) => ({ default: m
 const route = getRouteApi('/topology');
 /** More than this is no picture any more; the list takes any number. */
 const DRAWN_MOST = 6_000;
-const WAYS = [
+const VIEW_MODES = [
   { value: 'map', label: 'Map', icon: IconTopologyStar3 },
   { value: 'list', label: 'List', icon: IconList },
 ];
 
 export function TopologyPage() {
-  const [search, change] = useAddress(route);
+  const [search, change] = useUrlState(route);
   const sites = useSiteChoices();
-  const topology = useQuery(ask('topology.get', { query: { site: search.site } }));
+  const topology = useQuery(apiQuery('topology.get', { query: { site: search.site } }));
   const data = topology.data?.data;
   const found = useFound(data, search.q);
   return (
@@ -40,7 +40,7 @@ export function TopologyPage() {
       title="Topology"
       count={data?.nodes.length}
       fill
-      actions={<ViewSwitch views={WAYS} view={search.view} onChange={(view) => change({ view })} />}
+      actions={<ViewSwitch views={VIEW_MODES} view={search.view} onChange={(view) => change({ view })} />}
     >
       <Filters
         search={search}
@@ -51,7 +51,7 @@ export function TopologyPage() {
           { key: 'site', label: 'Site', choices: sites },
         ]}
       >
-        {found && <output className="quiet">{many(found.size, 'device')} found</output>}
+        {found && <output className="quiet">{plural(found.size, 'device')} found</output>}
       </Filters>
       {topology.error && !data ? (
         <ProblemView error={topology.error} retry={() => void topology.refetch()} />
@@ -105,7 +105,7 @@ function Content({
   topology: Topology;
   search: TopologySearch;
   found: ReadonlySet<string> | undefined;
-  change: Change<TopologySearch>;
+  change: SetUrlState<TopologySearch>;
 }) {
   const navigate = useNavigate();
   const siteName = useSiteName();

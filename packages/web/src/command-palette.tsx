@@ -1,0 +1,130 @@
+import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
+import { IconArrowRight, IconBriefcase, IconSearch, IconServer } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, memo, useState } from 'react';
+import { apiQuery } from './api.ts';
+import { useHasRole } from './session.tsx';
+
+interface Goal {
+  to: string;
+  label: string;
+  description: string;
+  admin?: boolean;
+}
+const GOALS: readonly Goal[] = [
+  { to: '/', label: 'Overview', description: 'health by site' },
+  { to: '/devices', label: 'Devices', description: 'all devices and filters' },
+  { to: '/topology', label: 'Topology', description: 'map of links' },
+  { to: '/events', label: 'Events', description: 'what is and went wrong or changed' },
+  { to: '/cases', label: 'Cases', description: 'events that belong together, and the work on them' },
+  { to: '/cases?assignee=me', label: 'My cases', description: 'cases assigned to me' },
+  { to: '/discovery', label: 'Discovery', description: 'scans' },
+  { to: '/discovery?new=1', label: 'Start a scan', description: 'plan and start a scan' },
+  { to: '/discovery?tab=schedules', label: 'Schedules', description: 'scans at set times' },
+  { to: '/discovery?tab=profiles', label: 'Profiles', description: 'settings of a sweep' },
+  { to: '/discovery?tab=credentials', label: 'Credentials', description: 'SNMP communities and users' },
+  { to: '/collectors', label: 'Collectors', description: 'health, add, rotate, revoke' },
+  { to: '/sites', label: 'Sites', description: 'places with their own addresses' },
+  { to: '/maintenance', label: 'Maintenance', description: 'planned work, which opens no case' },
+  { to: '/maintenance?edit=new', label: 'Plan maintenance', description: 'once, or again and again' },
+  {
+    to: '/notifications',
+    label: 'Notifications',
+    description: 'webhooks and mail about cases',
+    admin: true,
+  },
+  {
+    to: '/notifications?tab=deliveries',
+    label: 'Delivery log',
+    description: 'what was sent, and what was answered',
+    admin: true,
+  },
+  { to: '/notifications?tab=mail', label: 'Mail server', description: 'how mail is sent', admin: true },
+  { to: '/users', label: 'Users', description: 'accounts, roles and their sites', admin: true },
+  { to: '/audit', label: 'Audit', description: 'who did what', admin: true },
+  { to: '/profile', label: 'API tokens', description: 'create, list and revoke my tokens' },
+  { to: '/profile?tab=sessions', label: 'Sessions', description: 'where I am signed in' },
+  { to: '/profile?tab=password', label: 'Password', description: 'change my password' },
+  { to: '/profile?tab=appearance', label: 'Appearance', description: 'theme, times and time zone' },
+];
+const LEAST = 2;
+
+/** Enter opens the first of what was found: answers come after the typing, when nothing is selected any more. */
+function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
+  if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+  const dialog = event.currentTarget.closest('[role="dialog"]');
+  if (!dialog?.querySelector('[data-selected]'))
+    dialog?.querySelector<HTMLElement>('.mantine-Spotlight-action')?.click();
+}
+
+/** Command palette: pages and actions by name, devices and cases by whatever their lists can be searched by. */
+export const Palette = memo(function Palette() {
+  const navigate = useNavigate();
+  const admin = useHasRole('admin');
+  const [query, setQuery] = useState('');
+  const text = query.trim();
+  const enabled = text.length >= LEAST;
+  const devices = useQuery({
+    ...apiQuery('devices.list', { query: { search: text, pageSize: 6 } }),
+    enabled,
+    placeholderData: keepPreviousData,
+  });
+  const cases = useQuery({
+    ...apiQuery('cases.list', { query: { q: text, pageSize: 4 } }),
+    enabled,
+    placeholderData: keepPreviousData,
+  });
+  const go = (href: string) => () => void navigate({ href });
+
+  const found: SpotlightActionData[] = enabled
+    ? (devices.data?.data ?? []).map((device) => ({
+        id: device.id,
+        label: device.name,
+        description: [device.address, device.site, device.vendor, device.model].filter(Boolean).join(' · '),
+        leftSection: <IconServer size={16} aria-hidden />,
+        keywords: query,
+        onClick: go(`/devices/${device.id}`),
+      }))
+    : [];
+  const work: SpotlightActionData[] = enabled
+    ? (cases.data?.data ?? []).map((one) => ({
+        id: one.id,
+        label: `#${one.number} ${one.title}`,
+        leftSection: <IconBriefcase size={16} aria-hidden />,
+        keywords: query,
+        onClick: go(`/cases/${one.id}`),
+      }))
+    : [];
+  const pages: SpotlightActionData[] = GOALS.filter((goal) => admin || !goal.admin).map(
+    ({ to, label, description }) => ({
+      id: to,
+      label,
+      description,
+      leftSection: <IconArrowRight size={16} aria-hidden />,
+      onClick: go(to),
+    }),
+  );
+  return (
+    <Spotlight
+      actions={[
+        { group: 'Devices', actions: found },
+        { group: 'Cases', actions: work },
+        { group: 'Go to', actions: pages },
+      ]}
+      query={query}
+      onQueryChange={setQuery}
+      nothingFound="Nothing found"
+      limit={16}
+      shortcut={null}
+      scrollable
+      maxHeight={460}
+      searchProps={{
+        leftSection: <IconSearch size={16} aria-hidden />,
+        placeholder: 'Device, address, case, page',
+        'aria-label': 'Search everything',
+        onKeyDown: openFirst,
+      }}
+    />
+  );
+});

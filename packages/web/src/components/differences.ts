@@ -1,0 +1,39 @@
+import { INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
+import { absolute } from './time.tsx';
+
+/** Any value as one line of text. */
+export function valueAsText(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '—';
+  if (typeof value === 'object') return JSON.stringify(value);
+  return String(value);
+}
+
+const members = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : value === null || value === undefined
+      ? {}
+      : { value };
+
+/** A member as text: numbers that stand for words (IF-MIB) or for a time (milliseconds) as these. */
+function memberText(name: string, value: unknown, zone: string): string {
+  if (typeof value !== 'number') return valueAsText(value);
+  if (name === 'operStatus' || name === 'adminStatus') return INTERFACE_STATUSES[value - 1] ?? String(value);
+  return name.endsWith('At') ? absolute(Math.floor(value / 1000), zone) : String(value);
+}
+
+/** Members that differ, as text on both sides. */
+export function differences(
+  before: unknown,
+  after: unknown,
+  zone: string,
+): [name: string, was: string, is: string][] {
+  const [was, is] = [members(before), members(after)];
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
+    .map((name): [string, string, string] => [
+      name,
+      memberText(name, was[name], zone),
+      memberText(name, is[name], zone),
+    ])
+    .filter(([, one, other]) => one !== other);
+}

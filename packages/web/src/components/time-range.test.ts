@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { rangeOf } from './time-range.tsx';
+
+const NOW = 1_763_773_259_999;
+
+it.each([
+  [{ last: '1h' }, { from: '1763769600' }],
+  [{ last: '1h', from: '1', to: '2' }, { from: '1763769600' }],
+  [{ last: 'whenever', from: '1' }, { from: '1' }],
+  [{ to: '2' }, { to: '2' }],
+  [{}, {}],
+])('%o is the range %o', (search, range) => expect(rangeOf(search, NOW)).toEqual(range));

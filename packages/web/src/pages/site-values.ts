@@ -1,0 +1,39 @@
+import { HOLD_SECONDS, SITE_DEFAULTS, type Site, type SiteSettings } from '@rollcall/shared/api/sites';
+import { splitWords } from '../search.ts';
+
+/** Numbers as they are typed; empty: the default. */
+type Texts = Readonly<Record<string, string>>;
+const textsOf = (keys: object, values: Readonly<Record<string, unknown>>): Texts =>
+  Object.fromEntries(Object.keys(keys).map((key) => [key, String(values[key] ?? '')]));
+const numbersOf = (texts: Texts): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(texts).flatMap(([key, text]) => (text.trim() === '' ? [] : [[key, Number(text)]])),
+  );
+
+/** A site as its form has it. */
+export function siteValues(site?: Site) {
+  const { holdSeconds = {}, ...settings }: SiteSettings = site?.settings ?? {};
+  return {
+    name: site?.name ?? '',
+    networks: site?.networks.join('\n') ?? '',
+    exclude: site?.exclude.join('\n') ?? '',
+    allowLoopback: site?.allowLoopback ?? false,
+    allowSpecial: site?.allowSpecial ?? false,
+    settings: { ...textsOf(SITE_DEFAULTS, settings), holdSeconds: textsOf(HOLD_SECONDS, holdSeconds) },
+  };
+}
+
+/** What the form holds, as the body of a request. */
+export function siteBody({ networks, exclude, settings, ...values }: ReturnType<typeof siteValues>) {
+  const { holdSeconds, ...texts } = settings;
+  const held = numbersOf(holdSeconds);
+  return {
+    ...values,
+    networks: splitWords(networks),
+    exclude: splitWords(exclude),
+    settings: {
+      ...numbersOf(texts as Texts),
+      ...(Object.keys(held).length > 0 && { holdSeconds: held }),
+    } as SiteSettings,
+  };
+}
