@@ -1,5 +1,5 @@
 /**
- * What one word of the watch means for a device and its interfaces. Pure.
+ * What one status report of monitoring means for a device and its interfaces. Pure.
  *
  * Whether a device is up is decided by the watch alone: scans that meet it in between leave `status`, `watchedAt` and
  * `watchedSnmp` as they are, so no turn is lost. Up is who answers anything; down is who was asked and answers nothing.

@@ -10,7 +10,7 @@ export interface Sighting {
   mergedAt: number | null;
   /** Digests of what was received last: `device`, and each table that came whole in one part. */
   received: Readonly<Record<string, string>>;
-  /** When the watch spoke last; null until it has. Scans leave it alone. */
+  /** When the last status report came; null until one has. Scans leave it alone. */
   watchedAt: number | null;
 }
 
