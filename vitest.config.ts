@@ -4,7 +4,7 @@ import { corpus } from './scripts/corpus/folder.mjs';
 // Packages are tested from their sources: the `source` condition of their exports.
 const conditions = ['source'];
 
-/** A suite by the name of its command: `npm test` is `fast`, the others are `npm run test:NAME`. */
+/** A suite by the name of its command: `npm test` is `fast` and `fast-web`, the others are `npm run test:NAME`. */
 const suite = (name: string, include: string[], more = {}) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
@@ -32,7 +32,9 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', './test/closing-reporter.ts'],
     projects: [
-      suite('fast', ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'test/api/*.test.ts'], together),
+      suite('fast', ['packages/!(web)/src/**/*.test.ts', 'test/*.test.ts', 'test/api/*.test.ts'], together),
+      // Each in a process of its own: they make a window for themselves, and others then take Node for a browser.
+      suite('fast-web', ['packages/web/src/**/*.test.{ts,tsx}']),
       // Those of the fast suite that store in what an administrator may partition by site, or ask for it.
       suite(
         'partitioned',
