@@ -130,8 +130,8 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
     expect(processes().filter(({ command }) => /packages\/\w+\/dist\//.test(command))).toEqual([]);
     const [url = ''] = /http:\/\/[\d.:]+/.exec(out) ?? [];
 
-    save('packages/server/src/ingest/slots.ts');
-    await says(/server restarts: packages\/server\/src\/ingest\/slots\.ts changed/);
+    save('packages/server/src/ingest/queue/site-queue.ts');
+    await says(/server restarts: packages\/server\/src\/ingest\/queue\/site-queue\.ts changed/);
     await says(/server is ready after \d+ ms/);
     expect(out).not.toMatch(/(lab|collector|web) restarts/);
     // The server behind answers at the address in front.
