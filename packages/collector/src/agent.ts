@@ -67,7 +67,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
   const stopAll = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
-  const vigil = new Vigil(clock);
+  const watchdog = new Watchdog(clock);
   try {
     const { lock, loaded } = await takeFolder(stateFolder);
     stops.push(() => lock.release());
@@ -127,7 +127,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
         health: () => health.beat(),
       },
       onState: (state) => {
-        vigil.entered(state);
+        watchdog.entered(state);
         options.onLink?.(state);
       },
     });
@@ -156,7 +156,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       get paused() {
         return outbox.status().paused;
       },
-      unhealthyReason: () => vigil.unhealthyReason(outbox.stalledMs),
+      unhealthyReason: () => watchdog.unhealthyReason(outbox.stalledMs),
       apply: (changed) => {
         const narrowed = limits(changed);
         means.settings = changed;
@@ -314,7 +314,7 @@ const BRIEF: readonly LinkState[] = ['connecting', 'challenged', 'greeting', 'dr
 const STUCK_MS = 60_000;
 
 /** Watches that the parts go on. A server that is away is no reason to restart, nor is a disk that reports its fault. */
-class Vigil {
+class Watchdog {
   readonly #clock: Clock;
   #state: LinkState = 'waiting';
   #since: number;

@@ -94,6 +94,29 @@ describe.each(databases())('the database on %s', (name, open) => {
   });
 
   it.skipIf(name === 'pglite')(
+    'lets ingest wait for a lock only so long, and then asks it to come again',
+    async () => {
+      expect(await db.ingest.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '2s' }]);
+      expect(await db.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '0' }]);
+      let tries = 0;
+      await db.transaction(async (sql) => {
+        await sql.query('SELECT pg_advisory_xact_lock(4711)');
+        const waiting = db.ingest.transaction(async (other) => {
+          tries += 1;
+          await other.query(`SET LOCAL lock_timeout = '20ms'`);
+          await other.query('SELECT pg_advisory_xact_lock(4711)');
+        });
+        await expect(waiting).rejects.toMatchObject({
+          code: 'unavailable',
+          message: expect.stringContaining('something else holds'),
+        });
+      });
+      // Others have their turn first: the queue brings it back.
+      expect(tries).toBe(1);
+    },
+  );
+
+  it.skipIf(name === 'pglite')(
     'answers kept statements on connections that know them, whatever else goes on and however long nothing does',
     async () => {
       const pid = async () =>
