@@ -279,6 +279,26 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     expect(received).toEqual([]);
   });
 
+  it.runIf(name === 'postgresql')('waits for a subscription without holding its delivery', async () => {
+    await subscribe();
+    await turn('case.opened');
+    const other = await db.transaction(async (sql) => {
+      let locked: Promise<unknown> | undefined;
+      receiver.prependListener('request', () => {
+        locked = sql.query('SELECT 1 FROM subscriptions FOR NO KEY UPDATE');
+      });
+      const round = courier.round();
+      await expect.poll(() => locked).toBeDefined();
+      await locked;
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE%'`;
+      await expect.poll(() => db.query(waits)).not.toEqual([]);
+      await sql.query('UPDATE deliveries SET payload = payload');
+      return { round };
+    });
+    expect(await other.round).toBe(1);
+    expect(await listed()).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+  });
+
   it('what an instance claimed and never finished falls to another', async () => {
     await subscribe();
     await turn('case.opened');

@@ -155,16 +155,19 @@ const NEXT = `SELECT d.id FROM deliveries d
 /** Whether it is due is looked at again: another instance may have claimed it since this statement's snapshot was taken. */
 const MARK = `UPDATE deliveries d SET claimed_until = $2::timestamptz, attempts = d.attempts + 1
   FROM turn JOIN subscriptions s ON s.id = turn.subscription WHERE d.id = turn.id AND ${DUE} RETURNING ${CLAIMED}`;
-/** Subscriptions are locked while their next is chosen: of two instances one gets it, the other takes another. */
+/**
+ * Subscriptions are locked while their next is chosen: of two instances one gets it, the other takes another. Who locks
+ * a subscription and its deliveries locks the subscription first (else two of them can wait for each other).
+ */
 const CLAIM = `WITH free AS (
     SELECT s.id FROM subscriptions s
     WHERE s.enabled AND NOT s.id = ANY($3::uuid[])
       AND EXISTS (SELECT 1 FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.next_at <= $1::timestamptz)
       AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.claimed_until > $1::timestamptz)
-    ORDER BY random() LIMIT $4 FOR UPDATE SKIP LOCKED),
+    ORDER BY random() LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED),
   turn AS (SELECT s.id AS subscription, n.id FROM free s, LATERAL (${NEXT}) n)
   ${MARK}`;
-const CLAIM_OF = `WITH free AS (SELECT s.id FROM subscriptions s WHERE s.id = $3::uuid AND s.enabled FOR UPDATE SKIP LOCKED),
+const CLAIM_OF = `WITH free AS (SELECT s.id FROM subscriptions s WHERE s.id = $3::uuid AND s.enabled FOR NO KEY UPDATE SKIP LOCKED),
   turn AS (SELECT s.id AS subscription, n.id FROM free s, LATERAL (${NEXT}) n)
   ${MARK}`;
 
@@ -247,6 +250,12 @@ async function settle(
     );
   await db.transaction(async (sql) => {
     await sql.query(
+      reached
+        ? 'UPDATE subscriptions SET failing_since = NULL, last_delivered_at = $2 WHERE id = $1::uuid'
+        : 'UPDATE subscriptions SET failing_since = coalesce(failing_since, $2) WHERE id = $1::uuid',
+      [claimed.subscription, new Date(now)],
+    );
+    await sql.query(
       `UPDATE deliveries SET status = $3, next_at = $4, claimed_until = NULL, response_status = $5, error = $6,
          finished_at = $7, recipients = $9::jsonb,
          log = CASE WHEN jsonb_array_length(log) < ${LOG_MOST} THEN log || $8::jsonb ELSE log END
@@ -262,12 +271,6 @@ async function settle(
         JSON.stringify([entry]),
         JSON.stringify([...latest.values()]),
       ],
-    );
-    await sql.query(
-      reached
-        ? 'UPDATE subscriptions SET failing_since = NULL, last_delivered_at = $2 WHERE id = $1::uuid'
-        : 'UPDATE subscriptions SET failing_since = coalesce(failing_since, $2) WHERE id = $1::uuid',
-      [claimed.subscription, new Date(now)],
     );
     await announce(sql, claimed.audience, 'delivery', [claimed.id]);
     const since = claimed.failingSince?.getTime() ?? now;

@@ -45,7 +45,9 @@ export const fanOut = (db: Database, now: number, publicUrl?: string): Promise<n
     const subscribers = await sql.query<Subscriber>(
       `SELECT s.id, s.types, s.severity, s.all_sites AS "allSites", s.site_ids AS "siteIds",
          (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued') AS waiting
-       FROM subscriptions s WHERE s.enabled ORDER BY s.id`,
+       FROM subscriptions s WHERE s.enabled ORDER BY s.id
+       -- One that is deleted at this moment is waited for, and then told nothing.
+       FOR KEY SHARE`,
     );
     if (subscribers.length > 0) await deliver(sql, entries, subscribers, now, publicUrl);
     await sql.query('DELETE FROM case_outbox WHERE id = ANY($1::int8[])', [entries.map(({ id }) => id)]);
@@ -129,9 +131,7 @@ async function store(sql: Sql, drafts: readonly Draft[], now: number): Promise<v
      SELECT r.id, r."subscriptionId", r."siteId", r."caseId", r.type, r.payload, r.status, r.error,
        CASE WHEN r.status = 'queued' THEN r."nextAt" END, $2::timestamptz, $2::timestamptz,
        CASE WHEN r.status <> 'queued' THEN $2::timestamptz END
-     FROM ${rows} JOIN subscriptions s ON s.id = r."subscriptionId" ORDER BY r.n
-     -- One that is deleted at this moment is waited for, and then told nothing.
-     FOR KEY SHARE OF s`,
+     FROM ${rows} ORDER BY r.n`,
     [
       JSON.stringify(drafts.filter(({ id }) => !known.has(id)).map((draft, n) => ({ ...draft, n }))),
       new Date(now),
