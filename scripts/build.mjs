@@ -27,7 +27,8 @@ function buildWeb() {
   ];
   const newest = Math.max(...[...sources, join(root, 'packages/shared/src')].map(newestIn));
   if (existsSync(page) && statSync(page).mtimeMs >= newest) return;
-  run(join(web, 'node_modules/.bin/vite'), ['build', '--logLevel', 'warn', web]);
+  // What is tested is what is shipped: under the tests' own NODE_ENV React would be built for development.
+  run(join(web, 'node_modules/.bin/vite'), ['build', '--logLevel', 'warn', web], { NODE_ENV: 'production' });
 }
 
 function newestIn(path) {

@@ -173,7 +173,7 @@ function NextTo({ device }: { device: DeviceDetail }) {
       }
     >
       {device.neighbours.slice(0, 6).map((far) => (
-        <div key={`${far.localPort} ${far.name} ${far.port}`} className={classes.entry}>
+        <div key={`${far.localPort} ${far.name} ${far.port} ${far.protocol}`} className={classes.entry}>
           <span className="quiet">{far.localPort}</span>
           <span className="cut">
             {far.deviceId ? <DeviceLink id={far.deviceId}>{far.name}</DeviceLink> : far.name}{' '}
