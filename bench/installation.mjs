@@ -2,29 +2,21 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDatabase } from '@rollcall/server/platform/db/db';
 import { migrate } from '@rollcall/server/platform/db/migrate';
+import { freePort } from './postgres.mjs';
 
 const require = createRequire(fileURLToPath(new URL('../packages/server/package.json', import.meta.url)));
 export const pg = require('pg');
-const { pino } = require('pino');
+export const { pino } = require('pino');
 const UNIT = new URL(
   '../deploy/server/files/usr/lib/systemd/system/rollcall-server.service',
   import.meta.url,
 );
 const PROGRAM = fileURLToPath(new URL('../packages/server/bin/rollcall-server.js', import.meta.url));
-
-/** URL of the PostgreSQL to measure on; ends the process with advice where none is named. */
-export function postgresOf(option) {
-  const url = option ?? process.env.DATABASE_URL ?? process.env.TEST_DATABASE_URL;
-  if (url) return url;
-  console.error('name a PostgreSQL: --database URL, DATABASE_URL or TEST_DATABASE_URL');
-  process.exit(2);
-}
 
 const AUTOGROUP = '/proc/sys/kernel/sched_autogroup_enabled';
 
@@ -51,14 +43,17 @@ export function scheduleAsServices() {
 }
 
 /**
- * An empty, migrated database called `name` beside that of `base`; `drop` removes it. With `keep` it stays, and one that
- * is there is `kept`: used as it is.
+ * An empty, migrated database called `name` beside that of `base`; `drop` closes and removes it. With `keep` it stays.
+ * A database that an earlier run kept is used again (`kept`) when `finished` was called then with the same `stamp`.
  */
-export async function freshDatabase(base, name, { keep = false } = {}) {
+export async function freshDatabase(base, name, { keep = false, stamp = '' } = {}) {
   const admin = new pg.Client({ connectionString: base });
   await admin.connect();
-  const { rowCount } = await admin.query('SELECT FROM pg_database WHERE datname = $1', [name]);
-  const kept = keep && rowCount === 1;
+  const { rows } = await admin.query(
+    `SELECT shobj_description(oid, 'pg_database') AS stamp FROM pg_database WHERE datname = $1`,
+    [name],
+  );
+  const kept = stamp !== '' && rows[0]?.stamp === stamp;
   if (!kept) {
     await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     await admin.query(`CREATE DATABASE ${name}`);
@@ -66,21 +61,18 @@ export async function freshDatabase(base, name, { keep = false } = {}) {
   const url = Object.assign(new URL(base), { pathname: `/${name}` }).href;
   const db = await openDatabase({ url }, pino({ level: 'error' }));
   await migrate(db);
-  const drop = async () => {
-    await db.close();
-    if (!keep) await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    await admin.end();
+  return {
+    url,
+    db,
+    kept,
+    finished: () => admin.query(`COMMENT ON DATABASE ${name} IS '${stamp}'`),
+    drop: async () => {
+      await db.close();
+      if (!keep) await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await admin.end();
+    },
   };
-  return { url, db, drop, kept };
 }
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 
 /** What an installed server tells Node.js. */
 const flagsOfUnit = () => /^ExecStart=\S+\/node (.*?) ?\S+\.js serve$/m.exec(readFileSync(UNIT, 'utf8'))[1];

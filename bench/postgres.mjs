@@ -1,14 +1,23 @@
-// A PostgreSQL of the benchmark's own, for when none is named: a cluster in a folder that may be kept between runs.
+// The PostgreSQL that benchmarks measure on. Where none is named, it is a cluster in the temporary folder.
 import { spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { freemem } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const VERSIONS = '/usr/lib/postgresql';
 
+/** The PostgreSQL to measure on: the one that is named, or else a temporary one. Answers its URL and `stop`. */
+export async function postgresOf(option) {
+  const url = option ?? process.env.DATABASE_URL ?? process.env.TEST_DATABASE_URL;
+  if (url) return { url, stop: () => undefined };
+  const own = await ownPostgres(join(tmpdir(), 'rollcall-bench-postgres'));
+  console.error(`no database was named: ${own.what}`);
+  return own;
+}
+
 /** Starts it, after `initdb` where the folder is new. Answers its URL, what it is, and `stop`. */
-export async function ownPostgres(folder) {
+async function ownPostgres(folder) {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS) : [];
   const [newest] = versions.sort((a, b) => Number(b) - Number(a));
   if (newest === undefined)
@@ -57,7 +66,7 @@ function output(command, args) {
   return stdout ?? '';
 }
 
-const freePort = () =>
+export const freePort = () =>
   new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

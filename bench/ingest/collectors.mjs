@@ -1,9 +1,8 @@
 // The simulated collectors of the ingest benchmark, as a child process: the real protocol over the real socket, no
 // outbox, no sweep. It makes the batches of a pass, which is their own cost, then sends them, and answers when all is
-// acknowledged. With {pass, streaming: true} they are made while they are sent: for passes without end.
+// acknowledged.
 // In: {url, collectors: [{disk, site, from, to}], interfaces, changedPercent}, then {make: pass} and {pass};
-// {watch: [ids of each collector's devices]} makes the batches of one summary of each device.
-//
+// {watch: [ids of each collector's devices]} makes the batches of one status report of each device.
 import { createPrivateKey } from 'node:crypto';
 import { shakeHands, talkOver } from '@rollcall/server/testing/scripted-collector';
 import { BATCH_ITEMS } from '@rollcall/shared/protocol';
@@ -24,9 +23,7 @@ process.on('message', async (message) => {
     const start = performance.now();
     const counts = await Promise.all(
       setup.collectors.map((one, i) =>
-        message.make === undefined && message.watch === undefined
-          ? send(one, i, message)
-          : make(one, i, message),
+        message.make === undefined && message.watch === undefined ? send(i) : make(one, i, message),
       ),
     );
     const { user, system } = process.cpuUsage(before);
@@ -81,7 +78,7 @@ function* batchesOf({ site, from, to }, pass, { batchBytes }) {
   if (items.length > 0) yield { count: items.length, body: Buffer.from(items.join(',')) };
 }
 
-/** What a watch says of each device every five minutes, where nothing turned. */
+/** The status report of each device that comes every five minutes. */
 function* summariesOf(ids) {
   for (let from = 0; from < ids.length; from += BATCH_ITEMS / 2) {
     const items = ids.slice(from, from + BATCH_ITEMS / 2).map((deviceId) =>
@@ -109,12 +106,12 @@ async function make(one, i, { make: pass, watch }) {
 }
 
 /** Sends the batches of one collector, as many of them on their way as the server allows. */
-async function send(one, i, { pass, streaming }) {
+async function send(i) {
   const link = links[i];
   const ends = [];
   const counts = { batches: 0, bytes: 0 };
   let stream = 'state';
-  for (const { count, body, ...batch } of streaming ? batchesOf(one, pass, link.limits) : made[i]) {
+  for (const { count, body, ...batch } of made[i]) {
     stream = batch.stream ?? 'state';
     const place = link[stream];
     const head = `{"type":"observations","epoch":"${link.epoch}","stream":"${stream}","from":${place.next},"items":[`;

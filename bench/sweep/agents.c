@@ -1,11 +1,10 @@
-// agents INTERFACES [DELAY_MS]
+// agents INTERFACES
 //
 // An SNMP v1/v2c agent (community "public") at every address that is local: it answers on port 161 from the address it
 // was asked at. Each address is a switch of its own: system group, ifTable (22 columns), ifXTable (19), ipAddrTable,
 // entPhysicalTable (chassis and power supply), all in one sorted list of ready-made varbinds; only names, hardware and IP addresses and
 // serial numbers are written in per request. On SIGUSR1 port 1 of every address that ends with .7 goes down, or up again
-// (ifOperStatus). Answers are kept within 1,400 octets, as small switches do, and leave
-// DELAY later.
+// (ifOperStatus). Answers are kept within 1,400 octets, as small switches do.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -335,8 +334,6 @@ static int answer(const octet *request, int length, octet *out, uint32_t address
 
 // ── the socket ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-typedef struct held { struct held *next; uint64_t due; struct sockaddr_in to; struct in_addr from; int length; octet bytes[]; } held;
-static held *first, **last = &first;
 
 static octet received[BATCH][DATAGRAM], sent[BATCH][DATAGRAM + 256];
 static char control_in[BATCH][64], control_out[BATCH][CMSG_SPACE(sizeof(struct in_pktinfo))];
@@ -367,7 +364,6 @@ static void send_out(int udp, int count) {
 
 int main(int argc, char **argv) {
   interfaces = argc > 1 ? atoi(argv[1]) : 24;
-  uint64_t delay = argc > 2 ? (uint64_t)(atof(argv[2]) * 1000) : 0;
   int udp = socket(AF_INET, SOCK_DGRAM, 0), on = 1, room = 64 << 20;
   setsockopt(udp, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
   setsockopt(udp, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
@@ -379,13 +375,7 @@ int main(int argc, char **argv) {
   signal(SIGUSR1, on_pull);
   while (!stop) {
     struct pollfd ready = {udp, POLLIN, 0};
-    struct timespec wait, *until = NULL;
-    if (first) {
-      uint64_t now = now_us(), left = first->due > now ? first->due - now : 0;
-      wait = (struct timespec){(time_t)(left / 1000000), (long)(left % 1000000 * 1000)};
-      until = &wait;
-    }
-    if (ppoll(&ready, 1, until, NULL) < 0 && errno != EINTR) break;
+    if (ppoll(&ready, 1, NULL, NULL) < 0 && errno != EINTR) break;
     for (int i = 0; i < BATCH; i++) {
       in_parts[i] = (struct iovec){received[i], DATAGRAM};
       in_headers[i].msg_hdr = (struct msghdr){.msg_name = &peers[i], .msg_namelen = sizeof peers[i], .msg_iov = &in_parts[i],
@@ -398,24 +388,9 @@ int main(int argc, char **argv) {
         if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) at = ((struct in_pktinfo *)CMSG_DATA(c))->ipi_addr;
       int length = answer(received[i], (int)in_headers[i].msg_len, sent[out], ntohl(at.s_addr));
       if (length == 0) continue;
-      if (delay > 0) {
-        held *one = malloc(sizeof *one + (size_t)length);
-        *one = (held){.due = now_us() + delay, .to = peers[i], .from = at, .length = length};
-        memcpy(one->bytes, sent[out], (size_t)length);
-        *last = one;
-        last = &one->next;
-      } else {
-        address_to(out, sent[out], length, peers[i], at);
-        out += 1;
-      }
+      address_to(out, sent[out], length, peers[i], at);
+      out += 1;
     }
     if (out > 0) send_out(udp, out);
-    for (uint64_t now = now_us(); first && first->due <= now;) {
-      held *one = first;
-      if ((first = one->next) == NULL) last = &first;
-      address_to(0, one->bytes, one->length, one->to, one->from);
-      send_out(udp, 1);
-      free(one);
-    }
   }
 }

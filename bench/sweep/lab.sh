@@ -9,10 +9,8 @@
 #   lab.sh up | down | status
 #   lab.sh answer all|sparse|none|FILE which of 198.18.0.0/16: all 65,536; the 4,096 of $LAB_DIR/live.txt; none; those listed
 #   lab.sh own all|FILE                the same for 198.19.0.0/20
-#   lab.sh far DELAY_MS [JITTER_MS] [LOSS_PER_MILLE] | far off
-#                                      198.18.0.0/16 lies behind far.c, which answers so much later and loses some
-#   lab.sh agents INTERFACES [DELAY_MS] | agents off
-#                                      agents.c: an SNMP agent at every address the site owns, answering so much later
+#   lab.sh agents INTERFACES | agents off
+#                                      agents.c: an SNMP agent at every address the site owns
 #   lab.sh snmpd INTERFACES | snmpd off
 #                                      net-snmp's snmpd at every address, with so many interfaces more
 #   lab.sh exec CMD...                 runs CMD in rollcall-scan
@@ -47,17 +45,13 @@ end_program() {
   for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
   rm -f "$LAB_DIR/$1.pid"
 }
-stop_far() {
-  end_program far
-  for _ in $(seq 20); do ip -n "$SITE" link show far0 >/dev/null 2>&1 || break; sleep 0.1; done
-}
 
 # Neither namespace may reach anything but the other.
 guard() {
   local ns
   for ns in "$SCAN" "$SITE"; do
     if ip -n "$ns" route show table all | grep -Eq '^default'; then echo "lab: $ns has a default route" >&2; exit 1; fi
-    if ip -n "$ns" -o link | grep -Ev ': (lo|scan0|site0|far0|port[0-9]+)[:@]'; then
+    if ip -n "$ns" -o link | grep -Ev ': (lo|scan0|site0|port[0-9]+)[:@]'; then
       echo "lab: $ns has an interface that is not the lab's" >&2; exit 1; fi
   done
 }
@@ -100,15 +94,12 @@ up() {
 down() {
   end_program agents
   end_program snmpd
-  stop_far
   ip netns del "$SCAN" 2>/dev/null || true
   ip netns del "$SITE" 2>/dev/null || true
 }
 
 # Leaves a block without any route in the site.
 clear_routes() {
-  [ "$1" = $NET ] && stop_far
-  in_site sh -c 'echo 0 > /proc/sys/net/ipv4/ip_forward'
   ip -n "$SITE" route flush table local root "$1"
   ip -n "$SITE" route flush root "$1"
 }
@@ -144,7 +135,7 @@ agents() {
   end_program agents
   [ "$1" = off ] && return
   [ "$LAB_DIR/agents" -nt "$here/agents.c" ] || cc -O2 -o "$LAB_DIR/agents" "$here/agents.c"
-  start_program agents "$LAB_DIR/agents" "$1" "${2:-0}"
+  start_program agents "$LAB_DIR/agents" "$1"
 }
 
 snmpd() {
@@ -160,27 +151,13 @@ snmpd() {
   sleep 1
 }
 
-far() {
-  if [ "$1" = off ]; then answer all; return; fi
-  clear_routes $NET
-  cc -O2 -o "$LAB_DIR/far" "$here/far.c"
-  ip netns exec "$SITE" "$LAB_DIR/far" far0 "$1" "${2:-0}" "${3:-0}" > "$LAB_DIR/far.log" 2>&1 &
-  echo $! > "$LAB_DIR/far.pid"
-  for _ in $(seq 20); do ip -n "$SITE" link show far0 >/dev/null 2>&1 && break; sleep 0.1; done
-  ip -n "$SITE" link set far0 txqueuelen 200000 up
-  ip -n "$SITE" route add $NET dev far0
-  in_site sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward' # between site0 and far0, the only two there are
-  guard
-}
-
 case ${1:-} in
   up) up ;;
   down) down ;;
   status) guard; ip -n "$SCAN" -br addr; ip -n "$SITE" -br addr; ip -n "$SITE" route ;;
   answer) answer "${2:-}" ;;
   own) populate $AGENTS "${2:-}" ;;
-  far) far "${2:-}" "${3:-0}" "${4:-0}" ;;
-  agents) agents "${2:-}" "${3:-0}" ;;
+  agents) agents "${2:-}" ;;
   snmpd) snmpd "${2:-}" ;;
   exec) shift; in_scan "$@" ;;
   site) shift; in_site "$@" ;;

@@ -146,8 +146,8 @@ export class World {
   }
 
   /**
-   * Waits until every source has delivered everything, for as long as the backlog shrinks: how fast it does is a matter of
-   * `bench:drain`. Answers those that have not when it stood still for `stillMs`.
+   * Waits until every source has delivered everything, for as long as the backlog shrinks: its speed is not judged
+   * here. Answers those that have not when it stood still for `stillMs`.
    */
   async drained(stillMs: number): Promise<SourceProcess[]> {
     const late = () => this.sources.filter((source) => !source.isDrained);
