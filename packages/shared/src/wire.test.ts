@@ -19,7 +19,7 @@ import {
   withLaterMember,
   withLaterWord,
 } from './testing/wire-messages.ts';
-import { each, orElse, type Parsed, readWire, untold } from './wire.ts';
+import { each, orElse, type Parsed, readWire, UnknownBySender, untold } from './wire.ts';
 
 const NOT_READ = Symbol('the message is not read');
 const LEFT_OUT = Symbol('left out');
@@ -211,11 +211,20 @@ describe('reading leniently', () => {
   });
 });
 
-it('a place is told of once', () => {
+it('logs an unknown place once, and a hundred places at most', () => {
   const told = new Set<string>();
   expect(untold(told, 'watch', ['a', 'b'])).toEqual(['watch.a', 'watch.b']);
   expect(untold(told, 'watch', ['a', 'c'])).toEqual(['watch.c']);
   const many = Array.from({ length: 5000 }, (_, i) => `${i}`);
-  expect(untold(told, 'watch', many)).toHaveLength(997);
+  expect(untold(told, 'watch', many)).toHaveLength(97);
   expect(untold(told, 'watch', ['d'])).toEqual([]);
+});
+
+it('counts the unknown places of each sender apart', () => {
+  const logged = new UnknownBySender();
+  const many = Array.from({ length: 5000 }, (_, i) => `${i}`);
+  expect(logged.untold('noisy', 'watch', many)).toHaveLength(100);
+  expect(logged.untold('noisy', 'watch', ['a'])).toEqual([]);
+  expect(logged.untold('quiet', 'watch', ['a', 'b'])).toEqual(['watch.a', 'watch.b']);
+  expect(logged.untold('quiet', 'watch', ['a'])).toEqual([]);
 });

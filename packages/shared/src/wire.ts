@@ -167,12 +167,24 @@ const takes = (option: z.core.$ZodType, discriminator: string, word: unknown): b
     ? option.options.some((one) => takes(one, discriminator, word))
     : option instanceof z.ZodObject && z.safeParse(option.shape[discriminator], word).success;
 
-/** Places told of at most. */
-const TOLD = 1000;
-/** Unknown places in what `where` names, as far as the log was not told of them: a newer peer repeats itself. */
-export function untold(told: Set<string>, where: string, unknown: readonly string[]): string[] {
+/** Unknown places of one sender that are logged at most. */
+const LOGGED_MOST = 100;
+/** The unknown places below `where` that are not yet in `logged`, which takes them: a newer peer repeats itself. */
+export function untold(logged: Set<string>, where: string, unknown: readonly string[]): string[] {
   const places = unknown.map((place) => `${where}.${place}`);
-  const news = places.filter((place) => !told.has(place)).slice(0, TOLD - told.size);
-  for (const place of news) told.add(place);
-  return news;
+  const fresh = places.filter((place) => !logged.has(place)).slice(0, LOGGED_MOST - logged.size);
+  for (const place of fresh) logged.add(place);
+  return fresh;
+}
+
+/** The same for many senders: each has a bound of its own, so that one cannot silence the log lines of another. */
+export class UnknownBySender {
+  readonly #logged = new Map<string, Set<string>>();
+
+  untold(sender: string, where: string, unknown: readonly string[]): string[] {
+    if (unknown.length === 0) return [];
+    const logged = this.#logged.get(sender) ?? new Set();
+    this.#logged.set(sender, logged);
+    return untold(logged, where, unknown);
+  }
 }

@@ -14,7 +14,7 @@ import type {
   RowsObservation,
 } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { untold } from '@rollcall/shared/wire';
+import { UnknownBySender } from '@rollcall/shared/wire';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import type { Change } from '../changes.ts';
@@ -67,8 +67,8 @@ export interface IngestDeps {
 interface Storing extends IngestDeps {
   /** Windows of state take turns in here while they are merged: no lock is waited for meanwhile. */
   merging: LimitFunction;
-  /** Unknown words that the log told of, by collector. */
-  told: Set<string>;
+  /** Unknown members and values that were logged. */
+  logged: UnknownBySender;
 }
 
 export interface Ingest {
@@ -83,7 +83,7 @@ export interface Ingest {
 const MERGED_AT_ONCE = 2;
 
 export function createIngest(given: IngestDeps): Ingest {
-  const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE), told: new Set() };
+  const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE), logged: new UnknownBySender() };
   const faults = new Faults();
   return {
     async accept(batch) {
@@ -203,7 +203,7 @@ async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
   const { rest, again } = await recognise(sql, items, batch, deps.rules().id, timeOf);
   const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
-  tellUnknown(deps, batch, fresh);
+  logUnknown(deps, batch, fresh);
   await storeDeadLetters(sql, batch, fresh);
   reached('buried');
   const state = ofKind(fresh, 'host', 'device', 'rows');
@@ -211,11 +211,11 @@ async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   return { fresh, again, world };
 }
 
-/** What of a newer collector's observations was left out or read as something else: for the log, once. */
-function tellUnknown({ told, log }: Storing, { collectorId }: Batch, items: readonly Item[]): void {
+/** Logs once what a newer collector reports and this version does not know. */
+function logUnknown({ logged, log }: Storing, { collectorId }: Batch, items: readonly Item[]): void {
   for (const item of items) {
     if (item.letter) continue;
-    const unknown = untold(told, `${collectorId} ${item.observation.kind}`, item.unknown);
+    const unknown = logged.untold(collectorId, item.observation.kind, item.unknown);
     if (unknown.length > 0) log.warn({ unknown }, 'a collector reports what this version does not know');
   }
 }
