@@ -9,16 +9,16 @@ import { loadRules, rulesWithout } from '../../packages/server/dist/ingest/class
 import { SYSTEM_OIDS } from '../../packages/snmp/dist/discover.js';
 
 /**
- * Lines in the evaluator's form for the recordings of a folder whose name contains `only`. `makers: false` leaves out
+ * Lines in the evaluator's form for the recordings of a folder. `makers: false` leaves out
  * the rules that know a maker: what is left must do for devices nobody has seen.
  */
-export async function classifyFolder(folder, { only = '', makers = true } = {}) {
+export async function classifyFolder(folder, { makers = true } = {}) {
   const every = loadRules([new URL('../../rules', import.meta.url).pathname]);
   const rules = makers ? every : rulesWithout(every, isOfMaker);
   const classify = classifier(rules);
   const recordings = join(folder, 'recordings');
   const files = readdirSync(recordings, { recursive: true })
-    .filter((name) => name.endsWith('.snmprec.gz') && !name.includes('@') && name.includes(only))
+    .filter((name) => name.endsWith('.snmprec.gz') && !name.includes('@'))
     .sort();
   const lines = [];
   for (const name of files) {

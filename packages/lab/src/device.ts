@@ -1,5 +1,5 @@
 /** A box of the lab as plain facts. `describe/` makes the MIB of it; change the facts and the MIB follows. */
-import type { DeviceClass } from '@rollcall/shared/model';
+import type { AUTH_PROTOCOLS, DeviceClass, PRIV_PROTOCOLS } from '@rollcall/shared/model';
 import type { Plain } from './value.ts';
 
 /** How an agent may be asked. An agent of `v2c` answers v1 as well, as real ones do; one of `v1` knows nothing else. */
@@ -8,9 +8,9 @@ export type Access =
   | {
       version: 'v3';
       user: string;
-      authProtocol: 'none' | 'md5' | 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512';
+      authProtocol: (typeof AUTH_PROTOCOLS)[number];
       authKey?: string;
-      privProtocol: 'none' | 'des' | 'aes128' | 'aes192' | 'aes256' | 'aes192r' | 'aes256r';
+      privProtocol: (typeof PRIV_PROTOCOLS)[number];
       privKey?: string;
     };
 

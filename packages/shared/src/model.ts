@@ -1,18 +1,62 @@
 /**
- * The words of Rollcall. One word per thing: table, type, route, message and button share it.
+ * The words of Rollcall. A thing has one word, in tables, types, routes, messages and the application.
  *
- * - site: a place with its own address space; the same 10.0.0.0/8 may exist in two sites
- * - collector: a daemon at one site with its own key pair
- * - credential: an SNMP community or v3 user, sealed at rest, usable at named sites
- * - profile: named settings of a sweep: probes, credentials, rate, retries, exclusions
- * - scan: one request (targets, profile, site); made of jobs
- * - job: a slice of a scan's addresses (4,096 at most) leased to one collector
- * - sweep: what a collector does with a job
- * - observation: one fact a collector reports, named for ever by (collector, epoch, sequence)
- * - device, interface, address, entity, neighbour: the inventory
- * - event: something that is or went wrong or changed, on a device, interface, collector or site
- * - case: events that belong together, with people's work on them
- * - watch: the standing observation of a device whose `monitor` is 1
+ * Places and programs
+ * - site: a place with its own address space; the same 10.0.0.0/8 may exist at two sites
+ * - collector: a daemon at one site, with its own key pair
+ * - server: the program that stores and answers; several may share one database
+ * - link: the WebSocket of a collector to a server; a session is the server's side of it
+ * - join token: lets a host enrol as a collector, once
+ * - generation: a number that grows with each link of a collector; two holders of one key show different ones
+ * - quarantine: a collector whose key or state looks copied is refused until a person decides
+ *
+ * Discovery
+ * - credential: an SNMP community or v3 user, sealed in the database, usable at named sites
+ * - profile: named settings of a sweep: probes, rate, retries, exclusions
+ * - scan: a request to sweep targets at a site with a profile; it consists of jobs
+ * - schedule: starts a scan again and again, by a cron pattern
+ * - job: a slice of a scan's addresses (at most 4,096)
+ * - lease: gives a job to one collector for some seconds; its fence is a number that grows with every lease of the job
+ * - sweep: what a collector does with a job: it probes every address
+ * - outcome: how the probe of one address ended, one character
+ * - walk: the reading of one device's tables by SNMP
+ * - rule: knowledge about device types, as data; rules classify devices
+ *
+ * Delivery
+ * - observation: one fact that a collector reports, identified by (collector, epoch, stream, sequence)
+ * - epoch, stream: an epoch is one life of an outbox; its two streams, `state` and `event`, are each in order
+ * - outbox: keeps observations on the collector's disk until they are acknowledged
+ * - batch, window: a batch is observations of one message; a window is the batches not yet acknowledged
+ * - gap: observations that a collector had to drop, counted
+ * - dead letter: an observation that could not be read or stored, with the reason
+ * - ingest: takes batches, identifies devices, stores and records changes
+ *
+ * Inventory
+ * - device: one box, however many addresses it has
+ * - evidence: what identifies a device: engine id, serial number, MAC, address …
+ * - sighting: when and in which walk a device was last seen
+ * - interface, address, entity (hardware part), neighbour, fact: what a walk found of a device
+ * - tally: counts kept beside a large table
+ *
+ * Monitoring
+ * - watch, monitoring: pings and short SNMP readings of a device whose `monitor` is 1
+ * - status report: what the watch of a device reports, on each change and every five minutes
+ * - trap: an SNMP notification that a device sent
+ *
+ * Incidents
+ * - event: something that is or went wrong, or changed, on a device, interface, collector or site
+ * - kind: the definition of a sort of event: severity, what opens, clears and suppresses it
+ * - condition, notice: a condition lasts and clears; a notice happened and closes by itself
+ * - hold: how long a condition must last until it is an event
+ * - flapping: something that came and went again and again in a short time
+ * - root cause: the device whose failure explains other events; it suppresses them
+ * - case: events that belong together, with people's work on them; its timeline records what happened to it
+ * - maintenance: a planned time in which events go into no case
+ * - subscription, delivery: a subscription sends cases to a webhook or by mail; a delivery is one message of it
+ *
+ * Access
+ * - user, role, session, token: who may do what, signed in by password or by an API token
+ * - audit row: who changed what, and when
  */
 import { z } from 'zod';
 
@@ -88,6 +132,36 @@ export const OUTCOMES = {
 } as const;
 export type OutcomeCode = keyof typeof OUTCOMES;
 export type Outcome = (typeof OUTCOMES)[OutcomeCode];
+
+/** What an outcome says of its address: nothing answered, a further address of a device answered, a device answered. */
+const ANSWERED = {
+  '.': 'nothing',
+  x: 'nothing',
+  _: 'nothing',
+  i: 'device',
+  s: 'device',
+  a: 'device',
+  t: 'device',
+  '=': 'address',
+  b: 'device',
+  e: 'nothing',
+} as const satisfies Record<OutcomeCode, 'nothing' | 'address' | 'device'>;
+const codesThat = (answered: (what: (typeof ANSWERED)[OutcomeCode]) => boolean): string =>
+  Object.entries(ANSWERED)
+    .filter(([, what]) => answered(what))
+    .map(([code]) => code)
+    .join('');
+/** Codes of addresses at which something answered. */
+export const ALIVE_CODES = codesThat((what) => what !== 'nothing');
+/** Codes of addresses at which a device answered, and not only a further address of one. */
+export const DEVICE_CODES = codesThat((what) => what === 'device');
+
+/** Algorithms of SNMPv3 (RFC 3414, 7860, 3826); `aes192r` and `aes256r` localise keys as Cisco does (Reeder). */
+export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
+export const PRIV_PROTOCOLS = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
+
+export const SUBSCRIPTION_KINDS = ['webhook', 'email'] as const;
+export type SubscriptionKind = (typeof SUBSCRIPTION_KINDS)[number];
 
 /** Most addresses in one job: one lease, one bitmap of 512 bytes. */
 export const JOB_ADDRESSES = 4096;

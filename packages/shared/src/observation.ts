@@ -310,7 +310,6 @@ export const observation = z.discriminatedUnion('kind', [
   gap,
 ]);
 export type Observation = z.infer<typeof observation>;
-export type ObservationKind = Observation['kind'];
 export type HostObservation = z.infer<typeof host>;
 export type DeviceObservation = z.infer<typeof device>;
 export type OutcomesObservation = z.infer<typeof outcomes>;

@@ -11,6 +11,7 @@
  *                fail at a profile setting that they do not know, so they are sent those that they do.
  */
 import { z } from 'zod';
+import { AUTH_PROTOCOLS, JOB_ADDRESSES, PRIV_PROTOCOLS } from './model.ts';
 import { type Observation, observation, STREAMS, type Stream } from './observation.ts';
 import { profileSettings } from './profile.ts';
 import { each, orElse, type Parsed, readWire } from './wire.ts';
@@ -76,7 +77,7 @@ const time = z.int().min(0);
 const stream = z.enum(STREAMS);
 
 /** A span of addresses: `count` addresses from `first` on. */
-export const span = z.object({ first: z.string().max(45), count: z.int().min(1).max(4096) });
+export const span = z.object({ first: z.string().max(45), count: z.int().min(1).max(JOB_ADDRESSES) });
 export type Span = z.infer<typeof span>;
 
 /** A credential in the clear, only inside `assign` and `watch`; never written to the collector's disk. */
@@ -86,9 +87,9 @@ export const wireCredential = z.discriminatedUnion('version', [
     id: z.uuid(),
     version: z.literal('v3'),
     user: z.string().max(32),
-    authProtocol: z.enum(['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512']),
+    authProtocol: z.enum(AUTH_PROTOCOLS),
     authKey: z.string().max(255).optional(),
-    privProtocol: z.enum(['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r']),
+    privProtocol: z.enum(PRIV_PROTOCOLS),
     privKey: z.string().max(255).optional(),
     contextName: z.string().max(255).optional(),
   }),
@@ -118,7 +119,7 @@ export const assignment = z.object({
   job: z.uuid(),
   /** Fencing number: grows with every lease of the job; facts of an older one never end it. */
   fence: seq,
-  spans: z.array(span).max(4096),
+  spans: z.array(span).max(JOB_ADDRESSES),
   /** Addresses already finished: base64 of a bitmap, lowest index in the lowest bit of the first byte. */
   done: z.string().max(700).optional(),
   profile: profileSettings,

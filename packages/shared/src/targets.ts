@@ -12,12 +12,9 @@ import {
   Range,
   unionOf,
 } from './ip.ts';
+import { JOB_ADDRESSES, SCAN_ADDRESSES } from './model.ts';
 import type { Span } from './protocol.ts';
 
-/** Most addresses of one scan unless a setting says otherwise (2²⁰, a /12). */
-export const MAX_ADDRESSES = 1_048_576;
-/** Most addresses of one job. */
-export const MAX_PER_JOB = 4096;
 /** Bounds of the text itself. */
 const MAX_TOKENS = 10_000;
 const MAX_TOKEN_LENGTH = 100;
@@ -25,7 +22,7 @@ const MAX_TOKEN_LENGTH = 100;
 const MAX_PROBLEMS = 20;
 
 export interface TargetPolicy {
-  /** Most addresses after exclusions; default MAX_ADDRESSES. */
+  /** Most addresses after exclusions; default SCAN_ADDRESSES. */
   max?: number;
   /** Further exclusions in the same notation (without `!`), such as those of a profile. */
   exclude?: readonly string[];
@@ -183,7 +180,7 @@ export const parseTargets = (text: string, policy: TargetPolicy = {}): TargetsRe
   const count = sizeOf(ranges);
   if (count === 0n) return fail([{ code: 'empty', token: '', reason: 'the exclusions leave no address' }]);
   const problems = forbiddenIn(reading, ranges, policy);
-  const max = policy.max ?? MAX_ADDRESSES;
+  const max = policy.max ?? SCAN_ADDRESSES;
   if (count > BigInt(max)) {
     const [largest] = reading.asked.toSorted((a, b) => Number(b.range.size - a.range.size));
     problems.unshift({
@@ -221,7 +218,7 @@ export interface PlannedJob {
  * Cuts sorted, disjoint ranges into jobs of `maxPerJob` addresses at most. Cuts fall on natural CIDR boundaries (of the
  * largest power of two that fits, /20 for 4,096); what is smaller shares a job with its neighbours. Families never mix.
  */
-export const planJobs = (ranges: readonly Range[], maxPerJob: number = MAX_PER_JOB): PlannedJob[] => {
+export const planJobs = (ranges: readonly Range[], maxPerJob: number = JOB_ADDRESSES): PlannedJob[] => {
   if (!(Number.isSafeInteger(maxPerJob) && maxPerJob >= 1)) throw new RangeError(`maxPerJob ${maxPerJob}`);
   const bits = Math.floor(Math.log2(maxPerJob));
   const jobs: PlannedJob[] = [];
@@ -269,5 +266,3 @@ const labelOf = (pieces: readonly Range[]): string => {
   }
   return String(whole);
 };
-
-export { AddressSpace } from './address-space.ts';

@@ -3,16 +3,15 @@ import { readFileSync } from 'node:fs';
 import type { WireCredential } from '@rollcall/shared/protocol';
 import { Misuse, systemReason } from '../platform/refusal.ts';
 
-export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
-export const PRIV_PROTOCOLS = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
+type V3 = Extract<WireCredential, { version: 'v3' }>;
 
 export interface CredentialFlags {
   community?: string[];
   snmpVersion: 'v1' | 'v2c';
   v3User?: string;
-  v3Auth: (typeof AUTH_PROTOCOLS)[number];
+  v3Auth: V3['authProtocol'];
   v3AuthKeyFile?: string;
-  v3Priv: (typeof PRIV_PROTOCOLS)[number];
+  v3Priv: V3['privProtocol'];
   v3PrivKeyFile?: string;
   v3Context?: string;
 }

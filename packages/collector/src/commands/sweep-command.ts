@@ -1,12 +1,11 @@
 /** The words of `sweep`, and how a wrong command line is told; the same in a process of its own and in the collector. */
+import { AUTH_PROTOCOLS, PRIV_PROTOCOLS } from '@rollcall/shared/model';
 import { Command, CommanderError, Option } from 'commander';
 import { Misuse, Refusal } from '../platform/refusal.ts';
 import { oneOf, rate, repeated, whole } from './flags.ts';
 import type { Screen, Station } from './station.ts';
 import type { Means, SweepFlags } from './sweep.ts';
 
-const AUTH = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
-const PRIV = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
 const ENGINES = ['datagram', 'raw', 'ping'] as const;
 
 /** A program that ends nothing by itself and shows its help on this station: Commander's way for both ends. */
@@ -42,12 +41,17 @@ export function addSweep(
     .option('--community <text>', 'SNMP community, repeatable; or ROLLCALL_COMMUNITY', repeated)
     .option('--snmp-version <v1|v2c>', 'SNMP version for communities', oneOf(['v1', 'v2c']), 'v2c')
     .option('--v3-user <name>', 'SNMPv3 user')
-    .option('--v3-auth <protocol>', 'md5, sha1, sha224, sha256, sha384, sha512', oneOf(AUTH), 'none')
+    .option(
+      '--v3-auth <protocol>',
+      'md5, sha1, sha224, sha256, sha384, sha512',
+      oneOf(AUTH_PROTOCOLS),
+      'none',
+    )
     .option('--v3-auth-key-file <file>', 'file with its pass phrase; or ROLLCALL_V3_AUTH_KEY')
     .option(
       '--v3-priv <protocol>',
       'des, aes128, aes192, aes256, aes192r, aes256r (Cisco)',
-      oneOf(PRIV),
+      oneOf(PRIV_PROTOCOLS),
       'none',
     )
     .option('--v3-priv-key-file <file>', 'file with its pass phrase; or ROLLCALL_V3_PRIV_KEY')

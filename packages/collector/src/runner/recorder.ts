@@ -3,7 +3,7 @@
  * job that is resumed never skips an address whose facts were lost.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import type { OutcomeCode } from '@rollcall/shared/model';
+import { ALIVE_CODES, DEVICE_CODES, type OutcomeCode } from '@rollcall/shared/model';
 import type { JobEndObservation, Observation, OutcomesObservation } from '@rollcall/shared/observation';
 import type { Outbox } from '../outbox/outbox.ts';
 
@@ -14,9 +14,6 @@ const OUTCOMES_AT_ONCE = 256;
 const NOTES_BYTES = 48 * 1024;
 /** Observations that may wait for the disk before the sweep is held up. */
 const WAITING_MOST = 1000;
-
-const ALIVE = 'isat=b';
-const DEVICES = 'isatb';
 
 export interface Counts {
   probed: number;
@@ -75,8 +72,8 @@ export class Recorder {
     this.#codes.set(index, code);
     if (note !== undefined) this.#notes.set(index, note);
     this.counts.probed += 1;
-    if (ALIVE.includes(code)) this.counts.alive += 1;
-    if (DEVICES.includes(code)) this.counts.devices += 1;
+    if (ALIVE_CODES.includes(code)) this.counts.alive += 1;
+    if (DEVICE_CODES.includes(code)) this.counts.devices += 1;
     if (this.#codes.size >= OUTCOMES_AT_ONCE) this.#flushOutcomes();
   }
 

@@ -1,8 +1,9 @@
 /** Credentials as collectors get them: opened at the last moment, only for a job or a watch of their own site. */
+
+import { AddressSpace } from '@rollcall/shared/address-space';
 import { formatAddress } from '@rollcall/shared/ip';
 import type { ProfileSettings } from '@rollcall/shared/profile';
 import { type Span, type WireCredential, wireCredential } from '@rollcall/shared/protocol';
-import { AddressSpace } from '@rollcall/shared/targets';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Database } from '../platform/db/db.ts';

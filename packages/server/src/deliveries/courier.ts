@@ -5,6 +5,7 @@
  * before.
  */
 import type { Delivery, Recipient } from '@rollcall/shared/api/deliveries';
+import type { SubscriptionKind } from '@rollcall/shared/model';
 import type { Change } from '../changes.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -44,7 +45,7 @@ interface Claimed {
   begunAt: Date;
   subscription: string;
   name: string;
-  kind: 'webhook' | 'email';
+  kind: SubscriptionKind;
   url: string | null;
   addresses: string[];
   /** Of a mail, as far as is known. */

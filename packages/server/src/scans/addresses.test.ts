@@ -1,5 +1,5 @@
+import { AddressSpace } from '@rollcall/shared/address-space';
 import { OUTCOMES, type OutcomeCode } from '@rollcall/shared/model';
-import { AddressSpace } from '@rollcall/shared/targets';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AddressFilter, type JobOutcomes, readWithin, selectAddresses } from './addresses.ts';

@@ -1,9 +1,10 @@
 /** How each address of a scan ended, page by page. A scan's addresses are never a list in memory: only its page is. */
+
+import { AddressSpace } from '@rollcall/shared/address-space';
 import type { ScanAddress } from '@rollcall/shared/api/scans';
 import { type Address, parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
 import { OUTCOMES, type Outcome, type OutcomeCode } from '@rollcall/shared/model';
 import type { Span } from '@rollcall/shared/protocol';
-import { AddressSpace } from '@rollcall/shared/targets';
 import type { Sql } from '../platform/db/sql.ts';
 import { invalid } from '../platform/problem.ts';
 

@@ -1,6 +1,6 @@
 /** How the addresses of a job ended: one character each, merged as they come, never forgotten. */
 
-import { OUTCOMES, type OutcomeCode } from '@rollcall/shared/model';
+import { ALIVE_CODES, DEVICE_CODES, OUTCOMES, type OutcomeCode } from '@rollcall/shared/model';
 import type { OutcomesObservation } from '@rollcall/shared/observation';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -17,16 +17,12 @@ export class NotYours extends Error {
 }
 
 export const NOT_PROBED: OutcomeCode = '.';
-/** Something answered there. */
-const ALIVE = 'isat=b';
-/** A device of its own answered there: not a further address of one. */
-const DEVICES = 'isatb';
 
 /** Counts taken out of `outcomes` where it is written, so that lists need not read it. */
 export const COUNTED = (outcomes: string): string =>
   `probed = length(replace(${outcomes}, '.', '')),
-   alive = length(${outcomes}) - length(translate(${outcomes}, '${ALIVE}', '')),
-   devices = length(${outcomes}) - length(translate(${outcomes}, '${DEVICES}', ''))`;
+   alive = length(${outcomes}) - length(translate(${outcomes}, '${ALIVE_CODES}', '')),
+   devices = length(${outcomes}) - length(translate(${outcomes}, '${DEVICE_CODES}', ''))`;
 
 export const outcomesOf = (stored: string, size: number): string =>
   stored === '' ? NOT_PROBED.repeat(size) : stored;

@@ -1,6 +1,6 @@
 import { Range } from '@rollcall/shared/ip';
+import { SCAN_ADDRESSES } from '@rollcall/shared/model';
 import { BUILT_IN_PROFILES, profileSettings } from '@rollcall/shared/profile';
-import { MAX_ADDRESSES } from '@rollcall/shared/targets';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chooseSite, estimate, overlap, type PlanSite, planScan, readTargets } from './plan.ts';
@@ -18,7 +18,7 @@ const site = (name: string, more: Partial<PlanSite> = {}): PlanSite => ({
 });
 const { standard, ping } = BUILT_IN_PROFILES;
 const ranges = (targets: string) => {
-  const read = readTargets(targets, ping, MAX_ADDRESSES);
+  const read = readTargets(targets, ping, SCAN_ADDRESSES);
   if (!read.ok) throw new Error(read.problems[0]?.reason);
   return read.targets.ranges;
 };
@@ -88,7 +88,7 @@ describe('which site', () => {
 
 describe('a plan', () => {
   const plan = (targets: string, where = site('x'), settings = ping) => {
-    const planned = planScan(targets, settings, where, MAX_ADDRESSES);
+    const planned = planScan(targets, settings, where, SCAN_ADDRESSES);
     if (!planned.ok) throw new Error(planned.problems.map(({ reason }) => reason).join('; '));
     return planned.plan;
   };
@@ -103,13 +103,13 @@ describe('a plan', () => {
 
   it('counts after the exclusions: what they bring down to the limit is taken', () => {
     const where = site('x', { exclude: ['10.16.0.0/12'] });
-    expect(plan('10.0.0.0/11', where).targets.count).toBeLessThanOrEqual(MAX_ADDRESSES);
-    expect(planScan('10.0.0.0/11', ping, site('x'), MAX_ADDRESSES)).toMatchObject({ ok: false });
+    expect(plan('10.0.0.0/11', where).targets.count).toBeLessThanOrEqual(SCAN_ADDRESSES);
+    expect(planScan('10.0.0.0/11', ping, site('x'), SCAN_ADDRESSES)).toMatchObject({ ok: false });
   });
 
   it('sweeps loopback only where the site allows it', () => {
     expect(plan('127.0.10.0/24', site('lab', { allowLoopback: true })).targets.count).toBe(254);
-    expect(planScan('127.0.10.0/24', ping, site('x'), MAX_ADDRESSES)).toMatchObject({
+    expect(planScan('127.0.10.0/24', ping, site('x'), SCAN_ADDRESSES)).toMatchObject({
       problems: [{ code: 'forbidden' }],
     });
   });
@@ -120,8 +120,8 @@ describe('a plan', () => {
       const where = site('lab', { allowSpecial: true });
       expect(plan(targets, where).targets.count).toBe(1);
       for (const refused of [
-        planScan(targets, ping, site('x', { allowLoopback: true }), MAX_ADDRESSES),
-        planScan(`${targets}, 127.0.0.1`, ping, where, MAX_ADDRESSES),
+        planScan(targets, ping, site('x', { allowLoopback: true }), SCAN_ADDRESSES),
+        planScan(`${targets}, 127.0.0.1`, ping, where, SCAN_ADDRESSES),
       ])
         expect(refused).toMatchObject({ problems: [{ code: 'forbidden' }] });
     },
@@ -130,7 +130,7 @@ describe('a plan', () => {
   it.each(['0.0.0.0/0', '::/0', '0.0.0.0/1', 'fe80::/10', '2001:db8::/64', '224.0.0.1', '169.254.169.254'])(
     'case 91, 92, 94: refuses %s at once',
     (targets) => {
-      expect(planScan(targets, ping, site('x', { allowLoopback: true }), MAX_ADDRESSES).ok).toBe(false);
+      expect(planScan(targets, ping, site('x', { allowLoopback: true }), SCAN_ADDRESSES).ok).toBe(false);
     },
   );
 

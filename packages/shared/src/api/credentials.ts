@@ -1,10 +1,11 @@
 /** Credentials of SNMP agents: written, never read back. */
 import { z } from 'zod';
+import { AUTH_PROTOCOLS, PRIV_PROTOCOLS } from '../model.ts';
 import type { Operation } from './operation.ts';
 import { id, idParams, line, paging, siteFilter, unixSeconds } from './operation.ts';
 
-export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
-export const PRIV_PROTOCOLS = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
+export { AUTH_PROTOCOLS, PRIV_PROTOCOLS };
+
 const authProtocol = z.enum(AUTH_PROTOCOLS);
 const privProtocol = z
   .enum(PRIV_PROTOCOLS)

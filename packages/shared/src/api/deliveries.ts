@@ -1,5 +1,6 @@
 /** Who is told about cases, how, and what became of it. */
 import { z } from 'zod';
+import { SUBSCRIPTION_KINDS } from '../model.ts';
 import type { Operation } from './operation.ts';
 import { id, idParams, line, paging, siteFilter, sortBy, unixSeconds } from './operation.ts';
 
@@ -42,7 +43,7 @@ export const subscription = z
   .strictObject({
     id,
     name: z.string().meta({ example: 'Ticket system' }),
-    kind: z.enum(['webhook', 'email']),
+    kind: z.enum(SUBSCRIPTION_KINDS),
     url: z.string().nullable().meta({ description: 'Of a webhook.' }),
     addresses: z.array(z.string()).meta({ description: 'Of an e-mail subscription.' }),
     types: z.array(noticeType),

@@ -6,6 +6,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { readSettingsFile, SettingsError, type SettingsFile } from '@rollcall/host/settings-file';
+import { SCAN_ADDRESSES } from '@rollcall/shared/model';
 import { Secret } from '@rollcall/shared/secret';
 import { z } from 'zod';
 import { closest } from './hint.ts';
@@ -115,7 +116,7 @@ const variables = {
     'Requests per minute of one caller; 0: no limit. Default: 60000.',
   ),
   ROLLCALL_CONNECTIONS: whole(10, 1_000_000, 10_000).describe('Open connections, at most. Default: 10000.'),
-  ROLLCALL_SCAN_ADDRESSES: whole(1, 16_777_216, 1_048_576).describe(
+  ROLLCALL_SCAN_ADDRESSES: whole(1, 16_777_216, SCAN_ADDRESSES).describe(
     'Addresses in one scan, at most. Default: 1048576.',
   ),
   ROLLCALL_EVENT_DAYS: whole(0, 36_500, 0).describe(
