@@ -1,9 +1,7 @@
 /**
- * The composition root: builds every feature and hands each the few functions it needs of the others. Read from top to
- * bottom it is the way of the data: scans → gateway → ingest → incidents → catalog and live.
- *
- * One straight function on purpose: each step needs what the last one made, and whatever must be stopped puts its stop
- * on the list the moment it runs.
+ * The composition root: builds every feature and passes it the few functions that it needs of the others, in the order of
+ * the data flow: scans → gateway → ingest → incidents → catalog and live. Whatever must be stopped puts its stop on the
+ * list when it starts.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,175 +80,183 @@ export interface StartOptions {
 
 /** Starts one server process. Throws a StartError whose message is one line that says what to do. */
 export async function startServer(config: Config, options: StartOptions = {}): Promise<Server> {
-  const { log = openLog(config), clock = systemClock } = options;
-  const stops: (() => unknown)[] = [];
+  const stops: Stops = [];
   const stop = async () => {
     for (const each of stops.splice(0).reverse()) await each();
   };
   try {
-    return await start();
+    return { ...(await start(config, options, stops)), stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
 
-  async function start(): Promise<Server> {
-    const { db, applied, close } = await openData(config, log);
-    stops.push(close);
-    if (applied.length > 0) log.info({ applied }, 'the schema is up to date');
-    if (db.kind === 'pglite')
-      log.warn('embedded database: for trials and small sites; a power cut may lose what was stored last');
-    const auth = await openAuthenticator({ db, clock, log });
-    stops.push(() => auth.close());
-    const metrics = openMetrics();
-    const keyring = openKeyring({
-      folder: config.dataFolder,
-      file: config.keyFile,
-      credentialsDirectory: config.credentialsDirectory,
-    });
+/** What ends a part, in the order of their starts. */
+type Stops = (() => unknown)[];
 
-    const certificate = await openCertificate(config, { clock, log });
-    stops.push(certificate.stop);
+async function start(config: Config, options: StartOptions, stops: Stops): Promise<Omit<Server, 'stop'>> {
+  const base = await openBase(config, options, stops);
+  const { db, clock, log, certificate } = base;
+  const features = await createFeatures(config, base, stops);
+  const { incidents, scans, collectors, deliveries, ingest } = features;
 
-    const incidents = createIncidentFeature({ db, clock, log, audit });
-    const scans = createScanFeature({
-      db,
-      clock,
-      log,
-      audit,
-      raise: incidents.record,
-      maxAddresses: config.scanAddresses,
-    });
-    const credentials = createCredentialFeature({ db, log, audit, keyring });
-    const rules = openRuleBook({ db, log, folders: ruleFolders(config) });
-    // A thread beside this one, so that people are answered while collectors pour; the embedded database has one session.
-    const ingest =
-      config.databaseUrl === undefined
-        ? createIngesting({ db, clock, log, rules })
-        : openIngestThread(
-            { databaseUrl: config.databaseUrl.reveal(), folders: ruleFolders(config) },
-            { clock, log },
-          );
-    const watch = createWatch({
-      db,
-      log,
-      credentialsOf: (siteId) => credentials.ofSite(siteId, null, WATCH_CREDENTIALS),
-    });
-    const collectors = createCollectorFeature({
-      db,
-      clock,
-      log,
-      audit,
-      raise: incidents.record,
-      jobs: scans.queue,
-      accept: async (unread) => {
-        const stored = await ingest.take(unread);
-        figures.stored(unread.stream, stored.count);
-        return stored;
+  let current = config;
+  let accepting = true;
+  const app = restApp({
+    auth: base.auth,
+    log,
+    handlers: handlersOf(base, features, () => accepting),
+    trustedProxies: config.trustedProxies,
+    ratePerMinute: config.ratePerMinute,
+    observe: base.metrics.request,
+    ...(options.checkResponses ? { checkResponses: true } : {}),
+    ...(existsSync(join(WEB, 'index.html')) ? { web: webFiles(WEB) } : {}),
+  });
+
+  await reseal(db, base.keyring, log);
+  stops.push(await ingest.start());
+  await scans.seed();
+  stops.push(deliveries.start());
+  stops.push(
+    startPeriodic({ clock, log }, [
+      { what: 'deciding which events are due', everyMs: 50, run: incidents.evaluateDue },
+      { what: 'taking back leases that ran out', everyMs: 2_000, run: scans.queue.reap },
+      { what: 'starting scans by their schedules', everyMs: 5_000, run: scans.schedules.runDue },
+      { what: 'renewing table statistics', everyMs: 5_000, run: () => refreshStatistics(db) },
+      { what: 'compacting counts', everyMs: 10_000, run: () => compactTallies(db) },
+      { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
+      { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
+      {
+        what: 'deleting old events and cases',
+        everyMs: HOUR_MS,
+        run: () => incidents.deleteOld(current.eventDays),
       },
-      credentialsFor: credentials.forJob,
-      ruleset: rules.ruleset,
-      watchList: watch.follow,
-      handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
-      pin: () => pinToTell(config, certificate.files),
-      successor: () => crossSignature(config, certificate.files, log),
-      publicUrl: config.publicUrl,
-      addressOf: peerAddress(config.trustedProxies),
-    });
-    const figures = openFigures({
-      db,
-      registry: metrics.registry,
-      certFile: certificate.files?.certFile,
-      turnedAway: () => ({ joins: collectors.enrolment.counts, connections: collectors.gateway.counts }),
-    });
-    const live = await openLive({ db, clock, log, watch: auth.watch });
-    stops.push(() => live.close());
+    ]),
+  );
+  const listener = await listen(app, { ...config, tls: certificate.files }, { log, clock });
+  stops.push(() => listener.stop(GRACE_MS));
+  // Only now that the port is ours: the password is shown once, and a start that fails would lose it.
+  const firstAdmin = await ensureFirstAdmin(db);
+  listener.onUpgrade(collectors.upgrade);
+  stops.push(await collectors.start());
+  stops.push(() => {
+    accepting = false;
+  });
+  log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
+  const health = startHealthCheck({ db, clock, log });
+  stops.push(health.stop);
+  return {
+    url: listener.url,
+    firstAdmin,
+    db,
+    unhealthyReason: () => (listener.server.listening ? health.unhealthyReason() : 'it listens no more'),
+    apply: (changed) => {
+      const before = current;
+      current = changed;
+      log.level = changed.logLevel;
+      listener.server.maxConnections = changed.connections;
+      return changesOf(before, changed, ['logLevel', 'connections', 'eventDays']);
+    },
+  };
+}
 
-    const deliveries = createDeliveryFeature({
+type Base = Awaited<ReturnType<typeof openBase>>;
+
+/** What every feature may use: the database, callers, figures, keys. */
+async function openBase(config: Config, options: StartOptions, stops: Stops) {
+  const { log = openLog(config), clock = systemClock } = options;
+  const { db, applied, close } = await openData(config, log);
+  stops.push(close);
+  if (applied.length > 0) log.info({ applied }, 'the schema is up to date');
+  if (db.kind === 'pglite')
+    log.warn('embedded database: for trials and small sites; a power cut may lose what was stored last');
+  const auth = await openAuthenticator({ db, clock, log });
+  stops.push(() => auth.close());
+  const keyring = openKeyring({
+    folder: config.dataFolder,
+    file: config.keyFile,
+    credentialsDirectory: config.credentialsDirectory,
+  });
+  const certificate = await openCertificate(config, { clock, log });
+  stops.push(certificate.stop);
+  return { db, clock, log, auth, keyring, certificate, metrics: openMetrics() };
+}
+
+type Features = Awaited<ReturnType<typeof createFeatures>>;
+
+async function createFeatures(config: Config, base: Base, stops: Stops) {
+  const { db, clock, log, auth, keyring, certificate, metrics } = base;
+  const incidents = createIncidentFeature({ db, clock, log, audit });
+  const raise = incidents.record;
+  const scans = createScanFeature({ db, clock, log, audit, raise, maxAddresses: config.scanAddresses });
+  const credentials = createCredentialFeature({ db, log, audit, keyring });
+  const folders = ruleFolders(config);
+  const rules = openRuleBook({ db, log, folders });
+  // In a thread of its own, so that API requests take priority; the embedded database has only one session.
+  const ingest =
+    config.databaseUrl === undefined
+      ? createIngesting({ db, clock, log, rules })
+      : openIngestThread({ databaseUrl: config.databaseUrl.reveal(), folders }, { clock, log });
+  const watch = createWatch({
+    db,
+    log,
+    credentialsOf: (siteId) => credentials.ofSite(siteId, null, WATCH_CREDENTIALS),
+  });
+  const collectors = createCollectorFeature({
+    db,
+    clock,
+    log,
+    audit,
+    raise,
+    jobs: scans.queue,
+    accept: async (unread) => {
+      const stored = await ingest.take(unread);
+      figures.stored(unread.stream, stored.count);
+      return stored;
+    },
+    credentialsFor: credentials.forJob,
+    ruleset: rules.ruleset,
+    watchList: watch.follow,
+    handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
+    pin: () => pinToTell(config, certificate.files),
+    successor: () => crossSignature(config, certificate.files, log),
+    publicUrl: config.publicUrl,
+    addressOf: peerAddress(config.trustedProxies),
+  });
+  const figures = openFigures({
+    db,
+    registry: metrics.registry,
+    certFile: certificate.files?.certFile,
+    turnedAway: () => ({ joins: collectors.enrolment.counts, connections: collectors.gateway.counts }),
+  });
+  const live = await openLive({ db, clock, log, watch: auth.watch });
+  stops.push(() => live.close());
+  const { publicUrl } = config;
+  const deliveries = createDeliveryFeature({ db, clock, log, keyring, audit, raise, publicUrl });
+  return { incidents, scans, credentials, rules, ingest, collectors, figures, live, deliveries };
+}
+
+/** The handlers of every operation, by feature. */
+function handlersOf({ db, clock, auth, metrics }: Base, features: Features, accepting: () => boolean) {
+  const { incidents, scans, credentials, rules, collectors, figures, live, deliveries } = features;
+  return allHandlers(
+    accountHandlers({ db, clock, forget: auth.forget }),
+    serviceHandlers({ db, clock, metrics, refresh: () => figures.refresh(), accepting }),
+    scans.handlers,
+    credentials.handlers,
+    collectors.handlers,
+    catalogHandlers({
       db,
       clock,
-      log,
-      keyring,
-      audit,
-      raise: incidents.record,
-      publicUrl: config.publicUrl,
-    });
-
-    let accepting = true;
-    const app = restApp({
-      auth,
-      log,
-      handlers: allHandlers(
-        accountHandlers({ db, clock, forget: auth.forget }),
-        serviceHandlers({ db, clock, metrics, refresh: () => figures.refresh(), accepting: () => accepting }),
-        scans.handlers,
-        credentials.handlers,
-        collectors.handlers,
-        catalogHandlers({
-          db,
-          clock,
-          identity: {
-            ...identityActions({ db, clock, record: incidents.record }),
-            reclassify: rules.reclassify,
-          },
-          events: incidents.events,
-        }),
-        incidents.handlers,
-        deliveries.handlers,
-        live.handlers,
-      ),
-      trustedProxies: config.trustedProxies,
-      ratePerMinute: config.ratePerMinute,
-      observe: metrics.request,
-      ...(options.checkResponses ? { checkResponses: true } : {}),
-      ...(existsSync(join(WEB, 'index.html')) ? { web: webFiles(WEB) } : {}),
-    });
-
-    await reseal(db, keyring, log);
-    stops.push(await ingest.start());
-    await scans.seed();
-    stops.push(deliveries.start());
-    stops.push(
-      startPeriodic({ clock, log }, [
-        { what: 'deciding which events are due', everyMs: 50, run: incidents.evaluateDue },
-        { what: 'taking back leases that ran out', everyMs: 2_000, run: scans.queue.reap },
-        { what: 'starting scans by their schedules', everyMs: 5_000, run: scans.schedules.runDue },
-        { what: 'renewing table statistics', everyMs: 5_000, run: () => refreshStatistics(db) },
-        { what: 'compacting counts', everyMs: 10_000, run: () => compactTallies(db) },
-        { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
-        { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
-        {
-          what: 'deleting old events and cases',
-          everyMs: HOUR_MS,
-          run: () => incidents.deleteOld(config.eventDays),
-        },
-      ]),
-    );
-    const listener = await listen(app, { ...config, tls: certificate.files }, { log, clock });
-    stops.push(() => listener.stop(GRACE_MS));
-    // Not before the port is ours: a start that fails would take the only showing of the password with it.
-    const firstAdmin = await ensureFirstAdmin(db);
-    listener.onUpgrade(collectors.upgrade);
-    stops.push(await collectors.start());
-    stops.push(() => {
-      accepting = false;
-    });
-    log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
-    const health = startHealthCheck({ db, clock, log });
-    stops.push(health.stop);
-    return {
-      url: listener.url,
-      firstAdmin,
-      db,
-      unhealthyReason: () => (listener.server.listening ? health.unhealthyReason() : 'it listens no more'),
-      apply: (changed) => {
-        const before = config;
-        config = changed;
-        log.level = changed.logLevel;
-        listener.server.maxConnections = changed.connections;
-        return changesOf(before, changed, ['logLevel', 'connections', 'eventDays']);
+      identity: {
+        ...identityActions({ db, clock, record: incidents.record }),
+        reclassify: rules.reclassify,
       },
-      stop,
-    };
-  }
+      events: incidents.events,
+    }),
+    incidents.handlers,
+    deliveries.handlers,
+    live.handlers,
+  );
 }

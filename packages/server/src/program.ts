@@ -60,6 +60,44 @@ export async function run(args: readonly string[], around: Surroundings): Promis
 }
 
 function program(around: Surroundings, told: { failed: boolean }): Command {
+  const { stdout, stderr } = around;
+  const root = new Command(NAME)
+    .description('The central server of Rollcall.')
+    .version(version)
+    .exitOverride()
+    .configureOutput({
+      writeOut: stdout,
+      writeErr: stderr,
+      outputError: (text, write) => write(`${NAME}: ${text.replace(/^error: /, '')}`),
+    })
+    .addHelpText(
+      'after',
+      `\nSettings: ${CONFIG_FILE} (or $ROLLCALL_CONFIG), and over it the environment:\n${describeVariables()}\n\n${EXITS}`,
+    );
+  const tools = toolsOf(around);
+  addServe(root, tools);
+  addSettings(root, tools);
+  addMigrate(root, tools);
+  addReclassify(root, tools);
+  const errors = openLog({ logLevel: 'error' }, { destination: { write: stderr } });
+  addSafetyCommands(root, { ...around, ...tools, log: errors });
+  addUserCommands(root, tools);
+  addTokenCommands(root, tools);
+  addJoinTokenCommands(root, tools);
+  addDoctor(root, tools, told);
+  return root;
+}
+
+const EXITS = 'Exit codes: 0 done, 1 could not be done (stderr says why), 2 the command line is wrong.';
+
+interface Flags {
+  json?: boolean;
+}
+
+type Tools = ReturnType<typeof toolsOf>;
+
+/** What commands share. */
+function toolsOf(around: Surroundings) {
   const { env, stdout, stderr, clock = systemClock } = around;
   const config = (): Promise<Config> => loadConfig(env);
   /** Commands speak through their output; only what goes wrong underneath is logged. */
@@ -80,32 +118,21 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       await data.close();
     }
   };
-  /** As JSON where that was asked for, else as people read it. */
+  /** As JSON if that was asked for, else as people read it. */
   const answer = (json: boolean | undefined, value: unknown, text: string) =>
     stdout(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+  return { around, clock, config, quiet, withDatabase, answer };
+}
 
-  const root = new Command(NAME)
-    .description('The central server of Rollcall.')
-    .version(version)
-    .exitOverride()
-    .configureOutput({
-      writeOut: stdout,
-      writeErr: stderr,
-      outputError: (text, write) => write(`${NAME}: ${text.replace(/^error: /, '')}`),
-    })
-    .addHelpText(
-      'after',
-      `\nSettings: ${CONFIG_FILE} (or $ROLLCALL_CONFIG), and over it the environment:\n${describeVariables()}\n\n${EXITS}`,
-    );
-
+function addServe(root: Command, { around, clock, config }: Tools): void {
   root
     .command('serve')
     .description('run the server until it is told to stop')
     .action(async () => {
       const { startServer } = await import('./app.ts');
       const settings = await config();
-      const manager = await openServiceManager(env, clock);
-      const log = await openServiceLog(settings, env);
+      const manager = await openServiceManager(around.env, clock);
+      const log = await openServiceLog(settings, around.env);
       const server = await startServer(settings, { log, clock });
       const unwatch = manager.watch(server.unhealthyReason);
       manager.tell('READY=1', `STATUS=answers at ${server.url}`);
@@ -117,7 +144,7 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       });
       if (server.firstAdmin) {
         const { name, password } = server.firstAdmin;
-        stderr(
+        around.stderr(
           `${NAME}: first start: sign in at ${forPeople(settings, server.url)} as ${name} with the password ${password} (shown this once)\n`,
         );
       }
@@ -127,7 +154,9 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       unwatch();
       await server.stop();
     });
+}
 
+function addSettings(root: Command, { config, answer }: Tools): void {
   root
     .command('settings')
     .description('check the settings and print those in force; changes nothing')
@@ -136,7 +165,9 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       const settings = await config();
       answer(json, settings, describeSettings(settings));
     });
+}
 
+function addMigrate(root: Command, { withDatabase, answer }: Tools): void {
   root
     .command('migrate')
     .description('bring the schema of the database up to date')
@@ -146,7 +177,9 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
         answer(json, { applied }, applied.length ? `applied: ${applied.join(', ')}` : 'nothing to do');
       }),
     );
+}
 
+function addReclassify(root: Command, { config, quiet, withDatabase, answer }: Tools): void {
   root
     .command('reclassify')
     .description('apply the rules, as they are now, to everything that is known; needs no scan')
@@ -156,21 +189,18 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
         const settings = await config();
         const { openRuleBook } = await import('./ingest/classification/rule-book.ts');
         const rules = openRuleBook({ db, log: quiet(settings), folders: ruleFolders(settings) });
-        const told = await rules.reclassifyAll();
-        const of = told.described === 1 ? '1 device' : `${told.described} devices`;
+        const result = await rules.reclassifyAll();
+        const of = result.described === 1 ? '1 device' : `${result.described} devices`;
         answer(
           json,
-          told,
-          told.described === 0 ? 'nothing to do' : `${of} described anew, ${told.changed} changed`,
+          result,
+          result.described === 0 ? 'nothing to do' : `${of} described anew, ${result.changed} changed`,
         );
       }),
     );
+}
 
-  const errors = openLog({ logLevel: 'error' }, { destination: { write: stderr } });
-  addSafetyCommands(root, { ...around, withDatabase, config, clock, log: errors });
-  addUserCommands(root, { withDatabase, answer, around });
-  addTokenCommands(root, { withDatabase, answer, clock });
-  addJoinTokenCommands(root, { withDatabase, answer, clock, config });
+function addDoctor(root: Command, { config, quiet, clock, answer }: Tools, told: { failed: boolean }): void {
   root
     .command('doctor')
     .description('check everything that a start needs, and say the remedy')
@@ -181,24 +211,16 @@ function program(around: Surroundings, told: { failed: boolean }): Command {
       answer(json, { findings }, describeFindings(findings));
       told.failed = !isWell(findings);
     });
-  return root;
 }
 
-const EXITS = 'Exit codes: 0 done, 1 could not be done (stderr says why), 2 the command line is wrong.';
-
-interface Flags {
-  json?: boolean;
-}
-interface Tools {
-  withDatabase: <T>(work: (db: Database, applied: string[]) => Promise<T>) => Promise<T>;
-  answer: (json: boolean | undefined, value: unknown, text: string) => void;
-}
-
-function addUserCommands(
-  root: Command,
-  { withDatabase, answer, around }: Tools & { around: Surroundings },
-): void {
+function addUserCommands(root: Command, tools: Tools): void {
   const user = root.command('user').description('accounts of people');
+  addUserAdd(user, tools);
+  addUserList(user, tools);
+  addUserPasswd(user, tools);
+}
+
+function addUserAdd(user: Command, { withDatabase, answer, around }: Tools): void {
   user
     .command('add')
     .description('add an account; without --password-stdin a password is made and printed')
@@ -223,6 +245,9 @@ function addUserCommands(
         `added ${name}${given === undefined ? `, password ${password}` : ''}`,
       );
     });
+}
+
+function addUserList(user: Command, { withDatabase, answer }: Tools): void {
   user
     .command('list')
     .description('list accounts')
@@ -240,6 +265,9 @@ function addUserCommands(
           .trimEnd();
       answer(json, users, users.map(line).join('\n'));
     });
+}
+
+function addUserPasswd(user: Command, { withDatabase, answer, around }: Tools): void {
   user
     .command('passwd')
     .description('give an account a new password and sign it out everywhere')
@@ -267,7 +295,7 @@ interface NewUserFlags {
   passwordStdin?: boolean;
 }
 
-function addTokenCommands(root: Command, { withDatabase, answer, clock }: Tools & { clock: Clock }): void {
+function addTokenCommands(root: Command, { withDatabase, answer, clock }: Tools): void {
   root
     .command('token')
     .description('personal API tokens')
@@ -287,10 +315,7 @@ function addTokenCommands(root: Command, { withDatabase, answer, clock }: Tools 
     });
 }
 
-function addJoinTokenCommands(
-  root: Command,
-  { withDatabase, answer, clock, config }: Tools & { clock: Clock; config: () => Promise<Config> },
-): void {
+function addJoinTokenCommands(root: Command, { withDatabase, answer, clock, config }: Tools): void {
   root
     .command('join-token')
     .description('tokens that let a collector join')

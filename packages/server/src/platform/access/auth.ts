@@ -90,62 +90,16 @@ export async function openAuthenticator(deps: {
   clock: Clock;
   log: Logger;
 }): Promise<Authenticator> {
-  const { db, clock, log } = deps;
-  const cache = new Map<string, Cached>();
+  const { db, clock } = deps;
+  const callers = new Callers(deps);
   const streams = new Set<Stream>();
-  const pending = new Set<Promise<unknown>>();
-  /** Grows with every change: an answer read before the change must not be kept after it. */
-  let generation = 0;
 
-  const lookUp = async (kind: 'token' | 'session', hash: Buffer): Promise<Known | null> => {
-    const [row] = await db.query<Row>(
-      kind === 'token' ? byToken('hash') : bySession('id_hash'),
-      [hash],
-      'kept',
-    );
-    if (!row || row.hash.length !== hash.length || !timingSafeEqual(row.hash, hash)) return null;
-    return knownOf(kind, row);
-  };
-
-  const renew = async (key: string, kind: 'token' | 'session', hash: Buffer): Promise<Cached> => {
-    const before = generation;
-    const at = clock.monotonic();
-    const cached = { known: await lookUp(kind, hash), at, renewing: false };
-    if (cache.size >= CACHE_ENTRIES) cache.clear();
-    if (before === generation) cache.set(key, cached);
-    return cached;
-  };
-
-  const identifyHash = async (kind: 'token' | 'session', hash: Buffer): Promise<Actor | null> => {
-    const key = `${kind} ${hash.toString('base64')}`;
-    let cached = cache.get(key);
-    const age = cached ? clock.monotonic() - cached.at : Number.POSITIVE_INFINITY;
-    if (!cached || age > CACHE_MS) cached = await renew(key, kind, hash);
-    else if (age > RENEW_MS && !cached.renewing) {
-      cached.renewing = true;
-      // Should it fail, whoever comes when the answer is too old asks again, and hears why.
-      const renewed = renew(key, kind, hash)
-        .catch((error: unknown) => log.debug({ err: error }, 'a caller could not be looked up ahead'))
-        .finally(() => pending.delete(renewed));
-      pending.add(renewed);
-    }
-    const { known } = cached;
-    if (!known || isOver(known, clock.now())) return null;
-    noteUse(known);
-    return known.actor;
-  };
-
-  const noteUse = (known: Known): void => {
-    const now = clock.now();
-    if (known.usedAt !== null && now - known.usedAt < USE_NOTED_MS) return;
-    known.usedAt = now;
-    const { via } = known.actor;
-    const id = via.kind === 'token' ? via.tokenId : via.sessionId;
-    const noted = db
-      .query(NOTE_USE[via.kind], [id, new Date(now)])
-      .catch((error: unknown) => log.debug({ err: error }, 'the last use of a credential could not be noted'))
-      .finally(() => pending.delete(noted));
-    pending.add(noted);
+  const present = async ({ via }: Actor): Promise<Actor | null> => {
+    const [text, id] = via.kind === 'token' ? [byToken('id'), via.tokenId] : [bySession('id'), via.sessionId];
+    const [row] = await db.query<Row>(text, [id]);
+    const known = row ? knownOf(via.kind, row) : null;
+    // An open stream is use, so only the absolute end counts.
+    return known && !isOver({ ...known, usedAt: clock.now() }, clock.now()) ? known.actor : null;
   };
 
   /** Ends the streams whose actor is no longer who it was. */
@@ -158,17 +112,8 @@ export async function openAuthenticator(deps: {
     }
   };
 
-  const present = async ({ via }: Actor): Promise<Actor | null> => {
-    const [text, id] = via.kind === 'token' ? [byToken('id'), via.tokenId] : [bySession('id'), via.sessionId];
-    const [row] = await db.query<Row>(text, [id]);
-    const known = row ? knownOf(via.kind, row) : null;
-    // An open stream is use, so only the absolute end counts.
-    return known && !isOver({ ...known, usedAt: clock.now() }, clock.now()) ? known.actor : null;
-  };
-
   const forget = (userId = ''): void => {
-    generation += 1;
-    cache.clear();
+    callers.forget();
     void recheck([...streams].filter(({ actor }) => userId === '' || actor.userId === userId));
   };
 
@@ -177,8 +122,8 @@ export async function openAuthenticator(deps: {
 
   return {
     identify: async (credentials) => {
-      if (credentials.kind === 'token') return identifyHash('token', hashOf(credentials.token));
-      if (credentials.kind === 'session') return identifyHash('session', hashOf(credentials.sessionId));
+      if (credentials.kind === 'token') return callers.identify('token', hashOf(credentials.token));
+      if (credentials.kind === 'session') return callers.identify('session', hashOf(credentials.sessionId));
       return null;
     },
     watch: (actor, gone) => {
@@ -190,9 +135,81 @@ export async function openAuthenticator(deps: {
     close: async () => {
       stopChecks();
       await unlisten();
-      await Promise.all(pending);
+      await callers.settled();
     },
   };
+}
+
+/** Callers by the hash of what they presented, kept for some seconds; notes when a credential was used last. */
+class Callers {
+  readonly #deps: { db: Database; clock: Clock; log: Logger };
+  readonly #cache = new Map<string, Cached>();
+  readonly #pending = new Set<Promise<unknown>>();
+  /** Grows with every change: an answer read before the change must not be kept after it. */
+  #generation = 0;
+
+  constructor(deps: { db: Database; clock: Clock; log: Logger }) {
+    this.#deps = deps;
+  }
+
+  async identify(kind: 'token' | 'session', hash: Buffer): Promise<Actor | null> {
+    const { clock } = this.#deps;
+    const key = `${kind} ${hash.toString('base64')}`;
+    let cached = this.#cache.get(key);
+    const age = cached ? clock.monotonic() - cached.at : Number.POSITIVE_INFINITY;
+    if (!cached || age > CACHE_MS) cached = await this.#renew(key, kind, hash);
+    else if (age > RENEW_MS && !cached.renewing) {
+      cached.renewing = true;
+      // If it fails, the next request after the answer is too old asks again and gets the error.
+      this.#inBackground(this.#renew(key, kind, hash), 'a caller could not be looked up ahead');
+    }
+    const { known } = cached;
+    if (!known || isOver(known, clock.now())) return null;
+    this.#noteUse(known);
+    return known.actor;
+  }
+
+  forget(): void {
+    this.#generation += 1;
+    this.#cache.clear();
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  async #renew(key: string, kind: 'token' | 'session', hash: Buffer): Promise<Cached> {
+    const before = this.#generation;
+    const at = this.#deps.clock.monotonic();
+    const cached = { known: await this.#lookUp(kind, hash), at, renewing: false };
+    if (this.#cache.size >= CACHE_ENTRIES) this.#cache.clear();
+    if (before === this.#generation) this.#cache.set(key, cached);
+    return cached;
+  }
+
+  async #lookUp(kind: 'token' | 'session', hash: Buffer): Promise<Known | null> {
+    const text = kind === 'token' ? byToken('hash') : bySession('id_hash');
+    const [row] = await this.#deps.db.query<Row>(text, [hash], 'kept');
+    if (!row || row.hash.length !== hash.length || !timingSafeEqual(row.hash, hash)) return null;
+    return knownOf(kind, row);
+  }
+
+  #noteUse(known: Known): void {
+    const now = this.#deps.clock.now();
+    if (known.usedAt !== null && now - known.usedAt < USE_NOTED_MS) return;
+    known.usedAt = now;
+    const { via } = known.actor;
+    const id = via.kind === 'token' ? via.tokenId : via.sessionId;
+    const noted = this.#deps.db.query(NOTE_USE[via.kind], [id, new Date(now)]);
+    this.#inBackground(noted, 'the last use of a credential could not be noted');
+  }
+
+  #inBackground(work: Promise<unknown>, failure: string): void {
+    const done = work
+      .catch((error: unknown) => this.#deps.log.debug({ err: error }, failure))
+      .finally(() => this.#pending.delete(done));
+    this.#pending.add(done);
+  }
 }
 
 interface Stream {
