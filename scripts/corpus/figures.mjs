@@ -75,18 +75,18 @@ export function figuresIn(document) {
 
 export const report = ({ figures, unknown, recordings, seconds }) => `# Accuracy
 
-What Rollcall makes of recordings of real devices, measured by \`npm run corpus:report\`, which writes this file.
+How well Rollcall identifies and classifies recordings of real devices, measured by \`npm run corpus:report\`, which writes this file.
 \`npm run corpus:check\` measures again and fails where a figure is lower than here.
 
 ${recordings} recordings that many people made for other projects are replayed, each by an SNMP agent on an address of
 its own. A collector sweeps and walks them with the profile \`deep\` over UDP, a server with the embedded database
-identifies and classifies them, and what the REST API answers is scored against what those projects state as right. The
-truth is not perfect: a few of its values are placeholders or mistakes, so 100 % is not within reach for model, version
-and class. "Stated" counts the values that stand literally in the recording; the others come out of product tables.
+identifies and classifies them, and the answers of the REST API are compared with the values that those projects state. A few
+of these values are placeholders or mistakes, so 100 % cannot be reached for model, version and class. "Stated" counts only
+values that are literally in the recording; the others come from product tables.
 
-Identity is decided within a site, and some recordings are of one box: another firmware, a clone, one serial number
-after anonymising. So they are dealt over sites of about a hundred, and those that the server takes for one box all the
-same are played again, each at another site. ${seconds ? `All of it took ${seconds} s here, on 2 cores.` : ''}
+Identity is decided within a site, and some recordings are of the same device: with another firmware, cloned, or with the same
+serial number after anonymising. So the recordings are spread over sites of about a hundred. Those that the server still
+merges are played again, each at another site. ${seconds ? `All of it took ${seconds} s here, on 2 cores.` : ''}
 
 \`npm run corpus -- DIR > results.jsonl\` does the same for recordings of your own (\`.snmprec\`, \`.snmprec.gz\`).
 
@@ -94,9 +94,8 @@ ${table(figures)}
 
 ## Devices of makers that no rule knows
 
-The same recordings with every rule that names a maker taken away. What is left is what holds for all: the table of
-enterprise numbers, standard MIBs, the wording of sysDescr, and the sample of a maker's own objects. That is what to
-expect of a device that nobody wrote a rule for.
+The same recordings without the rules that name a maker. The rest applies to all devices: the table of enterprise numbers,
+standard MIBs, the text of sysDescr, and the sample of a maker's own objects. Expect this for a device without a rule.
 
 ${table(unknown)}
 `;

@@ -133,7 +133,7 @@ export const OUTCOMES = {
 export type OutcomeCode = keyof typeof OUTCOMES;
 export type Outcome = (typeof OUTCOMES)[OutcomeCode];
 
-/** What an outcome says of its address: nothing answered, a further address of a device answered, a device answered. */
+/** What answered at an address with this outcome: nothing, a further address of a device, a device. */
 const ANSWERED = {
   '.': 'nothing',
   x: 'nothing',

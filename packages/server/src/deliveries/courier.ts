@@ -191,28 +191,26 @@ const withheld = (error: string): Outcome => ({
   gone: false,
 });
 
-async function send(deps: DeliveryDeps, claimed: Claimed, signal: AbortSignal): Promise<Outcome> {
-  const { db, keyring, clock } = deps;
-  try {
-    if (claimed.kind === 'email') {
-      const server = await readMailServer(db, keyring);
-      if (!server) return withheld('no mail server is set');
-      const { id, addresses, recipients, payload } = claimed;
-      const only = recipients.flatMap(({ address, state }) => (state === 'deferred' ? address : []));
-      return await sendMail({ id, server, addresses, only, payload, signal });
-    }
-    const { sealed, keyId, subscription: id } = claimed;
+type Send = (deps: DeliveryDeps, claimed: Claimed, signal: AbortSignal) => Promise<Outcome>;
+
+const SEND: Readonly<Record<SubscriptionKind, Send>> = {
+  email: async ({ db, keyring }, { id, addresses, recipients, payload }, signal) => {
+    const server = await readMailServer(db, keyring);
+    if (!server) return withheld('no mail server is set');
+    const only = recipients.flatMap(({ address, state }) => (state === 'deferred' ? address : []));
+    return sendMail({ id, server, addresses, only, payload, signal });
+  },
+  webhook: async ({ keyring, clock }, claimed, signal) => {
+    const { id, url, allowPrivate, payload, sealed, keyId, subscription } = claimed;
     const now = clock.now();
-    const secrets = sealed && keyId ? secretsOf(keyring, { id, sealed, keyId }, now) : [];
-    return await postWebhook({
-      id: claimed.id,
-      url: claimed.url ?? '',
-      allowPrivate: claimed.allowPrivate,
-      secrets,
-      payload: claimed.payload,
-      now,
-      signal,
-    });
+    const secrets = sealed && keyId ? secretsOf(keyring, { id: subscription, sealed, keyId }, now) : [];
+    return postWebhook({ id, url: url ?? '', allowPrivate, secrets, payload, now, signal });
+  },
+};
+
+async function send(deps: DeliveryDeps, claimed: Claimed, signal: AbortSignal): Promise<Outcome> {
+  try {
+    return await SEND[claimed.kind](deps, claimed, signal);
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
     return withheld(`its secret cannot be opened any more (${error.message}): give it a new one`);

@@ -1,9 +1,11 @@
 /** Subscriptions as people manage them. Secrets go out once and never again. */
+
 import {
   type Subscription,
   type SubscriptionRequest,
   subscriptionRequest,
 } from '@rollcall/shared/api/deliveries';
+import type { SubscriptionKind } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { uniqueViolation } from '../platform/db/db.ts';
 import { announce } from '../platform/db/notify.ts';
@@ -249,23 +251,26 @@ const testPayload = (now: number): Payload => ({
   },
 });
 
+/** What each kind is called in messages, and which members of a subscription are its target. */
+const TARGET: Readonly<Record<SubscriptionKind, { name: string; of: (one: Subscription) => object }>> = {
+  webhook: { name: 'a webhook', of: ({ url, allowPrivate }) => ({ url, allowPrivate }) },
+  email: { name: 'e-mail', of: ({ addresses }) => ({ addresses }) },
+};
+
 /** A subscription after a change, checked like a new one: what belongs to another kind is refused. */
 function changed(before: Subscription, change: Record<string, unknown>): SubscriptionRequest {
-  const { name, kind, url, addresses, types, severity, allSites, siteIds, allowPrivate, enabled } = before;
+  const { name, kind, types, severity, allSites, siteIds, enabled } = before;
   const result = subscriptionRequest.safeParse({
     ...{ kind, name, types, severity, enabled, siteIds },
     // Naming sites is to be about these.
     ...(change.siteIds === undefined || change.allSites !== undefined ? { allSites } : {}),
-    ...(kind === 'webhook' ? { url, allowPrivate } : { addresses }),
+    ...TARGET[kind].of(before),
     ...change,
   });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   if (issue?.code === 'unrecognized_keys')
-    throw invalid(
-      issue.keys.join(', '),
-      kind === 'webhook' ? 'means nothing for a webhook' : 'means nothing for e-mail',
-    );
+    throw invalid(issue.keys.join(', '), `means nothing for ${TARGET[kind].name}`);
   throw invalid(issue?.path.join('.') ?? '', issue?.message ?? '');
 }
 

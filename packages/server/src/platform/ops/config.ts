@@ -140,7 +140,7 @@ type Variable = keyof typeof variables;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a variable's setting stands in the file. What is not here is systemd's alone. */
+/** Where a variable's setting stands in the file; CREDENTIALS_DIRECTORY is set by systemd only. */
 export const FILE_KEYS = {
   PORT: ['port'],
   HOST: ['host'],
@@ -158,7 +158,7 @@ export const FILE_KEYS = {
   ROLLCALL_EVENT_DAYS: ['eventDays'],
   ROLLCALL_KEY_FILE: ['keyFile'],
   ROLLCALL_PUBLIC_URL: ['publicUrl'],
-} as const satisfies Partial<Record<Variable, readonly [string, ...string[]]>>;
+} as const satisfies Record<Exclude<Variable, 'CREDENTIALS_DIRECTORY'>, readonly [string, ...string[]]>;
 
 export const CONFIG_FILE = '/etc/rollcall/server.yaml';
 
