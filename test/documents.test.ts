@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 /** Not in a checkout: what commands of the project write. */
-const WRITTEN = ['dist/', 'bench/results/', 'data/'];
-const NOT_OURS = /^(node_modules|dist|generated|results|data|\.git|\.tools)$/;
+const WRITTEN = ['dist/', 'data/'];
+const NOT_OURS = /^(node_modules|dist|generated|data|\.git|\.tools)$/;
 const walk = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     if (NOT_OURS.test(entry.name)) return [];

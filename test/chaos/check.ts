@@ -287,7 +287,7 @@ async function readLetters(db: Rows, books: Books, verdict: Verdict): Promise<vo
     const book = bookOf(books, key?.[1], verdict, `dead letter: ${row.reason}`);
     if (!book || !key) continue;
     if (!book.has('poison', key[0])) {
-      blame(verdict, 'lost', `${key[0]} was buried: ${row.reason}`);
+      blame(verdict, 'lost', `${key[0]} became a dead letter: ${row.reason}`);
       continue;
     }
     const hash = createHash('sha256').update(row.body).digest('base64url');

@@ -1,14 +1,13 @@
 /**
  * The wire between a collector and the server: JSON text frames over one WebSocket, one union per direction.
- * `docs/protocol.md` tells it in prose with example conversations.
+ * `docs/protocol.md` explains it with examples.
  *
  * Version history (one integer; both sides name theirs, the lower one is spoken):
  * 1  2026-11-21  first
- * 2  2026-11-21  watching and traps: `watch` names the agents' port and says when more of a list follows, heartbeats
- *                tell of the watch. Version 1 ignored `watch`, so such a
- *                collector is given no share of it.
- * 3  2026-11-21  either side reads leniently (`wire.ts`): what it does not know costs it nothing else. Earlier collectors
- *                fail at a profile setting that they do not know, so they are sent those that they do.
+ * 2  2026-11-21  monitoring and traps: `watch` names the agents' port and says when more of a list follows, heartbeats
+ *                report the monitoring. Version 1 ignored `watch`, so such a collector gets no devices to monitor.
+ * 3  2026-11-21  both sides read leniently (`wire.ts`). Earlier collectors fail at a profile setting that they do not know,
+ *                so they are sent only those that they know.
  */
 import { z } from 'zod';
 import { AUTH_PROTOCOLS, JOB_ADDRESSES, PRIV_PROTOCOLS } from './model.ts';
@@ -159,7 +158,7 @@ export type WatchHealth = z.infer<typeof watchHealth>;
 /** Most addresses of its own that a collector tells. */
 export const OWN_ADDRESSES = 128;
 
-/** What the server says. */
+/** Messages of the server. */
 export const serverMessage = z.discriminatedUnion('type', [
   /** First frame on every socket: sign this. */
   z.object({
@@ -215,7 +214,7 @@ export const serverMessage = z.discriminatedUnion('type', [
 ]);
 export type ServerMessage = z.infer<typeof serverMessage>;
 
-/** What a collector says. */
+/** Messages of a collector. */
 export const collectorMessage = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('hello'),
@@ -324,13 +323,13 @@ const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
 export const parseCollectorMessage = (frame: string): Parsed<CollectorMessage> =>
   parse(collectorMessage, frame);
 
-/** A batch that nobody has read further than its head: the whole frame, UTF-8. Item i has sequence `from + i`. */
+/** A batch of which only the head was read: the whole frame, UTF-8. Item i has sequence `from + i`. */
 export interface UnreadBatch {
   from: number;
   frame: Uint8Array;
 }
 type Observations = Extract<CollectorMessage, { type: 'observations' }>;
-/** What a collector said, as the server hears it. */
+/** A message of a collector as the server receives it. */
 export type HeardMessage =
   | Exclude<CollectorMessage, Observations>
   | (Omit<Observations, 'items'> & UnreadBatch);
@@ -343,8 +342,8 @@ const BATCH_HEAD =
 const BATCH_HEAD_BYTES = 160;
 
 /**
- * As `parseCollectorMessage` for a frame in UTF-8, but leaves the items of a batch to whoever stores them. They stay the
- * bytes that they came as: text of that size would be garbage of the thread that answers people.
+ * As `parseCollectorMessage` for a frame in UTF-8, but does not read the items of a batch: the ingest thread does. They stay
+ * bytes, because text of that size would burden the thread that answers API requests.
  */
 export function hearCollectorMessage(frame: Buffer): Parsed<HeardMessage> {
   const head = frame.toString('latin1', 0, BATCH_HEAD_BYTES);

@@ -11,7 +11,7 @@ export const TRAPS = {
   authenticationFailure: `${GENERIC_TRAPS}.5`,
 } as const;
 
-/** A trap as it is told: values as text. */
+/** A trap as it is reported: values as text. */
 export interface ToldTrap {
   trapOid: string;
   varbinds: readonly { oid: string; value: string }[];

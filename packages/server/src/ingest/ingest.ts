@@ -205,7 +205,7 @@ async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
   logUnknown(deps, batch, fresh);
   await storeDeadLetters(sql, batch, fresh);
-  reached('buried');
+  reached('refused');
   const state = ofKind(fresh, 'host', 'device', 'rows');
   const world = state.length > 0 ? await merged(deps, sql, batch, state) : undefined;
   return { fresh, again, world };

@@ -7,7 +7,7 @@ import { id, idParams, line, paging, siteFilter, sortBy, unixSeconds } from './o
 const time = unixSeconds;
 const maybeTime = unixSeconds.nullable();
 
-/** What subscribers are told of. `case.reopened`: a resolved case that trouble came back to. */
+/** What subscribers are notified of. `case.reopened`: the trouble of a resolved case came back. */
 export const NOTICE_TYPES = ['case.opened', 'case.changed', 'case.reopened', 'case.resolved'] as const;
 export const noticeType = z.enum(NOTICE_TYPES);
 export type NoticeType = z.infer<typeof noticeType>;

@@ -1,21 +1,9 @@
 /** Interfaces of a device, and the links between devices. */
 import { z } from 'zod';
 import { deviceClass, deviceStatus } from '../model.ts';
+import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import { id, paging, siteFilter, sortBy, unixSeconds } from './operation.ts';
-
-const text = (example: string) => z.string().nullable().meta({ example });
-const time = unixSeconds;
-const maybeTime = unixSeconds.nullable();
-const address = z
-  .string()
-  .meta({ description: 'IPv4 or IPv6 address, canonical text.', example: '10.20.0.1' });
-const mac = z
-  .string()
-  .nullable()
-  .meta({ description: 'Lower-case colon form.', example: '00:1b:21:3c:9d:f8' });
-/** 0 or 1 as a number: the document calls it a numeric flag. */
-const flag = z.union([z.literal(0), z.literal(1)]).meta({ example: 1 });
+import { id, paging, siteFilter, sortBy } from './operation.ts';
 
 // ── Interface ────────────────────────────────────────────────────────────────────────────────────────────────
 

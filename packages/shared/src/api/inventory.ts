@@ -1,31 +1,9 @@
 /** Devices: what they are, what happened to them, why they are one. */
 import { z } from 'zod';
 import { DEVICE_CLASSES, deviceClass, deviceStatus } from '../model.ts';
+import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import {
-  codes,
-  id,
-  idParams,
-  line,
-  paging,
-  siteFilter,
-  sortBy,
-  unixSeconds,
-  wholeNumber,
-} from './operation.ts';
-
-const text = (example: string) => z.string().nullable().meta({ example });
-const time = unixSeconds;
-const maybeTime = unixSeconds.nullable();
-const address = z
-  .string()
-  .meta({ description: 'IPv4 or IPv6 address, canonical text.', example: '10.20.0.1' });
-const mac = z
-  .string()
-  .nullable()
-  .meta({ description: 'Lower-case colon form.', example: '00:1b:21:3c:9d:f8' });
-/** 0 or 1 as a number: the document calls it a numeric flag. */
-const flag = z.union([z.literal(0), z.literal(1)]).meta({ example: 1 });
+import { codes, id, idParams, line, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
 
 // ── Device ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -214,7 +192,7 @@ const evidenceClaim = z.strictObject({ kind: z.string().meta({ example: 'serial'
 export const deviceExplanation = z
   .strictObject({
     deviceId: id,
-    /** What makes it that device: whoever shows one of these is it. */
+    /** What identifies the device. */
     evidence: z.array(
       evidenceClaim.extend({
         strength: z.enum(['strong', 'supporting', 'decision']),

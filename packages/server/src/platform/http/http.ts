@@ -40,7 +40,7 @@ export interface RestOptions {
   web?: RequestHandler;
 }
 
-/** An operation with its handler, types forgotten: the table's types hold at compile time, the schemas at run time. */
+/** An operation with its handler, without their types: the table checks these at compile time, the schemas at run time. */
 interface Route {
   id: string;
   operation: Operation;
@@ -120,7 +120,7 @@ function begin({ log, observe }: RestOptions): RequestHandler {
       const ms = performance.now() - start;
       const { operation = 'none', actor } = response.locals as { operation?: string; actor?: Actor };
       observe?.(operation, response.statusCode, ms / 1000);
-      // A refused right is told to whoever looks for attacks (ASVS 16.3.2).
+      // Refused access is logged for the detection of attacks (ASVS 16.3.2).
       const level = response.statusCode >= 500 ? 'warn' : response.statusCode === 403 ? 'info' : 'debug';
       // Never the address as it came: it may hold what should not stand in a log.
       log[level](

@@ -11,13 +11,13 @@ import { signedSuccessor } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { type Config, StartError } from '../ops/config.ts';
 
-/** PEM files: the certificate with what vouches for it, and its private key. Absolute paths. */
+/** PEM files: the certificate with its chain, and its private key. Absolute paths. */
 export interface CertificateFiles {
   certFile: string;
   keyFile: string;
 }
 
-/** How a new host recognises the server where nobody vouches for it. */
+/** How a new host recognises a server whose certificate no public authority signed. */
 export interface Pin {
   /** SHA-256 of the root certificate (DER) that the server shows: for collectors. */
   fingerprint: Buffer;

@@ -37,7 +37,7 @@ export interface Config {
   connections: number;
   /** Addresses in one scan, at most. */
   scanAddresses: number;
-  /** Events and cases that have been over for so many days are forgotten. 0: kept for ever. */
+  /** Events and cases that ended so many days ago are deleted. 0: kept for ever. */
   eventDays: number;
   /** File with the key that seals SNMP credentials; absent: `credential.keys` in the data folder. */
   keyFile: string | undefined;
@@ -94,7 +94,7 @@ const variables = {
     .default('false')
     .transform((text) => text === 'true')
     .meta({ need: 'true or false' })
-    .describe('true: HTTPS with a certificate of its own, which join tokens vouch for. Default: false.'),
+    .describe('true: HTTPS with a certificate of its own, which join tokens pin. Default: false.'),
   ROLLCALL_TLS_NAMES: list
     .refine((names) => names.every((name) => HOST_NAME.test(name) || isIP(name) !== 0))
     .meta({ need: 'host names or addresses, separated by commas' })
