@@ -98,7 +98,7 @@ function writeSums() {
   return sums;
 }
 
-/** The tag carries the sums, so that whoever has the repository can check a package. */
+/** The tag contains the checksums, so that a package can be checked with the repository alone. */
 function commit(sums) {
   const date = `${epoch} +0000`;
   const options = { cwd: root, env: { ...process.env, GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } };

@@ -197,7 +197,7 @@ static agent *agent_at(uint32_t address) {
   octet shape = shape_of(address);
   agent *a = &shapes[shape];
   if (a->count == 0) build(a, address);
-  // A clock that stood still would be a reboot to whoever watches.
+  // A clock that stood still would look like a reboot.
   uint32_t ticks = 123456789 + (uint32_t)(now_us() / 10000);
   for (int i = 0; i < 4; i++) a->uptime[i] = (octet)(ticks >> (24 - 8 * i));
   if (dressed[shape] == address && plugs[shape] == unplugged) return a;
