@@ -1,13 +1,5 @@
-/**
- * Encryption of scoped PDUs: AES in CFB mode (RFC 3826) by net-snmp, DES in CBC mode (RFC 3414 section 8).
- *
- * net-snmp's ciphers take pass phrases and localise them anew for every message. Its table of ciphers takes new
- * entries, so ours have a localisation that hands back the key it is given. net-snmp is loaded with the first
- * message that needs it: it costs 60 ms and 16 MB that a sweep without v3 does not pay.
- */
+/** Encryption of scoped PDUs: AES in CFB mode (RFC 3826) and DES in CBC mode (RFC 3414 section 8). */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { createRequire } from 'node:module';
-import type NetSnmp from 'net-snmp';
 import type { CipherProtocol, LocalKeys } from './keys.ts';
 
 type Priv = NonNullable<LocalKeys['priv']>;
@@ -30,36 +22,12 @@ const AES = {
 const DES_BLOCK = 8;
 const SALT = 8;
 
-let loaded: (typeof NetSnmp)['Encryption'] | undefined;
-
-function netSnmp(): (typeof NetSnmp)['Encryption'] {
-  if (loaded) return loaded;
-  const { Encryption } = createRequire(import.meta.url)('net-snmp') as typeof NetSnmp;
-  for (const [protocol, algorithm] of Object.entries(AES)) {
-    Encryption.algorithms[`keyed-${protocol}`] = {
-      CRYPTO_ALGORITHM: algorithm,
-      KEY_LENGTH: Number(algorithm.slice(4, 7)) / 8,
-      BLOCK_LENGTH: 16,
-      encryptPdu: Encryption.encryptPduAes,
-      decryptPdu: Encryption.decryptPduAes,
-      localizationAlgorithm: (_cipher, _auth, key) => key,
-    };
-  }
-  loaded = Encryption;
-  return Encryption;
-}
-
 /** Encrypts a scoped PDU under a fresh salt. */
 export function encrypt(priv: Priv, scoped: Buffer, engine: EngineState): { payload: Buffer; salt: Buffer } {
   if (priv.protocol === 'des') return encryptDes(priv.key, scoped, engine);
-  const { encryptedPdu, msgPrivacyParameters } = netSnmp().encryptPduAes(
-    scoped,
-    `keyed-${priv.protocol}`,
-    priv.key,
-    null,
-    { engineID: engine.engineId, engineBoots: engine.engineBoots, engineTime: engine.engineTime },
-  );
-  return { payload: encryptedPdu, salt: msgPrivacyParameters };
+  const salt = randomBytes(SALT);
+  const cipher = createCipheriv(AES[priv.protocol], priv.key, aesVector(engine, salt));
+  return { payload: Buffer.concat([cipher.update(scoped), cipher.final()]), salt };
 }
 
 /** The plain scoped PDU, with DES perhaps followed by padding; null when it cannot be a ciphertext of this cipher. */
@@ -67,11 +35,17 @@ export function decrypt(priv: Priv, payload: Buffer, salt: Buffer, engine: Engin
   if (salt.length !== SALT) return null;
   if (priv.protocol === 'des') return decryptDes(priv.key, payload, salt);
   if (!isUnsigned32(engine.engineBoots) || !isUnsigned32(engine.engineTime)) return null;
-  return netSnmp().decryptPduAes(payload, `keyed-${priv.protocol}`, salt, priv.key, null, {
-    engineID: engine.engineId,
-    engineBoots: engine.engineBoots,
-    engineTime: engine.engineTime,
-  });
+  const decipher = createDecipheriv(AES[priv.protocol], priv.key, aesVector(engine, salt));
+  return Buffer.concat([decipher.update(payload), decipher.final()]);
+}
+
+/** RFC 3826 section 3.1.2.1. */
+function aesVector({ engineBoots, engineTime }: EngineState, salt: Buffer): Buffer {
+  const vector = Buffer.alloc(16);
+  vector.writeUInt32BE(engineBoots, 0);
+  vector.writeUInt32BE(engineTime, 4);
+  salt.copy(vector, 8);
+  return vector;
 }
 
 // OpenSSL 3 has single DES only in its legacy provider. Triple DES with one key three times is single DES.
