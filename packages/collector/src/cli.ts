@@ -3,12 +3,16 @@
  * 130 interrupted. Everything heavy is loaded by the command that needs it.
  */
 import type { Command } from 'commander';
+import { addCredentialOptions } from './commands/credentials.ts';
+import { whole } from './commands/flags.ts';
 import { ownStation } from './commands/station.ts';
 import { addSweep, programOn, report } from './commands/sweep-command.ts';
 import { VERSION } from './platform/version.ts';
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 could not be done (the last line says why), 2 wrong command line, 130 interrupted.`;
+const SNMP_DOCTOR_CODES = `
+Exit codes: 0 both read the same, 1 they differ, 2 the agent was not read, or wrong command line.`;
 
 function program(finish: (code: number) => void): Command {
   const root = programOn(process)
@@ -57,7 +61,7 @@ function program(finish: (code: number) => void): Command {
       const { runSettings } = await import('./commands/settings.ts');
       finish(await runSettings(flags));
     });
-  root
+  const doctor = root
     .command('doctor')
     .description('check everything a first run fails on, and say what to do')
     .option(...state)
@@ -66,6 +70,18 @@ function program(finish: (code: number) => void): Command {
     .action(async (flags) => {
       const { runDoctor } = await import('./commands/doctor.ts');
       finish(await runDoctor(flags));
+    });
+  addCredentialOptions(doctor.command('snmp'))
+    .description('read one agent by the collector’s SNMP and by net-snmp, and say where they differ')
+    .argument('<address>', 'IPv4 or IPv6 address of the agent')
+    .option('--timeout <ms>', 'wait for each answer, milliseconds', whole(10, 60_000), 1500)
+    .option('--tries <count>', 'requests without an answer', whole(1, 10), 2)
+    .option(...config)
+    .option('--json', 'answer as JSON', false)
+    .addHelpText('after', SNMP_DOCTOR_CODES)
+    .action(async (address: string, flags) => {
+      const { runSnmpDoctor } = await import('./commands/snmp-doctor/snmp-doctor.ts');
+      finish(await runSnmpDoctor(address, flags, process));
     });
   return root;
 }

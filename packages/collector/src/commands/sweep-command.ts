@@ -1,7 +1,7 @@
 /** The words of `sweep`, and how a wrong command line is told; the same in a process of its own and in the collector. */
-import { AUTH_PROTOCOLS, PRIV_PROTOCOLS } from '@rollcall/shared/model';
 import { Command, CommanderError, Option } from 'commander';
 import { Misuse, Refusal } from '../platform/refusal.ts';
+import { addCredentialOptions } from './credentials.ts';
 import { oneOf, rate, repeated, whole } from './flags.ts';
 import type { Screen, Station } from './station.ts';
 import type { Means, SweepFlags } from './sweep.ts';
@@ -26,8 +26,7 @@ export function addSweep(
   program: Command,
   perform: (targets: string[], flags: SweepFlags) => Promise<void>,
 ): void {
-  program
-    .command('sweep')
+  addCredentialOptions(program.command('sweep'))
     .description('sweep networks now and print what is found; needs no server')
     .argument(
       '<targets...>',
@@ -39,24 +38,6 @@ export function addSweep(
         .default('standard'),
     )
     .option('--community <text>', 'SNMP community, repeatable; or ROLLCALL_COMMUNITY', repeated)
-    .option('--snmp-version <v1|v2c>', 'SNMP version for communities', oneOf(['v1', 'v2c']), 'v2c')
-    .option('--v3-user <name>', 'SNMPv3 user')
-    .option(
-      '--v3-auth <protocol>',
-      'md5, sha1, sha224, sha256, sha384, sha512',
-      oneOf(AUTH_PROTOCOLS),
-      'none',
-    )
-    .option('--v3-auth-key-file <file>', 'file with its pass phrase; or ROLLCALL_V3_AUTH_KEY')
-    .option(
-      '--v3-priv <protocol>',
-      'des, aes128, aes192, aes256, aes192r, aes256r (Cisco)',
-      oneOf(PRIV_PROTOCOLS),
-      'none',
-    )
-    .option('--v3-priv-key-file <file>', 'file with its pass phrase; or ROLLCALL_V3_PRIV_KEY')
-    .option('--v3-context <name>', 'SNMPv3 context')
-    .option('--snmp-port <port>', 'UDP port of the agents (161)', whole(1, 65_535))
     .option('--rate <packets>', 'packets per second, or max', rate)
     .option('--rate-per-net <packets>', 'packets per second into one /24 or /64, or max', rate)
     .option('--tries <count>', 'requests to a silent address', whole(1, 10))

@@ -25,7 +25,6 @@ export interface SweepFlags extends CredentialFlags {
   json: boolean;
   rate?: Rate;
   ratePerNet?: Rate;
-  snmpPort?: number;
   tries?: number;
   timeout?: number;
   exclude?: string[];

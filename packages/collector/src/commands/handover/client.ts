@@ -6,7 +6,7 @@ import type { SweepAnswer, SweepRequest } from './wire.ts';
 /** Where the package's unit has it (RuntimeDirectory=). */
 const SOCKET = '/run/rollcall-collector/sweep.sock';
 /** Files and ways of this process; its environment may hold settings, too. */
-const OWN = /^--(alone|config|engine|v3-auth-key-file|v3-priv-key-file)(=|$)/;
+const OWN = /^--(alone|config|engine|community-file|v3-auth-key-file|v3-priv-key-file)(=|$)/;
 const SETTING = /^ROLLCALL_COLLECTOR_/;
 /** A collector that hangs is not waited for. */
 const TAKEN_MS = 2000;
