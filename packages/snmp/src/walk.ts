@@ -3,6 +3,7 @@
  * pointer, which must grow with every answer.
  */
 import { compareOid } from '@rollcall/shared/oid';
+import pLimit from 'p-limit';
 import { Appetite } from './appetite.ts';
 import type { Answer, Reply } from './engine/exchange.ts';
 import type { Failure, FailureCode } from './engine/failure.ts';
@@ -26,7 +27,7 @@ export interface WalkOptions {
   budget: WalkBudget;
   /** Columns in one request at most. */
   columns?: number;
-  /** Requests to the device at once, 1–4. */
+  /** Requests to the device at once. */
   parallel?: number;
   /** Requests without an answer in a row before the device is given up. */
   patience?: number;
@@ -49,6 +50,7 @@ export interface WalkedTable extends WalkEnd {
 }
 
 const COLUMNS = 10;
+const PARALLEL = 2;
 const PATIENCE = 5;
 /** Each silence in a row makes the next wait longer, up to this many times the first. */
 const LONGEST_WAIT = 4;
@@ -83,14 +85,8 @@ export async function walk(
     (oid): Pointer => ({ oid, under: `${oid}.`, last: oid, index: '', rows: 0, ended: false }),
   );
   const groups = spread(pointers, options.columns ?? COLUMNS);
-  const workers = Math.max(1, Math.min(options.parallel ?? 2, 4, groups.length));
-  await Promise.all(
-    Array.from({ length: workers }, async () => {
-      for (let group = groups.shift(); group; group = groups.shift()) {
-        await new GroupWalk(session, group, options, visit, bulk).run();
-      }
-    }),
-  );
+  const limit = pLimit(options.parallel ?? PARALLEL);
+  await limit.map(groups, (group) => new GroupWalk(session, group, options, visit, bulk).run());
   const stopped = new Map<string, StopReason>();
   for (const { oid, reason } of pointers) if (reason) stopped.set(oid, reason);
   const [reason] = stopped.values();
