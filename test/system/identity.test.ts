@@ -1,5 +1,5 @@
-import { startIdentity } from '@rollcall/lab/identity';
 import type { SiteTruth } from '@rollcall/lab/site';
+import { startIdentity } from '@rollcall/lab/testing/identity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation, oneDatabase } from './harness.ts';
 

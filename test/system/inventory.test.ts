@@ -9,7 +9,7 @@ import { mx240 } from '@rollcall/lab/devices/juniper';
 import type { Product } from '@rollcall/lab/product';
 import { makeSite, type Site } from '@rollcall/lab/site';
 import { startSite } from '@rollcall/lab/start';
-import { topologyFixture } from '@rollcall/lab/topology';
+import { topologyFixture } from '@rollcall/lab/testing/topology';
 import { systemClock } from '@rollcall/shared/clock';
 import type {
   AddressRow,

@@ -1,8 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { exchange, get, readReply } from '@rollcall/lab/testing/client';
 import { describe, expect, it } from 'vitest';
 import { compiled } from './compiled.ts';
@@ -47,38 +44,13 @@ describe('the command line', () => {
     socket.close();
   });
 
-  it('serves a folder of recordings with their contexts', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rollcall-lab-'));
-    writeFileSync(join(folder, 'b.snmprec'), '1.3.6.1.2.1.1.5.0|4|b\n');
-    writeFileSync(join(folder, 'a.snmprec'), '1.3.6.1.2.1.1.5.0|4|a\n1.3.6.1.2.1.1.6.0|4|x\n');
-    writeFileSync(join(folder, 'a@10.snmprec'), '1.3.6.1.2.1.1.5.0|4|a in vlan 10\n');
-    const { truth, stop } = await start('--recordings', folder, '--from', '127.78.0.254');
-    expect(truth).toEqual({
-      targets: '127.78.0.254, 127.78.1.1',
-      recordings: [
-        { name: 'a', address: '127.78.0.254', objects: 2 },
-        { name: 'b', address: '127.78.1.1', objects: 1 },
-      ],
-    });
-    const [answer] = await exchange('127.78.1.1', PORT, get('1.3.6.1.2.1.1.5.0'));
-    expect(String(readReply(answer?.bytes ?? null).varbinds[0]?.value)).toBe('b');
-    expect(await stop()).toBe(0);
-  });
-
   it.each([
     [['--port', 'x'], /--port x is no UDP port/],
-    [['--from', '10.0.0.1'], /--from 10.0.0.1 is not in 127.0.0.0\/8/],
     [['--prt'], /Unknown option '--prt'/],
   ])('refuses %j in one line with exit code 2', (args, complaint) => {
     const { status, stderr, stdout } = spawnSync(process.execPath, [main, ...args]);
     expect([status, String(stdout)]).toEqual([2, '']);
     expect(String(stderr)).toMatch(complaint);
     expect(String(stderr).trimEnd().split('\n')).toHaveLength(1);
-  });
-
-  it('says what is wrong with a folder that is not there', () => {
-    const { status, stderr } = spawnSync(process.execPath, [main, '--recordings', '/nonexistent']);
-    expect(status).toBe(1);
-    expect(String(stderr)).toMatch(/^lab: ENOENT.*\/nonexistent/);
   });
 });

@@ -1,5 +1,5 @@
 import { type LiveSite, startSite } from '@rollcall/lab/start';
-import { type TrueLink, topologyFixture } from '@rollcall/lab/topology';
+import { type TrueLink, topologyFixture } from '@rollcall/lab/testing/topology';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation, oneDatabase } from './harness.ts';

@@ -5,12 +5,13 @@ import { parseTargets } from '@rollcall/shared/targets';
 import { BerWriter } from '@rollcall/snmp/message/ber';
 import { writePdu } from '@rollcall/snmp/message/pdu';
 import { describe, expect, it } from 'vitest';
+import { cables } from './demo/cables.ts';
 import { demoSite } from './demo.ts';
 import { describe as mibsOf } from './describe/mib.ts';
 import { type Device, reachable } from './device.ts';
-import { identitySites } from './identity.ts';
 import { truthOf } from './site.ts';
-import { topologyFixture } from './topology.ts';
+import { identitySites } from './testing/identity.ts';
+import { topologyFixture } from './testing/topology.ts';
 
 const demo = demoSite();
 const sites = [demo, topologyFixture().site, ...Object.values(identitySites())];
@@ -52,7 +53,7 @@ describe('the demonstration site', () => {
 
   it('connects every box, and LLDP tells the same link at both ends', () => {
     for (const d of demo.devices) {
-      expect(demo.links.some((l) => [l.a, l.b].some((end) => end.startsWith(`${d.name}:`)))).toBe(true);
+      expect(cables().some((l) => [l.a, l.b].some((end) => end.startsWith(`${d.name}:`)))).toBe(true);
       for (const n of d.neighbours) {
         const port = d.ports.find((p) => p.ifIndex === n.ifIndex);
         expect(port?.oper).toBe('up');

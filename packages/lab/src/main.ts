@@ -1,21 +1,15 @@
 #!/usr/bin/env node
-/** The lab's command line: serves the demonstration site, or a folder of recordings, until it is told to stop. */
+/** The lab's command line: serves the demonstration site until it is told to stop. */
 import { parseArgs } from 'node:util';
 import { demoSite } from './demo.ts';
-import { serveRecordings } from './replay.ts';
 import { startSite } from './start.ts';
-import { coverOf } from './targets.ts';
-import { Wire } from './wire.ts';
 
-const HELP = `Usage: node packages/lab/dist/main.js [--port N] [--recordings DIR [--from ADDRESS]]
+const HELP = `Usage: node packages/lab/dist/main.js [--port N]
 
 Serves the demonstration site: SNMP agents on 127.20.x.y, all on one UDP port. Prints what is true of it as one JSON
 line, { site, targets, credentials, devices }, when every agent answers; ends on SIGTERM or Ctrl-C.
 
   --port N           UDP port of every agent (default 16161)
-  --recordings DIR   serve the .snmprec(.gz) files of DIR instead, one on each address, community "public";
-                     prints { targets, recordings: [{ name, address, objects }] }
-  --from ADDRESS     address of the first recording (default 127.30.0.1); the next ones follow
   --help             this text
 `;
 
@@ -28,40 +22,25 @@ function options() {
     const { values } = parseArgs({
       options: {
         port: { type: 'string', default: String(DEFAULT_PORT) },
-        recordings: { type: 'string' },
-        from: { type: 'string', default: '127.30.0.1' },
         help: { type: 'boolean', default: false },
       },
     });
     const port = Number(values.port);
     if (!Number.isInteger(port) || port < 1 || port > 65_535)
       throw new UsageError(`--port ${values.port} is no UDP port`);
-    if (!/^127\.\d+\.\d+\.\d+$/.test(values.from))
-      throw new UsageError(`--from ${values.from} is not in 127.0.0.0/8`);
     return { ...values, port };
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function serveFolder(folder: string, port: number, from: string) {
-  const wire = new Wire(port);
-  const recordings = await serveRecordings(wire, folder, from);
-  return {
-    truth: { targets: coverOf(recordings.map((r) => r.address)), recordings },
-    stop: () => wire.stop(),
-  };
-}
-
 async function main(): Promise<void> {
-  const { help, port, recordings, from } = options();
+  const { help, port } = options();
   if (help) {
     process.stdout.write(HELP);
     return;
   }
-  const running = recordings
-    ? await serveFolder(recordings, port, from)
-    : await startSite(demoSite(), { port });
+  const running = await startSite(demoSite(), { port });
   let stopping = false;
   const stop = async () => {
     if (stopping) return;

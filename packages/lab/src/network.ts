@@ -29,13 +29,6 @@ export function plug(devices: Device[], links: Link[], vlanOf: (address: string)
   }
 }
 
-/** Pulls cables out: both ends go down. */
-export function unplug(devices: Device[], links: Link[]): void {
-  for (const { a, b } of cablesOf(devices, links)) {
-    for (const { port } of [a, b]) Object.assign(port, { oper: 'down', alias: '' });
-  }
-}
-
 /**
  * Writes into every device what it learns over the cables whose ends are up: neighbours, forwarding and ARP tables.
  * Whatever it had learnt before is forgotten. `vlanOf` tells the VLAN of an address's network.

@@ -2,22 +2,14 @@
 
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Clock, systemClock } from '@rollcall/shared/clock';
+import { systemClock } from '@rollcall/shared/clock';
 import { Agent, ETHERNET_PAYLOAD } from './agent.ts';
 import type { Access } from './device.ts';
 import type { Mib } from './mib.ts';
 import { engineIdOf } from './product.ts';
 import { mibOf, type Recording, type RecordingFault, readRecording } from './recording.ts';
 import { digest, macPlus } from './seed.ts';
-import { nextHost } from './targets.ts';
 import type { Responder, Wire } from './wire.ts';
-
-export interface ReplaySettings {
-  access?: readonly Access[];
-  /** Octets; by default what fits one Ethernet frame, or the largest value where the device really sent a larger one. */
-  maxMessageSize?: number;
-  clock?: Clock;
-}
 
 export interface Replay {
   /** The recording's name: its path in the folder without the ending. */
@@ -35,10 +27,9 @@ export const PUBLIC: Access = { version: 'v2c', community: 'public' };
  * Loads a recording as an agent that knows the community `public` and, where the recording has further contexts
  * (`NAME@10.snmprec.gz` beside it), `public@10`.
  */
-export async function replay(path: string, settings: ReplaySettings = {}): Promise<Replay> {
-  const clock = settings.clock ?? systemClock;
-  const started = clock.monotonic();
-  const seconds = () => (clock.monotonic() - started) / 1000;
+export async function replay(path: string): Promise<Replay> {
+  const started = systemClock.monotonic();
+  const seconds = () => (systemClock.monotonic() - started) / 1000;
   const name = basename(path).replace(ENDING, '');
   const contexts = new Map<string, Mib>();
   const faults: RecordingFault[] = [];
@@ -52,7 +43,7 @@ export async function replay(path: string, settings: ReplaySettings = {}): Promi
   const sysObjectId = contexts.get('')?.get('1.3.6.1.2.1.1.2.0');
   const agent = new Agent({
     contexts: () => contexts,
-    access: settings.access ?? [PUBLIC],
+    access: [PUBLIC],
     engineId: Buffer.from(
       engineIdOf(
         sysObjectId?.type === 'oid' ? sysObjectId.value : '',
@@ -61,7 +52,8 @@ export async function replay(path: string, settings: ReplaySettings = {}): Promi
       'hex',
     ),
     seconds,
-    maxMessageSize: settings.maxMessageSize ?? Math.max(ETHERNET_PAYLOAD, largest + MESSAGE_HEAD),
+    // One Ethernet frame, or as much as the device really sent.
+    maxMessageSize: Math.max(ETHERNET_PAYLOAD, largest + MESSAGE_HEAD),
   });
   return { name, contexts, faults, responder: responderOf(agent) };
 }
@@ -86,31 +78,10 @@ export const responderOf =
   };
 
 /** Serves one recording on one address of `wire` until that stops or the address is given to another. */
-export async function serveRecording(
-  wire: Wire,
-  address: string,
-  path: string,
-  settings: ReplaySettings = {},
-): Promise<Replay> {
-  const loaded = await replay(path, settings);
+export async function serveRecording(wire: Wire, address: string, path: string): Promise<Replay> {
+  const loaded = await replay(path);
   await wire.attach(address, loaded.responder);
   return loaded;
-}
-
-/** Serves every recording of `folder`, one on each address from `first` on; contexts go with their recording. */
-export async function serveRecordings(
-  wire: Wire,
-  folder: string,
-  first: string,
-): Promise<{ name: string; address: string; objects: number }[]> {
-  const served: { name: string; address: string; objects: number }[] = [];
-  let address = first;
-  for (const { name, path } of await recordingsIn(folder)) {
-    const { contexts } = await serveRecording(wire, address, path);
-    served.push({ name, address, objects: contexts.get('')?.size ?? 0 });
-    address = nextHost(address);
-  }
-  return served;
 }
 
 /** The recordings of a folder and its sub-folders, sorted by name; contexts of another are not listed. */

@@ -1,14 +1,14 @@
 /** A described site: its boxes, its cables, and what is true of it. */
 import type { DeviceClass } from '@rollcall/shared/model';
 import { type Access, type Device, reachable } from './device.ts';
-import { type Link, learn, plug, unplug } from './network.ts';
+import { type Link, learn, plug } from './network.ts';
 import { type Box, makeDevice } from './product.ts';
 import { coverOf } from './targets.ts';
 
 /** An entry of an ordered credential list: `Access` with a name for people. */
 export type Credential = { name: string } & Access;
 
-export interface SiteDescription {
+interface SiteDescription {
   name: string;
   boxes: Box[];
   links: Link[];
@@ -21,16 +21,13 @@ export interface SiteDescription {
 export interface Site {
   name: string;
   devices: Device[];
-  links: Link[];
   credentials: Credential[];
   /** Brings neighbours, forwarding and ARP tables up to date after a change of devices. */
   learn(): void;
-  /** Exchanges the cables: ends of those that are gone go down, ends of new ones come up. */
-  recable(links: Link[]): void;
 }
 
 /** One box as a scanner should find it. */
-export interface DeviceTruth {
+interface DeviceTruth {
   name: string;
   /** What can be known of it: `unknown` where nothing but ICMP answers. */
   class: DeviceClass;
@@ -57,27 +54,11 @@ export interface SiteTruth {
 /** Makes the boxes and plugs the cables. Each call makes a site of its own, to be changed freely. */
 export function makeSite(description: SiteDescription): Site {
   const vlanOf = description.vlanOf ?? (() => 1);
-  const site: Site = {
-    name: description.name,
-    devices: description.boxes.map(makeDevice),
-    links: [],
-    credentials: description.credentials,
-    learn: () => learn(site.devices, site.links, vlanOf),
-    recable: (links) => {
-      unplug(
-        site.devices,
-        site.links.filter((l) => !links.includes(l)),
-      );
-      plug(
-        site.devices,
-        links.filter((l) => !site.links.includes(l)),
-        vlanOf,
-      );
-      site.links = links;
-      site.learn();
-    },
-  };
-  site.recable(description.links);
+  const { name, links, credentials } = description;
+  const devices = description.boxes.map(makeDevice);
+  plug(devices, links, vlanOf);
+  const site: Site = { name, devices, credentials, learn: () => learn(devices, links, vlanOf) };
+  site.learn();
   return site;
 }
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoSite } from './demo.ts';
-import { silent } from './faults.ts';
 import { type LiveSite, startSite } from './start.ts';
 import { asNull, exchange, get, readReply, request } from './testing/client.ts';
 
@@ -65,20 +64,6 @@ describe('startSite', () => {
     expect(told.map((o) => String(o.value.value))).toContain('access-one');
   });
 
-  it('pulls a cable and plugs it elsewhere', async () => {
-    const status = async (port: string) => {
-      const ifIndex = site.box('access-4').device.ports.find((p) => p.name === port)?.ifIndex;
-      return ask('127.20.10.38', `1.3.6.1.2.1.2.2.1.8.${ifIndex}`, 'rollcall-infra');
-    };
-    const heard = () => site.box('access-4').device.neighbours.map((n) => n.remote.name);
-    expect(await status('50')).toBe(1);
-    expect(heard()).toContain('access-10');
-    site.recable((links) => links.filter((l) => l.a !== 'access-4:50'));
-    expect([await status('50'), heard().includes('access-10')]).toEqual([2, false]);
-    site.recable((links) => [...links, { a: 'access-4:51', b: 'access-10:1/25' }]);
-    expect([await status('51'), heard().includes('access-10')]).toEqual([1, true]);
-  });
-
   it('moves an address to another box', async () => {
     const address = '127.20.40.30';
     await site.change('camera-1', (d) => d.addresses.push({ address, prefixLength: 24, ifIndex: 2 }));
@@ -90,32 +75,6 @@ describe('startSite', () => {
       d.addresses = d.addresses.filter((a) => a.address !== address);
     });
     expect(await ask(address, `${SYS}.5.0`, 'public', 200)).toBeUndefined();
-  });
-
-  it('reboots: uptime starts again and the engine counts one more boot', async () => {
-    const address = '127.20.20.17';
-    const engine = '1.3.6.1.6.3.10.2.1.2.0';
-    const boots = Number(await ask(address, engine));
-    expect(Number(await ask(address, `${SYS}.3.0`))).toBeGreaterThan(100_000);
-    site.box('web-1').reboot();
-    expect(Number(await ask(address, `${SYS}.3.0`))).toBeLessThan(1000);
-    expect(await ask(address, engine)).toBe(boots + 1);
-  });
-
-  it('misbehaves and behaves again', async () => {
-    const address = '127.20.20.18';
-    site.box('web-2').behave(() => silent);
-    expect(await ask(address, `${SYS}.5.0`, 'public', 200)).toBeUndefined();
-    site.box('web-2').behave();
-    site.box('web-2').show((view) => ({
-      ...view,
-      get: () => undefined,
-      hasUnder: () => false,
-      after: (oid) => view.after(oid),
-    }));
-    expect(await ask(address, `${SYS}.5.0`)).toBeNull();
-    site.box('web-2').show();
-    expect(await ask(address, `${SYS}.5.0`)).toBe('web-2');
   });
 
   it('leaves nothing open when one address cannot be bound', async () => {

@@ -29,9 +29,3 @@ export function coverOf(addresses: Iterable<string>): string {
     .map((p) => p.text)
     .join(', ');
 }
-
-/** The next address that is neither the first nor the last of a /24. */
-export function nextHost(address: string): string {
-  const next = toNumber(address) + 1;
-  return next % 256 === 0 || next % 256 === 255 ? nextHost(toAddress(next)) : toAddress(next);
-}

@@ -44,11 +44,6 @@ export class Wire {
     return this.#sockets.get(address)?.address().port ?? 0;
   }
 
-  /** Sends a datagram that nobody asked for, from an attached address. */
-  send(from: string, datagram: Buffer, port: number, to: string): void {
-    this.#sockets.get(from)?.send(datagram, port, to, () => undefined);
-  }
-
   async stop(): Promise<void> {
     this.#responders.clear();
     const closing = [...this.#sockets.values()].map(

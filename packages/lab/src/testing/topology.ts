@@ -3,18 +3,18 @@
  * tables, with the traps of each: aggregates, one-sided neighbours, an unmanaged switch, a blocked spare link, hosts
  * that only a VLAN's own forwarding table shows.
  */
-import type { Access, Device, Feature } from './device.ts';
-import { catalyst2950, catalyst9300, isr4331 } from './devices/cisco.ts';
-import { ex3400 } from './devices/juniper.ts';
-import { apcPdu } from './devices/power.ts';
-import { brotherHl6400 } from './devices/printers.ts';
-import { debian12, windows2022 } from './devices/servers.ts';
-import { aruba6300, dgs3420, procurve2530 } from './devices/switches.ts';
-import { axisP3245, snomD785 } from './devices/things.ts';
-import { arubaAp515 } from './devices/wireless.ts';
-import type { Link } from './network.ts';
-import type { Box, Product } from './product.ts';
-import { makeSite, type Site } from './site.ts';
+import type { Access, Device, Feature } from '../device.ts';
+import { catalyst2950, catalyst9300, isr4331 } from '../devices/cisco.ts';
+import { ex3400 } from '../devices/juniper.ts';
+import { apcPdu } from '../devices/power.ts';
+import { brotherHl6400 } from '../devices/printers.ts';
+import { debian12, windows2022 } from '../devices/servers.ts';
+import { aruba6300, dgs3420, procurve2530 } from '../devices/switches.ts';
+import { axisP3245, snomD785 } from '../devices/things.ts';
+import { arubaAp515 } from '../devices/wireless.ts';
+import type { Link } from '../network.ts';
+import type { Box, Product } from '../product.ts';
+import { makeSite, type Site } from '../site.ts';
 
 /** A true link; ports by ifName. */
 export interface TrueLink {

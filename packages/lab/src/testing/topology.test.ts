@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describe as mibsOf } from './describe/mib.ts';
-import { managementMac } from './network.ts';
+import { describe as mibsOf } from '../describe/mib.ts';
+import { managementMac } from '../network.ts';
 import { topologyFixture } from './topology.ts';
 
 const { site, links } = topologyFixture();

@@ -1,13 +1,13 @@
 /** The cases of the identity fixture; case n lives in 127.40.n.0/24. */
-import type { Access, Device, Feature } from '../device.ts';
-import { catalyst9300, isr4331 } from '../devices/cisco.ts';
-import { fortigate100f } from '../devices/firewalls.ts';
-import { debian12, ubuntu2204 } from '../devices/servers.ts';
-import { aruba6300, ccr2004, dgs3420, procurve2530 } from '../devices/switches.ts';
-import { snomD785 } from '../devices/things.ts';
-import { type Box, makeDevice, type Product } from '../product.ts';
-import type { LiveSite } from '../start.ts';
-import { coverOf } from '../targets.ts';
+import type { Access, Device, Feature } from '../../device.ts';
+import { catalyst9300, isr4331 } from '../../devices/cisco.ts';
+import { fortigate100f } from '../../devices/firewalls.ts';
+import { debian12, ubuntu2204 } from '../../devices/servers.ts';
+import { aruba6300, ccr2004, dgs3420, procurve2530 } from '../../devices/switches.ts';
+import { snomD785 } from '../../devices/things.ts';
+import { type Box, makeDevice, type Product } from '../../product.ts';
+import type { LiveSite } from '../../start.ts';
+import { coverOf } from '../../targets.ts';
 
 interface Change {
   name: string;

@@ -1,8 +1,8 @@
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { parseTargets } from '@rollcall/shared/targets';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asNull, exchange, get, readReply, request } from './client.ts';
 import { type IdentityLab, startIdentity } from './identity.ts';
-import { asNull, exchange, get, readReply, request } from './testing/client.ts';
 
 const NORTH = 12_000 + (process.pid % 4_000) * 2;
 const SYS_NAME = '1.3.6.1.2.1.1.5.0';

@@ -2,11 +2,11 @@
  * The identity fixture: boxes that are hard to tell apart or to recognise, in two sites with the same address space,
  * changing in steps. Whatever a scanner sees, in whatever order, the boxes of `truth` are all there are.
  */
-import type { Clock } from '@rollcall/shared/clock';
+
+import type { Box } from '../product.ts';
+import { makeSite, type Site } from '../site.ts';
+import { type LiveSite, startSite } from '../start.ts';
 import { cases, overlapping, southBoxes } from './identity/cases.ts';
-import type { Box } from './product.ts';
-import { makeSite, type Site } from './site.ts';
-import { type LiveSite, startSite } from './start.ts';
 
 export interface IdentityCase {
   name: string;
@@ -48,12 +48,10 @@ export function identitySites(): { north: Site; south: Site } {
 /** Starts both sites; on loopback two sites are told apart by the port of their agents. */
 export async function startIdentity(settings: {
   ports: { north: number; south: number };
-  clock?: Clock;
 }): Promise<IdentityLab> {
-  const clock = settings.clock ? { clock: settings.clock } : {};
   const sites = identitySites();
-  const north = await startSite(sites.north, { port: settings.ports.north, ...clock });
-  const south = await startSite(sites.south, { port: settings.ports.south, ...clock });
+  const north = await startSite(sites.north, { port: settings.ports.north });
+  const south = await startSite(sites.south, { port: settings.ports.south });
   return {
     north,
     south,
