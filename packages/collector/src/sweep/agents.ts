@@ -120,7 +120,10 @@ class Agents {
         const note = found.outcome === 'error' ? explanation(found.failure) : ATTEMPTS_SPENT;
         if (hosts.rttOf(index) === undefined) report.outcome(index, code, note);
         else settle(index, code, note, 'not-asked');
+        break;
       }
+      default:
+        found satisfies never;
     }
   }
 
