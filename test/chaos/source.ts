@@ -102,7 +102,7 @@ const link = flags.includes('--no-link')
         cancel: () => undefined,
         rules: () => undefined,
         watch: () => undefined,
-        wentBack: (reason) => outbox.startAnew(reason),
+        sequenceRegression: (reason) => outbox.startAnew(reason),
       },
       random: () => Math.random() * Number(process.env.CHAOS_HASTE ?? 1),
       onState: (next) => {

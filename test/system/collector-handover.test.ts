@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { takeSweeps } from '@rollcall/collector/commands/handover/server';
-import { ownMeans } from '@rollcall/collector/commands/own-means';
+import { ownResources } from '@rollcall/collector/commands/own-resources';
 import { performSweep } from '@rollcall/collector/commands/sweep-command';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -54,15 +54,15 @@ const run = (...args: string[]) => start(...args).ended;
 /** A collector that takes sweeps of at most so many addresses; answers how many it did. */
 async function collector(most = 4096) {
   const done: (number | null)[] = [];
-  const means = { ...(await ownMeans({})), most };
+  const resources = { ...(await ownResources({})), most };
   const taking = await takeSweeps(socket, {
     log: openLog({ logLevel: 'silent' }),
-    perform: async (argv, station, begun) => {
-      const open = (...engines: Parameters<typeof means.open>) => {
+    perform: async (argv, terminal, begun) => {
+      const open = (...engines: Parameters<typeof resources.open>) => {
         begun();
-        return means.open(...engines);
+        return resources.open(...engines);
       };
-      const code = await performSweep(argv, station, { ...means, open });
+      const code = await performSweep(argv, terminal, { ...resources, open });
       done.push(code);
       return code;
     },

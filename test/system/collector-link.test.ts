@@ -132,7 +132,7 @@ const start = async (
     cancel: (job, fence) => note('cancel', job, fence),
     rules: (rules) => note('rules', rules.id),
     watch: () => note('watch'),
-    wentBack: async (reason) => {
+    sequenceRegression: async (reason) => {
       anew += 1;
       if (anew === 1) await outbox.startAnew(reason);
     },

@@ -19,8 +19,8 @@ import { Refusal, systemReason } from './platform/refusal.ts';
 import { VERSION } from './platform/version.ts';
 import { Paces } from './runner/paces.ts';
 import { Runner, type RunnerLimits } from './runner/runner.ts';
+import { bootId, CrashQuarantine } from './sweep/crash-quarantine.ts';
 import { Scope } from './sweep/scope.ts';
-import { bootId, Suspects } from './sweep/suspects.ts';
 import { type Network, openNetwork } from './sweep/tools.ts';
 import { openOwnEngine } from './traps/own-engine.ts';
 import { Traps } from './traps/traps.ts';
@@ -42,7 +42,7 @@ export interface RunningCollector {
   /** Why it should be started again, as far as it can tell; null when all is well. For a watchdog. */
   unhealthyReason(): string | null;
   /** What its sweeps are done with, for others on this host. */
-  readonly means: { settings: Settings; network: Network; paces: Paces };
+  readonly resources: { settings: Settings; network: Network; paces: Paces };
   /** New settings for scope, rates and jobs; the others need a restart. */
   apply(settings: Settings): void;
   /** Stops sweeps, keeps what they found, closes the link. Resolves within some seconds; may be called twice. */
@@ -77,12 +77,12 @@ export async function startCollector(options: CollectorOptions): Promise<Running
     const network = await openNetwork(clock, settings.engines);
     stops.push(() => network.close());
     for (const choice of network.chosen.choices) log.info(describeChoice(choice));
-    const suspects = openSuspects(options);
-    stops.push(async () => suspects.close());
+    const quarantine = openQuarantine(options);
+    stops.push(async () => quarantine.close());
     const limits = (from: Settings): RunnerLimits => limitsOf(from, loaded.identity);
     const paces = new Paces(capsOf(settings), clock);
     const runner = new Runner({
-      tools: { ...network.tools, suspects },
+      tools: { ...network.tools, quarantine },
       outbox,
       clock,
       log,
@@ -146,9 +146,9 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       log.info({ url: served.url }, 'figures are served');
     }
     let stopping: Promise<void> | undefined;
-    const means = { settings, network, paces };
+    const resources = { settings, network, paces };
     return {
-      means,
+      resources,
       identity: loaded.identity,
       get link() {
         return link.state;
@@ -159,7 +159,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       unhealthyReason: () => watchdog.unhealthyReason(outbox.stalledMs),
       apply: (changed) => {
         const narrowed = limits(changed);
-        means.settings = changed;
+        resources.settings = changed;
         paces.limit(capsOf(changed));
         runner.limit(narrowed);
         watch.limit(narrowed.scope);
@@ -205,14 +205,14 @@ async function openOutbox({ stateFolder, settings, clock, log }: CollectorOption
   }
 }
 
-function openSuspects({ stateFolder, clock, log }: CollectorOptions): Suspects {
-  const suspects = Suspects.open({ stateFolder, clock, boot: bootId() });
-  for (const [address, { deaths }] of suspects.known)
+function openQuarantine({ stateFolder, clock, log }: CollectorOptions): CrashQuarantine {
+  const quarantine = CrashQuarantine.open({ stateFolder, clock, boot: bootId() });
+  for (const [address, { count }] of quarantine.known)
     log.warn(
-      { address, deaths },
+      { address, crashes: count },
       'the collector ended while it read a device, which is read alone from now on',
     );
-  return suspects;
+  return quarantine;
 }
 
 /** Waits for work, but no longer than `ms`. */
@@ -274,7 +274,7 @@ function speaker({
     cancel: runner.cancel.bind(runner),
     rules: runner.rules.bind(runner),
     watch: watch.take.bind(watch),
-    wentBack: async (reason: string) => {
+    sequenceRegression: async (reason: string) => {
       const now = clock.monotonic();
       if (now - begunAnewAt < ANEW_MS) {
         log.error({ reason }, 'the server claims to have what it cannot have');

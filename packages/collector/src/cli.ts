@@ -5,8 +5,8 @@
 import type { Command } from 'commander';
 import { addCredentialOptions } from './commands/credentials.ts';
 import { whole } from './commands/flags.ts';
-import { ownStation } from './commands/station.ts';
 import { addSweep, programOn, report } from './commands/sweep-command.ts';
+import { ownTerminal } from './commands/terminal.ts';
 import { VERSION } from './platform/version.ts';
 
 const EXIT_CODES = `
@@ -21,11 +21,11 @@ function program(finish: (code: number) => void): Command {
     .addHelpText('after', EXIT_CODES);
 
   addSweep(root, async (targets, flags) => {
-    const [{ runSweep }, { ownMeans }] = await Promise.all([
+    const [{ runSweep }, { ownResources }] = await Promise.all([
       import('./commands/sweep.ts'),
-      import('./commands/own-means.ts'),
+      import('./commands/own-resources.ts'),
     ]);
-    finish((await runSweep(targets, flags, ownStation(), await ownMeans(flags))) ?? 1);
+    finish((await runSweep(targets, flags, ownTerminal(), await ownResources(flags))) ?? 1);
   });
 
   const state = ['--state <folder>', 'folder of identity and outbox'] as const;

@@ -4,11 +4,11 @@
  */
 import { compareOid } from '@rollcall/shared/oid';
 import pLimit from 'p-limit';
-import { Appetite } from './appetite.ts';
 import type { Answer, Reply } from './engine/exchange.ts';
 import type { Failure, FailureCode } from './engine/failure.ts';
 import type { Session } from './engine/session.ts';
 import type { Varbind } from './message/pdu.ts';
+import { RequestSize } from './request-size.ts';
 
 /** Why a column was not read to its end. */
 export type StopReason = 'not-increasing' | 'row-budget' | 'byte-budget' | 'time-budget' | FailureCode;
@@ -122,7 +122,7 @@ class GroupWalk {
   readonly #options: WalkOptions;
   readonly #visit: Visit;
   readonly #bulk: boolean;
-  readonly #appetite: Appetite;
+  readonly #size: RequestSize;
   #open: Pointer[];
   /** Columns on which GetBulk fails, to be read alone and row by row. */
   readonly #apart: Pointer[] = [];
@@ -135,7 +135,7 @@ class GroupWalk {
     this.#visit = visit;
     this.#open = group;
     this.#bulk = bulk;
-    this.#appetite = new Appetite(group.length, bulk, options.expect);
+    this.#size = new RequestSize(group.length, bulk, options.expect);
   }
 
   async run(): Promise<void> {
@@ -145,7 +145,7 @@ class GroupWalk {
         this.#stopAll(spent);
         break;
       }
-      const asked = this.#open.slice(0, this.#appetite.columns);
+      const asked = this.#open.slice(0, this.#size.columns);
       const repetitions = this.#repetitions(asked);
       const answer = await this.#ask(asked, repetitions);
       if (answer.ok) this.#take(asked, repetitions, answer);
@@ -168,7 +168,7 @@ class GroupWalk {
   /** No more rows than are left, where that is known; one more shows the end. */
   #repetitions(asked: Pointer[]): number {
     const { expect } = this.#options;
-    const { repetitions } = this.#appetite;
+    const { repetitions } = this.#size;
     if (expect === undefined) return repetitions;
     const left = expect + 1 - Math.min(...asked.map((pointer) => pointer.rows));
     return left > 0 ? Math.min(repetitions, left) : repetitions;
@@ -199,9 +199,9 @@ class GroupWalk {
       const varbind = varbinds[i];
       if (pointer && varbind && !pointer.ended) this.#advance(pointer, varbind);
     }
-    if (varbinds.length >= asked.length * repetitions) this.#appetite.whole(answer.bytes, answer.rttMs);
+    if (varbinds.length >= asked.length * repetitions) this.#size.whole(answer.bytes, answer.rttMs);
     else if (asked.some((pointer) => !pointer.ended)) {
-      this.#appetite.cut(Math.ceil(varbinds.length / asked.length));
+      this.#size.cut(Math.ceil(varbinds.length / asked.length));
     }
   }
 
@@ -265,12 +265,12 @@ class GroupWalk {
   #endure(): void {
     this.#silent += 1;
     if (this.#silent >= (this.#options.patience ?? PATIENCE)) this.#stopAll('timeout');
-    else if (this.#silent % 2 === 0) this.#appetite.shrink();
+    else if (this.#silent % 2 === 0) this.#size.shrink();
   }
 
   /** Asks for less; when there is no less, gives the column up, or first tries it without GetBulk. */
   #retreat(asked: Pointer[], reason: StopReason): void {
-    if (this.#appetite.shrink()) return;
+    if (this.#size.shrink()) return;
     for (const pointer of asked) this.#failed(pointer, reason);
   }
 

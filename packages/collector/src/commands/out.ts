@@ -1,5 +1,5 @@
 /** Standard output in large pieces, and no further than its reader is. */
-import type { Screen } from './station.ts';
+import type { Screen } from './terminal.ts';
 
 export class Out {
   readonly #stream: Screen;

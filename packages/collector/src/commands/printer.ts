@@ -6,7 +6,7 @@ import type { SweepReport } from '../sweep/task.ts';
 import { Gathering, jsonOf, TABLE_HEAD, tableLineOf } from './host-line.ts';
 import { Out } from './out.ts';
 import { Progress } from './progress.ts';
-import type { Station } from './station.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Lines are cut to the terminal, elsewhere to this. */
 const COLUMNS = 400;
@@ -16,7 +16,7 @@ export class Printer implements SweepReport {
   readonly #json: boolean;
   /** Index → the address as it was asked for. */
   readonly #explained: ReadonlyMap<number, string>;
-  readonly #station: Station;
+  readonly #terminal: Terminal;
   readonly #out: Out;
   readonly #progress: Progress;
   readonly #gathering = new Gathering();
@@ -24,16 +24,16 @@ export class Printer implements SweepReport {
 
   constructor(
     space: AddressSpace,
-    station: Station,
+    terminal: Terminal,
     options: { json: boolean; explained: ReadonlyMap<number, string> },
   ) {
     this.#space = space;
     this.#json = options.json;
     this.#explained = options.explained;
-    this.#station = station;
-    this.#out = new Out(station.stdout);
-    this.#out.onClosed = () => station.stop.abort();
-    this.#progress = new Progress(station.stderr, space.size);
+    this.#terminal = terminal;
+    this.#out = new Out(terminal.stdout);
+    this.#out.onClosed = () => terminal.stop.abort();
+    this.#progress = new Progress(terminal.stderr, space.size);
     if (!this.#json) this.#print(TABLE_HEAD);
   }
 
@@ -46,8 +46,8 @@ export class Printer implements SweepReport {
     if (this.#explained.has(index)) this.#endings.set(index, { code, note });
     const address = this.#space.at(index);
     const gathered = this.#gathering.take(address);
-    if (!gathered || this.#station.stop.signal.aborted) return;
-    const columns = this.#station.stdout.columns || COLUMNS;
+    if (!gathered || this.#terminal.stop.signal.aborted) return;
+    const columns = this.#terminal.stdout.columns || COLUMNS;
     this.#print(
       this.#json
         ? jsonOf(address, gathered, code, note)
@@ -68,7 +68,7 @@ export class Printer implements SweepReport {
     this.stop();
     for (const [index, address] of this.#explained) this.#explain(address, this.#endings.get(index));
     this.#out.flush();
-    this.#station.stderr.write(`${this.#progress.summary(seconds)}\n`);
+    this.#terminal.stderr.write(`${this.#progress.summary(seconds)}\n`);
   }
 
   stop(): void {
@@ -85,7 +85,7 @@ export class Printer implements SweepReport {
   }
 
   #print(text: string): void {
-    if (this.#progress.shares(this.#station.stdout)) this.#progress.above(text);
+    if (this.#progress.shares(this.#terminal.stdout)) this.#progress.above(text);
     else this.#out.line(text);
   }
 }

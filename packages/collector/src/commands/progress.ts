@@ -1,7 +1,7 @@
 /** The bar of a sweep on a terminal, and its summary everywhere. */
 import type { OutcomeCode } from '@rollcall/shared/model';
 import type { MultiBar, SingleBar } from 'cli-progress';
-import type { Screen } from './station.ts';
+import type { Screen } from './terminal.ts';
 
 const LIVE = 'isat=b';
 /** Silent, or an error. */

@@ -9,7 +9,7 @@ import { openLog } from '../platform/log.ts';
 import { VERSION } from '../platform/version.ts';
 import { Pace } from '../runner/pace.ts';
 import { takeSweeps } from './handover/server.ts';
-import type { Means } from './sweep.ts';
+import type { SweepResources } from './sweep.ts';
 import { performSweep } from './sweep-command.ts';
 
 export interface RunFlags {
@@ -70,7 +70,7 @@ export async function run(flags: RunFlags): Promise<number> {
 
 /** Takes sweeps from people at this host, where systemd made a folder for it; null elsewhere. */
 async function takeByHand(
-  { means }: RunningCollector,
+  { resources }: RunningCollector,
   { ROLLCALL_SOCKET, RUNTIME_DIRECTORY }: NodeJS.ProcessEnv,
   log: Logger,
 ) {
@@ -78,12 +78,15 @@ async function takeByHand(
   if (!path) return null;
   return takeSweeps(path, {
     log,
-    perform: (argv, station, begun) => performSweep(argv, station, meansOf(means, begun)),
+    perform: (argv, terminal, begun) => performSweep(argv, terminal, resourcesOf(resources, begun)),
   });
 }
 
-/** The collector's own means. Unless the site's administrator set caps, whoever types the command sets the pace. */
-const meansOf = ({ settings, network, paces }: RunningCollector['means'], begun: () => void): Means => ({
+/** The collector's own resources. Unless the site's administrator set caps, whoever types the command sets the pace. */
+const resourcesOf = (
+  { settings, network, paces }: RunningCollector['resources'],
+  begun: () => void,
+): SweepResources => ({
   settings,
   open: async () => {
     begun();

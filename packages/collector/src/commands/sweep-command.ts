@@ -3,13 +3,13 @@ import { Command, CommanderError, Option } from 'commander';
 import { Misuse, Refusal } from '../platform/refusal.ts';
 import { addCredentialOptions } from './credentials.ts';
 import { oneOf, rate, repeated, whole } from './flags.ts';
-import type { Screen, Station } from './station.ts';
-import type { Means, SweepFlags } from './sweep.ts';
+import type { SweepFlags, SweepResources } from './sweep.ts';
+import type { Screen, Terminal } from './terminal.ts';
 
 const ENGINES = ['datagram', 'raw', 'ping'] as const;
 
-/** A program that ends nothing by itself and shows its help on this station: Commander's way for both ends. */
-export const programOn = ({ stdout, stderr }: Pick<Station, 'stdout' | 'stderr'>): Command =>
+/** A program that ends nothing by itself and shows its help on this terminal: Commander's way for both ends. */
+export const programOn = ({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>): Command =>
   new Command('rollcall-collector')
     .exitOverride()
     .configureOutput({
@@ -60,20 +60,20 @@ export function addSweep(
 /** A sweep for somebody else on this host: the words behind `sweep`; null when these means do not suffice. */
 export async function performSweep(
   argv: readonly string[],
-  station: Station,
-  means: Means,
+  terminal: Terminal,
+  resources: SweepResources,
 ): Promise<number | null> {
   const { runSweep } = await import('./sweep.ts');
   let code: number | null = 0;
-  const program = programOn(station);
+  const program = programOn(terminal);
   addSweep(program, async (targets, flags) => {
-    code = await runSweep(targets, flags, station, means);
+    code = await runSweep(targets, flags, terminal, resources);
   });
   try {
     await program.parseAsync(['sweep', ...argv], { from: 'user' });
     return code;
   } catch (error) {
-    return report(error, station.stderr);
+    return report(error, terminal.stderr);
   }
 }
 

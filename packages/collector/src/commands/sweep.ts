@@ -17,7 +17,7 @@ import type { SweepEnd } from '../sweep/task.ts';
 import type { Network } from '../sweep/tools.ts';
 import { type CredentialFlags, credentialsOf } from './credentials.ts';
 import { Printer } from './printer.ts';
-import type { Station } from './station.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface SweepFlags extends CredentialFlags {
   config?: string;
@@ -35,7 +35,7 @@ export interface SweepFlags extends CredentialFlags {
 }
 
 /** What a sweep by hand is done with. */
-export interface Means {
+export interface SweepResources {
   settings: Settings;
   /** The ways out to the network; `engines`: only these for ICMP. */
   open(engines?: readonly EngineName[]): Promise<Network>;
@@ -45,40 +45,40 @@ export interface Means {
 }
 
 /**
- * Sweeps and prints; answers the exit code, null when it is too large for these means. Throws a Refusal or Misuse
+ * Sweeps and prints; answers the exit code, null when it is too large for these resources. Throws a Refusal or Misuse
  * before anything was sent.
  */
 export async function runSweep(
   targets: readonly string[],
   flags: SweepFlags,
-  station: Station,
-  means: Means,
+  terminal: Terminal,
+  resources: SweepResources,
 ): Promise<number | null> {
-  const { settings } = means;
+  const { settings } = resources;
   const space = spaceOf(targets, flags);
-  if (space.size > means.most) return null;
+  if (space.size > resources.most) return null;
   const profile = profileOf(flags);
-  const credentials = profile.snmp ? await snmpCredentials(flags, station) : [];
+  const credentials = profile.snmp ? await snmpCredentials(flags, terminal) : [];
   if (credentials.length === 0) profile.snmp = null;
   const explained = new Map((flags.explain ?? []).map((text) => [indexIn(space, text), text]));
   const refused = scoped(space, settings);
 
   const clock = systemClock;
-  const network = await means.open(profile.icmp ? flags.engine : []);
-  const printer = new Printer(space, station, { json: flags.json, explained });
+  const network = await resources.open(profile.icmp ? flags.engine : []);
+  const printer = new Printer(space, terminal, { json: flags.json, explained });
   const skip = (index: number) => refused?.bits.has(index) ?? false;
   for (let index = 0; refused && index < space.size; index += 1) {
     if (skip(index)) printer.outcome(index, 'x', refused.reason);
   }
   const task = { space, skip, profile, credentials, known: () => undefined, extra: [] };
   const ratePerNet = lower(profile.ratePerNet, settings.ratePerNet);
-  const { pace, done } = means.pace({ rate: lower(profile.rate, settings.rate), ratePerNet });
+  const { pace, done } = resources.pace({ rate: lower(profile.rate, settings.rate), ratePerNet });
   const attempts = new AttemptBook(clock).within(profile.snmp?.attempts ?? 0);
   const started = clock.monotonic();
   try {
-    const end = await sweep(task, { ...network.tools, pace, attempts }, printer, station.stop.signal);
+    const end = await sweep(task, { ...network.tools, pace, attempts }, printer, terminal.stop.signal);
     printer.finish((clock.monotonic() - started) / 1000);
-    tellEngines(network, space, end, station);
+    tellEngines(network, space, end, terminal);
     if (end.result === 'deferred')
       throw new Refusal(`could not sweep: ${end.reason}; "rollcall-collector doctor" says what to do`);
     return end.result === 'aborted' ? 130 : 0;
@@ -94,7 +94,7 @@ const lower = (rate: Rate, cap: number | undefined): Rate =>
   cap === undefined || (rate !== 'max' && rate < cap) ? rate : cap;
 
 /** Says by which engine ICMP went where that was not a good one, or none. */
-function tellEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd, { stderr }: Station): void {
+function tellEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd, { stderr }: Terminal): void {
   const used = chosen.choices.filter(({ family }) => space.ranges.some((range) => range.family === family));
   if (end.reason === undefined && !used.some(({ engine }) => engine === 'ping')) return;
   for (const choice of used) stderr.write(`${describeChoice(choice)}\n`);
@@ -121,7 +121,7 @@ function profileOf(flags: SweepFlags): ProfileSettings {
   });
 }
 
-async function snmpCredentials(flags: SweepFlags, { env, stderr }: Station) {
+async function snmpCredentials(flags: SweepFlags, { env, stderr }: Terminal) {
   const wire = credentialsOf(flags, env);
   if (wire.length === 0) {
     if (flags.profile === 'snmp')

@@ -21,9 +21,9 @@ import { untold } from '@rollcall/shared/wire';
 import type { Logger } from 'pino';
 import type { Outbox } from '../outbox/outbox.ts';
 import { systemReason } from '../platform/refusal.ts';
+import { NOT_PROVEN } from './cross-signature.ts';
 import { type Identity, publicKeyOf, signed } from './identity.ts';
-import { Sender, type Wire, wentBack } from './sender.ts';
-import { NOT_PROVEN } from './successor.ts';
+import { Sender, sequenceRegression, type Wire } from './sender.ts';
 
 export type Message<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;
 export type Heartbeat = Omit<Extract<CollectorMessage, { type: 'heartbeat' }>, 'type'>;
@@ -57,7 +57,7 @@ export interface Collector {
   rules(ruleset: Ruleset): void;
   watch(message: Message<'watch'>): void;
   /** The server has more than the outbox ever gave: begins a new one, unless that was done lately. Never rejects. */
-  wentBack(reason: string): Promise<void>;
+  sequenceRegression(reason: string): Promise<void>;
 }
 
 /** The connection, as little as a conversation needs of it. */
@@ -181,9 +181,12 @@ export class Conversation {
       this.#strike('a welcome out of place');
       return;
     }
-    const trouble = wentBack(welcome.through, this.#collector.outbox.last);
+    const trouble = sequenceRegression(welcome.through, this.#collector.outbox.last);
     if (trouble === null) this.#begin(welcome, this.#key);
-    else void this.#collector.wentBack(trouble).finally(() => this.#line.close(CloseCode.normal, trouble));
+    else
+      void this.#collector
+        .sequenceRegression(trouble)
+        .finally(() => this.#line.close(CloseCode.normal, trouble));
   }
 
   #begin(welcome: Message<'welcome'>, key: KeyObject): void {

@@ -5,10 +5,10 @@ import type { Clock } from '@rollcall/shared/clock';
 import { CloseCode, type CollectorMessage, PING_MS, SILENCE_MS } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { type Collector, Conversation } from './conversation.ts';
+import { isCrossSigned, wasAnotherAuthority } from './cross-signature.ts';
 import { type Dialled, dial } from './dial.ts';
 import { consequenceOf, type Ending } from './ending.ts';
 import { LINK_MOVES, type LinkState } from './states.ts';
-import { isSuccessor, wasAnotherAuthority } from './successor.ts';
 
 /**
  * Between tries to reach a server that does not answer: a try that nobody hears costs nothing, so p95 of the wait after
@@ -134,7 +134,7 @@ export class Link {
             if (phase === 'ready') this.#onReady();
             this.#enter(phase);
           },
-          proves: byHost ? (word) => isSuccessor(ca, shown, word) : undefined,
+          proves: byHost ? (word) => isCrossSigned(ca, shown, word) : undefined,
         });
         this.#line = line;
         this.#conversation = conversation;

@@ -119,7 +119,10 @@ const COMMA = Buffer.from(',');
 const END = Buffer.from(']}');
 
 /** What is wrong with the sequences of a welcome, or null: the server may not have what was never written. */
-export function wentBack(through: Record<Stream, number>, last: Record<Stream, number>): string | null {
+export function sequenceRegression(
+  through: Record<Stream, number>,
+  last: Record<Stream, number>,
+): string | null {
   const stream = STREAMS.find((each) => through[each] > last[each]);
   return stream ? `the server has ${stream} ${through[stream]}, this outbox ends at ${last[stream]}` : null;
 }

@@ -59,7 +59,7 @@ function hear(messages: readonly Saying[]) {
     cancel: (job, fence) => told.push(['cancel', job, fence]),
     rules: (ruleset) => told.push(['ruleset', ruleset]),
     watch: (message) => told.push(['watch', message]),
-    wentBack: async (reason) => void told.push(['went back', reason]),
+    sequenceRegression: async (reason) => void told.push(['went back', reason]),
   };
   const conversation = new Conversation({
     collector,

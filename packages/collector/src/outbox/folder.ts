@@ -19,7 +19,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { STREAMS } from '@rollcall/shared/observation';
 import { Refusal } from '../platform/refusal.ts';
-import { Draft } from './draft.ts';
+import { PendingCommit } from './pending-commit.ts';
 import { FORMAT, freshMeta, type Meta, Store } from './store.ts';
 import { verify } from './verify.ts';
 
@@ -117,8 +117,8 @@ async function make(folder: string, loss: { held: Meta | null; now: number } | n
   rmSync(beside, { recursive: true, force: true });
   mkdirSync(beside, { recursive: true, mode: 0o700 });
   const store = new Store(beside);
-  const draft = new Draft(freshMeta(randomUUID()), loss?.now ?? 0, 0);
-  if (loss) mourn(draft, loss.held);
+  const draft = new PendingCommit(freshMeta(randomUUID()), loss?.now ?? 0, 0);
+  if (loss) recordLoss(draft, loss.held);
   await store.commit(draft);
   await store.close();
   writeFileSync(join(beside, STAMP), `rollcall outbox ${FORMAT}\n`, { mode: 0o600, flush: true });
@@ -140,11 +140,11 @@ function finishInterrupted(folder: string): void {
 }
 
 /** Tells what the damaged outbox held, as far as it could say; at least that there was one. */
-function mourn(draft: Draft, held: Meta | null): void {
-  if (!held) draft.mourn('state', 0, 0, 0);
+function recordLoss(draft: PendingCommit, held: Meta | null): void {
+  if (!held) draft.recordLoss('state', 0, 0, 0);
   for (const stream of held ? STREAMS : []) {
     const { acked, last, count } = held?.streams[stream] ?? { acked: -1, last: 0, count: 0 };
-    if (count > 0) draft.mourn(stream, acked + 1, last, count);
+    if (count > 0) draft.recordLoss(stream, acked + 1, last, count);
   }
 }
 

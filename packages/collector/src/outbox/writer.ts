@@ -7,9 +7,9 @@ import type { Clock } from '@rollcall/shared/clock';
 import { STREAMS, type Stream } from '@rollcall/shared/observation';
 import type { Logger } from 'pino';
 import { Disk } from './disk.ts';
-import { Draft, type Victim } from './draft.ts';
+import { type Eviction, toExpire, toFree } from './eviction.ts';
+import { PendingCommit, type RecordRef } from './pending-commit.ts';
 import { jsonBytes } from './record.ts';
-import { type Shedding, toExpire, toFree } from './shed.ts';
 import type { Change, Meta, Store } from './store.ts';
 
 export interface OutboxSettings {
@@ -75,7 +75,7 @@ export class Writer {
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #delivered: Record<Stream, number>;
-  #damaged: (Victim & { stream: Stream })[] = [];
+  #damaged: (RecordRef & { stream: Stream })[] = [];
   #expiryDue = true;
   #failure: string | null = null;
   #noRoom: string | null = null;
@@ -147,7 +147,7 @@ export class Writer {
   }
 
   /** A record turned out damaged: it goes, and is accounted for. */
-  discard(stream: Stream, victim: Victim): void {
+  discard(stream: Stream, victim: RecordRef): void {
     this.#damaged.push({ stream, ...victim });
     this.#wake();
   }
@@ -221,16 +221,16 @@ export class Writer {
     return accepted;
   }
 
-  #draft(): Draft {
-    return new Draft(this.#meta, this.#deps.clock.now(), this.age);
+  #draft(): PendingCommit {
+    return new PendingCommit(this.#meta, this.#deps.clock.now(), this.age);
   }
 
   /** Adds deliveries and damage to the draft. */
-  #settle(draft: Draft): void {
+  #settle(draft: PendingCommit): void {
     for (const stream of STREAMS) {
       const through = this.#delivered[stream];
       if (through <= draft.meta.streams[stream].acked) continue;
-      const records: Victim[] = [];
+      const records: RecordRef[] = [];
       for (const { seq, record } of this.#deps.store.read(stream, 0, COMMIT_ITEMS)) {
         if (seq > through) break;
         records.push({ seq, bytes: jsonBytes(record) });
@@ -286,14 +286,14 @@ export class Writer {
     if (before > 0) await this.#drop(toExpire(this.#deps.store, before, this.#deps.floor()), 'age');
   }
 
-  async #drop(sheddings: AsyncGenerator<Shedding>, reason: 'bytes' | 'age'): Promise<void> {
+  async #drop(evictions: AsyncGenerator<Eviction>, reason: 'bytes' | 'age'): Promise<void> {
     let dropped = 0;
     this.#dropping = true;
-    for await (const { stream, victims } of sheddings) {
+    for await (const { stream, records } of evictions) {
       const draft = this.#draft();
-      draft.drop(stream, victims, reason);
+      draft.drop(stream, records, reason);
       if (!(await this.#commit(draft))) break;
-      dropped += victims.length;
+      dropped += records.length;
     }
     this.#dropping = false;
     if (dropped === 0) return;

@@ -9,11 +9,11 @@ import { Session } from '@rollcall/snmp/engine/session';
 import pLimit from 'p-limit';
 import type { SweepPace } from '../icmp/sweep.ts';
 import type { DeviceFact } from '../walk/inventory.ts';
-import { Aliases, faceOf } from './aliases.ts';
+import { Aliases, fingerprintOf } from './aliases.ts';
 import type { Candidates } from './candidates.ts';
+import { AdaptiveConcurrency } from './concurrency.ts';
 import type { Hosts } from './hosts.ts';
 import type { SweepReport, SweepTask, SweepTools } from './task.ts';
-import { Width } from './width.ts';
 
 /** How often the number of agents read at once is judged. */
 const JUDGE_MS = 100;
@@ -45,8 +45,8 @@ export const askAgents = (deps: AgentsDeps, candidates: Candidates): Promise<voi
 class Agents {
   readonly #deps: AgentsDeps;
   readonly #aliases = new Aliases();
-  readonly #width = new Width();
-  readonly #limit = pLimit(this.#width.present);
+  readonly #concurrency = new AdaptiveConcurrency();
+  readonly #limit = pLimit(this.#concurrency.present);
   readonly #pace: SweepPace;
   readonly #readings = new Set<Promise<void>>();
 
@@ -59,7 +59,7 @@ class Agents {
       },
       take: (count, address) => pace.take(count, address),
       report: (answered, lost) => {
-        this.#width.heard(answered, lost);
+        this.#concurrency.heard(answered, lost);
         pace.report?.(answered, lost);
       },
     };
@@ -74,7 +74,7 @@ class Agents {
       credentials: task.credentials,
       attempts: tools.attempts,
     };
-    const stopJudging = this.#keepWidth();
+    const stopJudging = this.#adaptConcurrency();
     try {
       await discover(engine, candidates, options, (found) => this.#found(engine, found));
       while (this.#readings.size > 0) await Promise.all(this.#readings);
@@ -83,11 +83,13 @@ class Agents {
     }
   }
 
-  #keepWidth(): () => void {
+  #adaptConcurrency(): () => void {
     let before = performance.eventLoopUtilization();
     return this.#deps.tools.clock.every(JUDGE_MS, () => {
       const now = performance.eventLoopUtilization();
-      this.#limit.concurrency = this.#width.judge(performance.eventLoopUtilization(now, before).utilization);
+      this.#limit.concurrency = this.#concurrency.judge(
+        performance.eventLoopUtilization(now, before).utilization,
+      );
       before = now;
     });
   }
@@ -134,35 +136,35 @@ class Agents {
 
   async #read(engine: SnmpEngine, index: number, found: FoundAgent): Promise<void> {
     const { tools, signal, settle } = this.#deps;
-    const refusal = tools.suspects?.refusal(found.address);
+    const refusal = tools.quarantine?.refusal(found.address);
     if (refusal) {
       settle(index, 'e', refusal, 'answered', { unread: refusal });
       return;
     }
-    const face = faceOf(found.system, tools.clock.monotonic());
-    const reading = this.#aliases.readingOf(face);
+    const fingerprint = fingerprintOf(found.system, tools.clock.monotonic());
+    const reading = this.#aliases.readingOf(fingerprint);
     // Waited for once only: boxes that look alike and list nothing must not be read one by one.
     if (reading) await reading;
     if (signal.aborted) return;
-    const owner = this.#aliases.ownerOf(found.address, face);
+    const owner = this.#aliases.ownerOf(found.address, fingerprint);
     if (owner !== null) {
       settle(index, '=', `alias of ${owner}`, 'answered', { aliasOf: owner });
       return;
     }
-    await this.#aliases.during(found.address, face, () => this.#readInTurn(engine, index, found));
+    await this.#aliases.during(found.address, fingerprint, () => this.#readInTurn(engine, index, found));
   }
 
   #readInTurn(engine: SnmpEngine, index: number, found: FoundAgent): Promise<readonly string[]> {
     const { tools, signal, report } = this.#deps;
-    const { suspects } = tools;
+    const { quarantine } = tools;
     const read = () =>
       this.#limit(async () => {
         await report.ready();
         if (signal.aborted) return [];
         const reading = () => this.#readGuarded(engine, index, found);
-        return suspects ? suspects.inHand(found.address, reading) : reading();
+        return quarantine ? quarantine.whileReading(found.address, reading) : reading();
       });
-    return suspects ? suspects.inTurn(found.address, read) : read();
+    return quarantine ? quarantine.inTurn(found.address, read) : read();
   }
 
   /** A fault of ours at one agent costs that agent, not the sweep. */

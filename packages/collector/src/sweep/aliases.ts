@@ -10,56 +10,67 @@ const SAME_START_MS = 3000;
 const COMMON = new Set(['127.0.0.1', '0.0.0.0', '::1', '::']);
 
 /** How an agent describes itself, and when it started. */
-export interface Face {
+export interface Fingerprint {
   text: string;
   /** By our clock, milliseconds; null when it does not say. */
   startedAt: number | null;
 }
 
 /** `now` in milliseconds. */
-export const faceOf = (system: RawSystem, now: number): Face => ({
+export const fingerprintOf = (system: RawSystem, now: number): Fingerprint => ({
   text: [system.sysObjectId, system.sysName?.toString('hex'), system.sysDescr?.toString('hex')].join('|'),
   startedAt: system.sysUpTime === undefined ? null : now - system.sysUpTime * 10,
 });
 
-export const isSameFace = (a: Face, b: Face): boolean =>
+export const isSameFingerprint = (a: Fingerprint, b: Fingerprint): boolean =>
   a.text === b.text &&
   (a.startedAt === null || b.startedAt === null || Math.abs(a.startedAt - b.startedAt) <= SAME_START_MS);
 
 export class Aliases {
   /** Address → the box that lists it, first come. */
-  readonly #listed = new Map<string, { address: string; face: Face }>();
-  /** Boxes being read, by the text of their face. */
-  readonly #reading = new Map<string, { face: Face; done: Promise<void> }[]>();
+  readonly #listed = new Map<string, { address: string; fingerprint: Fingerprint }>();
+  /** Boxes being read, by the text of their fingerprint. */
+  readonly #reading = new Map<string, { fingerprint: Fingerprint; done: Promise<void> }[]>();
 
   /** The address under which the box at `address` was read already, or null. */
-  ownerOf(address: string, face: Face): string | null {
+  ownerOf(address: string, fingerprint: Fingerprint): string | null {
     const owner = this.#listed.get(address);
-    return owner && owner.address !== address && isSameFace(owner.face, face) ? owner.address : null;
+    return owner && owner.address !== address && isSameFingerprint(owner.fingerprint, fingerprint)
+      ? owner.address
+      : null;
   }
 
   /** A reading of what may be the same box, to be waited for before reading it again; null when there is none. */
-  readingOf(face: Face): Promise<void> | null {
-    return this.#reading.get(face.text)?.find((reading) => isSameFace(reading.face, face))?.done ?? null;
+  readingOf(fingerprint: Fingerprint): Promise<void> | null {
+    return (
+      this.#reading
+        .get(fingerprint.text)
+        ?.find((reading) => isSameFingerprint(reading.fingerprint, fingerprint))?.done ?? null
+    );
   }
 
   /** Reads a box: `read` answers the addresses that it lists. */
-  async during(address: string, face: Face, read: () => Promise<readonly string[]>): Promise<void> {
+  async during(
+    address: string,
+    fingerprint: Fingerprint,
+    read: () => Promise<readonly string[]>,
+  ): Promise<void> {
     let finish: (() => void) | undefined;
     const done = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    const readings = this.#reading.get(face.text) ?? [];
-    const reading = { face, done };
-    this.#reading.set(face.text, [...readings, reading]);
+    const readings = this.#reading.get(fingerprint.text) ?? [];
+    const reading = { fingerprint, done };
+    this.#reading.set(fingerprint.text, [...readings, reading]);
     try {
       for (const listed of await read()) {
-        if (!COMMON.has(listed) && !this.#listed.has(listed)) this.#listed.set(listed, { address, face });
+        if (!COMMON.has(listed) && !this.#listed.has(listed))
+          this.#listed.set(listed, { address, fingerprint });
       }
     } finally {
-      const rest = (this.#reading.get(face.text) ?? []).filter((other) => other !== reading);
-      if (rest.length > 0) this.#reading.set(face.text, rest);
-      else this.#reading.delete(face.text);
+      const rest = (this.#reading.get(fingerprint.text) ?? []).filter((other) => other !== reading);
+      if (rest.length > 0) this.#reading.set(fingerprint.text, rest);
+      else this.#reading.delete(fingerprint.text);
       finish?.();
     }
   }

@@ -50,7 +50,7 @@ class SweepRun {
     this.#report = report;
     this.#signal = signal;
     this.#unsent = new Unsent(task.space.size);
-    this.#pace = heeding(tools.pace, () => report.ready());
+    this.#pace = paused(tools.pace, () => report.ready());
     this.#hosts = new Hosts({
       clock: tools.clock,
       job: task.job,
@@ -105,7 +105,7 @@ class SweepRun {
       await sweepIcmp({
         space,
         echo,
-        pace: heeding(this.#pace, () => this.#candidates.room()),
+        pace: paused(this.#pace, () => this.#candidates.room()),
         tries,
         timeoutMs,
         signal: this.#signal,
@@ -202,7 +202,7 @@ class SweepRun {
 }
 
 /** A pace that also waits while somebody else has enough to do. */
-const heeding = (pace: SweepPace, busy: () => Promise<void> | undefined): SweepPace => ({
+const paused = (pace: SweepPace, busy: () => Promise<void> | undefined): SweepPace => ({
   get free() {
     return (pace.free ?? false) && busy() === undefined;
   },

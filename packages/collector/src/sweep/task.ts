@@ -11,7 +11,7 @@ import type { SnmpEngine } from '@rollcall/snmp/engine/engine';
 import type { OpenEcho } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
 import type { DeviceFact, Subject } from '../walk/inventory.ts';
-import type { Suspects } from './suspects.ts';
+import type { CrashQuarantine } from './crash-quarantine.ts';
 
 /** What is to be swept, and how. */
 export interface SweepTask {
@@ -37,7 +37,7 @@ export interface SweepTools {
   pace: SweepPace;
   attempts: Attempts;
   /** Absent where no process comes after this one. */
-  suspects?: Suspects;
+  quarantine?: CrashQuarantine;
   macOf: (address: string) => string | undefined;
   /** The router towards an address, where it does not answer on its link. */
   routerSilentTowards: (address: string) => string | undefined;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Agenda, onGrid, phaseOf } from './agenda.ts';
+import { DueQueue, onGrid, phaseOf } from './due-queue.ts';
 import { WatchList, type WatchMessage } from './list.ts';
+import { answered, inDoubt, missed, newLiveness } from './liveness.ts';
 import { type PortReading, Ports } from './ports.ts';
-import { answered, inDoubt, missed, newPulse } from './pulse.ts';
 import { restarted, type Uptime } from './uptime.ts';
 
-describe('a pulse', () => {
+describe('a liveness', () => {
   it.each<[name: string, signals: string, state: string, turns: number]>([
     ['nothing is known', '', 'unknown', 0],
     ['an answer', '+', 'up', 1],
@@ -18,16 +18,16 @@ describe('a pulse', () => {
     ['one answer is a return', '---+', 'up', 2],
     ['further misses are no news', '------', 'down', 1],
   ])('%s: %s', (_name, signals, state, turns) => {
-    const pulse = newPulse();
-    const turned = [...signals].filter((each) => (each === '+' ? answered : missed)(pulse)).length;
-    expect([pulse.state, turned]).toEqual([state, turns]);
+    const liveness = newLiveness();
+    const turned = [...signals].filter((each) => (each === '+' ? answered : missed)(liveness)).length;
+    expect([liveness.state, turned]).toEqual([state, turns]);
   });
 
   it('is in doubt between the first miss and the verdict', () => {
-    const pulse = newPulse();
+    const liveness = newLiveness();
     const doubts = [...'+---'].map((each) => {
-      (each === '+' ? answered : missed)(pulse);
-      return inDoubt(pulse);
+      (each === '+' ? answered : missed)(liveness);
+      return inDoubt(liveness);
     });
     expect(doubts).toEqual([false, true, true, false]);
   });
@@ -64,22 +64,22 @@ describe('an uptime', () => {
   });
 });
 
-describe('an agenda', () => {
+describe('an queue', () => {
   it('gives what is due in the order of time', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 1000 })),
         fc.integer({ min: 0, max: 1000 }),
         (times, now) => {
-          const agenda = new Agenda<number>();
-          for (const [i, time] of times.entries()) agenda.add(time, i);
+          const queue = new DueQueue<number>();
+          for (const [i, time] of times.entries()) queue.add(time, i);
           const taken: number[] = [];
-          for (let next = agenda.take(now); next; next = agenda.take(now)) {
+          for (let next = queue.take(now); next; next = queue.take(now)) {
             expect(times[next.item]).toBe(next.time);
             taken.push(next.time);
           }
           expect(taken).toEqual(times.filter((time) => time <= now).sort((a, b) => a - b));
-          expect(agenda.size).toBe(times.length - taken.length);
+          expect(queue.size).toBe(times.length - taken.length);
         },
       ),
     );

@@ -7,8 +7,8 @@ import type { Clock } from '@rollcall/shared/clock';
 import { type Family, parseAddress, Range, unionOf } from '@rollcall/shared/ip';
 import { type Echo, EchoRefused, MAX_ATTEMPTS, type OpenEcho } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
-import { Agenda, onGrid, phaseOf } from './agenda.ts';
-import { answered, inDoubt, missed, newPulse, type Pulse } from './pulse.ts';
+import { DueQueue, onGrid, phaseOf } from './due-queue.ts';
+import { answered, inDoubt, type Liveness, missed, newLiveness } from './liveness.ts';
 
 /** How long an answer may take; also the pace at which a miss is confirmed. */
 const WAIT_MS = 1000;
@@ -26,7 +26,7 @@ const DRAIN_TURNS = 64;
 /** An address that is pinged. */
 export interface Pinged {
   readonly address: string;
-  readonly pulse: Pulse;
+  readonly liveness: Liveness;
   /** Last round trip, milliseconds. */
   rttMs: number | null;
   /** Since they were last taken: requests, and those that nobody answered. */
@@ -43,7 +43,7 @@ interface Host extends Pinged {
   /** Stands in the queue of those to be asked now. */
   queued: boolean;
   askedAt: number;
-  /** Its one appointment; others in the agenda are out of date. */
+  /** Its one appointment; others in the queue are out of date. */
   due: number;
   downSince: number;
   gone: boolean;
@@ -71,7 +71,7 @@ export interface PingerDeps {
 export class Pinger {
   readonly #deps: PingerDeps;
   readonly #hosts = new Map<string, Host>();
-  readonly #agenda = new Agenda<Host>();
+  readonly #due = new DueQueue<Host>();
   readonly #ears = new Map<Family, Ear>();
   #old: Ear[] = [];
   /** Families whose addresses changed: their sockets are opened anew with the next tick. */
@@ -95,7 +95,7 @@ export class Pinger {
   get lagMs(): number {
     const now = this.#deps.clock.monotonic();
     const first = this.#queue[0];
-    return Math.max(0, now - this.#agenda.next, first ? now - first.due : 0);
+    return Math.max(0, now - this.#due.next, first ? now - first.due : 0);
   }
 
   add(address: string): Pinged | null {
@@ -106,7 +106,7 @@ export class Pinger {
     const host: Host = {
       address,
       phase: phaseOf(address),
-      pulse: newPulse(),
+      liveness: newLiveness(),
       rttMs: null,
       sent: 0,
       lost: 0,
@@ -150,7 +150,7 @@ export class Pinger {
 
   #plan(host: Host, due: number): void {
     host.due = due;
-    this.#agenda.add(due, host);
+    this.#due.add(due, host);
   }
 
   #tick(): void {
@@ -160,7 +160,7 @@ export class Pinger {
     // After a stall the answers are in the sockets while their time is over: they are read first.
     for (const ear of [...this.#ears.values(), ...this.#old])
       for (let turn = 0; turn < DRAIN_TURNS && ear.echo.receive(); turn += 1);
-    for (let next = this.#agenda.take(now); next; next = this.#agenda.take(now)) {
+    for (let next = this.#due.take(now); next; next = this.#due.take(now)) {
       const { time, item: host } = next;
       if (host.gone || host.due !== time) continue;
       if (host.waiting) this.#miss(host, now);
@@ -276,7 +276,7 @@ export class Pinger {
   #heard(host: Host | undefined, rttMs: number): void {
     if (!host || host.gone) return;
     host.rttMs = rttMs;
-    const turned = answered(host.pulse);
+    const turned = answered(host.liveness);
     if (host.waiting) {
       host.waiting = false;
       this.#plan(host, onGrid(host.askedAt, this.#intervalMs, host.phase));
@@ -292,9 +292,9 @@ export class Pinger {
   #miss(host: Host, now: number): void {
     host.waiting = false;
     host.lost += 1;
-    const turned = missed(host.pulse);
+    const turned = missed(host.liveness);
     if (turned) host.downSince = now;
-    if (inDoubt(host.pulse)) this.#plan(host, now);
+    if (inDoubt(host.liveness)) this.#plan(host, now);
     else {
       const usual = onGrid(now, this.#intervalMs, host.phase);
       const eager = now - host.downSince < EAGER_FOR_MS;

@@ -1,10 +1,10 @@
 /** One watched device: its appointments, what it last said, and what is to be told of it. */
 import type { WatchObservation } from '@rollcall/shared/observation';
 import type { WatchTarget } from '@rollcall/shared/protocol';
-import { phaseOf } from './agenda.ts';
+import { phaseOf } from './due-queue.ts';
+import { type Liveness, newLiveness } from './liveness.ts';
 import type { Pinged } from './pinger.ts';
 import { Ports } from './ports.ts';
-import { newPulse, type Pulse } from './pulse.ts';
 import type { Uptime } from './uptime.ts';
 
 export class Target {
@@ -15,12 +15,12 @@ export class Target {
   readonly pinged: Pinged | null;
   readonly phase: number;
   /** Of its SNMP agent. */
-  readonly agent: Pulse = newPulse();
+  readonly agent: Liveness = newLiveness();
   /** Why the agent is down. */
   trouble: 'timeout' | 'auth-failed' = 'timeout';
   readonly ports = new Ports();
   /** Whether readings get to the end of its interfaces. */
-  readonly table: Pulse = newPulse();
+  readonly table: Liveness = newLiveness();
   uptime: Uptime | null = null;
   hasBoots = true;
   /** Readings so far, to take some more thoroughly than others. */
@@ -43,7 +43,7 @@ export class Target {
 
   /** What is known of it, the same members in every word, so that each stands for itself. */
   word(at: number, more: Partial<WatchObservation> = {}): WatchObservation {
-    const icmp = this.pinged?.pulse.state ?? 'unknown';
+    const icmp = this.pinged?.liveness.state ?? 'unknown';
     const snmp = this.agent.state === 'up' ? 'ok' : this.agent.state === 'down' ? this.trouble : undefined;
     // Silence in the making: what the agent said before is no proof of life.
     const doubtful = snmp === 'ok' && this.agent.missed > 0;

@@ -16,14 +16,14 @@ import type { SweepPace } from '../icmp/sweep.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Scope } from '../sweep/scope.ts';
 import type { SharedTools } from '../sweep/tools.ts';
-import { Agenda, onGrid } from './agenda.ts';
+import { DueQueue, onGrid } from './due-queue.ts';
 import { WatchList, type WatchMessage, type WatchSettings } from './list.ts';
+import { answered, inDoubt, missed } from './liveness.ts';
 import { type Pinged, Pinger } from './pinger.ts';
 import type { PortFact } from './ports.ts';
-import { answered, inDoubt, missed } from './pulse.ts';
 import { type Reading, readAgent } from './reading.ts';
+import { ReportQueue } from './report-queue.ts';
 import { Target } from './target.ts';
-import { Teller } from './teller.ts';
 import { restarted } from './uptime.ts';
 
 /** How often due readings and reports are looked for. */
@@ -64,9 +64,9 @@ export class Watch {
   readonly #byAddress = new Map<string, Set<Target>>();
   /** In memory only. */
   readonly #credentials = new Map<string, { mark: string; credential: SnmpCredential }>();
-  readonly #agenda = new Agenda<Appointment>();
+  readonly #due = new DueQueue<Appointment>();
   readonly #pinger: Pinger;
-  readonly #teller: Teller;
+  readonly #reports: ReportQueue;
   readonly #stopping = new AbortController();
   readonly #stop: () => void;
   #settings: WatchSettings = { icmpMs: 15_000, snmpMs: 60_000, port: 161 };
@@ -78,7 +78,7 @@ export class Watch {
   constructor(deps: WatchDeps) {
     this.#deps = deps;
     this.#scope = deps.scope;
-    this.#teller = new Teller(deps.outbox);
+    this.#reports = new ReportQueue(deps.outbox);
     this.#pinger = new Pinger(
       {
         ...deps.tools,
@@ -147,7 +147,7 @@ export class Watch {
       if (icmp === 'up' || snmp === 'ok') up += 1;
       else if (icmp === 'down' || snmp !== undefined) down += 1;
     }
-    const lag = Math.max(this.#pinger.lagMs, this.#deps.clock.monotonic() - this.#agenda.next);
+    const lag = Math.max(this.#pinger.lagMs, this.#deps.clock.monotonic() - this.#due.next);
     return {
       targets: this.#targets.size,
       up,
@@ -228,17 +228,17 @@ export class Watch {
 
   #readAt(target: Target, due: number): void {
     target.readDue = due;
-    this.#agenda.add(due, { target, kind: 'read' });
+    this.#due.add(due, { target, kind: 'read' });
   }
   #tellAt(target: Target, due: number): void {
     target.toldDue = due;
-    this.#agenda.add(due, { target, kind: 'tell' });
+    this.#due.add(due, { target, kind: 'tell' });
   }
 
   #tick(): void {
     const now = this.#deps.clock.monotonic();
     while (this.#readings < READINGS_MOST) {
-      const next = this.#agenda.take(now);
+      const next = this.#due.take(now);
       if (!next) return;
       const { target, kind } = next.item;
       if (target.gone || next.time !== (kind === 'read' ? target.readDue : target.toldDue)) continue;
@@ -248,7 +248,7 @@ export class Watch {
   }
 
   #tell(target: Target, more: Partial<WatchObservation> = {}): void {
-    this.#teller.tell(target.word(this.#deps.clock.now(), more));
+    this.#reports.add(target.word(this.#deps.clock.now(), more));
   }
 
   #tellPorts(target: Target, facts: readonly PortFact[], more: Partial<WatchObservation>): void {
@@ -279,11 +279,11 @@ export class Watch {
   #turned(host: Pinged): void {
     const rtt = host.rttMs === null ? {} : { rttMs: Math.round(host.rttMs * 1000) / 1000 };
     for (const target of this.#byAddress.get(host.address) ?? []) {
-      if (host.pulse.state === 'up') this.#tell(target, rtt);
+      if (host.liveness.state === 'up') this.#tell(target, rtt);
       // Silent to ping is not yet down: its agent is asked before anybody is alarmed.
       if (target.credentialId === undefined) {
-        if (host.pulse.state === 'down') this.#tell(target, { lossPercent: 100 });
-      } else if (host.pulse.state === 'down') void this.#secondOpinion(target);
+        if (host.liveness.state === 'down') this.#tell(target, { lossPercent: 100 });
+      } else if (host.liveness.state === 'down') void this.#secondOpinion(target);
       else if (target.agent.missed > 0) this.#readAt(target, this.#deps.clock.monotonic());
     }
   }
@@ -292,7 +292,7 @@ export class Watch {
     // An answer to a question of before is no opinion.
     await target.reading;
     await this.#read(target);
-    if (!target.gone && target.pinged?.pulse.state === 'down') this.#tell(target, { lossPercent: 100 });
+    if (!target.gone && target.pinged?.liveness.state === 'down') this.#tell(target, { lossPercent: 100 });
   }
 
   #read(target: Target): Promise<void> {

@@ -238,7 +238,7 @@ export class SnmpEngine {
         if (!exchange || credential?.version !== 'v3') return;
         const message = bytes.subarray(0, reader.end);
         const verdict = judgeSecure(exchange, credential, message, envelope, this.clock.monotonic());
-        if (verdict.kind === 'report') this.#heed(exchange, faultOfReport(verdict.varbinds), envelope);
+        if (verdict.kind === 'report') this.#onReport(exchange, faultOfReport(verdict.varbinds), envelope);
         else this.#act(exchange, verdict, bytes.length);
       } else {
         const community = reader.octets();
@@ -285,7 +285,7 @@ export class SnmpEngine {
   }
 
   /** Acts on a Report: learns the engine or its clock and asks again, or gives up for the reason it names. */
-  #heed(exchange: Exchange, fault: SecurityFault, envelope: SecureEnvelope): void {
+  #onReport(exchange: Exchange, fault: SecurityFault, envelope: SecureEnvelope): void {
     const { engineId, engineBoots, engineTime } = envelope;
     const curable = (fault === 'unknown-engine' || fault === 'not-in-time') && isEngineId(engineId);
     exchange.rounds += 1;

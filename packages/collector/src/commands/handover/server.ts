@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { systemReason } from '../../platform/refusal.ts';
-import type { Screen, Station } from '../station.ts';
+import type { Screen, Terminal } from '../terminal.ts';
 import type { SweepAnswer, SweepRequest } from './wire.ts';
 
 const columns = z.int().min(1).max(100_000).nullable();
@@ -18,7 +18,7 @@ const sweepRequest: z.ZodType<SweepRequest> = z.strictObject({
 
 export interface Taker {
   /** Performs a sweep and answers its exit code; null: the command has to do it. `begun` says that it does not. */
-  perform(argv: readonly string[], station: Station, begun: () => void): Promise<number | null>;
+  perform(argv: readonly string[], terminal: Terminal, begun: () => void): Promise<number | null>;
   log: Logger;
 }
 
@@ -83,7 +83,7 @@ export async function takeSweeps(path: string, taker: Taker): Promise<{ close():
 async function serve(socket: Socket, text: string, stop: AbortController, taker: Taker): Promise<void> {
   const request = parsed(text);
   if (request === null) return leave(socket);
-  const station: Station = {
+  const terminal: Terminal = {
     env: request.env,
     stdout: new Remote(socket, 'out', request.out),
     stderr: new Remote(socket, 'err', request.err),
@@ -94,9 +94,9 @@ async function serve(socket: Socket, text: string, stop: AbortController, taker:
     say(socket, { taken: true });
   };
   try {
-    const code = await taker.perform(request.argv, station, begun);
+    const code = await taker.perform(request.argv, terminal, begun);
     if (code === null) return leave(socket);
-    await Promise.all([station.stdout, station.stderr].map(ended));
+    await Promise.all([terminal.stdout, terminal.stderr].map(ended));
     say(socket, { code });
   } catch (error) {
     taker.log.error({ err: error }, 'a sweep by hand failed');

@@ -12,7 +12,7 @@ import { readConfig } from '../../platform/config.ts';
 import { Misuse } from '../../platform/refusal.ts';
 import { Scope } from '../../sweep/scope.ts';
 import { type CredentialFlags, credentialsOf } from '../credentials.ts';
-import type { Station } from '../station.ts';
+import type { Terminal } from '../terminal.ts';
 import { type ComparedGroup, differencesOf, endsDiffer } from './compare.ts';
 import { NetSnmpReader, netSnmpCan } from './net-snmp.ts';
 import { type Reading, readOwn } from './reading.ts';
@@ -41,7 +41,7 @@ const GROUPS = [
 export async function runSnmpDoctor(
   text: string,
   flags: SnmpDoctorFlags,
-  { env, stdout }: Pick<Station, 'env' | 'stdout'>,
+  { env, stdout }: Pick<Terminal, 'env' | 'stdout'>,
 ): Promise<number> {
   const target = { address: await permitted(text, flags, env), port: flags.snmpPort ?? 161 };
   const credential = onlyCredential(flags, env);
@@ -67,7 +67,7 @@ export async function runSnmpDoctor(
 }
 
 /** The address in its canonical form. The settings of this host hold for its doctor as well. */
-async function permitted(text: string, { config }: SnmpDoctorFlags, env: Station['env']): Promise<string> {
+async function permitted(text: string, { config }: SnmpDoctorFlags, env: Terminal['env']): Promise<string> {
   const address = parseAddress(text);
   if (!address.ok) throw new Misuse(`${text}: not an IPv4 or IPv6 address`);
   const { allow, deny } = await readConfig(env, config).catch((error: Error) => {
@@ -79,7 +79,7 @@ async function permitted(text: string, { config }: SnmpDoctorFlags, env: Station
   return formatAddress(address.value);
 }
 
-function onlyCredential(flags: SnmpDoctorFlags, env: Station['env']): SnmpCredential {
+function onlyCredential(flags: SnmpDoctorFlags, env: Terminal['env']): SnmpCredential {
   const [wire] = credentialsOf(flags, env);
   if (wire === undefined) {
     throw new Misuse('no credential: give --community-file FILE, ROLLCALL_COMMUNITY or --v3-user NAME');

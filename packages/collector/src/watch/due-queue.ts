@@ -1,5 +1,5 @@
 /** What is due when: a binary heap, because ten thousand devices keep three appointments each. */
-export class Agenda<Item> {
+export class DueQueue<Item> {
   readonly #times: number[] = [];
   readonly #items: Item[] = [];
 

@@ -4,12 +4,12 @@ import { encode, jsonBytes, seal } from './record.ts';
 import type { Change, DropReason, Meta } from './store.ts';
 
 /** A record that is to go. */
-export interface Victim {
+export interface RecordRef {
   seq: number;
   bytes: number;
 }
 
-export class Draft implements Change {
+export class PendingCommit implements Change {
   readonly put: Change['put'] = [];
   readonly remove: Change['remove'] = [];
   readonly meta: Meta;
@@ -46,31 +46,31 @@ export class Draft implements Change {
   }
 
   /** Removes records that the server has committed, up to and including `through`. */
-  deliver(stream: Stream, through: number, records: readonly Victim[]): void {
+  deliver(stream: Stream, through: number, records: readonly RecordRef[]): void {
     this.#changed = true;
     this.#take(stream, records);
     this.meta.streams[stream].acked = Math.max(this.meta.streams[stream].acked, through);
   }
 
   /** Drops records; their gap leaves in the same commit. */
-  drop(stream: Stream, victims: readonly Victim[], reason: DropReason): void {
-    this.#take(stream, victims);
-    const [first] = victims;
+  drop(stream: Stream, records: readonly RecordRef[], reason: DropReason): void {
+    this.#take(stream, records);
+    const [first] = records;
     if (!first) return;
     let [low, high] = [first.seq, first.seq];
-    for (const { seq } of victims) {
+    for (const { seq } of records) {
       low = Math.min(low, seq);
       high = Math.max(high, seq);
     }
-    this.#lost(stream, low, high, victims.length, reason);
+    this.#lost(stream, low, high, records.length, reason);
   }
 
   /** Accounts for what a damaged outbox took with it; its sequences are those of its own epoch. */
-  mourn(stream: Stream, fromSeq: number, toSeq: number, count: number): void {
+  recordLoss(stream: Stream, fromSeq: number, toSeq: number, count: number): void {
     this.#lost(stream, fromSeq, toSeq, count, 'damaged');
   }
 
-  #take(stream: Stream, records: readonly Victim[]): void {
+  #take(stream: Stream, records: readonly RecordRef[]): void {
     const sums = this.meta.streams[stream];
     for (const { seq, bytes } of records) {
       this.remove.push({ stream, seq });

@@ -14,7 +14,7 @@ const BUSY = 0.9;
  * costs), shrinks by a fifth while the process is the slowest part (more at once would only hold more in memory), and
  * halves when a seventh of the requests is lost.
  */
-export class Width {
+export class AdaptiveConcurrency {
   #present = FIRST;
   #answered = 0;
   #lost = 0;

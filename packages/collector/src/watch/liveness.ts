@@ -6,10 +6,10 @@
  *   up        up         up                   down
  *   down      up         down                 down
  */
-export type PulseState = 'unknown' | 'up' | 'down';
+export type LivenessState = 'unknown' | 'up' | 'down';
 
-export interface Pulse {
-  state: PulseState;
+export interface Liveness {
+  state: LivenessState;
   /** Misses in a row. */
   missed: number;
 }
@@ -17,23 +17,23 @@ export interface Pulse {
 /** Misses in a row that make down. */
 export const MISSES = 3;
 
-export const newPulse = (): Pulse => ({ state: 'unknown', missed: 0 });
+export const newLiveness = (): Liveness => ({ state: 'unknown', missed: 0 });
 
 /** @returns whether it turned. */
-export function answered(pulse: Pulse): boolean {
-  const turned = pulse.state !== 'up';
-  pulse.state = 'up';
-  pulse.missed = 0;
+export function answered(liveness: Liveness): boolean {
+  const turned = liveness.state !== 'up';
+  liveness.state = 'up';
+  liveness.missed = 0;
   return turned;
 }
 
 /** @returns whether it turned. */
-export function missed(pulse: Pulse): boolean {
-  pulse.missed += 1;
-  if (pulse.missed < MISSES || pulse.state === 'down') return false;
-  pulse.state = 'down';
+export function missed(liveness: Liveness): boolean {
+  liveness.missed += 1;
+  if (liveness.missed < MISSES || liveness.state === 'down') return false;
+  liveness.state = 'down';
   return true;
 }
 
 /** Some were missed, and it is not decided yet: ask again soon, not at the usual time. */
-export const inDoubt = ({ state, missed: count }: Pulse): boolean => state !== 'down' && count > 0;
+export const inDoubt = ({ state, missed: count }: Liveness): boolean => state !== 'down' && count > 0;

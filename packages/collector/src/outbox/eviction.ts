@@ -4,7 +4,7 @@
  * (`floor`): dropping that would make the account wrong.
  */
 import type { Stream } from '@rollcall/shared/observation';
-import type { Victim } from './draft.ts';
+import type { RecordRef } from './pending-commit.ts';
 import { decode, jsonBytes } from './record.ts';
 import type { Store } from './store.ts';
 
@@ -13,9 +13,9 @@ const CHUNK = 2000;
 /** Subjects remembered while looking for replaced state (about 50 bytes each). */
 const SUBJECTS = 1_000_000;
 
-export interface Shedding {
+export interface Eviction {
   stream: Stream;
-  victims: Victim[];
+  records: RecordRef[];
 }
 
 type Floor = Record<Stream, number>;
@@ -23,12 +23,12 @@ type Floor = Record<Stream, number>;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Names records to drop, chunk by chunk, until they amount to `need` bytes or nothing more may go. */
-export async function* toFree(store: Store, need: number, floor: Floor): AsyncGenerator<Shedding> {
+export async function* toFree(store: Store, need: number, floor: Floor): AsyncGenerator<Eviction> {
   let left = need;
   for (const pass of [replaced(store, floor), oldest(store, 'state', floor), oldest(store, 'event', floor)]) {
-    for await (const { stream, victims } of pass) {
-      const taken = victims.slice(0, enough(victims, left));
-      if (taken.length > 0) yield { stream, victims: taken };
+    for await (const { stream, records } of pass) {
+      const taken = records.slice(0, enough(records, left));
+      if (taken.length > 0) yield { stream, records: taken };
       left -= taken.reduce((sum, { bytes }) => sum + bytes, 0);
       if (left <= 0) return;
     }
@@ -36,23 +36,23 @@ export async function* toFree(store: Store, need: number, floor: Floor): AsyncGe
 }
 
 /** Names records written before `age` (of the outbox, ms). */
-export async function* toExpire(store: Store, age: number, floor: Floor): AsyncGenerator<Shedding> {
+export async function* toExpire(store: Store, age: number, floor: Floor): AsyncGenerator<Eviction> {
   for (const stream of ['state', 'event'] as const) yield* oldest(store, stream, floor, age);
 }
 
-function enough(victims: readonly Victim[], need: number): number {
+function enough(records: readonly RecordRef[], need: number): number {
   let sum = 0;
-  const index = victims.findIndex(({ bytes }) => {
+  const index = records.findIndex(({ bytes }) => {
     sum += bytes;
     return sum >= need;
   });
-  return index < 0 ? victims.length : index + 1;
+  return index < 0 ? records.length : index + 1;
 }
 
-async function* replaced(store: Store, floor: Floor): AsyncGenerator<Shedding> {
+async function* replaced(store: Store, floor: Floor): AsyncGenerator<Eviction> {
   const seen = new Map<number, number>();
   for (let start = Number.MAX_SAFE_INTEGER; start > floor.state && seen.size < SUBJECTS; ) {
-    const victims: Victim[] = [];
+    const records: RecordRef[] = [];
     let read = 0;
     for (const { seq, record } of store.read('state', start, CHUNK, true)) {
       read += 1;
@@ -62,9 +62,9 @@ async function* replaced(store: Store, floor: Floor): AsyncGenerator<Shedding> {
       const newer = seen.get(stored.subject);
       if (newer === undefined) seen.set(stored.subject, stored.walk);
       else if (seq > floor.state && (newer === 0 || newer !== stored.walk))
-        victims.push({ seq, bytes: jsonBytes(record) });
+        records.push({ seq, bytes: jsonBytes(record) });
     }
-    if (victims.length > 0) yield { stream: 'state', victims };
+    if (records.length > 0) yield { stream: 'state', records };
     if (read < CHUNK) return;
     await turn();
   }
@@ -75,18 +75,18 @@ async function* oldest(
   stream: Stream,
   floor: Floor,
   before = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Shedding> {
+): AsyncGenerator<Eviction> {
   for (let start = floor[stream] + 1; ; ) {
-    const victims: Victim[] = [];
+    const records: RecordRef[] = [];
     let read = 0;
     for (const { seq, record } of store.read(stream, start, CHUNK)) {
       start = seq + 1;
       const stored = decode(record, seq);
       if (stored && stored.age >= before) break;
       read += 1;
-      if (!isGap(stored?.json)) victims.push({ seq, bytes: jsonBytes(record) });
+      if (!isGap(stored?.json)) records.push({ seq, bytes: jsonBytes(record) });
     }
-    if (victims.length > 0) yield { stream, victims };
+    if (records.length > 0) yield { stream, records };
     if (read < CHUNK) return;
     await turn();
   }

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Suspects } from './suspects.ts';
+import { CrashQuarantine } from './crash-quarantine.ts';
 
 const DAY_MS = 86_400_000;
 let stateFolder: string;
 let now: number;
 const clock: Clock = { ...systemClock, now: () => now };
-const open = (boot = 'one') => Suspects.open({ stateFolder, clock, boot });
+const open = (boot = 'one') => CrashQuarantine.open({ stateFolder, clock, boot });
 const never = () => new Promise<never>(() => undefined);
 
 /** A process that dies while it reads these. */
 const dieOver = (...addresses: string[]) => {
-  const suspects = open();
-  for (const address of addresses) void suspects.inHand(address, never);
-  suspects.close();
+  const quarantine = open();
+  for (const address of addresses) void quarantine.whileReading(address, never);
+  quarantine.close();
 };
 
 beforeEach(() => {
-  stateFolder = mkdtempSync(join(tmpdir(), 'rollcall-suspects-'));
+  stateFolder = mkdtempSync(join(tmpdir(), 'rollcall-quarantine-'));
   now = Date.UTC(2026, 0, 1);
 });
 afterEach(() => rmSync(stateFolder, { recursive: true, force: true }));
@@ -32,30 +32,30 @@ describe('B37: devices whose reading ends the process', () => {
     dieOver('10.0.0.1');
     expect(open().refusal('10.0.0.1')).toBeNull();
     dieOver('10.0.0.1');
-    const suspects = open();
-    expect(suspects.refusal('10.0.0.1')).toBe(
+    const quarantine = open();
+    expect(quarantine.refusal('10.0.0.1')).toBe(
       'reading it ended the collector 3 times; not read until 2026-01-02T00:00:00.000Z',
     );
-    expect(suspects.refusal('10.0.0.2')).toBeNull();
+    expect(quarantine.refusal('10.0.0.2')).toBeNull();
     now += DAY_MS;
-    expect(suspects.refusal('10.0.0.1')).toBeNull();
+    expect(quarantine.refusal('10.0.0.1')).toBeNull();
     expect(open().known.size).toBe(0);
   });
 
-  test('one that was read to its end is no suspect any more', async () => {
+  test('one that was read to its end is no crashes any more', async () => {
     dieOver('10.0.0.1', '10.0.0.2');
     const next = open();
     expect([...next.known.keys()]).toEqual(['10.0.0.1', '10.0.0.2']);
-    await next.inHand('10.0.0.2', async () => undefined);
+    await next.whileReading('10.0.0.2', async () => undefined);
     expect([...open().known.keys()]).toEqual(['10.0.0.1']);
   });
 
-  test('suspects are read one at a time, others beside them', async () => {
+  test('quarantine are read one at a time, others beside them', async () => {
     dieOver('10.0.0.1', '10.0.0.2');
-    const suspects = open();
+    const quarantine = open();
     const reading: string[] = [];
     const turns = ['10.0.0.1', '10.0.0.2', '10.0.0.3'].map((address) =>
-      suspects.inTurn(address, async () => {
+      quarantine.inTurn(address, async () => {
         reading.push(address);
         await systemClock.sleep(20);
       }),
@@ -86,16 +86,16 @@ describe('B37: devices whose reading ends the process', () => {
   });
 
   test('the file stays small however much is read', async () => {
-    const suspects = open();
-    void suspects.inHand('10.9.9.9', never);
+    const quarantine = open();
+    void quarantine.whileReading('10.9.9.9', never);
     for (let i = 0; i < 20_000; i++)
-      await suspects.inHand(`10.0.${i >> 8}.${i & 255}`, async () => undefined);
+      await quarantine.whileReading(`10.0.${i >> 8}.${i & 255}`, async () => undefined);
     expect(statSync(join(stateFolder, 'in-hand')).size).toBeLessThan(80_000);
     expect([...open().known.keys()]).toEqual(['10.9.9.9']);
   });
 
   test('a state folder that cannot be written stops nobody', async () => {
     rmSync(stateFolder, { recursive: true });
-    expect(await open().inHand('10.0.0.1', async () => 'read')).toBe('read');
+    expect(await open().whileReading('10.0.0.1', async () => 'read')).toBe('read');
   });
 });

@@ -6,19 +6,19 @@ import type { Outbox } from '../outbox/outbox.ts';
 const MOST = 20_000;
 const AT_ONCE = 500;
 
-export class Teller {
+export class ReportQueue {
   readonly #outbox: Pick<Outbox, 'append'>;
   readonly #queue: Observation[] = [];
   #writing = false;
-  /** Not told because the disk let nothing be kept. */
+  /** Not reported because there was no room. */
   lost = 0;
 
   constructor(outbox: Pick<Outbox, 'append'>) {
     this.#outbox = outbox;
   }
 
-  /** False: there is no room; the caller tells it again later. */
-  tell(observation: Observation): boolean {
+  /** False: there is no room; the caller reports it again later. */
+  add(observation: Observation): boolean {
     if (this.#queue.length >= MOST) {
       this.lost += 1;
       return false;

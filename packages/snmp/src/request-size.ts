@@ -13,7 +13,7 @@ const PROBATION = 4;
  * How many rows and columns the next request asks for. Grows while answers come whole, fast and small; shrinks when
  * the agent says tooBig, cuts its answer or is silent, because agents and paths that lose large answers do so silently.
  */
-export class Appetite {
+export class RequestSize {
   readonly #allColumns: number;
   readonly #most: number;
   #columns: number;

@@ -9,7 +9,7 @@ import type { Ending } from './ending.ts';
 import { nobodyVouches } from './server-address.ts';
 
 /** Whether the authority `ca` (PEM) signed for the certificate that was shown. */
-export function isSuccessor(
+export function isCrossSigned(
   ca: string,
   shown: X509Certificate | undefined,
   word: string | undefined,

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 
 export type Screen = Writable & { isTTY?: boolean; columns?: number | undefined };
 
-export interface Station {
+export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
   stdout: Screen;
   stderr: Screen;
@@ -12,7 +12,7 @@ export interface Station {
 }
 
 /** This process; SIGINT and SIGTERM end what it does. */
-export function ownStation(): Station {
+export function ownTerminal(): Terminal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
   return { env: process.env, stdout: process.stdout, stderr: process.stderr, stop };

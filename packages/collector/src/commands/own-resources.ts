@@ -3,9 +3,9 @@ import { systemClock } from '@rollcall/shared/clock';
 import { readConfig } from '../platform/config.ts';
 import { Pace } from '../runner/pace.ts';
 import { openNetwork } from '../sweep/tools.ts';
-import type { Means } from './sweep.ts';
+import type { SweepResources } from './sweep.ts';
 
-export async function ownMeans({ config }: { config?: string }): Promise<Means> {
+export async function ownResources({ config }: { config?: string }): Promise<SweepResources> {
   const settings = await readConfig(process.env, config);
   return {
     settings,
