@@ -39,7 +39,7 @@ export interface RunningCollector {
   readonly link: LinkState;
   /** Whether results can be kept; a reason when not. */
   readonly paused: string | null;
-  /** Why it should be started again, as far as it can tell; null when all is well. For a watchdog. */
+  /** Why it should be restarted; null when it is healthy. For a watchdog. */
   unhealthyReason(): string | null;
   /** What its sweeps are done with, for others on this host. */
   readonly resources: { settings: Settings; network: Network; paces: Paces };
@@ -88,7 +88,7 @@ export async function startCollector(options: CollectorOptions): Promise<Running
       log,
       paces,
       limits: limits(settings),
-      say: (message) => link.say(message),
+      send: (message) => link.send(message),
     });
     stops.push(() => within(SETTLE_MS, runner.stop(), clock));
     const { scope } = limits(settings);
@@ -105,8 +105,8 @@ export async function startCollector(options: CollectorOptions): Promise<Running
         scope,
         engine: openOwnEngine(stateFolder, loaded.identity.collector, clock),
         users: () => watch.users,
-        knows: (address) => watch.knows(address),
-        nudge: (address, port) => watch.nudge(address, port),
+        isWatched: (address) => watch.isWatched(address),
+        readSoon: (address, port) => watch.readSoon(address, port),
       },
       settings.traps,
     );
@@ -241,7 +241,7 @@ class Self {
   }
 }
 
-/** What the link may ask and tell of the rest. */
+/** What the link needs of the other parts. */
 function speaker({
   identity,
   keys,
@@ -339,14 +339,14 @@ class Watchdog {
   }
 }
 
-/** What a heartbeat tells. */
+/** What a heartbeat reports. */
 class Health {
   readonly #clock: Clock;
   readonly #outbox: Outbox;
   readonly #watch: Watch;
   readonly #traps: Traps;
   readonly #delay: IntervalHistogram;
-  readonly #own = new OwnAddresses();
+  readonly #ownAddresses = new OwnAddresses();
 
   constructor(clock: Clock, outbox: Outbox, watch: Watch, traps: Traps) {
     this.#clock = clock;
@@ -361,7 +361,7 @@ class Health {
     const { depth, bytes, oldest, drops } = this.#outbox.status();
     const loopDelayMs = Math.max(0, Math.round(this.#delay.max / 1e5) / 10 - 20);
     this.#delay.reset();
-    const addresses = this.#own.told();
+    const addresses = this.#ownAddresses.reported();
     return {
       time: this.#clock.now(),
       outbox: { depth, bytes, oldest: oldest === null ? null : Math.max(0, oldest) },

@@ -16,7 +16,7 @@ Exit codes: 0 both read the same, 1 they differ, 2 the agent was not read, or wr
 
 function program(finish: (code: number) => void): Command {
   const root = programOn(process)
-    .description('Takes the roll of a network: ICMP and SNMP sweeps, for a Rollcall server or by hand.')
+    .description('Discovers and inventories networks by ICMP and SNMP, for a Rollcall server or by hand.')
     .version(VERSION)
     .addHelpText('after', EXIT_CODES);
 

@@ -1,4 +1,4 @@
-/** Settings files: YAML, checked strictly; what is wrong is told with file and line. */
+/** Settings files: YAML, checked strictly; errors name file and line. */
 import { readFileSync, statSync } from 'node:fs';
 
 /** What is wrong with a file. `message` begins with file and line: `/etc/rollcall/server.yaml:7: …`. */

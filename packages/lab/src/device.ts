@@ -18,7 +18,7 @@ export type Access =
 export type Feature =
   | 'lldp'
   | 'lldp-v2'
-  /** Tells its neighbours by LLDP who it is, but its agent shows nothing of it. */
+  /** Sends LLDP, but its agent shows nothing of it. */
   | 'lldp-sender'
   | 'cdp'
   | 'bridge'
@@ -87,7 +87,7 @@ export interface Entity {
   ifIndex?: number;
 }
 
-/** What one end of a link is told about the other. */
+/** What one end of a link learns about the other. */
 export interface Neighbour {
   protocol: 'lldp' | 'cdp';
   ifIndex: number;

@@ -13,12 +13,12 @@ export interface MibObject {
   value: Value;
 }
 
-/** What an agent needs of a store; a faulty one (`faults.ts`) wraps a sound one. */
+/** What an agent needs of a store; tests wrap a sound one. */
 export interface View {
   get(oid: string): Value | undefined;
   /** Hands out the objects after `oid`, which need not exist itself, one a call; undefined at the end. */
   after(oid: string): () => MibObject | undefined;
-  /** Whether anything lies under `prefix` (or is it): tells noSuchInstance from noSuchObject. */
+  /** Whether anything lies under `prefix` (or is it): noSuchInstance, else noSuchObject. */
   hasUnder(prefix: string): boolean;
 }
 

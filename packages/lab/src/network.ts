@@ -31,7 +31,7 @@ export function plug(devices: Device[], links: Link[], vlanOf: (address: string)
 
 /**
  * Writes into every device what it learns over the cables whose ends are up: neighbours, forwarding and ARP tables.
- * Whatever it had learnt before is forgotten. `vlanOf` tells the VLAN of an address's network.
+ * What it had learnt before is removed. `vlanOf` gives the VLAN of an address's network.
  */
 export function learn(devices: Device[], links: Link[], vlanOf: (address: string) => number): void {
   const cables = cablesOf(devices, links).filter((c) => c.a.port.oper === 'up' && c.b.port.oper === 'up');

@@ -36,7 +36,7 @@ export interface Product {
   services: number;
   /** First three octets of its hardware addresses, registered to the maker. */
   oui: string;
-  /** `#` a digit, `@` a letter or digit; absent: the box tells no serial number. */
+  /** `#` a digit, `@` a letter or digit; absent: the box reports no serial number. */
   serial?: string;
   ports: PortGroup[];
   features: Feature[];

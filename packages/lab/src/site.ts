@@ -72,11 +72,11 @@ export const truthOf = (site: Site): SiteTruth => ({
 
 const deviceTruth = (device: Device): DeviceTruth => {
   const { name, vendor, model, os, osVersion, serial } = device;
-  const told = device.access ? { vendor, model, os, osVersion, serial } : unknown;
+  const known = device.access ? { vendor, model, os, osVersion, serial } : unknown;
   return {
     name,
     class: device.access ? device.class : 'unknown',
-    ...told,
+    ...known,
     addresses: reachable(device),
     interfaces: device.access ? device.ports.length : 0,
     snmp: device.access?.version ?? null,

@@ -34,7 +34,7 @@ export class Wire {
     this.#responders.set(address, responder);
   }
 
-  /** Nobody answers on `address` any more. The socket stays, so that no ICMP error tells. */
+  /** Nobody answers on `address` any more. The socket stays, so that there is no ICMP error. */
   detach(address: string): void {
     this.#responders.delete(address);
   }

@@ -135,7 +135,7 @@ function addServe(root: Command, { around, clock, config }: Tools): void {
       const log = await openServiceLog(settings, around.env);
       const server = await startServer(settings, { log, clock });
       const unwatch = manager.watch(server.unhealthyReason);
-      manager.tell('READY=1', `STATUS=answers at ${server.url}`);
+      manager.notify('READY=1', `STATUS=answers at ${server.url}`);
       const unhook = around.onReload?.(() => {
         config().then(
           (changed) => log.info(server.apply(changed), 'settings were read again'),
@@ -149,7 +149,7 @@ function addServe(root: Command, { around, clock, config }: Tools): void {
         );
       }
       await around.ended;
-      manager.tell('STOPPING=1');
+      manager.notify('STOPPING=1');
       unhook?.();
       unwatch();
       await server.stop();

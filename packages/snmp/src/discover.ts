@@ -121,7 +121,7 @@ interface Prepared {
 interface Tried {
   prepared: Prepared;
   answer: Answer;
-  /** Of a v3 try: whether the agent told its engine id. */
+  /** Of a v3 try: whether the agent sent its engine id. */
   speaksV3: boolean | null;
 }
 

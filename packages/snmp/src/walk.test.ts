@@ -319,7 +319,7 @@ describe('agents that cannot do what others can', () => {
     };
     const reply = honest(interfaces(100));
     const session = await sessionWith((asked) => (random() < 0.36 ? null : reply(asked)), v2c, 20);
-    const result = await walkTable(session, [DESCR, TYPE, MTU], { ...budget(), patience: 8 });
+    const result = await walkTable(session, [DESCR, TYPE, MTU], { ...budget(), giveUpAfter: 8 });
     expect(result.complete).toBe(true);
     expect(cellsOf(result.rows)).toBe(300);
   });

@@ -30,7 +30,7 @@ export interface WalkOptions {
   /** Requests to the device at once. */
   parallel?: number;
   /** Requests without an answer in a row before the device is given up. */
-  patience?: number;
+  giveUpAfter?: number;
   /** Rows expected, if the agent said so (ifNumber). Only spares requests; nothing is allocated by it. */
   expect?: number;
 }
@@ -51,7 +51,7 @@ export interface WalkedTable extends WalkEnd {
 
 const COLUMNS = 10;
 const PARALLEL = 2;
-const PATIENCE = 5;
+const GIVE_UP_AFTER = 5;
 /** Each silence in a row makes the next wait longer, up to this many times the first. */
 const LONGEST_WAIT = 4;
 
@@ -149,7 +149,7 @@ class GroupWalk {
       const repetitions = this.#repetitions(asked);
       const answer = await this.#ask(asked, repetitions);
       if (answer.ok) this.#take(asked, repetitions, answer);
-      else this.#meet(asked, answer);
+      else this.#onFailure(asked, answer);
       this.#open = this.#open.filter((pointer) => !pointer.ended && !this.#apart.includes(pointer));
     }
     for (const pointer of this.#apart) {
@@ -191,7 +191,7 @@ class GroupWalk {
     this.#options.budget.bytes -= answer.bytes;
     const { varbinds } = answer;
     if (varbinds.length === 0) {
-      this.#retreat(asked, 'mismatched');
+      this.#askLess(asked, 'mismatched');
       return;
     }
     for (let i = 0; i < varbinds.length; i++) {
@@ -234,27 +234,27 @@ class GroupWalk {
   }
 
   /** Decides what a failed request means for the columns in it. */
-  #meet(asked: Pointer[], { code, index }: Failure): void {
+  #onFailure(asked: Pointer[], { code, index }: Failure): void {
     const named = index === undefined ? undefined : asked[index - 1];
     switch (code) {
       case 'timeout':
-        this.#endure();
+        this.#timedOut();
         return;
       case 'no-such-name':
         // v1 has no endOfMibView: this is how it says that nothing follows.
         if (named) named.ended = true;
         else if (asked.length === 1 && asked[0]) asked[0].ended = true;
-        else this.#retreat(asked, code);
+        else this.#askLess(asked, code);
         return;
       case 'gen-err':
       case 'error-status':
         if (named) this.#failed(named, code);
-        else this.#retreat(asked, code);
+        else this.#askLess(asked, code);
         return;
       case 'too-big':
       case 'malformed':
       case 'mismatched':
-        this.#retreat(asked, code);
+        this.#askLess(asked, code);
         return;
       default:
         this.#stopAll(code);
@@ -262,14 +262,14 @@ class GroupWalk {
   }
 
   /** One lost packet means nothing; the second in a row may be the size of the answer. */
-  #endure(): void {
+  #timedOut(): void {
     this.#silent += 1;
-    if (this.#silent >= (this.#options.patience ?? PATIENCE)) this.#stopAll('timeout');
+    if (this.#silent >= (this.#options.giveUpAfter ?? GIVE_UP_AFTER)) this.#stopAll('timeout');
     else if (this.#silent % 2 === 0) this.#size.shrink();
   }
 
   /** Asks for less; when there is no less, gives the column up, or first tries it without GetBulk. */
-  #retreat(asked: Pointer[], reason: StopReason): void {
+  #askLess(asked: Pointer[], reason: StopReason): void {
     if (this.#size.shrink()) return;
     for (const pointer of asked) this.#failed(pointer, reason);
   }

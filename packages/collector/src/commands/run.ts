@@ -36,11 +36,11 @@ export async function run(flags: RunFlags): Promise<number> {
     settings,
     clock: systemClock,
     log,
-    onLink: (state) => manager.tell(`STATUS=link: ${state}`),
+    onLink: (state) => manager.notify(`STATUS=link: ${state}`),
   });
   const { identity } = collector;
   log.info({ version: VERSION, collector: identity.name, site: identity.site.name }, 'collector started');
-  manager.tell('READY=1');
+  manager.notify('READY=1');
   const unwatch = manager.watch(() => collector.unhealthyReason());
 
   process.on('SIGHUP', () => {
@@ -56,7 +56,7 @@ export async function run(flags: RunFlags): Promise<number> {
   const taking = await takeByHand(collector, process.env, log);
   const signal = await signalled;
   log.info({ signal }, 'stopping');
-  manager.tell('STOPPING=1');
+  manager.notify('STOPPING=1');
   unwatch();
   await taking?.close();
   setTimeout(() => {
@@ -82,7 +82,7 @@ async function takeByHand(
   });
 }
 
-/** The collector's own resources. Unless the site's administrator set caps, whoever types the command sets the pace. */
+/** The collector's own resources. Unless the site's administrator set caps, the command's own rates hold. */
 const resourcesOf = (
   { settings, network, paces }: RunningCollector['resources'],
   begun: () => void,

@@ -1,4 +1,4 @@
-/** The words of `sweep`, and how a wrong command line is told; the same in a process of its own and in the collector. */
+/** The options of `sweep`, and the errors of a wrong command line; the same in a process of its own and in the collector. */
 import { Command, CommanderError, Option } from 'commander';
 import { Misuse, Refusal } from '../platform/refusal.ts';
 import { addCredentialOptions } from './credentials.ts';
@@ -77,7 +77,7 @@ export async function performSweep(
   }
 }
 
-/** Tells what is wrong in one line; answers the exit code. Throws what nobody expected. */
+/** Prints what is wrong in one line; answers the exit code. Throws what nobody expected. */
 export function report(error: unknown, stderr: Screen): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;

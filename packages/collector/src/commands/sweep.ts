@@ -78,7 +78,7 @@ export async function runSweep(
   try {
     const end = await sweep(task, { ...network.tools, pace, attempts }, printer, terminal.stop.signal);
     printer.finish((clock.monotonic() - started) / 1000);
-    tellEngines(network, space, end, terminal);
+    reportEngines(network, space, end, terminal);
     if (end.result === 'deferred')
       throw new Refusal(`could not sweep: ${end.reason}; "rollcall-collector doctor" says what to do`);
     return end.result === 'aborted' ? 130 : 0;
@@ -94,14 +94,14 @@ const lower = (rate: Rate, cap: number | undefined): Rate =>
   cap === undefined || (rate !== 'max' && rate < cap) ? rate : cap;
 
 /** Says by which engine ICMP went where that was not a good one, or none. */
-function tellEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd, { stderr }: Terminal): void {
+function reportEngines({ chosen }: Network, space: AddressSpace, end: SweepEnd, { stderr }: Terminal): void {
   const used = chosen.choices.filter(({ family }) => space.ranges.some((range) => range.family === family));
   if (end.reason === undefined && !used.some(({ engine }) => engine === 'ping')) return;
   for (const choice of used) stderr.write(`${describeChoice(choice)}\n`);
 }
 
 function spaceOf(targets: readonly string[], { exclude, max }: SweepFlags): AddressSpace {
-  // Whoever types the command is at the host itself: its loopback is no secret to him.
+  // Who types the command is logged in on this host: its loopback is no secret.
   const parsed = parseTargets(targets.join(' '), { max, exclude: exclude ?? [], allowLoopback: true });
   if (!parsed.ok) throw new Misuse(parsed.problems.map(describeProblem).join('; '));
   return new AddressSpace(parsed.targets.ranges);

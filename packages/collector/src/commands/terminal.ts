@@ -7,7 +7,7 @@ export interface Terminal {
   env: Readonly<Record<string, string | undefined>>;
   stdout: Screen;
   stderr: Screen;
-  /** Aborted when whoever gave the command wants it to end, or reads no more. */
+  /** Aborted when the command is to end, or its output is read no more. */
   stop: AbortController;
 }
 

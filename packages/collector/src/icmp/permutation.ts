@@ -1,5 +1,5 @@
 /**
- * A keyed order of 0 … size-1, computed by index: no list in memory, and nobody without the key can tell which address
+ * A keyed order of 0 … size-1, computed by index: no list in memory, and nobody without the key can predict which address
  * is asked next. A balanced Feistel network over the next even power of two, walked until the value falls inside
  * (cycle walking, Black and Rogaway 2002); four steps on average at worst. The rounds mix, they are no cipher: what
  * keeps answers honest is the check in each packet.

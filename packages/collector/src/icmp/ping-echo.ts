@@ -70,7 +70,7 @@ export const readPing = (address: string, family: Family, output: string): PingO
   }
 };
 
-/** Addresses that the output names as senders of replies: a ping program reports answers of strangers too. */
+/** Addresses that the output names as senders of replies: a ping program reports answers of other hosts too. */
 const repliesFrom = (output: string): (string | null)[] =>
   [...output.matchAll(/ from ([0-9a-fA-F.:]+?)(%\w+)?:? .*time/g)].map((match) =>
     canonicalAddress(match[1] ?? ''),

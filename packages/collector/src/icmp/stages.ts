@@ -32,7 +32,7 @@ export class Stages {
     return due;
   }
 
-  /** Moves the next chunk of a stage on, and tells which it is. */
+  /** Moves the next chunk of a stage on, and answers which it is. */
   enter(stage: number): number {
     const chunk = this.#next[stage] ?? 0;
     this.#next[stage] = chunk + 1;

@@ -1,5 +1,5 @@
 /**
- * What is said with the server over one connection, from its challenge to the end. Knows no socket: `link.ts` joins it
+ * What is exchanged with the server over one connection, from its challenge to the end. Knows no socket: `link.ts` joins it
  * to one.
  */
 import type { KeyObject } from 'node:crypto';
@@ -32,7 +32,7 @@ export type Heartbeat = Omit<Extract<CollectorMessage, { type: 'heartbeat' }>, '
 export interface Collector {
   outbox: Outbox;
   identity(): Identity;
-  /** Writes the generation down, and where told so forgets the authority of the join token; durable when it returns. */
+  /** Writes the generation down, and with `forgetAuthority` removes the authority of the join token; durable when it returns. */
   saveGeneration(generation: number, forgetAuthority: boolean): void;
   /** The key that signs the next hello. */
   key(): KeyObject;
@@ -66,7 +66,7 @@ export interface Line extends Wire {
 }
 
 /** Messages that make no sense, until the connection is closed. */
-const STRIKES = 3;
+const MOST_INVALID = 3;
 
 export type Phase = 'challenged' | 'greeting' | 'ready' | 'draining';
 
@@ -76,14 +76,14 @@ export class Conversation {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #enter: (phase: Phase) => void;
-  readonly #proves: ((word: string | undefined) => boolean) | undefined;
+  readonly #proves: ((crossSignature: string | undefined) => boolean) | undefined;
   #phase: Phase = 'challenged';
   #nonce = '';
   #key: KeyObject | undefined;
   #sender: Sender | undefined;
-  #strikes = 0;
-  /** Unknown words that the log told of. */
-  readonly #told = new Set<string>();
+  #invalid = 0;
+  /** Unknown words that stand in the log already. */
+  readonly #logged = new Set<string>();
   #stopListening: (() => void) | undefined;
 
   constructor(deps: {
@@ -92,8 +92,8 @@ export class Conversation {
     clock: Clock;
     log: Logger;
     enter: (phase: Phase) => void;
-    /** Present where TLS alone does not say that this is the server that was joined: judges its word. */
-    proves?: ((word: string | undefined) => boolean) | undefined;
+    /** Present where TLS alone does not say that this is the server that was joined: judges its cross-signature. */
+    proves?: ((crossSignature: string | undefined) => boolean) | undefined;
   }) {
     this.#collector = deps.collector;
     this.#line = deps.line;
@@ -104,26 +104,26 @@ export class Conversation {
   }
 
   /** Takes one text frame of the server. */
-  heard(frame: string): void {
+  receive(frame: string): void {
     const parsed = parseServerMessage(frame);
     if (!parsed.ok) {
       // A newer server may say things that this version does not know; it knows that it may not be understood.
       if (parsed.newer)
         this.#log.debug({ reason: parsed.reason }, 'the server says what this version does not know');
-      else this.#strike(parsed.reason);
+      else this.#reject(parsed.reason);
       return;
     }
     const { message } = parsed;
-    const unknown = untold(this.#told, message.type, parsed.unknown);
+    const unknown = untold(this.#logged, message.type, parsed.unknown);
     if (unknown.length > 0) this.#log.warn({ unknown }, 'the server says what this version does not know');
     if (message.type === 'challenge') this.#challenge(message);
     else if (message.type === 'welcome') this.#welcome(message);
     else if (this.#sender) this.#work(message, this.#sender);
-    else this.#strike(`${message.type} before the welcome`);
+    else this.#reject(`${message.type} before the welcome`);
   }
 
-  /** Says something, if the server can hear it now. */
-  say(message: CollectorMessage): boolean {
+  /** Sends a message, if the link is ready. */
+  send(message: CollectorMessage): boolean {
     if (!this.#sender) return false;
     this.#send(message);
     return true;
@@ -146,7 +146,7 @@ export class Conversation {
   }
 
   #challenge({ nonce, version, successor }: Message<'challenge'>): void {
-    if (this.#phase !== 'challenged') this.#strike('a second challenge');
+    if (this.#phase !== 'challenged') this.#reject('a second challenge');
     else if (this.#proves?.(successor) === false) this.#line.close(CloseCode.normal, NOT_PROVEN);
     else if (version >= PROTOCOL_OLDEST) this.#hello(nonce);
     else {
@@ -178,7 +178,7 @@ export class Conversation {
 
   #welcome(welcome: Message<'welcome'>): void {
     if (this.#phase !== 'greeting' || !this.#key) {
-      this.#strike('a welcome out of place');
+      this.#reject('a welcome out of place');
       return;
     }
     const trouble = sequenceRegression(welcome.through, this.#collector.outbox.last);
@@ -219,7 +219,7 @@ export class Conversation {
         const wrong = sender.acknowledged(message.epoch, message.stream, message.through);
         if (wrong === 'never-sent')
           this.#line.close(CloseCode.badMessage, 'acknowledges what was never sent');
-        else if (wrong !== null) this.#strike('an acknowledgement of another epoch');
+        else if (wrong !== null) this.#reject('an acknowledgement of another epoch');
         break;
       }
       case 'assign':
@@ -270,7 +270,7 @@ export class Conversation {
     this.#send({ type: 'new-key', publicKey, signature });
   }
 
-  /** Does what has to be on disk before the server is told; where the disk refuses it, ends the connection: later again. */
+  /** Does what has to be on disk before the server hears of it; ends the connection where the disk fails, to try again later. */
   #onDisk(work: () => void): boolean {
     try {
       work();
@@ -290,13 +290,13 @@ export class Conversation {
     this.#enter(phase);
   }
 
-  #strike(reason: string): void {
-    this.#strikes += 1;
+  #reject(reason: string): void {
+    this.#invalid += 1;
     this.#log.warn(
-      { reason: reason.slice(0, 300), strikes: this.#strikes },
+      { reason: reason.slice(0, 300), invalid: this.#invalid },
       'a message of the server makes no sense',
     );
-    if (this.#strikes >= STRIKES)
+    if (this.#invalid >= MOST_INVALID)
       this.#line.close(CloseCode.badMessage, 'too many messages that make no sense');
   }
 }

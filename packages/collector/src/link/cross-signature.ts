@@ -12,11 +12,16 @@ import { nobodyVouches } from './server-address.ts';
 export function isCrossSigned(
   ca: string,
   shown: X509Certificate | undefined,
-  word: string | undefined,
+  signature: string | undefined,
 ): boolean {
-  if (!shown || !word) return false;
+  if (!shown || !signature) return false;
   const text = signedSuccessor(createHash('sha256').update(shown.raw).digest('hex'));
-  return verify('sha256', Buffer.from(text), new X509Certificate(ca).publicKey, Buffer.from(word, 'base64'));
+  return verify(
+    'sha256',
+    Buffer.from(text),
+    new X509Certificate(ca).publicKey,
+    Buffer.from(signature, 'base64'),
+  );
 }
 
 /** Whether a connection ended because another authority than the known one signed what the server showed. */

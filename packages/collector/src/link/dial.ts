@@ -23,7 +23,7 @@ export interface Dialled {
   send(frame: string | Buffer): void;
   readonly bufferedAmount: number;
   close(code: number, reason: string): void;
-  /** Gives the connection up without a word. */
+  /** Gives the connection up without a close frame. */
   cut(reason: string): void;
 }
 
@@ -82,7 +82,7 @@ export function dial({ server, path, ca }: Identity, clock: Clock, events: DialE
   });
   socket.on('error', (error) => {
     cause ??= { by: 'error', error };
-    // A socket that never opened tells nothing more.
+    // A socket that never opened has no further events.
     if (socket.readyState === WebSocket.CLOSED || socket.readyState === WebSocket.CONNECTING) end(cause);
   });
   socket.on('close', (code, reason) => end({ by: 'close', code, reason: reason.toString() }));

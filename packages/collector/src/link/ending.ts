@@ -11,7 +11,7 @@ export type Ending =
   | { by: 'http'; status: number; retryAfterMs: number | undefined; location: string | undefined }
   /** There was no connection, or it broke. */
   | { by: 'error'; error: unknown }
-  /** Ended by this side, for a reason worth telling. */
+  /** Ended by this side, for a reason that is logged. */
   | { by: 'us'; reason: string };
 
 export interface Consequence {
@@ -20,7 +20,7 @@ export interface Consequence {
   /** Not before, milliseconds. */
   atLeastMs?: number;
   words: string;
-  /** Expected in operation: told at `info`, else at `warn`. */
+  /** Expected in operation: logged at `info`, else at `warn`. */
   usual?: true;
   /** The key that signed was not accepted: another one may be. */
   tryOtherKey?: true;

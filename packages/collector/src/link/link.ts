@@ -23,7 +23,7 @@ const CONNECT_MS = 10_000;
 const GREETING_MS = 10_000;
 /** A link that held so long was a good one: the next failure starts from the shortest wait. */
 const STABLE_MS = 30_000;
-/** How often is looked for a link that stands still. */
+/** How often the link is checked for silence and time-outs. */
 const LOOK_MS = 1000;
 
 export interface LinkDeps {
@@ -59,9 +59,9 @@ export class Link {
     return this.#state;
   }
 
-  /** Says something to the server; false when there is nobody to hear it. */
-  say(message: CollectorMessage): boolean {
-    return this.#conversation?.say(message) ?? false;
+  /** Sends a message to the server; false when there is no link. */
+  send(message: CollectorMessage): boolean {
+    return this.#conversation?.send(message) ?? false;
   }
 
   /** Closes the connection and opens no other. */
@@ -82,7 +82,7 @@ export class Link {
       if (this.#readyAt > 0 && this.#deps.clock.monotonic() - this.#readyAt >= STABLE_MS)
         this.#backoff.reset();
       this.#readyAt = 0;
-      this.#tell(words, next === 'stop', usual);
+      this.#logEnd(words, next === 'stop', usual);
       if (next === 'stop') {
         this.#enter('stopped');
         return;
@@ -118,7 +118,7 @@ export class Link {
             this.#heardAt = this.#openedAt;
             this.#enter('challenged');
           },
-          frame: (text) => conversation.heard(text),
+          frame: (text) => conversation.receive(text),
           heard: () => {
             this.#heardAt = clock.monotonic();
           },
@@ -134,7 +134,7 @@ export class Link {
             if (phase === 'ready') this.#onReady();
             this.#enter(phase);
           },
-          proves: byHost ? (word) => isCrossSigned(ca, shown, word) : undefined,
+          proves: byHost ? (signature) => isCrossSigned(ca, shown, signature) : undefined,
         });
         this.#line = line;
         this.#conversation = conversation;
@@ -169,8 +169,8 @@ export class Link {
     else this.#conversation?.pump();
   }
 
-  /** The same trouble is told once, not at every try. */
-  #tell(words: string, final: boolean, usual: true | undefined): void {
+  /** The same trouble is logged once, not at every try. */
+  #logEnd(words: string, final: boolean, usual: true | undefined): void {
     const again = words === this.#saidLast;
     this.#saidLast = words;
     const level = again ? 'debug' : final ? 'error' : usual ? 'info' : 'warn';

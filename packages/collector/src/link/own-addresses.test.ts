@@ -6,7 +6,7 @@ const at = (cidr: string | null) => ({ cidr }) as NetworkInterfaceInfo;
 
 it('tells where the host stands, not what is its own affair', () => {
   expect(
-    new OwnAddresses().told(() => ({
+    new OwnAddresses().reported(() => ({
       lo: [at('127.0.0.1/8'), at('::1/128')],
       eth0: [at('10.0.1.5/24'), at('fe80::1/64'), at('2001:db8::5/64')],
       eth1: [at('169.254.3.3/16'), at(null)],
@@ -16,23 +16,23 @@ it('tells where the host stands, not what is its own affair', () => {
 
 it('goes on telling of an interface that lost its carrier, the newest of what it may', () => {
   const own = new OwnAddresses();
-  own.told(() => ({ eth0: [at('10.0.1.5/24')], eth1: [at('10.0.2.5/24')] }));
-  expect(own.told(() => ({ eth0: [at('10.0.1.5/24')] }))).toEqual(['10.0.2.5/24', '10.0.1.5/24']);
+  own.reported(() => ({ eth0: [at('10.0.1.5/24')], eth1: [at('10.0.2.5/24')] }));
+  expect(own.reported(() => ({ eth0: [at('10.0.1.5/24')] }))).toEqual(['10.0.2.5/24', '10.0.1.5/24']);
   const many = Array.from({ length: 127 }, (_, i) => at(`10.1.${i}.1/24`));
-  const told = own.told(() => ({ eth0: [at('10.0.1.5/24'), ...many] }));
+  const told = own.reported(() => ({ eth0: [at('10.0.1.5/24'), ...many] }));
   expect(told).toHaveLength(128);
   expect(told).not.toContain('10.0.2.5/24');
 });
 
 it('tells nothing rather than a part', () => {
   const many = Array.from({ length: 129 }, (_, i) => at(`10.0.${i}.1/24`));
-  expect(new OwnAddresses().told(() => ({ eth0: many }))).toBeUndefined();
-  expect(new OwnAddresses().told(() => ({ eth0: many.slice(1) }))).toHaveLength(128);
+  expect(new OwnAddresses().reported(() => ({ eth0: many }))).toBeUndefined();
+  expect(new OwnAddresses().reported(() => ({ eth0: many.slice(1) }))).toHaveLength(128);
 });
 
 it('tells nothing where the system does not', () => {
   const refuses = () => {
     throw new Error('uv_interface_addresses returned Unknown system error 97');
   };
-  expect(new OwnAddresses().told(refuses)).toBeUndefined();
+  expect(new OwnAddresses().reported(refuses)).toBeUndefined();
 });

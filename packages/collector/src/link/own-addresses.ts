@@ -9,10 +9,10 @@ export class OwnAddresses {
 
   /**
    * What the interfaces have, and what they had before: an interface without a carrier is not listed, and the router at its
-   * far end may be what died. Undefined when there are more than may be told, for a part would say that the host does not
+   * far end may be what died. Undefined when there are more than may be reported, for a part would say that the host does not
    * stand where it does, and in a sandbox without netlink sockets.
    */
-  told(interfaces: () => NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces): string[] | undefined {
+  reported(interfaces: () => NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces): string[] | undefined {
     let listed: NodeJS.Dict<NetworkInterfaceInfo[]>;
     try {
       listed = interfaces();

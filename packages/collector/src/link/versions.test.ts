@@ -68,7 +68,7 @@ function hear(messages: readonly Saying[]) {
     log: recordingLog(logged),
     enter: () => undefined,
   });
-  for (const message of messages) conversation.heard(JSON.stringify(message));
+  for (const message of messages) conversation.receive(JSON.stringify(message));
   const words = logged.map(({ msg }) => msg);
   return {
     told,

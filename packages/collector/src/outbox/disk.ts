@@ -36,7 +36,7 @@ export class Disk {
       const { size } = await stat(join(this.#folder, 'data.mdb'));
       this.#short = bavail * bsize < this.#minFreeBytes && used > size / 2;
     } catch {
-      this.#short = false; // The commit will tell what is wrong.
+      this.#short = false; // The commit will report what is wrong.
     }
     return this.#short;
   }

@@ -117,9 +117,9 @@ async function make(folder: string, loss: { held: Meta | null; now: number } | n
   rmSync(beside, { recursive: true, force: true });
   mkdirSync(beside, { recursive: true, mode: 0o700 });
   const store = new Store(beside);
-  const draft = new PendingCommit(freshMeta(randomUUID()), loss?.now ?? 0, 0);
-  if (loss) recordLoss(draft, loss.held);
-  await store.commit(draft);
+  const pending = new PendingCommit(freshMeta(randomUUID()), loss?.now ?? 0, 0);
+  if (loss) recordLoss(pending, loss.held);
+  await store.commit(pending);
   await store.close();
   writeFileSync(join(beside, STAMP), `rollcall outbox ${FORMAT}\n`, { mode: 0o600, flush: true });
   syncFolder(beside);
@@ -139,12 +139,12 @@ function finishInterrupted(folder: string): void {
   if (absent && made) renameSync(`${folder}.new`, folder);
 }
 
-/** Tells what the damaged outbox held, as far as it could say; at least that there was one. */
-function recordLoss(draft: PendingCommit, held: Meta | null): void {
-  if (!held) draft.recordLoss('state', 0, 0, 0);
+/** Reports what the damaged outbox held, as far as that is known; at least that there was one. */
+function recordLoss(pending: PendingCommit, held: Meta | null): void {
+  if (!held) pending.recordLoss('state', 0, 0, 0);
   for (const stream of held ? STREAMS : []) {
     const { acked, last, count } = held?.streams[stream] ?? { acked: -1, last: 0, count: 0 };
-    if (count > 0) draft.recordLoss(stream, acked + 1, last, count);
+    if (count > 0) pending.recordLoss(stream, acked + 1, last, count);
   }
 }
 

@@ -158,7 +158,7 @@ export class Outbox {
 
   /**
    * The observations behind `after`, as many as fit one batch, at least one; null when there are none, or when so much was
-   * handed out and is still on the disk that the next run could not tell what of it was sent.
+   * handed out and is still on the disk that the next run could not know what of it was sent.
    */
   next(stream: Stream, after: number, maxBytes: number, maxItems: number): Batch | null {
     if (this.#writer.dropping) return null;

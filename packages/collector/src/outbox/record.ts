@@ -24,7 +24,7 @@ export interface StoredRecord {
 /** 52 bits out of two CRCs: a collision loses one stale fact, which is counted like every other. */
 const hash = (text: string): number => crc32(text) * 2 ** 20 + (crc32(text, 0x5bd1e995) & 0xfffff);
 
-/** What a later fact replaces: the last word on a host, on a device, on one table of a device. */
+/** What a later fact replaces: the last state of a host, of a device, of one table of a device. */
 function subjectOf(o: Observation): number {
   switch (o.kind) {
     case 'host':

@@ -167,7 +167,7 @@ export function overran(reason: string): boolean {
   return words !== undefined && words.length >= 104;
 }
 
-/** Nothing of this process can be trusted; what was told to be on disk is there, and the next start goes on from it. */
+/** Nothing of this process can be trusted; what was reported as stored is on disk, and the next start goes on from it. */
 function dieAtOnce(): void {
   writeSync(2, 'the disk of the outbox failed in a way that LMDB does not survive: ending at once\n');
   process.kill(process.pid, 'SIGKILL');

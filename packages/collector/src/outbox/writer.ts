@@ -1,7 +1,7 @@
 /**
  * The one writer of the outbox. Appends, deliveries and drops become one commit after the other, so a commit is the
  * group of what came in while the last one was being written. Whatever the disk does, it goes on trying: nothing that
- * waits is told "stored" before it is, nothing is lost for want of space.
+ * waits is reported as stored before it is, nothing is lost for want of space.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import { STREAMS, type Stream } from '@rollcall/shared/observation';
@@ -28,7 +28,7 @@ const GATHER_ITEMS = 500;
 const GATHER_BYTES = 256 * 1024;
 /** Operations of one kind in one commit. */
 const COMMIT_ITEMS = 2000;
-/** Bytes that may wait in memory for the disk; whoever appends then is refused. */
+/** Bytes that may wait in memory for the disk; further appends are refused. */
 const WAITING_BYTES = 64 * 1024 * 1024;
 /** A full outbox is emptied to this share of its bound: dropping is rare, and in large pieces. */
 const LOW_WATER = 0.9;
@@ -147,8 +147,8 @@ export class Writer {
   }
 
   /** A record turned out damaged: it goes, and is accounted for. */
-  discard(stream: Stream, victim: RecordRef): void {
-    this.#damaged.push({ stream, ...victim });
+  discard(stream: Stream, record: RecordRef): void {
+    this.#damaged.push({ stream, ...record });
     this.#wake();
   }
 
@@ -179,16 +179,16 @@ export class Writer {
       await this.#gather();
       if (this.#expiryDue) await this.#expire();
       const accepted = this.#waiting.length > 0 ? await this.#accept() : [];
-      const draft = this.#draft();
+      const pending = this.#begin();
       for (const { stream, record } of accepted) {
-        if (record) draft.add(stream, record);
-        else draft.refuse(stream, 'bytes');
+        if (record) pending.add(stream, record);
+        else pending.refuse(stream, 'bytes');
       }
-      this.#settle(draft);
-      const written = !draft.changed || (await this.#commit(draft));
+      this.#settle(pending);
+      const written = !pending.changed || (await this.#commit(pending));
       const error = written ? undefined : this.#notStored();
       for (const { done } of accepted) done?.(error);
-      if (draft.changed && written) this.#deps.onWritten();
+      if (pending.changed && written) this.#deps.onWritten();
       if (this.paused && this.#closing.signal.aborted) break;
       if (this.paused && !this.#isDelivered()) {
         this.#pause = new AbortController();
@@ -221,28 +221,28 @@ export class Writer {
     return accepted;
   }
 
-  #draft(): PendingCommit {
+  #begin(): PendingCommit {
     return new PendingCommit(this.#meta, this.#deps.clock.now(), this.age);
   }
 
-  /** Adds deliveries and damage to the draft. */
-  #settle(draft: PendingCommit): void {
+  /** Adds deliveries and damage to the pending commit. */
+  #settle(pending: PendingCommit): void {
     for (const stream of STREAMS) {
       const through = this.#delivered[stream];
-      if (through <= draft.meta.streams[stream].acked) continue;
+      if (through <= pending.meta.streams[stream].acked) continue;
       const records: RecordRef[] = [];
       for (const { seq, record } of this.#deps.store.read(stream, 0, COMMIT_ITEMS)) {
         if (seq > through) break;
         records.push({ seq, bytes: jsonBytes(record) });
       }
       const last = records.length === COMMIT_ITEMS ? (records.at(-1)?.seq ?? through) : through;
-      draft.deliver(stream, last, records);
+      pending.deliver(stream, last, records);
     }
-    for (const { stream, ...victim } of this.#damaged.splice(0)) {
+    for (const { stream, ...record } of this.#damaged.splice(0)) {
       // It may have gone by its age or for room meanwhile.
-      const [there] = this.#deps.store.read(stream, victim.seq, 1);
-      if (there?.seq === victim.seq && victim.seq > draft.meta.streams[stream].acked)
-        draft.drop(stream, [victim], 'damaged');
+      const [there] = this.#deps.store.read(stream, record.seq, 1);
+      if (there?.seq === record.seq && record.seq > pending.meta.streams[stream].acked)
+        pending.drop(stream, [record], 'damaged');
     }
   }
 
@@ -290,9 +290,9 @@ export class Writer {
     let dropped = 0;
     this.#dropping = true;
     for await (const { stream, records } of evictions) {
-      const draft = this.#draft();
-      draft.drop(stream, records, reason);
-      if (!(await this.#commit(draft))) break;
+      const pending = this.#begin();
+      pending.drop(stream, records, reason);
+      if (!(await this.#commit(pending))) break;
       dropped += records.length;
     }
     this.#dropping = false;

@@ -122,7 +122,7 @@ export async function readConfig(env: Environment, file?: string): Promise<Setti
   return settings.parse(merged);
 }
 
-/** The file as it stands, checked as a whole; the first thing wrong is told with its line. */
+/** The file as it stands, checked as a whole; the first error is reported with its line. */
 async function fileSettings(path: string, needed: boolean): Promise<Record<string, unknown>> {
   try {
     const file = await readSettingsFile(path, needed);

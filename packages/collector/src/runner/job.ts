@@ -1,4 +1,4 @@
-/** One job in hand: what it asks for, checked; its sweep; its record. */
+/** One job in progress: what it asks for, checked; its sweep; its record. */
 import { AddressSpace } from '@rollcall/shared/address-space';
 import { formatAddress } from '@rollcall/shared/ip';
 import { JOB_ADDRESSES } from '@rollcall/shared/model';

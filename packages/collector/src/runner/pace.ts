@@ -85,7 +85,7 @@ export class Pace {
     if (wait >= LEAST_WAIT_MS) return this.#clock.sleep(wait);
   }
 
-  /** Tells what became of requests: answered, or known to be lost (a later attempt was answered, a buffer ran over). */
+  /** Reports what became of requests: answered, or known to be lost (a later attempt was answered, a buffer ran over). */
   report(answered: number, lost: number): void {
     this.#answered += answered;
     this.#lost += lost;

@@ -78,7 +78,7 @@ const start = (
     log,
     paces: new Paces({ rate: cap, ratePerNet: cap }, systemClock),
     limits: { jobs: 4, scope: new Scope({ deny: [], loopback: false }), ...options.limits },
-    say: (message) => {
+    send: (message) => {
       said.push(message);
       return true;
     },

@@ -27,11 +27,11 @@ export interface RunnerDeps {
   /** Shared with whatever else this collector sends. */
   paces: Paces;
   limits: RunnerLimits;
-  /** Says something to the server; false when nobody hears it. */
-  say: (message: CollectorMessage) => boolean;
+  /** Sends a message to the server; false when there is no link. */
+  send: (message: CollectorMessage) => boolean;
 }
 
-/** How often the progress of jobs is told to the server. */
+/** How often the progress of jobs is reported to the server. */
 const PROGRESS_MS = 1000;
 /** Ended jobs remembered, so that one assigned anew before its end arrived is not swept anew. */
 const REMEMBERED = 256;
@@ -50,7 +50,7 @@ export class Runner {
   readonly #done = new Set<string>();
   readonly #paces: Paces;
   readonly #attempts: AttemptBook;
-  readonly #stopTelling: () => void;
+  readonly #stopReporting: () => void;
   #limits: RunnerLimits;
   #extra: Ruleset['extra'] = [];
   /** Kept while there are jobs: what was computed for a credential lives as long as its object. */
@@ -62,10 +62,10 @@ export class Runner {
     this.#limits = deps.limits;
     this.#paces = deps.paces;
     this.#attempts = new AttemptBook(deps.clock);
-    this.#stopTelling = deps.clock.every(PROGRESS_MS, () => this.#tellProgress());
+    this.#stopReporting = deps.clock.every(PROGRESS_MS, () => this.#reportProgress());
   }
 
-  /** New limits for what comes from now on; jobs in hand keep their scope. */
+  /** New limits for what comes from now on; jobs in progress keep their scope. */
   limit(limits: RunnerLimits): void {
     this.#limits = limits;
   }
@@ -104,10 +104,10 @@ export class Runner {
     present.stop.abort();
   }
 
-  /** Stops all jobs and writes down what they found; they are resumed by whoever gets their lease. */
+  /** Stops all jobs and writes down what they found; the next holder of their lease resumes them. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#stopTelling();
+    this.#stopReporting();
     for (const { stop } of this.#jobs.values()) stop.abort();
     await Promise.all([...this.#jobs.values()].map(({ ended }) => ended));
   }
@@ -136,7 +136,7 @@ export class Runner {
 
   #refuse({ job, fence }: Assignment, result: 'deferred' | 'failed', reason: string): void {
     this.#deps.log.warn({ job, result, reason }, 'a job was not taken');
-    this.#deps.say({ type: 'outcome', job, fence, result, reason: reason.slice(0, 300) });
+    this.#deps.send({ type: 'outcome', job, fence, result, reason: reason.slice(0, 300) });
   }
 
   /** Everything about it is on its way already; the new lease only needs its end. */
@@ -215,10 +215,10 @@ export class Runner {
     }
   }
 
-  #tellProgress(): void {
+  #reportProgress(): void {
     for (const [job, { recorder, rate }] of this.#jobs) {
       const now = rate();
-      this.#deps.say({
+      this.#deps.send({
         type: 'progress',
         job,
         fence: recorder.fence,

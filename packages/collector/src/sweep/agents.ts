@@ -1,4 +1,4 @@
-/** The SNMP half of a sweep: who has an agent, which of them are one box, and what each of them tells. */
+/** The SNMP half of a sweep: who has an agent, which of them are one device, and the inventory of each. */
 import { type OutcomeCode, SNMP_PORT } from '@rollcall/shared/model';
 import type { HostObservation } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
@@ -59,7 +59,7 @@ class Agents {
       },
       take: (count, address) => pace.take(count, address),
       report: (answered, lost) => {
-        this.#concurrency.heard(answered, lost);
+        this.#concurrency.report(answered, lost);
         pace.report?.(answered, lost);
       },
     };
@@ -179,7 +179,7 @@ class Agents {
     }
   }
 
-  /** Reads an agent, tells of it, and answers the addresses that it lists. */
+  /** Reads an agent, reports it, and answers the addresses that it lists. */
   async #readNow(engine: SnmpEngine, index: number, found: FoundAgent): Promise<readonly string[]> {
     const { task, settings, tools, hosts, report, signal } = this.#deps;
     hosts.isAgent(index);
@@ -195,7 +195,7 @@ class Agents {
       ...(task.job === undefined ? {} : { job: task.job }),
     });
     if (signal.aborted) return [];
-    hosts.isTold(index);
+    hosts.becameDevice(index);
     for (const fact of facts) report.observe(fact);
     const { code, note } = verdictOf(facts, settings.groups.length);
     report.outcome(index, code, note);

@@ -5,7 +5,7 @@ const WAITING_MOST = 10_000;
 
 /**
  * Whom to ask by SNMP, in the order of their promise: who answered ICMP before who did not. Indexes only: of the silent
- * there may be a million. Ends when told so.
+ * there may be a million. Ends at `end()`.
  */
 export class Candidates implements AsyncIterable<Candidate> {
   readonly #alive = new Queue();

@@ -24,12 +24,12 @@ export class AdaptiveConcurrency {
   }
 
   /** Requests answered, and requests known to be lost. */
-  heard(answered: number, lost: number): void {
+  report(answered: number, lost: number): void {
     this.#answered += answered;
     this.#lost += lost;
   }
 
-  /** Judges the time since the last call, in which the process worked this part (0–1); answers the width from now on. */
+  /** Judges the time since the last call, in which the process worked this part (0–1); answers the concurrency from now on. */
   judge(busy: number): number {
     const total = this.#answered + this.#lost;
     if (total >= JUDGE_AFTER && this.#lost / total >= LOSS_LIMIT) this.#present /= 2;

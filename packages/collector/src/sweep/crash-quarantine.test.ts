@@ -42,7 +42,7 @@ describe('B37: devices whose reading ends the process', () => {
     expect(open().known.size).toBe(0);
   });
 
-  test('one that was read to its end is no crashes any more', async () => {
+  test('crashes are forgotten once a device was read to its end', async () => {
     dieOver('10.0.0.1', '10.0.0.2');
     const next = open();
     expect([...next.known.keys()]).toEqual(['10.0.0.1', '10.0.0.2']);
@@ -50,7 +50,7 @@ describe('B37: devices whose reading ends the process', () => {
     expect([...open().known.keys()]).toEqual(['10.0.0.1']);
   });
 
-  test('quarantine are read one at a time, others beside them', async () => {
+  test('devices with crashes are read one at a time, others beside them', async () => {
     dieOver('10.0.0.1', '10.0.0.2');
     const quarantine = open();
     const reading: string[] = [];

@@ -1,12 +1,12 @@
 /**
- * Hosts that answered and are told of. A host is told of as soon as what SNMP says of it is known, or after HOLD_MS
- * without that word: whoever waits for a scan sees life at once, and most hosts are still told of only once.
+ * Reports hosts that answered. A host is reported as soon as its SNMP result is known, or after HOLD_MS without one: the
+ * first results of a scan show at once, and most hosts are still reported only once.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { HostObservation } from '@rollcall/shared/observation';
 
 /**
- * How long the word of SNMP is waited for: some credentials in a row take seconds. Told too early, a further address of
+ * How long the SNMP result is waited for: some credentials in a row take seconds. Reported too early, a further address of
  * a router would stand in the inventory as a device of its own until the router is read.
  */
 const HOLD_MS = 10_000;
@@ -18,11 +18,11 @@ interface Held {
   rttMs: number | undefined;
   snmp: HostObservation['snmp'];
   since: number;
-  told: boolean;
+  reported: boolean;
 }
 
-/** What is told of a host besides its life. */
-type Told = Pick<HostObservation, 'hostname' | 'aliasOf' | 'unread'>;
+/** What is reported of a host besides that it answers. */
+type HostDetails = Pick<HostObservation, 'hostname' | 'aliasOf' | 'unread'>;
 
 export interface HostDeps {
   clock: Clock;
@@ -36,39 +36,39 @@ export class Hosts {
   readonly #deps: HostDeps;
   readonly #held = new Map<number, Held>();
   readonly #stop: () => void;
-  /** Held ones not told of yet, oldest first. */
-  readonly #untold = new Set<number>();
+  /** Held ones not reported yet, oldest first. */
+  readonly #unreported = new Set<number>();
   #any = false;
 
   constructor(deps: HostDeps) {
     this.#deps = deps;
-    this.#stop = deps.clock.every(LOOK_MS, () => this.#tellOverdue());
+    this.#stop = deps.clock.every(LOOK_MS, () => this.#reportOverdue());
   }
 
-  /** An address answered ICMP and will be asked by SNMP. The first of a sweep is told of at once. */
+  /** An address answered ICMP and will be asked by SNMP. The first of a sweep is reported at once. */
   answered(index: number, rttMs: number): void {
     const first = !this.#any;
     this.#any = true;
-    this.#hold(index, { rttMs, snmp: 'not-asked', told: first });
-    if (first) this.#tell(index, 'not-asked', rttMs);
+    this.#hold(index, { rttMs, snmp: 'not-asked', reported: first });
+    if (first) this.#report(index, 'not-asked', rttMs);
   }
 
   /** An SNMP agent is there and is being read, which may take a while. */
   isAgent(index: number): void {
     const held = this.#held.get(index);
     if (held) held.snmp = 'answered';
-    else this.#hold(index, { rttMs: undefined, snmp: 'answered', told: false });
+    else this.#hold(index, { rttMs: undefined, snmp: 'answered', reported: false });
   }
 
-  /** A device is told of instead. */
-  isTold(index: number): void {
+  /** A device is reported instead. */
+  becameDevice(index: number): void {
     this.#held.delete(index);
-    this.#untold.delete(index);
+    this.#unreported.delete(index);
   }
 
   #hold(index: number, held: Omit<Held, 'since'>): void {
     this.#held.set(index, { ...held, since: this.#deps.clock.monotonic() });
-    if (!held.told) this.#untold.add(index);
+    if (!held.reported) this.#unreported.add(index);
   }
 
   /** Round trip of an address that answered ICMP and is not settled yet. */
@@ -76,19 +76,24 @@ export class Hosts {
     return this.#held.get(index)?.rttMs;
   }
 
-  /** What SNMP says is known; the host is told of unless just that was told already. */
-  settle(index: number, snmp: HostObservation['snmp'], rttMs: number | undefined, more: Told = {}): void {
-    const held = this.#held.get(index);
-    this.isTold(index);
-    if (held?.told && snmp === 'not-asked' && more.hostname === undefined) return;
-    this.#tell(index, snmp, held?.rttMs ?? rttMs, more);
-  }
-
-  #tell(
+  /** The SNMP result is known; the host is reported unless exactly that was reported already. */
+  settle(
     index: number,
     snmp: HostObservation['snmp'],
     rttMs: number | undefined,
-    { hostname, aliasOf, unread }: Told = {},
+    more: HostDetails = {},
+  ): void {
+    const held = this.#held.get(index);
+    this.becameDevice(index);
+    if (held?.reported && snmp === 'not-asked' && more.hostname === undefined) return;
+    this.#report(index, snmp, held?.rttMs ?? rttMs, more);
+  }
+
+  #report(
+    index: number,
+    snmp: HostObservation['snmp'],
+    rttMs: number | undefined,
+    { hostname, aliasOf, unread }: HostDetails = {},
   ): void {
     const { clock, job, addressOf, macOf, observe } = this.#deps;
     const address = addressOf(index);
@@ -111,15 +116,15 @@ export class Hosts {
     this.#stop();
   }
 
-  #tellOverdue(): void {
+  #reportOverdue(): void {
     const before = this.#deps.clock.monotonic() - HOLD_MS;
-    for (const index of this.#untold) {
+    for (const index of this.#unreported) {
       const held = this.#held.get(index);
       if (held && held.since > before) break;
-      this.#untold.delete(index);
+      this.#unreported.delete(index);
       if (!held) continue;
-      held.told = true;
-      this.#tell(index, held.snmp, held.rttMs);
+      held.reported = true;
+      this.#report(index, held.snmp, held.rttMs);
     }
   }
 }

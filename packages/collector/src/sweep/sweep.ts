@@ -1,6 +1,6 @@
 /**
  * One sweep: every address of a space is asked by ICMP, then by SNMP (those that answered first, then the silent), each
- * agent is read whole, and every address ends with an outcome. Facts of an address are told before its outcome.
+ * agent is read whole, and every address ends with an outcome. Facts of an address are reported before its outcome.
  */
 import { randomBytes } from 'node:crypto';
 import type { OutcomeCode } from '@rollcall/shared/model';
@@ -50,7 +50,7 @@ class SweepRun {
     this.#report = report;
     this.#signal = signal;
     this.#unsent = new Unsent(task.space.size);
-    this.#pace = paused(tools.pace, () => report.ready());
+    this.#pace = alsoWaitingFor(tools.pace, () => report.ready());
     this.#hosts = new Hosts({
       clock: tools.clock,
       job: task.job,
@@ -105,7 +105,7 @@ class SweepRun {
       await sweepIcmp({
         space,
         echo,
-        pace: paused(this.#pace, () => this.#candidates.room()),
+        pace: alsoWaitingFor(this.#pace, () => this.#candidates.room()),
         tries,
         timeoutMs,
         signal: this.#signal,
@@ -157,7 +157,7 @@ class SweepRun {
     );
   }
 
-  /** Tells of the host, with its name where names are wanted, then of the outcome. */
+  /** Reports the host, with its name where names are wanted, then the outcome. */
   #settle(
     index: number,
     code: OutcomeCode,
@@ -165,18 +165,18 @@ class SweepRun {
     snmp: HostObservation['snmp'],
     { rttMs, ...more }: { rttMs?: number; aliasOf?: string; unread?: string } = {},
   ): void {
-    const tell = (hostname?: string) => {
+    const report = (hostname?: string) => {
       if (this.#signal.aborted) return;
       this.#hosts.settle(index, snmp, rttMs, { hostname, ...more });
       this.#report.outcome(index, code, note);
     };
     if (!this.#task.profile.dns) {
-      tell();
+      report();
       return;
     }
     const naming = this.#tools
       .nameOf(this.#task.space.at(index))
-      .then(tell)
+      .then(report)
       .finally(() => this.#naming.delete(naming));
     this.#naming.add(naming);
   }
@@ -202,7 +202,7 @@ class SweepRun {
 }
 
 /** A pace that also waits while somebody else has enough to do. */
-const paused = (pace: SweepPace, busy: () => Promise<void> | undefined): SweepPace => ({
+const alsoWaitingFor = (pace: SweepPace, busy: () => Promise<void> | undefined): SweepPace => ({
   get free() {
     return (pace.free ?? false) && busy() === undefined;
   },

@@ -1,13 +1,13 @@
 /**
  * How many traps are taken: so many a second of each source, so many of all. What is dropped is counted, and the newest
- * one dropped is kept: it is told when there is room again, with the count, so that the last state of a storm is known.
+ * one dropped is kept: it is reported when there is room again, with the count, so that the last state of a storm is known.
  */
 
 export interface LimitSettings {
   /** Traps of one source, per second and at once. */
   perSecond: number;
   burst: number;
-  /** Sources that are told apart; of those beyond, only watched devices are heard. */
+  /** Sources that are counted separately; of further ones only monitored devices are accepted. */
   sources: number;
   /** Traps of all sources, per second and at once. */
   allPerSecond: number;

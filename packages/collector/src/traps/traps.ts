@@ -24,9 +24,9 @@ export interface TrapDeps {
   /** Credentials that are known right now. */
   users: () => readonly SnmpCredential[];
   /** Whether a watched device is there. */
-  knows: (address: string) => boolean;
+  isWatched: (address: string) => boolean;
   /** A watched device said something of itself, perhaps of one port. */
-  nudge: (address: string, port: number | null) => void;
+  readSoon: (address: string, port: number | null) => void;
 }
 
 export interface TrapSettings {
@@ -49,7 +49,7 @@ const SOURCES = 1024;
 const ALL_PER_SECOND = 200;
 /** How often traps that were held back are looked for. */
 const TAIL_MS = 1000;
-/** Answers of our engine to whoever asks who it is, so that nobody is flooded in another's name. */
+/** Discovery answers of our engine per second: nobody shall be flooded by requests with a forged source. */
 const REPLIES: LimitSettings = {
   perSecond: 5,
   burst: 20,
@@ -124,7 +124,7 @@ export class Traps {
     };
   }
 
-  /** Datagrams and traps that were not told, by reason, since the start. */
+  /** Datagrams and traps that were not reported, by reason, since the start. */
   get drops(): Record<string, number> {
     return Object.fromEntries(this.#drops);
   }
@@ -157,8 +157,8 @@ export class Traps {
     const { address } = held;
     this.#received += 1;
     const now = this.#deps.clock.monotonic();
-    const admission = this.#limit.admit(address, this.#deps.knows(address), held, now);
-    if (admission.ok) void this.#tell(held, admission.dropped, reply);
+    const admission = this.#limit.admit(address, this.#deps.isWatched(address), held, now);
+    if (admission.ok) void this.#report(held, admission.dropped, reply);
     else this.#drop(admission.reason);
   }
 
@@ -194,18 +194,18 @@ export class Traps {
   /** What a storm left behind: the newest of each source, when there is room again. */
   #tail(): void {
     for (const { held, dropped } of this.#limit.due(this.#deps.clock.monotonic()))
-      void this.#tell(held, dropped);
+      void this.#report(held, dropped);
   }
 
   /** An inform is answered when it is on disk: the sender may forget it then. */
-  async #tell(held: Held, dropped: number, reply?: (answer: Buffer) => void): Promise<void> {
+  async #report(held: Held, dropped: number, reply?: (answer: Buffer) => void): Promise<void> {
     const { trap, address } = held;
     if (this.#waiting >= WAITING_MOST) {
       this.#drop('disk');
       return;
     }
     const observation = observationOf(held, dropped);
-    this.#deps.nudge(trap.notification.agentAddress ?? address, linkTrap(observation)?.ifIndex ?? null);
+    this.#deps.readSoon(trap.notification.agentAddress ?? address, linkTrap(observation)?.ifIndex ?? null);
     this.#waiting += 1;
     try {
       await this.#deps.outbox.append([observation as Observation]);
@@ -218,7 +218,7 @@ export class Traps {
   }
 }
 
-/** A trap as it is told: bounded, readable, nothing of a community in it. */
+/** A trap as it is reported: bounded, readable, nothing of a community in it. */
 export function observationOf({ trap, address, at }: Held, dropped: number): TrapObservation {
   const { notification, version, engineId } = trap;
   const { agentAddress, sysUpTime, trapOid } = notification;

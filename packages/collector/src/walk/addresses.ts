@@ -2,7 +2,7 @@
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { AddressRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
-import { columnsOf, type Row, rowsOf, told } from './row.ts';
+import { columnsOf, defined, type Row, rowsOf } from './row.ts';
 import { addressOf, octetsOf } from './text.ts';
 
 const ipAddressEntry = '1.3.6.1.2.1.4.34.1';
@@ -15,7 +15,7 @@ const ipv6Addr = { pfxLength: 2 };
 const cIpAddressEntry = '1.3.6.1.4.1.9.10.86.1.1.2.1';
 const cIpAddress = { ifIndex: 3, type: 4, prefix: 5 };
 const CISCO = '1.3.6.1.4.1.9';
-/** TPLINK-IPV6ADDR-MIB: TP-Link's switches tell IPv6 addresses nowhere else. */
+/** TPLINK-IPV6ADDR-MIB: TP-Link's switches report IPv6 addresses nowhere else. */
 const tplinkIpv6Entry = '1.3.6.1.4.1.11863.6.50.1.1.1';
 const tplinkIpv6 = { address: 4, prefixLength: 5 };
 const TPLINK = '1.3.6.1.4.1.11863';
@@ -31,7 +31,7 @@ export const addressColumns = (sysObjectId: string | undefined): string[] => [
 /** An interface without an address is listed with these by some agents. */
 const UNSPECIFIED = new Set(['0.0.0.0', '::']);
 
-/** Addresses, each once; the newer table's word is kept where several tell of one, older ones fill what it leaves out. */
+/** Addresses, each once; where several tables list one, the newer table counts and older ones fill its gaps. */
 export function addressesOf(walked: WalkedTable): AddressRow[] {
   const found = new Map<string, AddressRow>();
   // Net-SNMP lists the broadcast addresses of its networks too: no address of the device.
@@ -56,7 +56,7 @@ function fromInetIndex(row: Row, column: typeof ipAddress): AddressRow | undefin
   const address = octets && addressOf(octets);
   if (!address) return undefined;
   const type = row.int(column.type);
-  return told({
+  return defined({
     address,
     prefixLength: prefixOf(row.oid(column.prefix), address),
     ifIndex: row.int(column.ifIndex),
@@ -76,12 +76,12 @@ function fromIpAddr(row: Row): AddressRow | undefined {
   const ifIndex = row.int(ipAddr.ifIndex);
   const address = indexedAddress(row.index, ifIndex) ?? row.address(ipAddr.address);
   if (!address) return undefined;
-  return told({ address, prefixLength: maskLength(row.address(ipAddr.netMask)), ifIndex }) as AddressRow;
+  return defined({ address, prefixLength: maskLength(row.address(ipAddr.netMask)), ifIndex }) as AddressRow;
 }
 
 /**
  * The index is the address. FortiOS puts an arc behind it to list one twice, some agents put ifIndex in front of it, and
- * others number their rows: then only ipAdEntAddr tells.
+ * others number their rows: then only ipAdEntAddr has the address.
  */
 function indexedAddress(index: readonly number[], ifIndex: number | undefined): string | undefined {
   const arcs = index.length === 5 && index[0] === ifIndex ? index.slice(1) : index.slice(0, 4);
@@ -108,7 +108,7 @@ function fromIpv6Addr(row: Row): AddressRow | undefined {
     ? canonicalAddress(text.replace(/\/.*/, ''))
     : octets && addressOf(octets.subarray(-16));
   if (!address?.includes(':')) return undefined;
-  return told({ address, prefixLength: row.int(ipv6Addr.pfxLength), ifIndex }) as AddressRow;
+  return defined({ address, prefixLength: row.int(ipv6Addr.pfxLength), ifIndex }) as AddressRow;
 }
 
 /** Index: ifIndex, address type, kind, 16 octets. */
@@ -117,5 +117,5 @@ function fromTplinkIpv6(row: Row): AddressRow | undefined {
   const address = octets?.length === 16 ? addressOf(octets) : undefined;
   if (!address) return undefined;
   const prefixLength = row.int(tplinkIpv6.prefixLength);
-  return told({ address, prefixLength, ifIndex: row.index[0] }) as AddressRow;
+  return defined({ address, prefixLength, ifIndex: row.index[0] }) as AddressRow;
 }

@@ -1,7 +1,7 @@
 /** What a bridge has learned: BRIDGE-MIB (RFC 4188), Q-BRIDGE-MIB (RFC 4363), VLANs, and the ARP/ND tables of routers. */
 import type { ArpRow, FdbRow, VlanRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
-import { columnsOf, type Row, rowsOf, told } from './row.ts';
+import { columnsOf, defined, type Row, rowsOf } from './row.ts';
 import { addressOf, isUnicastMac, octetsOf } from './text.ts';
 
 const dot1dBasePortEntry = '1.3.6.1.2.1.17.1.4.1';
@@ -80,7 +80,7 @@ function entry(
   if (status !== undefined && status !== LEARNED) return [];
   const mac = Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join(':');
   if (!isUnicastMac(mac)) return [];
-  return [told({ mac, bridgePort, ifIndex: ports.get(bridgePort), vlan }) as FdbRow];
+  return [defined({ mac, bridgePort, ifIndex: ports.get(bridgePort), vlan }) as FdbRow];
 }
 
 export function vlansOf(walked: WalkedTable): VlanRow[] {
@@ -95,7 +95,8 @@ export function vlansOf(walked: WalkedTable): VlanRow[] {
   }
   for (const row of rowsOf(walked, dot1qVlanCurrentEntry))
     add(row.index[1], members(row, dot1qVlanCurrent, ports));
-  for (const row of rowsOf(walked, vtpVlanEntry)) add(row.index[1], told({ name: row.text(vtpVlan.name) }));
+  for (const row of rowsOf(walked, vtpVlanEntry))
+    add(row.index[1], defined({ name: row.text(vtpVlan.name) }));
   return [...vlans.values()].sort((a, b) => a.vlan - b.vlan);
 }
 
@@ -105,7 +106,7 @@ function members(
   ports: ReadonlyMap<number, number>,
   name?: string,
 ): Omit<VlanRow, 'vlan'> {
-  return told({
+  return defined({
     name,
     egress: portList(row.octets(column.egress), ports),
     untagged: portList(row.octets(column.untagged), ports),

@@ -1,7 +1,7 @@
 /** ENTITY-MIB (RFC 6933) entPhysicalTable: chassis, modules, power supplies and what they say of themselves. */
 import type { EntityRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
-import { columnsOf, rowsOf, told } from './row.ts';
+import { columnsOf, defined, rowsOf } from './row.ts';
 
 const entPhysicalEntry = '1.3.6.1.2.1.47.1.1.1.1';
 const column = {
@@ -45,7 +45,7 @@ export function entitiesOf(walked: WalkedTable): EntityRow[] {
     const parent = row.int(column.containedIn);
     const position = row.int(column.parentRelPos);
     const fru = row.int(column.isFru);
-    return told({
+    return defined({
       index: row.index[0] ?? 0,
       class: CLASSES[row.int(column.class) ?? 2] ?? 'unknown',
       name: row.text(column.name),
@@ -65,7 +65,7 @@ export function entitiesOf(walked: WalkedTable): EntityRow[] {
 }
 
 /**
- * What identity and classification read: chassis and stacks, else what sits in nothing, else the first rows that bear
+ * What identity and classification read: chassis and stacks, else what is contained in nothing, else the first rows that bear
  * a serial number or a model. Bounded.
  */
 export function chassisOf(entities: readonly EntityRow[], most = 64): EntityRow[] {

@@ -1,13 +1,13 @@
 /** IF-MIB (RFC 2863): ifTable and ifXTable as one list. */
 import type { InterfaceRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
-import { columnsOf, type Row, rowsOf, told } from './row.ts';
+import { columnsOf, defined, type Row, rowsOf } from './row.ts';
 
 export const IF_NUMBER = '1.3.6.1.2.1.2.1.0';
 const ifEntry = '1.3.6.1.2.1.2.2.1';
 const ifXEntry = '1.3.6.1.2.1.31.1.1.1';
 
-/** ifIndex itself is not read: many agents leave the column out, and the index of every OID tells it. */
+/** ifIndex itself is not read: many agents leave the column out, and it is the index of every OID. */
 const ifTable = {
   ifDescr: 2,
   ifType: 3,
@@ -36,7 +36,7 @@ export function interfacesOf(walked: WalkedTable): InterfaceRow[] {
 }
 
 function interfaceOf(ifIndex: number, base: Row | undefined, more: Row | undefined): InterfaceRow {
-  return told({
+  return defined({
     ifIndex,
     ifName: more?.text(ifXTable.ifName),
     ifDescr: base?.text(ifTable.ifDescr),

@@ -79,7 +79,7 @@ const SCALARS = [
   LLDP_LOCAL.v2.id,
 ];
 
-/** Reads the groups that the settings name. A table that fails is told as failed and hides no other. */
+/** Reads the groups that the settings name. A table that fails is reported as failed and hides no other. */
 export async function takeInventory(subject: Subject): Promise<DeviceFact[]> {
   return new Inventory(subject).take();
 }
@@ -318,7 +318,7 @@ export function partsOf(rows: readonly object[]): object[][] {
   return parts;
 }
 
-/** An agent without contexts ignores them one by one; each would cost the whole patience of a walk. */
+/** An agent without contexts ignores them one by one; each would cost all the silent requests that a walk allows. */
 async function answers(session: Session, root: string): Promise<boolean> {
   const first = await session.getNext([root]);
   return first.ok || first.code === 'no-such-name';

@@ -2,7 +2,7 @@
 import type { NeighbourRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
 import type { LocalPort, Ports, PortWords } from './ports.ts';
-import { columnsOf, type Row, rowsOf, told } from './row.ts';
+import { columnsOf, defined, type Row, rowsOf } from './row.ts';
 import { addressOf, macOf, octetsOf, textOf, textOrHex } from './text.ts';
 
 /** LLDP-MIB (IEEE 802.1AB-2005). */
@@ -38,7 +38,7 @@ const tmnxLldpRemEntry = `${NOKIA}.3.1.2.59.4.1.1`;
 const TPLINK = '1.3.6.1.4.1.11863';
 const tplinkLldpEntry = `${TPLINK}.6.35.1.2.2.1`;
 const tplinkLldp = { chassisId: 4, portId: 6, portDesc: 8, sysName: 9, sysDesc: 10, address: 13 };
-/** mtxrNeighborInterfaceID: RouterOS numbers all its LLDP neighbours on port 0, and tells the interface here. */
+/** mtxrNeighborInterfaceID: RouterOS numbers all its LLDP neighbours on port 0, and gives the interface here. */
 const MIKROTIK = '1.3.6.1.4.1.14988';
 const mtxrNeighborInterface = { entry: `${MIKROTIK}.1.1.11.1.1`, column: 8 };
 
@@ -102,7 +102,7 @@ const wordsOf = (row: Row | undefined): PortWords => ({
 });
 
 function lldpRow(row: Row, column: typeof lldpRem, local: LocalPort): NeighbourRow {
-  return told({
+  return defined({
     protocol: 'lldp' as const,
     ...local,
     chassisId: chassisIdOf(row.int(column.chassisIdSubtype), row.octets(column.chassisId)),
@@ -116,7 +116,7 @@ function lldpRow(row: Row, column: typeof lldpRem, local: LocalPort): NeighbourR
 function tplinkRow(row: Row, local: LocalPort): NeighbourRow {
   const mac = row.mac(tplinkLldp.chassisId);
   const chassis = row.text(tplinkLldp.chassisId);
-  return told({
+  return defined({
     protocol: 'lldp' as const,
     ...local,
     chassisId: mac ? `macAddress:${mac}` : chassis && `local:${chassis}`.slice(0, 300),

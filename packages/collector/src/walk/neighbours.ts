@@ -1,9 +1,9 @@
-/** Who sits at the other end of the cables: LLDP, and what vendors speak beside or instead of it. */
+/** Neighbours at the other ends of cables: LLDP, and what vendors speak beside or instead of it. */
 import type { InterfaceRow, NeighbourRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
 import { lldpColumns, lldpNeighbours } from './lldp.ts';
 import { type LocalPort, Ports } from './ports.ts';
-import { columnsOf, type Row, rowsOf, told } from './row.ts';
+import { columnsOf, defined, type Row, rowsOf } from './row.ts';
 import { addressOf, macOf, octetsOf } from './text.ts';
 
 /** One table of neighbours. */
@@ -49,7 +49,7 @@ const isdp = (tree: string) =>
 const DISCOVERIES: readonly Discovery[] = [
   // CISCO-CDP-MIB, also answered by others.
   likeCdp('cdp', '1.3.6.1.4.1.9.9.23.1.2.1.1', CDP),
-  // FASTPATH-ISDP-MIB: CDP on switches made of Broadcom's software, in the tree of whoever sells them.
+  // FASTPATH-ISDP-MIB: CDP on switches made of Broadcom's software, in the OID tree of the vendor.
   isdp('1.3.6.1.4.1.4413.1.1'),
   isdp('1.3.6.1.4.1.4526.10'),
   isdp('1.3.6.1.4.1.674.10895.5000.2.6132.1.1'),
@@ -119,13 +119,13 @@ export function neighboursOf(walked: WalkedTable, interfaces: readonly Interface
       .filter((row) => protocol !== 'ndp' || row.index[0] !== 0)
       .map((row) => {
         const { local, ...far } = read(row, ports);
-        return told({ protocol, ...local, ...far }) as NeighbourRow;
+        return defined({ protocol, ...local, ...far }) as NeighbourRow;
       }),
   );
   return [...lldp, ...others, ...mndpNeighbours(walked, ports, lldp)];
 }
 
-/** Neighbours of RouterOS that LLDP does not tell already. */
+/** Neighbours of RouterOS that LLDP does not report already. */
 function mndpNeighbours(walked: WalkedTable, ports: Ports, lldp: readonly NeighbourRow[]): NeighbourRow[] {
   const known = new Set(lldp.map(({ ifIndex, sysName }) => `${ifIndex} ${sysName}`));
   return rowsOf(walked, mtxrNeighborEntry).flatMap((row) => {
@@ -134,7 +134,7 @@ function mndpNeighbours(walked: WalkedTable, ports: Ports, lldp: readonly Neighb
     const mac = row.mac(MNDP.mac);
     if ((sysName === undefined && mac === undefined) || known.has(`${local.ifIndex} ${sysName}`)) return [];
     return [
-      told({
+      defined({
         protocol: 'mndp' as const,
         ...local,
         chassisId: mac && `macAddress:${mac}`,

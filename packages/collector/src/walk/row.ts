@@ -113,8 +113,8 @@ export function rowsOf(walked: WalkedTable, table: string): Row[] {
   return rows;
 }
 
-/** Object without the members that are undefined: absent means "not told". */
-export function told<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+/** Object without the members that are undefined: absent means "not reported". */
+export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const members: Partial<T> = {};
   for (const name in value) if (value[name] !== undefined) members[name] = value[name];
   return members as { [K in keyof T]: Exclude<T[K], undefined> };

@@ -22,7 +22,7 @@ const LONGEST = 200;
 
 /**
  * OID → text of the first `most` printable texts below the agent's enterprise. Of an agent that anybody's hardware runs
- * also the first object of each other enterprise, be it a number: it tells whose hardware that is.
+ * also the first object of each other enterprise, be it a number: it shows the vendor of the hardware.
  */
 export async function sampleTexts(
   session: Session,
@@ -56,7 +56,7 @@ async function enterprises(session: Session): Promise<{ enterprise: number; firs
 }
 
 /**
- * Reads texts in the order of their OIDs. Of a column only the first rows are taken: what tells of the box is often
+ * Reads texts in the order of their OIDs. Of a column only the first rows are taken: what describes the device is often
  * behind long tables.
  */
 async function read(

@@ -66,7 +66,7 @@ export function macOf(octets: Buffer): string | undefined {
 /** Two digits that others follow. */
 const PAIRS = /..(?=.)/g;
 
-/** An address that tells boxes apart: not zero, not all ones, not multicast. */
+/** An address that identifies a device: not zero, not all ones, not multicast. */
 export const isUnicastMac = (mac: string): boolean =>
   mac !== '00:00:00:00:00:00' && (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0;
 

@@ -21,7 +21,7 @@ const appliesTo = (prefix: string, sysObjectId: string | undefined): boolean =>
 
 /**
  * OID → text. A rule may name an instance, or a column or object without its instance: then the first instance under
- * it is read, and told under the OID that the rule named.
+ * it is read, and reported under the OID that the rule named.
  */
 export async function vendorFacts(
   session: Session,

@@ -82,7 +82,7 @@ export const inVrfColumns = (sysObjectId: string | undefined): string[] => [
   ...ARP_COLUMNS,
 ];
 
-/** What a VRF shows in its context. Null: the same as without one, so the agent does not heed contexts. */
+/** What a VRF shows in its context. Null: the same as without one, so the agent ignores contexts. */
 export function contentOf(
   walked: WalkedTable,
   outside: ReadonlySet<string>,

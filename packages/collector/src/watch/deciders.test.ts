@@ -6,7 +6,7 @@ import { answered, inDoubt, missed, newLiveness } from './liveness.ts';
 import { type PortReading, Ports } from './ports.ts';
 import { restarted, type Uptime } from './uptime.ts';
 
-describe('a liveness', () => {
+describe('liveness', () => {
   it.each<[name: string, signals: string, state: string, turns: number]>([
     ['nothing is known', '', 'unknown', 0],
     ['an answer', '+', 'up', 1],
@@ -64,7 +64,7 @@ describe('an uptime', () => {
   });
 });
 
-describe('an queue', () => {
+describe('the queue of what is due', () => {
   it('gives what is due in the order of time', () => {
     fc.assert(
       fc.property(

@@ -12,7 +12,7 @@ import { answered, inDoubt, type Liveness, missed, newLiveness } from './livenes
 
 /** How long an answer may take; also the pace at which a miss is confirmed. */
 const WAIT_MS = 1000;
-/** Whoever is newly down is asked this often. */
+/** An address that is newly down is asked this often. */
 const EAGER_MS = 5000;
 /** How long a newly down address is asked so often. */
 const EAGER_FOR_MS = 60_000;

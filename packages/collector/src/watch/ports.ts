@@ -1,12 +1,12 @@
 /**
- * What is remembered of the interfaces of one device, to tell what changed: a few octets each, because a collector
+ * What is kept of the interfaces of one device, to see what changed: a few octets each, because a collector
  * watches a quarter of a million of them.
  */
 import type { WatchObservation } from '@rollcall/shared/observation';
 
 export type PortFact = NonNullable<WatchObservation['interfaces']>[number];
 
-/** A row as it was read; what is absent was not asked, or not told. */
+/** A row as it was read; what is absent was not asked, or not reported. */
 export interface PortReading {
   adminStatus?: number;
   operStatus?: number;
@@ -41,7 +41,7 @@ export class Ports {
     return changed;
   }
 
-  /** Forgets the state of one row: the next reading tells it, whatever it is. */
+  /** Forgets the state of one row: the next reading reports it, whatever it is. */
   doubt(ifIndex: number): void {
     const at = this.#at(ifIndex);
     if (this.#indexes[at] !== ifIndex) return;

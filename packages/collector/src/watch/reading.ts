@@ -64,7 +64,7 @@ export async function readAgent(session: Session, wanted: ReadingWanted): Promis
     {
       budget: { rows: ROWS, bytes: BYTES, until: at + BUDGET_MS },
       parallel: 1,
-      patience: 3,
+      giveUpAfter: 3,
       ...(wanted.ports > 0 ? { expect: wanted.ports } : {}),
     },
     (column, index, varbind) => take(ports, column, Number(index), varbind),

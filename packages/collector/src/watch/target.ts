@@ -1,4 +1,4 @@
-/** One watched device: its appointments, what it last said, and what is to be told of it. */
+/** One watched device: what is due, what it last said, and what is reported of it. */
 import type { WatchObservation } from '@rollcall/shared/observation';
 import type { WatchTarget } from '@rollcall/shared/protocol';
 import { phaseOf } from './due-queue.ts';
@@ -28,9 +28,9 @@ export class Target {
   summaries = 0;
   /** The reading that is under way. */
   reading: Promise<void> | null = null;
-  /** Its next reading and its next summary; other appointments are out of date. */
+  /** Its next reading and its next summary; others in the queue are out of date. */
   readDue = 0;
-  toldDue = 0;
+  summaryDue = 0;
   gone = false;
 
   constructor({ deviceId, address, credentialId }: WatchTarget, pinged: Pinged | null) {
@@ -41,8 +41,8 @@ export class Target {
     this.phase = phaseOf(deviceId);
   }
 
-  /** What is known of it, the same members in every word, so that each stands for itself. */
-  word(at: number, more: Partial<WatchObservation> = {}): WatchObservation {
+  /** What is known of it, the same members in every report, so that each can be read alone. */
+  report(at: number, more: Partial<WatchObservation> = {}): WatchObservation {
     const icmp = this.pinged?.liveness.state ?? 'unknown';
     const snmp = this.agent.state === 'up' ? 'ok' : this.agent.state === 'down' ? this.trouble : undefined;
     // Silence in the making: what the agent said before is no proof of life.

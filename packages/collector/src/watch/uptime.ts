@@ -3,7 +3,7 @@
 export interface Uptime {
   /** Hundredths of a second (RFC 3418 sysUpTime), 0 … 2³²−1. */
   ticks: number;
-  /** snmpEngineBoots (RFC 3411), where the agent tells it. */
+  /** snmpEngineBoots (RFC 3411), where the agent reports it. */
   boots: number | null;
   /** When it was read, monotonic milliseconds. */
   at: number;
@@ -24,7 +24,7 @@ export function restarted(before: Uptime, now: Uptime): boolean {
   const between = Math.max(0, now.at - before.at) / 10;
   const expected = before.ticks + between;
   if (now.ticks >= before.ticks) {
-    // An agent that began anew meanwhile has counted no more than that time; one that stands still only lies.
+    // An agent that began anew meanwhile has counted no more than that time; one that stands still is wrong.
     if (now.ticks > between + LAG_TICKS || now.ticks === before.ticks) return false;
     return expected - now.ticks > LAG_TICKS + between / 50;
   }

@@ -1,6 +1,6 @@
 /**
- * The watch: observes the devices that the server names, all the time. What turned is told at once, what did not in a
- * summary now and then; nothing is remembered across a restart, so a word of this collector always rests on answers of
+ * The watch: observes the devices that the server names, all the time. Changes are reported at once, everything
+ * else in a summary now and then. Nothing is kept across a restart, so a report always rests on answers of
  * its own.
  */
 import { createHash } from 'node:crypto';
@@ -39,7 +39,7 @@ const LINE_EVERY = 5;
 const READINGS_MOST = 512;
 /** How often the measurements of a watched address are reported. */
 const SUMMARY_MS = 300_000;
-/** Every so manieth summary tells all interfaces, so that no difference lives for long. */
+/** Every so manieth summary lists all interfaces, so that a lost report is made good. */
 const WHOLE_EVERY = 12;
 /** Interfaces of one observation. */
 const FACTS = 500;
@@ -55,7 +55,7 @@ export interface WatchDeps {
   linked: () => boolean;
 }
 
-type Appointment = { target: Target; kind: 'read' | 'tell' };
+type Appointment = { target: Target; kind: 'read' | 'summary' };
 
 export class Watch {
   readonly #deps: WatchDeps;
@@ -127,7 +127,7 @@ export class Watch {
   }
 
   /** A device says itself that something happened: it is read now. `port`: the state known of it is in doubt. */
-  nudge(address: string, port: number | null): void {
+  readSoon(address: string, port: number | null): void {
     const now = this.#deps.clock.monotonic();
     for (const target of this.#byAddress.get(address) ?? []) {
       if (port !== null) target.ports.doubt(port);
@@ -136,14 +136,14 @@ export class Watch {
   }
 
   /** Whether an address is one of a watched device. */
-  knows(address: string): boolean {
+  isWatched(address: string): boolean {
     return this.#byAddress.has(address);
   }
 
   status(): { targets: number; up: number; down: number; refused: number; lagMs: number } {
     let [up, down] = [0, 0];
     for (const target of this.#targets.values()) {
-      const { icmp, snmp } = target.word(0);
+      const { icmp, snmp } = target.report(0);
       if (icmp === 'up' || snmp === 'ok') up += 1;
       else if (icmp === 'down' || snmp !== undefined) down += 1;
     }
@@ -189,7 +189,7 @@ export class Watch {
     const now = this.#deps.clock.monotonic();
     if (target.credentialId !== undefined)
       this.#readAt(target, onGrid(now, this.#settings.snmpMs, target.phase));
-    this.#tellAt(target, onGrid(now, SUMMARY_MS, target.phase));
+    this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
   }
 
   #remove(deviceId: string): void {
@@ -230,9 +230,9 @@ export class Watch {
     target.readDue = due;
     this.#due.add(due, { target, kind: 'read' });
   }
-  #tellAt(target: Target, due: number): void {
-    target.toldDue = due;
-    this.#due.add(due, { target, kind: 'tell' });
+  #summariseAt(target: Target, due: number): void {
+    target.summaryDue = due;
+    this.#due.add(due, { target, kind: 'summary' });
   }
 
   #tick(): void {
@@ -241,25 +241,25 @@ export class Watch {
       const next = this.#due.take(now);
       if (!next) return;
       const { target, kind } = next.item;
-      if (target.gone || next.time !== (kind === 'read' ? target.readDue : target.toldDue)) continue;
-      if (kind === 'tell') this.#summarise(target, now);
+      if (target.gone || next.time !== (kind === 'read' ? target.readDue : target.summaryDue)) continue;
+      if (kind === 'summary') this.#summarise(target, now);
       else void this.#read(target);
     }
   }
 
-  #tell(target: Target, more: Partial<WatchObservation> = {}): void {
-    this.#reports.add(target.word(this.#deps.clock.now(), more));
+  #report(target: Target, more: Partial<WatchObservation> = {}): void {
+    this.#reports.add(target.report(this.#deps.clock.now(), more));
   }
 
-  #tellPorts(target: Target, facts: readonly PortFact[], more: Partial<WatchObservation>): void {
+  #reportPorts(target: Target, facts: readonly PortFact[], more: Partial<WatchObservation>): void {
     for (let from = 0; from === 0 || from < facts.length; from += FACTS) {
       const interfaces = facts.slice(from, from + FACTS);
-      this.#tell(target, { ...more, ...(interfaces.length > 0 ? { interfaces } : {}) });
+      this.#report(target, { ...more, ...(interfaces.length > 0 ? { interfaces } : {}) });
     }
   }
 
   #summarise(target: Target, now: number): void {
-    this.#tellAt(target, onGrid(now, SUMMARY_MS, target.phase));
+    this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
     const { pinged, uptime } = target;
     if (!this.#deps.linked()) return;
     const shown: Partial<WatchObservation> = {
@@ -273,16 +273,16 @@ export class Watch {
     };
     if (pinged) [pinged.sent, pinged.lost] = [0, 0];
     target.summaries += 1;
-    this.#tellPorts(target, target.summaries % WHOLE_EVERY === 0 ? target.ports.all() : [], shown);
+    this.#reportPorts(target, target.summaries % WHOLE_EVERY === 0 ? target.ports.all() : [], shown);
   }
 
   #turned(host: Pinged): void {
     const rtt = host.rttMs === null ? {} : { rttMs: Math.round(host.rttMs * 1000) / 1000 };
     for (const target of this.#byAddress.get(host.address) ?? []) {
-      if (host.liveness.state === 'up') this.#tell(target, rtt);
+      if (host.liveness.state === 'up') this.#report(target, rtt);
       // Silent to ping is not yet down: its agent is asked before anybody is alarmed.
       if (target.credentialId === undefined) {
-        if (host.liveness.state === 'down') this.#tell(target, { lossPercent: 100 });
+        if (host.liveness.state === 'down') this.#report(target, { lossPercent: 100 });
       } else if (host.liveness.state === 'down') void this.#secondOpinion(target);
       else if (target.agent.missed > 0) this.#readAt(target, this.#deps.clock.monotonic());
     }
@@ -292,7 +292,7 @@ export class Watch {
     // An answer to a question of before is no opinion.
     await target.reading;
     await this.#read(target);
-    if (!target.gone && target.pinged?.liveness.state === 'down') this.#tell(target, { lossPercent: 100 });
+    if (!target.gone && target.pinged?.liveness.state === 'down') this.#report(target, { lossPercent: 100 });
   }
 
   #read(target: Target): Promise<void> {
@@ -354,8 +354,8 @@ export class Watch {
     const cameUp =
       !first && changed.some(({ operStatus, speedBps }) => operStatus === 1 && speedBps === undefined);
     if (turned || again || changed.length > 0) {
-      const told = uptime ? { sysUpTime: uptime.ticks } : {};
-      this.#tellPorts(target, changed, { ...told, ...(again ? { restarted: true } : {}) });
+      const shown = uptime ? { sysUpTime: uptime.ticks } : {};
+      this.#reportPorts(target, changed, { ...shown, ...(again ? { restarted: true } : {}) });
     }
     // A port that came up may run at another speed: it is looked at with the next reading.
     if (cameUp) target.readings = 0;
@@ -370,7 +370,7 @@ export class Watch {
     if (verdict !== null) {
       const other = target.agent.state === 'down' && target.trouble !== verdict;
       target.trouble = verdict;
-      if (missed(target.agent) || other) this.#tell(target);
+      if (missed(target.agent) || other) this.#report(target);
     }
     const usual = onGrid(now, this.#settings.snmpMs, target.phase);
     this.#readAt(target, inDoubt(target.agent) ? Math.min(usual, now + RETRY_MS) : usual);

@@ -1,12 +1,12 @@
-/** What systemd is told, sd_notify(3): that the service is ready, lives, stops. Silent where nobody asked. */
+/** Notifications of systemd, sd_notify(3): that the service is ready, lives, stops. Silent where nobody asked. */
 import type { Clock } from '@rollcall/shared/clock';
 import { type Datagrams, openDatagrams } from './datagrams.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ServiceManager {
-  /** Tells the state, such as `READY=1` or `STATUS=…`. */
-  tell(...assignments: string[]): void;
+  /** Sends assignments, such as `READY=1` or `STATUS=…`. */
+  notify(...assignments: string[]): void;
   /**
    * Feeds the watchdog (WatchdogSec= of the unit) for as long as `unhealthyReason` answers null. What else it answers is shown
    * by `systemctl status`, and when it lasts, systemd restarts the service. The returned function ends it.
@@ -22,21 +22,21 @@ export async function openServiceManager(
 ): Promise<ServiceManager> {
   const socket = env.NOTIFY_SOCKET;
   const datagrams = socket ? await open() : null;
-  const tell = (...assignments: string[]) => {
+  const notify = (...assignments: string[]) => {
     if (socket) datagrams?.send(socket, Buffer.from(assignments.map(oneLine).join('\n')));
   };
   // Twice as often as asked: one late turn is no reason to be killed.
   const everyMs = Number(env.WATCHDOG_USEC ?? 0) / 2000;
   return {
-    tell,
+    notify,
     watch: (unhealthyReason) => {
       if (!(everyMs >= 1)) return () => undefined;
-      let told: string | null = null;
+      let last: string | null = null;
       return clock.every(everyMs, () => {
         const found = unhealthyReason();
-        if (found === null) tell('WATCHDOG=1');
-        if (found !== told) tell(`STATUS=${found ?? 'recovered'}`);
-        told = found;
+        if (found === null) notify('WATCHDOG=1');
+        if (found !== last) notify(`STATUS=${found ?? 'recovered'}`);
+        last = found;
       });
     },
   };

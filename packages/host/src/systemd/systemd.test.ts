@@ -66,7 +66,7 @@ describe('the service manager', () => {
     const { clock, tick, everyMs } = handClock();
     const manager = await openServiceManager({ NOTIFY_SOCKET: socket, WATCHDOG_USEC: '60000000' }, clock);
     let unhealthyReason: string | null = null;
-    manager.tell('READY=1', 'STATUS=two\nlines');
+    manager.notify('READY=1', 'STATUS=two\nlines');
     const unwatch = manager.watch(() => unhealthyReason);
     expect(everyMs()).toBe(30_000);
     tick();
@@ -89,10 +89,10 @@ describe('the service manager', () => {
   test('is not there, and nobody minds', async () => {
     const { clock } = handClock();
     const silent = await openServiceManager({}, clock);
-    silent.tell('READY=1');
+    silent.notify('READY=1');
     silent.watch(() => null)();
     const gone = await openServiceManager({ NOTIFY_SOCKET: join(folder, 'none') }, clock);
-    expect(() => gone.tell('READY=1')).not.toThrow();
+    expect(() => gone.notify('READY=1')).not.toThrow();
     const datagrams = await openDatagrams();
     expect(datagrams?.send(join(folder, 'none'), Buffer.from('x')) ?? false).toBe(false);
     expect(datagrams?.send(`/${'x'.repeat(200)}`, Buffer.from('x')) ?? false).toBe(false);

@@ -4,7 +4,7 @@ import type { Product } from '../product.ts';
 const GiB = 1024 ** 3;
 const NET_SNMP_LINUX = '1.3.6.1.4.1.8072.3.2.10';
 
-/** Net-SNMP on Debian tells neither maker nor serial number of the machine. */
+/** Net-SNMP on Debian reports neither maker nor serial number of the machine. */
 export const debian12: Product = {
   class: 'server',
   vendor: null,
@@ -154,7 +154,7 @@ export const esxi8: Product = {
   },
 };
 
-/** IDRAC-MIB: racName, racFirmwareVersion, racVersion; systemServiceTag and systemModelName of the server it sits in. */
+/** IDRAC-MIB: racName, racFirmwareVersion, racVersion; systemServiceTag and systemModelName of the server it manages. */
 export const idrac9: Product = {
   class: 'appliance',
   vendor: 'Dell',

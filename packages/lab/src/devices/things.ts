@@ -1,4 +1,4 @@
-/** Cameras, phones, sensors: small agents that tell little. */
+/** Cameras, phones, sensors: small agents that show little. */
 import type { Product } from '../product.ts';
 
 /** AXIS-ROOT-MIB number; product and version stand in sysDescr. */

@@ -14,7 +14,7 @@ export interface Target {
 /** Limits the packets sent; a token bucket has this shape. Must not reject. */
 export interface Pace {
   take(count: number, address: string): Promise<void> | void;
-  /** Told of requests answered and requests known to be lost. */
+  /** Gets the numbers of requests answered and known to be lost. */
   report?(answered: number, lost: number): void;
 }
 
@@ -53,7 +53,7 @@ export interface Exchange extends Asked, Waiting {
   /** The next packet need not wait for its turn. */
   paid: boolean;
   sentAt: number;
-  /** Reports heeded so far. */
+  /** Reports handled so far. */
   rounds: number;
   /** Errno of the last try, when the system did not send it. */
   sendError: string | null;

@@ -13,7 +13,7 @@ export class RemoteEngines {
     return this.#engines.get(`${address}|${port}`) ?? null;
   }
 
-  /** Notes what an agent claims of itself. A known engine keeps the clock that authentic messages told. */
+  /** Notes what an agent claims of itself. A known engine keeps the clock of authentic messages. */
   learn(address: string, port: number, id: Buffer, boots: number, time: number, now: number): RemoteEngine {
     const key = `${address}|${port}`;
     const known = this.#engines.get(key);

@@ -20,7 +20,7 @@ export class Session {
   }
 
   /**
-   * Values of exactly these OIDs, in their order. What the agent does not have or cannot tell is `noSuchObject`, also
+   * Values of exactly these OIDs, in their order. What the agent does not have or cannot read is `noSuchObject`, also
    * in v1, where one missing object fails the whole request. Split in halves when the agent finds it too big.
    */
   async get(oids: readonly string[]): Promise<Answer> {

@@ -117,7 +117,7 @@ export function openSecure(
   return scoped ? { ok: true, scoped } : { ok: false, fault: 'decrypt' };
 }
 
-/** What is known of an agent's engine: its id, and its clock as far as authenticated messages told it. */
+/** What is known of an agent's engine: its id, and its clock as far as authenticated messages carried it. */
 export class RemoteEngine {
   readonly id: Buffer;
   #boots: number;
@@ -141,7 +141,7 @@ export class RemoteEngine {
     return { engineId: this.id, engineBoots: this.#boots, engineTime: time };
   }
 
-  /** Takes over a clock that a Report claims, while no authenticated message has told a better one. */
+  /** Takes over a clock that a Report claims, while no authenticated message has carried a better one. */
   hint(boots: number, time: number, now: number): void {
     if (!this.#trusted) this.#set(boots, time, now);
   }

@@ -32,7 +32,7 @@ export async function handOver([command, ...argv]: readonly string[]): Promise<n
 const connected = (path: string): Promise<Socket | null> =>
   new Promise((resolve) => {
     const socket = connect(path, () => resolve(socket));
-    // Once connected its end is told by `close`.
+    // Once connected its end comes as `close`.
     socket.on('error', () => resolve(null));
   });
 

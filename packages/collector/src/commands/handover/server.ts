@@ -25,7 +25,7 @@ export interface Taker {
 /** At once; more do it themselves. */
 const MOST = 4;
 const MOST_BYTES = 1 << 20;
-/** Whoever connects must have said what to sweep by then. */
+/** A client must have sent its request by then. */
 const ASK_MS = 5000;
 
 /** Listens at a path, for this user and root; a socket left there is replaced. Answers null, and logs why, when it cannot. */

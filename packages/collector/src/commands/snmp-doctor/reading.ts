@@ -29,7 +29,7 @@ export async function readOwn(session: Session, oid: string): Promise<Reading> {
   const end = await walk(
     session,
     [oid],
-    { budget, patience: session.options.tries },
+    { budget, giveUpAfter: session.options.tries },
     (_column, _index, varbind) => values.set(varbind.oid, { type: varbind.type, text: textOf(varbind) }),
   );
   return { values, stopped: end.reason ?? null };
