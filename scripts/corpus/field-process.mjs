@@ -3,7 +3,7 @@ import { startCollector } from '@rollcall/collector/agent';
 import { join } from '@rollcall/collector/link/join';
 import { settings } from '@rollcall/collector/platform/config';
 import { openLog } from '@rollcall/collector/platform/log';
-import { serveRecording } from '@rollcall/lab/replay';
+import { serveRecording } from '@rollcall/lab/testing/replay';
 import { Wire } from '@rollcall/lab/wire';
 import { systemClock } from '@rollcall/shared/clock';
 

@@ -7,7 +7,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingsIn } from '@rollcall/lab/replay';
+import { recordingsIn } from '@rollcall/lab/testing/replay';
 import { startServer } from '@rollcall/server/app';
 import { readConfig } from '@rollcall/server/platform/ops/config';
 import { openLog } from '@rollcall/server/platform/ops/log';

@@ -1,6 +1,6 @@
 import { Agent } from '@rollcall/lab/agent';
-import { mibOf, parseRecording } from '@rollcall/lab/recording';
-import { PUBLIC, responderOf } from '@rollcall/lab/replay';
+import { mibOf, parseRecording } from '@rollcall/lab/testing/recording';
+import { PUBLIC, responderOf } from '@rollcall/lab/testing/replay';
 import { type Responder, Wire } from '@rollcall/lab/wire';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Installation, oneDatabase, type RunningCollector, until } from './harness.ts';

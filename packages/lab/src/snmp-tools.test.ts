@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from './agent.ts';
 import type { Access } from './device.ts';
 import { type Entry, Mib } from './mib.ts';
-import { responderOf } from './replay.ts';
+import { responderOf } from './testing/replay.ts';
 import { haveTools, netSnmp } from './testing/tools.ts';
 import { counter32, counter64, gauge32, integer, ipAddress, octets, oid, text, timeticks } from './value.ts';
 import { Wire } from './wire.ts';

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from './agent.ts';
 import { type Entry, Mib, type View } from './mib.ts';
-import { responderOf } from './replay.ts';
 import { exchange, get, getNext, readReply, walk } from './testing/client.ts';
 import { misordered } from './testing/misordered.ts';
+import { responderOf } from './testing/replay.ts';
 import { integer } from './value.ts';
 import { type Responder, Wire } from './wire.ts';
 

@@ -4,10 +4,10 @@ import { skipped } from '@rollcall/shared/testing/skipped';
 import type { Value } from '@rollcall/snmp/message/pdu';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Agent } from './agent.ts';
+import { Agent } from '../agent.ts';
+import { walk } from './client.ts';
 import { decodeValue, mibOf, parseRecording, readRecording } from './recording.ts';
 import { recordingsIn } from './replay.ts';
-import { walk } from './testing/client.ts';
 
 const corpus = join(process.env.ROLLCALL_CORPUS ?? '', 'dev/recordings');
 

@@ -3,13 +3,13 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { systemClock } from '@rollcall/shared/clock';
-import { Agent, ETHERNET_PAYLOAD } from './agent.ts';
-import type { Access } from './device.ts';
-import type { Mib } from './mib.ts';
-import { engineIdOf } from './product.ts';
+import { Agent, ETHERNET_PAYLOAD } from '../agent.ts';
+import type { Access } from '../device.ts';
+import type { Mib } from '../mib.ts';
+import { engineIdOf } from '../product.ts';
+import { digest, macPlus } from '../seed.ts';
+import type { Responder, Wire } from '../wire.ts';
 import { mibOf, type Recording, type RecordingFault, readRecording } from './recording.ts';
-import { digest, macPlus } from './seed.ts';
-import type { Responder, Wire } from './wire.ts';
 
 export interface Replay {
   /** The recording's name: its path in the folder without the ending. */

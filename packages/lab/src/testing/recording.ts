@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { parseOid } from '@rollcall/shared/oid';
 import type { Value } from '@rollcall/snmp/message/pdu';
-import { type Entry, Mib, type MibSettings } from './mib.ts';
-import { counter32, counter64, gauge32, integer, ipAddress, octets, oid, timeticks } from './value.ts';
+import { type Entry, Mib, type MibSettings } from '../mib.ts';
+import { counter32, counter64, gauge32, integer, ipAddress, octets, oid, timeticks } from '../value.ts';
 
 /** A line that could not be served, with its 1-based number. */
 export interface RecordingFault {
