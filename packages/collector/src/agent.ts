@@ -1,15 +1,14 @@
 /** The collector daemon: what it is made of and how the parts are joined. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { lockFolder } from '@rollcall/host/lock';
 import type { Clock } from '@rollcall/shared/clock';
+import type { CollectorMessage } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
+import { Health, Watchdog } from './health.ts';
 import { describeChoice } from './icmp/choose.ts';
-import type { Heartbeat } from './link/conversation.ts';
 import { type Identity, Keys, loadIdentity, prepareFolder, saveIdentity } from './link/identity.ts';
 import { Link } from './link/link.ts';
-import { OwnAddresses } from './link/own-addresses.ts';
 import { isLoopback } from './link/server-address.ts';
 import type { LinkState } from './link/states.ts';
 import { serveMetrics } from './metrics.ts';
@@ -62,118 +61,141 @@ const ANEW_MS = 86_400_000;
  * or unusable, its outbox written by a newer version.
  */
 export async function startCollector(options: CollectorOptions): Promise<RunningCollector> {
-  const { stateFolder, settings, clock, log } = options;
-  const stops: (() => Promise<void>)[] = [];
+  const stops: Stop[] = [];
   const stopAll = async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   };
-  const watchdog = new Watchdog(clock);
   try {
-    const { lock, loaded } = await takeFolder(stateFolder);
-    stops.push(() => lock.release());
-    const identity = new Self(stateFolder, loaded.identity);
-    const outbox = await openOutbox(options);
-    stops.push(() => outbox.close());
-    const network = await openNetwork(clock, settings.engines);
-    stops.push(() => network.close());
-    for (const choice of network.chosen.choices) log.info(describeChoice(choice));
-    const quarantine = openQuarantine(options);
-    stops.push(async () => quarantine.close());
-    const limits = (from: Settings): RunnerLimits => limitsOf(from, loaded.identity);
-    const paces = new Paces(capsOf(settings), clock);
-    const runner = new Runner({
-      tools: { ...network.tools, quarantine },
-      outbox,
-      clock,
-      log,
-      paces,
-      limits: limits(settings),
-      send: (message) => link.send(message),
-    });
-    stops.push(() => within(SETTLE_MS, runner.stop(), clock));
-    const { scope } = limits(settings);
-    // Its rate is the list's; only the caps of the site's administrator slow it down.
-    const watchPace = paces.take({ rate: 'max', ratePerNet: 'max' }).pace;
-    const linked = () => link.state === 'ready';
-    const watch = new Watch({ tools: network.tools, outbox, clock, log, pace: watchPace, scope, linked });
-    stops.push(async () => watch.stop());
-    const traps = await Traps.open(
-      {
-        outbox,
-        clock,
-        log,
-        scope,
-        engine: openOwnEngine(stateFolder, loaded.identity.collector, clock),
-        users: () => watch.users,
-        isWatched: (address) => watch.isWatched(address),
-        readSoon: (address, port) => watch.readSoon(address, port),
-      },
-      settings.traps,
-    );
-    stops.push(() => traps.close());
-    const health = new Health(clock, outbox, watch, traps);
-    stops.push(() => health.stop());
-    const link: Link = new Link({
-      clock,
-      log,
-      collector: {
-        ...speaker({ identity, keys: new Keys(stateFolder, loaded.key), outbox, runner, watch, clock, log }),
-        about: () => ({
-          software: `rollcall-collector ${VERSION}`,
-          hostname: hostname(),
-          capacity: settings.jobs,
-          engines: enginesOf(network),
-        }),
-        health: () => health.beat(),
-      },
-      onState: (state) => {
-        watchdog.entered(state);
-        options.onLink?.(state);
-      },
-    });
-    stops.push(() => link.stop());
-    const served = await serveMetrics(settings.metrics, () => ({
-      linked: link.state === 'ready',
-      outbox: outbox.status(),
-      drops: { ...outbox.status().drops, ...traps.drops },
-      jobs: runner.working().length,
-      watch: watch.status(),
-      traps: traps.status().received,
-      now: clock.now(),
-    }));
-    if (served) {
-      stops.push(() => served.close());
-      log.info({ url: served.url }, 'figures are served');
-    }
-    let stopping: Promise<void> | undefined;
-    const resources = { settings, network, paces };
-    return {
-      resources,
-      identity: loaded.identity,
-      get link() {
-        return link.state;
-      },
-      get paused() {
-        return outbox.status().paused;
-      },
-      unhealthyReason: () => watchdog.unhealthyReason(outbox.stalledMs),
-      apply: (changed) => {
-        const narrowed = limits(changed);
-        resources.settings = changed;
-        paces.limit(capsOf(changed));
-        runner.limit(narrowed);
-        watch.limit(narrowed.scope);
-        traps.limit(narrowed.scope);
-      },
-      stop: () => {
-        stopping ??= stopAll();
-        return stopping;
-      },
-    };
+    const parts = await openParts(options, stops);
+    await openMetrics(options, parts, stops);
+    return running(parts, options, stopAll);
   } catch (error) {
     await stopAll();
     throw error;
   }
+}
+
+type Stop = () => Promise<void>;
+
+/** Opens the parts, each on those before it; every part that is open has its stop in `stops`, even if a later one fails. */
+async function openParts(options: CollectorOptions, stops: Stop[]) {
+  const { stateFolder, settings, clock, log } = options;
+  const { lock, loaded } = await takeFolder(stateFolder);
+  stops.push(() => lock.release());
+  const outbox = await openOutbox(options);
+  stops.push(() => outbox.close());
+  const network = await openNetwork(clock, settings.engines);
+  stops.push(() => network.close());
+  for (const choice of network.chosen.choices) log.info(describeChoice(choice));
+  const quarantine = openQuarantine(options);
+  stops.push(async () => quarantine.close());
+  const limits = limitsOf(settings, loaded.identity);
+  const paces = new Paces(capsOf(settings), clock);
+  const tools = { ...network.tools, quarantine };
+  const send = (message: CollectorMessage) => link.send(message);
+  const runner = new Runner({ tools, outbox, clock, log, paces, limits, send });
+  stops.push(() => within(SETTLE_MS, runner.stop(), clock));
+  const { scope } = limits;
+  // Its rate is the list's; only the caps of the site's administrator slow it down.
+  const { pace } = paces.take({ rate: 'max', ratePerNet: 'max' });
+  const linked = () => link.state === 'ready';
+  const watch = new Watch({ tools: network.tools, outbox, clock, log, pace, scope, linked });
+  stops.push(async () => watch.stop());
+  const traps = await Traps.open(
+    {
+      outbox,
+      clock,
+      log,
+      scope,
+      engine: openOwnEngine(stateFolder, loaded.identity.collector, clock),
+      users: () => watch.users,
+      isWatched: (address) => watch.isWatched(address),
+      readSoon: (address, port) => watch.readSoon(address, port),
+    },
+    settings.traps,
+  );
+  stops.push(() => traps.close());
+  const watchdog = new Watchdog(clock);
+  const link: Link = startLink(options, { loaded, outbox, network, runner, watch, traps, watchdog }, stops);
+  return { loaded, outbox, network, paces, runner, watch, traps, watchdog, link };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+function startLink(
+  options: CollectorOptions,
+  { loaded, outbox, network, runner, watch, traps, watchdog }: Omit<Parts, 'paces' | 'link'>,
+  stops: Stop[],
+): Link {
+  const { stateFolder, settings, clock, log } = options;
+  const health = new Health(clock, outbox, watch, traps);
+  stops.push(() => health.stop());
+  const identity = new Self(stateFolder, loaded.identity);
+  const link = new Link({
+    clock,
+    log,
+    collector: {
+      ...speaker({ identity, keys: new Keys(stateFolder, loaded.key), outbox, runner, watch, clock, log }),
+      about: () => ({
+        software: `rollcall-collector ${VERSION}`,
+        hostname: hostname(),
+        capacity: settings.jobs,
+        engines: enginesOf(network),
+      }),
+      health: () => health.beat(),
+    },
+    onState: (state) => {
+      watchdog.entered(state);
+      options.onLink?.(state);
+    },
+  });
+  stops.push(() => link.stop());
+  return link;
+}
+
+async function openMetrics({ settings, clock, log }: CollectorOptions, parts: Parts, stops: Stop[]) {
+  const { link, outbox, runner, watch, traps } = parts;
+  const served = await serveMetrics(settings.metrics, () => ({
+    linked: link.state === 'ready',
+    outbox: outbox.status(),
+    drops: { ...outbox.status().drops, ...traps.drops },
+    jobs: runner.working().length,
+    watch: watch.status(),
+    traps: traps.status().received,
+    now: clock.now(),
+  }));
+  if (!served) return;
+  stops.push(() => served.close());
+  log.info({ url: served.url }, 'figures are served');
+}
+
+function running(parts: Parts, { settings }: CollectorOptions, stopAll: Stop): RunningCollector {
+  const { loaded, outbox, network, paces, runner, watch, traps, watchdog, link } = parts;
+  let stopping: Promise<void> | undefined;
+  const resources = { settings, network, paces };
+  return {
+    resources,
+    identity: loaded.identity,
+    get link() {
+      return link.state;
+    },
+    get paused() {
+      return outbox.status().paused;
+    },
+    unhealthyReason: () => watchdog.unhealthyReason(outbox.stalledMs),
+    apply: (changed) => {
+      const limits = limitsOf(changed, loaded.identity);
+      resources.settings = changed;
+      paces.limit(capsOf(changed));
+      runner.limit(limits);
+      watch.limit(limits.scope);
+      traps.limit(limits.scope);
+    },
+    stop: () => {
+      stopping ??= stopAll();
+      return stopping;
+    },
+  };
 }
 
 /** Locks the state folder and reads who we are. */
@@ -307,73 +329,3 @@ const enginesOf = ({ chosen }: Network) =>
     })),
     ...(engine === null ? [] : [{ name: `${engine} IPv${family}`, ok: true, reason: '' }]),
   ]);
-
-/** States of the link that end by themselves within seconds, whatever the server does. */
-const BRIEF: readonly LinkState[] = ['connecting', 'challenged', 'greeting', 'draining'];
-/** Longest that a brief state of the link or a write to the disk may last: twice what any of them may take. */
-const STUCK_MS = 60_000;
-
-/** Watches that the parts go on. A server that is away is no reason to restart, nor is a disk that reports its fault. */
-class Watchdog {
-  readonly #clock: Clock;
-  #state: LinkState = 'waiting';
-  #since: number;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#since = clock.monotonic();
-  }
-
-  entered(state: LinkState): void {
-    this.#state = state;
-    this.#since = this.#clock.monotonic();
-  }
-
-  unhealthyReason(outboxStalledMs: number): string | null {
-    const linkMs = this.#clock.monotonic() - this.#since;
-    if (BRIEF.includes(this.#state) && linkMs > STUCK_MS)
-      return `the link is stuck: ${this.#state} since ${Math.round(linkMs / 1000)} s`;
-    if (outboxStalledMs > STUCK_MS)
-      return `the outbox is stuck: one commit takes ${Math.round(outboxStalledMs / 1000)} s`;
-    return null;
-  }
-}
-
-/** What a heartbeat reports. */
-class Health {
-  readonly #clock: Clock;
-  readonly #outbox: Outbox;
-  readonly #watch: Watch;
-  readonly #traps: Traps;
-  readonly #delay: IntervalHistogram;
-  readonly #ownAddresses = new OwnAddresses();
-
-  constructor(clock: Clock, outbox: Outbox, watch: Watch, traps: Traps) {
-    this.#clock = clock;
-    this.#outbox = outbox;
-    this.#watch = watch;
-    this.#traps = traps;
-    this.#delay = monitorEventLoopDelay({ resolution: 20 });
-    this.#delay.enable();
-  }
-
-  beat(): Heartbeat {
-    const { depth, bytes, oldest, drops } = this.#outbox.status();
-    const loopDelayMs = Math.max(0, Math.round(this.#delay.max / 1e5) / 10 - 20);
-    this.#delay.reset();
-    const addresses = this.#ownAddresses.reported();
-    return {
-      time: this.#clock.now(),
-      outbox: { depth, bytes, oldest: oldest === null ? null : Math.max(0, oldest) },
-      drops: { ...drops, ...this.#traps.drops },
-      rssBytes: process.memoryUsage.rss(),
-      loopDelayMs,
-      watch: { ...this.#watch.status(), traps: this.#traps.status() },
-      ...(addresses ? { addresses } : {}),
-    };
-  }
-
-  async stop(): Promise<void> {
-    this.#delay.disable();
-  }
-}
