@@ -73,7 +73,8 @@ function poison(device: Device): void {
     entity.software = attack('sw');
   }
   for (const vlan of device.vlans) vlan.name = attack('vlan');
-  for (const disk of device.host?.storage ?? []) disk.descr = attack('disk');
+  // hrStorageDescr, which the sample of an unknown device reads.
+  device.objects['1.3.6.1.2.1.25.2.3.1.3.1'] = attack('disk');
 }
 
 const access = { version: 'v2c', community: 'public' } as const;

@@ -107,34 +107,6 @@ export interface FdbEntry {
   vlan: number;
 }
 
-/** HOST-RESOURCES-MIB. */
-export interface Host {
-  memoryKb: number;
-  /** hrDeviceDescr of each processor. */
-  processors: string[];
-  storage: { descr: string; kind: 'ram' | 'disk' | 'virtual'; bytes: number; used: number }[];
-  software?: string[];
-}
-
-/** UPS-MIB (RFC 1628). */
-export interface Ups {
-  manufacturer: string;
-  model: string;
-  software: string;
-  agent: string;
-  minutesRemaining: number;
-  chargePercent: number;
-  loadPercent: number;
-}
-
-/** Printer-MIB (RFC 3805). */
-export interface Printer {
-  /** hrDeviceDescr, the printer's name for itself. */
-  descr: string;
-  pages: number;
-  supplies: { descr: string; percent: number }[];
-}
-
 export interface Device {
   /** The name in the truth list. */
   name: string;
@@ -167,9 +139,6 @@ export interface Device {
   neighbours: Neighbour[];
   arp: ArpEntry[];
   fdb: FdbEntry[];
-  host?: Host;
-  ups?: Ups;
-  printer?: Printer;
   /** Further objects: vendor MIBs. */
   objects: Record<string, Plain>;
   /** Null: answers ICMP only. */

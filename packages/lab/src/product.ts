@@ -1,6 +1,6 @@
 /** Products as data, and how one box is made of a product, a name and its addresses. */
 import type { DeviceClass } from '@rollcall/shared/model';
-import type { Access, Address, Device, Entity, Feature, Host, Port, Printer, Ups } from './device.ts';
+import type { Access, Address, Device, Entity, Feature, Port } from './device.ts';
 import { makePorts, type PortGroup } from './ports.ts';
 import { digest, fillPattern, macPlus } from './seed.ts';
 import type { Plain } from './value.ts';
@@ -42,9 +42,6 @@ export interface Product {
   features: Feature[];
   entities?: EntityTemplate[];
   lldp?: Partial<Device['lldp']>;
-  host?: Host;
-  ups?: Ups;
-  printer?: Printer;
   objects?: Record<string, Plain>;
 }
 
@@ -89,7 +86,7 @@ export function makeDevice(box: Box): Device {
     extra: Object.keys(box.addresses),
     lags: box.lags ?? {},
   });
-  const device: Device = {
+  return {
     name,
     class: product.class,
     vendor: product.vendor,
@@ -125,10 +122,6 @@ export function makeDevice(box: Box): Device {
     access: box.access,
     ...box.but,
   };
-  if (product.host) device.host = product.host;
-  if (product.ups) device.ups = product.ups;
-  if (product.printer) device.printer = product.printer;
-  return device;
 }
 
 const serialOf = (product: Product, name: string): string | null =>

@@ -44,6 +44,7 @@ describe('startSite', () => {
     await site.change('printer-1', (d) => {
       d.sysDescr = 'HP, newer';
       d.serial = 'NEW123';
+      d.objects['1.3.6.1.2.1.43.5.1.1.17.1'] = 'NEW123';
       for (const p of d.ports) if (p.name === 'eth0') p.oper = 'down';
     });
     expect(await ask(address, `${SYS}.1.0`)).toBe('HP, newer');

@@ -5,7 +5,6 @@ import { asValue } from '../value.ts';
 import { bridge, vtp } from './bridge.ts';
 import { cdp } from './cdp.ts';
 import { entity } from './entity.ts';
-import { hostResources, printerMib, upsMib } from './host.ts';
 import { interfaces } from './interfaces.ts';
 import { ip } from './ip.ts';
 import { lldp } from './lldp.ts';
@@ -50,9 +49,6 @@ function mibOf(device: Device, uptime: () => number): Mib {
   bridge(sheet, device);
   vtp(sheet, device);
   vrfs(sheet, device);
-  if (device.host) hostResources(sheet, device, device.host);
-  if (device.ups) upsMib(sheet, device, device.ups);
-  if (device.printer) printerMib(sheet, device, device.printer);
   for (const [name, value] of Object.entries(device.objects)) sheet.put(name, asValue(value));
   return new Mib(sheet.entries, { uptime });
 }

@@ -2,6 +2,8 @@
 import type { Product } from '../product.ts';
 
 const APC = '1.3.6.1.4.1.318';
+/** upsIdent of the UPS-MIB (RFC 1628). */
+const UPS_IDENT = '1.3.6.1.2.1.33.1.1';
 const card = (application: string, model: string) =>
   `APC Web/SNMP Management Card (MB:v4.1.0 PF:v{version} PN:apc_hw05_aos_708.bin AF1:v{version} AN1:${application} ` +
   `MN:${model} HR:05 SN: ZA1919012345 MD:05/09/2019)`;
@@ -21,16 +23,11 @@ export const apcSmartUps: Product = {
   serial: 'AS##########',
   ports: [{ name: 'lo0', count: 1, ifIndex: 1, mbps: 0, type: 24, mac: false }, LAN],
   features: ['engine-id'],
-  ups: {
-    manufacturer: 'American Power Conversion Corp.',
-    model: 'Smart-UPS X 3000',
-    software: 'UPS 09.8 (ID20)',
-    agent: 'PowerNet SNMP Agent SW v2.2 compatible',
-    minutesRemaining: 42,
-    chargePercent: 100,
-    loadPercent: 37,
-  },
   objects: {
+    [`${UPS_IDENT}.1.0`]: 'American Power Conversion Corp.',
+    [`${UPS_IDENT}.2.0`]: 'Smart-UPS X 3000',
+    [`${UPS_IDENT}.3.0`]: 'UPS 09.8 (ID20)',
+    [`${UPS_IDENT}.4.0`]: 'PowerNet SNMP Agent SW v2.2 compatible',
     [`${APC}.1.1.1.1.1.1.0`]: '{model}',
     [`${APC}.1.1.1.1.2.1.0`]: 'UPS 09.8 (ID20)',
     [`${APC}.1.1.1.1.2.3.0`]: '{serial}',
@@ -66,16 +63,11 @@ export const eaton9px: Product = {
       firmware: '{version}',
     },
   ],
-  ups: {
-    manufacturer: 'EATON',
-    model: 'Eaton 9PX 3000i',
-    software: 'INV: 01.20.5072',
-    agent: 'Network-M2 {version}',
-    minutesRemaining: 31,
-    chargePercent: 98,
-    loadPercent: 52,
-  },
   objects: {
+    [`${UPS_IDENT}.1.0`]: 'EATON',
+    [`${UPS_IDENT}.2.0`]: 'Eaton 9PX 3000i',
+    [`${UPS_IDENT}.3.0`]: 'INV: 01.20.5072',
+    [`${UPS_IDENT}.4.0`]: 'Network-M2 {version}',
     '1.3.6.1.4.1.534.1.1.1.0': 'EATON',
     '1.3.6.1.4.1.534.1.1.2.0': '{model}',
     '1.3.6.1.4.1.534.1.1.3.0': 'INV: 01.20.5072',

@@ -1,12 +1,9 @@
-/** Printers: Printer-MIB, HOST-RESOURCES-MIB and the device id that makers keep under their own number. */
-import type { Printer } from '../device.ts';
+/** Printers: how they name themselves and the device id that makers keep under their own number. */
 import type { Product } from '../product.ts';
 
-const mono = (descr: string, pages: number): Printer => ({
-  descr,
-  pages,
-  supplies: [{ descr: 'Black Cartridge', percent: 64 }],
-});
+/** hrDeviceDescr of the first device, and prtGeneralSerialNumber. */
+const DESCRIPTION = '1.3.6.1.2.1.25.3.2.1.3.1';
+const SERIAL = '1.3.6.1.2.1.43.5.1.1.17.1';
 
 export const hpM528: Product = {
   class: 'printer',
@@ -24,8 +21,9 @@ export const hpM528: Product = {
     { name: 'eth0', descr: 'HP ETHERNET MULTI-ENVIRONMENT,ROM none,JETDIRECT,JD153', count: 1, mbps: 1000 },
   ],
   features: ['high-speed'],
-  printer: mono('HP LaserJet MFP M528', 48_211),
   objects: {
+    [DESCRIPTION]: 'HP LaserJet MFP M528',
+    [SERIAL]: '{serial}',
     '1.3.6.1.4.1.11.2.3.9.1.1.7.0':
       'MFG:HP;MDL:HP {model};CMD:PJL,PML,PCLXL,URP,PCL,PDF,POSTSCRIPT;CLS:PRINTER;SN:{serial};',
     '1.3.6.1.4.1.11.2.3.9.4.2.1.1.3.3.0': '{serial}',
@@ -42,8 +40,9 @@ export const jetdirect4250: Product = {
   oui: '00:17:08',
   ports: [{ name: 'eth0', descr: 'HP ETHERNET MULTI-ENVIRONMENT', count: 1, mbps: 100 }],
   features: [],
-  printer: mono('hp LaserJet 4250', 310_544),
   objects: {
+    [DESCRIPTION]: 'hp LaserJet 4250',
+    [SERIAL]: '{serial}',
     '1.3.6.1.4.1.11.2.3.9.1.1.7.0':
       'MFG:Hewlett-Packard;CMD:PJL,MLC,PCLXL,PCL,PJL,POSTSCRIPT;MDL:hp {model};CLS:PRINTER;',
   },
@@ -65,8 +64,9 @@ export const brotherHl6400: Product = {
     { name: 'Loopback', count: 1, mbps: 10, type: 24, mac: false },
   ],
   features: [],
-  printer: mono('Brother HL-L6400DW series', 22_187),
   objects: {
+    [DESCRIPTION]: 'Brother HL-L6400DW series',
+    [SERIAL]: '{serial}',
     '1.3.6.1.4.1.2435.2.3.9.1.1.7.0':
       'MFG:Brother;CMD:PJL,PCL,PCLXL,URF;MDL:{model};CLS:PRINTER;CID:Brother Laser Type1;',
   },

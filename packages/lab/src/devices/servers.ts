@@ -1,7 +1,6 @@
 /** Servers, hypervisors and the management boards of servers. */
 import type { Product } from '../product.ts';
 
-const GiB = 1024 ** 3;
 const NET_SNMP_LINUX = '1.3.6.1.4.1.8072.3.2.10';
 
 /** Net-SNMP on Debian reports neither maker nor serial number of the machine. */
@@ -21,24 +20,6 @@ export const debian12: Product = {
   ],
   features: ['lldp', 'arp', 'ip-address-table', 'high-speed', 'engine-id'],
   lldp: { portId: 'mac' },
-  host: {
-    memoryKb: 32_768_000,
-    processors: [
-      'GenuineIntel: Intel(R) Xeon(R) Silver 4310 CPU @ 2.10GHz',
-      'GenuineIntel: Intel(R) Xeon(R) Silver 4310 CPU @ 2.10GHz',
-    ],
-    storage: [
-      { descr: 'Physical memory', kind: 'ram', bytes: 31 * GiB, used: 0.62 },
-      { descr: 'Swap space', kind: 'virtual', bytes: 8 * GiB, used: 0.02 },
-      { descr: '/', kind: 'disk', bytes: 98 * GiB, used: 0.41 },
-      { descr: '/var', kind: 'disk', bytes: 402 * GiB, used: 0.55 },
-    ],
-    software: [
-      'linux-image-6.1.0-18-amd64_6.1.76-1_amd64',
-      'snmpd_5.9.3+dfsg-2_amd64',
-      'openssh-server_1:9.2p1-2+deb12u2_amd64',
-    ],
-  },
 };
 
 /** A machine in a container host: the same agent, other numbers of interfaces. */
@@ -95,15 +76,6 @@ export const windows2022: Product = {
     },
   ],
   features: ['arp', 'high-speed'],
-  host: {
-    memoryKb: 16_776_676,
-    processors: ['Intel(R) Xeon(R) Gold 6330 CPU @ 2.00GHz'],
-    storage: [
-      { descr: 'C:\\ Label:  Serial Number 5ac4b2e1', kind: 'disk', bytes: 126 * GiB, used: 0.48 },
-      { descr: 'Virtual Memory', kind: 'virtual', bytes: 19 * GiB, used: 0.3 },
-      { descr: 'Physical Memory', kind: 'ram', bytes: 16 * GiB, used: 0.52 },
-    ],
-  },
 };
 
 /** VMWARE-SYSTEM-MIB vmwProdName, vmwProdVersion, vmwProdBuild. */
@@ -142,11 +114,6 @@ export const esxi8: Product = {
       manufacturer: 'HPE',
     },
   ],
-  host: {
-    memoryKb: 268_064_812,
-    processors: ['Intel(R) Xeon(R) Gold 6248 CPU @ 2.50GHz'],
-    storage: [{ descr: 'Real Memory', kind: 'ram', bytes: 255 * GiB, used: 0.7 }],
-  },
   objects: {
     '1.3.6.1.4.1.6876.1.1.0': 'VMware ESXi',
     '1.3.6.1.4.1.6876.1.2.0': '{version}',

@@ -1,8 +1,6 @@
 /** Storage boxes. */
 import type { Product } from '../product.ts';
 
-const GiB = 1024 ** 3;
-
 /** NETAPP-MIB productVersion, productModel, productSerialNum; netappCluster as sysObjectID. */
 export const netappA250: Product = {
   class: 'storage',
@@ -46,14 +44,6 @@ export const synologyRs2421: Product = {
     { name: 'eth{n}', from: 0, count: 4, mbps: 1000 },
   ],
   features: ['high-speed', 'ip-address-table'],
-  host: {
-    memoryKb: 3_924_104,
-    processors: ['AMD Ryzen Embedded V1500B'],
-    storage: [
-      { descr: 'Physical memory', kind: 'ram', bytes: 4 * GiB, used: 0.4 },
-      { descr: '/volume1', kind: 'disk', bytes: 14_000 * GiB, used: 0.66 },
-    ],
-  },
   objects: {
     '1.3.6.1.4.1.6574.1.5.1.0': '{model}',
     '1.3.6.1.4.1.6574.1.5.2.0': '{serial}',
