@@ -22,7 +22,6 @@ export class BothFamilies implements Echo {
       sum.overflow += counts.overflow;
       addTo(sum.failed, counts.failed);
       addTo(sum.wrong, counts.wrong);
-      addTo(sum.errors, counts.errors);
     }
     return sum;
   }

@@ -17,9 +17,7 @@ export interface EchoEvents {
 }
 
 /** Why a datagram was not taken for an answer. */
-export type WrongReason = 'short' | 'type' | 'id' | 'source' | 'sequence' | 'check' | 'quote';
-/** ICMP errors that quote one of our requests. */
-export type ErrorKind = 'unreachable' | 'too-big' | 'time-exceeded' | 'parameter-problem';
+export type WrongReason = 'short' | 'type' | 'id' | 'source' | 'sequence' | 'check';
 
 export interface EchoCounts {
   sent: number;
@@ -28,7 +26,6 @@ export interface EchoCounts {
   /** Datagrams that arrived, of any kind. */
   received: number;
   wrong: Record<WrongReason, number>;
-  errors: Record<ErrorKind, number>;
   /** Datagrams that the receive buffer had no room for. */
   overflow: number;
 }
@@ -37,8 +34,7 @@ export const noCounts = (): EchoCounts => ({
   sent: 0,
   failed: {},
   received: 0,
-  wrong: { short: 0, type: 0, id: 0, source: 0, sequence: 0, check: 0, quote: 0 },
-  errors: { unreachable: 0, 'too-big': 0, 'time-exceeded': 0, 'parameter-problem': 0 },
+  wrong: { short: 0, type: 0, id: 0, source: 0, sequence: 0, check: 0 },
   overflow: 0,
 });
 

@@ -202,39 +202,13 @@ describe('answers', () => {
 });
 
 describe('errors', () => {
-  it('count when they quote a request of ours, by kind', () => {
-    const bench = new Bench();
-    bench.receive(errorQuoting(3, bench.request(9), [10, 0, 0, 9]), '192.0.2.1');
-    bench.receive(errorQuoting(11, bench.request(9), [10, 0, 0, 9]), '192.0.2.1');
-    bench.receive(errorQuoting(3, bench.request(9), [10, 0, 0, 9], 28), '192.0.2.1'); // RFC 792: 8 bytes of it
-    bench.judge();
-    expect(bench.heard).toEqual([]);
-    expect(bench.counts.errors).toMatchObject({ unreachable: 2, 'time-exceeded': 1 });
-    expect(bench.counts.wrong).toEqual(noCounts().wrong);
-  });
-
-  it('F99: are ignored when they quote what we did not send, or too little of it', () => {
+  it('F99: are no answers, whatever they quote', () => {
     const bench = new Bench();
     const request = bench.request(9);
-    const forged = request.slice();
-    forged[20] = (forged[20] ?? 0) ^ 1;
-    const otherId = request.slice();
-    otherId[5] = 0;
-    const reply = bench.reply(9);
-    bench.receive(errorQuoting(3, forged, [10, 0, 0, 9]), '192.0.2.1');
-    bench.receive(errorQuoting(3, otherId, [10, 0, 0, 9]), '192.0.2.1');
-    bench.receive(errorQuoting(3, reply, [10, 0, 0, 9]), '192.0.2.1');
-    bench.receive(errorQuoting(3, request, [10, 0, 0, 10]), '192.0.2.1');
-    bench.receive(errorQuoting(3, request, [192, 0, 2, 9]), '192.0.2.1');
-    bench.receive(errorQuoting(3, request, [10, 0, 0, 9], 27), '192.0.2.1');
-    bench.receive(errorQuoting(3, request, [10, 0, 0, 9], 0), '192.0.2.1');
-    const udp = errorQuoting(3, request, [10, 0, 0, 9]);
-    udp[17] = 17;
-    bench.receive(udp, '192.0.2.1');
+    for (const type of [3, 11, 12]) bench.receive(errorQuoting(type, request, [10, 0, 0, 9]), '10.0.0.9');
     bench.judge();
     expect(bench.heard).toEqual([]);
-    expect(bench.counts.errors).toEqual(noCounts().errors);
-    expect(bench.counts.wrong.quote).toBe(8);
+    expect(bench.counts.wrong.type).toBe(3);
   });
 
   it('never read past what arrived, whatever the lengths in it say', () => {

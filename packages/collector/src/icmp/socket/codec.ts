@@ -7,26 +7,17 @@
  */
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
-import type { EchoCounts, EchoEvents, ErrorKind, WrongReason } from '../echo.ts';
+import type { EchoCounts, EchoEvents, WrongReason } from '../echo.ts';
 import { addressOffset, NAME_STRIDE, type Slots } from './slots.ts';
 import { Tags } from './tags.ts';
 
 export const REQUEST_BYTES = 24;
 const HEADER_BYTES = 8;
 
-interface Wire {
-  request: number;
-  reply: number;
-  errors: Record<number, ErrorKind>;
-}
-
-const WIRE: Record<Family, Wire> = {
-  4: { request: 8, reply: 0, errors: { 3: 'unreachable', 11: 'time-exceeded', 12: 'parameter-problem' } },
-  6: {
-    request: 128,
-    reply: 129,
-    errors: { 1: 'unreachable', 2: 'too-big', 3: 'time-exceeded', 4: 'parameter-problem' },
-  },
+/** ICMP types of a request and its reply. */
+const TYPES: Record<Family, { request: number; reply: number }> = {
+  4: { request: 8, reply: 0 },
+  6: { request: 128, reply: 129 },
 };
 
 export interface CodecOptions {
@@ -50,26 +41,24 @@ interface Candidate {
   /** Where its tag stands. */
   tagAt: number;
   slot: number;
-  error: ErrorKind | null;
 }
 
 export class EchoCodec {
   readonly #options: CodecOptions;
-  readonly #wire: Wire;
+  readonly #types: { request: number; reply: number };
   readonly #tags: Tags;
   readonly #candidates: Candidate[];
   #waiting = 0;
 
   constructor(options: CodecOptions) {
     this.#options = options;
-    this.#wire = WIRE[options.family];
+    this.#types = TYPES[options.family];
     this.#tags = new Tags(options.key, options.batch);
     this.#candidates = Array.from({ length: options.batch }, () => ({
       index: 0,
       attempt: 0,
       tagAt: 0,
       slot: 0,
-      error: null,
     }));
   }
 
@@ -84,7 +73,7 @@ export class EchoCodec {
       const index = indexes[slot] ?? 0;
       const sequence = sequenceOf(index, attempts[slot] ?? 0);
       const at = slot * stride;
-      data.setUint32(at, this.#wire.request << 24);
+      data.setUint32(at, this.#types.request << 24);
       data.setUint16(at + 4, id);
       data.setUint16(at + 6, sequence);
       data.setFloat64(at + 8, now);
@@ -106,7 +95,7 @@ export class EchoCodec {
   decode(slots: Slots, count: number, events: EchoEvents, counts: EchoCounts): void {
     counts.received += count;
     for (let slot = 0; slot < count; slot += 1) {
-      const wrong = this.#sort(slots, slot, counts);
+      const wrong = this.#sort(slots, slot);
       if (wrong) counts.wrong[wrong] += 1;
     }
     if (this.#waiting === 0) return;
@@ -115,19 +104,18 @@ export class EchoCodec {
     for (let i = 0; i < this.#waiting; i += 1) {
       const candidate = this.#candidates[i];
       if (!candidate) break;
-      const { tagAt, index, attempt, slot, error } = candidate;
+      const { tagAt, index, attempt, slot } = candidate;
       const genuine =
         data.getInt32(tagAt) === tags.getInt32(i * 16) &&
         data.getInt32(tagAt + 4) === tags.getInt32(i * 16 + 4);
-      if (!genuine) counts.wrong[error ? 'quote' : 'check'] += 1;
-      else if (error) counts.errors[error] += 1;
+      if (!genuine) counts.wrong.check += 1;
       else events.heard(index, Math.max(0, (arrived[slot] ?? 0) - data.getFloat64(tagAt - 8)), attempt);
     }
     this.#waiting = 0;
   }
 
   /** Everything about a datagram that needs no cryptography: why it is none of ours, or null while it may be. */
-  #sort(slots: Slots, slot: number, counts: EchoCounts): WrongReason | null {
+  #sort(slots: Slots, slot: number): WrongReason | null {
     const { family, space, id, ipHeader } = this.#options;
     const { data, names, stride } = slots;
     let at = slot * stride;
@@ -138,51 +126,20 @@ export class EchoCodec {
       length -= header;
     }
     if (length < HEADER_BYTES) return 'short';
-    const type = data.getUint8(at);
-    if (type !== this.#wire.reply) {
-      const error = this.#wire.errors[type];
-      return error ? this.#sortError(data, { slot, at, length }, error, counts) : 'type';
-    }
+    // An ICMP error is no answer, whatever it quotes.
+    if (data.getUint8(at) !== this.#types.reply) return 'type';
     if (data.getUint16(at + 4) !== id) return 'id';
     if (length < REQUEST_BYTES) return 'short';
     const index = space.indexOfBytes(family, names, slot * NAME_STRIDE + addressOffset(family));
     if (index < 0) return 'source';
     const sequence = data.getUint16(at + 6);
     if (!belongs(sequence, index)) return 'sequence';
-    this.#keep(data, { slot, index, sequence, at, error: null });
+    this.#keep(data, { slot, index, sequence, at });
     return null;
   }
 
-  /** An ICMP error counts only when it quotes a request of ours, to an address of this space. */
-  #sortError(
-    data: DataView,
-    { slot, at, length }: { slot: number; at: number; length: number },
-    error: ErrorKind,
-    counts: EchoCounts,
-  ): WrongReason | null {
-    const { family, space, id } = this.#options;
-    const quoted = at + HEADER_BYTES;
-    const room = length - HEADER_BYTES;
-    if (room < (family === 4 ? 20 : 40)) return 'quote';
-    const header = family === 4 ? (data.getUint8(quoted) & 15) * 4 : 40;
-    const protocol = data.getUint8(quoted + (family === 4 ? 9 : 6));
-    if (header < 20 || room < header + HEADER_BYTES || protocol !== (family === 4 ? 1 : 58)) return 'quote';
-    const request = quoted + header;
-    const index = space.indexOfBytes(family, data, quoted + (family === 4 ? 16 : 24));
-    const sequence = data.getUint16(request + 6);
-    if (data.getUint8(request) !== this.#wire.request || data.getUint16(request + 4) !== id) return 'quote';
-    if (index < 0 || !belongs(sequence, index)) return 'quote';
-    // RFC 792 promises 8 bytes of the request only: without the check it is believed as far as a counter goes.
-    if (room < header + REQUEST_BYTES) counts.errors[error] += 1;
-    else this.#keep(data, { slot, index, sequence, at: request, error });
-    return null;
-  }
-
-  /** Puts a datagram up for its check; `at` is where the request or its echo starts. */
-  #keep(
-    data: DataView,
-    found: { slot: number; index: number; sequence: number; at: number; error: ErrorKind | null },
-  ) {
+  /** Puts a datagram up for its check; `at` is where the reply starts. */
+  #keep(data: DataView, found: { slot: number; index: number; sequence: number; at: number }) {
     const i = this.#waiting;
     const candidate = this.#candidates[i];
     if (!candidate) return;
@@ -190,7 +147,6 @@ export class EchoCodec {
     candidate.index = found.index;
     candidate.attempt = found.sequence & 15;
     candidate.tagAt = found.at + 16;
-    candidate.error = found.error;
     const { addresses, facts } = this.#tags;
     this.#options.space.writeBytes(found.index, addresses, i * 16);
     facts.setInt32(i * 16, data.getInt32(found.at + 8));

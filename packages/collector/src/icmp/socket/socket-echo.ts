@@ -20,7 +20,7 @@ export type SocketKind = 'datagram' | 'raw';
 
 /** Requests of one system call: measured best between 32 and 64, where more only makes the queue longer. */
 const BATCH = 64;
-/** Room for one received datagram: IPv4 header with options, ICMP header, quoted headers, request. */
+/** Room for one received datagram: IPv4 header with options, ICMP header, what we sent. */
 const RECEIVE_STRIDE = 192;
 /** Asked for; the kernel doubles it and counts its own overhead against it. */
 const BUFFER_BYTES = 4 << 20;
