@@ -267,7 +267,7 @@ describe('greeting', () => {
     await peer.greet();
     for (let i = 0; i < 3; i++) peer.socket.send('{"type":"ack"}');
     expect((await peer.gone()).code).toBe(CloseCode.badMessage);
-    expect(words(run)).toMatch(/makes no sense/);
+    expect(words(run)).toMatch(/sent an invalid message/);
   });
 });
 
@@ -335,7 +335,7 @@ describe('delivery', () => {
     await until(() => run.outbox.status().depth === 4);
     await systemClock.sleep(50);
     expect(run.outbox.status().depth).toBe(4);
-    expect(words(run)).toMatch(/makes no sense/);
+    expect(words(run)).toMatch(/sent an invalid message/);
     expect(run.link.state).toBe('ready');
   });
 

@@ -494,8 +494,8 @@ describe('run', () => {
       expect.arrayContaining([
         'collector started',
         'linked to the server',
-        'a job begins',
-        'a job ends',
+        'a job started',
+        'a job ended',
         'stopped',
       ]),
     );

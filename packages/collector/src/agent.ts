@@ -166,7 +166,7 @@ async function openMetrics({ settings, clock, log }: CollectorOptions, parts: Pa
   }));
   if (!served) return;
   stops.push(() => served.close());
-  log.info({ url: served.url }, 'figures are served');
+  log.info({ url: served.url }, 'metrics are served');
 }
 
 function running(parts: Parts, { settings }: CollectorOptions, stopAll: Stop): RunningCollector {
@@ -299,7 +299,7 @@ function speaker({
     sequenceRegression: async (reason: string) => {
       const now = clock.monotonic();
       if (now - begunAnewAt < ANEW_MS) {
-        log.error({ reason }, 'the server claims to have what it cannot have');
+        log.error({ reason }, 'the server claims observations that this collector never sent');
         return;
       }
       begunAnewAt = now;

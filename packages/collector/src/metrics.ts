@@ -103,7 +103,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
     server.once('error', (error) =>
       reject(
         new Refusal(
-          `cannot serve figures on ${host} port ${port}: ${systemReason(error)}; set metrics.port to another, or to 0`,
+          `cannot serve metrics on ${host} port ${port}: ${systemReason(error)}; set metrics.port to another, or to 0`,
         ),
       ),
     );

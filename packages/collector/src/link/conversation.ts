@@ -65,7 +65,7 @@ export interface Line extends Wire {
   close(code: number, reason: string): void;
 }
 
-/** Messages that make no sense, until the connection is closed. */
+/** Invalid messages until the connection is closed. */
 const MOST_INVALID = 3;
 
 export type Phase = 'challenged' | 'greeting' | 'ready' | 'draining';
@@ -245,7 +245,7 @@ export class Conversation {
         this.#log.warn({ reason: message.reason }, 'the server refused a message');
         break;
       case 'drain':
-        this.#log.info({ reason: message.reason }, 'the server is about to go');
+        this.#log.info({ reason: message.reason }, 'the server is going away');
         sender.drain();
         this.#move('draining');
         break;
@@ -294,9 +294,8 @@ export class Conversation {
     this.#invalid += 1;
     this.#log.warn(
       { reason: reason.slice(0, 300), invalid: this.#invalid },
-      'a message of the server makes no sense',
+      'the server sent an invalid message',
     );
-    if (this.#invalid >= MOST_INVALID)
-      this.#line.close(CloseCode.badMessage, 'too many messages that make no sense');
+    if (this.#invalid >= MOST_INVALID) this.#line.close(CloseCode.badMessage, 'too many invalid messages');
   }
 }

@@ -6,7 +6,7 @@
  * - challenged: the socket is open, the server's nonce is signed and sent back when it comes
  * - greeting: the hello is sent, the welcome is awaited
  * - ready: the generation is written down and confirmed; work and results flow
- * - draining: the server is about to go: nothing new is begun, what is on its way is waited for
+ * - draining: the server is going away: nothing new is begun, what is on its way is waited for
  * - stopped: for good, by us or by revocation
  */
 export type LinkState =

@@ -26,7 +26,7 @@ const outbox = {
     stream === 'state' && after < 0 ? { stream, from: 0, items: Array(14).fill(Buffer.from('{}')) } : null,
 } as unknown as Outbox;
 
-/** Hears all of it; answers what the collector was told to do, how it was closed and what made no sense. */
+/** Hears all of it; answers what the collector was told to do, how it was closed and what was invalid. */
 function hear(messages: readonly Saying[]) {
   const { privateKey } = generateKeyPairSync('ed25519');
   const told: unknown[][] = [];
@@ -73,7 +73,7 @@ function hear(messages: readonly Saying[]) {
   return {
     told,
     closed,
-    senseless: words.filter((msg) => /no sense/.test(msg)),
+    invalid: words.filter((msg) => /invalid message/.test(msg)),
     unknown: words.filter((msg) => /not know/.test(msg)).length,
   };
 }
@@ -83,7 +83,7 @@ describe('a conversation with a server of the version before', () => {
   const well = hear(said);
 
   it('goes well', () => {
-    expect(well).toMatchObject({ closed: [CloseCode.normal], senseless: [], unknown: 0 });
+    expect(well).toMatchObject({ closed: [CloseCode.normal], invalid: [], unknown: 0 });
     expect(well.told.map(([what]) => what)).toEqual(
       'generation ruleset assign assign assign cancel ruleset watch watch rotate key-stored'.split(' '),
     );
@@ -105,9 +105,9 @@ describe('a conversation with a server of the version before', () => {
         const unread = path[0] === 'type' || path[0] === 'stream';
         // Without these two there is no conversation.
         if (unread && ['challenge', 'welcome'].includes(message.type)) continue;
-        const { told, senseless, closed, unknown } = hear(said.with(i, value));
+        const { told, invalid, closed, unknown } = hear(said.with(i, value));
         const place = `${message.type}.${path.join('.')}`;
-        expect({ senseless, unknown }, place).toEqual({ senseless: [], unknown: 1 });
+        expect({ invalid, unknown }, place).toEqual({ invalid: [], unknown: 1 });
         expect(closed, place).toEqual(message.type === 'key-stored' ? [] : [CloseCode.normal]);
         const others = (all: unknown[][]) => all.filter(([what]) => what !== message.type);
         expect(others(told), place).toEqual(others(well.told));
@@ -121,5 +121,5 @@ it('a server of a later version may say what is not known here, however often', 
     'version' in message ? { ...message, version: PROTOCOL_VERSION + 1 } : message,
   );
   const later = Array.from({ length: 10 }, () => ({ type: LATER_WORD }));
-  expect(hear([...said, ...later])).toMatchObject({ closed: [CloseCode.normal], senseless: [], unknown: 10 });
+  expect(hear([...said, ...later])).toMatchObject({ closed: [CloseCode.normal], invalid: [], unknown: 10 });
 });

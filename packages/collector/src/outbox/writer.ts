@@ -308,7 +308,7 @@ export class Writer {
     const { paused } = this;
     if (paused === before) return;
     if (paused) this.#deps.log.error({ reason: paused }, 'collecting is paused');
-    else this.#deps.log.info('collecting goes on');
+    else this.#deps.log.info('collecting continues');
   }
 
   #notStored(): NotStored {

@@ -165,7 +165,7 @@ export class Runner {
       },
     });
     const { pace, rate, done } = this.#paces.take(assignment.profile);
-    log.info({ job, addresses: order.task.space.size, finished: order.before }, 'a job begins');
+    log.info({ job, addresses: order.task.space.size, finished: order.before }, 'a job started');
     const ended = this.#run(order, recorder, pace, stop.signal, assignment).finally(() => {
       done();
       this.#jobs.delete(job);
@@ -199,7 +199,7 @@ export class Runner {
           : { result, ...(reason === undefined ? {} : { reason: reason.slice(0, 300) }) },
       );
       if (result === 'done') this.#remember(job);
-      log.info({ job, result, reason, ...recorder.counts }, 'a job ends');
+      log.info({ job, result, reason, ...recorder.counts }, 'a job ended');
     } catch (error) {
       log.error({ job, err: error }, 'a job failed');
       const reason = 'a fault of the collector; its log says more';

@@ -85,7 +85,7 @@ export class Watch {
         clock: deps.clock,
         pace: deps.pace,
         turned: (host) => this.#turned(host),
-        refused: (family, reason) => deps.log.warn({ family, reason }, 'watched devices cannot be pinged'),
+        refused: (family, reason) => deps.log.warn({ family, reason }, 'monitored devices cannot be pinged'),
       },
       this.#settings.icmpMs,
     );
@@ -107,7 +107,7 @@ export class Watch {
     if (set.length + remove.length > 0)
       this.#deps.log.info(
         { devices: this.#targets.size, before, refused: this.#refused.size },
-        'what is watched changed',
+        'the list of monitored devices changed',
       );
     if (!message.more) this.#forgetCredentials();
   }
@@ -176,7 +176,7 @@ export class Watch {
       if (!this.#refused.has(deviceId))
         this.#deps.log.warn(
           { address },
-          'a device is not watched: this collector’s settings do not allow it',
+          'a device is not monitored: this collector’s settings do not allow it',
         );
       this.#refused.set(deviceId, wanted);
       return;

@@ -90,7 +90,7 @@ async function serve(socket: Socket, text: string, stop: AbortController, taker:
     stop,
   };
   const begun = () => {
-    taker.log.info('a sweep by hand begins');
+    taker.log.info('a sweep by hand started');
     say(socket, { taken: true });
   };
   try {
