@@ -6,8 +6,9 @@ import { createServer } from 'node:net';
 import { describeFindings, type Finding, isWell } from '@rollcall/host/findings';
 import { lockFolder } from '@rollcall/host/lock';
 import { systemClock } from '@rollcall/shared/clock';
+import { request } from '../link/http.ts';
 import { type Identity, loadIdentity } from '../link/identity.ts';
-import { connectionProblem, trust } from '../link/server-address.ts';
+import { connectionProblem } from '../link/server-address.ts';
 import { outboxSettings, readConfig, type Settings, stateFolder } from '../platform/config.ts';
 import { systemReason } from '../platform/refusal.ts';
 import { openNetwork } from '../sweep/tools.ts';
@@ -199,7 +200,12 @@ async function server(identity: Identity): Promise<Finding[]> {
   const check = 'server';
   try {
     const asked = Date.now();
-    const { status, date } = await head(`${identity.server}/api/health/live`, identity.ca);
+    const { ca } = identity;
+    const { status, headers } = await request(`${identity.server}/api/health/live`, {
+      ca,
+      timeoutMs: ANSWER_MS,
+    });
+    const { date } = headers;
     const took = Date.now() - asked;
     const found: Finding =
       status === 200
@@ -239,22 +245,6 @@ const vouchedBy = ({ server, ca }: Identity): string => {
   if (!server.startsWith('https:')) return 'not encrypted, on this machine';
   return `its certificate verified by ${ca === undefined ? 'the authorities of this host' : 'the authority of the join token'}`;
 };
-
-async function head(
-  address: string,
-  ca: string | undefined,
-): Promise<{ status: number; date: string | undefined }> {
-  const { request } = address.startsWith('https:') ? await import('node:https') : await import('node:http');
-  return new Promise((resolve, reject) => {
-    const call = request(address, { timeout: ANSWER_MS, ...trust(ca) }, (response) => {
-      response.resume();
-      resolve({ status: response.statusCode ?? 0, date: response.headers.date });
-    });
-    call.on('timeout', () => call.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
-    call.on('error', reject);
-    call.end();
-  });
-}
 
 function read(file: string): string | null {
   try {

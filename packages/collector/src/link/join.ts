@@ -1,10 +1,10 @@
 /** Joining a site: a key is made here, its public half and the one-use token go to the server, the answer is kept. */
-import type { IncomingMessage } from 'node:http';
 import { hostname as ownName } from 'node:os';
 import type { PeerCertificate } from 'node:tls';
 import { lockFolder } from '@rollcall/host/lock';
 import { joined } from '@rollcall/shared/api/collectors';
 import { Refusal, systemReason } from '../platform/refusal.ts';
+import { request } from './http.ts';
 import {
   type Identity,
   loadIdentity,
@@ -13,11 +13,10 @@ import {
   publicKeyOf,
   saveIdentity,
 } from './identity.ts';
-import { connectionProblem, serverAddress, trust } from './server-address.ts';
+import { connectionProblem, serverAddress } from './server-address.ts';
 
 /** The server must answer within this time when a collector joins. */
 const CONNECT_MS = 10_000;
-const ANSWER_BYTES = 64 * 1024;
 /** `rcj_…`, and behind a point the SHA-256 of the certificate that vouches for the server, where it is self-made. */
 const TOKEN = /^(rcj_[0-9A-Za-z]{20,80})(?:\.([A-Za-z0-9_-]{43}))?$/;
 
@@ -124,16 +123,15 @@ function certificates(leaf: PeerCertificate): PeerCertificate[] {
 }
 
 async function send(server: string, ca: string | undefined, body: object) {
-  const { status, text, location } = await post(
-    `${server}/api/collectors/join`,
-    ca,
-    JSON.stringify(body),
-  ).catch((error: unknown) => {
-    throw unreachable(server, error);
-  });
+  const address = `${server}/api/collectors/join`;
+  const { status, text, headers } = await request(address, { ca, timeoutMs: CONNECT_MS, body }).catch(
+    (error: unknown) => {
+      throw unreachable(server, error);
+    },
+  );
   if (status >= 300 && status < 400) {
     throw new Refusal(
-      `${server} sends us on to ${location ?? 'another address'}: join with that address if it is yours`,
+      `${server} sends us on to ${headers.location ?? 'another address'}: join with that address if it is yours`,
     );
   }
   const answer = parse(text) as { data?: unknown; error?: { message?: unknown } } | null;
@@ -151,37 +149,6 @@ async function send(server: string, ca: string | undefined, body: object) {
     );
   }
   return data.data;
-}
-
-async function post(
-  address: string,
-  ca: string | undefined,
-  body: string,
-): Promise<{ status: number; text: string; location: string | undefined }> {
-  const { request } = address.startsWith('https:') ? await import('node:https') : await import('node:http');
-  return new Promise((resolve, reject) => {
-    const options = {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
-      timeout: CONNECT_MS,
-      ...trust(ca),
-    };
-    const call = request(address, options, (response: IncomingMessage) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => {
-        text += part;
-        if (text.length > ANSWER_BYTES) call.destroy(new Error('the answer is too long'));
-      });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text, location: response.headers.location }),
-      );
-      response.on('error', reject);
-    });
-    call.on('timeout', () => call.destroy(Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' })));
-    call.on('error', reject);
-    call.end(body);
-  });
 }
 
 const unreachable = (server: string, error: unknown): Refusal =>

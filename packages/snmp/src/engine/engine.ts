@@ -29,31 +29,23 @@ import { RemoteEngines } from './remote-engines.ts';
 import { RequestIds } from './request-ids.ts';
 import { openUdp, type UdpSocket } from './udp.ts';
 
-export interface EngineSettings {
+interface EngineSettings {
   clock: Clock;
   /** Most requests outstanding at once; the rest waits its turn. */
   window?: number;
   /** Most requests waiting for the window; more are refused with `busy`. */
   queue?: number;
-  /** Receive buffer of each socket, octets. */
-  receiveBuffer?: number;
-  /** Most SNMPv3 engines remembered. */
-  engines?: number;
 }
 
-export interface EngineStats {
-  sent: number;
+interface EngineStats {
   received: number;
   answered: number;
-  timedOut: number;
   inFlight: number;
-  waiting: number;
   drops: Record<DropReason, number>;
-  socketErrors: number;
-  /** Octets of receive buffer granted, IPv4 and IPv6; null where the family is not available. */
-  receiveBuffers: [number | null, number | null];
 }
 
+/** SNMPv3 engines of agents that are kept. */
+const ENGINES = 16_384;
 /** Requests sent in one turn of the event loop. libuv reads as many datagrams per turn, so replies keep pace. */
 const BURST = 32;
 /** Messages of one v3 exchange that a Report may cause: discovery, the request, a new clock or engine. */
@@ -72,11 +64,8 @@ export class SnmpEngine {
   readonly #aborts: Aborts<Exchange>;
   readonly #ids = new RequestIds();
   readonly #stats = {
-    sent: 0,
     received: 0,
     answered: 0,
-    timedOut: 0,
-    socketErrors: 0,
     drops: Object.fromEntries(DROP_REASONS.map((reason) => [reason, 0])) as Record<DropReason, number>,
   };
   #udp4: UdpSocket | null = null;
@@ -89,7 +78,7 @@ export class SnmpEngine {
     this.clock = settings.clock;
     this.#window = settings.window ?? 16_384;
     this.#queueBound = settings.queue ?? 65_536;
-    this.#engines = new RemoteEngines(settings.engines ?? 16_384);
+    this.#engines = new RemoteEngines(ENGINES);
     this.#deadlines = new Deadlines(settings.clock, (exchange) => this.#expire(exchange));
     this.#aborts = new Aborts((exchange) => this.#finish(exchange, failure('cancelled')));
   }
@@ -97,14 +86,8 @@ export class SnmpEngine {
   /** Opens the sockets. A system without IPv6 (or IPv4) serves the other family alone; without both it rejects. */
   static async open(settings: EngineSettings): Promise<SnmpEngine> {
     const engine = new SnmpEngine(settings);
-    const udp = {
-      receiveBuffer: settings.receiveBuffer ?? 8 << 20,
-      onDatagram: (bytes: Buffer, address: string, port: number) => engine.#receive(bytes, address, port),
-      onError: () => {
-        engine.#stats.socketErrors += 1;
-      },
-    };
-    const [four, six] = await Promise.allSettled([openUdp(4, udp), openUdp(6, udp)]);
+    const receive = engine.#receive.bind(engine);
+    const [four, six] = await Promise.allSettled([openUdp(4, receive), openUdp(6, receive)]);
     if (four.status === 'fulfilled') engine.#udp4 = four.value;
     if (six.status === 'fulfilled') engine.#udp6 = six.value;
     if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
@@ -116,8 +99,6 @@ export class SnmpEngine {
       ...this.#stats,
       drops: { ...this.#stats.drops },
       inFlight: this.#outstanding.size,
-      waiting: this.#waiting.size,
-      receiveBuffers: [this.#udp4?.receiveBuffer ?? null, this.#udp6?.receiveBuffer ?? null],
     };
   }
 
@@ -204,7 +185,6 @@ export class SnmpEngine {
     }
     exchange.sent += 1;
     exchange.sentAt = now;
-    this.#stats.sent += 1;
     this.#deadlines.add(exchange, exchange.options.timeoutMs);
     socket.send(message, exchange.port, exchange.address, (errno) => {
       exchange.sendError = errno;
@@ -222,7 +202,6 @@ export class SnmpEngine {
       this.#finish(exchange, failure('unreachable', exchange.sendError));
       return;
     }
-    this.#stats.timedOut += 1;
     const detail = exchange.refused ? `replies dropped: ${exchange.refused}` : undefined;
     this.#finish(exchange, failure('timeout', detail));
   }

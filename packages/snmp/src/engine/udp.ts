@@ -3,23 +3,18 @@ import type { Family } from '@rollcall/shared/ip';
 
 /** One UDP socket of a family for all targets. */
 export interface UdpSocket {
-  /** Octets of receive buffer that the system granted. */
-  readonly receiveBuffer: number;
   /** `done` gets the errno name when the system refused to send. */
   send(bytes: Buffer, port: number, address: string, done: (errno: string | null) => void): void;
   close(): Promise<void>;
 }
 
-export interface UdpSettings {
-  /** Octets; the system may grant less (`net.core.rmem_max`). */
-  receiveBuffer: number;
-  onDatagram: (bytes: Buffer, address: string, port: number) => void;
-  /** Errors of the socket itself; it stays usable. */
-  onError: (errno: string) => void;
-}
+/** Octets asked for; the system may grant less (`net.core.rmem_max`). */
+const RECEIVE_BUFFER = 8 << 20;
+
+type OnDatagram = (bytes: Buffer, address: string, port: number) => void;
 
 /** Binds to any address and a port of the system's choice; rejects when the family is not available. */
-export async function openUdp(family: Family, settings: UdpSettings): Promise<UdpSocket> {
+export async function openUdp(family: Family, onDatagram: OnDatagram): Promise<UdpSocket> {
   const socket: Socket = createSocket({
     type: family === 4 ? 'udp4' : 'udp6',
     ipv6Only: family === 6,
@@ -33,15 +28,15 @@ export async function openUdp(family: Family, settings: UdpSettings): Promise<Ud
       resolve();
     });
   });
-  socket.on('error', (error) => settings.onError(errnoOf(error)));
-  socket.on('message', (bytes, from) => settings.onDatagram(bytes, from.address, from.port));
+  // It stays usable; the request that it failed on waits for its time-out.
+  socket.on('error', () => undefined);
+  socket.on('message', (bytes, from) => onDatagram(bytes, from.address, from.port));
   try {
-    socket.setRecvBufferSize(settings.receiveBuffer);
-  } catch (error) {
-    settings.onError(errnoOf(error));
+    socket.setRecvBufferSize(RECEIVE_BUFFER);
+  } catch {
+    // What the system grants is enough for slower sweeps.
   }
   return {
-    receiveBuffer: socket.getRecvBufferSize(),
     send: (bytes, port, address, done) =>
       socket.send(bytes, 0, bytes.length, port, address, (error) => done(error ? errnoOf(error) : null)),
     close: () => new Promise((resolve) => socket.close(resolve)),
