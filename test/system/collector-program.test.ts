@@ -512,7 +512,7 @@ describe('run', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/"127\.0\.85\.1"/);
     expect(err).toMatch(/2 addresses in .*: 1 alive, 1 excluded/);
-    await daemon.said(/a sweep by hand begins/);
+    await daemon.said(/a sweep by hand started/);
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);
     expect(existsSync(join(folder, 'sweep.sock'))).toBe(false);

@@ -14,6 +14,9 @@ Exit codes: 0 done, 1 could not be done (the last line says why), 2 wrong comman
 const SNMP_DOCTOR_CODES = `
 Exit codes: 0 both read the same, 1 they differ, 2 the agent was not read, or wrong command line.`;
 
+const STATE = ['--state <folder>', 'folder of identity and outbox'] as const;
+const CONFIG = ['--config <file>', 'settings of this host (/etc/rollcall/collector.yaml)'] as const;
+
 function program(finish: (code: number) => void): Command {
   const root = programOn(process)
     .description('Discovers and inventories networks by ICMP and SNMP, for a Rollcall server or by hand.')
@@ -28,15 +31,13 @@ function program(finish: (code: number) => void): Command {
     finish((await runSweep(targets, flags, ownTerminal(), await ownResources(flags))) ?? 1);
   });
 
-  const state = ['--state <folder>', 'folder of identity and outbox'] as const;
-  const config = ['--config <file>', 'settings of this host (/etc/rollcall/collector.yaml)'] as const;
   root
     .command('join')
     .description('make this host a collector of a site')
     .argument('<url>', 'address of the server, https://…')
     .argument('<token>', 'join token, from the server: Collectors → Add')
-    .option(...state)
-    .option(...config)
+    .option(...STATE)
+    .option(...CONFIG)
     .option('--name <name>', 'name of the collector; without it the host name')
     .option('--json', 'answer as JSON', false)
     .action(async (url: string, token: string, flags) => {
@@ -46,8 +47,8 @@ function program(finish: (code: number) => void): Command {
   root
     .command('run')
     .description('work for the server that was joined, until SIGTERM')
-    .option(...state)
-    .option(...config)
+    .option(...STATE)
+    .option(...CONFIG)
     .action(async (flags) => {
       const { run } = await import('./commands/run.ts');
       finish(await run(flags));
@@ -55,17 +56,22 @@ function program(finish: (code: number) => void): Command {
   root
     .command('settings')
     .description('check the settings and print those in force; changes nothing')
-    .option(...config)
+    .option(...CONFIG)
     .option('--json', 'answer as JSON', false)
     .action(async (flags) => {
       const { runSettings } = await import('./commands/settings.ts');
       finish(await runSettings(flags));
     });
+  addDoctor(root, finish);
+  return root;
+}
+
+function addDoctor(root: Command, finish: (code: number) => void): void {
   const doctor = root
     .command('doctor')
     .description('check everything a first run fails on, and say what to do')
-    .option(...state)
-    .option(...config)
+    .option(...STATE)
+    .option(...CONFIG)
     .option('--json', 'answer as JSON', false)
     .action(async (flags) => {
       const { runDoctor } = await import('./commands/doctor.ts');
@@ -76,14 +82,13 @@ function program(finish: (code: number) => void): Command {
     .argument('<address>', 'IPv4 or IPv6 address of the agent')
     .option('--timeout <ms>', 'wait for each answer, milliseconds', whole(10, 60_000), 1500)
     .option('--tries <count>', 'requests without an answer', whole(1, 10), 2)
-    .option(...config)
+    .option(...CONFIG)
     .option('--json', 'answer as JSON', false)
     .addHelpText('after', SNMP_DOCTOR_CODES)
     .action(async (address: string, flags) => {
       const { runSnmpDoctor } = await import('./commands/snmp-doctor/snmp-doctor.ts');
       finish(await runSnmpDoctor(address, flags, process));
     });
-  return root;
 }
 
 /** Does what the words of a command line say (as in `process.argv`, without program and script); answers the exit code. */

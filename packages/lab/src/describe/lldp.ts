@@ -29,51 +29,37 @@ export function lldp(sheet: Sheet, device: Device): void {
   device.neighbours
     .filter((n) => n.protocol === 'lldp')
     .forEach((n, i) => {
-      if (second) remoteV2(sheet, n, i + 1);
-      else remoteV1(sheet, device, n, i + 1);
+      remote(sheet, device, n, i + 1);
     });
 }
 
-function remoteV1(
+/** A row of the remote table and of its management addresses; the second version has one index and one column more. */
+function remote(
   sheet: Sheet,
   device: Device,
   { ifIndex, remote, remotePort }: Neighbour,
   serial: number,
 ): void {
+  const second = device.features.includes('lldp-v2');
   const port = device.ports.find((p) => p.ifIndex === ifIndex);
-  const index = `0.${port ? portNumber(device, port) : ifIndex}.${serial}`;
-  sheet.row(`${V1}.4.1.1`, index, {
-    4: CHASSIS_MAC,
-    5: macBytes(remote.mac),
-    6: PORT_ID[remote.lldp.portId],
-    7: portId(remote, remotePort),
-    8: remotePort.descr,
-    9: remote.sysName,
-    10: remote.sysDescr,
-    11: capabilities(remote),
-    12: capabilities(remote),
-  });
+  const local = second ? `${ifIndex}.1` : `${port ? portNumber(device, port) : ifIndex}`;
+  const [base, first] = second ? [V2, 5] : [V1, 4];
+  const index = `0.${local}.${serial}`;
+  const columns = [
+    CHASSIS_MAC,
+    macBytes(remote.mac),
+    PORT_ID[remote.lldp.portId],
+    portId(remote, remotePort),
+    remotePort.descr,
+    remote.sysName,
+    remote.sysDescr,
+    capabilities(remote),
+    capabilities(remote),
+  ];
+  sheet.row(`${base}.4.1.1`, index, Object.fromEntries(columns.map((value, i) => [first + i, value])));
   const address = managementAddress(remote);
   if (!address) return;
-  sheet.row(`${V1}.4.2.1`, `${index}.1.4.${address.address}`, { 3: 2, 4: address.ifIndex, 5: oid('0.0') });
-}
-
-function remoteV2(sheet: Sheet, { ifIndex, remote, remotePort }: Neighbour, serial: number): void {
-  const index = `0.${ifIndex}.1.${serial}`;
-  sheet.row(`${V2}.4.1.1`, index, {
-    5: CHASSIS_MAC,
-    6: macBytes(remote.mac),
-    7: PORT_ID[remote.lldp.portId],
-    8: portId(remote, remotePort),
-    9: remotePort.descr,
-    10: remote.sysName,
-    11: remote.sysDescr,
-    12: capabilities(remote),
-    13: capabilities(remote),
-  });
-  const address = managementAddress(remote);
-  if (!address) return;
-  sheet.row(`${V2}.4.2.1`, `${index}.1.4.${address.address}`, { 3: 2, 4: address.ifIndex, 5: oid('0.0') });
+  sheet.row(`${base}.4.2.1`, `${index}.1.4.${address.address}`, { 3: 2, 4: address.ifIndex, 5: oid('0.0') });
 }
 
 const portNumber = (device: Device, port: Port): number =>
