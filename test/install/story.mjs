@@ -86,7 +86,7 @@ const ended = (scanId) =>
 /** The first of the hosts whose collector began a job since then (seconds since 1970); undefined when none did. */
 async function atWork(hosts, since) {
   for (const host of hosts) {
-    const line = `journalctl -u rollcall-collector --since @${since} -g "a job begins" -o cat -q || true`;
+    const line = `journalctl -u rollcall-collector --since @${since} -g "a job started" -o cat -q || true`;
     if ((await host.sh(line)).trim() !== '') return host;
   }
   return undefined;
@@ -209,9 +209,9 @@ try {
     const host = JSON.parse(await north.sh(line));
     expect(host.system?.sysName === 'story-agent', `the agent in: ${JSON.stringify(host).slice(0, 300)}`);
     const told = await north.sh(
-      'journalctl -u rollcall-collector -g "a sweep by hand begins" -o cat -q; stat -c "%a %U" /run/rollcall-collector/sweep.sock',
+      'journalctl -u rollcall-collector -g "a sweep by hand started" -o cat -q; stat -c "%a %U" /run/rollcall-collector/sweep.sock',
     );
-    expect(/a sweep by hand begins/.test(told), `the sweep in the journal: ${told}`);
+    expect(/a sweep by hand started/.test(told), `the sweep in the journal: ${told}`);
     expect(/^600 rollcall-collector$/m.test(told), `a socket for its user only: ${told}`);
   });
 
