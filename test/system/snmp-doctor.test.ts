@@ -1,8 +1,9 @@
 /** `rollcall-collector doctor snmp` on Debian's snmpd, an agent that neither of the two implementations made. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { haveSnmpd, type Snmpd, startSnmpd } from '@rollcall/snmp/testing/snmpd';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +12,27 @@ import { compiled } from './compiled.ts';
 const program = compiled('collector', 'main');
 const available = haveSnmpd();
 if (!available) skipped('doctor snmp on a real agent: install snmp and snmpd');
+
+test('nothing else of the collector loads net-snmp', () => {
+  const parts = ['cli', 'agent', 'commands/run', 'commands/sweep', 'sweep/agents'];
+  const urls = parts.map((part) => pathToFileURL(compiled('collector', part)).href);
+  const loads = (modules: string[]) =>
+    execFileSync(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `import { createRequire } from 'node:module';
+        for (const url of ${JSON.stringify(modules)}) await import(url);
+        const loaded = Object.keys(createRequire(import.meta.url).cache);
+        console.log(loaded.some((file) => file.includes('/net-snmp/')));`,
+      ],
+      { encoding: 'utf8', env: { PATH: process.env.PATH } },
+    ).trim();
+  expect(loads(urls)).toBe('false');
+  const doctor = compiled('collector', 'commands/snmp-doctor/snmp-doctor');
+  expect(loads([pathToFileURL(doctor).href])).toBe('true');
+});
 
 const AUTH = 'authentication phrase';
 const PRIV = 'privacy phrase 1';
