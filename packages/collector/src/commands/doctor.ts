@@ -10,6 +10,7 @@ import { request } from '../link/http.ts';
 import { type Identity, loadIdentity } from '../link/identity.ts';
 import { connectionProblem } from '../link/server-address.ts';
 import { outboxSettings, readConfig, type Settings, stateFolder } from '../platform/config.ts';
+import { ENGINES } from '../platform/engines.ts';
 import { systemReason } from '../platform/refusal.ts';
 import { openNetwork } from '../sweep/tools.ts';
 
@@ -54,7 +55,7 @@ export async function runDoctor(flags: DoctorFlags): Promise<number> {
 }
 
 async function engines(settings: Settings | null): Promise<Finding[]> {
-  const network = await openNetwork(systemClock, settings?.engines ?? ['datagram', 'raw', 'ping']);
+  const network = await openNetwork(systemClock, settings?.engines ?? ENGINES);
   await network.close();
   const { choices } = network.chosen;
   const alone = choices.some(({ engine }) => engine !== null);

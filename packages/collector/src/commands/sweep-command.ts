@@ -1,12 +1,11 @@
 /** The options of `sweep`, and the errors of a wrong command line; the same in a process of its own and in the collector. */
 import { Command, CommanderError, Option } from 'commander';
+import { ENGINES } from '../platform/engines.ts';
 import { Misuse, Refusal } from '../platform/refusal.ts';
 import { addCredentialOptions } from './credentials.ts';
 import { oneOf, rate, repeated, whole } from './flags.ts';
 import type { SweepFlags, SweepResources } from './sweep.ts';
 import type { Screen, Terminal } from './terminal.ts';
-
-const ENGINES = ['datagram', 'raw', 'ping'] as const;
 
 /** A program that ends nothing by itself and shows its help on this terminal: Commander's way for both ends. */
 export const programOn = ({ stdout, stderr }: Pick<Terminal, 'stdout' | 'stderr'>): Command =>

@@ -5,9 +5,9 @@ import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollc
 import { describeProblem, parseTargets } from '@rollcall/shared/targets';
 import type { Bits } from '../icmp/bits.ts';
 import { describeChoice } from '../icmp/choose.ts';
-import type { EngineName } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
 import type { Settings } from '../platform/config.ts';
+import type { EngineName } from '../platform/engines.ts';
 import { Misuse, Refusal } from '../platform/refusal.ts';
 import type { Rate } from '../runner/pace.ts';
 import { AttemptBook } from '../sweep/attempts.ts';

@@ -2,14 +2,13 @@ import { endianness } from 'node:os';
 import { type Libc, loadLibc } from '@rollcall/host/libc';
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
+import { ENGINES, type EngineName } from '../platform/engines.ts';
 import { BothFamilies } from './both-families.ts';
 import {
   type Echo,
   type EchoEvents,
   type EchoOptions,
   EchoRefused,
-  ENGINES,
-  type EngineName,
   type OpenEcho,
   type Refusal,
 } from './echo.ts';

@@ -1,10 +1,7 @@
 /** The seam between a sweep and the ways a host allows it to ask "are you there?". */
 import type { AddressSpace } from '@rollcall/shared/address-space';
 import type { Family } from '@rollcall/shared/ip';
-
-/** In the order they are tried. */
-export const ENGINES = ['datagram', 'raw', 'ping'] as const;
-export type EngineName = (typeof ENGINES)[number];
+import type { EngineName } from '../platform/engines.ts';
 
 /** Highest attempt number that fits a request. */
 export const MAX_ATTEMPTS = 15;

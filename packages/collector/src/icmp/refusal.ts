@@ -1,5 +1,6 @@
 import type { Family } from '@rollcall/shared/ip';
-import type { EngineName, Refusal } from './echo.ts';
+import type { EngineName } from '../platform/engines.ts';
+import type { Refusal } from './echo.ts';
 
 const EXPLAINED: Record<string, { reason: string; remedy: string }> = {
   'datagram EACCES': {

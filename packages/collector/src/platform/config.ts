@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { readSettingsFile, SettingsError } from '@rollcall/host/settings-file';
 import { parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
 import { z } from 'zod';
+import { ENGINES } from './engines.ts';
 import { Refusal } from './refusal.ts';
 
 export const CONFIG_FILE = '/etc/rollcall/collector.yaml';
@@ -15,7 +16,6 @@ const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const ENGINES = ['datagram', 'raw', 'ping'] as const;
 
 const blocks = z
   .array(

@@ -2,7 +2,7 @@
 import type { Clock } from '@rollcall/shared/clock';
 import type { SnmpEngine } from '@rollcall/snmp/engine/engine';
 import { type Chosen, chooseEcho } from '../icmp/choose.ts';
-import type { EngineName } from '../icmp/echo.ts';
+import type { EngineName } from '../platform/engines.ts';
 import { OnLink } from './on-link.ts';
 import { Routers } from './routers.ts';
 import type { SweepTools } from './task.ts';
