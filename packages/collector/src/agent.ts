@@ -130,12 +130,12 @@ function startLink(
   const { stateFolder, settings, clock, log } = options;
   const health = new Health(clock, outbox, watch, traps);
   stops.push(() => health.stop());
-  const identity = new Self(stateFolder, loaded.identity);
+  const identity = new StoredIdentity(stateFolder, loaded.identity);
   const link = new Link({
     clock,
     log,
     collector: {
-      ...speaker({ identity, keys: new Keys(stateFolder, loaded.key), outbox, runner, watch, clock, log }),
+      ...linkParts({ identity, keys: new Keys(stateFolder, loaded.key), outbox, runner, watch, clock, log }),
       about: () => ({
         software: `rollcall-collector ${VERSION}`,
         hostname: hostname(),
@@ -246,7 +246,7 @@ async function within(ms: number, work: Promise<void>, clock: Clock): Promise<vo
 }
 
 /** The identity in memory and on disk. */
-class Self {
+class StoredIdentity {
   readonly #folder: string;
   value: Identity;
 
@@ -264,7 +264,7 @@ class Self {
 }
 
 /** What the link needs of the other parts. */
-function speaker({
+function linkParts({
   identity,
   keys,
   outbox,
@@ -273,7 +273,7 @@ function speaker({
   clock,
   log,
 }: {
-  identity: Self;
+  identity: StoredIdentity;
   keys: Keys;
   outbox: Outbox;
   runner: Runner;
