@@ -72,7 +72,7 @@ describe('who is answered', () => {
 });
 
 describe('v2c', () => {
-  it('tells a missing instance from a missing object', () => {
+  it('distinguishes a missing instance from a missing object', () => {
     const { varbinds } = readReply(few.answer(get('1.3.1.0', '1.3.2.9', '1.4.1.0')));
     expect(varbinds.map((v) => v.type)).toEqual(['octets', 'noSuchInstance', 'noSuchObject']);
   });

@@ -51,7 +51,7 @@ describe('the demonstration site', () => {
     );
   });
 
-  it('connects every box, and LLDP tells the same link at both ends', () => {
+  it('connects every box, and LLDP shows the same link at both ends', () => {
     for (const d of demo.devices) {
       expect(cables().some((l) => [l.a, l.b].some((end) => end.startsWith(`${d.name}:`)))).toBe(true);
       for (const n of d.neighbours) {

@@ -57,7 +57,7 @@ describe('startSite', () => {
     expect(readReply(gone?.bytes ?? null).varbinds[0]?.type).toBe('noSuchInstance');
   });
 
-  it('tells a renamed box to its neighbours', async () => {
+  it('shows a renamed box to its neighbours', async () => {
     await site.change('access-1', (d) => {
       d.sysName = 'access-one';
     });

@@ -114,7 +114,7 @@ describe('who answers', () => {
     expect(asked, 'no retry yet, and nothing after the one that works').toEqual(['first', 'second', 'third']);
   });
 
-  it('tells silence of the dead from silence of the living', async () => {
+  it('distinguishes silence of hosts that answer ICMP from that of others', async () => {
     const mute = await agentThat(() => undefined);
     const results = await run(
       [{ address: mute.address, alive: true }, { address: '127.0.8.1' }],

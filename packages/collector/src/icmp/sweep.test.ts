@@ -73,7 +73,7 @@ describe.skipIf(!enterOwnNetwork())('on a real loopback', () => {
     expect(summary.counts).toMatchObject({ sent: 10, received: 10 });
   });
 
-  it('an address the host cannot send to is told apart from a silent one', async () => {
+  it('an address the host cannot send to is distinguished from a silent one', async () => {
     const { open } = await chooseEcho(['raw']);
     const { unsent, silent, answers, summary } = await roll(spaceOf('127.0.0.1 192.0.2.1-192.0.2.3'), open);
     expect(answers.size).toBe(1);
@@ -113,7 +113,7 @@ describe.skipIf(!enterOwnNetwork())('on a real loopback', () => {
     expect(slowest[Math.ceil(turns.length / 100)]).toBeLessThan(200);
   });
 
-  it('stops at once when told to', async () => {
+  it('stops at once at the signal', async () => {
     const { open } = await chooseEcho(['datagram']);
     const control = new AbortController();
     const pace = new Pace({ rate: 100, ratePerNet: 'max' }, systemClock);
@@ -303,7 +303,7 @@ describe('over a network made of functions', () => {
     await refused;
   });
 
-  it('refuses more tries than a request can tell', async () => {
+  it('refuses more tries than a request can carry', async () => {
     const net = new Net(() => 5);
     for (const tries of [0, 16, Number.NaN])
       await expect(roll(space, net.open, { tries })).rejects.toThrow(RangeError);

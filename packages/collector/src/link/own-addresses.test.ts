@@ -4,7 +4,7 @@ import { OwnAddresses } from './own-addresses.ts';
 
 const at = (cidr: string | null) => ({ cidr }) as NetworkInterfaceInfo;
 
-it('tells where the host stands, not what is its own affair', () => {
+it('reports where the host stands, without loopback and link-local', () => {
   expect(
     new OwnAddresses().reported(() => ({
       lo: [at('127.0.0.1/8'), at('::1/128')],
@@ -24,13 +24,13 @@ it('goes on telling of an interface that lost its carrier, the newest of what it
   expect(told).not.toContain('10.0.2.5/24');
 });
 
-it('tells nothing rather than a part', () => {
+it('reports nothing rather than a part', () => {
   const many = Array.from({ length: 129 }, (_, i) => at(`10.0.${i}.1/24`));
   expect(new OwnAddresses().reported(() => ({ eth0: many }))).toBeUndefined();
   expect(new OwnAddresses().reported(() => ({ eth0: many.slice(1) }))).toHaveLength(128);
 });
 
-it('tells nothing where the system does not', () => {
+it('reports nothing where the system lists nothing', () => {
   const refuses = () => {
     throw new Error('uv_interface_addresses returned Unknown system error 97');
   };

@@ -168,7 +168,7 @@ describe('the outbox numbers, keeps and hands out', () => {
     expect(contents(outbox, 'state').size).toBe(10);
   });
 
-  test('tells what it holds, and since when', async () => {
+  test('reports what it holds, and since when', async () => {
     const outbox = await openBox();
     expect(outbox.status()).toMatchObject({ depth: 0, bytes: 0, oldest: null });
     const before = Date.now();
@@ -179,7 +179,7 @@ describe('the outbox numbers, keeps and hands out', () => {
     expect(oldest).toBeLessThanOrEqual(Date.now() + 50);
   });
 
-  test('appends that come together share a commit, and each is told when it is on disk', async () => {
+  test('appends that come together share a commit, and each resolves when it is on disk', async () => {
     const outbox = await openBox();
     let news = 0;
     outbox.onWritten(() => {
@@ -547,7 +547,7 @@ describe('damage is moved aside, reported, and never fatal', () => {
     expect((await openBox()).epoch).toBe(epoch);
   });
 
-  test('B40: written by a newer version: refused, untouched, told what to do', async () => {
+  test('B40: written by a newer version: refused, untouched, with what to do', async () => {
     await filled();
     writeFileSync(join(box(), 'FORMAT'), 'rollcall outbox 2\n');
     const before = readFileSync(data());

@@ -120,7 +120,7 @@ describe('the environment', () => {
     );
   });
 
-  test('says where the state lies, unless told', async () => {
+  test('gives the state folder, unless the settings do', async () => {
     const settings = await readConfig({}, file(''));
     expect(stateFolder(settings, { STATE_DIRECTORY: '/var/lib/private/rollcall-collector' })).toBe(
       '/var/lib/private/rollcall-collector',

@@ -183,7 +183,7 @@ describe('a job', () => {
     expect(of(1).at(-1)).toMatchObject({ kind: 'job-end', fence: 2, result: 'done' });
   });
 
-  test('tells its progress', async () => {
+  test('reports its progress', async () => {
     const { runner, said } = start({ echo: echoOf(() => 1) });
     runner.assign(assignment(1, '10.1.0.0', 300, { profile: ping({ rate: 150, ratePerNet: 150 }) }));
     await until(() => said.some((message) => message.type === 'progress' && message.probed > 0));

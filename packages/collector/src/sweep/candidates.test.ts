@@ -28,7 +28,7 @@ describe('candidates', () => {
     expect(await next()).toBe('a2');
   });
 
-  test('waits for more, and ends when told', async () => {
+  test('waits for more, and ends at end()', async () => {
     const candidates = make();
     const taking = take(candidates, 10);
     candidates.alive(1);

@@ -43,7 +43,7 @@ describe('F94, F95: what a collector may sweep', () => {
     expect(allowed(scope, address)).toBe(expected);
   });
 
-  test('each run of refused addresses is told once, at its first', () => {
+  test('each run of refused addresses is reported once, at its first', () => {
     const scope = new Scope({ allow: [block('10.0.0.0/24')], deny: [block('10.0.0.8/30')], loopback: false });
     const { count, reasons } = scope.refuse(space('10.0.0.1-10.0.0.20 10.0.1.1-10.0.1.3'));
     expect(count).toBe(4 + 3);

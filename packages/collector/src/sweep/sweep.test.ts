@@ -200,7 +200,7 @@ describe('every address ends once, explained', () => {
     factsFirst(order);
   });
 
-  test('an agent that is there and refuses us is told apart from silence', async () => {
+  test('an agent that is there and refuses us is distinguished from silence', async () => {
     const engineOf = new AuthoritativeEngine({
       id: Buffer.from('80001f8880aabbccdd', 'hex'),
       boots: 1,
@@ -243,7 +243,7 @@ describe('every address ends once, explained', () => {
     expect(snmp.facts.find(({ kind }) => kind === 'device')).not.toHaveProperty('rttMs');
   });
 
-  test('what is skipped is neither asked nor told of', async () => {
+  test('what is skipped is neither asked nor reported', async () => {
     const asked: string[] = [];
     const { codes } = await run({
       targets: '127.0.71.1-127.0.71.4',
@@ -255,7 +255,7 @@ describe('every address ends once, explained', () => {
     expect(new Set(asked)).toEqual(new Set(['127.0.71.2', '127.0.71.4']));
   });
 
-  test('a budget that was used up is told with the table that met it', async () => {
+  test('a budget that was used up is reported with the table that met it', async () => {
     await agentAt('127.0.71.2');
     const { outcomes } = await run({
       targets: '127.0.71.2',
@@ -336,7 +336,7 @@ describe('every address ends once, explained', () => {
   });
 });
 
-describe('a host is told of at once', () => {
+describe('a host is reported at once', () => {
   test('also while its agent is still being read', async () => {
     await agentAt('127.0.71.2');
     await agentAt('127.0.71.3');
@@ -460,7 +460,7 @@ describe('a box with several addresses is read once', () => {
 });
 
 describe('ending early', () => {
-  test('aborted in the middle it ends at once and tells nothing more', async () => {
+  test('aborted in the middle it ends at once and reports nothing more', async () => {
     await agentAt('127.0.71.2');
     const stop = new AbortController();
     let after = 0;

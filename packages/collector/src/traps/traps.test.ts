@@ -161,7 +161,7 @@ describe('a datagram on the trap port', () => {
     expect(decodeTrap(bytes, security())).toEqual({ kind: 'drop', reason });
   });
 
-  it('of v3 that asks who we are is told; an inform in time is taken and answered', () => {
+  it('of v3 that asks for our engine id is answered; an inform in time is taken and answered', () => {
     expect(decodeTrap(v3(null, 0, 'inform', Buffer.alloc(0)), security()).kind).toBe('reply');
     expect(decodeTrap(v3(user(), 100, 'inform', OWN), security())).toMatchObject({
       kind: 'trap',
@@ -192,7 +192,7 @@ describe('a datagram on the trap port', () => {
     expect(decodeTrap(bytes, security())).toEqual({ kind: 'drop', reason: 'malformed' });
   });
 
-  it('may hold anything: nothing is thrown, and what is told is bounded and fits the protocol', () => {
+  it('may hold anything: nothing is thrown, and what is reported is bounded and fits the protocol', () => {
     const seeds = [v2('trap'), v2('inform'), v3(user(), 100), v3(user(), 100, 'inform', OWN)];
     const broken = fc
       .tuple(
@@ -255,7 +255,7 @@ describe('the limit', () => {
     expect(of.due(9000)).toEqual([]);
   });
 
-  it('tells so many sources apart; beyond them only watched devices are heard, until one was quiet', () => {
+  it('counts so many sources separately; beyond them only monitored devices are accepted, until one was quiet', () => {
     const of = limit();
     for (const source of ['a', 'b']) of.admit(source, false, 0, 0);
     expect(of.admit('c', false, 0, 10)).toEqual({ ok: false, reason: 'sources' });

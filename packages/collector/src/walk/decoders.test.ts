@@ -327,7 +327,7 @@ describe('neighboursOf', () => {
     for (const [cell] of named) expect(asked).toContain(String(cell).split(':')[0]);
     expect(neighbourColumns('1.3.6.1.4.1.99999.1').filter((column) => column.startsWith(entry))).toEqual([]);
   });
-  it('places RouterOS’ LLDP rows by its own table, and tells by MNDP only what LLDP does not', () => {
+  it('places RouterOS’ LLDP rows by its own table, and reports by MNDP only what LLDP does not', () => {
     const mtxr = '1.3.6.1.4.1.14988.1.1.11.1.1';
     const rows = neighboursOf(
       walked({
@@ -356,7 +356,7 @@ describe('neighboursOf', () => {
 });
 
 describe('bridges', () => {
-  it('takes learned unicast entries, by VLAN where the agent tells', () => {
+  it('takes learned unicast entries, by VLAN where the agent has it', () => {
     const q = '1.3.6.1.2.1.17.7.1.2.2.1';
     const rows = fdbOf(
       walked({

@@ -71,7 +71,7 @@ describe.skipIf(!available)('the inventory of a real snmpd', () => {
     snmpd?.stop();
   });
 
-  it('is made of valid observations, every table told whole', () => {
+  it('is made of valid observations, every table reported whole', () => {
     for (const fact of facts)
       expect(parseObservation(fact).ok, JSON.stringify(fact).slice(0, 300)).toBe(true);
     const last = facts.filter((fact) => fact.kind === 'rows' && fact.last);

@@ -116,7 +116,7 @@ describe('ports', () => {
     new Map(Object.entries(rows).map(([ifIndex, row]) => [Number(ifIndex), row]));
   const up = { adminStatus: 1, operStatus: 1 };
 
-  it('tell everything first, then what differs', () => {
+  it('report everything first, then what differs', () => {
     const ports = new Ports();
     expect(ports.take(read({ 1: up, 2: up }), true)).toEqual([
       { ifIndex: 1, ...up },
@@ -144,7 +144,7 @@ describe('ports', () => {
     ]);
   });
 
-  it('tell a doubted one again, changed or not', () => {
+  it('report a doubted one again, changed or not', () => {
     const ports = new Ports();
     ports.take(read({ 1: up, 2: up }), true);
     ports.doubt(2);
@@ -152,7 +152,7 @@ describe('ports', () => {
     expect(ports.take(read({ 1: up, 2: up }), true)).toEqual([{ ifIndex: 2, ...up }]);
   });
 
-  it('told one after the other give what was read last', () => {
+  it('reported one after the other give what was read last', () => {
     const row = fc.record(
       {
         adminStatus: fc.integer({ min: 1, max: 7 }),

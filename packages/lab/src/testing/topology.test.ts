@@ -17,7 +17,7 @@ describe('the topology fixture', () => {
       expect(links.filter((l) => l.by === by).length).toBeGreaterThan(3);
   });
 
-  it('tells every LLDP and CDP link at one end at least, by no better protocol, and nothing else', () => {
+  it('shows every LLDP and CDP link at one end at least, by no better protocol, and nothing else', () => {
     const told = site.devices.flatMap((d) =>
       d.neighbours.map((n) =>
         [

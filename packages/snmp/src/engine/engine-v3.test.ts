@@ -194,7 +194,7 @@ it('E74: an agent that answers every message with another engine id is left afte
   expect(agent.received).toBeLessThanOrEqual(5);
 });
 
-it('E74: a flood of Reports for one request is heeded once', async () => {
+it('E74: a flood of Reports for one request is acted on once', async () => {
   const reports = agentEngine();
   const agent = await agentThat((bytes, send) => {
     const received = reports.receive(bytes, readSecureEnvelope(openMessage(bytes).reader));

@@ -192,7 +192,7 @@ describe('the clock of a remote engine (RFC 3414 section 3.2)', () => {
     expect(engine.accept(5, 1011, 11_000)).toBe(false);
     expect(engine.state(12_000)).toMatchObject({ engineBoots: 6, engineTime: 4 });
   });
-  it('is not set by a Report once an authenticated message told it', () => {
+  it('is not set by a Report once an authenticated message carried it', () => {
     const engine = new RemoteEngine(ENGINE, 1, 1, 0);
     engine.accept(5, 1000, 0);
     engine.hint(9, 9, 0);
