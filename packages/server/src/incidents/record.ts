@@ -183,7 +183,7 @@ async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<numb
   await store.lockIncidents(sql, siteId);
   const due = await store.dueConditions(sql, siteId, now, DUE_MOST);
   if (due.length === 0) return 0;
-  const silences = await readSilences(sql, siteId, due);
+  const silences = await readSilences(sql, siteId, due, now);
   const timingOf = await readTiming(sql, siteId);
   const newId = ascendingIds(now);
   const ledger = new Ledger();

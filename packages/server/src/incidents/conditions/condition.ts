@@ -4,7 +4,8 @@
  *   state      onset                        clear                         due
  *   (none)     held, or raised              —                             —
  *   held       held                         cleared (too short: no event) raised; suppressed; or waits on
- *   suppressed suppressed, counted          cleared                       raised when nothing explains it any more
+ *   suppressed suppressed, counted          cleared                       raised when nothing explains it any more,
+ *                                                                         and it had time to recover
  *   raised     raised, counted              cleared                       —
  *   cleared    as none; flapping the third  —                             forgotten
  *              time within the window
@@ -42,7 +43,9 @@ export type Silence =
   | { by: 'same-device' }
   /** Nobody looks at its site any more: what was seen last proves nothing. */
   | { by: 'collector' }
-  | { by: 'path'; root: Root };
+  | { by: 'path'; root: Root }
+  /** What it lies behind came back a moment ago: it gets time to come back as well. */
+  | { by: 'recovery' };
 /** The device that explains another's silence. */
 export interface Root {
   id: string;

@@ -5,6 +5,7 @@ import { readTerrain } from '../correlation/networks.ts';
 import { reachOf } from '../correlation/reachability.ts';
 import { type RootCause, rootCauses } from '../correlation/root-cause.ts';
 import { type EventCode, kindOf } from '../kinds/kinds.ts';
+import { readSettings } from '../settings.ts';
 import type { Root, Silence } from './condition.ts';
 import type { Loaded } from './store.ts';
 
@@ -13,6 +14,7 @@ export async function readSilences(
   sql: Sql,
   siteId: string,
   due: readonly Loaded[],
+  now: number,
 ): Promise<Map<string, Silence>> {
   const silences = new Map<string, Silence>();
   const waiting = due.filter(
@@ -33,10 +35,14 @@ export async function readSilences(
   }
   const suppressible = waiting.filter(({ condition }) => kindOf(condition.kind).suppressed);
   if (suppressible.length === 0) return silences;
+  const { recoveryMs } = await readSettings(sql, siteId);
   const roots = await readRootCauses(sql, siteId);
+  const returned = await readRootCauses(sql, siteId, now - recoveryMs);
   for (const { key, condition } of suppressible) {
-    const root = roots.get(condition.opening.deviceId ?? '');
-    if (root) silences.set(key, { by: 'path', root });
+    const id = condition.opening.deviceId ?? '';
+    const root = roots.get(id);
+    if (returned.get(id)?.returned) silences.set(key, { by: 'recovery' });
+    else if (root) silences.set(key, { by: 'path', root });
   }
   return silences;
 }
@@ -70,12 +76,21 @@ function readPresent(
   );
 }
 
-/** Device → the device that explains why it is down. */
-export async function readRootCauses(sql: Sql, siteId: string): Promise<Map<string, Root>> {
-  const rows = await sql.query<{ deviceId: string; since: Date; name: string }>(
-    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name FROM conditions
-     WHERE site_id = $1::uuid AND present AND kind = 'device.down' AND device_id IS NOT NULL`,
-    [siteId],
+/**
+ * Device → the device that explains why it is down.
+ * @param returnedSince counts devices as down that came back after this moment (Unix milliseconds): routes and answers
+ *   of what lies behind them take a while to return.
+ */
+export async function readRootCauses(
+  sql: Sql,
+  siteId: string,
+  returnedSince?: number,
+): Promise<Map<string, Root & { returned: boolean }>> {
+  const rows = await sql.query<{ deviceId: string; since: Date; name: string; present: boolean }>(
+    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name, present FROM conditions
+     WHERE site_id = $1::uuid AND (present OR changed_at > $2::timestamptz) AND kind = 'device.down'
+       AND device_id IS NOT NULL`,
+    [siteId, returnedSince === undefined ? 'infinity' : new Date(returnedSince)],
   );
   const downs = rows.map(({ deviceId, since }) => ({ deviceId, since: since.getTime() }));
   const links = await readLinks(
@@ -99,10 +114,16 @@ export async function readRootCauses(sql: Sql, siteId: string): Promise<Map<stri
   );
   const names = new Map(rows.map(({ deviceId, name }) => [deviceId, name]));
   const nameOf = (id: string) => names.get(id) ?? id;
+  const back = new Set(rows.flatMap(({ deviceId, present }) => (present ? [] : [deviceId])));
   return new Map(
-    [...explained].map(([id, shadow]) => [
+    [...explained].map(([id, cause]) => [
       id,
-      { id: shadow.root, name: nameOf(shadow.root), why: whyOf(shadow, nameOf) },
+      {
+        id: cause.root,
+        name: nameOf(cause.root),
+        why: whyOf(cause, nameOf),
+        returned: back.has(cause.root),
+      },
     ]),
   );
 }
