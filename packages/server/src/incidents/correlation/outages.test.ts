@@ -48,6 +48,31 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
   });
 
+  it('a case about a port is about the device at its far end, once that is down as well', async () => {
+    await network(['router', 'core', 'other'], ['router>core', 'router>other']);
+    const port = uuidv7();
+    const device = devices.get('router');
+    const at = { site_id: scene.site, first_seen: SEEN, last_seen: SEEN };
+    await insert(scene.db, 'interfaces', [{ ...at, id: port, device_id: device, if_index: 1, name: 'Gi1' }]);
+    await scene.db.query('UPDATE neighbours SET if_index = 1 WHERE remote_device_id = $1', [
+      devices.get('core'),
+    ]);
+    await tell(scene.state('router', port, 1, 2));
+    await wait(10);
+    expect((await cases()).map(({ title }) => title)).toEqual(['Gi1 of router is down']);
+    await mark('other', 'down');
+    await tell(down('other'));
+    await wait(25);
+    expect((await cases()).map(({ title }) => title)).toContain('Gi1 of router is down');
+    await mark('core', 'down');
+    await tell(down('core'));
+    await wait(25);
+    expect((await cases()).map(({ title, rootDeviceId }) => [title, rootDeviceId])).toEqual([
+      ['core does not answer', devices.get('core')],
+      ['other does not answer', devices.get('other')],
+    ]);
+  });
+
   it('what lies behind a device that came back has time to come back, also where it was not told yet', async () => {
     await network(['router', 'core', 'a', 'b', 'c'], ['router>core', 'core>a', 'a>b', 'core>c']);
     await mark('core', 'down');
