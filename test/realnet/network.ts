@@ -5,12 +5,7 @@ import { skipped } from '@rollcall/shared/testing/skipped';
 import { Box } from './box.ts';
 import type { Plan, PlannedBox } from './plan.ts';
 
-const NEEDED = [
-  '/usr/sbin/snmpd',
-  '/usr/sbin/lldpd',
-  '/usr/lib/frr/ospfd',
-  '/usr/lib/x86_64-linux-gnu/frr/modules/zebra_snmp.so',
-];
+const NEEDED = ['/usr/sbin/snmpd', '/usr/sbin/lldpd', '/usr/lib/frr/ospfd', '/usr/share/doc/frr-snmp'];
 
 /** Whether the daemons are here. */
 export function haveDaemons(): boolean {
@@ -82,7 +77,7 @@ export class Network {
   }
 
   startDaemons(name: string): void {
-    const { role, address, net } = this.#planned(name);
+    const { role, address } = this.#planned(name);
     const box = this.box(name);
     box.write('/run/snmpd.conf', SNMPD);
     box.daemon('snmpd', '-Lf', '/run/snmpd.log', '-C', '-c', '/run/snmpd.conf', '-I', '-smux', 'udp:161');
@@ -90,7 +85,7 @@ export class Network {
     box.write('/run/lldpd.conf', 'configure lldp tx-interval 2\n');
     box.daemon('lldpd', '-x', '-X', '/var/agentx/master', '-m', address, '-O', '/run/lldpd.conf');
     if (role !== 'router') return;
-    box.write('/etc/frr/frr.conf', frr(name, address, net));
+    box.write('/etc/frr/frr.conf', frr(name, address));
     box.exec('chown', 'frr:frr', '/etc/frr/frr.conf');
     for (const daemon of ['zebra', 'ospfd'])
       box.daemon(`/usr/lib/frr/${daemon}`, '-d', '-M', 'snmp', '-f', '/etc/frr/frr.conf');
@@ -157,7 +152,7 @@ interface_fadeout 1
 `;
 
 /** Hellos every second and a dead interval of 3 s: a way that is gone is gone soon. */
-const frr = (name: string, address: string, net: number): string => `hostname ${name}
+const frr = (name: string, address: string): string => `hostname ${name}
 agentx
 ${Array.from(
   { length: 8 },

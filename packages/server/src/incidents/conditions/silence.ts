@@ -22,11 +22,12 @@ export async function readSilences(
   );
   const watched = waiting.filter(({ condition }) => silenceable(condition.kind));
   const silencers = new Set(waiting.flatMap(({ condition }) => kindOf(condition.kind).silencedBy ?? []));
-  const present = await readPresent(sql, siteId, [...silencers, ...(watched.length > 0 ? [LOST] : [])]);
-  if (present.some(({ kind }) => kind === LOST) && (await nobodyLooks(sql, siteId))) {
+  if (watched.length > 0 && (await isLost(sql, siteId))) {
     for (const { key } of watched) silences.set(key, { by: 'collector' });
     return silences;
   }
+  const { recoveryMs } = await readSettings(sql, siteId);
+  const present = await readPresent(sql, siteId, [...silencers], now - recoveryMs);
   const wrong = new Set(present.map(({ kind, deviceId }) => `${kind} ${deviceId}`));
   for (const { key, condition } of waiting) {
     const by = kindOf(condition.kind).silencedBy ?? [];
@@ -35,7 +36,6 @@ export async function readSilences(
   }
   const suppressible = waiting.filter(({ condition }) => kindOf(condition.kind).suppressed);
   if (suppressible.length === 0) return silences;
-  const { recoveryMs } = await readSettings(sql, siteId);
   const roots = await readRootCauses(sql, siteId);
   const returned = await readRootCauses(sql, siteId, now - recoveryMs);
   for (const { key, condition } of suppressible) {
@@ -55,24 +55,29 @@ const silenceable = (kind: EventCode): boolean => {
 
 const LOST: EventCode = 'collector.offline';
 
-/** Whether no collector of the site is connected: where one is lost, nobody is left that could look. */
-async function nobodyLooks(sql: Sql, siteId: string): Promise<boolean> {
+/** Whether a collector of the site is offline and none is connected: nobody is left that could look. */
+async function isLost(sql: Sql, siteId: string): Promise<boolean> {
   const rows = await sql.query(
-    `SELECT 1 FROM collectors WHERE site_id = $1::uuid AND status = 'active' AND instance IS NOT NULL LIMIT 1`,
-    [siteId],
+    `SELECT 1 FROM conditions WHERE site_id = $1::uuid AND present AND kind = $2
+       AND NOT EXISTS (SELECT 1 FROM collectors
+         WHERE site_id = $1::uuid AND status = 'active' AND instance IS NOT NULL) LIMIT 1`,
+    [siteId, LOST],
   );
-  return rows.length === 0;
+  return rows.length > 0;
 }
 
+/** Conditions of some kinds that are present, or were until a moment ago: what they kept silent has to recover. */
 function readPresent(
   sql: Sql,
   siteId: string,
   kinds: readonly string[],
+  since: number,
 ): Promise<{ kind: string; deviceId: string | null }[]> {
   if (kinds.length === 0) return Promise.resolve([]);
   return sql.query(
-    'SELECT kind, device_id AS "deviceId" FROM conditions WHERE site_id = $1::uuid AND present AND kind = ANY($2::text[])',
-    [siteId, kinds],
+    `SELECT kind, device_id AS "deviceId" FROM conditions WHERE site_id = $1::uuid AND kind = ANY($2::text[])
+       AND (present OR changed_at > $3::timestamptz)`,
+    [siteId, kinds, new Date(since)],
   );
 }
 

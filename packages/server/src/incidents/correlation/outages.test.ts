@@ -1,6 +1,7 @@
 import { PROTOCOL_WATCHES } from '@rollcall/shared/protocol';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Change } from '../../changes.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
 import { addCollector, insert, SEEN } from '../../testing/rows.ts';
@@ -96,6 +97,33 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     await tell(down('router'));
     await wait(25);
     expect((await events()).map((e) => `${e.kind} ${e.device}`)).toContain('device.down router');
+  });
+
+  it('what lay behind a device, and came back before anybody looked, is not told', async () => {
+    await network(['router', 'core', 'a', 'lone'], ['router>core', 'core>a']);
+    for (const name of ['core', 'a', 'lone']) await mark(name, 'down');
+    await tell(...['core', 'a', 'lone'].map(down));
+    // Observations came late, all at once: nothing was looked at meanwhile.
+    scene.now += 25_000;
+    for (const name of ['core', 'a', 'lone']) await mark(name, 'up');
+    await tell(...['core', 'a', 'lone'].map(up));
+    expect((await events()).map(({ message }) => message).sort()).toEqual([
+      'core does not answer',
+      'lone does not answer',
+    ]);
+  });
+
+  it('the agent of a device that came back has time to come back', async () => {
+    await network(['a']);
+    const agent = (kind: 'device.snmp-lost' | 'device.snmp-restored'): Change =>
+      ({ ...scene.about('a'), kind, before: {}, after: { reason: 'timeout' } }) as Change;
+    await tell(down('a'), agent('device.snmp-lost'));
+    await wait(60);
+    await tell(up('a'));
+    await wait(60);
+    expect((await events()).map(({ kind }) => kind)).toEqual(['device.down']);
+    await wait(40);
+    expect((await events()).map(({ kind }) => kind)).toContain('snmp.unreachable');
   });
 
   it('a root that is found down late takes the cases over: one, with its name, and a line that says so', async () => {
