@@ -46,6 +46,7 @@ export default defineConfig({
       ),
       suite('system', ['test/system/*.test.ts'], compiled),
       suite('web', ['test/web/*.test.ts'], compiled),
+      suite('realnet', ['test/realnet/*.test.ts'], compiled),
       suite('chaos', ['test/chaos/*.test.ts'], compiled),
     ],
   },

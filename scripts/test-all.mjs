@@ -27,7 +27,7 @@ const databaseTests = (suite) => [
   ['related', 'packages/server/src/testing/database.ts', '--run', '--project', suite],
 ];
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-/** Debian packages, each with a program of it. */
+/** Debian packages, each with a program of it, or another file. */
 const DEBIAN = {
   snmp: 'snmpwalk',
   snmpd: 'snmpd',
@@ -47,6 +47,9 @@ const DEBIAN = {
   caddy: 'caddy',
   'nginx-light': 'nginx',
   postgresql: 'pg_ctlcluster',
+  frr: 'vtysh',
+  'frr-snmp': '/usr/share/doc/frr-snmp',
+  lldpd: 'lldpd',
 };
 
 /** In order. `needs`: Debian packages, or `root`. `run`: commands, one after the other. */
@@ -112,6 +115,12 @@ const STEPS = [
     needs: ['root', 'postgresql', 'iproute2', 'snmp', 'snmpd', 'nginx-light', 'caddy', 'strace', 'openssl'],
     run: [npm('test:system')],
   },
+  {
+    name: 'realnet',
+    why: 'a network of real routers, bridges and hosts: what is found, and what is said of an outage',
+    needs: ['root', 'iproute2', 'snmp', 'snmpd', 'frr', 'frr-snmp', 'lldpd'],
+    run: [npm('test:realnet')],
+  },
   { name: 'web', why: 'every page in a browser', needs: ['chromium'], run: [npm('test:web')] },
   {
     name: 'chaos',
@@ -141,7 +150,7 @@ function sameAgain() {
 function has(need) {
   if (need === 'root') return process.geteuid?.() === 0;
   const folders = `${process.env.PATH}:/usr/sbin:/sbin`.split(':');
-  return folders.some((folder) => existsSync(join(folder, DEBIAN[need])));
+  return existsSync(DEBIAN[need]) || folders.some((folder) => existsSync(join(folder, DEBIAN[need])));
 }
 
 function chosen() {

@@ -1,5 +1,5 @@
 // npm test [-- vitest arguments]: the fast tests, from the sources: no build, no PostgreSQL, no browser, no root needed.
-// npm run test:system | test:web | test:chaos [-- vitest arguments]: one of the slow suites; compiles first what it runs.
+// npm run test:system | test:realnet | test:web | test:chaos [-- vitest arguments]: one of the slow suites; compiles first what it runs.
 // npm run test:all: everything there is. docs/testing.md says what is in which suite, and what each needs.
 //
 // Where TEST_DATABASE_URL names a PostgreSQL server, what concerns the database is tried there too.

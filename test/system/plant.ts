@@ -24,13 +24,16 @@ export interface PlantCase {
 /** Pings every 3 s, readings every 5 s. */
 const PACE = { watchIcmpSeconds: 3, watchSnmpSeconds: 5 };
 
-export class Plant {
-  readonly #hosts: ReadonlyMap<string, Host>;
+/** What a site asks of a host, whatever it is made of. */
+export type Member = Pick<Host, 'sysName' | 'address' | 'startSnmpd' | 'remove'>;
+
+export class Plant<Of extends Member = Host> {
+  readonly #hosts: ReadonlyMap<string, Of>;
   readonly #ids = new Map<string, string>();
   #world: Installation | undefined;
   #siteId = '';
 
-  constructor(hosts: readonly Host[]) {
+  constructor(hosts: readonly Of[]) {
     this.#hosts = new Map(hosts.map((host) => [host.sysName, host]));
   }
 
@@ -40,7 +43,7 @@ export class Plant {
   get size(): number {
     return this.#hosts.size;
   }
-  host(name: string): Host {
+  host(name: string): Of {
     return this.#hosts.get(name) ?? expect.fail(name);
   }
   /** Of the device that a host was found as. */
@@ -48,8 +51,12 @@ export class Plant {
     return this.#ids.get(name) ?? expect.fail(name);
   }
 
-  /** Finds every host as one device. `neighbours`: whom a host names by LLDP. */
-  async discover(neighbours: Readonly<Record<string, readonly string[]>> = {}, settings = {}): Promise<void> {
+  /** Finds every host as one device. `neighbours`: whom a host names by LLDP. `targets`: in place of their addresses. */
+  async discover(
+    neighbours: Readonly<Record<string, readonly string[]>> = {},
+    settings = {},
+    targets = [...this.#hosts.values()].map(({ address }) => address).join(' '),
+  ): Promise<void> {
     const world = await Installation.start();
     this.#world = world;
     for (const [name, host] of this.#hosts) host.startSnmpd(world.folder, neighbours[name]);
@@ -64,7 +71,7 @@ export class Plant {
     await world.api('POST', '/api/credentials', credential);
     await world.collector(site.id, 'one');
     const { scanId } = await world.api('POST', '/api/discovery/scan', {
-      targets: [...this.#hosts.values()].map(({ address }) => address).join(' '),
+      targets,
       profile: 'deep',
       site: site.id,
     });

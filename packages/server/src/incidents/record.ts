@@ -13,7 +13,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import type { Logger } from '../platform/ops/log.ts';
 import { placeEvents, settleCases } from './cases/cases.ts';
 import { type Backpressure, createBackpressure } from './conditions/backpressure.ts';
-import { type Silence, step, type Timing } from './conditions/condition.ts';
+import { overlooked, type Silence, step, type Timing } from './conditions/condition.ts';
 import { Ledger, type StoredCondition } from './conditions/ledger.ts';
 import { expireNotices } from './conditions/notices.ts';
 import { type SiteSignal, signalsOf } from './conditions/signals.ts';
@@ -138,6 +138,11 @@ async function recordSite(
   const loaded = new Map(
     (await store.loadConditions(sql, siteId, [...new Set(keys)])).map((each) => [each.key, each]),
   );
+  const overlookedNow = rest.flatMap(({ type, key, code, at }) => {
+    const known = loaded.get(key);
+    return type === 'clear' && known && overlooked(known.condition, at, timingOf(code)) ? [known] : [];
+  });
+  const silences = overlookedNow.length > 0 ? await readSilences(sql, siteId, overlookedNow, now) : null;
   for (const signal of rest) {
     const { key, code, at } = signal;
     if (signal.type === 'notice') {
@@ -148,7 +153,8 @@ async function recordSite(
     const condition = touched === undefined ? (loaded.get(key)?.condition ?? null) : touched;
     // An event raised in this very transaction cannot have been closed by hand.
     const live = touched === undefined ? (loaded.get(key)?.live ?? true) : true;
-    const { next, effects } = step(condition, signal, code, timingOf(code), live, newId);
+    const asked = signal.type === 'clear' ? { ...signal, silence: silences?.get(key) ?? null } : signal;
+    const { next, effects } = step(condition, asked, code, timingOf(code), live, newId);
     remember(ledger, key, condition, next, effects);
   }
   const stored = new Map([...loaded].map(([key, { condition }]) => [key, condition]));
@@ -183,7 +189,7 @@ async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<numb
   await store.lockIncidents(sql, siteId);
   const due = await store.dueConditions(sql, siteId, now, DUE_MOST);
   if (due.length === 0) return 0;
-  const silences = await readSilences(sql, siteId, due);
+  const silences = await readSilences(sql, siteId, due, now);
   const timingOf = await readTiming(sql, siteId);
   const newId = ascendingIds(now);
   const ledger = new Ledger();

@@ -7,6 +7,8 @@ import { type EventCode, kindOf } from './kinds/kinds.ts';
 export interface IncidentSettings {
   grouping: Grouping;
   holdMs: (code: EventCode) => number;
+  /** What lies behind a device that came back has this long to come back as well. */
+  recoveryMs: number;
 }
 
 export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSettings> {
@@ -17,7 +19,7 @@ export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSe
   );
   const settings = siteSettings.catch({}).parse(site?.settings ?? {});
   const held: Readonly<Record<string, number | undefined>> = settings.holdSeconds ?? {};
-  const of = (key: 'caseWindowSeconds' | 'caseMinimumEvents' | 'caseReopenSeconds') =>
+  const of = (key: 'caseWindowSeconds' | 'caseMinimumEvents' | 'caseReopenSeconds' | 'recoverySeconds') =>
     settings[key] ?? SITE_DEFAULTS[key];
   return {
     grouping: {
@@ -25,6 +27,7 @@ export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSe
       minimum: of('caseMinimumEvents'),
       reopenMs: of('caseReopenSeconds') * 1000,
     },
+    recoveryMs: of('recoverySeconds') * 1000,
     holdMs: (code) => {
       const seconds = held[code];
       return seconds === undefined ? (kindOf(code).holdMs ?? 0) : seconds * 1000;

@@ -17,6 +17,8 @@ export const SITE_DEFAULTS = {
   /** A resolved case takes the same trouble back for this long. */
   caseReopenSeconds: 3_600,
   caseMinimumEvents: 1,
+  /** What lies behind a device that came back has this long to come back as well: routes and answers take a while. */
+  recoverySeconds: 90,
 } as const;
 /** How long trouble must last until it is an event, by the kinds whose hold time a site may set. @setting site `holdSeconds` */
 export const HOLD_SECONDS = {
@@ -85,6 +87,13 @@ export const siteSettings = z
       .max(1000)
       .meta({
         description: `Events of a device that are open at once until a case is made. ${byDefault('caseMinimumEvents')}`,
+      }),
+    recoverySeconds: z
+      .int()
+      .min(0)
+      .max(3600)
+      .meta({
+        description: `After a device came back: what lies behind it is told as down only if it is still silent then. ${byDefault('recoverySeconds')}`,
       }),
     holdSeconds: z
       .strictObject({

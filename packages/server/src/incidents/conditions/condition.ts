@@ -4,7 +4,8 @@
  *   state      onset                        clear                         due
  *   (none)     held, or raised              —                             —
  *   held       held                         cleared (too short: no event) raised; suppressed; or waits on
- *   suppressed suppressed, counted          cleared                       raised when nothing explains it any more
+ *   suppressed suppressed, counted          cleared                       raised when nothing explains it any more,
+ *                                                                         and it had time to recover
  *   raised     raised, counted              cleared                       —
  *   cleared    as none; flapping the third  —                             forgotten
  *              time within the window
@@ -42,7 +43,9 @@ export type Silence =
   | { by: 'same-device' }
   /** Nobody looks at its site any more: what was seen last proves nothing. */
   | { by: 'collector' }
-  | { by: 'path'; root: Root };
+  | { by: 'path'; root: Root }
+  /** What it lies behind came back a moment ago: it gets time to come back as well. */
+  | { by: 'recovery' };
 /** The device that explains another's silence. */
 export interface Root {
   id: string;
@@ -53,7 +56,8 @@ export interface Root {
 
 export type Signal<Body = unknown> =
   | { type: 'onset'; at: number; opening: Body }
-  | { type: 'clear'; at: number }
+  /** `silence`: what would have kept it from being raised, asked where nobody looked at it in time (`overlooked`). */
+  | { type: 'clear'; at: number; silence?: Silence | null }
   | { type: 'due'; at: number; silence: Silence | null };
 
 /** How an event is raised: as what it is, as suppressed by another device, or as one that comes and goes. */
@@ -95,7 +99,7 @@ export function step<Body>(
     case 'onset':
       return onset(condition, signal, kind, timing, live, newId);
     case 'clear':
-      return condition ? clear(condition, signal.at, timing, newId) : { next: null, effects: [] };
+      return condition ? clear(condition, signal, timing, newId) : { next: null, effects: [] };
     case 'due':
       return condition ? due(condition, signal.at, signal.silence, newId) : { next: null, effects: [] };
   }
@@ -135,10 +139,17 @@ function onset<Body>(
   return raise(fresh, 'plain', at, null, newId);
 }
 
-function clear<Body>(
-  condition: Condition<Body>,
+/** Held long enough but never looked at: observations came late, all at once. It was so, and is told so. */
+export const overlooked = (
+  { state, dueAt, since }: Pick<Condition, 'state' | 'dueAt' | 'since'>,
   at: number,
   { holdMs }: Timing,
+): boolean => state === 'held' && dueAt === since + holdMs && at - since >= holdMs;
+
+function clear<Body>(
+  condition: Condition<Body>,
+  { at, silence = null }: Extract<Signal<Body>, { type: 'clear' }>,
+  timing: Timing,
   newId: () => string,
 ): Step<Body> {
   if (condition.state === 'cleared') return { next: condition, effects: [] };
@@ -153,9 +164,7 @@ function clear<Body>(
   };
   if (condition.eventId !== null)
     return { next: cleared, effects: [{ type: 'close', eventId: condition.eventId, at }] };
-  // Held long enough but never looked at: observations came late, all at once. It was so, and is told so.
-  const unseen = condition.dueAt === condition.since + holdMs && at - condition.since >= holdMs;
-  if (!unseen) return { next: cleared, effects: [] };
+  if (silence || !overlooked(condition, at, timing)) return { next: cleared, effects: [] };
   const eventId = newId();
   const { since, opening } = condition;
   return {

@@ -5,6 +5,7 @@ import { readTerrain } from '../correlation/networks.ts';
 import { reachOf } from '../correlation/reachability.ts';
 import { type RootCause, rootCauses } from '../correlation/root-cause.ts';
 import { type EventCode, kindOf } from '../kinds/kinds.ts';
+import { readSettings } from '../settings.ts';
 import type { Root, Silence } from './condition.ts';
 import type { Loaded } from './store.ts';
 
@@ -13,6 +14,7 @@ export async function readSilences(
   sql: Sql,
   siteId: string,
   due: readonly Loaded[],
+  now: number,
 ): Promise<Map<string, Silence>> {
   const silences = new Map<string, Silence>();
   const waiting = due.filter(
@@ -20,11 +22,12 @@ export async function readSilences(
   );
   const watched = waiting.filter(({ condition }) => silenceable(condition.kind));
   const silencers = new Set(waiting.flatMap(({ condition }) => kindOf(condition.kind).silencedBy ?? []));
-  const present = await readPresent(sql, siteId, [...silencers, ...(watched.length > 0 ? [LOST] : [])]);
-  if (present.some(({ kind }) => kind === LOST) && (await nobodyLooks(sql, siteId))) {
+  if (watched.length > 0 && (await isLost(sql, siteId))) {
     for (const { key } of watched) silences.set(key, { by: 'collector' });
     return silences;
   }
+  const { recoveryMs } = await readSettings(sql, siteId);
+  const present = await readPresent(sql, siteId, [...silencers], now - recoveryMs);
   const wrong = new Set(present.map(({ kind, deviceId }) => `${kind} ${deviceId}`));
   for (const { key, condition } of waiting) {
     const by = kindOf(condition.kind).silencedBy ?? [];
@@ -34,9 +37,12 @@ export async function readSilences(
   const suppressible = waiting.filter(({ condition }) => kindOf(condition.kind).suppressed);
   if (suppressible.length === 0) return silences;
   const roots = await readRootCauses(sql, siteId);
+  const returned = await readRootCauses(sql, siteId, now - recoveryMs);
   for (const { key, condition } of suppressible) {
-    const root = roots.get(condition.opening.deviceId ?? '');
-    if (root) silences.set(key, { by: 'path', root });
+    const id = condition.opening.deviceId ?? '';
+    const root = roots.get(id);
+    if (returned.get(id)?.returned) silences.set(key, { by: 'recovery' });
+    else if (root) silences.set(key, { by: 'path', root });
   }
   return silences;
 }
@@ -49,33 +55,47 @@ const silenceable = (kind: EventCode): boolean => {
 
 const LOST: EventCode = 'collector.offline';
 
-/** Whether no collector of the site is connected: where one is lost, nobody is left that could look. */
-async function nobodyLooks(sql: Sql, siteId: string): Promise<boolean> {
+/** Whether a collector of the site is offline and none is connected: nobody is left that could look. */
+async function isLost(sql: Sql, siteId: string): Promise<boolean> {
   const rows = await sql.query(
-    `SELECT 1 FROM collectors WHERE site_id = $1::uuid AND status = 'active' AND instance IS NOT NULL LIMIT 1`,
-    [siteId],
+    `SELECT 1 FROM conditions WHERE site_id = $1::uuid AND present AND kind = $2
+       AND NOT EXISTS (SELECT 1 FROM collectors
+         WHERE site_id = $1::uuid AND status = 'active' AND instance IS NOT NULL) LIMIT 1`,
+    [siteId, LOST],
   );
-  return rows.length === 0;
+  return rows.length > 0;
 }
 
+/** Conditions of some kinds that are present, or were until a moment ago: what they kept silent has to recover. */
 function readPresent(
   sql: Sql,
   siteId: string,
   kinds: readonly string[],
+  since: number,
 ): Promise<{ kind: string; deviceId: string | null }[]> {
   if (kinds.length === 0) return Promise.resolve([]);
   return sql.query(
-    'SELECT kind, device_id AS "deviceId" FROM conditions WHERE site_id = $1::uuid AND present AND kind = ANY($2::text[])',
-    [siteId, kinds],
+    `SELECT kind, device_id AS "deviceId" FROM conditions WHERE site_id = $1::uuid AND kind = ANY($2::text[])
+       AND (present OR changed_at > $3::timestamptz)`,
+    [siteId, kinds, new Date(since)],
   );
 }
 
-/** Device → the device that explains why it is down. */
-export async function readRootCauses(sql: Sql, siteId: string): Promise<Map<string, Root>> {
-  const rows = await sql.query<{ deviceId: string; since: Date; name: string }>(
-    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name FROM conditions
-     WHERE site_id = $1::uuid AND present AND kind = 'device.down' AND device_id IS NOT NULL`,
-    [siteId],
+/**
+ * Device → the device that explains why it is down.
+ * @param returnedSince counts devices as down that came back after this moment (Unix milliseconds): routes and answers
+ *   of what lies behind them take a while to return.
+ */
+export async function readRootCauses(
+  sql: Sql,
+  siteId: string,
+  returnedSince?: number,
+): Promise<Map<string, Root & { returned: boolean }>> {
+  const rows = await sql.query<{ deviceId: string; since: Date; name: string; present: boolean }>(
+    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name, present FROM conditions
+     WHERE site_id = $1::uuid AND (present OR changed_at > $2::timestamptz) AND kind = 'device.down'
+       AND device_id IS NOT NULL`,
+    [siteId, returnedSince === undefined ? 'infinity' : new Date(returnedSince)],
   );
   const downs = rows.map(({ deviceId, since }) => ({ deviceId, since: since.getTime() }));
   const links = await readLinks(
@@ -99,10 +119,16 @@ export async function readRootCauses(sql: Sql, siteId: string): Promise<Map<stri
   );
   const names = new Map(rows.map(({ deviceId, name }) => [deviceId, name]));
   const nameOf = (id: string) => names.get(id) ?? id;
+  const back = new Set(rows.flatMap(({ deviceId, present }) => (present ? [] : [deviceId])));
   return new Map(
-    [...explained].map(([id, shadow]) => [
+    [...explained].map(([id, cause]) => [
       id,
-      { id: shadow.root, name: nameOf(shadow.root), why: whyOf(shadow, nameOf) },
+      {
+        id: cause.root,
+        name: nameOf(cause.root),
+        why: whyOf(cause, nameOf),
+        returned: back.has(cause.root),
+      },
     ]),
   );
 }

@@ -10,6 +10,7 @@ const event = (eventId: string, more: Partial<Incoming> = {}): Incoming => ({
   formerCaseId: null,
   opens: true,
   down: false,
+  interfaceId: null,
   ...more,
 });
 const open = (id: string, more: Partial<OpenCase> = {}): OpenCase => ({
@@ -21,21 +22,22 @@ const open = (id: string, more: Partial<OpenCase> = {}): OpenCase => ({
   taken: false,
   ...more,
 });
+const EMPTY: World = {
+  cases: [],
+  links: new Map(),
+  waiting: new Map(),
+  suppressed: new Map(),
+  joiners: new Map(),
+  causes: new Map(),
+  farEnds: new Map(),
+  outage: { devices: new Set(), cases: new Map() },
+  roots: new Map(),
+  grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
+  newId: () => 'n',
+};
 const place = (events: Incoming[], world: Partial<World> = {}) => {
   let ids = 0;
-  const { placements, created } = group(events, {
-    cases: [],
-    links: new Map(),
-    waiting: new Map(),
-    suppressed: new Map(),
-    joiners: new Map(),
-    causes: new Map(),
-    outage: { devices: new Set(), cases: new Map() },
-    roots: new Map(),
-    grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
-    newId: () => `n${++ids}`,
-    ...world,
-  });
+  const { placements, created } = group(events, { ...EMPTY, newId: () => `n${++ids}`, ...world });
   return {
     placed: Object.fromEntries(placements.map((p) => [p.eventId, `${p.caseId}: ${p.reason}`])),
     created: created.map((c) => [c.id, c.rootDeviceId, c.title, ...c.waiting]),
@@ -219,23 +221,31 @@ describe('grouping', () => {
     });
   });
 
+  it.each<[string, boolean, string[]]>([
+    ['a device that is down', true, ['core', 'core happened']],
+    ['a device that has another trouble', false, []],
+  ])('a case about a port is about %s at its far end', (_, down, root) => {
+    const port = event('port', { deviceId: 'd2', interfaceId: 'i', at: 999_000 });
+    const core = event('core', { deviceId: 'core', down });
+    const { rerooted, created } = group([core, port], {
+      ...EMPTY,
+      links: near('core', 'd2'),
+      farEnds: new Map([['port', new Set(['core'])]]),
+    });
+    expect(created).toHaveLength(1);
+    expect(rerooted.flatMap((each) => [each.rootDeviceId, each.title])).toEqual(root);
+  });
+
   it('a root that is recognised later takes over the cases of what it explains, the oldest first', () => {
     const grouped = (more: Partial<OpenCase> = {}, at = 1_000_000) => {
       const { placements, rerooted, merged, created } = group([event('core', { deviceId: 'core', at })], {
+        ...EMPTY,
         cases: ['x', 'y', 'z'].map((id) => open(id, { rootDeviceId: `leaf-${id}`, ...(id === 'y' && more) })),
-        links: new Map(),
-        waiting: new Map(),
-        suppressed: new Map(),
-        joiners: new Map(),
         causes: new Map([
           ['leaf-x', 'core'],
           ['leaf-y', 'core'],
           ['leaf-z', 'another'],
         ]),
-        outage: { devices: new Set(), cases: new Map() },
-        roots: new Map(),
-        grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
-        newId: () => 'n',
       });
       return {
         into: placements.map(({ caseId, reason }) => `${caseId}: ${reason}`),

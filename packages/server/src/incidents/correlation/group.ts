@@ -15,6 +15,8 @@ export interface Incoming {
   opens: boolean;
   /** It says that a device is down: others may be down because of it. */
   down: boolean;
+  /** The port that it is about. */
+  interfaceId: string | null;
 }
 
 /** A case that is not closed. */
@@ -46,7 +48,7 @@ export type Reason =
   /** Its root is the case's. */
   | 'root'
   | 'device'
-  /** It explains the root of the case: what the case was taken for lies behind it. */
+  /** It explains the root of the case, or is at the far end of the port that the case is about. */
   | 'cause'
   /** Nothing of the site is up, and the case is about that. */
   | 'outage'
@@ -113,6 +115,8 @@ export interface World {
   suppressed: ReadonlyMap<string, readonly string[]>;
   /** Device that is down → the device that explains it, as far as it matters to the incoming ones. */
   causes: ReadonlyMap<string, string>;
+  /** Case that is about ports alone, or incoming event of a port → the devices at their far ends, as far as known. */
+  farEnds: ReadonlyMap<string, ReadonlySet<string>>;
   outage: Outage;
   /** Device that explains incoming events → the case that its being down is in; null: that is not told yet. */
   roots: ReadonlyMap<string, string | null>;
@@ -127,11 +131,17 @@ interface Candidate {
   siteLevel: boolean;
   begunAt: number;
   taken: boolean;
+  /** Where its ports lead; null: it is about more than ports. */
+  farEnds: ReadonlySet<string> | null;
 }
 
 /** Places events in the order of their time, roots first, so that what they explain finds their case. */
 export function group(incoming: readonly Incoming[], world: World): Grouped {
-  const candidates: Candidate[] = world.cases.map((c) => ({ ...c, deviceIds: new Set(c.deviceIds) }));
+  const candidates: Candidate[] = world.cases.map((c) => ({
+    ...c,
+    deviceIds: new Set(c.deviceIds),
+    farEnds: world.farEnds.get(c.id) ?? null,
+  }));
   const created: NewCase[] = [];
   const placements: Placement[] = [];
   const rerooted: Rerooted[] = [];
@@ -197,6 +207,8 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       if (event.deviceId !== null) deviceIds.add(event.deviceId);
       place(event, found.case.id, found.reason, newDevice);
       lead(event, found.case);
+      const led = world.farEnds.get(event.eventId);
+      found.case.farEnds = led && found.case.farEnds ? new Set([...found.case.farEnds, ...led]) : null;
       continue;
     }
     const subject = event.deviceId ?? '';
@@ -229,6 +241,7 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       siteLevel: event.deviceId === null,
       begunAt: event.at,
       taken: false,
+      farEnds: world.farEnds.get(event.eventId) ?? null,
     };
     candidates.push(opened);
     place(event, id, 'new', true);
@@ -246,13 +259,17 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
 const inWindow = (event: Incoming, c: Candidate, { grouping }: World): boolean =>
   Math.abs(event.at - c.begunAt) <= grouping.windowMs;
 
-/** Whether a case was opened for a device that is down only because the event's device is. */
+/** Whether a case was opened for a device, or a port, that is down only because the event's device is. */
 const explains = (event: Incoming, c: Candidate, world: World): boolean =>
   event.deviceId !== null &&
   event.rootId === null &&
   c.rootDeviceId !== null &&
-  world.causes.get(c.rootDeviceId) === event.deviceId &&
+  (world.causes.get(c.rootDeviceId) === event.deviceId || leadsTo(event, c)) &&
   inWindow(event, c, world);
+
+/** Whether a case is about ports that lead to the device that is down, and nowhere else. */
+const leadsTo = ({ down, deviceId }: Incoming, { farEnds }: Candidate): boolean =>
+  down && farEnds !== null && farEnds.size === 1 && farEnds.has(deviceId ?? '');
 
 function match(
   event: Incoming,
@@ -263,12 +280,18 @@ function match(
   const { deviceId, rootId } = event;
   const near = deviceId === null ? undefined : world.links.get(deviceId);
   const recent = (c: Candidate) => inWindow(event, c, world);
+  const far = world.farEnds.get(event.eventId);
+  // A port has to do with the device that it leads to, not with all that its own device is linked to.
+  const linked = (c: Candidate) => {
+    if (c.farEnds) return c.farEnds.has(deviceId ?? '');
+    return [...c.deviceIds].some((id) => (far ?? near)?.has(id));
+  };
   const rules: [Reason, (c: Candidate) => boolean][] = [
     ['recurrence', (c) => c.id === event.formerCaseId],
     ['root', (c) => rootId !== null && (c.rootDeviceId === rootId || c.deviceIds.has(rootId))],
     ['device', (c) => deviceId !== null && (c.rootDeviceId === deviceId || c.deviceIds.has(deviceId))],
     ['cause', (c) => explains(event, c, world)],
-    ['link', (c) => near !== undefined && recent(c) && [...c.deviceIds].some((id) => near.has(id))],
+    ['link', (c) => recent(c) && linked(c)],
     ['site', (c) => deviceId === null && c.siteLevel && recent(c)],
   ];
   for (const [reason, fits] of rules) {

@@ -23,6 +23,7 @@ export const incomingOf = (event: FreshEvent): Incoming => ({
   // One that is over already is no reason for a case.
   opens: kindOf(event.code).cases === 'opens' && event.closedAt === null,
   down: event.code === 'device.down',
+  interfaceId: event.body.interfaceId,
 });
 
 /** Groups events with the open cases of their site. */
@@ -56,11 +57,13 @@ export async function groupEvents(
   const newDevices = devices.filter((id) => !placed.has(id));
   const links = await readLinks(sql, siteId, newDevices);
   const further = [...links.keys()].filter((id) => !devices.includes(id));
+  const cases = further.length > 0 ? await readCases([...devices, ...further]) : near;
   return group(incoming, {
-    cases: further.length > 0 ? await readCases([...devices, ...further]) : near,
+    cases,
     links,
     suppressed: await readSuppressed(sql, siteId, devices, incoming),
     causes,
+    farEnds: await readFarEnds(sql, siteId, cases, incoming),
     outage,
     roots: await readRoots(sql, siteId, incoming),
     waiting: grouping.minimum > 1 ? await readWaiting(sql, siteId, devices, incoming) : new Map(),
@@ -76,6 +79,39 @@ async function readCauses(sql: Sql, siteId: string, down: readonly string[]): Pr
   const roots = new Set(down);
   const causes = await readRootCauses(sql, siteId);
   return new Map([...causes].flatMap(([id, root]) => (roots.has(root.id) ? [[id, root.id]] : [])));
+}
+
+/** Where ports lead: those of cases that are about ports alone, and those of incoming events. */
+async function readFarEnds(
+  sql: Sql,
+  siteId: string,
+  cases: readonly OpenCase[],
+  incoming: readonly Incoming[],
+): Promise<Map<string, Set<string>>> {
+  const ports = incoming.flatMap(({ eventId, interfaceId }) =>
+    interfaceId ? { id: eventId, interfaceId } : [],
+  );
+  if (cases.length === 0 && ports.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; far: string[] }>(
+    `WITH ports AS (
+       SELECT e.case_id AS id, e.interface_id FROM events e
+       WHERE e.site_id = $1::uuid AND e.case_id = ANY($2::uuid[]) AND e.status < 2 AND e.kind = 'interface.down'
+         AND NOT EXISTS (SELECT 1 FROM events o WHERE o.site_id = e.site_id AND o.case_id = e.case_id AND o.status < 2
+           AND o.kind <> 'interface.down')
+       UNION ALL
+       SELECT r.id, r."interfaceId" FROM jsonb_to_recordset($3::jsonb) AS r(id uuid, "interfaceId" uuid))
+     SELECT p.id, array_remove(array_agg(DISTINCT n.far), NULL) AS far FROM ports p
+       LEFT JOIN interfaces i ON i.site_id = $1::uuid AND i.id = p.interface_id
+       LEFT JOIN LATERAL (
+         SELECT remote_device_id AS far FROM neighbours
+         WHERE site_id = i.site_id AND device_id = i.device_id AND if_index = i.if_index
+         UNION ALL
+         SELECT device_id FROM neighbours
+         WHERE site_id = i.site_id AND remote_device_id = i.device_id AND remote_if_index = i.if_index) AS n ON true
+     GROUP BY p.id`,
+    [siteId, cases.map(({ id }) => id), JSON.stringify(ports)],
+  );
+  return new Map(rows.map(({ id, far }) => [id, new Set(far)]));
 }
 
 /** What is down where no watched device of the site is up. */

@@ -1,6 +1,7 @@
 import { PROTOCOL_WATCHES } from '@rollcall/shared/protocol';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Change } from '../../changes.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
 import { addCollector, insert, SEEN } from '../../testing/rows.ts';
@@ -35,15 +36,94 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
       message: 'leaf-7 is unreachable behind core',
       caseId: found[0]?.id,
     });
-    // All come back but one: that one stands for itself now, in the same case.
+    // All come back but one: after time to recover that one stands for itself, in the same case.
     for (const name of ['core', ...leaves.slice(1)]) await mark(name, 'up');
     await tell(...['core', ...leaves.slice(1)].map(up));
-    await wait(15);
+    await wait(80);
+    expect((await events()).filter((e) => e.kind === 'device.down')).toHaveLength(1);
+    await wait(25);
     const open = (await events()).filter((e) => e.status < 2);
     expect(open.map((e) => `${e.kind} ${e.device}`)).toEqual(['device.down leaf-0']);
     expect(await cases()).toMatchObject([{ status: 0, openEventCount: 1 }]);
     await tell(up('leaf-0'));
     expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
+  });
+
+  it('a case about a port is about the device at its far end, once that is down as well', async () => {
+    await network(['router', 'core', 'other'], ['router>core', 'router>other']);
+    const port = uuidv7();
+    const device = devices.get('router');
+    const at = { site_id: scene.site, first_seen: SEEN, last_seen: SEEN };
+    await insert(scene.db, 'interfaces', [{ ...at, id: port, device_id: device, if_index: 1, name: 'Gi1' }]);
+    await scene.db.query('UPDATE neighbours SET if_index = 1 WHERE remote_device_id = $1', [
+      devices.get('core'),
+    ]);
+    await tell(scene.state('router', port, 1, 2));
+    await wait(10);
+    expect((await cases()).map(({ title }) => title)).toEqual(['Gi1 of router is down']);
+    await mark('other', 'down');
+    await tell(down('other'));
+    await wait(25);
+    expect((await cases()).map(({ title }) => title)).toContain('Gi1 of router is down');
+    await mark('core', 'down');
+    await tell(down('core'));
+    await wait(25);
+    expect((await cases()).map(({ title, rootDeviceId }) => [title, rootDeviceId])).toEqual([
+      ['core does not answer', devices.get('core')],
+      ['other does not answer', devices.get('other')],
+    ]);
+  });
+
+  it('what lies behind a device that came back has time to come back, also where it was not told yet', async () => {
+    await network(['router', 'core', 'a', 'b', 'c'], ['router>core', 'core>a', 'a>b', 'core>c']);
+    await mark('core', 'down');
+    await tell(down('core'));
+    await wait(15);
+    for (const name of ['a', 'b']) await mark(name, 'down');
+    await tell(down('a'), down('b'));
+    await mark('core', 'up');
+    await tell(up('core'));
+    await wait(70);
+    expect(await events()).toEqual([]);
+    await mark('a', 'up');
+    await tell(up('a'));
+    // b is behind a, which came back just now.
+    await wait(70);
+    expect(await events()).toEqual([]);
+    await wait(40);
+    expect((await events()).map((e) => `${e.kind} ${e.device}`)).toEqual(['device.down b']);
+    // What does not lie behind what came back is told at its usual time.
+    await mark('router', 'down');
+    await tell(down('router'));
+    await wait(25);
+    expect((await events()).map((e) => `${e.kind} ${e.device}`)).toContain('device.down router');
+  });
+
+  it('what lay behind a device, and came back before anybody looked, is not told', async () => {
+    await network(['router', 'core', 'a', 'lone'], ['router>core', 'core>a']);
+    for (const name of ['core', 'a', 'lone']) await mark(name, 'down');
+    await tell(...['core', 'a', 'lone'].map(down));
+    // Observations came late, all at once: nothing was looked at meanwhile.
+    scene.now += 25_000;
+    for (const name of ['core', 'a', 'lone']) await mark(name, 'up');
+    await tell(...['core', 'a', 'lone'].map(up));
+    expect((await events()).map(({ message }) => message).sort()).toEqual([
+      'core does not answer',
+      'lone does not answer',
+    ]);
+  });
+
+  it('the agent of a device that came back has time to come back', async () => {
+    await network(['a']);
+    const agent = (kind: 'device.snmp-lost' | 'device.snmp-restored'): Change =>
+      ({ ...scene.about('a'), kind, before: {}, after: { reason: 'timeout' } }) as Change;
+    await tell(down('a'), agent('device.snmp-lost'));
+    await wait(60);
+    await tell(up('a'));
+    await wait(60);
+    expect((await events()).map(({ kind }) => kind)).toEqual(['device.down']);
+    await wait(40);
+    expect((await events()).map(({ kind }) => kind)).toContain('snmp.unreachable');
   });
 
   it('a root that is found down late takes the cases over: one, with its name, and a line that says so', async () => {
@@ -219,7 +299,7 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
       // One stays down when the router is back: it stands for itself.
       for (const name of ['r1', 'h1']) await mark(name, 'up');
       await tell(up('r1'), up('h1'));
-      await wait(15);
+      await wait(100);
       expect(await shown()).toEqual({ h2: 'h2 does not answer' });
       await tell(up('h2'));
       expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
@@ -492,7 +572,7 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
       up('router'),
       up('a'),
     );
-    await wait(30);
+    await wait(100);
     expect(await words()).toEqual(['collector.offline - closed', 'device.down b open']);
     expect((await cases()).map((c) => [c.title, c.status])).toEqual([
       ['Collector n-1 is offline: silent', 2],

@@ -28,6 +28,7 @@ export async function stillWaiting(
         formerCaseId: condition.caseId,
         opens: false,
         down: false,
+        interfaceId: null,
       },
     ];
   });

@@ -36,6 +36,7 @@ interface Waiting {
   message: string;
   device: string | null;
   deviceId: string | null;
+  interfaceId: string | null;
   rootId: string | null;
   firstSeen: Date;
   formerCaseId: string | null;
@@ -44,7 +45,8 @@ interface Waiting {
 async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number> {
   await lockIncidents(sql, siteId);
   const rows = await sql.query<Waiting>(
-    `SELECT e.id, e.kind, e.message, d.name AS device, e.device_id AS "deviceId", e.details ->> 'rootDeviceId' AS "rootId",
+    `SELECT e.id, e.kind, e.message, d.name AS device, e.device_id AS "deviceId",
+       e.interface_id AS "interfaceId", e.details ->> 'rootDeviceId' AS "rootId",
        e.first_seen AS "firstSeen", c.case_id AS "formerCaseId"
      FROM events e LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id
        LEFT JOIN conditions c ON c.site_id = e.site_id AND c.event_id = e.id
@@ -64,6 +66,7 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
       formerCaseId: row.formerCaseId,
       opens: isEventCode(row.kind) && kindOf(row.kind).cases === 'opens',
       down: row.kind === 'device.down',
+      interfaceId: row.interfaceId,
     }),
   );
   const texts = new Map(rows.map(({ id, message, device }) => [id, { message, device }]));

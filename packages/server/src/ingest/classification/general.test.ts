@@ -46,3 +46,19 @@ describe('four numbers with dots among a maker’s objects', () => {
     },
   );
 });
+
+describe('what a box with Linux on it does', () => {
+  const CAPABILITIES = '1.0.8802.1.1.2.1.3.6.0';
+  it.each<[string, string, Record<string, string>]>([
+    ['speaks OSPF', 'router', { '1.3.6.1.2.1.14.1.2.0': '1' }],
+    ['has OSPF disabled', 'server', { '1.3.6.1.2.1.14.1.2.0': '2' }],
+    ['speaks BGP', 'router', { '1.3.6.1.2.1.15.2.0': '64512' }],
+    ['has no autonomous system', 'server', { '1.3.6.1.2.1.15.2.0': '0' }],
+    ['tells its neighbours that it bridges', 'switch', { [CAPABILITIES]: ' ' }],
+    ['tells its neighbours that it routes', 'router', { [CAPABILITIES]: '0x08' }],
+    ['does both, as a host of containers does', 'server', { [CAPABILITIES]: '(' }],
+    ['is an end station', 'server', { [CAPABILITIES]: '0x01' }],
+  ])('%s: %s', (_, is, values) => {
+    expect(classify(agent(NET_SNMP, 'Linux box-1 6.1.0 x86_64', values)).class).toBe(is);
+  });
+});

@@ -29,6 +29,13 @@ const PRINTER = {
 /** LLDP-EXT-MED-MIB lldpXMedLocalData: hardware, firmware, software, serial, maker, model. */
 const MED = '1.0.8802.1.1.2.1.5.4795.1.2';
 const LLDP_LOC_SYS_DESC = '1.0.8802.1.1.2.1.3.4.0';
+/** lldpLocSysCapEnabled: BITS, of which bridge is the third and router the fifth. */
+const LLDP_LOC_SYS_CAP = '1.0.8802.1.1.2.1.3.6.0';
+const LLDP_BRIDGE = 0x20;
+const LLDP_ROUTER = 0x08;
+/** OSPF-MIB (RFC 4750) ospfAdminStat; BGP4-MIB (RFC 4273) bgpLocalAs. */
+const OSPF_ENABLED = '1.3.6.1.2.1.14.1.2.0';
+const BGP_LOCAL_AS = '1.3.6.1.2.1.15.2.0';
 /** RMON2-MIB (RFC 4502) probeSoftwareRev. */
 const PROBE_SOFTWARE = '1.3.6.1.2.1.16.19.2.0';
 const PROBE_HARDWARE = '1.3.6.1.2.1.16.19.3.0';
@@ -43,6 +50,9 @@ export const GENERAL_OIDS: readonly string[] = [
   ...Object.values(PRINTER),
   ...[2, 3, 4, 5, 6, 7].map((n) => `${MED}.${n}.0`),
   LLDP_LOC_SYS_DESC,
+  LLDP_LOC_SYS_CAP,
+  OSPF_ENABLED,
+  BGP_LOCAL_AS,
   PROBE_SOFTWARE,
   PROBE_HARDWARE,
   ...Object.values(DOCSIS),
@@ -232,6 +242,9 @@ export function classHints(
     ]),
   );
   when(Number(vendor[BRIDGE_PORTS] ?? 0) > 2, 'bridge-mib', 'switch');
+  // What it does weighs more than the words that follow: a router with Linux on it calls itself Linux.
+  when(vendor[OSPF_ENABLED] === '1' || Number(vendor[BGP_LOCAL_AS] ?? 0) > 0, 'routing-mib', 'router');
+  offer('lldp', () => classOfCapabilities(vendor[LLDP_LOC_SYS_CAP]));
   offer('organisation', () => (maker === null ? undefined : tradeOf(organisation(maker) ?? '')));
   offer('sysDescr', () => named(CLASS_WORDS, [descr]));
   when(vendor[IP_FORWARDING] === '1', 'ip-mib', 'router');
@@ -239,6 +252,18 @@ export function classHints(
   when((services & 4) > 0, 'sysServices', 'router');
   when((services & 2) > 0, 'sysServices', 'switch');
   when((services & 64) > 0, 'sysServices', 'server');
+}
+
+/**
+ * By what it tells its neighbours. One that does both is no answer: a switch that routes, or a server with containers.
+ * @param text the first octet, as text or as hex
+ */
+function classOfCapabilities(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const octet = text.startsWith('0x') ? Number.parseInt(text.slice(2, 4), 16) : text.charCodeAt(0);
+  const [bridge, router] = [(octet & LLDP_BRIDGE) > 0, (octet & LLDP_ROUTER) > 0];
+  if (bridge === router) return undefined;
+  return bridge ? 'switch' : 'router';
 }
 
 /** What people call hosts by: `sw-3`, `printer12`, `esx04.example.org`. */

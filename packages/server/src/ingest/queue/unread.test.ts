@@ -68,33 +68,29 @@ describe('batches that come unread', () => {
   });
 
   it('are gathered when there is room for them, with what came until then; the site with the fewest goes first', async () => {
-    const [stored, ends]: [string[], (() => void)[]] = [[], []];
+    const ends = new Map<string, () => void>();
     const take = openReading(
       {
-        accept: ({ siteId, items }) => {
-          stored.push(`${siteId} ${items.join()}`);
-          return new Promise((resolve) => ends.push(() => resolve({ through: 0 })));
-        },
+        accept: ({ siteId, items }) =>
+          new Promise((resolve) => ends.set(`${siteId} ${items.join()}`, () => resolve({ through: 0 }))),
       },
       2,
     );
+    /** What was begun, whichever was read sooner. */
+    const begun = () => [...ends.keys()].sort();
     const waiting: Record<string, string[]> = { a1: ['1'], b1: ['2'], a2: ['3'], a3: ['4'], c1: ['5'] };
-    const settled = async () => void (await new Promise((resolve) => setTimeout(resolve, 20)));
     for (const [name, items] of Object.entries(waiting))
       void take({
         ...WHOSE,
         siteId: name.charAt(0),
         gather: () => [{ from: 0, frame: frameOf(0, `[${items}]`) }],
       });
-    await settled();
-    expect(stored).toEqual(['a 1', 'b 2']);
+    await expect.poll(begun).toEqual(['a 1', 'b 2']);
     waiting.c1?.push('6');
-    ends[1]?.();
-    await settled();
-    expect(stored.at(-1)).toBe('c 5,6');
-    ends[0]?.();
-    await settled();
-    expect(stored.at(-1)).toBe('a 3');
+    ends.get('b 2')?.();
+    await expect.poll(begun).toEqual(['a 1', 'b 2', 'c 5,6']);
+    ends.get('a 1')?.();
+    await expect.poll(begun).toEqual(['a 1', 'a 3', 'b 2', 'c 5,6']);
   });
 
   it('tell of the jobs that ended in them', async () => {

@@ -1,0 +1,167 @@
+/** Builds a planned network of real daemons: FRR on routers, bridges on switches, lldpd and snmpd on all. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { skipped } from '@rollcall/shared/testing/skipped';
+import { Box } from './box.ts';
+import type { Plan, PlannedBox } from './plan.ts';
+
+const NEEDED = ['/usr/sbin/snmpd', '/usr/sbin/lldpd', '/usr/lib/frr/ospfd', '/usr/share/doc/frr-snmp'];
+
+/** Whether the daemons are here. */
+export function haveDaemons(): boolean {
+  if (NEEDED.every((path) => existsSync(path))) return true;
+  skipped('the network of real daemons: install frr, frr-snmp, lldpd, snmpd');
+  return false;
+}
+
+/** The way out of the network, at the collector. */
+const OUTSIDE = { port: 'noc0', address: '10.0.0.2', gateway: '10.0.0.1' };
+
+export class Network {
+  readonly plan: Plan;
+  readonly #boxes = new Map<string, Box>();
+  /** By cable, the port at either end. */
+  readonly #ports = new Map<string, string>();
+
+  private constructor(plan: Plan) {
+    this.plan = plan;
+  }
+
+  static async build(plan: Plan): Promise<Network> {
+    const network = new Network(plan);
+    await Promise.all(plan.boxes.map(async ({ name }) => network.#boxes.set(name, await Box.boot(name))));
+    network.#connect();
+    for (const box of plan.boxes) network.#address(box);
+    for (const box of plan.boxes) network.startDaemons(box.name);
+    return network;
+  }
+
+  box(name: string): Box {
+    const box = this.#boxes.get(name);
+    if (!box) throw new Error(`there is no box ${name}`);
+    return box;
+  }
+
+  /** The ports of a box that lead to another. */
+  port(name: string, far: string): string {
+    const port = this.#ports.get(`${name} ${far}`);
+    if (port === undefined) throw new Error(`there is no cable between ${name} and ${far}`);
+    return port;
+  }
+
+  /** Takes all cables of a box off, as when its power goes, or puts them back. */
+  power(name: string, on: boolean): void {
+    const box = this.box(name);
+    const ports = [...this.#ports].filter(([key]) => key.startsWith(`${name} `)).map(([, port]) => port);
+    if (name === this.plan.entry) ports.push(OUTSIDE.port);
+    box.ip(...ports.map((port) => `link set ${port} ${on ? 'up' : 'down'}`));
+    if (on) this.#routes(this.#planned(name));
+  }
+
+  /** Whether every router has a way to every other, and every box has heard by LLDP of all that it is cabled to. */
+  converged(): boolean {
+    for (const { name } of this.plan.boxes) {
+      const heard = this.box(name).exec('lldpcli', 'show', 'neighbors', '-f', 'keyvalue');
+      const cables = this.plan.cables.filter(({ a, b }) => a === name || b === name);
+      if (!cables.every(({ a, b }) => heard.includes(`chassis.name=${a === name ? b : a}\n`))) return false;
+    }
+    const routers = this.plan.boxes.filter(({ role }) => role === 'router');
+    return routers.every(({ name }) => {
+      const routes = this.box(name).exec('ip', 'route', 'show', 'proto', 'ospf');
+      return routers.every((far) => far.name === name || routes.includes(`${far.address} `));
+    });
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all([...this.#boxes.values()].map((box) => box.remove()));
+  }
+
+  startDaemons(name: string): void {
+    const { role, address } = this.#planned(name);
+    const box = this.box(name);
+    box.write('/run/snmpd.conf', SNMPD);
+    box.daemon('snmpd', '-Lf', '/run/snmpd.log', '-C', '-c', '/run/snmpd.conf', '-I', '-smux', 'udp:161');
+    // The default is to tell every 30 s; a test has no time for that.
+    box.write('/run/lldpd.conf', 'configure lldp tx-interval 2\n');
+    box.daemon('lldpd', '-x', '-X', '/var/agentx/master', '-m', address, '-O', '/run/lldpd.conf');
+    if (role !== 'router') return;
+    box.write('/etc/frr/frr.conf', frr(name, address));
+    box.exec('chown', 'frr:frr', '/etc/frr/frr.conf');
+    for (const daemon of ['zebra', 'ospfd'])
+      box.daemon(`/usr/lib/frr/${daemon}`, '-d', '-M', 'snmp', '-f', '/etc/frr/frr.conf');
+  }
+
+  #planned(name: string): PlannedBox {
+    const box = this.plan.boxes.find((planned) => planned.name === name);
+    if (!box) throw new Error(`there is no box ${name}`);
+    return box;
+  }
+
+  #connect(): void {
+    const used = new Map<string, number>();
+    const nextPort = (name: string, far: string): string => {
+      const number = (used.get(name) ?? 0) + 1;
+      used.set(name, number);
+      this.#ports.set(`${name} ${far}`, `eth${number}`);
+      return `eth${number}`;
+    };
+    for (const { a, b } of this.plan.cables) this.box(a).cable(nextPort(a, b), this.box(b), nextPort(b, a));
+    this.box(this.plan.entry).cableOut(OUTSIDE.port, OUTSIDE.port);
+    execFileSync('ip', ['addr', 'add', `${OUTSIDE.address}/30`, 'dev', OUTSIDE.port]);
+    execFileSync('ip', ['route', 'add', '10.0.0.0/8', 'via', OUTSIDE.gateway]);
+  }
+
+  #address(planned: PlannedBox): void {
+    const { name, role, address, net } = planned;
+    const box = this.box(name);
+    if (role === 'router') {
+      box.exec('sysctl', '-qw', 'net.ipv4.ip_forward=1');
+      box.ip(
+        `addr add ${address}/32 dev lo`,
+        `addr add 10.${net}.0.1/24 dev ${this.port(name, `s${net}`)}`,
+        ...(name === this.plan.entry ? [`addr add ${OUTSIDE.gateway}/30 dev ${OUTSIDE.port}`] : []),
+        ...this.plan.cables.flatMap(({ a, b }, number) => {
+          if (!a.startsWith('r') || !b.startsWith('r') || (a !== name && b !== name)) return [];
+          const far = a === name ? b : a;
+          return [`addr add 10.254.${number}.${a === name ? 1 : 2}/30 dev ${this.port(name, far)}`];
+        }),
+      );
+    } else if (role === 'switch') {
+      const ports = [...this.#ports].filter(([key]) => key.startsWith(`${name} `)).map(([, port]) => port);
+      box.ip(
+        'link add br0 type bridge',
+        ...ports.map((port) => `link set ${port} master br0`),
+        'link set br0 up',
+        `addr add ${address}/24 dev br0`,
+      );
+    } else box.ip(`addr add ${address}/24 dev ${this.port(name, `s${net}`)}`);
+    this.#routes(planned);
+  }
+
+  /** A way out: gone with the port that it leads through. */
+  #routes({ name, role, net }: PlannedBox): void {
+    if (role !== 'router') this.box(name).ip(`route replace default via 10.${net}.0.1`);
+  }
+}
+
+const SNMPD = `rocommunity public
+master agentx
+agentXSocket /var/agentx/master
+agentXPerms 0777 0777
+interface_fadeout 1
+`;
+
+/** Hellos every second and a dead interval of 3 s: a way that is gone is gone soon. */
+const frr = (name: string, address: string): string => `hostname ${name}
+agentx
+${Array.from(
+  { length: 8 },
+  (_, n) => `interface eth${n + 1}
+ ip ospf hello-interval 1
+ ip ospf dead-interval 3
+`,
+).join('')}router ospf
+ ospf router-id ${address}
+ network 10.0.0.0/8 area 0
+ passive-interface lo
+`;

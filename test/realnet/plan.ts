@@ -1,0 +1,82 @@
+/**
+ * A network as a plan, and what must be said of it when something breaks: all from the graph, none of it from the
+ * product. A seed makes the plan; the same seed makes the same.
+ *
+ * Routers form a ring or a tree and speak OSPF. Each has a switch behind it with hosts. The collector is beside the
+ * first router. Addresses: loopback of router N 10.255.0.N, cable K 10.254.K.0/30, network behind router N 10.N.0.0/24.
+ */
+
+export type Role = 'router' | 'switch' | 'host';
+export interface PlannedBox {
+  name: string;
+  role: Role;
+  /** The address at which it must be managed. */
+  address: string;
+  /** The network behind a router that a switch or host is in; a router's own number. */
+  net: number;
+}
+export interface PlannedCable {
+  a: string;
+  b: string;
+}
+export interface Plan {
+  boxes: PlannedBox[];
+  cables: PlannedCable[];
+  /** Box beside the collector. */
+  entry: string;
+}
+
+/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** @param shape of the routers: `tree` has one way to each, `ring` two. */
+export function planNetwork(options: {
+  seed: number;
+  routers: number;
+  hosts: number;
+  shape: 'tree' | 'ring';
+}): Plan {
+  const random = randomOf(options.seed);
+  const below = (n: number) => Math.floor(random() * n);
+  const boxes: PlannedBox[] = [];
+  const cables: PlannedCable[] = [];
+  for (let n = 1; n <= options.routers; n++) {
+    boxes.push({ name: `r${n}`, role: 'router', address: `10.255.0.${n}`, net: n });
+    if (n > 1)
+      cables.push({ a: options.shape === 'ring' ? `r${n - 1}` : `r${1 + below(n - 1)}`, b: `r${n}` });
+    boxes.push({ name: `s${n}`, role: 'switch', address: `10.${n}.0.2`, net: n });
+    cables.push({ a: `r${n}`, b: `s${n}` });
+  }
+  if (options.shape === 'ring' && options.routers > 2) cables.push({ a: `r${options.routers}`, b: 'r1' });
+  for (let i = 1; i <= options.hosts; i++) {
+    const net = 1 + below(options.routers);
+    boxes.push({ name: `h${i}`, role: 'host', address: `10.${net}.0.${9 + i}`, net });
+    cables.push({ a: `s${net}`, b: `h${i}` });
+  }
+  return { boxes, cables, entry: 'r1' };
+}
+
+/** Boxes that the collector reaches when these boxes and cables are broken. */
+export function reached(plan: Plan, broken: { boxes?: string[]; cables?: PlannedCable[] }): Set<string> {
+  const off = new Set(broken.boxes);
+  const cut = new Set(broken.cables);
+  const seen = new Set<string>();
+  const next = off.has(plan.entry) ? [] : [plan.entry];
+  for (let name = next.pop(); name !== undefined; name = next.pop()) {
+    seen.add(name);
+    for (const cable of plan.cables) {
+      if (cut.has(cable) || (cable.a !== name && cable.b !== name)) continue;
+      const far = cable.a === name ? cable.b : cable.a;
+      if (!seen.has(far) && !off.has(far)) next.push(far);
+    }
+  }
+  return seen;
+}
