@@ -1,7 +1,7 @@
 /** Credentials as people manage them: secrets go in and never come out. */
 import { type Credential, type CredentialRequest, credentialRequest } from '@rollcall/shared/api/credentials';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { type Database, uniqueViolation } from '../platform/db/db.ts';
+import { type Database, orConflict } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import { page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -116,13 +116,8 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
     }
   };
 
-  const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw uniqueViolation(error) ? new Problem('conflict', `there is a credential ${name} already`) : error;
-    }
-  };
+  const unique = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    orConflict(`there is a credential ${name} already`, work);
 
   return {
     'credentials.list': async ({ actor, query }) =>

@@ -7,7 +7,7 @@ import {
 } from '@rollcall/shared/api/deliveries';
 import type { SubscriptionKind } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { uniqueViolation } from '../platform/db/db.ts';
+import { orConflict } from '../platform/db/db.ts';
 import { announce } from '../platform/db/notify.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -49,15 +49,8 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
     if (!row) throw notFound('subscription');
     return row;
   };
-  const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw uniqueViolation(error)
-        ? new Problem('conflict', `there is a subscription ${name} already`)
-        : error;
-    }
-  };
+  const unique = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    orConflict(`there is a subscription ${name} already`, work);
   const deed = <T>(
     { actor, address }: { actor: Actor; address: string },
     action: string,

@@ -1,6 +1,6 @@
 /** Collectors as people see and manage them. */
 import type { Collector } from '@rollcall/shared/api/collectors';
-import { uniqueViolation } from '../platform/db/db.ts';
+import { orConflict } from '../platform/db/db.ts';
 import { anywhere, scopeOf } from '../platform/db/list.ts';
 import { announce, notifyLinks } from '../platform/db/notify.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
@@ -102,17 +102,13 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
 
     'collectors.update': async (call) => {
       const { name } = call.body;
-      try {
-        const data = await change(call, 'rename', async (sql, before) => {
+      const data = await orConflict(`the site has a collector ${name} already`, () =>
+        change(call, 'rename', async (sql, before) => {
           await sql.query('UPDATE collectors SET name = $2 WHERE id = $1::uuid', [before.id, name]);
           return { to: name };
-        });
-        return { data };
-      } catch (error) {
-        throw uniqueViolation(error)
-          ? new Problem('conflict', `the site has a collector ${name} already`)
-          : error;
-      }
+        }),
+      );
+      return { data };
     },
 
     'collectors.revoke': async (call) => {

@@ -3,7 +3,7 @@ import type { Profile } from '@rollcall/shared/api/profiles';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { parseTargets } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { uniqueViolation } from '../platform/db/db.ts';
+import { orConflict } from '../platform/db/db.ts';
 import { page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
@@ -57,7 +57,6 @@ const requireAll = (actor: Actor): void => {
       'profiles are for all sites: only an administrator who sees every site changes them',
     );
 };
-const taken = (name: string) => new Problem('conflict', `there is a profile ${name} already`);
 
 type Ids = 'profiles.list' | 'profiles.get' | 'profiles.create' | 'profiles.update' | 'profiles.delete';
 
@@ -75,13 +74,8 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
     await sql.query('SELECT 1 FROM profiles WHERE id = $1::uuid FOR UPDATE', [id]);
     return profile;
   };
-  const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw uniqueViolation(error) ? taken(name) : error;
-    }
-  };
+  const unique = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    orConflict(`there is a profile ${name} already`, work);
 
   return {
     'profiles.list': async ({ query }) =>

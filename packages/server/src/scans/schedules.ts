@@ -1,7 +1,7 @@
 /** Scans at set times. Any instance runs what is due; the row's lock makes it one, and each run commits with its scan. */
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { uniqueViolation } from '../platform/db/db.ts';
+import { orConflict } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -45,15 +45,8 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
     if (!row) throw notFound('schedule');
     return row;
   };
-  const unique = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw uniqueViolation(error)
-        ? new Problem('conflict', `the site has a schedule ${name} already`)
-        : error;
-    }
-  };
+  const unique = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+    orConflict(`the site has a schedule ${name} already`, work);
 
   const handlers: Handlers<Ids> = {
     'schedules.list': async ({ actor, query }) =>

@@ -8,7 +8,7 @@ import {
 import { COLLECTOR_PATH, PROTOCOL_OLDEST, PROTOCOL_VERSION } from '@rollcall/shared/protocol';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { hashOf } from '../../platform/access/token.ts';
-import { uniqueViolation } from '../../platform/db/db.ts';
+import { isUniqueViolation } from '../../platform/db/db.ts';
 import { scopeOf } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
 import { page, unix } from '../../platform/db/page.ts';
@@ -207,7 +207,7 @@ export function createEnrolment(deps: Deps) {
           counts.refused += 1;
           log.warn({ address }, 'a join token was refused');
         }
-        throw uniqueViolation(error)
+        throw isUniqueViolation(error)
           ? new Problem('conflict', 'the name was taken just now; try again')
           : error;
       }

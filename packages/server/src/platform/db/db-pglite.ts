@@ -19,7 +19,7 @@ export async function openPglite(folder: string): Promise<Driver> {
   await db.exec(`SET TimeZone = 'UTC'`);
   const pool: DriverPool = {
     query: rows(db),
-    once: (work) => db.transaction((tx) => work({ query: rows(tx) })),
+    once: (work) => db.transaction((tx) => work({ query: rows(tx) }, tx)),
   };
   const turns = new Map<number, Promise<unknown>>();
   return {

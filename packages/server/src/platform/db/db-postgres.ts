@@ -129,7 +129,7 @@ function driverPool(pool: pg.Pool, kept: pg.Pool): DriverPool {
       let broken = false;
       try {
         await client.query('BEGIN');
-        const result = await work({ query: rows(client) });
+        const result = await work({ query: rows(client) }, client);
         await client.query('COMMIT');
         return result;
       } catch (error) {

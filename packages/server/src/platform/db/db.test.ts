@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { closeDatabases, createPostgres, databases } from '../../testing/database.ts';
-import { type Database, databaseAway, openDatabase, uniqueViolation } from './db.ts';
+import { type Database, databaseAway, isUniqueViolation, openDatabase, orConflict } from './db.ts';
 import { type Migration, MigrationError, migrate, pending, readMigrations } from './migrate.ts';
 
 afterAll(closeDatabases);
@@ -66,6 +66,62 @@ describe.each(databases())('the database on %s', (name, open) => {
       }),
     ).rejects.toThrow('stop');
     expect(await db.query('SELECT * FROM sites')).toEqual([]);
+  });
+
+  it('runs statements and Prisma of a transaction on one connection, all or nothing', async () => {
+    const both = (end: () => void) =>
+      db.transaction(async ({ query, prisma }) => {
+        const id = randomUUID();
+        await query(`INSERT INTO sites (id, name) VALUES ($1, 'by statement')`, [id]);
+        await prisma.site.update({ where: { id }, data: { name: 'by Prisma' } });
+        // Outside of the transaction, whose changes it does not see; PGlite has but one connection.
+        if (name === 'postgresql') expect(await db.prisma.site.findUnique({ where: { id } })).toBeNull();
+        expect(await query('SELECT name FROM sites WHERE id = $1', [id])).toEqual([{ name: 'by Prisma' }]);
+        end();
+      });
+    const stop = () => {
+      throw new Error('stop');
+    };
+    await expect(both(stop)).rejects.toThrow('stop');
+    expect(await db.prisma.site.count()).toBe(0);
+    await both(() => undefined);
+    expect(await db.prisma.site.deleteMany()).toEqual({ count: 1 });
+  });
+
+  it('keeps transactions apart that run at the same time', async () => {
+    const names = ['one', 'two', 'three'];
+    const seen = await Promise.all(
+      names.map((name) =>
+        db
+          .transaction(async ({ prisma }) => {
+            await prisma.site.create({ data: { id: randomUUID(), name } });
+            const found = await prisma.site.findMany();
+            throw new Error(found.map((site) => site.name).join());
+          })
+          .catch((error: Error) => error.message),
+      ),
+    );
+    expect(seen).toEqual(names);
+  });
+
+  it('retries a transaction in which Prisma lost a race', async () => {
+    let tries = 0;
+    await db.transaction(async ({ prisma }) => {
+      tries += 1;
+      if (tries < 3)
+        await prisma.$executeRaw`DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END $$`;
+    });
+    expect(tries).toBe(3);
+  });
+
+  it('says by Prisma what a statement says: a lock that is not free', async () => {
+    const locked = db.transaction(async ({ prisma }) => {
+      await prisma.$executeRaw`DO $$ BEGIN RAISE EXCEPTION 'held' USING ERRCODE = '55P03'; END $$`;
+    });
+    await expect(locked).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('something else holds'),
+    });
   });
 
   it('leaves sockets their turns while statement follows statement', async () => {
@@ -152,11 +208,17 @@ describe.each(databases())('the database on %s', (name, open) => {
     },
   );
 
-  it('names the constraint that was violated', async () => {
+  it('knows a unique violation, of a statement and of Prisma', async () => {
     const insert = `INSERT INTO sites (id, name, networks, exclude) VALUES (gen_random_uuid(), 'a', '{}', '{}')`;
     await db.query(insert);
-    const error = await db.query(insert).catch((e: unknown) => e);
-    expect(uniqueViolation(error)).toBe('sites_name_key');
+    expect(isUniqueViolation(await db.query(insert).catch((e: unknown) => e))).toBe(true);
+    const again = () => db.prisma.site.create({ data: { id: randomUUID(), name: 'a' } });
+    await expect(orConflict('there is one', again)).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'there is one',
+    });
+    const other = () => db.query('SELECT nonsense');
+    await expect(orConflict('there is one', other)).rejects.toMatchObject({ code: '42703' });
   });
 
   it('reads through Prisma what SQL wrote, times in UTC', async () => {

@@ -1,15 +1,16 @@
 /**
  * The one door to PostgreSQL: a real server (`url`) or PGlite in a folder. Same SQL, same value types, on both.
- * Prisma serves single things; lists, queues and ingest are statements of their own, through `query`.
+ * Prisma serves single rows and small lists; long lists, queues and ingest are statements of their own, through `query`.
  */
 import type { Logger } from 'pino';
-import { PrismaClient } from '../../generated/prisma/client.ts';
+import type { PrismaClient } from '../../generated/prisma/client.ts';
 import { Problem } from '../problem.ts';
 import { openPglite } from './db-pglite.ts';
 import { openPostgres } from './db-postgres.ts';
-import type { Driver, DriverPool, Sql } from './sql.ts';
+import { openPrisma, prismaState } from './prisma.ts';
+import type { Driver, DriverPool, Sql, Transaction } from './sql.ts';
 
-export type { Sql } from './sql.ts';
+export type { Sql, Transaction } from './sql.ts';
 
 /** A pool of connections that can run transactions. */
 export interface Pool extends Sql {
@@ -19,8 +20,10 @@ export interface Pool extends Sql {
 
 export interface Database extends Pool {
   readonly kind: 'postgresql' | 'pglite';
-  /** Single things only; never a list, never inside a loop. */
+  /** Single rows and small lists; never inside a loop. */
   readonly prisma: PrismaClient;
+  /** As of every pool, with Prisma on the same connection. */
+  transaction<T>(work: (sql: Transaction) => Promise<T>): Promise<T>;
   /** Connections that only ingest uses, so that a slow report cannot hold it up, nor the reverse. */
   readonly ingest: Pool;
   /** Runs several statements without parameters; migrations only. */
@@ -36,15 +39,22 @@ export interface Database extends Pool {
   close(): Promise<void>;
 }
 
-/** SQLSTATE of a driver's error, whoever raised it. */
+/** SQLSTATE of an error, whether a driver or Prisma raised it. */
 export const sqlState = (error: unknown): string | undefined => {
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = prismaState(error) ?? (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 };
 
-/** Name of the violated constraint of a unique violation, else undefined. */
-export const uniqueViolation = (error: unknown): string | undefined =>
-  sqlState(error) === '23505' ? ((error as { constraint?: string }).constraint ?? 'unknown') : undefined;
+export const isUniqueViolation = (error: unknown): boolean => sqlState(error) === '23505';
+
+/** Runs `work`; where it would store a second one of what is unique, the caller is told `message`. */
+export async function orConflict<T>(message: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isUniqueViolation(error) ? new Problem('conflict', message, { cause: error }) : error;
+  }
+}
 
 /** Worth another try at once: serialization failure, deadlock. */
 const RETRYABLE = new Set(['40001', '40P01']);
@@ -65,7 +75,8 @@ const AWAY_TEXT =
 
 /** Whether an error says that the database cannot be reached right now, rather than that the statement is wrong. */
 export function databaseAway(error: unknown): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const { code: own, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const code = sqlState(error) ?? own;
   if (typeof code === 'string' && (AWAY.test(code) || AWAY_DRIVER.has(code))) return true;
   return typeof message === 'string' && AWAY_TEXT.test(message);
 }
@@ -90,14 +101,18 @@ const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-function pool(driver: DriverPool): Pool {
+/** @param within makes what `work` of a transaction is given, of its statements and its connection. */
+function pool<T extends Sql>(
+  driver: DriverPool,
+  within: <R>(sql: Sql, connection: object, work: (sql: T) => Promise<R>) => Promise<R>,
+) {
   return {
-    query: (text, params, kept) => guarded(() => driver.query(text, params, kept)),
-    transaction: (work) =>
+    query: ((text, params, kept) => guarded(() => driver.query(text, params, kept))) as Sql['query'],
+    transaction: <R>(work: (sql: T) => Promise<R>): Promise<R> =>
       guarded(async () => {
         for (let attempt = 1; ; attempt++) {
           try {
-            return await driver.once(work);
+            return await driver.once((sql, connection) => within(sql, connection, work));
           } catch (error) {
             if (!RETRYABLE.has(sqlState(error) ?? '') || attempt === TRANSACTION_TRIES) throw error;
             await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * 2 ** attempt));
@@ -115,15 +130,15 @@ export async function openDatabase(source: DatabaseSource, log: Logger): Promise
   const driver: Driver = await guarded(() =>
     'url' in source ? openPostgres(source.url, log) : openPglite(source.folder),
   );
-  const prisma = new PrismaClient({ adapter: driver.adapter ?? null } as ConstructorParameters<
-    typeof PrismaClient
-  >[0]);
-  const main = pool(driver.main);
+  const { prisma, within } = openPrisma(driver.adapter);
+  const main = pool<Transaction>(driver.main, (sql, connection, work) =>
+    within(connection, (tx) => work({ ...sql, prisma: tx })),
+  );
   return {
     kind: driver.kind,
     prisma,
     ...main,
-    ingest: pool(driver.ingest),
+    ingest: pool<Sql>(driver.ingest, (sql, _connection, work) => work(sql)),
     script: (text) => guarded(() => driver.script(text)),
     exclusively: driver.exclusively,
     listen: driver.listen,

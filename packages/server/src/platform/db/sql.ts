@@ -1,4 +1,4 @@
-import type { PrismaClient } from '../../generated/prisma/client.ts';
+import type { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 
 export interface Sql {
   /**
@@ -13,10 +13,15 @@ export interface Sql {
   ): Promise<R[]>;
 }
 
+/** A transaction: statements, and Prisma for single rows and small lists, on the same connection. */
+export interface Transaction extends Sql {
+  readonly prisma: Prisma.TransactionClient;
+}
+
 /** What a driver must do; the rest is the same for both. */
 export interface Driver {
   readonly kind: 'postgresql' | 'pglite';
-  readonly adapter: NonNullable<ConstructorParameters<typeof PrismaClient>[0]>['adapter'];
+  readonly adapter: NonNullable<ConstructorParameters<typeof PrismaClient>[0]['adapter']>;
   readonly main: DriverPool;
   readonly ingest: DriverPool;
   script(text: string): Promise<void>;
@@ -25,6 +30,6 @@ export interface Driver {
   close(): Promise<void>;
 }
 export interface DriverPool extends Sql {
-  /** BEGIN, work, COMMIT or ROLLBACK; no retry. */
-  once<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** BEGIN, work, COMMIT or ROLLBACK; no retry. `connection` is what Prisma's adapter asks. */
+  once<T>(work: (sql: Sql, connection: object) => Promise<T>): Promise<T>;
 }
