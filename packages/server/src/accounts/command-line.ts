@@ -1,6 +1,6 @@
 /** Accounts that no caller of the API makes: the first one, and those of the command line. */
 import { randomInt } from 'node:crypto';
-import type { Database } from '../platform/db/db.ts';
+import type { Database, Transaction } from '../platform/db/db.ts';
 import { Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import { hashPassword } from './password.ts';
@@ -22,8 +22,7 @@ export const generatePassword = (): string =>
 
 /** Where there is no account at all, makes `admin` and answers its password: the only time it is known. */
 export async function ensureFirstAdmin(db: Database): Promise<{ name: string; password: string } | null> {
-  const anybody = () => db.query('SELECT 1 FROM users LIMIT 1');
-  if ((await anybody()).length > 0) return null;
+  if ((await db.prisma.user.count()) > 0) return null;
   const password = generatePassword();
   const passwordHash = await hashPassword(password);
   const admin: NewUser = {
@@ -37,7 +36,7 @@ export async function ensureFirstAdmin(db: Database): Promise<{ name: string; pa
   return db.transaction(async (sql) => {
     // Two servers that start together: one of them makes it.
     await sql.query('LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE');
-    if ((await sql.query('SELECT 1 FROM users LIMIT 1')).length > 0) return null;
+    if ((await sql.prisma.user.count()) > 0) return null;
     await insertUser(sql, admin, passwordHash, SYSTEM);
     return { name: admin.name, password };
   });
@@ -51,10 +50,7 @@ export async function addUser(
   refuseGuessable('password', user.password, user.name);
   const passwordHash = await hashPassword(user.password);
   return db.transaction(async (sql) => {
-    const found = await sql.query<{ id: string; name: string }>(
-      'SELECT id, name FROM sites WHERE name = ANY($1::text[])',
-      [sites],
-    );
+    const found = await sql.prisma.site.findMany({ where: { name: { in: [...sites] } } });
     const missing = sites.find((name) => !found.some((site) => site.name === name));
     if (missing !== undefined) throw new Problem('not_found', `there is no site named ${missing}`);
     return insertUser(sql, { ...user, siteIds: found.map(({ id }) => id) }, passwordHash, COMMAND_LINE);
@@ -71,23 +67,25 @@ export interface ListedUser {
 }
 
 /** `user list`: everybody, by name. */
-export const listUsers = (db: Database): Promise<ListedUser[]> =>
-  db.query<ListedUser>(
-    `SELECT id, name, role, all_sites AS "allSites", disabled_at IS NOT NULL AS disabled,
-       ARRAY(SELECT s.name FROM user_sites u JOIN sites s ON s.id = u.site_id WHERE u.user_id = users.id ORDER BY 1) AS sites
-     FROM users ORDER BY name`,
-  );
+export async function listUsers({ prisma }: Database): Promise<ListedUser[]> {
+  const users = await prisma.user.findMany({
+    orderBy: { name: 'asc' },
+    include: { sites: { select: { site: { select: { name: true } } }, orderBy: { site: { name: 'asc' } } } },
+  });
+  return users.map(({ id, name, role, allSites, disabledAt, sites }) => ({
+    ...{ id, name, role, allSites },
+    disabled: disabledAt !== null,
+    sites: sites.map(({ site }) => site.name),
+  }));
+}
 
 /** `user passwd`: signs the user out everywhere. */
 export async function setPassword(db: Database, name: string, password: string): Promise<void> {
   refuseGuessable('password', password, name);
   const passwordHash = await hashPassword(password);
   await db.transaction(async (sql) => {
-    const [user] = await sql.query<{ id: string }>(
-      'UPDATE users SET password_hash = $2 WHERE name = $1 RETURNING id',
-      [name, passwordHash],
-    );
-    if (!user) throw new Problem('not_found', `there is no user named ${name}`);
+    const user = await userNamed(sql, name);
+    await sql.prisma.user.update({ where: { id: user.id }, data: { passwordHash } });
     await endSessions(sql, user.id, {});
     await audit(sql, {
       ...COMMAND_LINE,
@@ -105,9 +103,14 @@ export async function issueToken(
   now: number,
 ): Promise<string> {
   return db.transaction(async (sql) => {
-    const [row] = await sql.query<{ id: string }>('SELECT id FROM users WHERE name = $1', [user]);
-    if (!row) throw new Problem('not_found', `there is no user named ${user}`);
-    const { plaintext } = await createToken(sql, { userId: row.id, name, expiresAt }, COMMAND_LINE, now);
+    const { id } = await userNamed(sql, user);
+    const { plaintext } = await createToken(sql, { userId: id, name, expiresAt }, COMMAND_LINE, now);
     return plaintext;
   });
+}
+
+async function userNamed({ prisma }: Transaction, name: string) {
+  const user = await prisma.user.findUnique({ where: { name } });
+  if (!user) throw new Problem('not_found', `there is no user named ${name}`);
+  return user;
 }

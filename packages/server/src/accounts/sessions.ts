@@ -2,13 +2,12 @@
 import type { Me, Session } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { Prisma } from '../generated/prisma/client.ts';
+import type { Prisma, Session as SessionRow } from '../generated/prisma/client.ts';
 import { rightsChanged, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../platform/access/auth.ts';
 import { presentedSession, sessionCookie } from '../platform/access/presented.ts';
 import { hashOf, mintSessionId } from '../platform/access/token.ts';
-import type { Database, Sql } from '../platform/db/db.ts';
+import type { Database, Transaction } from '../platform/db/db.ts';
 import { seconds } from '../platform/db/list.ts';
-import { unix } from '../platform/db/page.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
@@ -18,8 +17,6 @@ import { refuseGuessable } from './password-list.ts';
 import { loginThrottle } from './throttle.ts';
 import { revokeTokens } from './tokens.ts';
 
-const COLUMNS = `id, ${unix('created_at')} AS "createdAt", ${unix('last_seen_at')} AS "lastSeenAt",
-  ${unix('expires_at')} AS "expiresAt", address, user_agent AS "userAgent"`;
 /** Sessions of one account; the oldest makes room. */
 const SESSIONS_MOST = 50;
 /** Bytes of a person's own settings. */
@@ -47,11 +44,11 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
       const opened = await db.transaction(async (sql) => {
         // Whatever session the browser held, planted or its own, ends here.
         const old = presentedSession(header('cookie'), secure);
-        if (old !== undefined) await sql.query('DELETE FROM sessions WHERE id_hash = $1', [hashOf(old)]);
-        await sql.query(
-          'UPDATE users SET last_login_at = $2, password_hash = coalesce($3, password_hash) WHERE id = $1',
-          [user.id, new Date(clock.now()), rehashed],
-        );
+        if (old !== undefined) await sql.prisma.session.deleteMany({ where: { idHash: hashOf(old) } });
+        await sql.prisma.user.updateMany({
+          where: { id: user.id },
+          data: { lastLoginAt: new Date(clock.now()), ...(rehashed !== null && { passwordHash: rehashed }) },
+        });
         const session = await openSession(sql, user.id, clock.now(), address, header('user-agent'));
         await audit(sql, { actor: { userId: user.id, name }, action: 'session.create', address });
         return session;
@@ -99,11 +96,11 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
       refuseGuessable('next', body.next, actor.name);
       const next = await hashPassword(body.next);
       const opened = await db.transaction(async (sql) => {
-        const changed = await sql.query(
-          'UPDATE users SET password_hash = $2 WHERE id = $1 AND password_hash = $3 RETURNING id',
-          [actor.userId, next, user?.passwordHash],
-        );
-        if (changed.length === 0) throw new Problem('conflict', 'the password was changed in the meantime');
+        const changed = await sql.prisma.user.updateMany({
+          where: { id: actor.userId, passwordHash: user?.passwordHash ?? '' },
+          data: { passwordHash: next },
+        });
+        if (changed.count === 0) throw new Problem('conflict', 'the password was changed in the meantime');
         await endSessions(sql, actor.userId, {});
         if (body.revokeTokens) await revokeTokens(sql, actor.userId, clock.now());
         await audit(sql, { actor, action: 'session.password', address });
@@ -117,7 +114,17 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
     },
 
     'sessions.list': async ({ actor }) => {
-      const data = await sessionsOf(db, actor.userId, sessionOf(actor), clock.now());
+      const now = clock.now();
+      const rows = await db.prisma.session.findMany({
+        where: {
+          userId: actor.userId,
+          expiresAt: { gt: new Date(now) },
+          lastSeenAt: { gt: new Date(now - SESSION_IDLE_MS) },
+        },
+        orderBy: [{ lastSeenAt: 'desc' }, { id: 'desc' }],
+        take: 100,
+      });
+      const data = rows.map((row) => shown(row, sessionOf(actor)));
       return { data, totalCount: data.length };
     },
 
@@ -150,57 +157,54 @@ const signInRow = ({ prisma }: Database, name: string) =>
   prisma.user.findUnique({ where: { name }, select: { id: true, passwordHash: true, disabledAt: true } });
 
 /** Makes a session; the secret goes into the cookie and nowhere else. */
-async function openSession(sql: Sql, userId: string, now: number, address: string, userAgent = '') {
+async function openSession(sql: Transaction, userId: string, now: number, address: string, userAgent = '') {
   const secret = mintSessionId();
   const id = uuidv7();
-  await sql.query(
-    `INSERT INTO sessions (id_hash, user_id, id, created_at, last_seen_at, expires_at, user_agent, address)
-     VALUES ($1, $2, $3, $4, $4, $5, $6, $7)`,
-    [
-      hashOf(secret),
+  const { session } = sql.prisma;
+  await session.create({
+    data: {
+      idHash: hashOf(secret),
       userId,
       id,
-      new Date(now),
-      new Date(now + SESSION_ABSOLUTE_MS),
-      userAgent.slice(0, 300),
+      createdAt: new Date(now),
+      lastSeenAt: new Date(now),
+      expiresAt: new Date(now + SESSION_ABSOLUTE_MS),
+      userAgent: userAgent.slice(0, 300),
       address,
-    ],
-  );
-  await sql.query(
-    `DELETE FROM sessions WHERE id IN (
-       SELECT id FROM sessions WHERE user_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2)`,
-    [userId, SESSIONS_MOST],
-  );
+    },
+  });
+  const tooMany = await session.findMany({
+    where: { userId },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    skip: SESSIONS_MOST,
+    select: { id: true },
+  });
+  await session.deleteMany({ where: { id: { in: tooMany.map((old) => old.id) } } });
   return { id, secret };
 }
 
 /** Ends sessions of a user: one, or all of them. Answers how many. */
 export async function endSessions(
-  sql: Sql,
+  sql: Transaction,
   userId: string,
   { only }: { only?: string | undefined },
 ): Promise<number> {
-  const ended = await sql.query(
-    'DELETE FROM sessions WHERE user_id = $1 AND ($2::uuid IS NULL OR id = $2) RETURNING id',
-    [userId, only ?? null],
-  );
+  const { count } = await sql.prisma.session.deleteMany({
+    where: { userId, ...(only !== undefined && { id: only }) },
+  });
   await rightsChanged(sql, userId);
-  return ended.length;
+  return count;
 }
 
-async function sessionsOf(
-  sql: Sql,
-  userId: string,
-  current: string | undefined,
-  now: number,
-): Promise<Session[]> {
-  return sql.query<Session>(
-    `SELECT ${COLUMNS}, id IS NOT DISTINCT FROM $2::uuid AS current
-     FROM sessions WHERE user_id = $1 AND expires_at > $3 AND last_seen_at > $4
-     ORDER BY last_seen_at DESC, id DESC LIMIT 100`,
-    [userId, current ?? null, new Date(now), new Date(now - SESSION_IDLE_MS)],
-  );
-}
+const shown = (row: SessionRow, current: string | undefined): Session => ({
+  id: row.id,
+  createdAt: seconds(row.createdAt),
+  lastSeenAt: seconds(row.lastSeenAt),
+  expiresAt: seconds(row.expiresAt),
+  address: row.address,
+  userAgent: row.userAgent,
+  current: row.id === current,
+});
 
 async function meOf({ prisma }: Database, userId: string, via: Actor['via']): Promise<Me> {
   const user = await prisma.user.findUnique({ where: { id: userId }, include: { sites: true } });
@@ -219,14 +223,6 @@ async function meOf({ prisma }: Database, userId: string, via: Actor['via']): Pr
       settings: user.settings as Me['user']['settings'],
     },
     via: via.kind,
-    session: session && {
-      id: session.id,
-      createdAt: seconds(session.createdAt),
-      lastSeenAt: seconds(session.lastSeenAt),
-      expiresAt: seconds(session.expiresAt),
-      address: session.address,
-      userAgent: session.userAgent,
-      current: true,
-    },
+    session: session && shown(session, session.id),
   };
 }

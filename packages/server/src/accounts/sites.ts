@@ -2,11 +2,13 @@
 import type { Site } from '@rollcall/shared/api/sites';
 import { formatAddress, parseAddress, parseCidr } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { Sql } from '../platform/db/db.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { orConflict, type Sql } from '../platform/db/db.ts';
 import { anywhere } from '../platform/db/list.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
+import { patched } from '../platform/http/patch.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
@@ -39,20 +41,9 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
         throw new Problem('forbidden', 'only an administrator who sees every site can add one');
       const id = uuidv7();
       const data = await db.transaction(async (sql) => {
-        const [row] = await sql.query(
-          `INSERT INTO sites (id, name, networks, exclude, allow_loopback, allow_special, settings)
-           VALUES ($1, $2, $3::text[], $4::text[], $5, $6, $7::jsonb) ON CONFLICT (name) DO NOTHING RETURNING id`,
-          [
-            id,
-            body.name,
-            blocks('networks', body.networks),
-            blocks('exclude', body.exclude),
-            body.allowLoopback,
-            body.allowSpecial,
-            JSON.stringify(body.settings),
-          ],
+        await orConflict(taken(body.name), () =>
+          sql.prisma.site.create({ data: { id, name: body.name, ...stored(body) } }),
         );
-        if (!row) throw taken(body.name);
         await noteChange(sql, id);
         await audit(sql, {
           actor,
@@ -71,31 +62,12 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
       const data = await db.transaction(async (sql) => {
         const before = await readSite(sql, actor, params.id, 'FOR UPDATE');
         requireMatch(header('if-match'), before);
-        const after = {
-          name: body.name ?? before.name,
-          networks: body.networks ?? before.networks,
-          exclude: body.exclude ?? before.exclude,
-          allowLoopback: body.allowLoopback ?? before.allowLoopback,
-          allowSpecial: body.allowSpecial ?? before.allowSpecial,
-          settings: body.settings ?? before.settings,
-        };
-        const [clash] = await sql.query('SELECT 1 FROM sites WHERE name = $1 AND id <> $2', [
-          after.name,
-          params.id,
-        ]);
-        if (clash) throw taken(after.name);
-        await sql.query(
-          `UPDATE sites SET name = $2, networks = $3::text[], exclude = $4::text[], allow_loopback = $5,
-             allow_special = $6, settings = $7::jsonb WHERE id = $1`,
-          [
-            params.id,
-            after.name,
-            blocks('networks', after.networks),
-            blocks('exclude', after.exclude),
-            after.allowLoopback,
-            after.allowSpecial,
-            JSON.stringify(after.settings),
-          ],
+        const after = patched(before, body);
+        await orConflict(taken(after.name), () =>
+          sql.prisma.site.update({
+            where: { id: params.id },
+            data: { name: after.name, ...stored(after) },
+          }),
         );
         await noteChange(sql, params.id);
         await audit(sql, {
@@ -122,7 +94,7 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
         );
         const left = Object.entries(held ?? {}).flatMap(([what, some]) => (some ? [what] : []));
         if (left.length > 0) throw new Problem('conflict', `the site still has ${left.join(', ')}`);
-        await sql.query('DELETE FROM sites WHERE id = $1', [params.id]);
+        await sql.prisma.site.delete({ where: { id: params.id } });
         await noteChange(sql, params.id);
         await audit(sql, {
           actor,
@@ -139,7 +111,15 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
   };
 }
 
-const taken = (name: string): Problem => new Problem('conflict', `the name ${name} is taken`);
+const taken = (name: string): string => `the name ${name} is taken`;
+
+const stored = (site: Omit<Site, 'id' | 'name' | 'createdAt'>) => ({
+  networks: blocks('networks', site.networks),
+  exclude: blocks('exclude', site.exclude),
+  allowLoopback: site.allowLoopback,
+  allowSpecial: site.allowSpecial,
+  settings: site.settings as Prisma.InputJsonObject,
+});
 
 async function readSite(sql: Sql, actor: Actor, id: string, lock = ''): Promise<Site> {
   const [site] = await sql.query<Site>(`SELECT ${COLUMNS} FROM sites WHERE ${VISIBLE} AND id = $2 ${lock}`, [

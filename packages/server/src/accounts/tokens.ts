@@ -1,10 +1,11 @@
 /** Personal API tokens: made, shown once, listed without the secret, revoked. */
 import { REVOKED_SHOWN_DAYS, TOKENS_MOST, type Token } from '@rollcall/shared/api/accounts';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import type { ApiToken } from '../generated/prisma/client.ts';
 import { rightsChanged } from '../platform/access/auth.ts';
 import { mintToken } from '../platform/access/token.ts';
-import type { Sql } from '../platform/db/db.ts';
-import { page, unix } from '../platform/db/page.ts';
+import type { Transaction } from '../platform/db/db.ts';
+import { seconds } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { AuditRecord } from '../ports.ts';
@@ -15,8 +16,18 @@ const DAY_MS = 24 * 3600_000;
 /** Tokens of one account in the list, revoked ones included: bounds making and revoking in a loop. */
 const LISTED_MOST = 1000;
 
-const COLUMNS = `id, name, hint, ${unix('created_at')} AS "createdAt", ${unix('last_used_at')} AS "lastUsedAt",
-  ${unix('expires_at')} AS "expiresAt", ${unix('revoked_at')} AS "revokedAt"`;
+/** Tokens revoked before are no longer shown. */
+const shownSince = (now: number): Date => new Date(now - REVOKED_SHOWN_DAYS * DAY_MS);
+
+const shown = (row: ApiToken): Token => ({
+  id: row.id,
+  name: row.name,
+  hint: row.hint,
+  createdAt: seconds(row.createdAt),
+  lastUsedAt: seconds(row.lastUsedAt),
+  expiresAt: seconds(row.expiresAt),
+  revokedAt: seconds(row.revokedAt),
+});
 
 export interface NewToken {
   userId: string;
@@ -27,7 +38,7 @@ export interface NewToken {
 
 /** Makes a token of a user; the plaintext exists in the answer only. */
 export async function createToken(
-  sql: Sql,
+  sql: Transaction,
   { userId, name, expiresAt }: NewToken,
   by: Pick<AuditRecord, 'actor' | 'address'>,
   now: number,
@@ -36,48 +47,42 @@ export async function createToken(
   // Creations of one account wait for each other, or two at once could both find room for one.
   const [user] = await sql.query('SELECT id FROM users WHERE id = $1 FOR UPDATE', [userId]);
   if (!user) throw notFound('user');
-  const [count] = await sql.query<{ live: number; listed: number }>(
-    `SELECT count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)) AS live,
-       count(*) FILTER (WHERE created_at > $3) AS listed
-     FROM api_tokens WHERE user_id = $1`,
-    [userId, new Date(now), new Date(now - REVOKED_SHOWN_DAYS * DAY_MS)],
-  );
-  if ((count?.live ?? 0) >= TOKENS_MOST)
+  const { apiToken } = sql.prisma;
+  const live = { userId, revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: new Date(now) } }] };
+  if ((await apiToken.count({ where: live })) >= TOKENS_MOST)
     throw new Problem('conflict', `an account has at most ${TOKENS_MOST} live tokens; revoke one first`);
-  if ((count?.listed ?? 0) >= LISTED_MOST)
+  const listed = { userId, createdAt: { gt: shownSince(now) } };
+  if ((await apiToken.count({ where: listed })) >= LISTED_MOST)
     throw new Problem('rate_limited', `${LISTED_MOST} tokens in ${REVOKED_SHOWN_DAYS} days are enough`, {
       headers: { 'Retry-After': '86400' },
     });
   const { plaintext, hash, hint } = mintToken();
-  const [token] = await sql.query<Token>(
-    `INSERT INTO api_tokens (id, user_id, name, hash, hint, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING ${COLUMNS}`,
-    [
-      uuidv7(now),
+  const token = await apiToken.create({
+    data: {
+      id: uuidv7(now),
       userId,
       name,
       hash,
       hint,
-      new Date(now),
-      expiresAt === null ? null : new Date(expiresAt * 1000),
-    ],
-  );
-  if (!token) throw new Error('the token was not stored');
+      createdAt: new Date(now),
+      expiresAt: expiresAt === null ? null : new Date(expiresAt * 1000),
+    },
+  });
   await audit(sql, {
     ...by,
     action: 'token.create',
     subject: `token ${name}`,
     detail: { id: token.id, hint },
   });
-  return { plaintext, token };
+  return { plaintext, token: shown(token) };
 }
 
 /** Revokes every live token of a user. */
-export async function revokeTokens(sql: Sql, userId: string, now: number): Promise<void> {
-  await sql.query('UPDATE api_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL', [
-    userId,
-    new Date(now),
-  ]);
+export async function revokeTokens(sql: Transaction, userId: string, now: number): Promise<void> {
+  await sql.prisma.apiToken.updateMany({
+    where: { userId, revokedAt: null },
+    data: { revokedAt: new Date(now) },
+  });
   await rightsChanged(sql, userId);
 }
 
@@ -87,16 +92,20 @@ export function tokenHandlers({
   forget,
 }: AccountDeps): Handlers<'tokens.list' | 'tokens.create' | 'tokens.delete'> {
   return {
-    'tokens.list': ({ actor, query: { page: number, pageSize } }) =>
-      page<Token>(db, {
-        columns: COLUMNS,
-        from: 'api_tokens',
-        where: 'user_id = $1 AND (revoked_at IS NULL OR revoked_at > $2)',
-        order: 'created_at DESC, id DESC',
-        params: [actor.userId, new Date(clock.now() - REVOKED_SHOWN_DAYS * DAY_MS)],
-        page: number,
-        pageSize,
-      }),
+    'tokens.list': async ({ actor, query: { page, pageSize } }) => {
+      const since = shownSince(clock.now());
+      const where = { userId: actor.userId, OR: [{ revokedAt: null }, { revokedAt: { gt: since } }] };
+      const [rows, totalCount] = await Promise.all([
+        db.prisma.apiToken.findMany({
+          where,
+          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+          skip: (page - 1) * pageSize,
+          take: pageSize,
+        }),
+        db.prisma.apiToken.count({ where }),
+      ]);
+      return { data: rows.map(shown), totalCount };
+    },
 
     'tokens.create': async ({ actor, body, address }) => {
       const { plaintext, token } = await db.transaction((sql) =>
@@ -107,25 +116,25 @@ export function tokenHandlers({
 
     'tokens.delete': async ({ actor, params, address }) => {
       const token = await db.transaction(async (sql) => {
-        const [before] = await sql.query<Token>(
-          `SELECT ${COLUMNS} FROM api_tokens WHERE id = $1 AND user_id = $2 FOR UPDATE`,
-          [params.id, actor.userId],
-        );
-        if (!before) throw notFound('token');
-        if (before.revokedAt !== null) return before;
-        const [after] = await sql.query<Token>(
-          `UPDATE api_tokens SET revoked_at = $2 WHERE id = $1 RETURNING ${COLUMNS}`,
-          [params.id, new Date(clock.now())],
-        );
+        const { apiToken } = sql.prisma;
+        const { id } = params;
+        const { count } = await apiToken.updateMany({
+          where: { id, userId: actor.userId, revokedAt: null },
+          data: { revokedAt: new Date(clock.now()) },
+        });
+        const token = await apiToken.findFirst({ where: { id, userId: actor.userId } });
+        if (!token) throw notFound('token');
+        // Revoked before: nothing changes.
+        if (count === 0) return shown(token);
         await rightsChanged(sql, actor.userId);
         await audit(sql, {
           actor,
           address,
           action: 'token.delete',
-          subject: `token ${before.name}`,
-          detail: { id: params.id, hint: before.hint },
+          subject: `token ${token.name}`,
+          detail: { id, hint: token.hint },
         });
-        return after ?? before;
+        return shown(token);
       });
       forget(actor.userId);
       return { data: token };

@@ -3,12 +3,14 @@ import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { rightsChanged } from '../platform/access/auth.ts';
-import type { Sql } from '../platform/db/db.ts';
+import { requireSites } from '../platform/access/scope.ts';
+import { orConflict, type Sql, type Transaction } from '../platform/db/db.ts';
 import { anywhere } from '../platform/db/list.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
-import { invalid, notFound, Problem } from '../platform/problem.ts';
+import { patched } from '../platform/http/patch.ts';
+import { notFound, Problem } from '../platform/problem.ts';
 import type { AuditRecord } from '../ports.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
@@ -39,18 +41,24 @@ type By = Pick<AuditRecord, 'actor' | 'address'>;
 
 /** Adds a user whose password is hashed already; the caller has the right to. */
 export async function insertUser(
-  sql: Sql,
+  sql: Transaction,
   { password: _, ...user }: NewUser,
   passwordHash: string,
   by: By,
 ): Promise<string> {
   const id = uuidv7();
-  const [row] = await sql.query(
-    `INSERT INTO users (id, name, display_name, password_hash, role, all_sites) VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (name) DO NOTHING RETURNING id`,
-    [id, user.name, user.displayName, passwordHash, user.role, user.allSites],
+  await orConflict(`the name ${user.name} is taken`, () =>
+    sql.prisma.user.create({
+      data: {
+        id,
+        name: user.name,
+        displayName: user.displayName,
+        passwordHash,
+        role: user.role,
+        allSites: user.allSites,
+      },
+    }),
   );
-  if (!row) throw new Problem('conflict', `the name ${user.name} is taken`);
   await setSites(sql, id, user.siteIds);
   await audit(sql, {
     ...by,
@@ -61,14 +69,11 @@ export async function insertUser(
   return id;
 }
 
-async function setSites(sql: Sql, userId: string, siteIds: readonly string[]): Promise<void> {
-  await sql.query('DELETE FROM user_sites WHERE user_id = $1', [userId]);
+async function setSites(sql: Transaction, userId: string, siteIds: readonly string[]): Promise<void> {
   const wanted = [...new Set(siteIds)];
-  const added = await sql.query(
-    `INSERT INTO user_sites (user_id, site_id) SELECT $1::uuid, id FROM sites WHERE id = ANY($2::uuid[]) RETURNING site_id`,
-    [userId, wanted],
-  );
-  if (added.length < wanted.length) throw invalid('siteIds', 'names a site that does not exist');
+  await requireSites(sql, wanted);
+  await sql.prisma.userSite.deleteMany({ where: { userId } });
+  await sql.prisma.userSite.createMany({ data: wanted.map((siteId) => ({ userId, siteId })) });
 }
 
 /** Nobody gives away more than they have: an administrator of some sites hands out those sites only. */
@@ -83,11 +88,9 @@ function requireReach(
 }
 
 /** Somebody who can manage everything must stay; asked after the change, with those who can locked in one order. */
-async function requireAdmin(sql: Sql): Promise<void> {
-  const [left] = await sql.query(
-    `SELECT 1 FROM users WHERE role = 'admin' AND all_sites AND disabled_at IS NULL LIMIT 1`,
-  );
-  if (!left)
+async function requireAdmin(sql: Transaction): Promise<void> {
+  const admins = { role: 'admin', allSites: true, disabledAt: null };
+  if ((await sql.prisma.user.count({ where: admins })) === 0)
     throw new Problem(
       'conflict',
       'this is the last enabled administrator of all sites; make another one first',
@@ -136,46 +139,37 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
     },
 
     'users.update': async ({ actor, params, body, address, header }) => {
-      const passwordHash = body.password === undefined ? null : await hashPassword(body.password);
+      const { password, disabled, ...changes } = body;
+      const passwordHash = password === undefined ? null : await hashPassword(password);
       const data = await db.transaction(async (sql) => {
         await lockAdmins(sql);
         const before = await readUser(sql, actor, params.id, 'FOR UPDATE');
         requireMatch(header('if-match'), before);
-        if (body.password !== undefined) refuseGuessable('password', body.password, before.name);
-        const after = {
-          role: body.role ?? before.role,
-          allSites: body.allSites ?? before.allSites,
-          siteIds: body.siteIds ?? before.siteIds,
-        };
+        if (password !== undefined) refuseGuessable('password', password, before.name);
+        const after = patched(before, changes);
         requireReach(actor, after);
-        const disabled = body.disabled ?? before.disabledAt !== null;
-        await sql.query(
-          `UPDATE users SET display_name = coalesce($2, display_name), role = $3, all_sites = $4,
-             password_hash = coalesce($5, password_hash),
-             disabled_at = CASE WHEN $6::timestamptz IS NULL THEN NULL ELSE coalesce(disabled_at, $6) END
-           WHERE id = $1`,
-          [
-            params.id,
-            body.displayName ?? null,
-            after.role,
-            after.allSites,
-            passwordHash,
-            disabled ? new Date(clock.now()) : null,
-          ],
-        );
+        const { role, allSites, displayName } = after;
+        await sql.prisma.user.update({
+          where: { id: params.id },
+          data: {
+            ...{ role, allSites, displayName },
+            ...(passwordHash !== null && { passwordHash }),
+            ...(disabled === false && { disabledAt: null }),
+            ...(disabled && before.disabledAt === null && { disabledAt: new Date(clock.now()) }),
+          },
+        });
         if (body.siteIds) await setSites(sql, params.id, body.siteIds);
         await requireAdmin(sql);
         // A new role or password, or none any more: who is signed in signs in again.
-        if (after.role !== before.role || passwordHash !== null || body.disabled)
+        if (after.role !== before.role || passwordHash !== null || disabled)
           await endSessions(sql, params.id, {});
         await rightsChanged(sql, params.id);
-        const { password, ...shown } = body;
         await audit(sql, {
           actor,
           address,
           action: 'user.update',
           subject: `user ${before.name}`,
-          detail: { id: params.id, ...shown, ...(password !== undefined && { password: 'changed' }) },
+          detail: { id: params.id, ...body, ...(password !== undefined && { password: 'changed' }) },
         });
         return readUser(sql, actor, params.id);
       });
@@ -187,7 +181,7 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
       await db.transaction(async (sql) => {
         await lockAdmins(sql);
         const user = await readUser(sql, actor, params.id, 'FOR UPDATE');
-        await sql.query('DELETE FROM users WHERE id = $1', [params.id]);
+        await sql.prisma.user.delete({ where: { id: params.id } });
         await requireAdmin(sql);
         await rightsChanged(sql, params.id);
         await audit(sql, {

@@ -20,10 +20,10 @@ export function checksum(text: string): string {
 }
 
 /** SHA-256. A secret of 160 random bits and more needs no slow hash (ASVS 6.5.2). */
-export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const hashOf = (secret: string): Buffer<ArrayBuffer> => createHash('sha256').update(secret).digest();
 
 /** A new API token: `svc_`, 34 random base62 characters, 6 of checksum. */
-export function mintToken(): { plaintext: string; hash: Buffer; hint: string } {
+export function mintToken(): { plaintext: string; hash: Buffer<ArrayBuffer>; hint: string } {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   const plaintext = PREFIX + random + checksum(random);
   return { plaintext, hash: hashOf(plaintext), hint: plaintext.slice(-4) };

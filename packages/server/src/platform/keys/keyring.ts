@@ -26,7 +26,7 @@ export interface Place {
 export interface Keyring {
   /** Id of the key that seals. */
   readonly keyId: string;
-  seal(place: Place, plain: string): { sealed: Buffer; keyId: string };
+  seal(place: Place, plain: string): { sealed: Buffer<ArrayBuffer>; keyId: string };
   /** @throws SealBroken when the key is unknown, the value was altered, or it stood in another row. */
   open(place: Place, keyId: string, sealed: Uint8Array): string;
   /** Eight hex digits that are equal for equal texts under the present key, and of no use without it. */
