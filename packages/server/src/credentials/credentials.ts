@@ -6,8 +6,8 @@ import type { ProfileSettings } from '@rollcall/shared/profile';
 import { type Span, type WireCredential, wireCredential } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { Credential } from '../generated/prisma/client.ts';
 import type { Database } from '../platform/db/db.ts';
-import type { Sql } from '../platform/db/sql.ts';
 import { type Keyring, SealBroken } from '../platform/keys/keyring.ts';
 import type { JobCredentials } from '../ports.ts';
 
@@ -34,18 +34,16 @@ const place = (id: string) => ({ table: 'credentials', row: id });
 
 export interface Sealed {
   id: string;
-  version: 'v1' | 'v2c' | 'v3';
-  facts: unknown;
   sealed: Uint8Array;
-  key_id: string;
+  keyId: string;
 }
 
 /** Seals and opens what a row holds. */
 export const vault = (keyring: Keyring) => ({
-  open: ({ id, key_id, sealed }: Sealed): Secrets =>
-    secrets.parse(JSON.parse(keyring.open(place(id), key_id, sealed))),
+  open: ({ id, keyId, sealed }: Sealed): Secrets =>
+    secrets.parse(JSON.parse(keyring.open(place(id), keyId, sealed))),
   /** Sealed bytes, key id, and the fingerprint that follows from them. */
-  seal: (id: string, plain: Secrets): { sealed: Buffer; keyId: string; fingerprint: string } => {
+  seal: (id: string, plain: Secrets): { sealed: Buffer<ArrayBuffer>; keyId: string; fingerprint: string } => {
     const text = JSON.stringify(plain);
     return { ...keyring.seal(place(id), text), fingerprint: keyring.fingerprint(text) };
   },
@@ -54,11 +52,11 @@ export const vault = (keyring: Keyring) => ({
 export function createCredentials({ db, log, keyring }: { db: Database; log: Logger; keyring: Keyring }) {
   const { open } = vault(keyring);
 
-  const wire = (row: Sealed): WireCredential =>
+  const wire = (row: Credential): WireCredential =>
     wireCredential.parse({ id: row.id, version: row.version, ...facts.parse(row.facts), ...open(row) });
 
   /** Opens what opens; what does not is left out and said, since one damaged row must not stop a sweep. */
-  const wired = (rows: readonly Sealed[]): WireCredential[] =>
+  const wired = (rows: readonly Credential[]): WireCredential[] =>
     rows.flatMap((row) => {
       try {
         return [wire(row)];
@@ -69,20 +67,20 @@ export function createCredentials({ db, log, keyring }: { db: Database; log: Log
       }
     });
 
-  const atSite = (sql: Sql, siteId: string, ids: readonly string[] | null, most: number): Promise<Sealed[]> =>
-    sql.query<Sealed>(
-      `SELECT id, version, facts, sealed, key_id FROM credentials
-       WHERE (all_sites OR $1::uuid = ANY(site_ids)) AND ($2::uuid[] IS NULL OR id = ANY($2))
-       ORDER BY position, name, id LIMIT $3`,
-      [siteId, ids, most],
-    );
-
   /** Credentials of a site in the order they are tried, `most` of them; `ids` narrows them to those named. */
   const ofSite = async (
     siteId: string,
     ids: readonly string[] | null = null,
     most = MOST,
-  ): Promise<WireCredential[]> => wired(await atSite(db, siteId, ids, most));
+  ): Promise<WireCredential[]> => {
+    const usable = { OR: [{ allSites: true }, { siteIds: { has: siteId } }] };
+    const rows = await db.prisma.credential.findMany({
+      where: { ...usable, ...(ids && { id: { in: [...ids] } }) },
+      orderBy: [{ position: 'asc' }, { name: 'asc' }, { id: 'asc' }],
+      take: most,
+    });
+    return wired(rows);
+  };
 
   /** Address → credential that worked there last time. */
   const knownAt = async (siteId: string, spans: readonly Span[], ids: readonly string[]) => {

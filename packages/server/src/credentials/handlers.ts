@@ -1,11 +1,12 @@
 /** Credentials as people manage them: secrets go in and never come out. */
 import { type Credential, type CredentialRequest, credentialRequest } from '@rollcall/shared/api/credentials';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import { requireScope, scopeOfRequest } from '../platform/access/scope.ts';
 import { type Database, orConflict } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import { page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { type Actor, type Handlers, sees, visibleSites } from '../platform/http/handler.ts';
+import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { type Keyring, SealBroken } from '../platform/keys/keyring.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { Audit } from '../ports.ts';
@@ -67,39 +68,6 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
     return row;
   };
 
-  /** A caller changes only what concerns nobody but sites of theirs. */
-  const mayChange = (
-    actor: Actor,
-    { allSites, siteIds }: { allSites: boolean; siteIds: readonly string[] },
-  ): void => {
-    if (actor.sites === 'all') return;
-    if (allSites)
-      throw new Problem(
-        'forbidden',
-        'used at all sites: only an administrator who sees every site may do this',
-      );
-    if (siteIds.some((site) => !sees(actor, site)))
-      throw new Problem('forbidden', 'used at a site that you have no access to');
-  };
-
-  /** Where it is used, as it is stored; a credential that is used nowhere is a mistake. */
-  const usedAt = async (
-    sql: Sql,
-    actor: Actor,
-    body: { allSites?: boolean | undefined; siteIds: readonly string[] },
-  ) => {
-    const siteIds = [...new Set(body.siteIds)];
-    const allSites = body.allSites ?? siteIds.length === 0;
-    if (!allSites && siteIds.length === 0)
-      throw invalid('siteIds', 'name at least one site, or set allSites');
-    mayChange(actor, { allSites, siteIds });
-    const known = await sql.query<{ id: string }>('SELECT id FROM sites WHERE id = ANY($1::uuid[])', [
-      siteIds,
-    ]);
-    if (known.length < siteIds.length) throw invalid('siteIds', 'names a site that does not exist');
-    return { allSites, siteIds };
-  };
-
   /** What is stored; where it cannot be opened any more, changing a part of it makes no sense. */
   const opened = (row: Sealed) => {
     try {
@@ -139,22 +107,11 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
       const { sealed, keyId, fingerprint } = seal(id, secret);
       const data = await unique(body.name, () =>
         db.transaction(async (sql) => {
-          const { allSites, siteIds } = await usedAt(sql, actor, body);
-          await sql.query(
-            `INSERT INTO credentials (id, name, version, sealed, key_id, facts, position, all_sites, site_ids)
-             VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9::uuid[])`,
-            [
-              id,
-              body.name,
-              body.version,
-              sealed,
-              keyId,
-              JSON.stringify({ ...facts, fingerprint }),
-              body.position,
-              allSites,
-              siteIds,
-            ],
-          );
+          const scope = await scopeOfRequest(sql, actor, body, 'used at');
+          const { name, version, position } = body;
+          await sql.prisma.credential.create({
+            data: { id, name, version, position, ...scope, sealed, keyId, facts: { ...facts, fingerprint } },
+          });
           await audit(sql, {
             actor,
             address,
@@ -171,37 +128,31 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
       const data = await unique(body.name ?? '', () =>
         db.transaction(async (sql) => {
           const before = await read(sql, actor, params.id);
-          mayChange(actor, before);
-          const [row] = await sql.query<Sealed>(
-            'SELECT id, version, facts, sealed, key_id FROM credentials WHERE id = $1::uuid FOR UPDATE',
-            [params.id],
-          );
+          requireScope(actor, before, 'used at');
+          await sql.query('SELECT 1 FROM credentials WHERE id = $1::uuid FOR UPDATE', [params.id]);
+          const row = await sql.prisma.credential.findUnique({ where: { id: params.id } });
           if (!row) throw notFound('credential');
-          const { allSites, siteIds } = await usedAt(sql, actor, {
+          const wanted = {
             allSites: body.allSites ?? (body.siteIds ? undefined : before.allSites),
             siteIds: body.siteIds ?? before.siteIds,
-          });
+          };
+          const scope = await scopeOfRequest(sql, actor, wanted, 'used at');
           const next = parts(changed(before, opened(row), body));
           const { sealed, keyId, fingerprint } = seal(params.id, next.secret);
-          await sql.query(
-            `UPDATE credentials SET name = $2, sealed = $3, key_id = $4, facts = $5::jsonb, position = $6,
-               all_sites = $7, site_ids = $8::uuid[], updated_at = now() WHERE id = $1::uuid`,
-            [
-              params.id,
-              body.name ?? before.name,
-              sealed,
-              keyId,
-              JSON.stringify({ ...next.facts, fingerprint }),
-              body.position ?? before.position,
-              allSites,
-              siteIds,
-            ],
-          );
+          const name = body.name ?? before.name;
+          await sql.prisma.credential.update({
+            where: { id: params.id },
+            data: {
+              ...{ name, sealed, keyId, ...scope, updatedAt: new Date() },
+              facts: { ...next.facts, fingerprint },
+              position: body.position ?? before.position,
+            },
+          });
           await audit(sql, {
             actor,
             address,
             action: 'credential.update',
-            subject: `credential ${body.name ?? before.name}`,
+            subject: `credential ${name}`,
             detail: { fields: Object.keys(body) },
           });
           return read(sql, actor, params.id);
@@ -213,8 +164,8 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
     'credentials.delete': async ({ actor, params, address }) => {
       await db.transaction(async (sql) => {
         const before = await read(sql, actor, params.id);
-        mayChange(actor, before);
-        await sql.query('DELETE FROM credentials WHERE id = $1::uuid', [params.id]);
+        requireScope(actor, before, 'used at');
+        await sql.prisma.credential.deleteMany({ where: { id: params.id } });
         await audit(sql, {
           actor,
           address,

@@ -1,12 +1,14 @@
 /** How mail is sent, as an administrator sets it. */
 import type { MailSettings } from '@rollcall/shared/api/deliveries';
-import { unix } from '../platform/db/page.ts';
-import type { Sql } from '../platform/db/sql.ts';
+import type { Transaction } from '../platform/db/db.ts';
+import { seconds } from '../platform/db/list.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { MAIL_PLACE } from './secrets.ts';
 
+/** The one row. */
+const ONE = { one: true };
 const UNSET: MailSettings = {
   host: '',
   port: 587,
@@ -27,12 +29,13 @@ export function mailHandlers({
     if (sites !== 'all')
       throw new Problem('forbidden', 'only an administrator who sees every site sets how mail is sent');
   };
-  const read = async (sql: Sql): Promise<MailSettings> => {
-    const [row] = await sql.query<MailSettings>(
-      `SELECT host, port, security, "user", CASE WHEN sealed IS NULL THEN 'none' ELSE 'set' END AS password,
-         sender AS "from", ${unix('updated_at')} AS "updatedAt" FROM mail_settings`,
-    );
-    return row ?? UNSET;
+  const read = async ({ prisma }: Transaction): Promise<MailSettings> => {
+    const row = await prisma.mailSettings.findUnique({ where: ONE });
+    if (!row) return UNSET;
+    const { host, port, user, sender, sealed, updatedAt } = row;
+    const security = row.security as MailSettings['security'];
+    const password = sealed === null ? 'none' : 'set';
+    return { host, port, security, user, password, from: sender, updatedAt: seconds(updatedAt) };
   };
   return {
     'mail.get': async ({ actor }) => {
@@ -41,29 +44,18 @@ export function mailHandlers({
     },
     'mail.update': async ({ actor, body, address }) => {
       ownerOnly(actor);
-      const { host, port, security, user, password, from } = body;
-      const sealed = password ? keyring.seal(MAIL_PLACE, password) : null;
+      const { password, from, ...server } = body;
+      const { host } = server;
       const data = await db.transaction(async (sql) => {
-        await sql.query(
-          `INSERT INTO mail_settings (one, host, port, security, "user", sender, sealed, key_id, updated_at)
-           VALUES (true, $1, $2, $3, $4, $5, $6, $7, $8)
-           ON CONFLICT (one) DO UPDATE SET host = EXCLUDED.host, port = EXCLUDED.port, security = EXCLUDED.security,
-             "user" = EXCLUDED."user", sender = EXCLUDED.sender, updated_at = EXCLUDED.updated_at,
-             sealed = CASE WHEN $9 THEN EXCLUDED.sealed WHEN mail_settings.host = EXCLUDED.host THEN mail_settings.sealed END,
-             key_id = CASE WHEN $9 THEN EXCLUDED.key_id WHEN mail_settings.host = EXCLUDED.host THEN mail_settings.key_id END`,
-          [
-            host,
-            port,
-            security,
-            user,
-            from,
-            sealed?.sealed ?? null,
-            sealed?.keyId ?? null,
-            new Date(clock.now()),
-            // The password of one server never goes to another; an empty one takes it away.
-            password !== undefined,
-          ],
-        );
+        const { mailSettings } = sql.prisma;
+        const before = await mailSettings.findUnique({ where: ONE, select: { host: true } });
+        // The password of one server never goes to another; an empty one takes it away.
+        const forgets = password !== undefined || before?.host !== host;
+        const secret = password
+          ? keyring.seal(MAIL_PLACE, password)
+          : forgets && { sealed: null, keyId: null };
+        const row = { ...server, sender: from, updatedAt: new Date(clock.now()), ...secret };
+        await mailSettings.upsert({ where: ONE, create: row, update: row });
         await audit(sql, { actor, address, action: 'mail.update', subject: `mail server ${host || 'none'}` });
         return read(sql);
       });

@@ -1,7 +1,7 @@
 /** What is sealed of subscriptions and of the mail server. */
 import { Secret } from '@rollcall/shared/secret';
 import { z } from 'zod';
-import type { Sql } from '../platform/db/sql.ts';
+import type { Transaction } from '../platform/db/db.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { MailServer } from './send.ts';
 import { newSecret } from './signature.ts';
@@ -48,18 +48,11 @@ export function secretsOf(keyring: Keyring, row: SealedRow, now: number): string
 export const MAIL_PLACE = { table: 'mail_settings', row: 'mail' };
 
 /** The mail server; null while none is set. @throws SealBroken */
-export async function readMailServer(sql: Sql, keyring: Keyring): Promise<MailServer | null> {
-  const [row] = await sql.query<
-    Omit<MailServer, 'password' | 'from'> & {
-      sender: string;
-      sealed: Uint8Array | null;
-      keyId: string | null;
-    }
-  >(
-    `SELECT host, port, security, "user", sender, sealed, key_id AS "keyId" FROM mail_settings WHERE host <> ''`,
-  );
+export async function readMailServer({ prisma }: Transaction, keyring: Keyring): Promise<MailServer | null> {
+  const row = await prisma.mailSettings.findFirst({ where: { host: { not: '' } } });
   if (!row) return null;
-  const { sealed, keyId, sender, ...server } = row;
+  const { host, port, user, sender, sealed, keyId } = row;
+  const security = row.security as MailServer['security'];
   const password = sealed && keyId ? new Secret(keyring.open(MAIL_PLACE, keyId, sealed)) : null;
-  return { ...server, from: sender, password };
+  return { host, port, security, user, from: sender, password };
 }

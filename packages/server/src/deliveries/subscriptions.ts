@@ -7,11 +7,13 @@ import {
 } from '@rollcall/shared/api/deliveries';
 import type { SubscriptionKind } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { orConflict } from '../platform/db/db.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { scopeOfRequest } from '../platform/access/scope.ts';
+import { orConflict, type Transaction } from '../platform/db/db.ts';
 import { announce } from '../platform/db/notify.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { type Actor, type Handlers, sees, visibleSites } from '../platform/http/handler.ts';
+import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { DELIVERY_COLUMNS, DELIVERY_FROM } from './log.ts';
@@ -55,7 +57,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
     { actor, address }: { actor: Actor; address: string },
     action: string,
     name: string,
-    work: (sql: Sql) => Promise<T>,
+    work: (sql: Transaction) => Promise<T>,
     detail: Record<string, unknown> = {},
   ): Promise<T> =>
     unique(name, () =>
@@ -86,32 +88,15 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
       checkTarget(actor, body);
       const sealed = body.kind === 'webhook' ? makeSecret(keyring, id, clock.now()) : null;
       const data = await deed(call, 'subscription.create', body.name, async (sql) => {
-        const { allSites, siteIds } = await about(sql, actor, body);
-        const [{ n } = { n: 0 }] = await sql.query<{ n: number }>('SELECT count(*) AS n FROM subscriptions');
-        if (n >= SUBSCRIPTIONS_MOST)
+        if ((await sql.prisma.subscription.count()) >= SUBSCRIPTIONS_MOST)
           throw new Problem('conflict', `there are ${SUBSCRIPTIONS_MOST} subscriptions; delete some`);
-        await sql.query(
-          `INSERT INTO subscriptions (id, name, kind, url, addresses, types, severity, all_sites, site_ids,
-             allow_private, enabled, sealed, key_id, created_by, created_at)
-           VALUES ($1, $2, $3, $4, $5::text[], $6::text[], $7, $8, $9::uuid[], $10, $11, $12, $13, $14, $15)`,
-          [
-            id,
-            body.name,
-            body.kind,
-            body.kind === 'webhook' ? body.url : null,
-            body.kind === 'email' ? body.addresses : [],
-            body.types,
-            body.severity,
-            allSites,
-            siteIds,
-            body.kind === 'webhook' && body.allowPrivate,
-            body.enabled,
-            sealed?.sealed ?? null,
-            sealed?.keyId ?? null,
-            actor.userId,
-            new Date(clock.now()),
-          ],
-        );
+        await sql.prisma.subscription.create({
+          data: {
+            ...{ id, kind: body.kind, sealed: sealed?.sealed ?? null, keyId: sealed?.keyId ?? null },
+            ...(await stored(sql, actor, body)),
+            ...{ createdBy: actor.userId, createdAt: new Date(clock.now()) },
+          },
+        });
         return read(sql, actor, id);
       });
       return {
@@ -132,29 +117,15 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
         'subscription.update',
         after.name,
         async (sql) => {
-          const { allSites, siteIds } = await about(sql, actor, after);
           // Whoever sets it right lets it begin anew.
           const anew = body.enabled === true || body.url !== undefined;
-          await sql.query(
-            `UPDATE subscriptions SET name = $2, url = $3, addresses = $4::text[], types = $5::text[], severity = $6,
-               all_sites = $7, site_ids = $8::uuid[], allow_private = $9, enabled = $10,
-               disabled_reason = CASE WHEN $11 THEN '' ELSE disabled_reason END,
-               failing_since = CASE WHEN $11 THEN NULL ELSE failing_since END
-             WHERE id = $1::uuid`,
-            [
-              params.id,
-              after.name,
-              after.kind === 'webhook' ? after.url : null,
-              after.kind === 'email' ? after.addresses : [],
-              after.types,
-              after.severity,
-              allSites,
-              siteIds,
-              after.kind === 'webhook' && after.allowPrivate,
-              after.enabled,
-              anew,
-            ],
-          );
+          await sql.prisma.subscription.updateMany({
+            where: { id: params.id },
+            data: {
+              ...(await stored(sql, actor, after)),
+              ...(anew && { disabledReason: '', failingSince: null }),
+            },
+          });
           return read(sql, actor, params.id);
         },
         { fields },
@@ -165,7 +136,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
     'subscriptions.delete': async (call) => {
       const { name } = await read(db, call.actor, call.params.id);
       await deed(call, 'subscription.delete', name, (sql) =>
-        sql.query('DELETE FROM subscriptions WHERE id = $1::uuid', [call.params.id]),
+        sql.prisma.subscription.deleteMany({ where: { id: call.params.id } }),
       );
       return { data: null };
     },
@@ -181,11 +152,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
         );
         if (!row) throw notFound('subscription');
         const { secret, sealed, keyId } = makeSecret(keyring, params.id, clock.now(), row);
-        await sql.query('UPDATE subscriptions SET sealed = $2, key_id = $3 WHERE id = $1::uuid', [
-          params.id,
-          sealed,
-          keyId,
-        ]);
+        await sql.prisma.subscription.update({ where: { id: params.id }, data: { sealed, keyId } });
         return { data: await read(sql, actor, params.id), extra: { secret } };
       });
     },
@@ -201,11 +168,14 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
           params.id,
         ]);
         if (kept.length === 0) throw notFound('subscription');
-        await sql.query(
-          `INSERT INTO deliveries (id, subscription_id, type, payload, status, next_at, begun_at, created_at)
-           VALUES ($1, $2, 'test', $3::jsonb, 'queued', $4, $4, $4)`,
-          [id, params.id, JSON.stringify(testPayload(now)), new Date(now)],
-        );
+        const at = new Date(now);
+        await sql.prisma.delivery.create({
+          data: {
+            ...{ id, subscriptionId: params.id, type: 'test', status: 'queued' },
+            payload: testPayload(now) as unknown as Prisma.InputJsonObject,
+            ...{ nextAt: at, begunAt: at, createdAt: at },
+          },
+        });
         await announce(sql, siteIds[0] ?? null, 'delivery', [id]);
         const [row] = await sql.query<Record<string, unknown>>(
           `SELECT ${DELIVERY_COLUMNS} FROM ${DELIVERY_FROM} WHERE d.id = $1::uuid`,
@@ -282,20 +252,14 @@ function checkTarget(actor: Actor, draft: SubscriptionRequest, before?: Subscrip
   }
 }
 
-/** The sites it is about, as they are stored; one about nothing is a mistake. */
-async function about(
-  sql: Sql,
-  actor: Actor,
-  draft: { allSites?: boolean | undefined; siteIds: readonly string[] },
-): Promise<{ allSites: boolean; siteIds: string[] }> {
-  const siteIds = [...new Set(draft.siteIds)];
-  const allSites = draft.allSites ?? siteIds.length === 0;
-  if (!allSites && siteIds.length === 0) throw invalid('siteIds', 'name at least one site, or set allSites');
-  if (allSites && actor.sites !== 'all')
-    throw new Problem('forbidden', 'about all sites: only an administrator who sees every site may do this');
-  if (siteIds.some((site) => !sees(actor, site)))
-    throw new Problem('forbidden', 'about a site that you have no access to');
-  const known = await sql.query('SELECT id FROM sites WHERE id = ANY($1::uuid[])', [siteIds]);
-  if (known.length < siteIds.length) throw invalid('siteIds', 'names a site that does not exist');
-  return { allSites, siteIds: allSites ? [] : siteIds };
+/** What a request sets, as it is stored. */
+async function stored(sql: Transaction, actor: Actor, draft: SubscriptionRequest) {
+  const { name, types, severity, enabled } = draft;
+  const { allSites, siteIds } = await scopeOfRequest(sql, actor, draft, 'about');
+  return {
+    ...{ name, types, severity, enabled, allSites, siteIds: allSites ? [] : siteIds },
+    url: draft.kind === 'webhook' ? draft.url : null,
+    addresses: draft.kind === 'email' ? draft.addresses : [],
+    allowPrivate: draft.kind === 'webhook' && draft.allowPrivate,
+  };
 }
