@@ -73,7 +73,10 @@ export async function listUsers({ prisma }: Database): Promise<ListedUser[]> {
     include: { sites: { select: { site: { select: { name: true } } }, orderBy: { site: { name: 'asc' } } } },
   });
   return users.map(({ id, name, role, allSites, disabledAt, sites }) => ({
-    ...{ id, name, role, allSites },
+    id,
+    name,
+    role,
+    allSites,
     disabled: disabledAt !== null,
     sites: sites.map(({ site }) => site.name),
   }));

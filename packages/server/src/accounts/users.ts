@@ -152,7 +152,9 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
         await sql.prisma.user.update({
           where: { id: params.id },
           data: {
-            ...{ role, allSites, displayName },
+            role,
+            allSites,
+            displayName,
             ...(passwordHash !== null && { passwordHash }),
             ...(disabled === false && { disabledAt: null }),
             ...(disabled && before.disabledAt === null && { disabledAt: new Date(clock.now()) }),

@@ -143,7 +143,11 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
           await sql.prisma.credential.update({
             where: { id: params.id },
             data: {
-              ...{ name, sealed, keyId, ...scope, updatedAt: new Date() },
+              name,
+              sealed,
+              keyId,
+              ...scope,
+              updatedAt: new Date(),
               facts: { ...next.facts, fingerprint },
               position: body.position ?? before.position,
             },

@@ -48,6 +48,8 @@ export function mailHandlers({
       const { host } = server;
       const data = await db.transaction(async (sql) => {
         const { mailSettings } = sql.prisma;
+        // Locked: what another host was given meanwhile must not stay beside this one.
+        await sql.query('SELECT 1 FROM mail_settings FOR UPDATE');
         const before = await mailSettings.findUnique({ where: ONE, select: { host: true } });
         // The password of one server never goes to another; an empty one takes it away.
         const forgets = password !== undefined || before?.host !== host;

@@ -92,9 +92,13 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
           throw new Problem('conflict', `there are ${SUBSCRIPTIONS_MOST} subscriptions; delete some`);
         await sql.prisma.subscription.create({
           data: {
-            ...{ id, kind: body.kind, sealed: sealed?.sealed ?? null, keyId: sealed?.keyId ?? null },
+            id,
+            kind: body.kind,
+            sealed: sealed?.sealed ?? null,
+            keyId: sealed?.keyId ?? null,
             ...(await stored(sql, actor, body)),
-            ...{ createdBy: actor.userId, createdAt: new Date(clock.now()) },
+            createdBy: actor.userId,
+            createdAt: new Date(clock.now()),
           },
         });
         return read(sql, actor, id);
@@ -171,9 +175,14 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
         const at = new Date(now);
         await sql.prisma.delivery.create({
           data: {
-            ...{ id, subscriptionId: params.id, type: 'test', status: 'queued' },
+            id,
+            subscriptionId: params.id,
+            type: 'test',
+            status: 'queued',
             payload: testPayload(now) as unknown as Prisma.InputJsonObject,
-            ...{ nextAt: at, begunAt: at, createdAt: at },
+            nextAt: at,
+            begunAt: at,
+            createdAt: at,
           },
         });
         await announce(sql, siteIds[0] ?? null, 'delivery', [id]);
@@ -257,7 +266,12 @@ async function stored(sql: Transaction, actor: Actor, draft: SubscriptionRequest
   const { name, types, severity, enabled } = draft;
   const { allSites, siteIds } = await scopeOfRequest(sql, actor, draft, 'about');
   return {
-    ...{ name, types, severity, enabled, allSites, siteIds: allSites ? [] : siteIds },
+    name,
+    types,
+    severity,
+    enabled,
+    allSites,
+    siteIds: allSites ? [] : siteIds,
     url: draft.kind === 'webhook' ? draft.url : null,
     addresses: draft.kind === 'email' ? draft.addresses : [],
     allowPrivate: draft.kind === 'webhook' && draft.allowPrivate,
