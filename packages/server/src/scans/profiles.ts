@@ -3,10 +3,12 @@ import type { Profile } from '@rollcall/shared/api/profiles';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { parseTargets } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import { orConflict } from '../platform/db/db.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { orConflict, type Transaction } from '../platform/db/db.ts';
 import { page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
+import { patched } from '../platform/http/patch.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { ScanDeps } from './deps.ts';
 
@@ -30,14 +32,13 @@ export async function seedProfiles(sql: Sql): Promise<void> {
 }
 
 /** Settings of a profile by its name; an unknown one is refused with the names that exist. */
-export async function settingsOf(sql: Sql, name: string): Promise<ProfileSettings> {
-  const [found] = await sql.query<{ settings: unknown }>('SELECT settings FROM profiles WHERE name = $1', [
-    name,
-  ]);
+export async function settingsOf({ prisma }: Transaction, name: string): Promise<ProfileSettings> {
+  const found = await prisma.profile.findUnique({ where: { name } });
   if (found) return profileSettings.parse(found.settings);
-  const known = await sql.query<{ name: string }>(
-    'SELECT name FROM profiles ORDER BY built_in DESC, name LIMIT 100',
-  );
+  const known = await prisma.profile.findMany({
+    orderBy: [{ builtIn: 'desc' }, { name: 'asc' }],
+    take: 100,
+  });
   throw invalid('profile', `there is no such profile; there are ${known.map((row) => row.name).join(', ')}`);
 }
 
@@ -68,10 +69,10 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
   };
   /** Locks a profile that may be changed. */
   const own = async (sql: Sql, id: string): Promise<Profile> => {
+    await sql.query('SELECT 1 FROM profiles WHERE id = $1::uuid FOR UPDATE', [id]);
     const profile = await read(sql, id);
     if (profile.builtIn)
       throw new Problem('conflict', `${profile.name} is part of the product; copy it under another name`);
-    await sql.query('SELECT 1 FROM profiles WHERE id = $1::uuid FOR UPDATE', [id]);
     return profile;
   };
   const unique = <T>(name: string, work: () => Promise<T>): Promise<T> =>
@@ -96,11 +97,8 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
       const id = uuidv7();
       const data = await unique(body.name, () =>
         db.transaction(async (sql) => {
-          await sql.query('INSERT INTO profiles (id, name, settings) VALUES ($1, $2, $3::jsonb)', [
-            id,
-            body.name,
-            JSON.stringify(body.settings),
-          ]);
+          const settings = body.settings as Prisma.InputJsonObject;
+          await sql.prisma.profile.create({ data: { id, name: body.name, settings } });
           await audit(sql, { actor, address, action: 'profile.create', subject: `profile ${body.name}` });
           return read(sql, id);
         }),
@@ -114,13 +112,16 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
       const data = await unique(body.name ?? '', () =>
         db.transaction(async (sql) => {
           const before = await own(sql, params.id);
-          const name = body.name ?? before.name;
-          await sql.query(
-            'UPDATE profiles SET name = $2, settings = $3::jsonb, updated_at = now() WHERE id = $1::uuid',
-            [params.id, name, JSON.stringify(body.settings ?? before.settings)],
-          );
+          const { name, settings } = patched(before, body);
+          await sql.prisma.profile.update({
+            where: { id: params.id },
+            data: { name, settings: settings as Prisma.InputJsonObject, updatedAt: new Date() },
+          });
           if (name !== before.name)
-            await sql.query('UPDATE schedules SET profile = $2 WHERE profile = $1', [before.name, name]);
+            await sql.prisma.schedule.updateMany({
+              where: { profile: before.name },
+              data: { profile: name },
+            });
           await audit(sql, {
             actor,
             address,
@@ -138,12 +139,12 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
       requireAll(actor);
       await db.transaction(async (sql) => {
         const { name } = await own(sql, params.id);
-        const [schedule] = await sql.query<{ name: string }>(
-          'SELECT name FROM schedules WHERE profile = $1 ORDER BY name LIMIT 1',
-          [name],
-        );
+        const schedule = await sql.prisma.schedule.findFirst({
+          where: { profile: name },
+          orderBy: { name: 'asc' },
+        });
         if (schedule) throw new Problem('conflict', `the schedule ${schedule.name} uses this profile`);
-        await sql.query('DELETE FROM profiles WHERE id = $1::uuid', [params.id]);
+        await sql.prisma.profile.delete({ where: { id: params.id } });
         await audit(sql, { actor, address, action: 'profile.delete', subject: `profile ${name}` });
       });
       return { data: null };

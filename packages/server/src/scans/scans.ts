@@ -6,7 +6,7 @@ import { describeProblem, parseTargets, type TargetProblem } from '@rollcall/sha
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { announce, type LeaseName, notifyLinks } from '../platform/db/notify.ts';
 import { type PageQuery, page, unix } from '../platform/db/page.ts';
-import type { Sql } from '../platform/db/sql.ts';
+import type { Sql, Transaction } from '../platform/db/sql.ts';
 import { online } from '../platform/ops/online.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { ScanDeps } from './deps.ts';
@@ -92,7 +92,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     );
 
   /** Reads a request into a plan; throws what is wrong with it. */
-  const prepare = async (sql: Sql, request: ScanRequest, by: Creator): Promise<Prepared> => {
+  const prepare = async (sql: Transaction, request: ScanRequest, by: Creator): Promise<Prepared> => {
     const settings = await settingsOf(sql, request.profile);
     const asked = readTargets(request.targets, settings, maxAddresses);
     if (!asked.ok) throw refused(asked.problems);
@@ -185,7 +185,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     get,
 
     /** Starts a scan inside a transaction of the caller's; throws what is wrong with the request. */
-    start: async (sql: Sql, request: ScanRequest, by: Creator): Promise<string> => {
+    start: async (sql: Transaction, request: ScanRequest, by: Creator): Promise<string> => {
       const id = await insert(sql, request, by, await prepare(sql, request, by));
       if (id === undefined) throw new Error('a scan without a key met one with the same');
       return id;

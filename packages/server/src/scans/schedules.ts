@@ -6,6 +6,7 @@ import { scopeOf } from '../platform/db/list.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
+import { patched } from '../platform/http/patch.ts';
 import { nextRun } from '../platform/ops/recurrence.ts';
 import { notFound, Problem } from '../platform/problem.ts';
 import type { ScanDeps } from './deps.ts';
@@ -21,6 +22,27 @@ const COLUMNS = `h.id, h.site_id AS "siteId", x.name AS site, h.name, h.targets,
 const FROM = 'schedules h JOIN sites x ON x.id = h.site_id';
 const VISIBLE = '($1::uuid[] IS NULL OR h.site_id = ANY($1))';
 const ORDERS = { name: 'lower(h.name)', nextRunAt: 'h.next_run_at', lastRunAt: 'h.last_run_at' };
+
+/** What a request sets, as it is stored. */
+const stored = (
+  {
+    name,
+    targets,
+    profile,
+    cron,
+    timezone,
+    enabled,
+  }: Pick<Schedule, 'name' | 'targets' | 'profile' | 'cron' | 'timezone' | 'enabled'>,
+  next: Date,
+) => ({
+  name,
+  targets: targets.trim(),
+  profile,
+  cron: cron.trim(),
+  timezone,
+  enabled,
+  nextRunAt: enabled ? next : null,
+});
 
 type Ids = 'schedules.list' | 'schedules.get' | 'schedules.create' | 'schedules.update' | 'schedules.delete';
 type Deps = Pick<ScanDeps, 'db' | 'clock' | 'log' | 'audit'> & { scans: Pick<Scans, 'start' | 'plan'> };
@@ -68,22 +90,8 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
       const id = uuidv7(clock.now());
       const data = await unique(body.name, () =>
         db.transaction(async (sql) => {
-          await sql.query(
-            `INSERT INTO schedules (id, site_id, name, targets, profile, cron, timezone, enabled, created_by, next_run_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-            [
-              id,
-              siteId,
-              body.name,
-              body.targets.trim(),
-              body.profile,
-              body.cron.trim(),
-              body.timezone,
-              body.enabled,
-              actor.userId,
-              body.enabled ? next : null,
-            ],
-          );
+          const data = { ...stored(body, next), id, siteId, createdBy: actor.userId };
+          await sql.prisma.schedule.create({ data });
           await audit(sql, {
             actor,
             address,
@@ -99,14 +107,7 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
 
     'schedules.update': async ({ actor, params, body, address }) => {
       const before = await read(db, actor, params.id);
-      const after = {
-        name: body.name ?? before.name,
-        targets: body.targets ?? before.targets,
-        profile: body.profile ?? before.profile,
-        cron: body.cron ?? before.cron,
-        timezone: body.timezone ?? before.timezone,
-        enabled: body.enabled ?? before.enabled,
-      };
+      const after = patched(before, body);
       const next = nextRun(after.cron, after.timezone, clock.now());
       await scans.plan(
         { targets: after.targets, profile: after.profile, site: before.siteId },
@@ -114,20 +115,7 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
       );
       const data = await unique(after.name, () =>
         db.transaction(async (sql) => {
-          await sql.query(
-            `UPDATE schedules SET name = $2, targets = $3, profile = $4, cron = $5, timezone = $6, enabled = $7,
-               next_run_at = $8 WHERE id = $1::uuid`,
-            [
-              params.id,
-              after.name,
-              after.targets.trim(),
-              after.profile,
-              after.cron.trim(),
-              after.timezone,
-              after.enabled,
-              after.enabled ? next : null,
-            ],
-          );
+          await sql.prisma.schedule.updateMany({ where: { id: params.id }, data: stored(after, next) });
           const fields = Object.keys(body);
           const { siteId } = before;
           await audit(sql, {
@@ -147,7 +135,7 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
     'schedules.delete': async ({ actor, params, address }) => {
       await db.transaction(async (sql) => {
         const { name, siteId } = await read(sql, actor, params.id);
-        await sql.query('DELETE FROM schedules WHERE id = $1::uuid', [params.id]);
+        await sql.prisma.schedule.deleteMany({ where: { id: params.id } });
         await audit(sql, { actor, address, action: 'schedule.delete', subject: `schedule ${name}`, siteId });
       });
       return { data: null };
@@ -168,16 +156,16 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
       const next = nextRun(due.cron, due.timezone, now);
       if (due.busy) {
         log.info({ schedule: id }, 'the last run has not finished: left out');
-        await sql.query('UPDATE schedules SET next_run_at = $2 WHERE id = $1::uuid', [id, next]);
+        await sql.prisma.schedule.update({ where: { id }, data: { nextRunAt: next } });
         return null;
       }
       const request = { targets: due.targets, profile: due.profile, site: due.site_id };
       const by: Creator = { userId: null, name: `schedule ${due.name}`, sites: [due.site_id] };
       const scanId = await scans.start(sql, request, by);
-      await sql.query(
-        'UPDATE schedules SET next_run_at = $2, last_run_at = $3, last_scan_id = $4 WHERE id = $1::uuid',
-        [id, next, new Date(now), scanId],
-      );
+      await sql.prisma.schedule.update({
+        where: { id },
+        data: { nextRunAt: next, lastRunAt: new Date(now), lastScanId: scanId },
+      });
       return scanId;
     });
 
@@ -185,19 +173,30 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
   const noteFailure = (id: string, reason: string): Promise<void> =>
     db.transaction(async (sql) => {
       const now = new Date(clock.now());
-      const [due] = await sql.query<Due>('SELECT * FROM schedules WHERE id = $1::uuid FOR UPDATE', [id]);
+      await sql.query('SELECT 1 FROM schedules WHERE id = $1::uuid FOR UPDATE', [id]);
+      const due = await sql.prisma.schedule.findUnique({ where: { id } });
       if (!due) return;
       const scanId = uuidv7(clock.now());
-      await sql.query(
-        `INSERT INTO scans (id, site_id, targets, profile, settings, status, status_reason, created_by_name,
-           addresses_total, finished_at)
-         VALUES ($1, $2, $3, $4, '{}', 'failed', $5, $6, 0, $7)`,
-        [scanId, due.site_id, due.targets, due.profile, reason, `schedule ${due.name}`, now],
-      );
-      await sql.query(
-        'UPDATE schedules SET next_run_at = $2, last_run_at = $3, last_scan_id = $4 WHERE id = $1::uuid',
-        [id, nextRun(due.cron, due.timezone, now.getTime()), now, scanId],
-      );
+      const { siteId, targets, profile } = due;
+      await sql.prisma.scan.create({
+        data: {
+          id: scanId,
+          siteId,
+          targets,
+          profile,
+          settings: {},
+          addressesTotal: 0,
+          status: 'failed',
+          statusReason: reason,
+          createdBy: `schedule ${due.name}`,
+          finishedAt: now,
+        },
+      });
+      const nextRunAt = nextRun(due.cron, due.timezone, now.getTime());
+      await sql.prisma.schedule.update({
+        where: { id },
+        data: { nextRunAt, lastRunAt: now, lastScanId: scanId },
+      });
     });
 
   return {
