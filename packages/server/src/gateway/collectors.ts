@@ -1,6 +1,6 @@
 /** Collectors as people see and manage them. */
 import type { Collector } from '@rollcall/shared/api/collectors';
-import { orConflict } from '../platform/db/db.ts';
+import { orConflict, type Transaction } from '../platform/db/db.ts';
 import { anywhere, scopeOf } from '../platform/db/list.ts';
 import { announce, notifyLinks } from '../platform/db/notify.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
@@ -58,7 +58,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
   const change = (
     call: { actor: Actor; params: { id: string }; address: string },
     action: string,
-    work: (sql: Sql, before: Collector) => Promise<Record<string, unknown> | undefined>,
+    work: (sql: Transaction, before: Collector) => Promise<Record<string, unknown> | undefined>,
     // Not the stronger one: that waits for the first window of a stream, which names its collector.
     lock: 'UPDATE' | 'NO KEY UPDATE' = 'NO KEY UPDATE',
   ): Promise<Collector> =>
@@ -104,7 +104,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
       const { name } = call.body;
       const data = await orConflict(`the site has a collector ${name} already`, () =>
         change(call, 'rename', async (sql, before) => {
-          await sql.query('UPDATE collectors SET name = $2 WHERE id = $1::uuid', [before.id, name]);
+          await sql.prisma.collector.update({ where: { id: before.id }, data: { name } });
           return { to: name };
         }),
       );
@@ -113,10 +113,12 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
 
     'collectors.revoke': async (call) => {
       const data = await change(call, 'revoke', async (sql, { id }) => {
-        await sql.query(
-          `UPDATE collectors SET status = 'revoked', status_reason = $2, pending_key = NULL WHERE id = $1::uuid`,
-          [id, `revoked by ${call.actor.name}`],
-        );
+        const data = {
+          status: 'revoked',
+          statusReason: `revoked by ${call.actor.name}`,
+          pendingKey: null,
+        };
+        await sql.prisma.collector.update({ where: { id }, data });
         return undefined;
       });
       await jobs.takeAll(data.id, 'the collector was revoked');
@@ -153,7 +155,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
           );
           // What it still has is taken from the start: another holder, or its own outbox before it went back, may have used
           // the same sequences, and what now bears them would pass for old.
-          await sql.query('DELETE FROM collector_streams WHERE collector_id = $1::uuid', [id]);
+          await sql.prisma.collectorStream.deleteMany({ where: { collectorId: id } });
           await raise(sql, [
             { kind: 'collector.restored', siteId, at: clock.now(), collectorId: id, collectorName: name },
           ]);
@@ -169,7 +171,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
       await db.transaction(async (sql) => {
         const { name, siteId, status } = await read(sql, actor, params.id);
         if (status !== 'revoked') throw new Problem('conflict', `it is ${status}; revoke it first`);
-        await sql.query('DELETE FROM collectors WHERE id = $1::uuid', [params.id]);
+        await sql.prisma.collector.deleteMany({ where: { id: params.id } });
         await audit(sql, {
           actor,
           address,

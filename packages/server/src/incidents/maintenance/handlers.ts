@@ -8,12 +8,14 @@ import {
 } from '@rollcall/shared/api/maintenance';
 import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { Database } from '../../platform/db/db.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { Database, Transaction } from '../../platform/db/db.ts';
 import { scopeOf } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
 import { orderBy, page, unix } from '../../platform/db/page.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../../platform/http/handler.ts';
+import { patched } from '../../platform/http/patch.ts';
 import { nextRun, requireZone } from '../../platform/ops/recurrence.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
 import type { Audit } from '../../ports.ts';
@@ -69,6 +71,19 @@ function overAt({ timezone, times, scope }: Plan, now: number): Date | null {
   return times.until === null ? null : new Date((times.until + times.minutes * 60) * 1000);
 }
 
+type Wanted = Pick<MaintenanceWindow, 'name' | 'note' | 'scope' | 'timezone' | 'times' | 'enabled'>;
+
+/** What a request sets, as it is stored. */
+const stored = ({ name, note, scope, timezone, times, enabled }: Wanted, over: Date | null) => ({
+  name,
+  note,
+  timezone,
+  enabled,
+  overAt: over,
+  scope: scope as Prisma.InputJsonObject,
+  times: times as Prisma.InputJsonObject,
+});
+
 const shownSpan = (span: Span | null) =>
   span && { from: Math.floor(span.from / 1000), until: Math.floor(span.until / 1000) };
 
@@ -97,7 +112,7 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
     { siteId, id, name }: { siteId: string; id: string; name: string },
     { actor, address }: { actor: Actor; address: string },
     action: string,
-    work: (sql: Sql) => Promise<T>,
+    work: (sql: Transaction) => Promise<T>,
   ): Promise<T> =>
     db.transaction(async (sql) => {
       await lockIncidents(sql, siteId);
@@ -130,33 +145,12 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
       const over = overAt(body, clock.now());
       const id = uuidv7(clock.now());
       const data = await deed({ ...body, id }, call, 'maintenance.create', async (sql) => {
-        const [site] = await sql.query<{ windows: number }>(
-          `SELECT (SELECT count(*) FROM maintenance_windows m WHERE m.site_id = s.id) AS windows
-           FROM sites s WHERE s.id = $1::uuid`,
-          [body.siteId],
-        );
-        if (!site) throw notFound('site');
-        if (site.windows >= WINDOWS_MOST)
+        const { siteId } = body;
+        if (!(await sql.prisma.site.findUnique({ where: { id: siteId } }))) throw notFound('site');
+        if ((await sql.prisma.maintenanceWindow.count({ where: { siteId } })) >= WINDOWS_MOST)
           throw new Problem('conflict', `the site has ${WINDOWS_MOST} maintenance windows; delete some`);
-        await sql.query(
-          `INSERT INTO maintenance_windows (site_id, id, name, note, scope, timezone, times, over_at, enabled,
-             created_by, created_by_id, created_at)
-           VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7::jsonb, $8, $9, $10, $11, $12)`,
-          [
-            body.siteId,
-            id,
-            body.name,
-            body.note,
-            JSON.stringify(body.scope),
-            body.timezone,
-            JSON.stringify(body.times),
-            over,
-            body.enabled,
-            actor.name,
-            actor.userId,
-            new Date(clock.now()),
-          ],
-        );
+        const by = { createdBy: actor.name, createdById: actor.userId, createdAt: new Date(clock.now()) };
+        await sql.prisma.maintenanceWindow.create({ data: { ...stored(body, over), siteId, id, ...by } });
         return read(sql, actor, id);
       });
       return { data, headers: { Location: `/api/maintenance/${id}` } };
@@ -165,34 +159,15 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
     'maintenance.update': async (call) => {
       const { actor, params, body } = call;
       const before = await read(db, actor, params.id);
-      const after = {
-        name: body.name ?? before.name,
-        note: body.note ?? before.note,
-        scope: body.scope ?? before.scope,
-        timezone: body.timezone ?? before.timezone,
-        times: body.times ?? before.times,
-        enabled: body.enabled ?? before.enabled,
-      };
+      const after = patched<Wanted>(before, body);
       const over = overAt(after, clock.now());
       const data = await deed(
-        { ...after, id: before.id, siteId: before.siteId },
+        { id: before.id, siteId: before.siteId, name: after.name },
         call,
         'maintenance.update',
         async (sql) => {
-          await sql.query(
-            `UPDATE maintenance_windows SET name = $2, note = $3, scope = $4::jsonb, timezone = $5, times = $6::jsonb,
-             over_at = $7, enabled = $8 WHERE id = $1::uuid`,
-            [
-              params.id,
-              after.name,
-              after.note,
-              JSON.stringify(after.scope),
-              after.timezone,
-              JSON.stringify(after.times),
-              over,
-              after.enabled,
-            ],
-          );
+          const where = { id: params.id };
+          await sql.prisma.maintenanceWindow.updateMany({ where, data: stored(after, over) });
           return read(sql, actor, params.id);
         },
       );
@@ -203,7 +178,7 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
       const { actor, params } = call;
       const before = await read(db, actor, params.id);
       await deed(before, call, 'maintenance.delete', (sql) =>
-        sql.query('DELETE FROM maintenance_windows WHERE id = $1::uuid', [params.id]),
+        sql.prisma.maintenanceWindow.deleteMany({ where: { id: params.id } }),
       );
       return { data: null };
     },
