@@ -5,7 +5,7 @@
 import type { ProfileSettings } from '@rollcall/shared/profile';
 import type { Span, WireCredential } from '@rollcall/shared/protocol';
 import type { Change } from './changes.ts';
-import type { Sql } from './platform/db/sql.ts';
+import type { Sql, Transaction } from './platform/db/sql.ts';
 import type { Actor } from './platform/http/handler.ts';
 
 /** Records changes as events and cases, in the transaction that stores what they speak of. */
@@ -25,7 +25,7 @@ export interface AuditRecord {
   detail?: Record<string, unknown>;
 }
 /** Writes one entry of the audit log; inside the transaction of the deed, so that neither is there without the other. */
-export type Audit = (sql: Sql, record: AuditRecord) => Promise<void>;
+export type Audit = (sql: Transaction, record: AuditRecord) => Promise<void>;
 
 /** A job that a collector holds: the fence grows with every claim, and an older one ends nothing. */
 export interface Lease {

@@ -1,25 +1,24 @@
 /** The append-only log of who did what to accounts, sites, credentials and collectors. */
 import { uuidv7 } from '@rollcall/shared/uuid';
+import type { Prisma } from '../generated/prisma/client.ts';
 import type { Sql } from '../platform/db/db.ts';
 import { page, unix } from '../platform/db/page.ts';
 import { type Handlers, visibleSites } from '../platform/http/handler.ts';
 import type { Audit } from '../ports.ts';
 
-export const audit: Audit = async (sql, record) => {
-  await sql.query(
-    `INSERT INTO audit (id, actor_id, actor, action, subject, site_id, address, detail)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb)`,
-    [
-      uuidv7(),
-      'userId' in record.actor ? record.actor.userId : null,
-      record.actor.name,
-      record.action,
-      record.subject ?? '',
-      record.siteId ?? null,
-      record.address ?? '',
-      JSON.stringify(record.detail ?? {}),
-    ],
-  );
+export const audit: Audit = async ({ prisma }, { actor, action, subject, siteId, address, detail }) => {
+  await prisma.audit.create({
+    data: {
+      id: uuidv7(),
+      actorId: 'userId' in actor ? actor.userId : null,
+      actor: actor.name,
+      action,
+      subject: subject ?? '',
+      siteId: siteId ?? null,
+      address: address ?? '',
+      detail: (detail ?? {}) as Prisma.InputJsonObject,
+    },
+  });
 };
 
 const COLUMNS = `id, ${unix('at')} AS at, actor_id AS "actorId", actor, action, subject,
