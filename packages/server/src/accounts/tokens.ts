@@ -87,15 +87,15 @@ export function tokenHandlers({
   forget,
 }: AccountDeps): Handlers<'tokens.list' | 'tokens.create' | 'tokens.delete'> {
   return {
-    'tokens.list': ({ actor, query: { page: number, pageSize } }) =>
-      page<Token>(db, {
+    'tokens.list': ({ actor, query }) =>
+      page(db, {
         columns: COLUMNS,
         from: 'api_tokens',
         where: 'user_id = $1 AND (revoked_at IS NULL OR revoked_at > $2)',
         order: 'created_at DESC, id DESC',
         params: [actor.userId, new Date(clock.now() - REVOKED_SHOWN_DAYS * DAY_MS)],
-        page: number,
-        pageSize,
+        filters: {},
+        query,
       }),
 
     'tokens.create': async ({ actor, body, address }) => {

@@ -4,7 +4,7 @@ import type { Role } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { rightsChanged } from '../platform/access/auth.ts';
 import type { Sql } from '../platform/db/db.ts';
-import { anywhere } from '../platform/db/list.ts';
+import { containing } from '../platform/db/list.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
@@ -115,11 +115,11 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
       page(db, {
         columns: COLUMNS,
         from: 'users',
-        where: `${WITHIN} AND ($2::text IS NULL OR name ILIKE $2 OR display_name ILIKE $2)`,
+        where: WITHIN,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, id`,
-        params: [visibleSites(actor), query.search === undefined ? null : anywhere(query.search)],
-        page: query.page,
-        pageSize: query.pageSize,
+        params: [visibleSites(actor)],
+        filters: { search: (p, text) => containing(p, text, ['name', 'display_name']) },
+        query,
       }),
 
     'users.get': async ({ actor, params }) => ({ data: await readUser(db, actor, params.id) }),
@@ -213,8 +213,8 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
             SELECT 1 FROM user_sites WHERE user_id = users.id AND site_id = $2))`,
         order: 'name, id',
         params: [visibleSites(actor), query.site ?? null, actor.userId],
-        page: query.page,
-        pageSize: query.pageSize,
+        filters: {},
+        query,
       }),
   };
 }
