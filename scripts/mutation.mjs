@@ -27,11 +27,11 @@ const DECIDERS = {
   },
   identity: {
     files: ['identify', 'fingerprint'].map((name) => `${ingest}/identity/${name}.ts`),
-    tests: [`${ingest}/identity/identify.test.ts`],
+    tests: [`${ingest}/identity/identify.test.ts`, `${ingest}/identity/identity.test.ts`],
   },
   classification: {
     files: ['classify', 'general', 'general-text'].map((name) => `${ingest}/classification/${name}.ts`),
-    tests: ['classify', 'general', 'fixtures'].map((name) => `${ingest}/classification/${name}.test.ts`),
+    tests: ['rules', 'general', 'fixtures'].map((name) => `${ingest}/classification/${name}.test.ts`),
   },
   outbox: {
     files: ['draft', 'record', 'shed'].map((name) => `packages/collector/src/outbox/${name}.ts`),

@@ -25,7 +25,7 @@ import { reached } from '../platform/ops/stage.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Raise } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
-import { digestOf, recognise, writeAgain } from './identity/unchanged.ts';
+import { digestOf, disturbed, recognise, writeAgain } from './identity/unchanged.ts';
 import {
   type Arrived,
   type Batch,
@@ -201,14 +201,22 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
 async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]) {
   const now = deps.clock.now();
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
-  const { rest, again } = await recognise(sql, items, batch, deps.rules().id, timeOf);
-  const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
+  const read = async (some: readonly Arrived[]) => {
+    const fresh = await inPieces(some, (item) => readItem(item, batch, now));
+    const state = ofKind(fresh, 'host', 'device', 'rows');
+    return { fresh, observed: state.length > 0 ? await observeAll(deps, sql, batch, state) : undefined };
+  };
+  let { rest, again } = await recognise(sql, items, batch, deps.rules().id, timeOf);
+  let { fresh, observed } = await read(rest);
+  if (observed && disturbed(again, observed.touched, observed.world.claimed.values())) {
+    [rest, again] = [[...items], []];
+    ({ fresh, observed } = await read(rest));
+  }
   tellUnknown(deps, batch, fresh);
   await storeDeadLetters(sql, batch, fresh);
   reached('buried');
-  const state = ofKind(fresh, 'host', 'device', 'rows');
-  const world = state.length > 0 ? await merged(deps, sql, batch, state) : undefined;
-  return { fresh, again, world };
+  if (observed) await mergeAll(sql, batch, observed);
+  return { fresh, again, world: observed?.world };
 }
 
 /** What of a newer collector's observations was left out or read as something else: for the log, once. */
@@ -293,13 +301,21 @@ async function endJob(
   return missed.changes;
 }
 
-/** Identify, classify, merge, store. */
-async function merged(
+/** What a batch comes to, in memory. */
+interface Observed {
+  world: World;
+  walks: Walks;
+  /** Devices that were observed or became part of another. */
+  touched: ReadonlySet<string>;
+}
+
+/** Identify, classify, merge; nothing is stored yet. */
+async function observeAll(
   deps: IngestDeps,
   sql: Sql,
   batch: Batch,
   state: readonly Of<'host' | 'device' | 'rows'>[],
-): Promise<World> {
+): Promise<Observed> {
   const context: Observing = { rules: deps.rules(), collectorId: batch.collectorId, newId: uuidv7 };
   const prepared = await inPieces(state, ({ observation, at, digest }): Prepared | null => {
     if (observation.kind === 'host') return prepareHost(observation, at);
@@ -312,18 +328,28 @@ async function merged(
     prepared.flatMap((each) => each?.print ?? []),
   );
   const walks = new Walks(world);
+  const touched = new Set<string>();
   await inPieces(state, ({ observation, at, digest }, i) => {
     const one = prepared[i];
-    if (one) walks.began(observe(world, one, context));
-    else if (observation.kind === 'rows') walks.add(observation, at, digest);
+    if (one) {
+      const device = observe(world, one, context);
+      walks.began(device);
+      touched.add(device.row.id);
+    } else if (observation.kind === 'rows') walks.add(observation, at, digest);
   });
+  for (const { deviceId } of world.left) touched.add(deviceId);
+  for (const id of world.absorbed.keys()) touched.add(id);
+  return { world, walks, touched };
+}
+
+/** Merges the tables of walks and stores everything. */
+async function mergeAll(sql: Sql, batch: Batch, { world, walks }: Observed): Promise<void> {
   const saved = new Set<string>();
   for (const rows of walks.rounds) {
-    const writes = await mergeTables(sql, world, rows, context.newId);
+    const writes = await mergeTables(sql, world, rows, uuidv7);
     for (const id of await save(sql, world, writes)) saved.add(id);
   }
   await announce(sql, batch.siteId, 'device', [...saved]);
-  return world;
 }
 
 /**

@@ -106,7 +106,7 @@ describe.each(databases())('random histories on %s', (_name, open) => {
     each: Step,
     at: number,
     uptime: number,
-    walk: string,
+    id: string,
     job: string,
   ): [number, unknown[]][] => {
     if (each.do === 'host')
