@@ -27,11 +27,11 @@ const DECIDERS = {
   },
   identity: {
     files: ['identify', 'fingerprint'].map((name) => `${ingest}/identity/${name}.ts`),
-    tests: [`${ingest}/identity/identify.test.ts`, `${ingest}/identity/identity.test.ts`],
+    tests: [`${ingest}/identity/identity.test.ts`],
   },
   classification: {
     files: ['classify', 'general', 'general-text'].map((name) => `${ingest}/classification/${name}.ts`),
-    tests: ['rules', 'general', 'fixtures'].map((name) => `${ingest}/classification/${name}.test.ts`),
+    tests: ['general', 'fixtures'].map((name) => `${ingest}/classification/${name}.test.ts`),
   },
   outbox: {
     files: ['draft', 'record', 'shed'].map((name) => `packages/collector/src/outbox/${name}.ts`),
@@ -203,15 +203,20 @@ async function judge(name, { files, tests }, { most, seed }) {
     };
     if (!(await run())) throw new Error(`the tests of ${name} fail as they are`);
     const mutants = sample(files.flatMap(mutantsOf), most, seed);
-    const survivors = [];
+    let survivors = 0;
     for (const mutant of mutants) {
       const before = current;
       current = mutant;
       for (const each of new Set([before?.file, mutant.file]))
         if (each) vitest.invalidateFile(`${root}${each}`);
-      if (await run()) survivors.push(mutant);
+      if (!(await run())) continue;
+      survivors += 1;
+      console.log(`  ${mutant.place}  ${mutant.what}`);
     }
-    return { name, total: mutants.length, survivors };
+    const killed = mutants.length - survivors;
+    const share = mutants.length === 0 ? 1 : killed / mutants.length;
+    console.log(`${name}: ${killed} of ${mutants.length} noticed (${Math.floor(100 * share)} %)`);
+    return share >= LEAST;
   } finally {
     await vitest.close();
   }
@@ -229,13 +234,7 @@ if (unknown.length > 0) {
 let failed = false;
 for (const [name, decider] of Object.entries(DECIDERS)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const { total, survivors } = await judge(name, decider, {
-    most: Number(values.most),
-    seed: Number(values.seed),
-  });
-  const killed = total - survivors.length;
-  failed ||= killed < LEAST * total;
-  console.log(`${name}: ${killed} of ${total} noticed (${Math.floor((100 * killed) / total)} %)`);
-  for (const { place, what } of survivors) console.log(`  ${place}  ${what}`);
+  const enough = await judge(name, decider, { most: Number(values.most), seed: Number(values.seed) });
+  failed ||= !enough;
 }
 process.exit(failed ? 1 : 0);

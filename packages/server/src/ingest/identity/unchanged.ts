@@ -204,7 +204,8 @@ export function disturbed(
   return others.size > 0 && again.some(isOf);
 }
 
-/** Devices of which another record, a host without an agent, holds a MAC or an address: it may prove to be theirs. */
+/** Devices of which another record, a host without an agent, holds a MAC or an address: it may prove to be theirs,
+ * unless a person split the two. */
 async function withLoneHosts(sql: Sql, siteId: string, again: readonly Again[]): Promise<string[]> {
   if (again.length === 0) return [];
   // Most sites are not on their collector's link, and know no host by its MAC.
@@ -220,7 +221,9 @@ async function withLoneHosts(sql: Sql, siteId: string, again: readonly Again[]):
      CROSS JOIN LATERAL (
        SELECT e.device_id FROM evidence e WHERE e.site_id = $1::uuid AND e.kind = k.kind AND e.value = k.value LIMIT 1) e
      JOIN devices d ON d.site_id = $1::uuid AND d.id = e.device_id
-     WHERE e.device_id <> k.device AND d.snmp_version IS NULL`,
+     WHERE e.device_id <> k.device AND d.snmp_version IS NULL AND NOT EXISTS (
+       SELECT 1 FROM identity_decisions w WHERE w.site_id = $1::uuid AND w.verb = 'split' AND w.undone_at IS NULL
+         AND ((w.device_id = k.device AND w.other_id = d.id) OR (w.device_id = d.id AND w.other_id = k.device)))`,
     [
       siteId,
       arrayOf('uuid', asked, 'device'),
