@@ -5,7 +5,6 @@ import {
   type Effect,
   FLAPPING_ONSETS,
   RECHECK_MS,
-  RECHECK_MS,
   type Signal,
   step,
   type Timing,
@@ -311,59 +310,5 @@ describe('a condition', () => {
       dueAt: 4000 + WINDOW_MS,
     });
     expect(play(AT_ONCE, [...flapping, due(604)]).condition).toMatchObject({ state: 'raised', onsets: 1 });
-  });
-
-  it.each([
-    { returns: WINDOW_MS, onsets: 2 },
-    { returns: WINDOW_MS + 1, onsets: 1 },
-  ])('counts an onset $returns ms after the last turn as number $onsets', ({ returns, onsets }) => {
-    const back = { type: 'onset' as const, at: 9_000_000 + returns, opening: 'down' };
-    expect(play(AT_ONCE, [on(0), off(9000), back]).condition?.onsets).toBe(onsets);
-  });
-
-  it.each([
-    { timing: { holdMs: 1, silenceable: false }, state: 'held' },
-    { timing: { holdMs: 0, silenceable: true }, state: 'held' },
-    { timing: { holdMs: 0, silenceable: false }, state: 'raised' },
-  ])('is $state at its onset with $timing', ({ timing, state }) => {
-    expect(play(timing, [on(0)]).state).toBe(state);
-  });
-
-  it.each([
-    { lasted: 19.999, told: 0 },
-    { lasted: 20, told: 2 },
-  ])('that lasted $lasted s of 20 before anyone looked makes $told messages', ({ lasted, told }) => {
-    expect(play(HOLD, [on(1000), off(1000 + lasted)]).done).toHaveLength(told);
-  });
-
-  it('cleared again stays as it was', () => {
-    const once = play(AT_ONCE, [on(0), off(1)]);
-    expect(play(AT_ONCE, [on(0), off(1), off(300)])).toEqual(once);
-  });
-
-  it('suppressed is looked at again, and stays the same event', () => {
-    const behind = { by: 'path' as const, root: ROOT };
-    const first = play(HOLD, [on(0), due(20, behind)]);
-    expect(first.condition?.dueAt).toBe(20_000 + RECHECK_MS);
-    const second = play(HOLD, [on(0), due(20, behind), due(30, behind)]);
-    expect(second.done).toEqual(first.done);
-    expect(second.condition).toEqual({ ...first.condition, dueAt: 30_000 + RECHECK_MS });
-  });
-
-  it('flapping waits its window from each turn, and from nothing else', () => {
-    const third = [on(0), off(1), on(2), off(3), on(4)];
-    const dues = (...more: Signal<string>[]) => {
-      const { condition } = play(AT_ONCE, [...third, ...more]);
-      return [condition?.changedAt, condition?.dueAt];
-    };
-    expect(dues()).toEqual([4000, 4000 + WINDOW_MS]);
-    expect(dues(on(5))).toEqual([4000, 4000 + WINDOW_MS]);
-    expect(dues(off(6))).toEqual([6000, 6000 + WINDOW_MS]);
-    expect(dues(off(6), off(7))).toEqual([6000, 6000 + WINDOW_MS]);
-  });
-
-  it('that kept still broken counts its onsets from one again', () => {
-    const { condition } = play(AT_ONCE, [on(0), off(1), on(2), off(3), on(4), due(604)]);
-    expect(condition?.onsets).toBe(1);
   });
 });
