@@ -67,7 +67,7 @@ const odd = fc
   )
   .map((some) => ({ ...walk, ...Object.fromEntries(Object.entries(some).slice(0, 2)) }) as typeof walk);
 const step = fc.oneof(
-  { weight: 12, arbitrary: fc.constant(walk) },
+  { weight: 6, arbitrary: fc.constant(walk) },
   { weight: 6, arbitrary: odd },
   {
     weight: 2,
@@ -84,14 +84,27 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('split' as const), address }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-/** Batches of what the collectors report or people do, and the hours before each. */
-const history = fc.array(
-  fc.record({
-    hours: fc.constantFrom(0.001, 0.01, 1, 1, 1, 30, 200),
-    steps: fc.array(step, { minLength: 1, maxLength: 2 }),
-  }),
-  { minLength: 3, maxLength: 8 },
-);
+/** Between two walks that find the same: something else, in the batch of the second or in one of its own. */
+const history = fc
+  .array(
+    fc.record({
+      hours: fc.constantFrom(0.001, 0.01, 1, 1, 1, 30, 200),
+      between: step,
+      together: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 5 },
+  )
+  .map((rounds) => [
+    { hours: 0, steps: [walk] as Step[] },
+    ...rounds.flatMap(({ hours, between, together }) =>
+      together
+        ? [{ hours, steps: [between, walk] }]
+        : [
+            { hours, steps: [between] },
+            { hours: 1, steps: [walk] },
+          ],
+    ),
+  ]);
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
 describe.each(databases())('random histories on %s', (_name, open) => {
