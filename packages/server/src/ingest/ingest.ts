@@ -30,10 +30,10 @@ import {
   type Arrived,
   type Batch,
   correctedTime,
-  deadLetter,
   type Item,
   readItem,
   storeDeadLetters,
+  toDeadLetter,
 } from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
@@ -60,15 +60,15 @@ export interface IngestDeps {
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
   record: Raise;
-  /** Told after a commit that changed what links are made of. */
+  /** Called after a commit that changed what links are made of. */
   relink?: (siteId: string) => void;
 }
 
 interface Storing extends IngestDeps {
-  /** Windows of state take turns in here while they are merged: no lock is waited for meanwhile. */
+  /** Windows of state wait here to be merged: no lock is waited for meanwhile. */
   merging: LimitFunction;
-  /** Unknown words that the log told of, by collector. */
-  told: Set<string>;
+  /** Unknown members that were logged, by collector. */
+  logged: Set<string>;
 }
 
 export interface Ingest {
@@ -83,7 +83,7 @@ export interface Ingest {
 const MERGED_AT_ONCE = 2;
 
 export function createIngest(given: IngestDeps): Ingest {
-  const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE), told: new Set() };
+  const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE), logged: new Set() };
   const faults = new Faults();
   return {
     async accept(batch) {
@@ -141,14 +141,14 @@ async function storeOrSplit(
       return storeOrSplit(deps, faults, batch, items.slice(middle));
     }
     const [item] = items;
-    if (!item || item.letter || (sqlState(error) === undefined && !faults.mayReject())) throw error;
+    if (!item || item.dead || (sqlState(error) === undefined && !faults.mayReject())) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     deps.log.warn(
       { collector: batch.collectorId, seq: item.seq, reason },
       'an observation could not be stored; it is kept as a dead letter',
     );
-    const dead = deadLetter(item.body, `not stored: ${reason}`);
-    return storeOrSplit(deps, faults, batch, [{ ...item, letter: dead }]);
+    const dead = toDeadLetter(item.body, `not stored: ${reason}`);
+    return storeOrSplit(deps, faults, batch, [{ ...item, dead }]);
   }
 }
 
@@ -177,7 +177,7 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   const unstored = items.filter(({ seq }) => seq > known);
   const last = unstored.at(-1);
   if (!last) return { through: known, relink: false, stored: false };
-  // What waits for a lock waits outside of the turns of merging: here for the site's, below for that of its events.
+  // What waits for a lock waits outside of the queue of merging: here for the site's, below for that of its events.
   const state = batch.stream === 'state';
   if (state) await lockSite(sql, batch.siteId);
   const merge = () => mergeItems(deps, sql, batch, unstored);
@@ -193,11 +193,11 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   return {
     through: last.seq,
     relink: world?.relink ?? false,
-    stored: fresh.length < unstored.length || fresh.some(({ letter }) => !letter),
+    stored: fresh.length < unstored.length || fresh.some(({ dead }) => !dead),
   };
 }
 
-/** Reads items, and merges those that say something new about devices; `again` holds what is known word for word. */
+/** Reads items, and merges those that say something new about devices; `again` holds what came again as it was. */
 async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]) {
   const now = deps.clock.now();
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
@@ -212,18 +212,18 @@ async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
     [rest, again] = [[...items], []];
     ({ fresh, observed } = await read(rest));
   }
-  tellUnknown(deps, batch, fresh);
+  logUnknown(deps, batch, fresh);
   await storeDeadLetters(sql, batch, fresh);
-  reached('buried');
+  reached('dead-lettered');
   if (observed) await mergeAll(sql, batch, observed);
   return { fresh, again, world: observed?.world };
 }
 
 /** What of a newer collector's observations was left out or read as something else: for the log, once. */
-function tellUnknown({ told, log }: Storing, { collectorId }: Batch, items: readonly Item[]): void {
+function logUnknown({ logged, log }: Storing, { collectorId }: Batch, items: readonly Item[]): void {
   for (const item of items) {
-    if (item.letter) continue;
-    const unknown = untold(told, `${collectorId} ${item.observation.kind}`, item.unknown);
+    if (item.dead) continue;
+    const unknown = untold(logged, `${collectorId} ${item.observation.kind}`, item.unknown);
     if (unknown.length > 0) log.warn({ unknown }, 'a collector reports what this version does not know');
   }
 }

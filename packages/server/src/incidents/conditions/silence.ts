@@ -85,7 +85,7 @@ export async function readRootCauses(sql: Sql, siteId: string): Promise<Map<stri
   );
   const down = new Set(downs.map(({ deviceId }) => deviceId));
   const around = [...links.keys()].filter((id) => !down.has(id));
-  // Only a watched device is known to be up; for others the last scan's word is old.
+  // Only a watched device is known to be up; for others the last scan is long ago.
   const up = await sql.query<{ id: string }>(
     `SELECT id FROM devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) AND monitor AND status = 'up'`,
     [siteId, around],
@@ -100,9 +100,9 @@ export async function readRootCauses(sql: Sql, siteId: string): Promise<Map<stri
   const names = new Map(rows.map(({ deviceId, name }) => [deviceId, name]));
   const nameOf = (id: string) => names.get(id) ?? id;
   return new Map(
-    [...explained].map(([id, shadow]) => [
+    [...explained].map(([id, cause]) => [
       id,
-      { id: shadow.root, name: nameOf(shadow.root), why: whyOf(shadow, nameOf) },
+      { id: cause.root, name: nameOf(cause.root), why: whyOf(cause, nameOf) },
     ]),
   );
 }

@@ -1,12 +1,12 @@
 /**
- * What tells one box from another, taken out of an observation and cleaned: values that many boxes share (factory
+ * What distinguishes one box from another, taken out of an observation and cleaned: values that many boxes share (factory
  * engine ids, placeholder serials, virtual-router MACs) are left out here, once, so that identity can trust the rest.
  */
 import { createHash } from 'node:crypto';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
 
 export const EVIDENCE_KINDS = [
-  /** A person's word: value is `kind:value` of the evidence it binds. */
+  /** A person's decision: value is `kind:value` of the evidence it binds. */
   'manual',
   /** snmpEngineID, hex. */
   'engine-id',

@@ -1,5 +1,5 @@
 /**
- * A scan that finds a device as the last one did: what was received again word for word is not read, identified, merged
+ * A scan that finds a device as the last one did: what was received again as it was is not read, identified, merged
  * and compared again. Only the device's sighting is written.
  *
  * Skipped is a walk whose `device` observation and tables have the digests of what was merged last, of a device that
@@ -153,7 +153,7 @@ export interface Recognised {
   again: Again[];
 }
 
-/** Tells what of a batch was received before. The site must be locked. */
+/** Finds what of a batch was received before. The site must be locked. */
 export async function recognise(
   sql: Sql,
   items: readonly Arrived[],
@@ -204,8 +204,10 @@ export function disturbed(
   return others.size > 0 && again.some(isOf);
 }
 
-/** Devices of which another record, a host without an agent, holds a MAC or an address: it may prove to be theirs,
- * unless a person split the two. */
+/**
+ * Devices whose MAC or address another record holds, a host without an agent: it may prove to be theirs, unless a
+ * person split the two.
+ */
 async function withLoneHosts(sql: Sql, siteId: string, again: readonly Again[]): Promise<string[]> {
   if (again.length === 0) return [];
   // Most sites are not on their collector's link, and know no host by its MAC.

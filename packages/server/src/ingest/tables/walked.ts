@@ -277,11 +277,11 @@ async function mergeInterfaceTables(
     writes.interfaces.push(...merged.write);
     writes.lift.push(...merged.lift);
     device.row = { ...device.row, interfaceCount: merged.count };
-    tell(world, device, at, merged.changes);
+    report(world, device, at, merged.changes);
   }
 }
 
-function tell(
+function report(
   world: World,
   device: Tracked,
   at: number,
@@ -357,7 +357,7 @@ async function mergeOthers(
     });
     writes.neighbours.push(...write);
     writes.lostNeighbours.push(...remove);
-    tell(world, walked.device, walked.at, changes);
+    report(world, walked.device, walked.at, changes);
   }
 }
 
