@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { ConditionState } from '@rollcall/server/incidents/conditions/condition';
 import { EVIDENCE_KINDS } from '@rollcall/server/ingest/identity/fingerprint';
-import { type AddressRecord, DEVICE_GROUPS, type DeviceRow } from '@rollcall/server/ingest/tables/rows';
+import {
+  type AddressRecord,
+  DEVICE_GROUPS,
+  type DeviceRow,
+  MERGED_TABLES,
+} from '@rollcall/server/ingest/tables/rows';
 import { COLLECTOR_STATUSES } from '@rollcall/shared/api/collectors';
 import { credential } from '@rollcall/shared/api/credentials';
 import { DELIVERY_STATUSES, mailSettings, NOTICE_TYPES, subscription } from '@rollcall/shared/api/deliveries';
@@ -69,6 +74,7 @@ const LISTS: Record<string, readonly string[]> = {
     ndp: true,
     mndp: true,
   }),
+  'WalkPart.tableName': MERGED_TABLES,
   'DeviceFacts.group': [...DEVICE_GROUPS, ...FACT_GROUPS, 'attachment'],
   'Event.source': EVENT_SOURCES,
   'Event.severity': codes(Severity),

@@ -13,7 +13,7 @@
 DO $$
 DECLARE
   parts CONSTANT int := 16;
-  grows CONSTANT text[] := ARRAY['devices', 'sightings', 'evidence', 'device_addresses', 'device_facts', 'interfaces',
+  grows CONSTANT text[] := ARRAY['devices', 'sightings', 'evidence', 'device_addresses', 'device_facts', 'walk_parts', 'interfaces',
     'entities', 'neighbours', 'events', 'cases', 'case_activity', 'conditions'];
   t text;
   storage text;

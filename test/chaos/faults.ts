@@ -181,7 +181,7 @@ const server = (name: string, inject: (scene: Scene) => Promise<void>): Fault =>
 });
 
 /** Of ingest, in its thread. */
-const INGEST_STAGES = ['read', 'locked', 'refused', 'merged', 'recorded', 'marked', 'committed'];
+const INGEST_STAGES = ['read', 'locked', 'dead-lettered', 'merged', 'recorded', 'marked', 'committed'];
 export const STAGES = [...INGEST_STAGES, 'acknowledged'];
 /** A stage that no batch reaches by then is not waited for: nothing is on its way. */
 const STAGE_MS = 15_000;

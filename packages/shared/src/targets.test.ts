@@ -108,6 +108,33 @@ describe('targets', () => {
     expect(problems('1 '.repeat(10_001))[0]?.code).toBe('too-many');
   });
 
+  it('takes as much as it says, and refuses one more', () => {
+    const tokens = (n: number) => Array.from({ length: n }, () => '10.0.0.1').join(' ');
+    expect(read(tokens(10_000)).count).toBe(1);
+    expect(problems(tokens(10_001)).map(({ code }) => code)).toEqual(['too-many']);
+    expect(read('10.0.0.0/24', { max: 254 }).count).toBe(254);
+    expect(problems('x '.repeat(20))).toHaveLength(20);
+    expect(problems('x '.repeat(21)).map(({ reason }) => reason)[20]).toBe('and 1 more problems');
+    expect(problems('1'.repeat(100))[0]?.reason).not.toContain('longer than');
+    expect(texts('10.0.0.9-10.0.0.9')).toEqual(['10.0.0.9']);
+  });
+
+  it('shows a token cut to 60 characters, control characters made visible', () => {
+    expect(problems('x'.repeat(60))[0]?.token).toBe('x'.repeat(60));
+    expect(problems('x'.repeat(61))[0]?.token).toBe(`${'x'.repeat(60)}…`);
+    expect(problems('x\u0007')[0]?.token).toBe('x\\u0007');
+  });
+
+  it('names the first part of a range that is no address, and the largest target of too many', () => {
+    expect(problems('10.0.0.256-10.0.1.1')[0]?.reason).toMatch(/^(?!behind).*above 255/);
+    expect(problems('10.0.0.0/25 10.1.0.0/24 10.2.0.0/26', { max: 9 })[0]?.token).toBe('10.1.0.0/24');
+  });
+
+  it('puts the target before the reason, where there is one', () => {
+    expect(problems('router').map(describeProblem)[0]).toMatch(/^router: /);
+    expect(problems('').map(describeProblem)).toEqual(['names no address to sweep']);
+  });
+
   it.each([
     ['', 'names no address'],
     [' , ', 'names no address'],
@@ -238,6 +265,12 @@ describe('planJobs', () => {
       ),
       { numRuns: 30 },
     );
+  });
+
+  it('fills a job to its bound, down to one address each', () => {
+    expect(labels('10.0.0.0-10.0.0.3 10.0.0.8-10.0.0.11', 8)).toEqual(['10.0.0.0-10.0.0.11']);
+    expect(labels('10.0.0.0-10.0.0.2', 1)).toEqual(['10.0.0.0', '10.0.0.1', '10.0.0.2']);
+    expect(planJobs([])).toEqual([]);
   });
 
   it('refuses a bound that plans nothing', () => {

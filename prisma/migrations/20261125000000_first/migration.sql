@@ -568,6 +568,17 @@ CREATE TABLE "device_facts" (
     CONSTRAINT "device_facts_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 
+CREATE TABLE "walk_parts" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "table_name" TEXT NOT NULL,
+    "part" INTEGER NOT NULL,
+    "walk" UUID NOT NULL,
+    "rows" JSONB NOT NULL,
+    CONSTRAINT "walk_parts_pkey" PRIMARY KEY ("site_id", "device_id", "table_name", "part"),
+    CONSTRAINT "walk_parts_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
 -- ── Incidents ────────────────────────────────────────────────────────────────────────────────────────────────
 
 CREATE TABLE "events" (

@@ -2,6 +2,7 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Sql } from '../platform/db/db.ts';
+import { between } from '../platform/db/list.ts';
 import { page, unix } from '../platform/db/page.ts';
 import { type Handlers, visibleSites } from '../platform/http/handler.ts';
 import type { Audit } from '../ports.ts';
@@ -23,11 +24,7 @@ export const audit: Audit = async ({ prisma }, { actor, action, subject, siteId,
 
 const COLUMNS = `id, ${unix('at')} AS at, actor_id AS "actorId", actor, action, subject,
   site_id AS "siteId", address, detail`;
-const WHERE = `($1::uuid[] IS NULL OR site_id = ANY($1) OR actor_id = $2)
-  AND ($3::uuid IS NULL OR site_id = $3)
-  AND ($4::int8 IS NULL OR at >= to_timestamp($4)) AND ($5::int8 IS NULL OR at < to_timestamp($5 + 1))
-  AND ($6::text IS NULL OR actor = $6)
-  AND ($7::text IS NULL OR action = $7 OR starts_with(action, $7 || '.'))`;
+const WHERE = `($1::uuid[] IS NULL OR site_id = ANY($1) OR actor_id = $2) AND ($3::uuid IS NULL OR site_id = $3)`;
 
 export const auditHandlers = ({ db }: { db: Sql }): Handlers<'audit.list'> => ({
   'audit.list': async ({ actor, query }) =>
@@ -35,17 +32,16 @@ export const auditHandlers = ({ db }: { db: Sql }): Handlers<'audit.list'> => ({
       columns: COLUMNS,
       from: 'audit',
       where: WHERE,
+      params: [visibleSites(actor), actor.userId, query.site ?? null],
+      filters: {
+        actor: (p, name) => `actor = ${p.add(name)}::text`,
+        action: (p, action) => {
+          const kind = p.add(action);
+          return `(action = ${kind}::text OR starts_with(action, ${kind} || '.'))`;
+        },
+        ...between('at'),
+      },
+      query,
       order: 'at DESC, id DESC',
-      params: [
-        visibleSites(actor),
-        actor.userId,
-        query.site ?? null,
-        query.from ?? null,
-        query.to ?? null,
-        query.actor ?? null,
-        query.action ?? null,
-      ],
-      page: query.page,
-      pageSize: query.pageSize,
     }),
 });

@@ -4,7 +4,7 @@ import { formatAddress, parseAddress, parseCidr } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { orConflict, type Sql } from '../platform/db/db.ts';
-import { anywhere } from '../platform/db/list.ts';
+import { containing } from '../platform/db/list.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
@@ -26,11 +26,11 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
       page(db, {
         columns: COLUMNS,
         from: 'sites',
-        where: `${VISIBLE} AND ($2::text IS NULL OR name ILIKE $2)`,
+        where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, id`,
-        params: [visibleSites(actor), query.search === undefined ? null : anywhere(query.search)],
-        page: query.page,
-        pageSize: query.pageSize,
+        params: [visibleSites(actor)],
+        filters: { search: (p, text) => containing(p, text, ['name']) },
+        query,
       }),
 
     'sites.get': async ({ actor, params }) => ({ data: await readSite(db, actor, params.id) }),

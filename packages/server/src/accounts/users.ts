@@ -5,7 +5,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { rightsChanged } from '../platform/access/auth.ts';
 import { requireSites } from '../platform/access/scope.ts';
 import { orConflict, type Sql, type Transaction } from '../platform/db/db.ts';
-import { anywhere } from '../platform/db/list.ts';
+import { containing } from '../platform/db/list.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
@@ -118,11 +118,11 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
       page(db, {
         columns: COLUMNS,
         from: 'users',
-        where: `${WITHIN} AND ($2::text IS NULL OR name ILIKE $2 OR display_name ILIKE $2)`,
+        where: WITHIN,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, id`,
-        params: [visibleSites(actor), query.search === undefined ? null : anywhere(query.search)],
-        page: query.page,
-        pageSize: query.pageSize,
+        params: [visibleSites(actor)],
+        filters: { search: (p, text) => containing(p, text, ['name', 'display_name']) },
+        query,
       }),
 
     'users.get': async ({ actor, params }) => ({ data: await readUser(db, actor, params.id) }),
@@ -209,8 +209,8 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
             SELECT 1 FROM user_sites WHERE user_id = users.id AND site_id = $2))`,
         order: 'name, id',
         params: [visibleSites(actor), query.site ?? null, actor.userId],
-        page: query.page,
-        pageSize: query.pageSize,
+        filters: {},
+        query,
       }),
   };
 }

@@ -62,7 +62,7 @@ interface DeviceRow {
   lastScanId: string | null;
 }
 
-/** Devices with what their sightings tell. The planner sees through it. */
+/** Devices with their sightings. The planner sees through it. */
 const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
   FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id)`;
 

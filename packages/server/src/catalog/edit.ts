@@ -117,7 +117,7 @@ export async function deleteDevice(
 const BULK_ROWS = 10_000;
 
 /**
- * Sets `monitor` on every device that a filter matches, in steps; whoever asks while it runs sees some done.
+ * Sets `monitor` on every device that a filter matches, in steps; a reader while it runs sees some done.
  * @throws Problem `conflict` when `expect` is given and another number matches; nothing was changed then.
  */
 export async function bulkMonitor(

@@ -121,7 +121,7 @@ export function catalogHandlers({ db, clock, identity, events }: CatalogDeps): H
     },
     'interfaces.list': async ({ query, actor }) => {
       const page = isUuid(query.deviceId)
-        ? await listInterfaces(db, query.deviceId, query, scopeOf(actor, query.site))
+        ? await listInterfaces(db, query, scopeOf(actor, query.site))
         : null;
       if (!page) throw notFound('device');
       return { data: page.rows, totalCount: page.totalCount };

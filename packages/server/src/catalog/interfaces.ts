@@ -2,6 +2,9 @@
 import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
 import {
+  conditionsOf,
+  type FilterOf,
+  type Filters,
   inScope,
   orderOf,
   orderSql,
@@ -77,32 +80,35 @@ function toInterface(row: InterfaceRow): NetworkInterface {
   };
 }
 
+/** Over `interfaces i` and the `device` that was found in scope. */
+const FILTERS: Filters<FilterOf<InterfaceQuery>, null> = {
+  deviceId: () => 'i.site_id = (SELECT site_id FROM device) AND i.device_id = (SELECT id FROM device)',
+};
+
 /**
  * One page of a device's interfaces, those of its last complete walk. Null where the device does not exist or is not
  * in scope.
  */
 export async function listInterfaces(
   sql: Sql,
-  deviceId: string,
-  { sort = 'ifIndex', page, pageSize }: Pick<InterfaceQuery, 'sort' | 'page' | 'pageSize'>,
+  query: InterfaceQuery,
   scope: Scope,
 ): Promise<{ rows: NetworkInterface[]; totalCount: number } | null> {
   const p = new Parameters();
-  const order = orderOf(ORDERS, sort);
-  const where =
-    'i.site_id = (SELECT site_id FROM device) AND i.device_id = (SELECT id FROM device) AND i.gone_at IS NULL';
-  const keys = pageKeys({ keys: 'i.site_id, i.id', from: 'interfaces i', where, order }, { page, pageSize });
+  const order = orderOf(ORDERS, query.sort ?? 'ifIndex');
+  const where = [...conditionsOf(p, FILTERS, query, null), 'i.gone_at IS NULL'].join(' AND ');
+  const keys = pageKeys({ keys: 'i.site_id, i.id', from: 'interfaces i', where, order }, query);
   const rows = await sql.query<InterfaceRow & { total: number }>(
     `WITH device AS MATERIALIZED (
        SELECT d.site_id, d.id FROM devices d
-       WHERE d.id = ${p.add(deviceId)}::uuid AND ${inScope(p, 'd.site_id', scope)}),
+       WHERE d.id = ${p.add(query.deviceId)}::uuid AND ${inScope(p, 'd.site_id', scope)}),
      total AS MATERIALIZED (SELECT (SELECT count(*) FROM interfaces i WHERE ${where}) AS n FROM device),
      keys AS MATERIALIZED (${keys})
      SELECT total.n AS total, ${COLUMNS}
      FROM total LEFT JOIN (keys k JOIN interfaces i ON i.site_id = k.site_id AND i.id = k.id) ON true
      ORDER BY ${orderSql(order)}`,
     p.values,
-    page === 1 ? 'kept' : undefined,
+    query.page === 1 ? 'kept' : undefined,
   );
   const [first] = rows;
   if (!first) return null;

@@ -45,7 +45,7 @@ interface End extends LinkEnd {
 }
 
 /**
- * Reports of both ends become one link. Ends are told apart by ifIndex; a report that does not know the far port joins
+ * Reports of both ends become one link. Ends are distinguished by ifIndex; a report that does not know the far port joins
  * the one report of the far end that fits, and is a link of its own where none does.
  */
 export function linksOf(reports: readonly NeighbourReport[]): Link[] {

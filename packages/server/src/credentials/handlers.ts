@@ -89,14 +89,14 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
 
   return {
     'credentials.list': async ({ actor, query }) =>
-      page<Credential>(db, {
+      page(db, {
         columns: COLUMNS,
         from: 'credentials',
         where: VISIBLE,
         order: 'position, lower(name), id',
         params: [scopeOf(actor, query.site)],
-        page: query.page,
-        pageSize: query.pageSize,
+        filters: {},
+        query,
       }),
 
     'credentials.get': async ({ actor, params }) => ({ data: await read(db, actor, params.id) }),

@@ -1,5 +1,5 @@
 /** The log of deliveries, and sending one again. */
-import type { Delivery, DeliveryDetail } from '@rollcall/shared/api/deliveries';
+import type { DeliveryDetail } from '@rollcall/shared/api/deliveries';
 import { scopeOf } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
 import { page, unix } from '../platform/db/page.ts';
@@ -31,15 +31,17 @@ export function deliveryLogHandlers({
   return {
     'deliveries.list': async ({ actor, query }) => {
       scopeOf(actor, query.site);
-      return page<Delivery>(db, {
+      return page(db, {
         columns: DELIVERY_COLUMNS,
         from: DELIVERY_FROM,
-        where: `${VISIBLE} AND ($2::uuid IS NULL OR d.site_id = $2) AND ($3::uuid IS NULL OR d.subscription_id = $3)
-          AND ($4::text IS NULL OR d.status = $4)`,
+        where: `${VISIBLE} AND ($2::uuid IS NULL OR d.site_id = $2)`,
+        params: [visibleSites(actor), query.site ?? null],
+        filters: {
+          subscription: (p, id) => `d.subscription_id = ${p.add(id)}::uuid`,
+          status: (p, status) => `d.status = ${p.add(status)}::text`,
+        },
+        query,
         order: 'd.created_at DESC, d.id DESC',
-        params: [visibleSites(actor), query.site ?? null, query.subscription ?? null, query.status ?? null],
-        page: query.page,
-        pageSize: query.pageSize,
       });
     },
 

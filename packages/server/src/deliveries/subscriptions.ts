@@ -70,14 +70,14 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
 
   return {
     'subscriptions.list': async ({ actor, query }) =>
-      page<Subscription>(db, {
+      page(db, {
         columns: COLUMNS,
         from: 'subscriptions s',
         where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, s.id`,
         params: [visibleSites(actor)],
-        page: query.page,
-        pageSize: query.pageSize,
+        filters: {},
+        query,
       }),
 
     'subscriptions.get': async ({ actor, params }) => ({ data: await read(db, actor, params.id) }),

@@ -1,7 +1,7 @@
 /** Collectors as people see and manage them. */
 import type { Collector } from '@rollcall/shared/api/collectors';
 import { orConflict, type Transaction } from '../platform/db/db.ts';
-import { anywhere, scopeOf } from '../platform/db/list.ts';
+import { containing, oneOf, scopeOf } from '../platform/db/list.ts';
 import { announce, notifyLinks } from '../platform/db/notify.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -83,19 +83,17 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
 
   return {
     'collectors.list': async ({ actor, query }) =>
-      page<Collector>(db, {
+      page(db, {
         columns: COLUMNS,
         from: FROM,
-        where: `${VISIBLE} AND ($2::text IS NULL OR c.name ILIKE $2 OR c.hostname ILIKE $2)
-          AND ($3::text[] IS NULL OR c.status = ANY($3))`,
+        where: VISIBLE,
+        params: [scopeOf(actor, query.site)],
+        filters: {
+          search: (p, text) => containing(p, text, ['c.name', 'c.hostname']),
+          status: (p, statuses) => oneOf(p, 'c.status', 'text', statuses),
+        },
+        query,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, c.id`,
-        params: [
-          scopeOf(actor, query.site),
-          query.search === undefined ? null : anywhere(query.search),
-          query.status ?? null,
-        ],
-        page: query.page,
-        pageSize: query.pageSize,
       }),
 
     'collectors.get': async ({ actor, params }) => ({ data: await read(db, actor, params.id) }),

@@ -52,12 +52,12 @@ export interface RecorderDeps {
 
 export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
   const backpressure = createBackpressure({ clock, log });
-  const seldom = (everyMs: number, turn: (now: number) => Promise<number>) => {
+  const seldom = (everyMs: number, task: (now: number) => Promise<number>) => {
     let last = Number.NEGATIVE_INFINITY;
     return async (now: number): Promise<number> => {
       if (clock.monotonic() - last < everyMs) return 0;
       last = clock.monotonic();
-      return turn(now);
+      return task(now);
     };
   };
   const decide = async (now: number): Promise<number> => {
@@ -75,7 +75,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
       return decided;
     });
   };
-  const turns = [
+  const tasks = [
     seldom(EXPIRE_EVERY_MS, (now) => expireNotices(db, now)),
     seldom(ENDED_EVERY_MS, (now) => endMaintenance(db, now)),
     decide,
@@ -93,7 +93,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
     },
     async evaluateDue() {
       const now = clock.now();
-      return forEach(turns, (turn) => turn(now));
+      return forEach(tasks, (task) => task(now));
     },
   };
 }
@@ -214,7 +214,7 @@ async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<numb
 
 /** So many at once are a storm. */
 const BUSY = 50;
-/** Other sites have their turn as well. */
+/** Other sites come next. */
 const ROUNDS = 10;
 /** Conditions examined per transaction: a bound for its duration. The rest comes with the next call. */
 const DUE_MOST = 2_000;

@@ -131,14 +131,15 @@ function watch(
   device.row = watched.row;
   device.seen = { at, collectorId: source.collectorId };
   const about = aboutDevice(device, at, source.collectorId);
-  for (const turn of watched.turns) world.changes.push({ ...about, ...turn });
+  for (const transition of watched.transitions) world.changes.push({ ...about, ...transition });
   for (const seen of o.interfaces ?? []) {
     const port = ports.get(o.deviceId, seen.ifIndex);
-    const turned = port && watchedInterface(port, seen, at);
-    if (!turned) continue;
-    ports.put(turned.row);
+    const moved = port && watchedInterface(port, seen, at);
+    if (!moved) continue;
+    ports.put(moved.row);
     const which = { interfaceId: port.id, ifName: port.name };
-    for (const turn of turned.turns) world.changes.push({ ...about, ...which, ...turn } as Change);
+    for (const transition of moved.transitions)
+      world.changes.push({ ...about, ...which, ...transition } as Change);
   }
 }
 
@@ -209,9 +210,9 @@ function tellTrap(
   // Written as it was told, so that a reading that differs is a change, and ends what the trap opened.
   const link = linkTrap(o);
   const port = device && link?.ifIndex != null ? ports.get(device.row.id, link.ifIndex) : undefined;
-  const turned =
+  const moved =
     port && link && watchedInterface(port, { ifIndex: port.ifIndex, ...LINK_STATES[link.state] }, at);
-  if (turned) ports.put(turned.row);
+  if (moved) ports.put(moved.row);
 }
 
 /** IF-MIB numbers of what a link trap says. */

@@ -25,15 +25,15 @@ import { reached } from '../platform/ops/stage.ts';
 import { Problem } from '../platform/problem.ts';
 import type { Raise } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
-import { digestOf, recognise, writeAgain } from './identity/unchanged.ts';
+import { digestOf, disturbed, recognise, writeAgain } from './identity/unchanged.ts';
 import {
   type Arrived,
   type Batch,
   correctedTime,
-  deadLetter,
   type Item,
   readItem,
   storeDeadLetters,
+  toDeadLetter,
 } from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
@@ -60,12 +60,12 @@ export interface IngestDeps {
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
   record: Raise;
-  /** Told after a commit that changed what links are made of. */
+  /** Called after a commit that changed what links are made of. */
   relink?: (siteId: string) => void;
 }
 
 interface Storing extends IngestDeps {
-  /** Windows of state take turns in here while they are merged: no lock is waited for meanwhile. */
+  /** Windows of state wait here to be merged: no lock is waited for meanwhile. */
   merging: LimitFunction;
   /** Unknown members and values that were logged. */
   logged: UnknownBySender;
@@ -141,14 +141,14 @@ async function storeOrSplit(
       return storeOrSplit(deps, faults, batch, items.slice(middle));
     }
     const [item] = items;
-    if (!item || item.letter || (sqlState(error) === undefined && !faults.mayReject())) throw error;
+    if (!item || item.dead || (sqlState(error) === undefined && !faults.mayReject())) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     deps.log.warn(
       { collector: batch.collectorId, seq: item.seq, reason },
       'an observation could not be stored; it is kept as a dead letter',
     );
-    const dead = deadLetter(item.body, `not stored: ${reason}`);
-    return storeOrSplit(deps, faults, batch, [{ ...item, letter: dead }]);
+    const dead = toDeadLetter(item.body, `not stored: ${reason}`);
+    return storeOrSplit(deps, faults, batch, [{ ...item, dead }]);
   }
 }
 
@@ -177,7 +177,7 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   const unstored = items.filter(({ seq }) => seq > known);
   const last = unstored.at(-1);
   if (!last) return { through: known, relink: false, stored: false };
-  // What waits for a lock waits outside of the turns of merging: here for the site's, below for that of its events.
+  // What waits for a lock waits outside of the queue of merging: here for the site's, below for that of its events.
   const state = batch.stream === 'state';
   if (state) await lockSite(sql, batch.siteId);
   const merge = () => mergeItems(deps, sql, batch, unstored);
@@ -193,28 +193,36 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   return {
     through: last.seq,
     relink: world?.relink ?? false,
-    stored: fresh.length < unstored.length || fresh.some(({ letter }) => !letter),
+    stored: fresh.length < unstored.length || fresh.some(({ dead }) => !dead),
   };
 }
 
-/** Reads items, and merges those that say something new about devices; `again` holds what is known word for word. */
+/** Reads items, and merges those that say something new about devices; `again` holds what came again as it was. */
 async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]) {
   const now = deps.clock.now();
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
-  const { rest, again } = await recognise(sql, items, batch, deps.rules().id, timeOf);
-  const fresh = await inPieces(rest, (item) => readItem(item, batch, now));
+  const read = async (some: readonly Arrived[]) => {
+    const fresh = await inPieces(some, (item) => readItem(item, batch, now));
+    const state = ofKind(fresh, 'host', 'device', 'rows');
+    return { fresh, observed: state.length > 0 ? await observeAll(deps, sql, batch, state) : undefined };
+  };
+  let { rest, again } = await recognise(sql, items, batch, deps.rules().id, timeOf);
+  let { fresh, observed } = await read(rest);
+  if (observed && disturbed(again, observed.touched, observed.world.claimed.values())) {
+    [rest, again] = [[...items], []];
+    ({ fresh, observed } = await read(rest));
+  }
   logUnknown(deps, batch, fresh);
   await storeDeadLetters(sql, batch, fresh);
-  reached('refused');
-  const state = ofKind(fresh, 'host', 'device', 'rows');
-  const world = state.length > 0 ? await merged(deps, sql, batch, state) : undefined;
-  return { fresh, again, world };
+  reached('dead-lettered');
+  if (observed) await mergeAll(sql, batch, observed);
+  return { fresh, again, world: observed?.world };
 }
 
 /** Logs once what a newer collector reports and this version does not know. */
 function logUnknown({ logged, log }: Storing, { collectorId }: Batch, items: readonly Item[]): void {
   for (const item of items) {
-    if (item.letter) continue;
+    if (item.dead) continue;
     const unknown = logged.untold(collectorId, item.observation.kind, item.unknown);
     if (unknown.length > 0) log.warn({ unknown }, 'a collector reports what this version does not know');
   }
@@ -293,13 +301,21 @@ async function endJob(
   return missed.changes;
 }
 
-/** Identify, classify, merge, store. */
-async function merged(
+/** What a batch comes to, in memory. */
+interface Observed {
+  world: World;
+  walks: Walks;
+  /** Devices that were observed or became part of another. */
+  touched: ReadonlySet<string>;
+}
+
+/** Identify, classify, merge; nothing is stored yet. */
+async function observeAll(
   deps: IngestDeps,
   sql: Sql,
   batch: Batch,
   state: readonly Of<'host' | 'device' | 'rows'>[],
-): Promise<World> {
+): Promise<Observed> {
   const context: Observing = { rules: deps.rules(), collectorId: batch.collectorId, newId: uuidv7 };
   const prepared = await inPieces(state, ({ observation, at, digest }): Prepared | null => {
     if (observation.kind === 'host') return prepareHost(observation, at);
@@ -312,18 +328,28 @@ async function merged(
     prepared.flatMap((each) => each?.print ?? []),
   );
   const walks = new Walks(world);
+  const touched = new Set<string>();
   await inPieces(state, ({ observation, at, digest }, i) => {
     const one = prepared[i];
-    if (one) walks.began(observe(world, one, context));
-    else if (observation.kind === 'rows') walks.add(observation, at, digest);
+    if (one) {
+      const device = observe(world, one, context);
+      walks.began(device);
+      touched.add(device.row.id);
+    } else if (observation.kind === 'rows') walks.add(observation, at, digest);
   });
+  for (const { deviceId } of world.left) touched.add(deviceId);
+  for (const id of world.absorbed.keys()) touched.add(id);
+  return { world, walks, touched };
+}
+
+/** Merges the tables of walks and stores everything. */
+async function mergeAll(sql: Sql, batch: Batch, { world, walks }: Observed): Promise<void> {
   const saved = new Set<string>();
   for (const rows of walks.rounds) {
-    const writes = await mergeTables(sql, world, rows, context.newId);
+    const writes = await mergeTables(sql, world, rows, uuidv7);
     for (const id of await save(sql, world, writes)) saved.add(id);
   }
   await announce(sql, batch.siteId, 'device', [...saved]);
-  return world;
 }
 
 /**

@@ -25,9 +25,9 @@ export type Item =
       digest: string | undefined;
       /** What of it this version does not know. */
       unknown: readonly string[];
-      letter?: never;
+      dead?: never;
     }
-  | { seq: number; letter: Letter; observation?: never };
+  | { seq: number; dead: DeadLetter; observation?: never };
 
 /** An item as it came, with its place in the stream. */
 export interface Arrived {
@@ -36,11 +36,11 @@ export interface Arrived {
   /** Of what it says, where that can be recognised when it comes again. */
   digest?: string | undefined;
   /** It could not be stored. */
-  letter?: Letter;
+  dead?: DeadLetter;
 }
 
 /** An item that cannot be stored, kept with the reason. */
-export interface Letter {
+export interface DeadLetter {
   reason: string;
   body: string;
   hash: string;
@@ -51,16 +51,16 @@ const LETTER_CHARACTERS = 64 * 1024;
 const EARLIEST = Date.UTC(2020, 0);
 
 export function readItem(
-  { seq, body: item, digest, letter: dead }: Arrived,
+  { seq, body: item, digest, dead }: Arrived,
   batch: Pick<Batch, 'clockOffsetMs'>,
   now: number,
 ): Item {
-  if (dead) return { seq, letter: dead };
+  if (dead) return { seq, dead };
   const parsed = parseObservation(item);
-  if (!parsed.ok) return { seq, letter: deadLetter(item, parsed.reason) };
+  if (!parsed.ok) return { seq, dead: toDeadLetter(item, parsed.reason) };
   const { message, unknown } = parsed;
   const observation = canonical(message);
-  if (observation === null) return { seq, letter: deadLetter(item, 'address: not a literal address') };
+  if (observation === null) return { seq, dead: toDeadLetter(item, 'address: not a literal address') };
   const at = correctedTime(observation.at, batch.clockOffsetMs, now);
   // What was not read as it came is read again when it comes again: by then by a version that knows more, perhaps.
   return { seq, observation, at, digest: unknown.length > 0 ? undefined : digest, unknown };
@@ -81,7 +81,7 @@ function canonical(o: Observation): Observation | null {
   return { ...o, address, addresses: o.addresses.flatMap((each) => canonicalAddress(each) ?? []) };
 }
 
-export function deadLetter(item: unknown, reason: string): Letter {
+export function toDeadLetter(item: unknown, reason: string): DeadLetter {
   const body = JSON.stringify(item) ?? 'undefined';
   return {
     reason: reason.slice(0, 500),
@@ -90,9 +90,9 @@ export function deadLetter(item: unknown, reason: string): Letter {
   };
 }
 
-/** Keeps what could not be stored. A letter that comes twice is one letter. */
+/** Keeps what could not be stored. One that comes twice is one. */
 export async function storeDeadLetters(sql: Sql, batch: Batch, items: readonly Item[]): Promise<void> {
-  const letters = items.flatMap(({ seq, letter }) => (letter ? [{ seq, ...letter }] : []));
+  const letters = items.flatMap(({ seq, dead }) => (dead ? [{ seq, ...dead }] : []));
   if (letters.length === 0) return;
   await sql.query(
     `INSERT INTO dead_letters (site_id, collector_id, epoch, stream, seq, reason, body, hash)

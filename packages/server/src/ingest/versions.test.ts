@@ -22,13 +22,13 @@ describe('an observation of the version before', () => {
     }
   });
 
-  it('is read with an unknown word, and again when it comes again; where that says what it is, it is a dead letter', () => {
+  it('is read with an unknown word, and again when it comes again; where that says what it is, it is a dead dead', () => {
     for (const item of items)
       for (const { value, path } of withLaterWord(observation, item)) {
         const place = path.join('.');
         const unread = ['kind', 'table', 'stream'].includes(place);
-        const { letter, ...rest } = read(value);
-        if (unread) expect(letter, place).toMatchObject({ reason: expect.stringContaining(place) });
+        const { dead, ...rest } = read(value);
+        if (unread) expect(dead, place).toMatchObject({ reason: expect.stringContaining(place) });
         else expect(rest, place).toMatchObject({ digest: undefined, unknown: [expect.any(String)] });
       }
   });

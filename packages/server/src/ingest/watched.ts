@@ -2,26 +2,28 @@
  * What one status report of monitoring means for a device and its interfaces. Pure.
  *
  * Whether a device is up is decided by the watch alone: scans that meet it in between leave `status`, `watchedAt` and
- * `watchedSnmp` as they are, so no turn is lost. Up is who answers anything; down is who was asked and answers nothing.
+ * `watchedSnmp` as they are, so no transition is lost. Up is who answers anything; down is who was asked and answers nothing.
  */
 import type { WatchObservation } from '@rollcall/shared/observation';
 import type { ChangeOf } from '../changes.ts';
 import { bootTime } from './tables/merge.ts';
 import type { DeviceRow, InterfaceRecord } from './tables/rows.ts';
 
-type TurnKind = 'device.down' | 'device.up' | 'device.snmp-lost' | 'device.snmp-restored';
+type TransitionKind = 'device.down' | 'device.up' | 'device.snmp-lost' | 'device.snmp-restored';
 /** A change without whom it is about, which the caller knows. */
-export type Turn = { [Kind in TurnKind]: Pick<ChangeOf<Kind>, 'kind' | 'before' | 'after'> }[TurnKind];
+export type Transition = {
+  [Kind in TransitionKind]: Pick<ChangeOf<Kind>, 'kind' | 'before' | 'after'>;
+}[TransitionKind];
 
 /** "Last seen" of a watched device that does not change is exact to this. */
 const GRAIN_MS = 5 * 60_000;
 
-/** Null: what it says is over: nobody watches the device any more, or a later word has been heard (of another collector). */
+/** Null: what it says is over: nobody watches the device any more, or a later report was stored (of another collector). */
 export function watchedDevice(
   row: DeviceRow,
   o: WatchObservation,
   at: number,
-): { row: DeviceRow; turns: Turn[] } | null {
+): { row: DeviceRow; transitions: Transition[] } | null {
   if (!row.monitor || (row.watchedAt !== null && at < row.watchedAt)) return null;
   const up = o.icmp === 'up' || o.snmp === 'ok';
   const next: DeviceRow = {
@@ -33,18 +35,21 @@ export function watchedDevice(
     bootedAt: booted(row, o, at),
   };
   next.status = statusOf(next, o, up);
-  const turns = turnsOf(row, next);
+  const transitions = transitionsOf(row, next);
   const spoken = row.watchedAt !== null && at - row.watchedAt < GRAIN_MS;
-  if (spoken && turns.length === 0 && sameBut(row, next)) return { row, turns };
+  if (spoken && transitions.length === 0 && sameBut(row, next)) return { row, transitions };
   next.watchedAt = at;
-  if (!up) return { row: next, turns };
-  return { row: { ...next, lastSeen: Math.max(at, row.lastSeen), missedScans: 0, goneAt: null }, turns };
+  if (!up) return { row: next, transitions };
+  return {
+    row: { ...next, lastSeen: Math.max(at, row.lastSeen), missedScans: 0, goneAt: null },
+    transitions,
+  };
 }
 
 function statusOf(next: DeviceRow, o: WatchObservation, up: boolean): DeviceRow['status'] {
   if (up) return 'up';
   if (o.icmp === undefined && o.snmp === undefined) return next.status;
-  // Whoever is silent to ping was asked by SNMP too, where that is possible, before this was said.
+  // What is silent to ping was asked by SNMP too, where that is possible, before this was said.
   return o.icmp === 'down' || !next.icmpReachable ? 'down' : 'up';
 }
 
@@ -54,20 +59,20 @@ const booted = (row: DeviceRow, o: WatchObservation, at: number): number | null 
     ? Math.max(at - o.sysUpTime * 10, (row.bootedAt ?? 0) + 1)
     : bootTime(row.bootedAt, o.sysUpTime, at);
 
-function turnsOf(row: DeviceRow, next: DeviceRow): Turn[] {
-  const turns: Turn[] = [];
-  // The first word since `monitor` was set: what scans said before counts for nothing.
+function transitionsOf(row: DeviceRow, next: DeviceRow): Transition[] {
+  const transitions: Transition[] = [];
+  // The first report since `monitor` was set: what scans said before counts for nothing.
   const wasDown = row.watchedAt !== null && row.status === 'down';
   if (next.status === 'down' && !wasDown)
-    turns.push({ kind: 'device.down', before: {}, after: { icmp: 'down' } });
+    transitions.push({ kind: 'device.down', before: {}, after: { icmp: 'down' } });
   if (next.status === 'up' && row.status === 'down')
-    turns.push({ kind: 'device.up', before: {}, after: { icmp: 'up' } });
+    transitions.push({ kind: 'device.up', before: {}, after: { icmp: 'up' } });
   const [was, is] = [row.watchedSnmp, next.watchedSnmp];
   if (is !== null && is !== 'ok' && is !== was)
-    turns.push({ kind: 'device.snmp-lost', before: {}, after: { reason: is } });
+    transitions.push({ kind: 'device.snmp-lost', before: {}, after: { reason: is } });
   if (is === 'ok' && was !== null && was !== 'ok')
-    turns.push({ kind: 'device.snmp-restored', before: {}, after: {} });
-  return turns;
+    transitions.push({ kind: 'device.snmp-restored', before: {}, after: {} });
+  return transitions;
 }
 
 /** Equal in what is worth writing; a round trip is noise. */
@@ -79,7 +84,7 @@ const sameBut = (a: DeviceRow, b: DeviceRow): boolean =>
   a.bootedAt === b.bootedAt;
 
 type Seen = NonNullable<WatchObservation['interfaces']>[number];
-export type PortTurn = Pick<
+export type PortTransition = Pick<
   ChangeOf<'interface.state'> | ChangeOf<'interface.changed'>,
   'kind' | 'before' | 'after'
 >;
@@ -89,7 +94,7 @@ export function watchedInterface(
   row: InterfaceRecord,
   seen: Seen,
   at: number,
-): { row: InterfaceRecord; turns: PortTurn[] } | null {
+): { row: InterfaceRecord; transitions: PortTransition[] } | null {
   if (at < row.lastSeen) return null;
   const next: InterfaceRecord = {
     ...row,
@@ -98,22 +103,24 @@ export function watchedInterface(
     speedBps: seen.speedBps === undefined ? row.speedBps : Math.round(seen.speedBps),
     duplex: seen.duplex ?? row.duplex,
   };
-  const turned = next.adminStatus !== row.adminStatus || next.operStatus !== row.operStatus;
+  const moved = next.adminStatus !== row.adminStatus || next.operStatus !== row.operStatus;
   const changed = next.speedBps !== row.speedBps || next.duplex !== row.duplex;
-  if (!turned && !changed) return null;
-  const turns: PortTurn[] = [];
-  if (turned) {
+  if (!moved && !changed) return null;
+  const transitions: PortTransition[] = [];
+  if (moved) {
     next.lastChange = at;
     const state = ({ adminStatus, operStatus }: InterfaceRecord) => ({ adminStatus, operStatus });
-    turns.push({ kind: 'interface.state', before: state(row), after: state(next) });
+    transitions.push({ kind: 'interface.state', before: state(row), after: state(next) });
   }
   // A port that is down says 0 or its maximum: no change worth telling. One that comes back slower is.
   if (changed && next.operStatus === 1) {
-    const told = (['speedBps', 'duplex'] as const).filter(
+    const changedFields = (['speedBps', 'duplex'] as const).filter(
       (field) => row[field] !== null && row[field] !== next[field],
     );
-    const pick = (from: InterfaceRecord) => Object.fromEntries(told.map((field) => [field, from[field]]));
-    if (told.length > 0) turns.push({ kind: 'interface.changed', before: pick(row), after: pick(next) });
+    const pick = (from: InterfaceRecord) =>
+      Object.fromEntries(changedFields.map((field) => [field, from[field]]));
+    if (changedFields.length > 0)
+      transitions.push({ kind: 'interface.changed', before: pick(row), after: pick(next) });
   }
-  return { row: { ...next, lastSeen: at, goneAt: null }, turns };
+  return { row: { ...next, lastSeen: at, goneAt: null }, transitions };
 }

@@ -80,13 +80,14 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
 
   return {
     'profiles.list': async ({ query }) =>
-      page<Profile>(db, {
+      page(db, {
         columns: COLUMNS,
         from: 'profiles',
         where: 'true',
         order: 'built_in DESC, lower(name), id',
         params: [],
-        ...query,
+        filters: {},
+        query,
       }),
 
     'profiles.get': async ({ params }) => ({ data: await read(db, params.id) }),

@@ -1,6 +1,6 @@
 /** The operations on scans, thin: rights and shapes here, deeds in `scans.ts`. */
 
-import { scopeOf } from '../platform/db/list.ts';
+import { oneOf, scopeOf } from '../platform/db/list.ts';
 import { orderBy } from '../platform/db/page.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import { visibleSites } from '../platform/http/handler.ts';
@@ -35,12 +35,14 @@ export function scanHandlers({
 
     'scans.list': ({ actor, query }) =>
       scans.list({
-        where: `($1::uuid[] IS NULL OR s.site_id = ANY($1)) AND ($2::text[] IS NULL OR s.status = ANY($2))
-          AND ($3::text IS NULL OR s.profile = $3)`,
+        where: '($1::uuid[] IS NULL OR s.site_id = ANY($1))',
+        params: [scopeOf(actor, query.site)],
+        filters: {
+          status: (p, statuses) => oneOf(p, 's.status', 'text', statuses),
+          profile: (p, profile) => `s.profile = ${p.add(profile)}::text`,
+        },
+        query,
         order: `${orderBy(query.sort ?? '-createdAt', ORDERS)}, s.id DESC`,
-        params: [scopeOf(actor, query.site), query.status ?? null, query.profile ?? null],
-        page: query.page,
-        pageSize: query.pageSize,
       }),
 
     'scans.get': async ({ actor, params }) => ({

@@ -4,6 +4,7 @@ import { SNMP_PORT } from '@rollcall/shared/model';
 import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets, type TargetProblem } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import type { PageRequest } from '../platform/db/list.ts';
 import { announce, type LeaseName, notifyLinks } from '../platform/db/notify.ts';
 import { type PageQuery, page, unix } from '../platform/db/page.ts';
 import type { Sql, Transaction } from '../platform/db/sql.ts';
@@ -238,10 +239,14 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
       };
     },
 
-    list: async (
-      query: Omit<PageQuery, 'columns' | 'from'>,
+    list: async <Query extends PageRequest>(
+      query: Omit<PageQuery<Query>, 'columns' | 'from'>,
     ): Promise<{ data: Scan[]; totalCount: number }> => {
-      const { data, totalCount } = await page<ScanRow>(db, { ...query, columns: COLUMNS, from: FROM });
+      const { data, totalCount }: { data: ScanRow[]; totalCount: number } = await page(db, {
+        ...query,
+        columns: COLUMNS,
+        from: FROM,
+      });
       return { data: data.map(scanOf), totalCount };
     },
 

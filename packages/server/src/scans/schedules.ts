@@ -72,14 +72,14 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
 
   const handlers: Handlers<Ids> = {
     'schedules.list': async ({ actor, query }) =>
-      page<Schedule>(db, {
+      page(db, {
         columns: COLUMNS,
         from: FROM,
         where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, h.id`,
         params: [scopeOf(actor, query.site)],
-        page: query.page,
-        pageSize: query.pageSize,
+        filters: {},
+        query,
       }),
 
     'schedules.get': async ({ actor, params }) => ({ data: await read(db, actor, params.id) }),

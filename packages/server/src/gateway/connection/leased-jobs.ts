@@ -1,4 +1,4 @@
-/** The jobs in one collector's hands, as far as one conversation knows: what it is given, keeps, gives back. */
+/** The jobs that are leased to one collector, as far as its session knows: what it is given, keeps, gives back. */
 import { FRAME_BYTES, type ServerMessage } from '@rollcall/shared/protocol';
 import type { Lease, Progress } from '../../ports.ts';
 import type { CollectorDeps, Jobs } from '../deps.ts';
@@ -24,7 +24,7 @@ interface HandsDeps extends Pick<CollectorDeps, 'credentialsFor'> {
   send(message: ServerMessage): void;
 }
 
-/** A collector whose hello was checked, and what it has in hand. */
+/** A collector whose hello was checked, and what it may take. */
 export interface Known {
   hello: Hello;
   collector: Admitted;

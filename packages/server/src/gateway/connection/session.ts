@@ -76,12 +76,12 @@ export class Session {
   #log: Logger;
   #state: SessionState = 'challenged';
   #strikes = 0;
-  /** Unknown words that the log told of. */
+  /** Unknown members that were logged. */
   readonly #told = new Set<string>();
   #known: Known | undefined;
   /** Of the transport, milliseconds. */
   #roundTrip = 0;
-  /** What it last said of itself. */
+  /** Its last heartbeat. */
   beat: Beat | undefined;
   #through = { state: -1, event: -1 };
   #offering = false;
@@ -241,6 +241,9 @@ export class Session {
         break;
       case 'new-key':
         this.#act((known) => this.#newKey(message, known));
+        break;
+      default:
+        message satisfies never;
     }
   }
 
@@ -343,7 +346,7 @@ export class Session {
     this.#send({ type: 'key-stored', publicKey: key.publicKey });
   }
 
-  /** What went wrong, and what follows: a strike, a goodbye with its reason, or one without. */
+  /** What went wrong, and what follows: a strike, or a close with its reason or with none. */
   #fail(error: unknown): void {
     if (this.#gone()) return;
     if (error instanceof Refusal) this.#refuse(error);
@@ -355,7 +358,7 @@ export class Session {
     }
   }
 
-  /** A message without effect. Strangers have no second try; a collector that says it is newer is not to blame for that. */
+  /** A message without effect. Before the hello one ends it; a newer collector is not to blame for what is unknown here. */
   #refuse({ message: reason, newer }: Refusal): void {
     if (!newer || (this.#known?.hello.version ?? 0) <= PROTOCOL_VERSION) this.#strikes += 1;
     this.#log.warn({ reason, strikes: this.#strikes }, 'a message of a collector was refused');

@@ -138,14 +138,14 @@ export function createEnrolment(deps: Deps) {
 
   const handlers: Handlers<Ids> = {
     'joinTokens.list': async ({ actor, query }) =>
-      page<JoinToken>(db, {
+      page(db, {
         columns: COLUMNS,
         from: FROM,
         where: `${VISIBLE} AND greatest(t.expires_at, t.used_at) > now() - interval '${SHOWN_DAYS} days'`,
         order: 't.created_at DESC, t.id DESC',
         params: [scopeOf(actor, query.site)],
-        page: query.page,
-        pageSize: query.pageSize,
+        filters: {},
+        query,
       }),
 
     'joinTokens.create': async ({ actor, body, address, secure, header }) => {

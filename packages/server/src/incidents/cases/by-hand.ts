@@ -7,7 +7,7 @@ import { invalid, notFound, Problem } from '../../platform/problem.ts';
 import { lockIncidents } from '../conditions/store.ts';
 import { ascendingIds } from '../ids.ts';
 import { type Moving, mergeInto, moveEvents } from './moves.ts';
-import { tell } from './outbox.ts';
+import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
 import { writeActivity } from './timeline.ts';
 import {
@@ -65,7 +65,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
         draft.severity,
       ]);
     await refreshSearch(sql, siteId, id);
-    await tell(sql, siteId, [{ caseId: id, type: 'case.opened' }], at);
+    await queueNotices(sql, siteId, [{ caseId: id, type: 'case.opened' }], at);
     await announce(sql, siteId, 'case', [id]);
     return id;
   });
@@ -123,7 +123,7 @@ export async function splitCase(
     await writeActivity(sql, siteId, at, [entry(work, made, 'created', `split from case #${found.number}`)]);
     await moveEvents(moving(work), made, wanted);
     await refreshSearch(sql, siteId, made);
-    await tell(sql, siteId, [{ caseId: made, type: 'case.opened' }], at);
+    await queueNotices(sql, siteId, [{ caseId: made, type: 'case.opened' }], at);
     await announce(sql, siteId, 'case', [made]);
     return made;
   });

@@ -9,7 +9,7 @@ import { groupEvents, incomingOf } from '../correlation/input.ts';
 import { kindOf, NOTICES } from '../kinds/kinds.ts';
 import { maintained } from '../maintenance/covered.ts';
 import { type CaseFacts, caseStatusName, type Settling, settle } from '../transitions.ts';
-import { type Told, tell } from './outbox.ts';
+import { type CaseNotice, queueNotices } from './outbox.ts';
 import { addSearched } from './search.ts';
 import { type Activity, eventsEntry, SYSTEM, writeActivity } from './timeline.ts';
 
@@ -23,7 +23,7 @@ export interface Placed {
   rerooted: readonly Rerooted[];
   merged: ReadonlyMap<string, string>;
 }
-/** What is told of an event: its message, and the name of its device for the search. */
+/** What a case says of an event: its message, and the name of its device for the search. */
 export interface Text {
   message: string;
   device: string | null;
@@ -251,7 +251,7 @@ export async function settleCases(
       [siteId, new Date(now), JSON.stringify(written)],
     );
   await closeNotices(sql, siteId, settled('all-clear'), now);
-  await tell(sql, siteId, rows.flatMap(noticeOf), now);
+  await queueNotices(sql, siteId, rows.flatMap(noticeOf), now);
   await writeActivity(sql, siteId, now, entries);
   await announce(
     sql,
@@ -261,8 +261,13 @@ export async function settleCases(
   );
 }
 
-/** What subscribers are told of a case that settled; that events came and went is the case's own business. */
-function noticeOf(row: { id: string; reason: Settling['reason']; severity: number; before: number }): Told[] {
+/** The notice of a case that settled; that events came and went is the case's own business. */
+function noticeOf(row: {
+  id: string;
+  reason: Settling['reason'];
+  severity: number;
+  before: number;
+}): CaseNotice[] {
   const type = {
     'all-clear': 'case.resolved',
     'event-returned': 'case.reopened',

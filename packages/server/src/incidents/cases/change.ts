@@ -4,7 +4,7 @@ import type { CaseActivity } from '@rollcall/shared/api/incidents';
 import { CaseStatus } from '@rollcall/shared/model';
 import type { Database } from '../../platform/db/db.ts';
 import { caseStatusName, moveCase } from '../transitions.ts';
-import { tell } from './outbox.ts';
+import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
 import { type Activity, writeActivity } from './timeline.ts';
 import {
@@ -66,12 +66,12 @@ export async function patchCase(db: Database, id: string, patch: CasePatch, doin
       ],
     );
     await writeActivity(sql, siteId, at, entries);
-    await tell(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
+    await queueNotices(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
     await refreshSearch(sql, siteId, id);
   });
 }
 
-/** What subscribers are told of a change by hand. A case that is closed without having been resolved is over as well. */
+/** The notice of a change by hand. A case that is closed without having been resolved is over as well. */
 function noticeOf(from: number, to: number): NoticeType {
   if (from < CaseStatus.resolved && to >= CaseStatus.resolved) return 'case.resolved';
   return from === CaseStatus.resolved && to < CaseStatus.resolved ? 'case.reopened' : 'case.changed';
@@ -137,7 +137,7 @@ export async function commentCase(
     const written = entry(work, id, 'comment', text);
     await writeActivity(work.sql, work.siteId, work.at, [written]);
     await touch(work, id);
-    await tell(work.sql, work.siteId, [{ caseId: id, type: 'case.changed' }], work.at);
+    await queueNotices(work.sql, work.siteId, [{ caseId: id, type: 'case.changed' }], work.at);
     await refreshSearch(work.sql, work.siteId, id);
     const { caseId: _c, actorId: _a, ...shown } = written;
     return { ...shown, at: Math.floor(work.at / 1000) };

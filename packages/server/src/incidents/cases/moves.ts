@@ -5,7 +5,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { notFound } from '../../platform/problem.ts';
 import { caseStatusName } from '../transitions.ts';
 import { attach, settleCases } from './cases.ts';
-import { tell } from './outbox.ts';
+import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
 import { type Activity, eventsEntry, writeActivity } from './timeline.ts';
 
@@ -97,6 +97,6 @@ export async function mergeInto(moving: Moving, from: string, into: string): Pro
   ]);
   await refreshSearch(sql, siteId, into);
   const over = source.status < CaseStatus.resolved ? 'case.resolved' : 'case.changed';
-  await tell(sql, siteId, [{ caseId: from, type: over }], at);
+  await queueNotices(sql, siteId, [{ caseId: from, type: over }], at);
   await announce(sql, siteId, 'case', [from]);
 }

@@ -1,27 +1,32 @@
 /**
- * What subscribers are to be told of cases: written in the transaction of the case, taken out by `deliveries`. Nothing
- * here waits for anybody outside, whoever listens.
+ * Notices for subscribers of cases: written in the transaction of the case, taken out by `deliveries`. Nothing here waits
+ * for anybody outside.
  */
 import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import type { Sql } from '../../platform/db/sql.ts';
 
-export interface Told {
+export interface CaseNotice {
   caseId: string;
   type: NoticeType;
 }
 
-/** Notes what happened to cases. Of one that nobody was told of yet, that it was opened comes first. */
-export async function tell(sql: Sql, siteId: string, told: readonly Told[], now: number): Promise<void> {
-  if (told.length === 0) return;
+/** Notes what happened to cases. The first notice of a case says that it was opened. */
+export async function queueNotices(
+  sql: Sql,
+  siteId: string,
+  notices: readonly CaseNotice[],
+  now: number,
+): Promise<void> {
+  if (notices.length === 0) return;
   const fresh = await sql.query<{ id: string }>(
     `UPDATE cases SET told = true WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) AND NOT told RETURNING id`,
-    [siteId, told.map(({ caseId }) => caseId)],
+    [siteId, notices.map(({ caseId }) => caseId)],
   );
   const opened = new Set(fresh.map(({ id }) => id));
   const rows = [
-    ...[...opened].map((caseId): Told => ({ caseId, type: 'case.opened' })),
+    ...[...opened].map((caseId): CaseNotice => ({ caseId, type: 'case.opened' })),
     // What changed while it was opened is part of the opening.
-    ...told.filter(
+    ...notices.filter(
       ({ caseId, type }) => type === 'case.resolved' || (type !== 'case.opened' && !opened.has(caseId)),
     ),
   ];

@@ -1,6 +1,6 @@
 /**
- * Who takes in goes no faster than what is due is decided. Normally neither waits for the other; where the machine cannot
- * do both and deciding falls behind, onsets take turns with it, so that what waits stays bounded.
+ * Changes are taken in no faster than what is due is decided. Normally neither waits for the other; where the machine cannot
+ * do both and deciding falls behind, onsets wait for it, so that what waits stays bounded.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Sql } from '../../platform/db/sql.ts';
@@ -10,13 +10,13 @@ import { lockIncidents } from './store.ts';
 /** Deciding may be so late before it is waited for: well above a busy moment, well below what people notice. */
 export const LATE_MS = 1_000;
 /** Waiting is logged this often at most. */
-const TELL_EVERY_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 
-/** Waits for its turn where a site is late; the turn lasts until the transaction ends. */
+/** Waits for the site's lock where deciding is late; it is held until the transaction ends. */
 export type Backpressure = (sql: Sql, siteId: string) => Promise<void>;
 
 export function createBackpressure({ clock, log }: { clock: Clock; log?: Logger | undefined }): Backpressure {
-  let told = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   let slowed = 0;
   return async (sql, siteId) => {
     const now = clock.now();
@@ -27,12 +27,12 @@ export function createBackpressure({ clock, log }: { clock: Clock; log?: Logger 
     );
     if (!oldest) return;
     slowed += 1;
-    if (clock.monotonic() - told >= TELL_EVERY_MS) {
+    if (clock.monotonic() - loggedAt >= LOG_EVERY_MS) {
       log?.warn(
         { siteId, lateMs: now - oldest.dueAt.getTime(), slowed },
         'deciding about events is late: taking in waits for it',
       );
-      told = clock.monotonic();
+      loggedAt = clock.monotonic();
       slowed = 0;
     }
     await lockIncidents(sql, siteId);

@@ -4,6 +4,7 @@ import {
   type Condition,
   type Effect,
   FLAPPING_ONSETS,
+  RECHECK_MS,
   type Signal,
   step,
   type Timing,
@@ -70,6 +71,43 @@ describe('a condition', () => {
       ['raise plain@0', 'close plain@60'],
     ],
     [
+      'that held for just its hold time is one',
+      HOLD,
+      [on(0), off(20)],
+      'cleared',
+      ['raise plain@0', 'close plain@20'],
+    ],
+    ['too short at a later time is no event either', HOLD, [on(100), off(105)], 'cleared', []],
+    [
+      'of a kind that can be silenced is looked at first',
+      { ...AT_ONCE, silenceable: true },
+      [on(0)],
+      'held',
+      [],
+    ],
+    ['of a kind that only waits, waits', { ...AT_ONCE, holdMs: 1 }, [on(0)], 'held', []],
+    [
+      'stays suppressed while another explains it',
+      HOLD,
+      [on(0), due(20, { by: 'path', root: ROOT }), due(30, { by: 'path', root: ROOT })],
+      'suppressed',
+      ['raise suppressed@0 behind core-1'],
+    ],
+    [
+      'that comes back at the end of the window counts as again',
+      AT_ONCE,
+      [on(1000), off(1001), on(1601), off(1602), on(1603)],
+      'flapping',
+      ['raise plain@1000', 'close plain@1001', 'raise plain@1601', 'close plain@1602', 'raise flapping@1603'],
+    ],
+    [
+      'that comes back after the window does not',
+      AT_ONCE,
+      [on(1000), off(1001), on(1601.1), off(1602), on(1603)],
+      'raised',
+      ['raise plain@1000', 'close plain@1001', 'raise plain@1601.1', 'close plain@1602', 'raise plain@1603'],
+    ],
+    [
       'waits while its device explains it',
       HOLD,
       [on(0), due(20, { by: 'same-device' }), due(30)],
@@ -84,21 +122,21 @@ describe('a condition', () => {
       [],
     ],
     [
-      'behind another is raised as its shadow',
+      'behind another is raised as suppressed by it',
       HOLD,
       [on(0), due(20, { by: 'path', root: ROOT })],
       'suppressed',
       ['raise suppressed@0 behind core-1'],
     ],
     [
-      'in the shadow clears all the same',
+      'suppressed clears all the same',
       HOLD,
       [on(0), due(20, { by: 'path', root: ROOT }), off(60)],
       'cleared',
       ['raise suppressed@0 behind core-1', 'close suppressed@60'],
     ],
     [
-      'out of the shadow stands for itself',
+      'no longer suppressed stands for itself',
       HOLD,
       [on(0), due(20, { by: 'path', root: ROOT }), due(30)],
       'raised',
@@ -251,5 +289,26 @@ describe('a condition', () => {
     expect(play(HOLD, [on(0), due(20, { by: 'same-device' })]).condition?.dueAt).toBe(30_000);
     expect(play(HOLD, [on(0), due(20)]).condition?.dueAt).toBeNull();
     expect(play(AT_ONCE, [on(0), off(1)]).condition?.dueAt).toBe(1000 + WINDOW_MS);
+    expect(play(AT_ONCE, [on(0), off(1), off(5)]).condition).toMatchObject({
+      changedAt: 1000,
+      dueAt: 1000 + WINDOW_MS,
+    });
+    const path = { by: 'path', root: ROOT } as const;
+    expect(play(HOLD, [on(0), due(20, path)]).condition?.dueAt).toBe(20_000 + RECHECK_MS);
+    expect(play(HOLD, [on(0), due(20, path), due(30, path)]).condition?.dueAt).toBe(30_000 + RECHECK_MS);
+  });
+
+  it('flapping waits a window from its last turn, then starts to count anew', () => {
+    const flapping = [on(0), off(1), on(2), off(3), on(4)];
+    expect(play(AT_ONCE, flapping).condition).toMatchObject({ changedAt: 4000, dueAt: 4000 + WINDOW_MS });
+    expect(play(AT_ONCE, [...flapping, off(9)]).condition).toMatchObject({
+      changedAt: 9000,
+      dueAt: 9000 + WINDOW_MS,
+    });
+    expect(play(AT_ONCE, [...flapping, on(9)]).condition).toMatchObject({
+      changedAt: 4000,
+      dueAt: 4000 + WINDOW_MS,
+    });
+    expect(play(AT_ONCE, [...flapping, due(604)]).condition).toMatchObject({ state: 'raised', onsets: 1 });
   });
 });

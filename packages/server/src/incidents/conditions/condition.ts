@@ -29,7 +29,7 @@ export interface Condition<Body = unknown> {
   onsets: number;
   /** When it last set in, Unix milliseconds. */
   since: number;
-  /** When it last turned. */
+  /** When it last changed. */
   changedAt: number;
   /** When something is to be decided without an observation. */
   dueAt: number | null;
@@ -39,7 +39,7 @@ export interface Condition<Body = unknown> {
 
 /** What keeps a condition from being raised right now. */
 export type Silence =
-  /** Its device is down: that is told already. */
+  /** Its device is down, and an event says that already. */
   | { by: 'same-device' }
   /** Nobody looks at its site any more: what was seen last proves nothing. */
   | { by: 'collector' }
@@ -209,20 +209,20 @@ function due<Body>(
   }
 }
 
-/** Every turn counts, and starts the time again that it has to keep still. */
+/** Every change counts, and starts the time again that it has to keep still. */
 function flap<Body>(condition: Condition<Body>, at: number, present: boolean, opening: Body): Step<Body> {
-  const turned = condition.present !== present;
+  const changed = condition.present !== present;
   return {
     next: {
       ...condition,
       present,
       opening,
-      onsets: condition.onsets + (turned && present ? 1 : 0),
-      changedAt: turned ? at : condition.changedAt,
-      dueAt: turned ? at + WINDOW_MS : condition.dueAt,
+      onsets: condition.onsets + (changed && present ? 1 : 0),
+      changedAt: changed ? at : condition.changedAt,
+      dueAt: changed ? at + WINDOW_MS : condition.dueAt,
     },
     effects:
-      turned && present && condition.eventId !== null
+      changed && present && condition.eventId !== null
         ? [{ type: 'count', eventId: condition.eventId, at }]
         : [],
   };

@@ -105,7 +105,7 @@ export async function readRootCauses(
   );
   const down = new Set(downs.map(({ deviceId }) => deviceId));
   const around = [...links.keys()].filter((id) => !down.has(id));
-  // Only a watched device is known to be up; for others the last scan's word is old.
+  // Only a watched device is known to be up; for others the last scan is long ago.
   const up = await sql.query<{ id: string }>(
     `SELECT id FROM devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) AND monitor AND status = 'up'`,
     [siteId, around],

@@ -202,6 +202,81 @@ describe('grouping', () => {
       { core: 'n1: new', a: 'n1: root' },
     ],
     [
+      'linked, at the very end of the window',
+      [event('a', { at: 1_200_000 })],
+      { cases: [open('x', { deviceIds: new Set(['d2']) })], links: near('d1', 'd2') },
+      { a: 'x: link' },
+    ],
+    [
+      'nothing of the site is up, just in time for the case of that',
+      [event('a', { down: true })],
+      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map([['x', 700_000]]) } },
+      { a: 'x: outage' },
+    ],
+    [
+      'nothing of the site is up, but it does not say that its device is down',
+      [event('a')],
+      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map([['x', 1_000_000]]) } },
+      { a: 'n1: new' },
+    ],
+    [
+      'a device that is down for itself begins no outage',
+      [event('a', { at: 1, down: true }), event('b', { at: 2, deviceId: 'd2', down: true })],
+      { outage: { devices: new Set(['d2']), cases: new Map() } },
+      { a: 'n1: new', b: 'n2: new' },
+    ],
+    [
+      'of an outage, not of what its device had before',
+      [event('a', { down: true })],
+      {
+        cases: [open('x', { deviceIds: new Set(['d1']) })],
+        outage: { devices: new Set(['d1']), cases: new Map() },
+      },
+      { a: 'n1: new' },
+    ],
+    [
+      'of an outage, but the same trouble again',
+      [event('a', { down: true, formerCaseId: 'x' })],
+      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map() } },
+      { a: 'x: recurrence' },
+    ],
+    [
+      'waits while its root is not told',
+      [event('a', { rootId: 'core' })],
+      { roots: new Map([['core', null]]) },
+      { a: 'null: awaits-root' },
+    ],
+    [
+      'goes on waiting where its root has another event',
+      [event('core', { deviceId: 'core' }), event('a', { rootId: 'core' })],
+      { roots: new Map([['core', null]]) },
+      { core: 'n1: new', a: 'null: awaits-root' },
+    ],
+    [
+      'waits no longer when its root is told',
+      [event('core', { deviceId: 'core', down: true }), event('a', { rootId: 'core' })],
+      { roots: new Map([['core', null]]) },
+      { core: 'n1: new', a: 'n1: root' },
+    ],
+    [
+      'waits no longer when its root is told without a case',
+      [event('core', { deviceId: 'core', down: true, opens: false }), event('a', { rootId: 'core' })],
+      { roots: new Map([['core', null]]) },
+      { core: 'null: joins-only', a: 'n1: new' },
+    ],
+    [
+      'of the site, long after',
+      [event('a', { deviceId: null, at: 9_000_000 })],
+      { cases: [open('x', { siteLevel: true })] },
+      { a: 'n1: new' },
+    ],
+    [
+      'of a device, but the case is of the site',
+      [event('a')],
+      { cases: [open('x', { siteLevel: true })] },
+      { a: 'n1: new' },
+    ],
+    [
       'the newest of several that fit',
       [event('a')],
       { cases: [open('x', { deviceIds: new Set(['d1']) }), open('y', { deviceIds: new Set(['d1']) })] },
@@ -209,6 +284,27 @@ describe('grouping', () => {
     ],
   ])('%s', (_name, events, world, expected) => {
     expect(place(events, world).placed).toEqual(expected);
+  });
+
+  const grouped = (events: Incoming[], more: Partial<World> = {}) => group(events, { ...EMPTY, ...more });
+
+  it('says whether a device is new to its case', () => {
+    const cases = [open('x', { deviceIds: new Set(['d1']), siteLevel: true })];
+    const newTo = (...events: Incoming[]) =>
+      grouped(events, { cases }).placements.map(({ newDevice }) => newDevice);
+    expect(newTo(event('a'))).toEqual([false]);
+    expect(newTo(event('a', { deviceId: null }))).toEqual([false]);
+    const back = { formerCaseId: 'x', deviceId: 'd2' };
+    expect(newTo(event('a', back), event('b', back))).toEqual([true, false]);
+    expect(newTo(event('a', { deviceId: 'd3' }))).toEqual([true]);
+  });
+
+  it('opens a case for the earliest of what belongs together, with what just happened before it', () => {
+    const events = [event('late', { at: 2000, deviceId: 'd2' }), event('early', { at: 1000 })];
+    const { created } = grouped(events, { links: near('d1', 'd2'), joiners: new Map([['d1', ['j']]]) });
+    expect(created).toEqual([
+      { id: 'n', rootDeviceId: 'd1', begunAt: 1000, title: 'early happened', waiting: ['j'] },
+    ]);
   });
 
   it('takes in what its root explains and was found before it', () => {
@@ -237,9 +333,8 @@ describe('grouping', () => {
   });
 
   it('a root that is recognised later takes over the cases of what it explains, the oldest first', () => {
-    const grouped = (more: Partial<OpenCase> = {}, at = 1_000_000) => {
-      const { placements, rerooted, merged, created } = group([event('core', { deviceId: 'core', at })], {
-        ...EMPTY,
+    const taken = (more: Partial<OpenCase> = {}, at = 1_000_000) => {
+      const { placements, rerooted, merged, created } = grouped([event('core', { deviceId: 'core', at })], {
         cases: ['x', 'y', 'z'].map((id) => open(id, { rootDeviceId: `leaf-${id}`, ...(id === 'y' && more) })),
         causes: new Map([
           ['leaf-x', 'core'],
@@ -255,11 +350,11 @@ describe('grouping', () => {
       };
     };
     const rerooted = [{ id: 'x', rootDeviceId: 'core', title: 'core happened' }];
-    expect(grouped()).toEqual({ into: ['x: cause'], rerooted, merged: [['y', 'x']], opened: 0 });
+    expect(taken()).toEqual({ into: ['x: cause'], rerooted, merged: [['y', 'x']], opened: 0 });
     // One that somebody works on stays his.
-    expect(grouped({ taken: true })).toEqual({ into: ['x: cause'], rerooted, merged: [], opened: 0 });
+    expect(taken({ taken: true })).toEqual({ into: ['x: cause'], rerooted, merged: [], opened: 0 });
     // Long after, it explains nothing of before.
-    expect(grouped({}, 9_000_000)).toEqual({ into: ['n: new'], rerooted: [], merged: [], opened: 1 });
+    expect(taken({}, 9_000_000)).toEqual({ into: ['n: new'], rerooted: [], merged: [], opened: 1 });
   });
 
   it('waits for as many open events as the site wants, then takes them all', () => {

@@ -59,7 +59,7 @@ export type Reason =
   | 'new'
   /** Fewer open events than the site wants for a case. */
   | 'too-few'
-  /** What explains it is about to be told, and takes it in then. */
+  /** What explains it has no event yet, and takes it in then. */
   | 'awaits-root'
   /** It opens none by itself. */
   | 'joins-only';
@@ -118,7 +118,7 @@ export interface World {
   /** Case that is about ports alone, or incoming event of a port → the devices at their far ends, as far as known. */
   farEnds: ReadonlyMap<string, ReadonlySet<string>>;
   outage: Outage;
-  /** Device that explains incoming events → the case that its being down is in; null: that is not told yet. */
+  /** Device that explains incoming events → the case that its being down is in; null: no event says that yet. */
   roots: ReadonlyMap<string, string | null>;
   grouping: Grouping;
   newId: () => string;
@@ -215,7 +215,7 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
     const others = waiting.get(subject) ?? [];
     if (!event.opens || others.length + 1 < world.grouping.minimum) {
       if (event.opens) waiting.set(subject, [...others, event.eventId]);
-      // It is told now, in no case: nothing behind it waits for that.
+      // It has an event now, in no case: nothing behind it waits for that.
       if (event.down && event.deviceId !== null) roots.delete(event.deviceId);
       placements.push({
         eventId: event.eventId,

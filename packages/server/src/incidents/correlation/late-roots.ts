@@ -6,7 +6,7 @@ import { announce } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { Placed } from '../cases/cases.ts';
 import { mergeInto } from '../cases/moves.ts';
-import { tell } from '../cases/outbox.ts';
+import { queueNotices } from '../cases/outbox.ts';
 import { addSearched } from '../cases/search.ts';
 import { type Activity, SYSTEM, writeActivity } from '../cases/timeline.ts';
 
@@ -51,7 +51,7 @@ export async function followRoots(
     siteId,
     named.map(({ id, title }) => ({ id, text: title })),
   );
-  await tell(
+  await queueNotices(
     sql,
     siteId,
     named.map(({ id }) => ({ caseId: id, type: 'case.changed' })),

@@ -4,7 +4,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import type { Lost, Place, Router, Topology } from './reachability.ts';
 import type { Down } from './root-cause.ts';
 
-/** Most addresses of routers that are looked at; of a site with more nothing is told. */
+/** Most addresses of routers that are looked at; of a site with more nothing is claimed. */
 const PLACES_MOST = 50_000;
 
 /** IP-MIB ipForwarding, among the values that are read of every agent: 1 forwards, 2 does not. */
@@ -14,8 +14,8 @@ const FORWARDING = `'1.3.6.1.2.1.4.1.0'`;
 const OWN_AFFAIR = `ARRAY['127.0.0.0/8', '169.254.0.0/16', '::1', 'fe80::/10']::inet[]`;
 
 /**
- * Null where nothing can be told: no router is among the `downs`, which is the usual case and costs one look at them; or a
- * collector does not tell where it stands.
+ * Null where nothing can be claimed: no router is among the `downs`, which is the usual case and costs one look at them; or a
+ * collector did not report where it stands.
  */
 export async function readTerrain(
   sql: Sql,
@@ -37,7 +37,7 @@ export async function readTerrain(
   return { lost, topology: { collectors, routers, answering } };
 }
 
-/** Where the collectors that watch the site stand; null: none watches, or one does not tell. */
+/** Where the collectors that watch the site stand; null: none watches, or one did not report it. */
 async function readCollectors(sql: Sql, siteId: string): Promise<string[] | null> {
   const rows = await sql.query<{ addresses: string[] | null; linked: boolean }>(
     `SELECT CASE WHEN addresses IS NOT NULL
@@ -49,8 +49,8 @@ async function readCollectors(sql: Sql, siteId: string): Promise<string[] | null
   );
   // Between two connections a collector is as little lost as before.
   const watching = rows.some(({ linked }) => linked) ? rows.filter(({ linked }) => linked) : rows;
-  const told = watching.flatMap(({ addresses }) => (addresses ? [addresses] : []));
-  return told.length > 0 && told.length === watching.length ? told.flat() : null;
+  const known = watching.flatMap(({ addresses }) => (addresses ? [addresses] : []));
+  return known.length > 0 && known.length === watching.length ? known.flat() : null;
 }
 
 interface PlaceRow {
@@ -73,17 +73,17 @@ async function readRouters(
   among: readonly string[] | null,
 ): Promise<Router[] | null> {
   const rows = await sql.query<PlaceRow & { up: boolean }>(
-    `WITH told AS MATERIALIZED (
+    `WITH places AS MATERIALIZED (
        SELECT a.site_id, a.device_id, a.address, a.prefix_length,
          CASE family(a.address) WHEN 4 THEN 32 ELSE 128 END AS bits, d.monitor AND d.status = 'up' AS up
        FROM device_addresses a JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
        WHERE a.site_id = $1::uuid AND ($2::uuid[] IS NULL OR a.device_id = ANY($2::uuid[])) AND a.origin = 'table'
          AND (d.monitor OR d.gone_at IS NULL) AND NOT a.address <<= ANY(${OWN_AFFAIR})),
      joining AS (
-       SELECT DISTINCT device_id FROM told WHERE coalesce(prefix_length, 0) < bits GROUP BY device_id, bits
+       SELECT DISTINCT device_id FROM places WHERE coalesce(prefix_length, 0) < bits GROUP BY device_id, bits
        HAVING count(DISTINCT network(set_masklen(address, coalesce(prefix_length, bits)))) > 1)
      SELECT a.device_id AS "deviceId", host(a.address) AS address, a.prefix_length AS "prefixLength", a.up, ${OWN} AS own
-     FROM told a JOIN joining j ON j.device_id = a.device_id
+     FROM places a JOIN joining j ON j.device_id = a.device_id
        LEFT JOIN device_facts f ON f.site_id = a.site_id AND f.device_id = a.device_id AND f."group" = 'vendor'
      WHERE coalesce(f.data ->> ${FORWARDING}, '1') <> '2'
      UNION ALL

@@ -39,7 +39,7 @@ export function rootCauses(
   for (const { deviceId } of downs) {
     let root = owners.get(deviceId) ?? deviceId;
     let why: CutOff | null = null;
-    // A router may lie, by its links, behind what it cuts off: then links have the last word.
+    // A router may lie, by its links, behind what it cuts off: then links decide.
     const seen = new Set<string>();
     for (let next = cutOff.get(root); next; next = seen.has(root) ? undefined : cutOff.get(root)) {
       seen.add(root);

@@ -6,6 +6,9 @@ import { eventSource } from '@rollcall/shared/model';
 import { isUuid } from '@rollcall/shared/uuid';
 import { z } from 'zod';
 import {
+  conditionsOf,
+  type FilterOf,
+  type Filters,
   inScope,
   type OrderBy,
   offsetOf,
@@ -109,14 +112,13 @@ export async function listEvents(sql: Sql, query: EventQuery, scope: Scope): Pro
     throw invalid('from', 'must not be after to');
   const p = new Parameters();
   const order = orderOf(query.sort);
-  const { found, page } =
-    query.Device === undefined
-      ? {
-          found: byTally(p, query, scope, order),
-          page: 'keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id',
-        }
-      : // Its rows are whole: finding ten of ten million once more by their ids took as long as all else.
-        { found: byDevice(p, { ...query, Device: query.Device }, scope, order), page: 'rows e' };
+  const { found, page } = isTallied(query)
+    ? {
+        found: byTally(p, query, scope, order),
+        page: 'keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id',
+      }
+    : // Its rows are whole: finding ten of ten million once more by their ids took as long as all else.
+      { found: byCount(p, query, scope, order), page: 'rows e' };
   const { rows, totalCount } = await readPage<EventRow>(
     sql,
     `WITH ${found}
@@ -132,16 +134,27 @@ export async function listEvents(sql: Sql, query: EventQuery, scope: Scope): Pro
   };
 }
 
-type Filter = Pick<EventQuery, 'Status' | 'Severity' | 'Source'>;
+type EventFilter = FilterOf<EventQuery>;
 
-/** Filters that events and their tally have under the same names. */
-function plain(p: Parameters, table: 'e' | 't', { Status, Severity, Source }: Filter): string[] {
-  return [
-    ...(Status ? [oneOf(p, `${table}.status`, 'int', Status)] : []),
-    ...(Severity ? [`${table}.severity <= ${p.add(Severity)}::int`] : []),
-    ...(Source ? [`${table}.source = ${p.add(Source)}::text`] : []),
-  ];
-}
+/** What the filters mean, over `events e` or, as far as it has their columns, over `event_tally t`. */
+const FILTERS: Filters<EventFilter, { table: 'e' | 't'; scope: Scope }> = {
+  Status: (p, codes, { table }) => oneOf(p, `${table}.status`, 'int', codes),
+  Severity: (p, ceiling, { table }) => `${table}.severity <= ${p.add(ceiling)}::int`,
+  Source: (p, source, { table }) => `${table}.source = ${p.add(source)}::text`,
+  Device: (p, device, { scope }) => ofDevices(p, device, scope),
+  from: (p, from) => `e.timestamp >= ${stamp(p, from * 1000)}`,
+  to: (p, to) => `e.timestamp < ${stamp(p, (to + 1) * 1000)}`,
+};
+
+/** The filters that the tally has columns for, and the span, which its buckets are cut by. Every other one is counted. */
+const TALLIED: ReadonlySet<keyof EventFilter> = new Set(['Status', 'Severity', 'Source', 'from', 'to']);
+const isTallied = (query: EventFilter): boolean =>
+  (Object.keys(FILTERS) as (keyof EventFilter)[]).every(
+    (key) => query[key] === undefined || TALLIED.has(key),
+  );
+
+const plain = (p: Parameters, table: 'e' | 't', { Status, Severity, Source }: EventFilter, scope: Scope) =>
+  conditionsOf(p, FILTERS, { Status, Severity, Source }, { table, scope });
 
 /** The milliseconds that `from` and `to` enclose, the end excluded: `to` is a whole second. */
 const spanOf = ({ from, to }: Pick<EventQuery, 'from' | 'to'>) => ({
@@ -202,11 +215,11 @@ function cellsOf(p: Parameters, query: EventQuery, scope: Scope, bySeverity: boo
     whole &&
     [
       scope === null ? 't.site_id IS NULL' : inScope(p, 't.site_id', scope),
-      ...plain(p, 't', query),
+      ...plain(p, 't', query, scope),
       ...(whole.first === undefined ? [] : [`t.bucket >= ${stamp(p, whole.first)}`]),
       ...(whole.end === undefined ? [] : [`t.bucket < ${stamp(p, whole.end)}`]),
     ].join(' AND ');
-  const where = [inScope(p, 'e.site_id', scope), ...plain(p, 'e', query)].join(' AND ');
+  const where = [inScope(p, 'e.site_id', scope), ...plain(p, 'e', query, scope)].join(' AND ');
   const ofLevel = bySeverity ? ' AND severity = ANY(ARRAY(SELECT severity FROM level))' : '';
   const cells: string[] = [];
   const levels: string[] = [];
@@ -249,21 +262,10 @@ export function cut(
   return { whole, ends };
 }
 
-/** Pages of the events of one device, or of those that share the address or name. */
-function byDevice(
-  p: Parameters,
-  query: EventQuery & { Device: string },
-  scope: Scope,
-  order: readonly OrderBy[],
-): string {
-  const { first, end } = spanOf(query);
-  const where = [
-    inScope(p, 'e.site_id', scope),
-    ofDevices(p, query.Device, scope),
-    ...plain(p, 'e', query),
-    ...(first === undefined ? [] : [`e.timestamp >= ${stamp(p, first)}`]),
-    ...(end === undefined ? [] : [`e.timestamp < ${stamp(p, end)}`]),
-  ].join(' AND ');
+/** Pages found by counting: of the events of one device, or of those that share the address or name. */
+function byCount(p: Parameters, query: EventQuery, scope: Scope, order: readonly OrderBy[]): string {
+  const asked = conditionsOf(p, FILTERS, query, { table: 'e', scope });
+  const where = [inScope(p, 'e.site_id', scope), ...asked].join(' AND ');
   const rows = pageKeys({ keys: 'e.*', from: 'events e', where, order }, query);
   return `total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), rows AS MATERIALIZED (${rows})`;
 }

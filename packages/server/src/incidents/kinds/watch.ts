@@ -120,10 +120,10 @@ export const WATCH_KINDS = declare({
     silencedBy: ['device.down'],
     cases: 'opens',
   },
-  /** Raised in place of a condition that came and went three times in short order; counts every further turn. */
+  /** Raised in place of a condition that came and went three times in short order; counts every further change. */
   flapping: {
     about:
-      'Something came and went three times or more, each within ten minutes of the last; every further turn counts.',
+      'Something came and went three times or more, each within ten minutes of the last; every further change counts.',
     severity: Severity.minor,
     source: 'snmp',
     opens: {},

@@ -125,14 +125,14 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
 
   return {
     'maintenance.list': async ({ actor, query }) => {
-      const { data, totalCount } = await page<Row>(db, {
+      const { data, totalCount }: { data: Row[]; totalCount: number } = await page(db, {
         columns: COLUMNS,
         from: FROM,
         where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, m.id`,
         params: [scopeOf(actor, query.site)],
-        page: query.page,
-        pageSize: query.pageSize,
+        filters: {},
+        query,
       });
       return { data: data.map((row) => shown(row, clock.now())), totalCount };
     },

@@ -18,7 +18,7 @@ import { loadRules, type RuleSet } from './rules.ts';
 export interface RuleBook {
   /** What classifies, at this moment. */
   current(): Rules;
-  /** What collectors are told to read. */
+  /** What collectors are to read. */
   ruleset(): Ruleset;
   /** Reads the files again. A set with an error is refused whole: the old one stays, and the error is thrown. */
   reload(): void;
@@ -59,7 +59,7 @@ export function openRuleBook({
   let now = compile(loadRules(folders));
 
   const reclassifyAll = async (signal?: AbortSignal): Promise<Reclassified> => {
-    const told = { described: 0, changed: 0 };
+    const counts = { described: 0, changed: 0 };
     let after = {
       siteId: '00000000-0000-0000-0000-000000000000',
       id: '00000000-0000-0000-0000-000000000000',
@@ -75,14 +75,14 @@ export function openRuleBook({
       const last = page.at(-1);
       if (!last) break;
       for (const [siteId, ids] of bySite(page)) {
-        told.changed += await whenAvailable(signal, () =>
+        counts.changed += await whenAvailable(signal, () =>
           db.ingest.transaction((sql) => redescribe(sql, siteId, ids, rules)),
         );
-        told.described += ids.length;
+        counts.described += ids.length;
       }
       after = { siteId: last.site_id, id: last.id };
     }
-    return told;
+    return counts;
   };
 
   return {
@@ -131,7 +131,7 @@ function bySite(rows: readonly { site_id: string; id: string }[]): Map<string, s
 }
 
 /**
- * Describes devices again from their facts; nothing is told, because the devices did not change.
+ * Describes devices again from their facts; nothing is reported, because the devices did not change.
  * @returns how many are called anything else now.
  */
 async function redescribe(sql: Sql, siteId: string, ids: readonly string[], rules: Rules): Promise<number> {

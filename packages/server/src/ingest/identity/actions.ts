@@ -1,5 +1,5 @@
 /**
- * A person's word on identity. It is remembered as evidence of kind `manual`, which wins over everything that is
+ * A person's decision on identity. It is remembered as evidence of kind `manual`, which wins over everything that is
  * observed later, and as a decision that says who said it and can be taken back by its opposite.
  */
 
@@ -46,7 +46,7 @@ export function identityActions({ db, clock, record }: IdentityDeps) {
         const loaded = await load(sql, siteId, [deviceId, otherId]);
         const at = clock.now();
         const keys = await evidenceOf(sql, siteId, otherId);
-        // Both sides: what is known of the device turns into the other's at each walk of the other.
+        // Both sides: what is known of the device becomes the other's at each walk of the other.
         for (const side of [keys, await evidenceOf(sql, siteId, deviceId)]) {
           await bind(sql, siteId, deviceId, telling(side), at);
         }

@@ -1,12 +1,12 @@
 /**
- * What tells one box from another, taken out of an observation and cleaned: values that many boxes share (factory
+ * What distinguishes one box from another, taken out of an observation and cleaned: values that many boxes share (factory
  * engine ids, placeholder serials, virtual-router MACs) are left out here, once, so that identity can trust the rest.
  */
 import { createHash } from 'node:crypto';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
 
 export const EVIDENCE_KINDS = [
-  /** A person's word: value is `kind:value` of the evidence it binds. */
+  /** A person's decision: value is `kind:value` of the evidence it binds. */
   'manual',
   /** snmpEngineID, hex. */
   'engine-id',
@@ -135,10 +135,18 @@ type Macs = Pick<DeviceObservation, 'macs' | 'bridgeMac' | 'lldpChassisId'>;
 const chassisMacs = ({ bridgeMac, lldpChassisId }: Macs): string[] =>
   cleanMacs([LLDP_MAC.exec(lldpChassisId ?? '')?.[1], bridgeMac].filter((mac) => mac !== undefined));
 
-/** By which a host that is known by its MAC only is found to be this agent's. */
-export const hostMacs = (o: Macs): string[] => [
-  ...chassisMacs(o),
-  ...cleanMacs(o.macs).slice(0, LOOKED_UP_MACS),
+type Addresses = Pick<DeviceObservation, 'address' | 'addresses'>;
+
+const ownAddresses = ({ address, addresses }: Addresses): string[] =>
+  [...new Set(addresses)].filter((each) => tellsApart(each, address)).sort();
+
+/** What a host without an agent may be known by that then proves to be this agent's. */
+export const hostKeys = (o: Macs & Addresses): EvidenceKey[] => [
+  ...[...chassisMacs(o), ...cleanMacs(o.macs).slice(0, LOOKED_UP_MACS)].map((value) => ({
+    kind: 'mac' as const,
+    value,
+  })),
+  ...ownAddresses(o).map((value) => ({ kind: 'address' as const, value })),
 ];
 
 /** Fingerprint of a walked agent. `serialNumber`: what classification found, where ENTITY-MIB names none. */
@@ -149,7 +157,7 @@ export function deviceFingerprint(o: DeviceObservation, serialNumber: string | n
   return {
     address: o.address,
     snmp: true,
-    addresses: [...new Set(o.addresses)].filter((address) => tellsApart(address, o.address)).sort(),
+    addresses: ownAddresses(o),
     macs: cleanMacs(o.macs),
     engineId: o.engineId && !worthlessEngineId(o.engineId) ? o.engineId : null,
     serials: [...new Set(serials)],

@@ -5,7 +5,7 @@
  * One strong agreement (engine id, chassis serial, base MAC, own address table) without a strong contradiction is the
  * same box. A strong agreement that is contradicted is a conflict: nothing is merged, the evidence is remembered as
  * shared, and from then on it says nothing. Without strong evidence the same MACs, or the same address with nothing
- * against it, are enough. A person's word wins over all.
+ * against it, are enough. A person's decision wins over all.
  */
 import { claims, type EvidenceKey, type Fingerprint, keyText, vendorEnterprise } from './fingerprint.ts';
 
@@ -73,9 +73,15 @@ const ADDRESSES_PER_MAC = 8;
 const SAME_MOMENT_MS = 600_000;
 
 export function identify(print: Fingerprint, at: number, known: Known): Decision {
-  const word = personsWord(print, known);
-  if (word)
-    return { deviceId: word, reason: 'manual', because: 'decided by a person', absorb: [], conflicts: [] };
+  const byPerson = decidedByPerson(print, known);
+  if (byPerson)
+    return {
+      deviceId: byPerson,
+      reason: 'manual',
+      because: 'decided by a person',
+      absorb: [],
+      conflicts: [],
+    };
 
   const judged = known.candidates.map((candidate) => ({ candidate, ...judge(print, candidate, at, known) }));
   const agent = agentElsewhere(print, known);
@@ -110,7 +116,7 @@ export function identify(print: Fingerprint, at: number, known: Known): Decision
   };
 }
 
-/** The device whose agent the collector recognised at this address: it holds it, whoever held it before. */
+/** The device whose agent the collector recognised at this address: it holds it from now on. */
 function agentElsewhere({ address, aliasOf }: Fingerprint, known: Known): string | undefined {
   if (!aliasOf || aliasOf === address) return undefined;
   const holder = known.holders.get(keyText({ kind: 'address', value: aliasOf }));
@@ -118,7 +124,7 @@ function agentElsewhere({ address, aliasOf }: Fingerprint, known: Known): string
 }
 
 /** Evidence bound by hand; the address says most exactly what the person meant. */
-function personsWord(print: Fingerprint, known: Known): string | undefined {
+function decidedByPerson(print: Fingerprint, known: Known): string | undefined {
   for (const key of claims(print)) {
     const holder = known.holders.get(keyText({ kind: 'manual', value: keyText(key) }));
     if (holder) return holder;
@@ -145,8 +151,8 @@ const byStrength = (
 
 function judge(print: Fingerprint, candidate: Candidate, at: number, known: Known): Judgement {
   const c = compare(print, candidate, known);
-  const agreed = words(c, 'agree');
-  const differed = words(c, 'differ');
+  const agreed = namesOf(c, 'agree');
+  const differed = namesOf(c, 'differ');
   const because = [
     agreed.length > 0 ? `same ${agreed.join(', ')}` : '',
     c.place ? 'same address' : '',
@@ -290,8 +296,8 @@ const NAMES: [keyof Comparison, string][] = [
   ['type', 'sysObjectID'],
   ['maker', 'manufacturer'],
 ];
-const words = (c: Comparison, verdict: Verdict): string[] =>
-  NAMES.filter(([key]) => c[key] === verdict).map(([, word]) => word);
+const namesOf = (c: Comparison, verdict: Verdict): string[] =>
+  NAMES.filter(([key]) => c[key] === verdict).map(([, name]) => name);
 
 /** The strong claims that agreed. */
 const sharedKeys = (print: Fingerprint, c: Comparison): EvidenceKey[] =>

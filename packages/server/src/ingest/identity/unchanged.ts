@@ -1,5 +1,5 @@
 /**
- * A scan that finds a device as the last one did: what was received again word for word is not read, identified, merged
+ * A scan that finds a device as the last one did: what was received again as it was is not read, identified, merged
  * and compared again. Only the device's sighting is written.
  *
  * Skipped is a walk whose `device` observation and tables have the digests of what was merged last, of a device that
@@ -14,7 +14,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import type { Arrived } from '../items.ts';
 import { type Sighted, see } from '../tables/merge.ts';
 import { scansOf } from '../world.ts';
-import { hostMacs } from './fingerprint.ts';
+import { type EvidenceKey, hostKeys, keyText } from './fingerprint.ts';
 
 /** What differs between two walks that found the same, and by what a host may prove to be the same box. */
 const deviceHead = z.object({
@@ -23,6 +23,7 @@ const deviceHead = z.object({
   at: z.int().min(0),
   walk: z.uuid(),
   address: z.string().max(45),
+  addresses: z.array(z.string()).transform((all) => all.flatMap((each) => canonicalAddress(each) ?? [])),
   rttMs: z.number().min(0).nullable().optional(),
   system: z.object({ sysUpTime: z.int().optional() }),
   macs: z.array(z.string()),
@@ -108,7 +109,6 @@ export function seenAgain(
   if (holder.received.device !== digest) return { reason: 'the device differs' };
   if (holder.mergedAt === null || at - holder.mergedAt > MERGED_ANEW_MS)
     return { reason: 'it was merged long ago' };
-  if (holder.address !== walk.address) return { reason: 'it is managed by another address' };
   const row = see(
     holder,
     {
@@ -140,14 +140,20 @@ const ALTERED = [
   'goneAt',
 ] as const satisfies readonly (keyof Sighted)[];
 
+/** A device that was seen again, and the walk that found it as it was. */
+interface Again {
+  row: Holder;
+  walk: Walk;
+}
+
 export interface Recognised {
   /** What has to be read and merged. */
   rest: Arrived[];
-  /** Sightings to write when that is done. */
-  again: Holder[];
+  /** Their sightings are written when that is done. */
+  again: Again[];
 }
 
-/** Tells what of a batch was received before. The site must be locked. */
+/** Finds what of a batch was received before. The site must be locked. */
 export async function recognise(
   sql: Sql,
   items: readonly Arrived[],
@@ -172,45 +178,60 @@ export async function recognise(
     rulesId,
     scanOf: (job) => (job && scans.get(job)) ?? null,
   };
-  const again = new Map<string, { row: Holder; walk: Walk }>();
-  for (const walk of walks) {
-    const seen = seenAgain(holders.get(walk.address), walk, context);
-    // Two walks of one device in a batch: each is compared with what the one before it left.
-    if ('reason' in seen || again.has(seen.row.deviceId)) continue;
-    again.set(seen.row.deviceId, { row: seen.row, walk });
-  }
-  for (const deviceId of await withLoneHosts(sql, batch.siteId, [...again.values()])) again.delete(deviceId);
-  const skipped = new Set([...again.values()].flatMap(({ walk }) => walk.items));
-  const changed = [...again.values()].flatMap(({ row }) =>
-    row === holders.get(row.address ?? '') ? [] : row,
-  );
-  return { rest: items.filter((item) => !skipped.has(item)), again: changed };
+  const seen = walks.flatMap((walk) => {
+    const one = seenAgain(holders.get(walk.address), walk, context);
+    return 'reason' in one ? [] : { row: one.row, walk };
+  });
+  const alone = new Set(await withLoneHosts(sql, batch.siteId, seen));
+  const recognised = seen.filter(({ row }) => !alone.has(row.deviceId));
+  const skipped = new Set(recognised.flatMap(({ walk }) => walk.items));
+  return { rest: items.filter((item) => !skipped.has(item)), again: recognised };
 }
 
-/** Devices one of whose hardware addresses a host is known by that is another record: it may prove to be theirs. */
-async function withLoneHosts(
-  sql: Sql,
-  siteId: string,
-  walks: readonly { row: Holder; walk: Walk }[],
-): Promise<string[]> {
-  if (walks.length === 0) return [];
+/**
+ * Whether something else in the batch is of a recognised device, or may prove to be: what comes of both then
+ * depends on their order. `touched`: the devices that the rest is of; `claimed`: its evidence.
+ */
+export function disturbed(
+  again: readonly Again[],
+  touched: ReadonlySet<string>,
+  claimed: Iterable<EvidenceKey>,
+): boolean {
+  if (again.some(({ row }) => touched.has(row.deviceId))) return true;
+  const others = new Set([...claimed].map(keyText));
+  const isOf = ({ walk: { device } }: Again) =>
+    device && hostKeys(device.head).some((key) => others.has(keyText(key)));
+  return others.size > 0 && again.some(isOf);
+}
+
+/**
+ * Devices whose MAC or address another record holds, a host without an agent: it may prove to be theirs, unless a
+ * person split the two.
+ */
+async function withLoneHosts(sql: Sql, siteId: string, again: readonly Again[]): Promise<string[]> {
+  if (again.length === 0) return [];
   // Most sites are not on their collector's link, and know no host by its MAC.
-  const known = await sql.query(`SELECT 1 FROM evidence WHERE site_id = $1::uuid AND kind = 'mac' LIMIT 1`, [
+  const byMac = await sql.query(`SELECT 1 FROM evidence WHERE site_id = $1::uuid AND kind = 'mac' LIMIT 1`, [
     siteId,
   ]);
-  const pairs =
-    known.length === 0
-      ? []
-      : walks.flatMap(({ row, walk: { device } }) =>
-          device ? hostMacs(device.head).map((mac) => ({ device: row.deviceId, mac })) : [],
-        );
-  if (pairs.length === 0) return [];
+  const keys = again.flatMap(({ row, walk: { device } }) =>
+    device ? hostKeys(device.head).map((key) => ({ device: row.deviceId, ...key })) : [],
+  );
+  const asked = byMac.length > 0 ? keys : keys.filter(({ kind }) => kind !== 'mac');
   const rows = await sql.query<{ device: string }>(
-    `SELECT DISTINCT k.device FROM unnest($2::uuid[], $3::text[]) AS k(device, mac)
+    `SELECT DISTINCT k.device FROM unnest($2::uuid[], $3::text[], $4::text[]) AS k(device, kind, value)
      CROSS JOIN LATERAL (
-       SELECT e.device_id FROM evidence e WHERE e.site_id = $1::uuid AND e.kind = 'mac' AND e.value = k.mac LIMIT 1) e
-     WHERE e.device_id <> k.device`,
-    [siteId, arrayOf('uuid', pairs, 'device'), arrayOf('text', pairs, 'mac')],
+       SELECT e.device_id FROM evidence e WHERE e.site_id = $1::uuid AND e.kind = k.kind AND e.value = k.value LIMIT 1) e
+     JOIN devices d ON d.site_id = $1::uuid AND d.id = e.device_id
+     WHERE e.device_id <> k.device AND d.snmp_version IS NULL AND NOT EXISTS (
+       SELECT 1 FROM identity_decisions w WHERE w.site_id = $1::uuid AND w.verb = 'split' AND w.undone_at IS NULL
+         AND ((w.device_id = k.device AND w.other_id = d.id) OR (w.device_id = d.id AND w.other_id = k.device)))`,
+    [
+      siteId,
+      arrayOf('uuid', asked, 'device'),
+      arrayOf('text', asked, 'kind'),
+      arrayOf('text', asked, 'value'),
+    ],
   );
   return rows.map(({ device }) => device);
 }
@@ -266,9 +287,11 @@ async function readHolders(
 }
 
 /** Writes that devices were seen, unless a later sight is known by now. */
-export async function writeAgain(sql: Sql, siteId: string, rows: readonly Holder[]): Promise<void> {
-  if (rows.length === 0) return;
-  const sorted = rows.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
+export async function writeAgain(sql: Sql, siteId: string, again: readonly Again[]): Promise<void> {
+  // Rows of a walk whose device came in an earlier batch say nothing more.
+  const seen = again.filter(({ walk }) => walk.device).map(({ row }) => row);
+  if (seen.length === 0) return;
+  const sorted = seen.sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1));
   await sql.query(
     `UPDATE sightings v SET last_seen = GREATEST(v.last_seen, r.at), last_scan_id = r.scan, rtt_ms = r.rtt, walk = r.walk
      FROM unnest($2::uuid[], $3::timestamptz[], $4::uuid[], $5::float8[], $6::uuid[]) AS r(id, at, scan, rtt, walk)

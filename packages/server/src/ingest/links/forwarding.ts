@@ -1,5 +1,5 @@
 /**
- * Links out of forwarding tables, for what speaks neither LLDP nor CDP. Pure. A link is told only where the tables
+ * Links out of forwarding tables, for what speaks neither LLDP nor CDP. Pure. A link is found only where the tables
  * prove it: everything else that is seen on a port must lie behind the far end, and nothing may lie between. Silence
  * proves nothing, so an unmanaged switch or a half-aged table gives no link rather than a wrong one.
  */
@@ -13,7 +13,7 @@ export interface BridgeTable {
 
 export interface ForwardingFacts {
   bridges: readonly BridgeTable[];
-  /** MAC number → the device that has it; null for strangers and for MACs of several devices. */
+  /** MAC number → the device that has it; null for unknown MACs and for those of several devices. */
   owner: (mac: number) => string | null;
   /** Ports that LLDP or CDP speak for, or that may be made of such ports. */
   spokenFor: (deviceId: string, ifIndex: number) => boolean;
@@ -31,7 +31,7 @@ export interface ForwardingLink {
   mac: number | null;
 }
 
-/** All links that the tables prove; those between bridges are told from both ends. */
+/** All links that the tables prove; those between bridges are found from both ends. */
 export function forwardingLinks(facts: ForwardingFacts): ForwardingLink[] {
   const bridges = new Map(facts.bridges.map((table) => [table.deviceId, new Bridge(table, facts.owner)]));
   return [...betweenBridges(bridges, facts), ...toStations(bridges, facts)];
@@ -112,7 +112,7 @@ type Bridges = ReadonlyMap<string, Bridge>;
 
 function betweenBridges(bridges: Bridges, facts: ForwardingFacts): ForwardingLink[] {
   const links: ForwardingLink[] = [];
-  const told = new Set<string>();
+  const found = new Set<string>();
   for (const near of bridges.values()) {
     for (const [port, behind] of bridgesByPort(near, bridges)) {
       if (facts.spokenFor(near.id, port)) continue;
@@ -135,8 +135,8 @@ function betweenBridges(bridges: Bridges, facts: ForwardingFacts): ForwardingLin
         }
         if (facts.spokenFor(far.id, remotePort)) continue;
         const ends = [`${near.id} ${port}`, `${far.id} ${remotePort}`].sort().join(' ');
-        if (told.has(ends) || !adjacent(near, port, far, remotePort, bridges)) continue;
-        told.add(ends);
+        if (found.has(ends) || !adjacent(near, port, far, remotePort, bridges)) continue;
+        found.add(ends);
         links.push(
           { deviceId: near.id, ifIndex: port, remoteId: far.id, remoteIfIndex: remotePort, mac: null },
           { deviceId: far.id, ifIndex: remotePort, remoteId: near.id, remoteIfIndex: port, mac: null },
@@ -212,14 +212,14 @@ function toStations(bridges: Bridges, facts: ForwardingFacts): ForwardingLink[] 
     }
   }
   const links: ForwardingLink[] = [];
-  const told = new Set<string>();
+  const found = new Set<string>();
   for (const [mac, places] of candidates) {
     const left = places.filter(({ bridge }) => !hasNearer(bridge, mac, bridges));
     const [place] = left;
     if (!place || left.length > 1) continue;
     const key = `${place.bridge.id} ${place.port} ${place.device}`;
-    if (told.has(key)) continue;
-    told.add(key);
+    if (found.has(key)) continue;
+    found.add(key);
     links.push({
       deviceId: place.bridge.id,
       ifIndex: place.port,

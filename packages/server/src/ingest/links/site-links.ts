@@ -139,8 +139,8 @@ async function ownersOf(
   macs: read.Macs,
   holders: ReadonlyMap<string, readonly read.Holder[]>,
 ): Promise<(string | null)[]> {
-  const strangers = macs.all().some((mac) => !holders.has(mac));
-  const arp = strangers ? await read.readArp(sql, siteId) : new Map<string, Set<string>>();
+  const unknownMacs = macs.all().some((mac) => !holders.has(mac));
+  const arp = unknownMacs ? await read.readArp(sql, siteId) : new Map<string, Set<string>>();
   const asked = macs.all().flatMap((mac) => (holders.has(mac) ? [] : [...(arp.get(mac) ?? [])]));
   const byAddress = await read.readEvidence(sql, siteId, 'address', [...new Set(asked)]);
   return macs.all().map((mac) => {
@@ -173,7 +173,7 @@ function discovered(far: ReadonlyMap<read.StoredReport, FarEnd | null>, director
       if (end.ifIndex !== null) ports.add(place(end.deviceId, end.ifIndex));
     }
   }
-  // Neighbours are heard on an aggregate's members, addresses are learnt on the aggregate: it may be a stranger's.
+  // Neighbours are heard on an aggregate's members, addresses are learnt on the aggregate: it may be an unknown device's.
   for (const deviceId of withStrangers) {
     for (const port of directory.portsOf(deviceId)) {
       if (AGGREGATES.has(port.type ?? 0)) ports.add(place(deviceId, port.ifIndex));

@@ -1,9 +1,9 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as otherWork } from 'node:timers/promises';
 
 /** Longest piece of work, milliseconds. A window is worth a hundred, in which the database would wait for its next statement. */
 const PIECE_MS = 3;
 
-/** Does something with one item after the other, and lets all else that waits have its turn now and then. */
+/** Does something with one item after the other, and lets all else that waits run now and then. */
 export async function inPieces<Item, Result>(
   items: readonly Item[],
   work: (item: Item, i: number) => Result,
@@ -13,7 +13,7 @@ export async function inPieces<Item, Result>(
   for (const [i, item] of items.entries()) {
     results.push(work(item, i));
     if (performance.now() - begun < PIECE_MS) continue;
-    await turn();
+    await otherWork();
     begun = performance.now();
   }
   return results;

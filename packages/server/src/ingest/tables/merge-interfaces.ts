@@ -207,8 +207,8 @@ const added = (row: InterfaceRecord): InterfaceChange => ({
   after: facts(row),
 });
 
-/** Speed follows the link: a port that is down says 0 or its maximum, which is no change worth telling. */
-const TOLD = ['name', 'alias', 'type', 'macAddress'] as const;
+/** Speed follows the link: a port that is down says 0 or its maximum, which is no change worth reporting. */
+const REPORTED = ['name', 'alias', 'type', 'macAddress'] as const;
 
 function differences(before: InterfaceRecord, after: InterfaceRecord): InterfaceChange[] {
   const about = { interfaceId: after.id, ifName: after.name };
@@ -225,12 +225,14 @@ function differences(before: InterfaceRecord, after: InterfaceRecord): Interface
       });
     }
   }
-  const told: string[] = TOLD.filter((field) => before[field] !== null && before[field] !== after[field]);
+  const reported: string[] = REPORTED.filter(
+    (field) => before[field] !== null && before[field] !== after[field],
+  );
   const bothUp = before.operStatus === 1 && after.operStatus === 1;
-  if (bothUp && before.speedBps !== null && before.speedBps !== after.speedBps) told.push('speedBps');
-  if (told.length > 0) {
+  if (bothUp && before.speedBps !== null && before.speedBps !== after.speedBps) reported.push('speedBps');
+  if (reported.length > 0) {
     const pick = (row: InterfaceRecord) =>
-      Object.fromEntries(Object.entries(facts(row)).filter(([field]) => told.includes(field)));
+      Object.fromEntries(Object.entries(facts(row)).filter(([field]) => reported.includes(field)));
     changes.push({ ...about, kind: 'interface.changed', before: pick(before), after: pick(after) });
   }
   return changes;

@@ -185,7 +185,7 @@ export function searchText(row: DeviceRow, macs: readonly string[], addresses: r
   return (words.slice(0, room) + identifiers).slice(0, SEARCH_CHARACTERS);
 }
 
-const WORDS = {
+const FIELD_NAMES = {
   sysName: 'sysName',
   sysObjectId: 'sysObjectID',
   vendor: 'vendor',
@@ -195,7 +195,7 @@ const WORDS = {
   contact: 'contact',
 } as const satisfies Partial<Record<keyof DeviceRow, string>>;
 
-/** What people are told when a device's row goes from `before` (null: not known) to `after`. */
+/** What is reported when a device's row goes from `before` (null: not known) to `after`. */
 export function deviceChanges(
   before: DeviceRow | null,
   after: DeviceRow,
@@ -281,7 +281,7 @@ function fieldChanges(
   };
   // Without an agent both were guessed, from hardware address and name; how soon the agent is heard is chance.
   const guessed = before.sysObjectId === null && after.sysObjectId !== null;
-  for (const [field, word] of Object.entries(WORDS) as [keyof typeof WORDS, string][]) {
+  for (const [field, word] of Object.entries(FIELD_NAMES) as [keyof typeof FIELD_NAMES, string][]) {
     if (field === 'class' && before.class === 'unknown') continue;
     if (guessed && (field === 'vendor' || field === 'class')) continue;
     note(word, before[field], after[field]);

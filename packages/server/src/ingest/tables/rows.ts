@@ -1,4 +1,5 @@
 /** Rows of the inventory as ingest holds them: times in Unix milliseconds, everything else as in the table. */
+import type { TableName } from '@rollcall/shared/observation';
 
 /** What every look at a device writes, in a narrow row of its own (`sightings`). */
 export interface Sighting {
@@ -172,6 +173,25 @@ export interface FactsRow {
   seenAt: number;
   complete: boolean;
 }
+
+/** A part of a table whose last part is not here yet. */
+export interface WalkPartRow {
+  siteId: string;
+  deviceId: string;
+  tableName: MergedTable;
+  part: number;
+  walk: string;
+  rows: unknown[];
+}
+
+/** Tables whose rows have a table of their own; the others are kept as facts, part by part. */
+export const MERGED_TABLES = [
+  'interfaces',
+  'addresses',
+  'entities',
+  'neighbours',
+] as const satisfies TableName[];
+export type MergedTable = (typeof MERGED_TABLES)[number];
 
 /** Groups of facts of a `device` observation; the table groups beside them keep only the hash of their last walk. */
 export const DEVICE_GROUPS = ['system', 'chassis', 'vendor', 'identity'] as const;

@@ -14,6 +14,7 @@ import type {
   NeighbourRecord,
   Sighting,
   SightingRow,
+  WalkPartRow,
 } from './rows.ts';
 
 type ColumnType = ElementType | 'inet' | 'inet[]';
@@ -239,6 +240,19 @@ const FACTS: Table<FactsRow> = {
   },
 };
 
+const WALK_PARTS: Table<WalkPartRow> = {
+  name: 'walk_parts',
+  key: ['siteId', 'deviceId', 'tableName', 'part'],
+  columns: {
+    siteId: 'uuid',
+    deviceId: 'uuid',
+    tableName: 'text',
+    part: 'int',
+    walk: 'uuid',
+    rows: 'jsonb',
+  },
+};
+
 /** Orders rows by the key of their table, by code units. */
 const byKey =
   <Row>(key: readonly (keyof Row)[]) =>
@@ -272,6 +286,7 @@ export const writeInterfaces = writer(INTERFACES);
 export const writeEntities = writer(ENTITIES);
 export const writeNeighbours = writer(NEIGHBOURS);
 export const writeFacts = writer(FACTS);
+export const writeWalkParts = writer(WALK_PARTS);
 
 /** Deletes rows by key: `match` names the columns after site and device, `rows` their values. */
 async function remove(

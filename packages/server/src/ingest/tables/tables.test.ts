@@ -85,14 +85,19 @@ describe.each(databases())('tables of a walk on %s', (_name, open) => {
     ]);
     await site.send([table(first, 'interfaces', rows.slice(20), { part: 2 })]);
     expect(await ports(site)).toHaveLength(30);
-    const pending = await db.query(
-      `SELECT 1 FROM device_facts WHERE site_id = $1::uuid AND "group" LIKE 'pending/%'`,
-      [site.siteId],
-    );
-    expect(pending).toEqual([]);
+    const waiting = () => db.query('SELECT part FROM walk_parts WHERE site_id = $1::uuid', [site.siteId]);
+    expect(await waiting()).toEqual([]);
     const second = asked(box, '10.0.0.1');
     await site.send([second, table(second, 'interfaces', rows.slice(20), { part: 2 })]);
     expect((await ports(site)).filter(({ gone_at }) => gone_at !== null)).toEqual([]);
+    const brokenOff = asked(box, '10.0.0.1');
+    await site.send([
+      brokenOff,
+      table(brokenOff, 'interfaces', rows.slice(0, 10), { last: false, complete: undefined }),
+    ]);
+    expect(await waiting()).toEqual([{ part: 0 }]);
+    await walked(site, rows);
+    expect(await waiting(), 'parts of a walk that never ended').toEqual([]);
   });
 
   it('does not mix in the rows of a walk that a newer one replaced', async () => {

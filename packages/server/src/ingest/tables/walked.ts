@@ -9,7 +9,15 @@ import { aboutDevice, hashOf } from '../observe.ts';
 import { current, putFacts, type Tracked, type World } from '../world.ts';
 import { type InterfaceChange, mergeInterfaces } from './merge-interfaces.ts';
 import { mergeAddresses, mergeEntities, mergeNeighbours } from './merge-tables.ts';
-import type { AddressRecord, EntityRecord, InterfaceRecord, NeighbourRecord } from './rows.ts';
+import {
+  type AddressRecord,
+  type EntityRecord,
+  type InterfaceRecord,
+  MERGED_TABLES,
+  type MergedTable,
+  type NeighbourRecord,
+  type WalkPartRow,
+} from './rows.ts';
 import * as store from './store.ts';
 
 /** One table of one device, all parts together. */
@@ -34,6 +42,7 @@ export interface Writes {
   neighbours: NeighbourRecord[];
   lostNeighbours: NeighbourRecord[];
   lostFacts: { deviceId: string; group: string }[];
+  parts: WalkPartRow[];
 }
 
 export const noWrites = (): Writes => ({
@@ -46,6 +55,7 @@ export const noWrites = (): Writes => ({
   neighbours: [],
   lostNeighbours: [],
   lostFacts: [],
+  parts: [],
 });
 
 /** Rows of a walk, with the device that was walked. */
@@ -57,12 +67,11 @@ export interface Timed {
   digest?: string | undefined;
 }
 
-/** Tables whose rows have a table of their own; the others are kept as facts, part by part. */
-const MERGED = new Set<TableName>(['interfaces', 'addresses', 'entities', 'neighbours']);
+const isMerged = (table: TableName): boolean => MERGED_TABLES.some((each) => each === table);
 /** Tables that links are made of. */
 const LINKING = new Set<TableName>(['interfaces', 'neighbours', 'fdb', 'arp']);
 
-/** Merges the `rows` observations of a batch; reads what is stored, writes nothing yet. */
+/** Merges the `rows` observations of a batch; reads what is stored and takes waiting parts away, writes nothing yet. */
 export async function mergeTables(
   sql: Sql,
   world: World,
@@ -70,15 +79,19 @@ export async function mergeTables(
   newId: (at: number) => string,
 ): Promise<Writes> {
   const writes = noWrites();
-  const whole: Walked[] = [];
+  const merged: Parts[] = [];
   for (const [device, parts] of byDevice(world, observations)) {
     for (const { observation, digest } of parts)
       device.row = { ...device.row, received: receivedTable(device.row.received, observation, digest) };
-    for (const part of parts.filter(({ observation }) => !MERGED.has(observation.table))) {
+    for (const part of parts.filter(({ observation }) => !isMerged(observation.table))) {
       if (await keepPart(sql, device, part, writes)) world.relink ||= LINKING.has(part.observation.table);
     }
-    whole.push(...(await joinParts(sql, device, parts, writes)));
+    for (const table of MERGED_TABLES) {
+      const list = parts.filter(({ observation }) => observation.table === table);
+      if (list.length > 0) merged.push({ device, table, list });
+    }
   }
+  const whole = await joinParts(sql, world.siteId, merged, writes);
   const changed = whole.filter((walked) => !unchanged(walked));
   world.relink ||= changed.some(({ table }) => LINKING.has(table));
   await mergeInterfaceTables(sql, world, of(changed, 'interfaces'), writes, newId);
@@ -101,83 +114,68 @@ function byDevice(world: World, timed: readonly Timed[]): Map<Tracked, Timed[]> 
   return map;
 }
 
-const pendingGroup = (table: TableName, part: number) => `pending/${table}/${part}`;
-
-interface Pending {
-  walk: string;
-  rows: unknown[];
+/** The parts of one table of one device in this batch: of one walk, because a second one is merged in a round of its own. */
+interface Parts {
+  device: Tracked;
+  table: MergedTable;
+  list: Timed[];
 }
 
 /** Joins the parts of this batch with those that wait from earlier ones; what is still unfinished waits on. */
 async function joinParts(
   sql: Sql,
-  device: Tracked,
-  timed: readonly Timed[],
+  siteId: string,
+  tables: readonly Parts[],
   writes: Writes,
 ): Promise<Walked[]> {
-  const tables = new Map<TableName, Timed[]>();
-  for (const each of timed) {
-    const { table } = each.observation;
-    if (MERGED.has(table)) tables.set(table, [...(tables.get(table) ?? []), each]);
+  const ended: (Parts & { last: Timed })[] = [];
+  for (const { device, table, list } of tables) {
+    const last = list.find(({ observation }) => observation.last);
+    if (last) ended.push({ device, table, list, last });
+    else
+      for (const { observation: o } of list)
+        writes.parts.push({
+          siteId,
+          deviceId: device.row.id,
+          tableName: table,
+          part: o.part,
+          walk: o.walk,
+          rows: o.rows,
+        });
   }
-  const whole: Walked[] = [];
-  for (const [table, list] of tables) {
-    const parts = new Map<number, unknown[]>(
-      list.map((each) => [each.observation.part, each.observation.rows]),
+  const waiting = await takeParts(sql, siteId, ended);
+  return ended.map(({ device, table, list, last }): Walked => {
+    const earlier = waiting.filter(
+      (each) =>
+        each.deviceId === device.row.id && each.tableName === table && each.walk === last.observation.walk,
     );
-    const last = list.find((each) => each.observation.last);
-    if (!last) {
-      for (const { observation: o, at } of list) {
-        putFacts(device, pendingGroup(table, o.part), { walk: o.walk, rows: o.rows }, o.walk, at, false);
-      }
-      continue;
-    }
-    const waiting = [...device.facts.keys()].filter((group) => group.startsWith(`pending/${table}/`));
-    if (waiting.length > 0) {
-      const earlier = await readPending(sql, device, waiting);
-      for (const [part, pending] of earlier) {
-        if (pending.walk === last.observation.walk && !parts.has(part)) parts.set(part, pending.rows);
-      }
-      for (const group of waiting) {
-        device.facts.delete(group);
-        device.dirty.delete(group);
-        writes.lostFacts.push({ deviceId: device.row.id, group });
-      }
-    }
+    const parts = new Map(
+      [...earlier, ...list.map(({ observation }) => observation)].map((o) => [o.part, o.rows]),
+    );
     const ordered = [...parts].sort(([a], [b]) => a - b);
     // A part that was dropped on its way makes the table one that was not seen whole.
     const gapless = ordered.length === last.observation.part + 1;
-    whole.push({
+    return {
       device,
       table,
       rows: ordered.flatMap(([, rows]) => rows),
       complete: gapless && last.observation.complete === true,
       at: last.at,
-      digest: parts.size === 1 && list.length === 1 ? last.digest : undefined,
-    });
-  }
-  return whole;
+      digest: parts.size === 1 ? last.digest : undefined,
+    };
+  });
 }
 
-async function readPending(
-  sql: Sql,
-  device: Tracked,
-  groups: readonly string[],
-): Promise<[number, Pending][]> {
-  const inMemory = groups.filter((group) => device.facts.get(group)?.data !== undefined);
-  const stored = groups.filter((group) => !inMemory.includes(group));
-  const rows =
-    stored.length === 0
-      ? []
-      : await sql.query<{ group: string; data: Pending }>(
-          `SELECT "group", data FROM device_facts
-           WHERE site_id = $1::uuid AND device_id = $2::uuid AND "group" = ANY($3::text[])`,
-          [device.row.siteId, device.row.id, stored],
-        );
-  return [
-    ...inMemory.map((group) => ({ group, data: device.facts.get(group)?.data as Pending })),
-    ...rows,
-  ].map(({ group, data }) => [Number(group.split('/')[2]), data]);
+/** Takes away what waits for the end of these tables, parts of older walks too. */
+async function takeParts(sql: Sql, siteId: string, ended: readonly Parts[]): Promise<WalkPartRow[]> {
+  const known = ended.filter(({ device }) => device.stored !== null);
+  if (known.length === 0) return [];
+  return sql.query<WalkPartRow & Record<string, unknown>>(
+    `DELETE FROM walk_parts p USING unnest($2::uuid[], $3::text[]) AS r(id, name)
+     WHERE p.site_id = $1::uuid AND p.device_id = r.id AND p.table_name = r.name
+     RETURNING p.device_id AS "deviceId", p.table_name AS "tableName", p.part, p.walk, p.rows`,
+    [siteId, known.map(({ device }) => device.row.id), known.map(({ table }) => table)],
+  );
 }
 
 /** ARP, forwarding table, VLANs, VRFs: each part is one row of facts. @returns whether it differs from the last one. */
@@ -279,11 +277,11 @@ async function mergeInterfaceTables(
     writes.interfaces.push(...merged.write);
     writes.lift.push(...merged.lift);
     device.row = { ...device.row, interfaceCount: merged.count };
-    tell(world, device, at, merged.changes);
+    report(world, device, at, merged.changes);
   }
 }
 
-function tell(
+function report(
   world: World,
   device: Tracked,
   at: number,
@@ -359,7 +357,7 @@ async function mergeOthers(
     });
     writes.neighbours.push(...write);
     writes.lostNeighbours.push(...remove);
-    tell(world, walked.device, walked.at, changes);
+    report(world, walked.device, walked.at, changes);
   }
 }
 
@@ -390,4 +388,5 @@ export async function writeTables(sql: Sql, siteId: string, writes: Writes): Pro
   );
   await store.writeNeighbours(sql, writes.neighbours);
   await store.removeFacts(sql, siteId, writes.lostFacts);
+  await store.writeWalkParts(sql, writes.parts);
 }

@@ -8,7 +8,12 @@ import type { Sql } from './sql.ts';
 
 /** The parameters of one statement, numbered as they are mentioned. */
 export class Parameters {
-  readonly values: unknown[] = [];
+  readonly values: unknown[];
+
+  /** With the values of the placeholders that stand already. */
+  constructor(values: readonly unknown[] = []) {
+    this.values = [...values];
+  }
 
   /** Adds a value and gives its placeholder. */
   add(value: unknown): string {
@@ -47,6 +52,18 @@ export function oneOf(
 
 /** A text as the inside of a LIKE pattern that matches it anywhere. The escape character is the backslash. */
 export const anywhere = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+/** That a text stands in one of some columns, in any case. */
+export const containing = (p: Parameters, text: string, columns: readonly string[]): string => {
+  const pattern = p.add(anywhere(text));
+  return `(${columns.map((column) => `${column} ILIKE ${pattern}::text`).join(' OR ')})`;
+};
+
+/** The filters `from` and `to` of a time: Unix seconds, both inclusive. */
+export const between = (column: string) => ({
+  from: (p: Parameters, from: number): string => `${column} >= to_timestamp(${p.add(from)}::int8)`,
+  to: (p: Parameters, to: number): string => `${column} < to_timestamp(${p.add(to)}::int8 + 1)`,
+});
 
 /** One column of an order: an expression over the list's table, and its direction. */
 export interface OrderBy {

@@ -22,7 +22,7 @@ async function compactTable(sql: Sql, table: keyof typeof TALLIES): Promise<numb
     `WITH taken AS (
        DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE NOT settled ORDER BY id LIMIT ${COMPACT_ROWS})
        RETURNING ${columns}, n
-     ), folded AS (
+     ), compacted AS (
        INSERT INTO ${table} (${columns}, n, settled)
        SELECT ${columns}, sum(n), true FROM taken GROUP BY ${columns} HAVING sum(n) <> 0
        ON CONFLICT (${columns}) WHERE settled DO UPDATE SET n = ${table}.n + EXCLUDED.n
@@ -38,18 +38,19 @@ async function compactTable(sql: Sql, table: keyof typeof TALLIES): Promise<numb
  * instances. @returns rows compacted.
  */
 export async function compactTallies(db: Database): Promise<number> {
-  let folded = 0;
-  for (const table of Object.keys(TALLIES) as (keyof typeof TALLIES)[]) folded += await foldAll(db, table);
-  return folded;
+  let compacted = 0;
+  for (const table of Object.keys(TALLIES) as (keyof typeof TALLIES)[])
+    compacted += await compactInSteps(db, table);
+  return compacted;
 }
 
 /** So many rows a transaction, one holder of the lock at a time, until there are no more. */
-async function foldAll(db: Database, table: keyof typeof TALLIES): Promise<number> {
-  for (let folded = 0; ; ) {
+async function compactInSteps(db: Database, table: keyof typeof TALLIES): Promise<number> {
+  for (let compacted = 0; ; ) {
     const taken = await db.transaction(async (sql) =>
       (await tryLock(sql, 'tallies')) ? compactTable(sql, table) : 0,
     );
-    folded += taken;
-    if (taken < COMPACT_ROWS) return folded;
+    compacted += taken;
+    if (taken < COMPACT_ROWS) return compacted;
   }
 }

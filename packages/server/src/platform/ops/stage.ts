@@ -1,13 +1,13 @@
 import { channel } from 'node:diagnostics_channel';
 
 /**
- * How far a batch of observations is: read, the stream locked, unreadable items refused (dead letters), facts merged, events recorded,
+ * How far a batch of observations is: read, the stream locked, unreadable items kept as dead letters, facts merged, events recorded,
  * the high-water mark written, committed, acknowledged.
  */
 export type Stage =
   | 'read'
   | 'locked'
-  | 'refused'
+  | 'dead-lettered'
   | 'merged'
   | 'recorded'
   | 'marked'
