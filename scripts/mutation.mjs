@@ -27,7 +27,7 @@ const DECIDERS = {
   },
   identity: {
     files: ['identify', 'fingerprint'].map((name) => `${ingest}/identity/${name}.ts`),
-    tests: [`${ingest}/identity/identity.test.ts`],
+    tests: ['identify', 'identity'].map((name) => `${ingest}/identity/${name}.test.ts`),
   },
   classification: {
     files: ['classify', 'general', 'general-text'].map((name) => `${ingest}/classification/${name}.ts`),
