@@ -6,8 +6,8 @@ import {
   Link,
   lazyRouteComponent,
 } from '@tanstack/react-router';
-import { Page } from './components/page.tsx';
-import { Empty, ProblemView } from './components/problem.tsx';
+import { Empty, ProblemView } from './components/feedback/index.ts';
+import { Page } from './components/page/index.ts';
 import { keys, parseSearch, type Search, stringifySearch } from './search.ts';
 import { Shell } from './shell.tsx';
 

@@ -30,9 +30,8 @@ import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/rea
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import { apiQuery } from './api.ts';
 import { Palette } from './command-palette.tsx';
-import type { Icon } from './components/labels.tsx';
-import { SEARCH_FIELD } from './components/search-box.tsx';
-import { absolute, useNow } from './components/time.tsx';
+import { SEARCH_FIELD } from './components/filter/index.ts';
+import { absolute, type Icon, useNow } from './components/show/index.ts';
 import { useLive } from './live.ts';
 import { savePreferences, usePreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { apiQuery } from './api.ts';
-import type { Choice } from './components/choice-filter.tsx';
+import type { Choice } from './components/filter/index.ts';
 
 /** The sites the person sees, as choices of a filter. */
 export function useSiteChoices(): Choice[] {

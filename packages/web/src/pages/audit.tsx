@@ -1,20 +1,12 @@
 import type { AuditEntry } from '@rollcall/shared/api/accounts';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { Changed } from '../components/changes.tsx';
-import { valueAsText } from '../components/differences.ts';
-import { ExportMenu } from '../components/export-menu.tsx';
-import { Facts } from '../components/facts.tsx';
-import { Filters } from '../components/filters.tsx';
-import { Page } from '../components/page.tsx';
-import { Empty } from '../components/problem.tsx';
-import { SidePanel, Split } from '../components/side-panel.tsx';
-import type { Column } from '../components/table/column.ts';
-import { timeColumn } from '../components/table/columns.tsx';
-import { usePagedList } from '../components/table/paged-list.ts';
-import { VirtualTable } from '../components/table/virtual-table.tsx';
-import { Time } from '../components/time.tsx';
-import { rangeOf } from '../components/time-range.tsx';
+import { Empty } from '../components/feedback/index.ts';
+import { Filters, rangeOf } from '../components/filter/index.ts';
+import { ExportMenu } from '../components/list/index.ts';
+import { Page, SidePanel, Split } from '../components/page/index.ts';
+import { Changed, Facts, Time, valueAsText } from '../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
 import { useSiteChoices, useSiteName } from '../sites.ts';
 import { useUrlState } from '../url-state.ts';
 

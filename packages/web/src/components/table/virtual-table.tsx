@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { useHasLasted } from '../../use-has-lasted.ts';
-import { ProblemView } from '../problem.tsx';
+import { ProblemView } from '../feedback/index.ts';
 import { useGridKeys } from './grid-keys.ts';
 import type { PagedList } from './paged-list.ts';
 import { useScrollPlace } from './scroll-place.ts';

@@ -1,9 +1,8 @@
 import { Button, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CaseActivity, CaseDetail } from '@rollcall/shared/api/incidents';
-import { PRIORITIES } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Time } from '../../components/time.tsx';
+import { Panel } from '../../components/page/index.ts';
+import { PRIORITIES, Time } from '../../components/show/index.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 

@@ -3,19 +3,21 @@ import { IconLayoutKanban, IconList, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { IconButton } from '../../components/actions.tsx';
-import { ExportMenu } from '../../components/export-menu.tsx';
-import { Filters } from '../../components/filters.tsx';
-import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/labels.tsx';
-import { Body, Page } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { ViewSwitch } from '../../components/view-switch.tsx';
-import { Views } from '../../components/views.tsx';
+import { IconButton } from '../../components/controls/index.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Filters, ViewSwitch, Views } from '../../components/filter/index.ts';
+import { ExportMenu } from '../../components/list/index.ts';
+import { Body, Page } from '../../components/page/index.ts';
+import {
+  CASE_STATUSES,
+  CaseStatus,
+  PRIORITIES,
+  Priority,
+  SEVERITIES,
+  Severity,
+  Tag,
+} from '../../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
 import { type SetUrlState, useUrlState } from '../../url-state.ts';

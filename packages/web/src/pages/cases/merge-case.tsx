@@ -2,11 +2,10 @@ import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Choices } from '../../components/choices.tsx';
-import { FormDialog } from '../../components/form.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { notify } from '../../components/problem.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
+import { notify } from '../../components/feedback/index.ts';
+import { SearchBox } from '../../components/filter/index.ts';
+import { Choices, FormDialog } from '../../components/form/index.ts';
+import { Severity } from '../../components/show/index.ts';
 import { useSend } from '../../use-action.ts';
 
 export function MergeCase({ one, onClose }: { one: CaseDetail; onClose: () => void }) {

@@ -2,11 +2,17 @@ import { Select, TagsInput } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
-import { DeviceLink } from '../../components/device.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Time } from '../../components/time.tsx';
+import { Panel } from '../../components/page/index.ts';
+import {
+  DeviceLink,
+  Facts,
+  PRIORITIES,
+  Priority,
+  SEVERITIES,
+  Severity,
+  Tag,
+  Time,
+} from '../../components/show/index.ts';
 import { useMe } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';

@@ -1,13 +1,16 @@
 import { Button } from '@mantine/core';
 import type { JoinToken } from '@rollcall/shared/api/collectors';
 import { Link } from '@tanstack/react-router';
-import { Body } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { Time, useNow } from '../../components/time.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { Body } from '../../components/page/index.ts';
+import { Time, useNow } from '../../components/show/index.ts';
+import {
+  actionColumn,
+  type Column,
+  timeColumn,
+  usePagedList,
+  VirtualTable,
+} from '../../components/table/index.ts';
 import { useAction } from '../../use-action.ts';
 
 function State({ token }: { token: JoinToken }) {

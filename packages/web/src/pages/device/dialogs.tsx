@@ -6,12 +6,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery, editQuery } from '../../api.ts';
-import { Choices } from '../../components/choices.tsx';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { Confirm, FormDialog } from '../../components/form.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { notify } from '../../components/problem.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
+import { Loaded, notify } from '../../components/feedback/index.ts';
+import { SearchBox } from '../../components/filter/index.ts';
+import { Choices, Confirm, FormDialog } from '../../components/form/index.ts';
+import { DeviceClassLabel } from '../../components/show/index.ts';
 import { useAction, useSend } from '../../use-action.ts';
 
 export type DeviceDialog = 'edit' | 'merge' | 'split' | 'forget';

@@ -1,9 +1,8 @@
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { Body } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { Body } from '../../components/page/index.ts';
+import { usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useUrlState } from '../../url-state.ts';
 import { EVENT_COLUMNS } from '../events/columns.tsx';
 

@@ -2,16 +2,10 @@ import type { DeviceDetail, DeviceExplanation } from '@rollcall/shared/api/inven
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { DeviceLink } from '../../components/device.tsx';
-import { valueAsText } from '../../components/differences.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Tag } from '../../components/labels.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Loaded } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { DeviceLink, Facts, Tag, Time, valueAsText } from '../../components/show/index.ts';
+import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import classes from './device.module.css';
 
 type Evidence = DeviceExplanation['evidence'][number];

@@ -2,14 +2,18 @@ import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { ChangedLine } from '../../components/changes.tsx';
-import { CopyButton } from '../../components/copy.tsx';
-import { DeviceClassLabel, DeviceLink } from '../../components/device.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { CaseStatus } from '../../components/status.tsx';
-import { duration, Time } from '../../components/time.tsx';
+import { Panel } from '../../components/page/index.ts';
+import {
+  CaseStatus,
+  ChangedLine,
+  CopyButton,
+  DeviceClassLabel,
+  DeviceLink,
+  duration,
+  Facts,
+  Severity,
+  Time,
+} from '../../components/show/index.ts';
 import classes from './device.module.css';
 
 const answers = (yes: boolean | null): string =>

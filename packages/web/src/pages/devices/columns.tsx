@@ -1,9 +1,6 @@
 import type { Device } from '@rollcall/shared/api/inventory';
-import { DeviceClassLabel, DeviceLink } from '../../components/device.tsx';
-import { DeviceStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { duration } from '../../components/time.tsx';
+import { DeviceClassLabel, DeviceLink, DeviceStatus, duration } from '../../components/show/index.ts';
+import { type Column, timeColumn } from '../../components/table/index.ts';
 import classes from './devices.module.css';
 
 const answers = (yes: boolean | null): string => (yes === null ? '' : yes ? 'answers' : 'silent');

@@ -7,9 +7,8 @@ import {
   type CredentialRequest,
   PRIV_PROTOCOLS,
 } from '@rollcall/shared/api/credentials';
-import type { FormOf } from '../../components/collection.tsx';
-import { FormDialog, Pair } from '../../components/form.tsx';
-import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
+import { FormDialog, Pair, SiteFields, sitesOf } from '../../components/form/index.ts';
+import type { FormOf } from '../../components/list/index.ts';
 import { useSend } from '../../use-action.ts';
 
 type Version = Credential['version'];

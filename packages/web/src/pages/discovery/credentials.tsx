@@ -1,9 +1,7 @@
 import type { Credential } from '@rollcall/shared/api/credentials';
-import { Collection, NewButton } from '../../components/collection.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Collection, NewButton } from '../../components/list/index.ts';
+import { type Column, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
 import { CredentialForm } from './credential-form.tsx';

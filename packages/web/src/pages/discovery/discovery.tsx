@@ -1,8 +1,7 @@
 import { IconRadar2 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import { IconButton } from '../../components/actions.tsx';
-import { Page } from '../../components/page.tsx';
-import { Tabs } from '../../components/tabs.tsx';
+import { IconButton } from '../../components/controls/index.ts';
+import { Page, Tabs } from '../../components/page/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { Credentials } from './credentials.tsx';

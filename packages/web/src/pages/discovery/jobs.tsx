@@ -1,11 +1,9 @@
 import type { ScanDetail, ScanJob } from '@rollcall/shared/api/scans';
 import { Link } from '@tanstack/react-router';
-import { Progress } from '../../components/bar.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { JobStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { ShortTable } from '../../components/table/short-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { JobStatus, Progress } from '../../components/show/index.ts';
+import { type Column, ShortTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import classes from './discovery.module.css';
 

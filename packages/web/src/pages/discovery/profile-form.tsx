@@ -2,8 +2,8 @@ import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import type { Profile } from '@rollcall/shared/api/profiles';
 import { FACT_GROUPS, type FactGroup } from '@rollcall/shared/profile';
-import type { FormOf } from '../../components/collection.tsx';
-import { ChecksField, FormDialog, Group, Pair } from '../../components/form.tsx';
+import { ChecksField, FormDialog, Group, Pair } from '../../components/form/index.ts';
+import type { FormOf } from '../../components/list/index.ts';
 import { useSend } from '../../use-action.ts';
 import {
   ICMP_NUMBERS,

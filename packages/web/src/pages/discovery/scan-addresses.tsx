@@ -1,11 +1,9 @@
 import type { ScanAddress, ScanDetail } from '@rollcall/shared/api/scans';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Empty } from '../../components/problem.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { SearchBox } from '../../components/filter/index.ts';
+import { type Column, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import classes from './discovery.module.css';
 import { lookOf } from './outcomes.ts';
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import type { Choice } from '../../components/choice-filter.tsx';
+import type { Choice } from '../../components/filter/index.ts';
 import { useSiteChoices } from '../../sites.ts';
 import type { SetUrlState } from '../../url-state.ts';
 

@@ -4,16 +4,17 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Acknowledge, UNTIL } from '../../components/acknowledge.tsx';
-import { IconButton } from '../../components/actions.tsx';
-import { Changed } from '../../components/changes.tsx';
-import { DeviceLink } from '../../components/device.tsx';
-import { valueAsText } from '../../components/differences.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { LoadedSidePanel, SidePanel } from '../../components/side-panel.tsx';
-import { EventStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
+import { Acknowledge, IconButton, UNTIL } from '../../components/controls/index.ts';
+import { LoadedSidePanel, SidePanel } from '../../components/page/index.ts';
+import {
+  Changed,
+  DeviceLink,
+  EventStatus,
+  Facts,
+  Severity,
+  Time,
+  valueAsText,
+} from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';

@@ -4,10 +4,9 @@ import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Choices } from '../../components/choices.tsx';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { Group, Pair } from '../../components/form.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
+import { SearchBox } from '../../components/filter/index.ts';
+import { Choices, Group, Pair } from '../../components/form/index.ts';
+import { DeviceClassLabel } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 
 import { type Covered, isNamed, scopeOf } from './window-values.ts';

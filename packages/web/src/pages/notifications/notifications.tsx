@@ -1,7 +1,6 @@
 import type { ComponentType } from 'react';
-import { NewButton } from '../../components/collection.tsx';
-import { Page } from '../../components/page.tsx';
-import { Tabs } from '../../components/tabs.tsx';
+import { NewButton } from '../../components/list/index.ts';
+import { Page, Tabs } from '../../components/page/index.ts';
 import { useUrlState } from '../../url-state.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Mail } from './mail.tsx';

@@ -2,10 +2,9 @@ import { SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/
 import { useForm } from '@mantine/form';
 import { NOTICE_TYPES, type NoticeType, type Subscription } from '@rollcall/shared/api/deliveries';
 import type { Request } from '../../api.ts';
-import type { FormOf } from '../../components/collection.tsx';
-import { ChecksField, FormDialog } from '../../components/form.tsx';
-import { SEVERITIES } from '../../components/labels.tsx';
-import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
+import { ChecksField, FormDialog, SiteFields, sitesOf } from '../../components/form/index.ts';
+import type { FormOf } from '../../components/list/index.ts';
+import { SEVERITIES } from '../../components/show/index.ts';
 import { splitWords } from '../../search.ts';
 import { useMe } from '../../session.tsx';
 import { useSend } from '../../use-action.ts';

@@ -11,15 +11,11 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Collection } from '../../components/collection.tsx';
-import { Confirm } from '../../components/form.tsx';
-import { StatusLabel, severityName } from '../../components/labels.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { SecretDialog } from '../../components/secret-dialog.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { enabledColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { Time } from '../../components/time.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { Confirm, SecretDialog } from '../../components/form/index.ts';
+import { Collection } from '../../components/list/index.ts';
+import { StatusLabel, severityName, Time } from '../../components/show/index.ts';
+import { type Column, enabledColumn, usePagedList } from '../../components/table/index.ts';
 import { useSiteName } from '../../sites.ts';
 import { useAction, useSend } from '../../use-action.ts';
 import classes from './notifications.module.css';

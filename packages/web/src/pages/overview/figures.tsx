@@ -1,8 +1,7 @@
 import type { Summary } from '@rollcall/shared/api/service';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Bar } from '../../components/bar.tsx';
-import { SEVERITIES, Severity } from '../../components/labels.tsx';
+import { Bar, SEVERITIES, Severity } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
 import classes from './overview.module.css';
 

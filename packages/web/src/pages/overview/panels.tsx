@@ -2,14 +2,16 @@ import type { Event } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { Progress } from '../../components/bar.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { CollectorStatus, EventStatus, ScanStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Panel } from '../../components/page/index.ts';
+import {
+  CollectorStatus,
+  EventStatus,
+  Progress,
+  ScanStatus,
+  Severity,
+  Time,
+} from '../../components/show/index.ts';
+import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { plural } from '../../format.ts';
 import classes from './overview.module.css';
 

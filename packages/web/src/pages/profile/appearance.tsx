@@ -1,6 +1,6 @@
 import { type MantineColorScheme, SegmentedControl, Select } from '@mantine/core';
-import { Panel } from '../../components/page.tsx';
-import { absolute, ago, useNow } from '../../components/time.tsx';
+import { Panel } from '../../components/page/index.ts';
+import { absolute, ago, useNow } from '../../components/show/index.ts';
 import { savePreferences, usePreferences } from '../../preferences.ts';
 import { useScheme } from '../../scheme.ts';
 import classes from './profile.module.css';

@@ -1,7 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { Page } from '../../components/page.tsx';
-import { Tabs } from '../../components/tabs.tsx';
+import { Page, Tabs } from '../../components/page/index.ts';
 import { useMe } from '../../session.tsx';
 import { Appearance } from './appearance.tsx';
 import { Password } from './password.tsx';

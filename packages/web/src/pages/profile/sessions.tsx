@@ -2,12 +2,10 @@ import { Button } from '@mantine/core';
 import type { Session } from '@rollcall/shared/api/accounts';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
-import { Tag } from '../../components/labels.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
+import { Loaded } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { Tag } from '../../components/show/index.ts';
+import { actionColumn, type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { useAction } from '../../use-action.ts';
 import { browserName } from './browser-name.ts';
 

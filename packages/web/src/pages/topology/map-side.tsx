@@ -1,11 +1,8 @@
 import { Button } from '@mantine/core';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { Link } from '@tanstack/react-router';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
-import { DeviceStatus } from '../../components/status.tsx';
+import { SidePanel } from '../../components/page/index.ts';
+import { DeviceClassLabel, DeviceStatus, Facts, Severity } from '../../components/show/index.ts';
 import { bitrate } from '../../format.ts';
 import { useSiteName } from '../../sites.ts';
 import classes from './topology.module.css';

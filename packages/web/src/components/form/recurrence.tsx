@@ -1,6 +1,6 @@
 import { Select, TextInput } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
-import { CRON_EXAMPLES, cronInWords } from '../cron.ts';
+import { CRON_EXAMPLES, cronInWords } from '../../cron.ts';
 
 /** When something happens again and again: five fields, and beneath them the same in words. */
 export function CronField({ label, ...field }: GetInputPropsReturnType & { label: string }) {

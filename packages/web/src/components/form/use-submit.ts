@@ -1,6 +1,6 @@
 import type { FormErrors } from '@mantine/form';
 import { type FormEvent, useState } from 'react';
-import { ApiError, type ProblemDetail } from '../api-error.ts';
+import { ApiError, type ProblemDetail } from '../../api-error.ts';
 
 /** What the server refused, by field; what it says of `networks.0` is shown at the field `networks`. */
 export function fieldErrors(details: readonly ProblemDetail[]): FormErrors {

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, type ButtonProps, Menu, type PolymorphicComponentProps } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import type { ReactElement } from 'react';
-import type { Icon } from './labels.tsx';
+import type { Icon } from '../show/index.ts';
 
 /** Something that can be done, as an entry of a menu. */
 export interface MenuAction {

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { IconBookmarkPlus, IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { memo, useState } from 'react';
-import { savePreferences, usePreferences, type View } from '../preferences.ts';
+import { savePreferences, usePreferences, type View } from '../../preferences.ts';
 import classes from './views.module.css';
 
 export interface BuiltInView {

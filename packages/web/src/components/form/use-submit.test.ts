@@ -1,7 +1,7 @@
 import { act } from 'react';
 import { expect, it, vi } from 'vitest';
-import { ApiError } from '../api-error.ts';
-import { renderHook } from '../testing/render-hook.ts';
+import { ApiError } from '../../api-error.ts';
+import { renderHook } from '../../testing/render-hook.ts';
 import { fieldErrors, useSubmit } from './use-submit.ts';
 
 const refused = new ApiError(400, {

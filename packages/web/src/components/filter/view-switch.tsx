@@ -1,5 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
-import type { Icon } from './labels.tsx';
+import type { Icon } from '../show/index.ts';
 
 /** The same things shown in another way; the first one is what the address says nothing of. */
 export function ViewSwitch({

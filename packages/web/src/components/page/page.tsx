@@ -2,7 +2,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Loaded } from './loaded.tsx';
+import { Loaded } from '../feedback/index.ts';
 import classes from './page.module.css';
 
 /** A page's frame: title with a count, actions at the right, and what it is about. */

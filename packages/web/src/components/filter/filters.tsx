@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { memo, type ReactNode, useCallback } from 'react';
-import { splitCodes, textOf } from '../search.ts';
-import type { SetUrlState } from '../url-state.ts';
+import { splitCodes, textOf } from '../../search.ts';
+import type { SetUrlState } from '../../url-state.ts';
 import { type Choice, ChoiceFilter } from './choice-filter.tsx';
 import { SearchBox } from './search-box.tsx';
 import { type RangeSearch, TimeRange } from './time-range.tsx';

@@ -1,8 +1,8 @@
 import { CloseButton } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useEscape } from '../use-escape.ts';
-import { Loaded } from './loaded.tsx';
+import { useEscape } from '../../use-escape.ts';
+import { Loaded } from '../feedback/index.ts';
 import { Body } from './page.tsx';
 import classes from './side-panel.module.css';
 

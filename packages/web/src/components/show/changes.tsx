@@ -1,4 +1,4 @@
-import { usePreferences } from '../preferences.ts';
+import { usePreferences } from '../../preferences.ts';
 import classes from './changes.module.css';
 import { differences } from './differences.ts';
 

@@ -2,9 +2,9 @@ import { Button, Popover } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
-import { usePreferences } from '../preferences.ts';
+import { usePreferences } from '../../preferences.ts';
+import { absolute, fromWallClock, toWallClock } from '../show/index.ts';
 import pick from './choice-filter.module.css';
-import { absolute, fromWallClock, toWallClock } from './time.tsx';
 import classes from './time-range.module.css';
 
 export interface RangeSearch {

@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core';
 import type { AcknowledgedUntil, Event } from '@rollcall/shared/api/incidents';
 import { IconChevronDown, IconEye } from '@tabler/icons-react';
-import { useAction } from '../use-action.ts';
+import { useAction } from '../../use-action.ts';
 import classes from './acknowledge.module.css';
 
 export const UNTIL: Record<AcknowledgedUntil, { label: string; description: string }> = {

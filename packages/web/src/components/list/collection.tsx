@@ -1,17 +1,14 @@
 import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { editQuery } from '../api.ts';
-import type { SetUrlState } from '../url-state.ts';
-import { useSend } from '../use-action.ts';
-import { IconButton, type MenuAction } from './actions.tsx';
-import { Confirm, Dialog } from './form.tsx';
-import { Loaded } from './loaded.tsx';
-import { Body } from './page.tsx';
-import type { Column } from './table/column.ts';
-import { menuColumn } from './table/columns.tsx';
-import type { PagedList } from './table/paged-list.ts';
-import { VirtualTable } from './table/virtual-table.tsx';
+import { editQuery } from '../../api.ts';
+import type { SetUrlState } from '../../url-state.ts';
+import { useSend } from '../../use-action.ts';
+import { IconButton, type MenuAction } from '../controls/index.ts';
+import { Loaded } from '../feedback/index.ts';
+import { Confirm, Dialog } from '../form/index.ts';
+import { Body } from '../page/index.ts';
+import { type Column, menuColumn, type PagedList, VirtualTable } from '../table/index.ts';
 
 /** Things that people make, change and delete; each has an `id` and a `name`. */
 type Kind = 'users' | 'sites' | 'maintenance' | 'subscriptions' | 'profiles' | 'credentials' | 'schedules';

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { usePreferences } from '../preferences.ts';
+import { usePreferences } from '../../preferences.ts';
 
 /** One ticking clock for all relative times on the page. */
 let now = Date.now();

@@ -1,12 +1,11 @@
 import { Button, Menu } from '@mantine/core';
 import { IconDownload, IconTerminal2 } from '@tabler/icons-react';
 import { memo, useRef, useState } from 'react';
-import { addressOf, allPages, type Item } from '../api.ts';
-import { csvLine, download } from '../csv.ts';
-import { copyText } from './copy.tsx';
-import { notify, notifyProblem } from './problem.tsx';
-import { type Column, cellValue } from './table/column.ts';
-import type { ListId } from './table/paged-list.ts';
+import { addressOf, allPages, type Item } from '../../api.ts';
+import { csvLine, download } from '../../csv.ts';
+import { notify, notifyProblem } from '../feedback/index.ts';
+import { copyText } from '../show/index.ts';
+import { type Column, cellValue, type ListId } from '../table/index.ts';
 
 /** A shell line that asks what the page asks; the token comes from the environment, not from the history. */
 export function curlOf(id: ListId, query: Record<string, string | undefined>, origin: string): string {

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { CopyField } from './copy.tsx';
+import { CopyField } from '../show/index.ts';
 import { Dialog } from './form.tsx';
 
 /** A secret that is shown this once, and never again. */

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../../api-error.ts';
 import classes from './problem.module.css';
 
 /** What went wrong, in the server's own words, and the way to try again. */

@@ -1,7 +1,7 @@
 import { Button, Checkbox, type CheckboxGroupProps, Modal } from '@mantine/core';
 import type { FormErrors } from '@mantine/form';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../../api-error.ts';
 import classes from './form.module.css';
 import { useSubmit } from './use-submit.ts';
 

@@ -1,0 +1,2 @@
+export { Acknowledge, UNTIL } from './acknowledge.tsx';
+export { IconButton, type MenuAction, MoreMenu, RowMenu } from './actions.tsx';

@@ -1,0 +1,28 @@
+export { Bar, Progress } from './bar.tsx';
+export { Changed, ChangedLine } from './changes.tsx';
+export { CopyButton, CopyField, copyText } from './copy.tsx';
+export { DeviceClassLabel, DeviceLink } from './device.tsx';
+export { valueAsText } from './differences.ts';
+export { Facts } from './facts.tsx';
+export {
+  type Icon,
+  PRIORITIES,
+  Priority,
+  SEVERITIES,
+  Severity,
+  StatusLabel,
+  severityName,
+  Tag,
+} from './labels.tsx';
+export {
+  CASE_STATUSES,
+  CaseStatus,
+  CollectorStatus,
+  DeliveryStatus,
+  DeviceStatus,
+  EventStatus,
+  JobStatus,
+  LinkStatus,
+  ScanStatus,
+} from './status.tsx';
+export { absolute, ago, duration, fromWallClock, Time, toWallClock, useNow } from './time.tsx';
