@@ -1,5 +1,4 @@
 import type { AuditEntry } from '@rollcall/shared/api/accounts';
-import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters, rangeOf } from '../components/filter/index.ts';
@@ -9,8 +8,6 @@ import { Changed, Facts, Time, valueAsText } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
 import { useSiteChoices, useSiteName } from '../sites.ts';
 import { useUrlState } from '../url-state.ts';
-
-const route = getRouteApi('/audit');
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.at }),
@@ -22,7 +19,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 /** Who did what: sign-ins, tokens, roles, credentials, collectors. */
 export function Audit() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/audit');
   const sites = useSiteChoices();
   const [picked, setPicked] = useState<AuditEntry>();
   const { last, from, to, actor, action, site } = search;

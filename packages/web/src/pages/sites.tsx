@@ -2,7 +2,7 @@ import { Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { HOLD_SECONDS, SITE_DEFAULTS, type Site } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters } from '../components/filter/index.ts';
 import { FormDialog, Group, Pair } from '../components/form/index.ts';
@@ -13,8 +13,6 @@ import { useHasRole } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
 import { useSend } from '../use-action.ts';
 import { siteBody, siteValues } from './site-values.ts';
-
-const route = getRouteApi('/sites');
 
 const SETTINGS: readonly {
   key: keyof typeof SITE_DEFAULTS;
@@ -99,7 +97,7 @@ const COLUMNS: readonly Column<Site>[] = [
 
 /** Places with address spaces of their own, and how each is swept and watched. */
 export function Sites() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/sites');
   const navigate = useNavigate();
   const admin = useHasRole('admin');
   const source = usePagedList('sites.list', search);

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters } from '../components/filter/index.ts';
 import { FormDialog, Pair, SiteFields, sitesOf } from '../components/form/index.ts';
@@ -16,7 +16,6 @@ import { useSiteName } from '../sites.ts';
 import { useUrlState } from '../url-state.ts';
 import { useSend } from '../use-action.ts';
 
-const route = getRouteApi('/users');
 const ROLES: { value: Role; label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
   { value: 'operator', label: 'operator: also scans, watches, works cases' },
@@ -24,7 +23,7 @@ const ROLES: { value: Role; label: string }[] = [
 ];
 
 export function Users() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/users');
   const navigate = useNavigate();
   const source = usePagedList('users.list', search);
   const siteName = useSiteName();

@@ -28,8 +28,8 @@ export function Filters<Search extends { [Name in keyof Search]?: string | undef
   children,
 }: {
   search: Search;
-  change: SetUrlState<Search>;
-  filters: readonly Filter<Search>[];
+  change: SetUrlState<NoInfer<Search>>;
+  filters: readonly Filter<NoInfer<Search>>[];
   range?: boolean;
   children?: ReactNode;
 }) {

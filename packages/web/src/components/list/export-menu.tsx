@@ -5,7 +5,7 @@ import { addressOf, allPages, type Item } from '../../api.ts';
 import { csvLine, download } from '../../csv.ts';
 import { notify, notifyProblem } from '../feedback/index.ts';
 import { copyText } from '../show/index.ts';
-import { type Column, cellValue, type ListId } from '../table/index.ts';
+import { type Column, cellValue, type ListId, type ListQuery } from '../table/index.ts';
 
 /** A shell line that asks what the page asks; the token comes from the environment, not from the history. */
 export function curlOf(id: ListId, query: Record<string, string | undefined>, origin: string): string {
@@ -21,7 +21,7 @@ function ExportMenuView<Id extends ListId>({
   name,
 }: {
   id: Id;
-  query: Record<string, string | undefined>;
+  query: ListQuery<Id>;
   columns: readonly Column<Item<Id>>[];
   /** Of the file. */
   name: string;

@@ -1,7 +1,7 @@
 import type { Case } from '@rollcall/shared/api/incidents';
 import { IconLayoutKanban, IconList, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
@@ -20,13 +20,12 @@ import {
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
-import { type SetUrlState, useUrlState } from '../../url-state.ts';
+import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { Board } from './board.tsx';
 import classes from './cases.module.css';
 import { NewCase } from './new-case.tsx';
 
-const route = getRouteApi('/cases');
-type CaseSearch = ReturnType<typeof route.useSearch>;
+type CaseSearch = SearchOf<'/cases'>;
 
 const COLUMNS: readonly Column<Case>[] = [
   {
@@ -146,7 +145,7 @@ const VIEW_MODES = [
 ];
 
 export function Cases() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/cases');
   const operator = useHasRole('operator');
   const { view, new: naming, ...filters } = search;
   const board = view !== 'list';

@@ -1,6 +1,5 @@
 import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collectors';
 import { IconPlus } from '@tabler/icons-react';
-import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
@@ -11,15 +10,14 @@ import { type Column, timeColumn, usePagedList, VirtualTable } from '../../compo
 import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
-import { type SetUrlState, useUrlState } from '../../url-state.ts';
+import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { CollectorSide } from './collector.tsx';
 import classes from './collectors.module.css';
 import { JoinDialog } from './join.tsx';
 import { JoinTokens } from './join-tokens.tsx';
 import { Losses } from './losses.tsx';
 
-const route = getRouteApi('/collectors');
-type CollectorSearch = ReturnType<typeof route.useSearch>;
+type CollectorSearch = SearchOf<'/collectors'>;
 
 const COLUMNS: readonly Column<Collector>[] = [
   { id: 'name', title: 'Name', width: 'minmax(110px, 0.9fr)', sort: 'name', narrow: true },
@@ -92,7 +90,7 @@ const STATUSES = COLLECTOR_STATUSES.map((name) => ({
 }));
 
 export function Collectors() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/collectors');
   const admin = useHasRole('admin');
   const { tab = 'collectors' } = search;
   const tabs = [

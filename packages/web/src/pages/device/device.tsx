@@ -18,6 +18,7 @@ import { IconButton, type MenuAction, MoreMenu } from '../../components/controls
 import { LoadedPage, Page, type Tab, Tabs } from '../../components/page/index.ts';
 import { DeviceClassLabel, DeviceStatus } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
+import { useUrlState } from '../../url-state.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './device.module.css';
 import type { DeviceDialog } from './dialogs.tsx';
@@ -65,7 +66,9 @@ const tabsOf = (device: DeviceDetail): Tab[] => [
 ];
 
 function Device({ device }: { device: DeviceDetail }) {
-  const { tab = 'summary' } = route.useSearch();
+  const {
+    search: { tab = 'summary' },
+  } = useUrlState('/devices/$id');
   const Part = WITHIN[tab] ?? Summary;
   return (
     <Page

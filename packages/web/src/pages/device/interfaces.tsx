@@ -1,6 +1,5 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
-import { getRouteApi } from '@tanstack/react-router';
 import { Empty } from '../../components/feedback/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body } from '../../components/page/index.ts';
@@ -15,8 +14,6 @@ import {
 } from '../../components/table/index.ts';
 import { bitrate } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
-
-const route = getRouteApi('/devices/$id');
 
 const COLUMNS: readonly Column<NetworkInterface>[] = [
   { id: 'name', title: 'Name', width: 'minmax(110px, 0.8fr)', sort: 'name', narrow: true },
@@ -101,7 +98,10 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
 ];
 
 export function Interfaces({ device }: { device: DeviceDetail }) {
-  const [{ sort }, change] = useUrlState(route);
+  const {
+    search: { sort },
+    change,
+  } = useUrlState('/devices/$id');
   const query = { deviceId: device.id, sort };
   const source = usePagedList('interfaces.list', query);
   const { shown, ids, choose } = useColumns('interfaces', COLUMNS);

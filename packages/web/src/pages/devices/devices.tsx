@@ -1,7 +1,7 @@
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { IconRadar2 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api.ts';
 import { IconButton } from '../../components/controls/index.ts';
@@ -13,11 +13,10 @@ import { DeviceClassLabel } from '../../components/show/index.ts';
 import { ColumnsMenu, useColumns, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
-import { type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
+import { type SearchOf, type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
 import { BulkWatch } from './bulk-watch.tsx';
 import { DEVICE_COLUMNS } from './columns.tsx';
 
-const route = getRouteApi('/devices');
 const CLASSES = DEVICE_CLASSES.map((name) => ({
   value: name,
   label: name,
@@ -37,7 +36,7 @@ const VIEWS = [
 ];
 
 export function Devices() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/devices');
   const navigate = useNavigate();
   const source = usePagedList('devices.list', search);
   const { shown, ids, choose } = useColumns('devices', DEVICE_COLUMNS);
@@ -82,7 +81,7 @@ export function Devices() {
   );
 }
 
-type DeviceSearch = ReturnType<typeof route.useSearch>;
+type DeviceSearch = SearchOf<'/devices'>;
 
 function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUrlState<DeviceSearch> }) {
   const sites = useSiteChoices();

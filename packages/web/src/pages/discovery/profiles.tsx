@@ -8,8 +8,8 @@ import { Tag } from '../../components/show/index.ts';
 import { type Column, usePagedList } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
+import type { UrlState } from '../../url-state.ts';
 import { ProfileForm } from './profile-form.tsx';
-import type { TabProps } from './tab.ts';
 
 const rateOf = (rate: ProfileSettings['rate']): string => (rate === 'max' ? 'unlimited' : count(rate));
 
@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<Profile>[] = [
   { id: 'dns', title: 'DNS', width: '40px', value: ({ settings }) => (settings.dns ? 'yes' : 'no') },
 ];
 
-export function Profiles({ search, change }: TabProps) {
+export function Profiles({ search, change }: UrlState<'/discovery'>) {
   const admin = useHasRole('admin');
   const source = usePagedList('profiles.list', {});
   /** What a new one begins with. */

@@ -35,7 +35,10 @@ export function ScanPage() {
 const isOver = (scan: ScanDetail): boolean => !['queued', 'running'].includes(scan.status);
 
 function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
-  const [{ tab = 'map', outcome, address }, change] = useUrlState(route);
+  const {
+    search: { tab = 'map', outcome, address },
+    change,
+  } = useUrlState('/discovery/scans/$id');
   const tabs = [
     { id: 'map', label: 'Map' },
     { id: 'addresses', label: 'Addresses', count: scan.addressesTotal },

@@ -8,7 +8,8 @@ import { duration, Progress, ScanStatus, useNow } from '../../components/show/in
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { useSiteChoices } from '../../sites.ts';
-import { type TabProps, useProfileChoices } from './tab.ts';
+import type { UrlState } from '../../url-state.ts';
+import { useProfileChoices } from './choices.ts';
 
 function Took({ scan }: { scan: Scan }) {
   const now = useNow();
@@ -91,7 +92,7 @@ const STATUSES = SCAN_STATUSES.map((name) => ({
   content: <ScanStatus status={name} />,
 }));
 
-export function Scans({ search, change }: TabProps) {
+export function Scans({ search, change }: UrlState<'/discovery'>) {
   const navigate = useNavigate();
   const sites = useSiteChoices();
   const profiles = useProfileChoices();

@@ -10,11 +10,12 @@ import { Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { cronInWords } from '../../cron.ts';
 import { useHasRole } from '../../session.tsx';
+import type { UrlState } from '../../url-state.ts';
 import { useSend } from '../../use-action.ts';
+import { BY_TARGETS, useProfileChoices, useTargetSites } from './choices.ts';
 import classes from './discovery.module.css';
-import { BY_TARGETS, type TabProps, useProfileChoices, useTargetSites } from './tab.ts';
 
-export function Schedules({ search, change }: TabProps) {
+export function Schedules({ search, change }: UrlState<'/discovery'>) {
   const operator = useHasRole('operator');
   const { site, sort } = search;
   const source = usePagedList('schedules.list', { site, sort });

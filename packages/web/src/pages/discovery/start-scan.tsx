@@ -12,8 +12,8 @@ import { FormDialog, Pair } from '../../components/form/index.ts';
 import { duration, Facts, ScanStatus } from '../../components/show/index.ts';
 import { count, plural } from '../../format.ts';
 import { useSend } from '../../use-action.ts';
+import { BY_TARGETS, useProfileChoices, useTargetSites } from './choices.ts';
 import classes from './discovery.module.css';
-import { BY_TARGETS, useProfileChoices, useTargetSites } from './tab.ts';
 
 const SETTLE_MS = 350;
 

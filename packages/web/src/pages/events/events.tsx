@@ -1,5 +1,4 @@
 import { EVENT_SOURCES } from '@rollcall/shared/model';
-import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
 import { Empty } from '../../components/feedback/index.ts';
 import { Filters, rangeOf, Views } from '../../components/filter/index.ts';
@@ -11,8 +10,6 @@ import { useSiteChoices } from '../../sites.ts';
 import { useUrlState } from '../../url-state.ts';
 import { COLUMNS_BESIDE, EVENT_COLUMNS, STATUSES } from './columns.tsx';
 import { EventSide } from './event.tsx';
-
-const route = getRouteApi('/events');
 
 const SEVERITIES = [
   { value: '1', label: 'critical' },
@@ -36,7 +33,7 @@ const VIEWS = [
 ];
 
 export function Events() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/events');
   const sites = useSiteChoices();
   const { event: picked, last, from, to, ...filters } = search;
   // Counted once for each choice: a range that moves with the clock would be another list every minute.

@@ -1,6 +1,5 @@
 import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { IconBan, IconCalendarTime, IconCircleCheck, IconTool } from '@tabler/icons-react';
-import { getRouteApi } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { Empty } from '../../components/feedback/index.ts';
 import { Filters } from '../../components/filter/index.ts';
@@ -15,12 +14,11 @@ import { useInvalidate } from '../../use-action.ts';
 import { WindowForm } from './window-form.tsx';
 import { nextTurn, scopeInWords, standing, whenInWords } from './windows.ts';
 
-const route = getRouteApi('/maintenance');
 const TOUCHES = ['events', 'cases', 'summary'];
 
 /** Planned work: when it is on, what it covers opens no case. */
 export function Maintenance() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/maintenance');
   const operator = useHasRole('operator');
   const sites = useSiteChoices();
   const { site, sort, device } = search;

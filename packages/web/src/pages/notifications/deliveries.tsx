@@ -9,8 +9,8 @@ import { Split } from '../../components/page/index.ts';
 import { DeliveryStatus } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useSiteChoices, useSiteName } from '../../sites.ts';
+import type { UrlState } from '../../url-state.ts';
 import { DeliverySide } from './delivery.tsx';
-import type { TabProps } from './tab.ts';
 
 const STATUSES = DELIVERY_STATUSES.map((value) => ({
   value,
@@ -19,7 +19,7 @@ const STATUSES = DELIVERY_STATUSES.map((value) => ({
 }));
 
 /** What was sent, to whom, and what they answered. */
-export function Deliveries({ search, change }: TabProps) {
+export function Deliveries({ search, change }: UrlState<'/notifications'>) {
   const { subscription, status, site, delivery } = search;
   const sites = useSiteChoices();
   const siteName = useSiteName();

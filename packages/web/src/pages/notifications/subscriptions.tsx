@@ -17,17 +17,17 @@ import { Collection } from '../../components/list/index.ts';
 import { StatusLabel, severityName, Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, usePagedList } from '../../components/table/index.ts';
 import { useSiteName } from '../../sites.ts';
+import type { UrlState } from '../../url-state.ts';
 import { useAction, useSend } from '../../use-action.ts';
 import classes from './notifications.module.css';
 import { type Made, SubscriptionForm } from './subscription-form.tsx';
-import type { TabProps } from './tab.ts';
 
 const targetOf = (one: Subscription): string => one.url ?? one.addresses.join(', ');
 const aboutOf = (one: Subscription): string =>
   one.types.map((type) => type.slice('case.'.length)).join(', ') +
   (one.severity < 5 ? `; ${severityName(one.severity)}${one.severity > 1 ? ' or worse' : ''}` : '');
 
-export function Subscriptions({ search, change }: TabProps) {
+export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
   const siteName = useSiteName();
   const source = usePagedList('subscriptions.list', { sort: search.sort });
   const [rotating, setRotating] = useState<Subscription>();

@@ -1,6 +1,6 @@
 import type { Summary } from '@rollcall/shared/api/service';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
 import { ProblemView } from '../../components/feedback/index.ts';
 import { ChoiceFilter } from '../../components/filter/index.ts';
@@ -9,14 +9,15 @@ import { Bar, DeviceClassLabel, Severity } from '../../components/show/index.ts'
 import { type Column, ShortTable } from '../../components/table/index.ts';
 import { splitCodes, textOf } from '../../search.ts';
 import { useSiteChoices } from '../../sites.ts';
+import { useUrlState } from '../../url-state.ts';
 import { Figures, healthParts } from './figures.tsx';
 import classes from './overview.module.css';
 import { Changes, CollectorsPanel, OpenEvents, Scans } from './panels.tsx';
 
-const route = getRouteApi('/');
-
 export function Overview() {
-  const { site } = route.useSearch();
+  const {
+    search: { site },
+  } = useUrlState('/');
   const navigate = useNavigate({ from: '/' });
   const sites = useSiteChoices();
   const summary = useQuery(apiQuery('summary.get', { query: { site } }));

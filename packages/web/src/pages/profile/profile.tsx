@@ -1,14 +1,13 @@
-import { getRouteApi } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { Page, Tabs } from '../../components/page/index.ts';
 import { useMe } from '../../session.tsx';
+import { useUrlState } from '../../url-state.ts';
 import { Appearance } from './appearance.tsx';
 import { Password } from './password.tsx';
 import classes from './profile.module.css';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
-const route = getRouteApi('/profile');
 const TABS = [
   { id: 'tokens', label: 'API Tokens' },
   { id: 'sessions', label: 'Sessions' },
@@ -23,7 +22,9 @@ const PARTS: Record<string, ComponentType> = {
 };
 
 export function Profile() {
-  const { tab = 'tokens' } = route.useSearch();
+  const {
+    search: { tab = 'tokens' },
+  } = useUrlState('/profile');
   const { user } = useMe();
   const Part = PARTS[tab] ?? Tokens;
   return (
