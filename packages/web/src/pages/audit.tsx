@@ -4,7 +4,7 @@ import { Empty } from '../components/feedback/index.ts';
 import { Filters, rangeOf } from '../components/filter/index.ts';
 import { ExportMenu } from '../components/list/index.ts';
 import { Page, SidePanel, Split } from '../components/page/index.ts';
-import { Changed, Facts, Time, valueAsText } from '../components/show/index.ts';
+import { Changed, Fact, Facts, TimeFact, valueAsText } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
 import { useSiteChoices, useSiteName } from '../sites.ts';
 import { useUrlState } from '../url-state.ts';
@@ -66,17 +66,19 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { before, after, ...detail } = entry.detail;
   return (
     <SidePanel title={`${entry.actor}: ${entry.action}`} onClose={onClose}>
-      <Facts
-        facts={[
-          ['When', <Time key="at" at={entry.at} />],
-          ['Who', entry.actor],
-          ['What', entry.action],
-          ['To what', entry.subject],
-          ['Site', entry.siteId && siteName(entry.siteId)],
-          ['From', entry.address],
-          ...Object.entries(detail).map(([name, value]) => [name, valueAsText(value)] as const),
-        ]}
-      />
+      <Facts>
+        <TimeFact name="When" at={entry.at} />
+        <Fact name="Who">{entry.actor}</Fact>
+        <Fact name="What">{entry.action}</Fact>
+        <Fact name="To what">{entry.subject}</Fact>
+        <Fact name="Site">{entry.siteId && siteName(entry.siteId)}</Fact>
+        <Fact name="From">{entry.address}</Fact>
+        {Object.entries(detail).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {valueAsText(value)}
+          </Fact>
+        ))}
+      </Facts>
       <Changed before={before} after={after} />
     </SidePanel>
   );

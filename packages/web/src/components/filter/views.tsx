@@ -91,7 +91,7 @@ function ViewLink({
     <Link
       to="."
       search={view.search as never}
-      className={classes.view}
+      className="pill"
       activeProps={{}}
       data-active={active || undefined}
       aria-current={active ? 'true' : undefined}

@@ -1,3 +1,4 @@
+export { EntriesPanel, Entry } from './entries.tsx';
 export { Body, LoadedPage, Page, Panel } from './page.tsx';
 export { Scroller } from './scroller.tsx';
 export { LoadedSidePanel, SidePanel, Split } from './side-panel.tsx';

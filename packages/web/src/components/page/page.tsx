@@ -8,7 +8,8 @@ import classes from './page.module.css';
 /** A page's frame: title with a count, actions at the right, and what it is about. */
 export function Page({
   title,
-  heading,
+  heading = title,
+  marks,
   up,
   count,
   actions,
@@ -18,6 +19,8 @@ export function Page({
   /** Of the browser's tab, and of the page where there is no `heading`. */
   title: string;
   heading?: ReactNode;
+  /** What is to be known of it at once, beside the heading. */
+  marks?: ReactNode;
   /** The list this page is one thing of. */
   up?: { to: string; label: string };
   count?: number | undefined;
@@ -36,7 +39,8 @@ export function Page({
               {up.label}
             </Link>
           )}
-          <h1 className="cut">{heading ?? title}</h1>
+          <h1 className="cut">{heading}</h1>
+          {marks && <div className={classes.marks}>{marks}</div>}
           {count !== undefined && (
             <output className={classes.count}>
               {count.toLocaleString('en')}
@@ -81,14 +85,7 @@ export function Body({ children }: { children: ReactNode }) {
   return <div className={`panel ${classes.body}`}>{children}</div>;
 }
 
-/** A titled surface. */
-export function Panel({
-  title,
-  note,
-  end,
-  className = '',
-  children,
-}: {
+export interface PanelProps {
   title: string;
   /** A word or two beside the title. */
   note?: ReactNode;
@@ -96,7 +93,10 @@ export function Panel({
   end?: ReactNode;
   className?: string | undefined;
   children: ReactNode;
-}) {
+}
+
+/** A titled surface. */
+export function Panel({ title, note, end, className = '', children }: PanelProps) {
   return (
     <section className={`panel ${classes.panel} ${className}`} aria-label={title}>
       <header className={classes.panelHead}>

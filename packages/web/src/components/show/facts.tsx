@@ -1,18 +1,24 @@
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import classes from './facts.module.css';
+import { Time } from './time.tsx';
 
-/** Names and values; what is not known is left out. */
-export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+/** Names and values, one beneath the other. */
+export const Facts = ({ children }: { children: ReactNode }) => <dl className={classes.facts}>{children}</dl>;
+
+/** One of them; what is not known is left out. */
+export function Fact({ name, children }: { name: string; children?: ReactNode }) {
+  if (children === null || children === undefined || children === false || children === '') return null;
   return (
-    <dl className={classes.facts}>
-      {facts
-        .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
-        .map(([name, value]) => (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ))}
-    </dl>
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <span>{children}</span>
+      </dd>
+    </>
   );
 }
+
+/** A point in time, left out where there is none. */
+export const TimeFact = ({ name, at }: { name: string; at: number | null | undefined }) => (
+  <Fact name={name}>{at && <Time at={at} />}</Fact>
+);

@@ -3,7 +3,7 @@ export { Changed, ChangedLine } from './changes.tsx';
 export { CopyButton, CopyField, copyText } from './copy.tsx';
 export { DeviceClassLabel, DeviceLink } from './device.tsx';
 export { valueAsText } from './differences.ts';
-export { Facts } from './facts.tsx';
+export { Fact, Facts, TimeFact } from './facts.tsx';
 export {
   type Icon,
   PRIORITIES,
@@ -13,7 +13,9 @@ export {
   StatusLabel,
   severityName,
   Tag,
+  Tags,
 } from './labels.tsx';
+export { CaseLink, CollectorLink, EventLink, ScanLink } from './links.tsx';
 export {
   CASE_STATUSES,
   CaseStatus,

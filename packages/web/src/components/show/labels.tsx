@@ -74,3 +74,11 @@ export function Priority({ code, word = true }: { code: number; word?: boolean }
 export function Tag({ children }: { children: ReactNode }) {
   return <span className={classes.tag}>{children}</span>;
 }
+
+export const Tags = ({ tags }: { tags: readonly string[] }) => (
+  <span className={classes.tags}>
+    {tags.map((tag) => (
+      <Tag key={tag}>{tag}</Tag>
+    ))}
+  </span>
+);

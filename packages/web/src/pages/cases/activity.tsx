@@ -10,9 +10,9 @@ import classes from './cases.module.css';
 export function Activity({ one, worked }: { one: CaseDetail; worked: boolean }) {
   return (
     <Panel title="Activity">
-      <ol className={classes.activity}>
+      <ol className={`timeline ${classes.activity}`}>
         {one.activity.map((entry) => (
-          <li key={entry.id} className={classes.entry} data-comment={entry.kind === 'comment' || undefined}>
+          <li key={entry.id} data-comment={entry.kind === 'comment' || undefined}>
             <b>{entry.actor}</b> {saidOf(entry)} <Time at={entry.at} />
             {entry.kind === 'comment' && <p className={classes.comment}>{entry.text}</p>}
           </li>

@@ -66,7 +66,7 @@ function CaseView({ one }: { one: CaseDetail }) {
       }
     >
       <Steps one={one} worked={worked} />
-      <div className={classes.grid}>
+      <div className={`columns ${classes.grid}`}>
         <div className="stack">
           {one.description && (
             <Panel title="Description">

@@ -1,7 +1,7 @@
 import type { Case } from '@rollcall/shared/api/incidents';
 import { IconLayoutKanban, IconList, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
@@ -10,19 +10,19 @@ import { ExportMenu } from '../../components/list/index.ts';
 import { Body, Page } from '../../components/page/index.ts';
 import {
   CASE_STATUSES,
+  CaseLink,
   CaseStatus,
   PRIORITIES,
   Priority,
   SEVERITIES,
   Severity,
-  Tag,
+  Tags,
 } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useSiteChoices } from '../../sites.ts';
 import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { Board } from './board.tsx';
-import classes from './cases.module.css';
 import { NewCase } from './new-case.tsx';
 
 type CaseSearch = SearchOf<'/cases'>;
@@ -44,9 +44,9 @@ const COLUMNS: readonly Column<Case>[] = [
     narrow: true,
     value: (one) => one.title,
     cell: (one) => (
-      <Link to="/cases/$id" params={{ id: one.id }} className="plain" title={one.title}>
+      <CaseLink id={one.id} className="plain" title={one.title}>
         {one.title}
-      </Link>
+      </CaseLink>
     ),
   },
   {
@@ -85,13 +85,7 @@ const COLUMNS: readonly Column<Case>[] = [
     title: 'Tags',
     width: 'minmax(110px, 0.9fr)',
     value: (one) => one.tags.join(', '),
-    cell: (one) => (
-      <span className={classes.tags}>
-        {one.tags.map((tag) => (
-          <Tag key={tag}>{tag}</Tag>
-        ))}
-      </span>
-    ),
+    cell: (one) => <Tags tags={one.tags} />,
   },
   {
     id: 'events',

@@ -5,13 +5,14 @@ import { apiQuery } from '../../api.ts';
 import { Panel } from '../../components/page/index.ts';
 import {
   DeviceLink,
+  Fact,
   Facts,
   PRIORITIES,
   Priority,
   SEVERITIES,
   Severity,
-  Tag,
-  Time,
+  Tags,
+  TimeFact,
 } from '../../components/show/index.ts';
 import { useMe } from '../../session.tsx';
 import { useSiteName } from '../../sites.ts';
@@ -27,7 +28,7 @@ interface Props {
 export function Properties({ one, worked }: Props) {
   return (
     <Panel title="Properties">
-      {worked ? <Editable one={one} /> : <Facts facts={readable(one)} />}
+      {worked ? <Editable one={one} /> : <Readable one={one} />}
       <div className={classes.facts}>
         <Places one={one} />
       </div>
@@ -35,22 +36,18 @@ export function Properties({ one, worked }: Props) {
   );
 }
 
-const readable = (one: CaseDetail) =>
-  [
-    ['Assignee', one.assignee ?? 'nobody'],
-    ['Priority', <Priority key="priority" code={one.priority} />],
-    ['Severity', <Severity key="severity" code={one.severity} />],
-    [
-      'Tags',
-      one.tags.length > 0 && (
-        <span key="tags" className={classes.tags}>
-          {one.tags.map((tag) => (
-            <Tag key={tag}>{tag}</Tag>
-          ))}
-        </span>
-      ),
-    ],
-  ] as const;
+const Readable = ({ one }: { one: CaseDetail }) => (
+  <Facts>
+    <Fact name="Assignee">{one.assignee ?? 'nobody'}</Fact>
+    <Fact name="Priority">
+      <Priority code={one.priority} />
+    </Fact>
+    <Fact name="Severity">
+      <Severity code={one.severity} />
+    </Fact>
+    <Fact name="Tags">{one.tags.length > 0 && <Tags tags={one.tags} />}</Fact>
+  </Facts>
+);
 
 const NOBODY = '';
 
@@ -109,20 +106,17 @@ function Places({ one }: { one: CaseDetail }) {
     retry: false,
   });
   return (
-    <Facts
-      facts={[
-        ['Site', siteName(one.siteId)],
-        [
-          'Root device',
-          one.rootDeviceId && root.data && (
-            <DeviceLink id={one.rootDeviceId}>{root.data.data.name}</DeviceLink>
-          ),
-        ],
-        ['Opened', <Time key="created" at={one.createdAt} />],
-        ['Updated', <Time key="updated" at={one.updatedAt} />],
-        ['Resolved', one.resolvedAt && <Time at={one.resolvedAt} />],
-        ['Closed', one.closedAt && <Time at={one.closedAt} />],
-      ]}
-    />
+    <Facts>
+      <Fact name="Site">{siteName(one.siteId)}</Fact>
+      <Fact name="Root device">
+        {one.rootDeviceId && root.data && (
+          <DeviceLink id={one.rootDeviceId}>{root.data.data.name}</DeviceLink>
+        )}
+      </Fact>
+      <TimeFact name="Opened" at={one.createdAt} />
+      <TimeFact name="Updated" at={one.updatedAt} />
+      <TimeFact name="Resolved" at={one.resolvedAt} />
+      <TimeFact name="Closed" at={one.closedAt} />
+    </Facts>
   );
 }

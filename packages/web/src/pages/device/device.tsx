@@ -20,7 +20,6 @@ import { DeviceClassLabel, DeviceStatus } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useAction } from '../../use-action.ts';
-import classes from './device.module.css';
 import type { DeviceDialog } from './dialogs.tsx';
 import { DeviceEvents } from './events.tsx';
 import { Hardware } from './hardware.tsx';
@@ -75,16 +74,13 @@ function Device({ device }: { device: DeviceDetail }) {
       title={device.name}
       up={UP}
       fill={tab === 'interfaces' || tab === 'events'}
-      heading={
-        <span className={classes.heading}>
-          {device.name}
-          <span className={classes.marks}>
-            <DeviceStatus status={device.status} />
-            <DeviceClassLabel class={device.class} />
-            <span className="mono">{device.address}</span>
-            <span>{device.site}</span>
-          </span>
-        </span>
+      marks={
+        <>
+          <DeviceStatus status={device.status} />
+          <DeviceClassLabel class={device.class} />
+          <span className="mono">{device.address}</span>
+          <span>{device.site}</span>
+        </>
       }
       actions={<Actions device={device} />}
     >

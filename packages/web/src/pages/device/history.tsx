@@ -21,7 +21,7 @@ export function History({ device }: { device: DeviceDetail }) {
     <Loaded query={history}>
       {({ data, totalCount }) => (
         <Panel title="History" note={`${totalCount.toLocaleString('en')} entries, newest first`}>
-          <ol className={classes.timeline}>
+          <ol className={`timeline ${classes.timeline}`}>
             {data.map((entry) => (
               <li key={`${entry.eventId} ${entry.at}`} className={classes.moment}>
                 <Time at={entry.at} />

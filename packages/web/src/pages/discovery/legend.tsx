@@ -35,7 +35,7 @@ export function OutcomeLegend({
           <button
             key={outcome}
             type="button"
-            className={classes.key}
+            className="pill"
             aria-pressed={chosen === outcome}
             title={meaning}
             onClick={() => onChoose(chosen === outcome ? undefined : outcome)}

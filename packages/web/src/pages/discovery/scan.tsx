@@ -12,7 +12,6 @@ import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useSend } from '../../use-action.ts';
-import device from '../device/device.module.css';
 import { AddressMap } from './address-map.tsx';
 import classes from './discovery.module.css';
 import { Jobs } from './jobs.tsx';
@@ -51,19 +50,19 @@ function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
       up={UP}
       fill
       heading={
-        <span className={device.heading}>
-          <span className="mono cut" title={scan.targets}>
-            {scan.targets.slice(0, 200)}
-          </span>
-          <span className={device.marks}>
-            <ScanStatus status={scan.status} />
-            <span>{scan.site}</span>
-            <span>profile {scan.profile}</span>
-            <span>
-              by {scan.createdBy} <Time at={scan.createdAt} />
-            </span>
-          </span>
+        <span className="mono" title={scan.targets}>
+          {scan.targets.slice(0, 200)}
         </span>
+      }
+      marks={
+        <>
+          <ScanStatus status={scan.status} />
+          <span>{scan.site}</span>
+          <span>profile {scan.profile}</span>
+          <span>
+            by {scan.createdBy} <Time at={scan.createdAt} />
+          </span>
+        </>
       }
       actions={<Actions scan={scan} />}
     >

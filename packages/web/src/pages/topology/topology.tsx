@@ -66,7 +66,6 @@ export function TopologyPage() {
                 <MapSide
                   topology={data}
                   id={search.device}
-                  onPick={(id) => change({ device: id }, true)}
                   onClose={() => change({ device: undefined }, true)}
                 />
               )}
