@@ -5,13 +5,12 @@ import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters } from '../components/filter/index.ts';
-import { FormDialog, Group, Pair } from '../components/form/index.ts';
-import { Collection, type FormOf, NewButton } from '../components/list/index.ts';
+import { Group, Pair } from '../components/form/index.ts';
+import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
 import { Page } from '../components/page/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
 import { useHasRole } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
-import { useSend } from '../use-action.ts';
 import { siteBody, siteValues } from './site-values.ts';
 
 const SETTINGS: readonly {
@@ -130,31 +129,18 @@ export function Sites() {
         onOpen={(one) => go('/', one)}
         form={(props) => <SiteForm {...props} />}
         lost={() => 'Only an empty site can be deleted: one without collectors, devices and scans.'}
-        touches={['summary']}
         empty={<Empty title="No site">A site is a place with addresses of its own.</Empty>}
       />
     </Page>
   );
 }
 
-function SiteForm({ one, etag, onClose }: FormOf<Site>) {
-  const send = useSend('summary');
-  const form = useForm({ initialValues: siteValues(one) });
+function SiteForm(props: FormOf<Site>) {
+  const form = useForm({ initialValues: siteValues(props.one) });
   const { holdSeconds } = form.values.settings;
-  const save = () => {
-    const body = siteBody(form.values);
-    return one
-      ? send('sites.update', { params: { id: one.id }, body }, { ifMatch: etag })
-      : send('sites.create', { body });
-  };
+  const body = () => siteBody(form.values);
   return (
-    <FormDialog
-      form={form}
-      title={one ? `Site ${one.name}` : 'New site'}
-      onClose={onClose}
-      onSubmit={save}
-      size={580}
-    >
+    <EditDialog kind="sites" of={props} form={form} create={body} update={body} size={580}>
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
       <Pair>
         <Textarea
@@ -212,6 +198,6 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
         description="A collector sweeps them only where the settings of its own host name them too"
         {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
       />
-    </FormDialog>
+    </EditDialog>
   );
 }

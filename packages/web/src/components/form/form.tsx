@@ -61,15 +61,10 @@ export function Form({
   );
 }
 
+export type FormDialogProps = Omit<FormProps, 'onCancel'> & Omit<DialogProps, 'children'>;
+
 /** A form in a dialog; it closes when the server took it. */
-export function FormDialog({
-  title,
-  onClose,
-  onSubmit,
-  size,
-  children,
-  ...form
-}: Omit<FormProps, 'onCancel'> & Omit<DialogProps, 'children'>) {
+export function FormDialog({ title, onClose, onSubmit, size, children, ...form }: FormDialogProps) {
   const submit = async () => {
     await onSubmit();
     onClose();

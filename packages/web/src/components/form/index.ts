@@ -1,5 +1,14 @@
 export { Choices } from './choices.tsx';
-export { ChecksField, Confirm, Dialog, Form, FormDialog, Group, Pair } from './form.tsx';
+export {
+  ChecksField,
+  Confirm,
+  Dialog,
+  Form,
+  FormDialog,
+  type FormDialogProps,
+  Group,
+  Pair,
+} from './form.tsx';
 export { CronField, ZONE_HERE, ZoneField } from './recurrence.tsx';
 export { SecretDialog } from './secret-dialog.tsx';
 export { SiteFields, sitesOf } from './site-fields.tsx';

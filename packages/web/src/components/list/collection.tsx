@@ -1,26 +1,26 @@
 import { IconPencil, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { editQuery } from '../../api.ts';
+import { type Body as BodyOf, editQuery, type Result } from '../../api.ts';
 import type { SetUrlState } from '../../url-state.ts';
 import { useSend } from '../../use-action.ts';
 import { IconButton, type MenuAction } from '../controls/index.ts';
 import { Loaded } from '../feedback/index.ts';
-import { Confirm, Dialog } from '../form/index.ts';
+import { Confirm, Dialog, FormDialog, type FormDialogProps } from '../form/index.ts';
 import { Body } from '../page/index.ts';
 import { type Column, menuColumn, type PagedList, VirtualTable } from '../table/index.ts';
 
-/** Things that people make, change and delete; each has an `id` and a `name`. */
-type Kind = 'users' | 'sites' | 'maintenance' | 'subscriptions' | 'profiles' | 'credentials' | 'schedules';
-const NOUNS: Record<Kind, string> = {
-  users: 'user',
-  sites: 'site',
-  maintenance: 'maintenance',
-  subscriptions: 'subscription',
-  profiles: 'profile',
-  credentials: 'credential',
-  schedules: 'schedule',
-};
+/** Things that people make, change and delete: what one is called, and which resources show something of it. */
+const KINDS = {
+  users: { noun: 'user', touches: ['assignees'] },
+  sites: { noun: 'site', touches: ['summary'] },
+  maintenance: { noun: 'maintenance', touches: ['events', 'cases', 'summary'] },
+  subscriptions: { noun: 'subscription', touches: ['deliveries'] },
+  profiles: { noun: 'profile', touches: [] },
+  credentials: { noun: 'credential', touches: [] },
+  schedules: { noun: 'schedule', touches: [] },
+} as const;
+type Kind = keyof typeof KINDS;
 const NEW = 'new';
 
 interface Edited {
@@ -29,6 +29,7 @@ interface Edited {
   edit?: string | undefined;
 }
 
+/** What a form is given. */
 export interface FormOf<T> {
   /** The one that is changed; none when one is made. */
   one?: T;
@@ -67,7 +68,6 @@ export function Collection<T extends { id: string; name: string }>({
   onOpen,
   form,
   lost,
-  touches = [],
   empty,
 }: {
   kind: Kind;
@@ -89,11 +89,10 @@ export function Collection<T extends { id: string; name: string }>({
   form: (props: FormOf<T>) => ReactNode;
   /** What goes with one that is deleted. */
   lost: (one: T) => ReactNode;
-  /** Resources that show something of these. */
-  touches?: readonly string[];
   empty: ReactNode;
 }) {
   const [deleting, setDeleting] = useState<T>();
+  const { noun, touches } = KINDS[kind];
   const send = useSend(...touches);
   const { sort = order, edit } = search;
   const open = (one: T) => (fixed(one) === 'whole' ? undefined : change({ edit: one.id }));
@@ -119,7 +118,7 @@ export function Collection<T extends { id: string; name: string }>({
       {may && edit && edit !== NEW && <Opened kind={kind} id={edit} form={form} onClose={close} />}
       {deleting && (
         <Confirm
-          title={`Delete the ${NOUNS[kind]} ${deleting.name}?`}
+          title={`Delete the ${noun} ${deleting.name}?`}
           confirm="Delete"
           onClose={() => setDeleting(undefined)}
           onConfirm={() => send(`${kind}.delete`, { params: { id: deleting.id } })}
@@ -148,7 +147,7 @@ function Opened<T>({
       query={read}
       frame={(instead) =>
         instead && (
-          <Dialog title={`No such ${NOUNS[kind]}`} onClose={onClose}>
+          <Dialog title={`No such ${KINDS[kind].noun}`} onClose={onClose}>
             {instead}
           </Dialog>
         )
@@ -156,5 +155,41 @@ function Opened<T>({
     >
       {({ data, etag }) => form({ one: data as T, etag, onClose })}
     </Loaded>
+  );
+}
+
+/** The form of a new one, or of one that is there: a change that somebody else made since it was read is refused. */
+export function EditDialog<K extends Kind>({
+  kind,
+  of: { one, etag, onClose },
+  create,
+  update,
+  onMade,
+  ...dialog
+}: Omit<FormDialogProps, 'title' | 'onClose' | 'onSubmit'> & {
+  kind: K;
+  of: FormOf<{ id: string; name: string }>;
+  /** Said instead of the kind's name. */
+  title?: string;
+  /** What the form holds, as the body of a request. */
+  create: () => BodyOf<`${K}.create`>;
+  update: () => BodyOf<`${K}.update`>;
+  onMade?: (made: Result<`${K}.create`>) => void;
+}) {
+  const { noun, touches } = KINDS[kind];
+  const send = useSend(...touches);
+  const save = async () => {
+    if (one) {
+      const request = { params: { id: one.id }, body: update() };
+      await send(`${kind}.update`, request as never, { ifMatch: etag });
+    } else onMade?.(await send(`${kind}.create`, { body: create() } as never));
+  };
+  return (
+    <FormDialog
+      title={one ? `${noun[0]?.toUpperCase()}${noun.slice(1)} ${one.name}` : `New ${noun}`}
+      onClose={onClose}
+      onSubmit={save}
+      {...dialog}
+    />
   );
 }

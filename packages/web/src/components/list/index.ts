@@ -1,2 +1,2 @@
-export { Collection, type FormOf, NewButton } from './collection.tsx';
+export { Collection, EditDialog, type FormOf, NewButton } from './collection.tsx';
 export { ExportMenu } from './export-menu.tsx';

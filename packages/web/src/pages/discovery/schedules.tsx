@@ -4,14 +4,13 @@ import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Empty } from '../../components/feedback/index.ts';
-import { CronField, FormDialog, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
-import { Collection, type FormOf, NewButton } from '../../components/list/index.ts';
+import { CronField, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import { Collection, EditDialog, type FormOf, NewButton } from '../../components/list/index.ts';
 import { Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { cronInWords } from '../../cron.ts';
 import { useHasRole } from '../../session.tsx';
 import type { UrlState } from '../../url-state.ts';
-import { useSend } from '../../use-action.ts';
 import { BY_TARGETS, useProfileChoices, useTargetSites } from './choices.ts';
 import classes from './discovery.module.css';
 
@@ -91,10 +90,10 @@ export function Schedules({ search, change }: UrlState<'/discovery'>) {
   );
 }
 
-function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
+function ScheduleForm(props: FormOf<Schedule>) {
+  const { one } = props;
   const sites = useTargetSites();
   const profiles = useProfileChoices();
-  const send = useSend();
   const form = useForm({
     initialValues: {
       name: one?.name ?? '',
@@ -105,18 +104,14 @@ function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
       timezone: one?.timezone ?? ZONE_HERE,
     },
   });
-  const save = () => {
-    const { site, ...body } = form.values;
-    return one
-      ? send('schedules.update', { params: { id: one.id }, body })
-      : send('schedules.create', { body: { ...body, ...(site !== BY_TARGETS && { site }) } });
-  };
+  const { site, ...body } = form.values;
   return (
-    <FormDialog
+    <EditDialog
+      kind="schedules"
+      of={props}
       form={form}
-      title={one ? `Schedule ${one.name}` : 'New schedule'}
-      onClose={onClose}
-      onSubmit={save}
+      create={() => ({ ...body, ...(site !== BY_TARGETS && { site }) })}
+      update={() => body}
       size={560}
     >
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
@@ -135,6 +130,6 @@ function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
         <CronField label="When" {...form.getInputProps('cron')} />
         <ZoneField description="Of the five fields" {...form.getInputProps('timezone')} />
       </Pair>
-    </FormDialog>
+    </EditDialog>
   );
 }

@@ -81,7 +81,6 @@ export function Maintenance() {
             ? 'It is running: it ends now, and what is wrong in what it covers opens cases.'
             : 'It does not begin again.'
         }
-        touches={TOUCHES}
         empty={
           <Empty title="No maintenance planned" action={plan}>
             While maintenance runs, events are kept as ever, and none of what it covers opens a case. What is

@@ -106,7 +106,6 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
         ]}
         form={(props) => <SubscriptionForm {...props} onSecret={setSecret} />}
         lost={() => 'Its delivery log goes with it, and what still waits is not sent.'}
-        touches={['deliveries']}
         empty={
           <Empty title="Nobody is told yet">
             Subscribe a ticket system by webhook, or the people on call by e-mail.
