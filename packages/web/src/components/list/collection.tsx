@@ -182,7 +182,10 @@ export function EditDialog<K extends Kind>({
     if (one) {
       const request = { params: { id: one.id }, body: update() };
       await send(`${kind}.update`, request as never, { ifMatch: etag });
-    } else onMade?.(await send(`${kind}.create`, { body: create() } as never));
+    } else {
+      const made = await send(`${kind}.create`, { body: create() } as never);
+      onMade?.(made);
+    }
   };
   return (
     <FormDialog

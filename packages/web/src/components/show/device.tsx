@@ -1,3 +1,4 @@
+import type { Device } from '@rollcall/shared/api/inventory';
 import type { DeviceClass } from '@rollcall/shared/model';
 import {
   IconBattery4,
@@ -78,3 +79,12 @@ export function DeviceLink({ id, children }: { id: string; children: ReactNode }
     </a>
   );
 }
+
+/** A device among others to choose from. */
+export const DeviceChoice = ({ device }: { device: Pick<Device, 'name' | 'address' | 'class'> }) => (
+  <>
+    <span className="cut">{device.name}</span>
+    <span className="mono">{device.address}</span>
+    <DeviceClassLabel class={device.class} word={false} />
+  </>
+);

@@ -1,7 +1,7 @@
 export { Bar, Progress } from './bar.tsx';
 export { Changed, ChangedLine } from './changes.tsx';
 export { CopyButton, CopyField, copyText } from './copy.tsx';
-export { DeviceClassLabel, DeviceLink } from './device.tsx';
+export { DeviceChoice, DeviceClassLabel, DeviceLink } from './device.tsx';
 export { valueAsText } from './differences.ts';
 export { Fact, Facts, TimeFact } from './facts.tsx';
 export {

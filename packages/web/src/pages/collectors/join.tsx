@@ -2,11 +2,10 @@ import { Loader, Select } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery, type Result } from '../../api.ts';
 import { Dialog, Form } from '../../components/form/index.ts';
-import { CopyField, StatusLabel, Time } from '../../components/show/index.ts';
+import { CollectorLink, CopyField, StatusLabel, Time } from '../../components/show/index.ts';
 import { useSiteChoices } from '../../sites.ts';
 import { useSend } from '../../use-action.ts';
 import classes from './collectors.module.css';
@@ -70,9 +69,7 @@ function Command({ made }: { made: Made }) {
             <StatusLabel tone="ok" icon={IconCircleCheckFilled}>
               {joined.online ? `${joined.name} is online` : `${joined.name} has joined`}
             </StatusLabel>
-            <Link to="/collectors" search={{ collector: joined.id }}>
-              Show it
-            </Link>
+            <CollectorLink id={joined.id}>Show it</CollectorLink>
           </>
         ) : (
           <>

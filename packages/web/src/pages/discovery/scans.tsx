@@ -1,10 +1,10 @@
 import type { Scan } from '@rollcall/shared/api/scans';
 import { SCAN_STATUSES } from '@rollcall/shared/model';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { Empty } from '../../components/feedback/index.ts';
 import { Filters } from '../../components/filter/index.ts';
 import { Body } from '../../components/page/index.ts';
-import { duration, Progress, ScanStatus, useNow } from '../../components/show/index.ts';
+import { duration, Progress, ScanLink, ScanStatus, useNow } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { useSiteChoices } from '../../sites.ts';
@@ -33,9 +33,9 @@ const COLUMNS: readonly Column<Scan>[] = [
     narrow: true,
     value: (scan) => scan.targets,
     cell: (scan) => (
-      <Link to="/discovery/scans/$id" params={{ id: scan.id }} className="plain" title={scan.targets}>
+      <ScanLink id={scan.id} className="plain" title={scan.targets}>
         <span className="mono">{scan.targets}</span>
-      </Link>
+      </ScanLink>
     ),
   },
   { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)' },

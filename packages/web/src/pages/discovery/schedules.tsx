@@ -2,11 +2,10 @@ import { Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
 import { Empty } from '../../components/feedback/index.ts';
 import { CronField, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../../components/list/index.ts';
-import { Time } from '../../components/show/index.ts';
+import { ScanLink, Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { cronInWords } from '../../cron.ts';
 import { useHasRole } from '../../session.tsx';
@@ -42,9 +41,9 @@ export function Schedules({ search, change }: UrlState<'/discovery'>) {
       at: (one) => one.lastRunAt,
       cell: (one) =>
         one.lastScanId ? (
-          <Link to="/discovery/scans/$id" params={{ id: one.lastScanId }} className="plain">
+          <ScanLink id={one.lastScanId} className="plain">
             <Time at={one.lastRunAt} />
-          </Link>
+          </ScanLink>
         ) : (
           <Time at={one.lastRunAt} />
         ),

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { SearchBox } from '../../components/filter/index.ts';
 import { Choices, Group, Pair } from '../../components/form/index.ts';
-import { DeviceClassLabel } from '../../components/show/index.ts';
+import { DeviceChoice } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 
 import { type Covered, isNamed, scopeOf } from './window-values.ts';
@@ -118,13 +118,7 @@ function Devices({
         onChange={onChange}
         empty={site === '' ? 'Choose the site first.' : 'No device of this site fits.'}
       >
-        {(one) => (
-          <>
-            <span className="cut">{one.name}</span>
-            <span className="mono">{one.address}</span>
-            <DeviceClassLabel class={one.class} word={false} />
-          </>
-        )}
+        {(one) => <DeviceChoice device={one} />}
       </Choices>
     </>
   );

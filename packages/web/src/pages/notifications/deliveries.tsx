@@ -1,12 +1,11 @@
 import { DELIVERY_STATUSES, type Delivery } from '@rollcall/shared/api/deliveries';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { apiQuery } from '../../api.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { Filters } from '../../components/filter/index.ts';
 import { Split } from '../../components/page/index.ts';
-import { DeliveryStatus } from '../../components/show/index.ts';
+import { CaseLink, DeliveryStatus } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useSiteChoices, useSiteName } from '../../sites.ts';
 import type { UrlState } from '../../url-state.ts';
@@ -51,9 +50,9 @@ export function Deliveries({ search, change }: UrlState<'/notifications'>) {
         <span>
           {one.type === 'test' ? 'test' : one.type.replace('.', ' ')}{' '}
           {one.caseId && (
-            <Link to="/cases/$id" params={{ id: one.caseId }} className="plain">
+            <CaseLink id={one.caseId} className="plain">
               #{one.caseNumber}
-            </Link>
+            </CaseLink>
           )}
         </span>
       ),

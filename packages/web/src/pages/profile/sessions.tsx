@@ -1,28 +1,12 @@
-import { Button } from '@mantine/core';
 import type { Session } from '@rollcall/shared/api/accounts';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
+import { ActionButton } from '../../components/controls/index.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
 import { Tag } from '../../components/show/index.ts';
 import { actionColumn, type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
-import { useAction } from '../../use-action.ts';
 import { browserName } from './browser-name.ts';
-
-function End({ session }: { session: Session }) {
-  const end = useAction('sessions.delete', { done: 'Signed out there', failed: 'Not signed out' });
-  if (session.current) return null;
-  return (
-    <Button
-      size="compact-xs"
-      variant="subtle"
-      loading={end.pending}
-      onClick={() => void end.run({ params: { id: session.id } })}
-    >
-      Sign out
-    </Button>
-  );
-}
 
 const COLUMNS: readonly Column<Session>[] = [
   {
@@ -47,7 +31,20 @@ const COLUMNS: readonly Column<Session>[] = [
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
   timeColumn({ id: 'seen', title: 'Last used', narrow: true, at: (one) => one.lastSeenAt }),
   timeColumn({ id: 'ends', title: 'Ends', at: (one) => one.expiresAt }),
-  actionColumn('76px', (one) => <End session={one} />),
+  actionColumn(
+    '76px',
+    (one) =>
+      !one.current && (
+        <ActionButton
+          id="sessions.delete"
+          request={{ params: { id: one.id } }}
+          done="Signed out there"
+          failed="Not signed out"
+        >
+          Sign out
+        </ActionButton>
+      ),
+  ),
 ];
 
 export function Sessions() {
