@@ -1,12 +1,12 @@
 import type { AuditEntry } from '@rollcall/shared/api/accounts';
 import { useCallback, useMemo, useState } from 'react';
+import { useSiteChoices, useSiteName } from '../choices.ts';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters, rangeOf } from '../components/filter/index.ts';
 import { ExportMenu } from '../components/list/index.ts';
 import { Page, SidePanel, Split } from '../components/page/index.ts';
 import { Changed, Fact, Facts, TimeFact, valueAsText } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
-import { useSiteChoices, useSiteName } from '../sites.ts';
 import { useUrlState } from '../url-state.ts';
 
 const COLUMNS: readonly Column<AuditEntry>[] = [

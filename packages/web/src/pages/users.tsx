@@ -4,6 +4,7 @@ import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
+import { useSiteName } from '../choices.ts';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters } from '../components/filter/index.ts';
 import { Pair, SiteFields, sitesOf } from '../components/form/index.ts';
@@ -12,7 +13,6 @@ import { Page } from '../components/page/index.ts';
 import { Tag } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
 import { useMe } from '../session.tsx';
-import { useSiteName } from '../sites.ts';
 import { useUrlState } from '../url-state.ts';
 
 const ROLES: { value: Role; label: string }[] = [

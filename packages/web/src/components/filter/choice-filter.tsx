@@ -10,6 +10,20 @@ export interface Choice {
   content?: ReactNode;
 }
 
+/** Words that are their own labels. */
+export const choicesOf = <Word extends string>(
+  words: readonly Word[],
+  content?: (word: Word) => ReactNode,
+): { value: Word; label: Word; content?: ReactNode }[] =>
+  words.map((word) => ({ value: word, label: word, ...(content && { content: content(word) }) }));
+
+/** Words that codes stand for, from 0 or `first` on. */
+export const codeChoices = (
+  words: readonly string[],
+  content: (code: number) => ReactNode,
+  first = 0,
+): Choice[] => words.map((label, i) => ({ value: String(i + first), label, content: content(i + first) }));
+
 /** More choices than this can be searched. */
 const SEARCHABLE = 9;
 

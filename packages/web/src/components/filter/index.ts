@@ -1,4 +1,4 @@
-export { type Choice, ChoiceFilter } from './choice-filter.tsx';
+export { type Choice, ChoiceFilter, choicesOf, codeChoices } from './choice-filter.tsx';
 export { Filters } from './filters.tsx';
 export { SEARCH_FIELD, SearchBox } from './search-box.tsx';
 export { rangeOf } from './time-range.tsx';

@@ -1,6 +1,6 @@
 import { Switch } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useSiteChoices } from '../../sites.ts';
+import { useSiteChoices } from '../../choices.ts';
 import { ChecksField } from './form.tsx';
 
 interface Sites {

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type DragEvent, useState } from 'react';
 import { apiQuery } from '../../api.ts';
+import { useSiteName } from '../../choices.ts';
 import { ProblemView } from '../../components/feedback/index.ts';
 import {
   CASE_STATUSES,
@@ -14,7 +15,6 @@ import {
   Time,
 } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 import { reachable } from './transitions.ts';

@@ -3,9 +3,10 @@ import { IconLayoutKanban, IconList, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
+import { useSiteChoices } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
-import { Filters, ViewSwitch, Views } from '../../components/filter/index.ts';
+import { codeChoices, Filters, ViewSwitch, Views } from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body, Page } from '../../components/page/index.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
 import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { Board } from './board.tsx';
 import { NewCase } from './new-case.tsx';
@@ -117,21 +117,13 @@ const VIEWS = [
   { name: 'Nobody’s', search: { assignee: 'none', status: '0,1' } },
   { name: 'Critical and major', search: { severity: '1,2', status: '0,1' } },
 ];
-const STATUS = CASE_STATUSES.map((label, code) => ({
-  value: String(code),
-  label,
-  content: <CaseStatus status={code} />,
-}));
-const SEVERITY = SEVERITIES.map(({ code, name }) => ({
-  value: String(code),
-  label: name,
-  content: <Severity code={code} />,
-}));
-const PRIORITY = PRIORITIES.map((label, i) => ({
-  value: String(i + 1),
-  label,
-  content: <Priority code={i + 1} />,
-}));
+const STATUS = codeChoices(CASE_STATUSES, (code) => <CaseStatus status={code} />);
+const SEVERITY = codeChoices(
+  SEVERITIES.map(({ name }) => name),
+  (code) => <Severity code={code} />,
+  1,
+);
+const PRIORITY = codeChoices(PRIORITIES, (code) => <Priority code={code} />, 1);
 
 const VIEW_MODES = [
   { value: 'board', label: 'Board', icon: IconLayoutKanban },

@@ -2,6 +2,7 @@ import { Select, TagsInput } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
+import { useSiteName } from '../../choices.ts';
 import { Panel } from '../../components/page/index.ts';
 import {
   DeviceLink,
@@ -15,7 +16,6 @@ import {
   TimeFact,
 } from '../../components/show/index.ts';
 import { useMe } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 

@@ -1,15 +1,15 @@
 import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collectors';
 import { IconPlus } from '@tabler/icons-react';
 import { useCallback } from 'react';
+import { useSiteChoices } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
-import { Filters } from '../../components/filter/index.ts';
+import { choicesOf, Filters } from '../../components/filter/index.ts';
 import { Page, Split, Tabs } from '../../components/page/index.ts';
 import { CollectorStatus } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
 import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { CollectorSide } from './collector.tsx';
 import classes from './collectors.module.css';
@@ -83,11 +83,9 @@ const COLUMNS: readonly Column<Collector>[] = [
     at: (one) => one.lastSeenAt,
   }),
 ];
-const STATUSES = COLLECTOR_STATUSES.map((name) => ({
-  value: name,
-  label: name,
-  ...(name !== 'active' && { content: <CollectorStatus collector={{ status: name, online: false }} /> }),
-}));
+const STATUSES = choicesOf(COLLECTOR_STATUSES, (status) =>
+  status === 'active' ? status : <CollectorStatus collector={{ status, online: false }} />,
+);
 
 export function Collectors() {
   const { search, change } = useUrlState('/collectors');

@@ -4,9 +4,9 @@ import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery, type Result } from '../../api.ts';
+import { useSiteChoices } from '../../choices.ts';
 import { Dialog, Form } from '../../components/form/index.ts';
 import { CollectorLink, CopyField, StatusLabel, Time } from '../../components/show/index.ts';
-import { useSiteChoices } from '../../sites.ts';
 import { useSend } from '../../use-action.ts';
 import classes from './collectors.module.css';
 

@@ -7,6 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { editQuery } from '../../api.ts';
 import { Loaded, notify } from '../../components/feedback/index.ts';
+import { choicesOf } from '../../components/filter/index.ts';
 import { Choices, Confirm, FormDialog, PickDialog } from '../../components/form/index.ts';
 import { DeviceChoice } from '../../components/show/index.ts';
 import { useAction, useSend } from '../../use-action.ts';
@@ -27,10 +28,7 @@ export function DeviceDialogs({ dialog, ...props }: Props & { dialog: DeviceDial
 }
 
 const BY_RULES = 'rules';
-const CLASSES = [
-  { value: BY_RULES, label: 'as the rules say' },
-  ...DEVICE_CLASSES.map((name) => ({ value: name, label: name })),
-];
+const CLASSES = [{ value: BY_RULES, label: 'as the rules say' }, ...choicesOf(DEVICE_CLASSES)];
 
 function Edit(props: Props) {
   const explained = useQuery(editQuery('devices.explain', { params: { id: props.device.id } }));

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
+import { useSiteChoices } from '../../choices.ts';
 import type { Choice } from '../../components/filter/index.ts';
-import { useSiteChoices } from '../../sites.ts';
 
 export function useProfileChoices(): Choice[] {
   const profiles = useQuery(apiQuery('profiles.list', { query: { pageSize: 1000 } }));

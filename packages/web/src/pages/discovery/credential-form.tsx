@@ -7,6 +7,7 @@ import {
   type CredentialRequest,
   PRIV_PROTOCOLS,
 } from '@rollcall/shared/api/credentials';
+import { choicesOf } from '../../components/filter/index.ts';
 import { Pair, SiteFields, sitesOf } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
@@ -120,7 +121,7 @@ function UserFields({ form, unchanged }: { form: UseFormReturnType<Values>; unch
       <Pair>
         <Select
           label="Authentication"
-          data={AUTH_PROTOCOLS.map((name) => ({ value: name, label: name }))}
+          data={choicesOf(AUTH_PROTOCOLS)}
           {...form.getInputProps('authProtocol')}
           onChange={(authProtocol) =>
             authProtocol &&

@@ -1,9 +1,9 @@
 import type { Credential } from '@rollcall/shared/api/credentials';
+import { useSiteName } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { Collection, NewButton } from '../../components/list/index.ts';
 import { type Column, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
 import type { UrlState } from '../../url-state.ts';
 import { CredentialForm } from './credential-form.tsx';
 

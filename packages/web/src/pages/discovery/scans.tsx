@@ -1,13 +1,13 @@
 import type { Scan } from '@rollcall/shared/api/scans';
 import { SCAN_STATUSES } from '@rollcall/shared/model';
 import { useNavigate } from '@tanstack/react-router';
+import { useSiteChoices } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
-import { Filters } from '../../components/filter/index.ts';
+import { choicesOf, Filters } from '../../components/filter/index.ts';
 import { Body } from '../../components/page/index.ts';
 import { duration, Progress, ScanLink, ScanStatus, useNow } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
-import { useSiteChoices } from '../../sites.ts';
 import type { UrlState } from '../../url-state.ts';
 import { useProfileChoices } from './choices.ts';
 
@@ -86,11 +86,7 @@ const COLUMNS: readonly Column<Scan>[] = [
     at: (scan) => scan.createdAt,
   }),
 ];
-const STATUSES = SCAN_STATUSES.map((name) => ({
-  value: name,
-  label: name,
-  content: <ScanStatus status={name} />,
-}));
+const STATUSES = choicesOf(SCAN_STATUSES, (status) => <ScanStatus status={status} />);
 
 export function Scans({ search, change }: UrlState<'/discovery'>) {
   const navigate = useNavigate();

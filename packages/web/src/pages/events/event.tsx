@@ -3,6 +3,7 @@ import { IconBriefcase, IconCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
+import { useSiteName } from '../../choices.ts';
 import { Acknowledge, IconButton, UNTIL } from '../../components/controls/index.ts';
 import { LoadedSidePanel, SidePanel } from '../../components/page/index.ts';
 import {
@@ -20,7 +21,6 @@ import {
 } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';
 import { NewCase } from '../cases/new-case.tsx';
 

@@ -1,12 +1,12 @@
 import { EVENT_SOURCES } from '@rollcall/shared/model';
 import { useCallback, useMemo } from 'react';
+import { useSiteChoices } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
-import { Filters, rangeOf, Views } from '../../components/filter/index.ts';
+import { choicesOf, codeChoices, Filters, rangeOf, Views } from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Page, Split } from '../../components/page/index.ts';
 import { EventStatus } from '../../components/show/index.ts';
 import { usePagedList, VirtualTable } from '../../components/table/index.ts';
-import { useSiteChoices } from '../../sites.ts';
 import { useUrlState } from '../../url-state.ts';
 import { COLUMNS_BESIDE, EVENT_COLUMNS, STATUSES } from './columns.tsx';
 import { EventSide } from './event.tsx';
@@ -17,12 +17,8 @@ const SEVERITIES = [
   { value: '3', label: 'minor or worse' },
   { value: '4', label: 'warning or worse' },
 ];
-const STATUS = STATUSES.map((label, code) => ({
-  value: String(code),
-  label,
-  content: <EventStatus status={code} />,
-}));
-const SOURCES = EVENT_SOURCES.map((name) => ({ value: name, label: name }));
+const STATUS = codeChoices(STATUSES, (code) => <EventStatus status={code} />);
+const SOURCES = choicesOf(EVENT_SOURCES);
 const VIEWS = [
   { name: 'Open', search: { Status: '0,1', Severity: '4' } },
   { name: 'Not acknowledged', search: { Status: '0', Severity: '4' } },

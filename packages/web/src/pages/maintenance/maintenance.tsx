@@ -1,6 +1,7 @@
 import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { IconBan, IconCalendarTime, IconCircleCheck, IconTool } from '@tabler/icons-react';
 import { useEffect } from 'react';
+import { useSiteChoices } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { Filters } from '../../components/filter/index.ts';
 import { Collection, NewButton } from '../../components/list/index.ts';
@@ -8,7 +9,6 @@ import { Page } from '../../components/page/index.ts';
 import { StatusLabel, Time, useNow } from '../../components/show/index.ts';
 import { type Column, enabledColumn, type PagedList, usePagedList } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
 import { useUrlState } from '../../url-state.ts';
 import { useInvalidate } from '../../use-action.ts';
 import { WindowForm } from './window-form.tsx';

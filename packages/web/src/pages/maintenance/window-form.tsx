@@ -4,12 +4,12 @@ import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
 import { apiQuery } from '../../api.ts';
+import { useSiteChoices } from '../../choices.ts';
 import { CronField, Group, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
 import { duration } from '../../components/show/index.ts';
 import { usePreferences } from '../../preferences.ts';
-import { useSiteChoices } from '../../sites.ts';
 import { ScopeFields, type ScopeValues } from './scope-fields.tsx';
 import {
   coveredBy,

@@ -11,12 +11,12 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { useState } from 'react';
+import { useSiteName } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { Confirm, SecretDialog } from '../../components/form/index.ts';
 import { Collection } from '../../components/list/index.ts';
 import { StatusLabel, severityName, Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, usePagedList } from '../../components/table/index.ts';
-import { useSiteName } from '../../sites.ts';
 import type { UrlState } from '../../url-state.ts';
 import { useAction, useSend } from '../../use-action.ts';
 import classes from './notifications.module.css';

@@ -2,6 +2,7 @@ import type { Summary } from '@rollcall/shared/api/service';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
+import { useSiteChoices } from '../../choices.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { ChoiceFilter } from '../../components/filter/index.ts';
 import { Page, Panel } from '../../components/page/index.ts';
@@ -9,7 +10,6 @@ import { Bar, DeviceClassLabel, Severity } from '../../components/show/index.ts'
 import { type Column, ShortTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { splitCodes, textOf } from '../../search.ts';
-import { useSiteChoices } from '../../sites.ts';
 import { useUrlState } from '../../url-state.ts';
 import { Figures, healthParts } from './figures.tsx';
 import classes from './overview.module.css';

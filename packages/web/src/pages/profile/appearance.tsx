@@ -17,7 +17,7 @@ const ZONES = [
 /** Theme and times; kept with the account, on every computer. */
 export function Appearance() {
   const { times, zone } = usePreferences();
-  const { colorScheme, setColorScheme } = useScheme();
+  const { colorScheme, choose } = useScheme();
   const now = useNow();
   const example = Math.floor(now / 1000) - 187;
   return (
@@ -32,10 +32,7 @@ export function Appearance() {
             { value: 'dark', label: 'Dark' },
           ]}
           value={colorScheme}
-          onChange={(value) => {
-            setColorScheme(value as MantineColorScheme);
-            savePreferences({ theme: value as MantineColorScheme });
-          }}
+          onChange={(value) => choose(value as MantineColorScheme)}
         />
         <span id="times">Times</span>
         <SegmentedControl

@@ -1,10 +1,10 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { useMemo } from 'react';
+import { useSiteName } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { DeviceLink, DeviceStatus } from '../../components/show/index.ts';
 import { type Column, itemsSource, timeColumn, VirtualTable } from '../../components/table/index.ts';
 import { bitrate } from '../../format.ts';
-import { useSiteName } from '../../sites.ts';
 import { type Row, rowsOf } from './link-rows.ts';
 import { NoLinks } from './no-links.tsx';
 

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { Link } from '@tanstack/react-router';
+import { useSiteName } from '../../choices.ts';
 import { Entry, SidePanel } from '../../components/page/index.ts';
 import { DeviceClassLabel, DeviceStatus, Fact, Facts, Severity } from '../../components/show/index.ts';
 import { bitrate } from '../../format.ts';
-import { useSiteName } from '../../sites.ts';
 
 /** The device that was clicked on the map, and where its links lead. */
 export function MapSide({ topology, id, onClose }: { topology: Topology; id: string; onClose: () => void }) {
