@@ -5,7 +5,7 @@ import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters } from '../components/filter/index.ts';
-import { Group, Pair } from '../components/form/index.ts';
+import { FieldGroup, Pair } from '../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
 import { Page } from '../components/page/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
@@ -157,7 +157,7 @@ function SiteForm(props: FormOf<Site>) {
           {...form.getInputProps('exclude')}
         />
       </Pair>
-      <Group label="Settings; empty: the default shown">
+      <FieldGroup label="Settings; empty: the default shown">
         <Pair>
           {SETTINGS.map(({ key, label, description }) => (
             <TextInput
@@ -170,8 +170,8 @@ function SiteForm(props: FormOf<Site>) {
             />
           ))}
         </Pair>
-      </Group>
-      <Group label="Seconds that trouble must last until it is an event">
+      </FieldGroup>
+      <FieldGroup label="Seconds that trouble must last until it is an event">
         <Pair>
           {HELD.map(([kind, seconds]) => (
             <TextInput
@@ -188,7 +188,7 @@ function SiteForm(props: FormOf<Site>) {
             />
           ))}
         </Pair>
-      </Group>
+      </FieldGroup>
       <Switch
         label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
         {...form.getInputProps('allowLoopback', { type: 'checkbox' })}

@@ -1,8 +1,7 @@
-import { Button, Menu } from '@mantine/core';
+import { Button, Menu, Text } from '@mantine/core';
 import type { AcknowledgedUntil, Event } from '@rollcall/shared/api/incidents';
 import { IconChevronDown, IconEye } from '@tabler/icons-react';
 import { useAction } from '../../use-action.ts';
-import classes from './acknowledge.module.css';
 
 export const UNTIL: Record<AcknowledgedUntil, { label: string; description: string }> = {
   clear: { label: 'Until it clears', description: 'Quiet until the event closes' },
@@ -22,7 +21,7 @@ export function Acknowledge({ event, small = false }: { event: Event; small?: bo
     void run({ params: { id: event.id }, body: { until: choice } });
   const look = small ? ({ size: 'compact-xs', variant: 'subtle' } as const) : {};
   return (
-    <Button.Group className={classes.group}>
+    <Button.Group w="auto">
       <Button
         {...look}
         {...(!small && { leftSection: <IconEye size={14} aria-hidden /> })}
@@ -33,7 +32,7 @@ export function Acknowledge({ event, small = false }: { event: Event; small?: bo
       </Button>
       <Menu position="bottom-end" width={270}>
         <Menu.Target>
-          <Button {...look} className={classes.choice} aria-label="Acknowledge until" disabled={pending}>
+          <Button {...look} px={6} aria-label="Acknowledge until" disabled={pending}>
             <IconChevronDown size={13} aria-hidden />
           </Button>
         </Menu.Target>
@@ -41,7 +40,9 @@ export function Acknowledge({ event, small = false }: { event: Event; small?: bo
           {(['clear', 'worse'] as const).map((choice) => (
             <Menu.Item key={choice} onClick={() => until(choice)}>
               {UNTIL[choice].label}
-              <span className={classes.description}>{UNTIL[choice].description}</span>
+              <Text size="xs" c="dimmed">
+                {UNTIL[choice].description}
+              </Text>
             </Menu.Item>
           ))}
         </Menu.Dropdown>

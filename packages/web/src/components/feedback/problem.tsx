@@ -1,31 +1,30 @@
-import { Button } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { ApiError } from '../../api-error.ts';
-import classes from './problem.module.css';
 
 /** What went wrong, in the server's own words, and the way to try again. */
 export function ProblemView({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const problem = error instanceof ApiError ? error : undefined;
   return (
-    <div className={classes.box} role="alert">
+    <Stack align="center" gap={6} px={24} py={40} ta="center" role="alert">
       <IconPlugConnectedX size={26} color="var(--ink-2)" aria-hidden />
       <strong>{problem?.message ?? 'This part of the page failed.'}</strong>
-      {!problem && <p>{error instanceof Error ? error.message : 'Nothing more is known.'}</p>}
+      {!problem && (
+        <p className="quiet">{error instanceof Error ? error.message : 'Nothing more is known.'}</p>
+      )}
       {problem?.requestId && (
-        <p>
+        <p className="quiet">
           request <span className="mono">{problem.requestId}</span>
         </p>
       )}
       {retry && (
-        <div className={classes.action}>
-          <Button variant="default" onClick={retry}>
-            Try again
-          </Button>
-        </div>
+        <Button variant="default" mt={6} onClick={retry}>
+          Try again
+        </Button>
       )}
-    </div>
+    </Stack>
   );
 }
 
@@ -40,11 +39,15 @@ export function Empty({
   action?: ReactNode;
 }) {
   return (
-    <div className={classes.box}>
+    <Stack align="center" gap={6} px={24} py={40} ta="center">
       <strong>{title}</strong>
-      {children && <p>{children}</p>}
-      {action && <div className={classes.action}>{action}</div>}
-    </div>
+      {children && (
+        <Text size="sm" c="dimmed" maw={460}>
+          {children}
+        </Text>
+      )}
+      {action && <Group mt={6}>{action}</Group>}
+    </Stack>
   );
 }
 

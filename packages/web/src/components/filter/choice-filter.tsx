@@ -1,7 +1,13 @@
-import { Combobox, useCombobox } from '@mantine/core';
+import {
+  Button,
+  type ButtonProps,
+  Combobox,
+  type PolymorphicComponentProps,
+  Text,
+  useCombobox,
+} from '@mantine/core';
 import { IconCheck, IconChevronDown } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import classes from './choice-filter.module.css';
 
 export interface Choice {
   value: string;
@@ -26,6 +32,28 @@ export const codeChoices = (
 
 /** More choices than this can be searched. */
 const SEARCHABLE = 9;
+
+/** Says what is chosen, and opens what can be. */
+export const FilterButton = ({
+  label,
+  said,
+  ...button
+}: PolymorphicComponentProps<'button', ButtonProps> & { label: string; said: string }) => (
+  <Button
+    variant={said ? 'light' : 'default'}
+    maw={280}
+    fw={400}
+    rightSection={<IconChevronDown size={13} aria-hidden />}
+    {...button}
+  >
+    {label}
+    {said && (
+      <Text span inherit fw={500} ml={6} truncate>
+        {said}
+      </Text>
+    )}
+  </Button>
+);
 
 /** A filter: one button that says what is chosen, and the choices behind it. */
 export function ChoiceFilter({
@@ -69,16 +97,7 @@ export function ChoiceFilter({
   return (
     <Combobox store={combobox} onOptionSubmit={take} width="max-content" position="bottom-start" shadow="md">
       <Combobox.Target targetType="button">
-        <button
-          type="button"
-          className={classes.target}
-          data-set={value.length > 0 || undefined}
-          onClick={() => combobox.toggleDropdown()}
-        >
-          <span>{label}</span>
-          {said && <span className={`${classes.value} cut`}>{said}</span>}
-          <IconChevronDown size={13} aria-hidden />
-        </button>
+        <FilterButton label={label} said={said} onClick={() => combobox.toggleDropdown()} />
       </Combobox.Target>
       <Combobox.Dropdown miw={170} mah={360}>
         {choices.length > SEARCHABLE && (
@@ -101,24 +120,29 @@ export function ChoiceFilter({
               active={value.includes(choice.value)}
               aria-selected={value.includes(choice.value)}
             >
-              <span className={classes.option} data-on={value.includes(choice.value) || undefined}>
-                <IconCheck size={13} aria-hidden />
+              <span className="iconed">
+                <IconCheck
+                  size={13}
+                  aria-hidden
+                  visibility={value.includes(choice.value) ? undefined : 'hidden'}
+                />
                 {choice.content ?? choice.label}
               </span>
             </Combobox.Option>
           ))}
         </Combobox.Options>
         {value.length > 0 && (
-          <button
-            type="button"
-            className={classes.clear}
+          <Button
+            variant="subtle"
+            fullWidth
+            justify="start"
             onClick={() => {
               onChange([]);
               combobox.closeDropdown();
             }}
           >
             Any {label.toLowerCase()}
-          </button>
+          </Button>
         )}
       </Combobox.Dropdown>
     </Combobox>

@@ -1,11 +1,9 @@
-import { Button, Popover } from '@mantine/core';
+import { Button, Group, Popover, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 import { usePreferences } from '../../preferences.ts';
 import { absolute, fromWallClock, toWallClock } from '../show/index.ts';
-import pick from './choice-filter.module.css';
-import classes from './time-range.module.css';
+import { FilterButton } from './choice-filter.tsx';
 
 export interface RangeSearch {
   last?: string | undefined;
@@ -64,52 +62,37 @@ export function TimeRange({
       onOpen={() => form.setValues({ from: typed(search.from), to: typed(search.to) })}
     >
       <Popover.Target>
-        <button
-          type="button"
-          className={pick.target}
-          data-set={said ? true : undefined}
-          onClick={() => setOpened((was) => !was)}
-        >
-          <span>Time</span>
-          {said && <span className={`${pick.value} cut`}>{said}</span>}
-          <IconChevronDown size={13} aria-hidden />
-        </button>
+        <FilterButton label="Time" said={said} onClick={() => setOpened((was) => !was)} />
       </Popover.Target>
       <Popover.Dropdown p={0} aria-label="Time range">
-        <div className={classes.box}>
-          <div className={classes.last}>
+        <Group align="start" gap={0}>
+          <Stack gap={0} p={6}>
             {LAST.map(([value, label]) => (
-              <button
+              <Button
                 key={value}
-                type="button"
+                variant={search.last === value ? 'light' : 'subtle'}
+                justify="start"
                 aria-pressed={search.last === value}
                 onClick={() => take({ last: value })}
               >
                 {label}
-              </button>
+              </Button>
             ))}
-            <button type="button" onClick={() => take({})}>
+            <Button variant="subtle" justify="start" onClick={() => take({})}>
               Any time
-            </button>
-          </div>
-          <form
-            className={classes.exact}
-            onSubmit={form.onSubmit(({ from, to }) => take({ from: seconds(from), to: seconds(to) }))}
-          >
-            <label>
-              From
-              <input type="datetime-local" {...form.getInputProps('from')} />
-            </label>
-            <label>
-              To
-              <input type="datetime-local" {...form.getInputProps('to')} />
-            </label>
-            <p className="quiet">{zone === 'local' ? 'Local time' : zone}</p>
-            <Button type="submit" disabled={!form.values.from && !form.values.to}>
-              Apply
             </Button>
+          </Stack>
+          <form onSubmit={form.onSubmit(({ from, to }) => take({ from: seconds(from), to: seconds(to) }))}>
+            <Stack gap={8} p={12}>
+              <TextInput label="From" type="datetime-local" {...form.getInputProps('from')} />
+              <TextInput label="To" type="datetime-local" {...form.getInputProps('to')} />
+              <p className="quiet">{zone === 'local' ? 'Local time' : zone}</p>
+              <Button type="submit" disabled={!form.values.from && !form.values.to}>
+                Apply
+              </Button>
+            </Stack>
           </form>
-        </div>
+        </Group>
       </Popover.Dropdown>
     </Popover>
   );

@@ -1,4 +1,4 @@
-import { Button, Checkbox, type CheckboxGroupProps, Modal } from '@mantine/core';
+import { Button, Checkbox, type CheckboxGroupProps, Fieldset, Group, Modal, Stack } from '@mantine/core';
 import type { FormErrors } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { ApiError } from '../../api-error.ts';
@@ -31,7 +31,7 @@ export function Form({
   const { submit, pending, error } = useSubmit(onSubmit, form?.setErrors);
   const details = error instanceof ApiError ? error.details : [];
   return (
-    <form className={classes.form} onSubmit={submit}>
+    <Stack component="form" gap={12} onSubmit={submit}>
       {children}
       {error !== undefined && (
         <div className={classes.problem} role="alert">
@@ -47,7 +47,7 @@ export function Form({
           )}
         </div>
       )}
-      <div className={classes.buttons}>
+      <Group justify="end" gap={8} mt={4}>
         {onCancel && (
           <Button variant="default" onClick={onCancel}>
             Cancel
@@ -56,8 +56,8 @@ export function Form({
         <Button type="submit" loading={pending} disabled={!ready} {...(danger && { color: 'red.8' })}>
           {label}
         </Button>
-      </div>
-    </form>
+      </Group>
+    </Stack>
   );
 }
 
@@ -123,7 +123,7 @@ export const ChecksField = ({
   label: string;
   choices: readonly { value: string; label: string }[];
 }) => (
-  <Group label={label}>
+  <FieldGroup label={label}>
     <Checkbox.Group {...field} aria-label={label}>
       <div className={classes.checks}>
         {choices.map((choice) => (
@@ -131,18 +131,15 @@ export const ChecksField = ({
         ))}
       </div>
     </Checkbox.Group>
-  </Group>
+  </FieldGroup>
 );
 
 /** Fields that belong together under a name. */
-export function Group({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <fieldset className={classes.group}>
-      <legend>{label}</legend>
-      <div>{children}</div>
-    </fieldset>
-  );
-}
+export const FieldGroup = ({ label, children }: { label: string; children: ReactNode }) => (
+  <Fieldset legend={label}>
+    <Stack gap={10}>{children}</Stack>
+  </Fieldset>
+);
 
 /** Two fields beside each other. */
 export const Pair = ({ children }: { children: ReactNode }) => <div className={classes.pair}>{children}</div>;

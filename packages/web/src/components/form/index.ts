@@ -3,13 +3,13 @@ export {
   ChecksField,
   Confirm,
   Dialog,
+  FieldGroup,
   Form,
   FormDialog,
   type FormDialogProps,
-  Group,
   Pair,
 } from './form.tsx';
 export { PickDialog } from './pick-dialog.tsx';
-export { CronField, ZONE_HERE, ZoneField } from './recurrence.tsx';
+export { CronField, MONO, ZONE_HERE, ZoneField } from './recurrence.tsx';
 export { SecretDialog } from './secret-dialog.tsx';
 export { SiteFields, sitesOf } from './site-fields.tsx';

@@ -2,6 +2,9 @@ import { Select, TextInput } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
 import { CRON_EXAMPLES, cronInWords } from '../../cron.ts';
 
+/** Of a field for what machines read: addresses, cron lines. */
+export const MONO = { input: { fontFamily: 'var(--mono)' } };
+
 /** When something happens again and again: five fields, and beneath them the same in words. */
 export function CronField({ label, ...field }: GetInputPropsReturnType & { label: string }) {
   return (
@@ -12,7 +15,7 @@ export function CronField({ label, ...field }: GetInputPropsReturnType & { label
         description={cronInWords(field.value)}
         required
         list="cron-examples"
-        styles={{ input: { fontFamily: 'var(--mono)' } }}
+        styles={MONO}
       />
       <datalist id="cron-examples">
         {CRON_EXAMPLES.map((example) => (

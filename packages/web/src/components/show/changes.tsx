@@ -1,5 +1,5 @@
+import { Table } from '@mantine/core';
 import { usePreferences } from '../../preferences.ts';
-import classes from './changes.module.css';
 import { differences } from './differences.ts';
 
 /** Both sides of a change, member by member. */
@@ -8,24 +8,24 @@ export function Changed({ before, after }: { before: unknown; after: unknown }) 
   const changes = differences(before, after, zone);
   if (changes.length === 0) return null;
   return (
-    <table className={classes.table}>
-      <thead>
-        <tr>
-          <th scope="col">Changed</th>
-          <th scope="col">before</th>
-          <th scope="col">since</th>
-        </tr>
-      </thead>
-      <tbody>
+    <Table fz="xs" horizontalSpacing={12} verticalSpacing={4}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Changed</Table.Th>
+          <Table.Th>before</Table.Th>
+          <Table.Th>since</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
         {changes.map(([name, was, is]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td className={classes.before}>{was}</td>
-            <td>{is}</td>
-          </tr>
+          <Table.Tr key={name}>
+            <Table.Th scope="row">{name}</Table.Th>
+            <Table.Td c="dimmed">{was}</Table.Td>
+            <Table.Td>{is}</Table.Td>
+          </Table.Tr>
         ))}
-      </tbody>
-    </table>
+      </Table.Tbody>
+    </Table>
   );
 }
 
@@ -34,7 +34,7 @@ export function ChangedLine({ before, after }: { before: unknown; after: unknown
   const { zone } = usePreferences();
   if (before === null || before === undefined) return null;
   return (
-    <span className={classes.inline}>
+    <span className="quiet">
       {differences(before, after, zone)
         .slice(0, 3)
         .map(([name, was, is], i) => (

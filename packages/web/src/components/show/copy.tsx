@@ -1,7 +1,6 @@
-import { ActionIcon, Button, TextInput, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, TextInput, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
-import classes from './copy.module.css';
 
 /** Also where the page came over plain HTTP, where browsers offer no clipboard to scripts. */
 export async function copyText(text: string): Promise<void> {
@@ -56,10 +55,11 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 export function CopyField({ text, label }: { text: string; label: string }) {
   const [copied, copy] = useCopied(text);
   return (
-    <div className={classes.field}>
+    <Group gap={8}>
       <TextInput
         readOnly
-        className={classes.text}
+        flex={1}
+        styles={{ input: { fontFamily: 'var(--mono)' } }}
         aria-label={label}
         value={text}
         onFocus={(event) => event.currentTarget.select()}
@@ -71,6 +71,6 @@ export function CopyField({ text, label }: { text: string; label: string }) {
       >
         {copied ? 'Copied' : 'Copy'}
       </Button>
-    </div>
+    </Group>
   );
 }

@@ -21,7 +21,6 @@ import {
 } from '@tabler/icons-react';
 import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
-import classes from './device.module.css';
 import type { Icon } from './labels.tsx';
 
 export const CLASS_ICONS: Record<DeviceClass, Icon> = {
@@ -48,8 +47,8 @@ export const CLASS_ICONS: Record<DeviceClass, Icon> = {
 export function DeviceClassLabel({ class: name, word = true }: { class: DeviceClass; word?: boolean }) {
   const Icon = CLASS_ICONS[name];
   return (
-    <span className={`iconed ${classes.mark}`} title={word ? undefined : name}>
-      <Icon size={15} stroke={1.6} aria-hidden />
+    <span className="iconed" title={word ? undefined : name}>
+      <Icon size={15} stroke={1.6} color="var(--ink-2)" aria-hidden />
       <span className={word ? 'cut' : 'hidden'}>{name}</span>
     </span>
   );

@@ -9,7 +9,12 @@ import type { ComponentType, ReactNode } from 'react';
 import classes from './labels.module.css';
 
 export type Tone = 'ok' | 'bad' | 'idle' | 'busy' | 'warn' | 'sev1' | 'sev2' | 'sev3' | 'sev4' | 'sev5';
-export type Icon = ComponentType<{ size?: number; stroke?: number; className?: string | undefined }>;
+export type Icon = ComponentType<{
+  size?: number;
+  stroke?: number;
+  color?: string;
+  className?: string | undefined;
+}>;
 
 /** A state as shape, colour and word: never colour alone. Without the word, the word is for screen readers. */
 export function StatusLabel({

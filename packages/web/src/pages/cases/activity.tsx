@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core';
+import { Box, Button, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CaseActivity, CaseDetail } from '@rollcall/shared/api/incidents';
 import { Panel } from '../../components/page/index.ts';
@@ -54,7 +54,7 @@ function Composer({ id }: { id: string }) {
     if (body.text.trim() && (await comment.run({ params: { id }, body }))) form.reset();
   });
   return (
-    <form className={classes.composer} onSubmit={send}>
+    <Box component="form" px={14} pb={12} onSubmit={send}>
       <Textarea
         aria-label="Comment"
         placeholder="What was done, what is next (Ctrl Enter sends)"
@@ -68,6 +68,6 @@ function Composer({ id }: { id: string }) {
       <Button type="submit" mt={6} loading={comment.pending} disabled={!text.trim()}>
         Comment
       </Button>
-    </form>
+    </Box>
   );
 }

@@ -1,4 +1,4 @@
-import { Select, TagsInput } from '@mantine/core';
+import { Select, Stack, TagsInput } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
@@ -64,7 +64,7 @@ function Editable({ one }: { one: CaseDetail }) {
   if (one.assigneeId && !choices.some((choice) => choice.value === one.assigneeId))
     choices.push({ value: one.assigneeId, label: one.assignee ?? 'somebody' });
   return (
-    <div className={classes.properties}>
+    <Stack gap={10} p={12}>
       <Select
         label="Assignee"
         searchable
@@ -94,7 +94,7 @@ function Editable({ one }: { one: CaseDetail }) {
         maxTags={50}
         onChange={(tags) => void update.run({ params, body: { tags } })}
       />
-    </div>
+    </Stack>
   );
 }
 

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core';
+import { Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Collector } from '@rollcall/shared/api/collectors';
 import {
@@ -22,7 +22,6 @@ import { CollectorStatus, Fact, Facts, StatusLabel, Time, TimeFact } from '../..
 import { bytes, count, plural } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
 import { useAction, useSend } from '../../use-action.ts';
-import classes from './collectors.module.css';
 
 /** One collector beside the list: how it is, and what an administrator does with it. */
 export function CollectorSide({ id, onClose }: { id: string; onClose: () => void }) {
@@ -103,16 +102,16 @@ function CollectorFacts({ collector }: { collector: Collector }) {
 }
 
 const Engines = ({ engines }: { engines: Collector['health']['engines'] }) => (
-  <span className={classes.engines}>
+  <Stack gap={2} py={4}>
     {engines.map((engine) => (
-      <span key={engine.name} className={classes.engine}>
+      <Group key={engine.name} gap="2px 8px">
         <StatusLabel tone={engine.ok ? 'ok' : 'idle'} icon={engine.ok ? IconCircleCheckFilled : IconCircleX}>
           {engine.name}
         </StatusLabel>
         <span className="quiet">{engine.reason}</span>
-      </span>
+      </Group>
     ))}
-  </span>
+  </Stack>
 );
 
 type Asked = 'rename' | keyof typeof QUESTIONS;

@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core';
 import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collectors';
 import { IconPlus } from '@tabler/icons-react';
 import { useCallback } from 'react';
@@ -12,7 +13,6 @@ import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
 import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { CollectorSide } from './collector.tsx';
-import classes from './collectors.module.css';
 import { JoinDialog } from './join.tsx';
 import { JoinTokens } from './join-tokens.tsx';
 import { Losses } from './losses.tsx';
@@ -70,9 +70,9 @@ const COLUMNS: readonly Column<Collector>[] = [
     numeric: true,
     value: (one) => one.clockOffsetMs,
     cell: (one) => (
-      <span className={Math.abs(one.clockOffsetMs) > 1_000 ? classes.off : undefined}>
+      <Text span inherit {...(Math.abs(one.clockOffsetMs) > 1_000 && { c: 'var(--sev-3)', fw: 500 })}>
         {count(one.clockOffsetMs)} ms
-      </span>
+      </Text>
     ),
   },
   timeColumn({

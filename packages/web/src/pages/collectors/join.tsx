@@ -1,4 +1,4 @@
-import { Loader, Select } from '@mantine/core';
+import { Group, Loader, Select, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -8,7 +8,6 @@ import { useSiteChoices } from '../../choices.ts';
 import { Dialog, Form } from '../../components/form/index.ts';
 import { CollectorLink, CopyField, StatusLabel, Time } from '../../components/show/index.ts';
 import { useSend } from '../../use-action.ts';
-import classes from './collectors.module.css';
 
 type Made = Result<'joinTokens.create'>;
 
@@ -53,7 +52,7 @@ function Command({ made }: { made: Made }) {
   );
   const joined = collectors.data?.data.find((one) => one.createdAt >= data.createdAt);
   return (
-    <div className={classes.steps}>
+    <Stack gap={10}>
       <p>
         Run this as root on the host of the new collector. It works once, until <Time at={data.expiresAt} />,
         and is shown only now.
@@ -63,7 +62,7 @@ function Command({ made }: { made: Made }) {
         label={install === null ? 'Command' : 'Or, where the collector is installed'}
         text={`rollcall-collector join ${location.origin} ${token}`}
       />
-      <output className={classes.waiting}>
+      <Group component="output" className="panel" gap={10} mih={32} px={12}>
         {joined ? (
           <>
             <StatusLabel tone="ok" icon={IconCircleCheckFilled}>
@@ -77,7 +76,7 @@ function Command({ made }: { made: Made }) {
             Waiting for a collector to join {data.site}
           </>
         )}
-      </output>
-    </div>
+      </Group>
+    </Stack>
   );
 }

@@ -1,7 +1,6 @@
 import type { Device } from '@rollcall/shared/api/inventory';
 import { DeviceClassLabel, DeviceLink, DeviceStatus, duration } from '../../components/show/index.ts';
 import { type Column, timeColumn } from '../../components/table/index.ts';
-import classes from './devices.module.css';
 
 const answers = (yes: boolean | null): string => (yes === null ? '' : yes ? 'answers' : 'silent');
 
@@ -46,7 +45,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     width: '48px',
     numeric: true,
     value: (d) => d.openEvents,
-    cell: (d) => (d.openEvents > 0 ? <strong className={classes.events}>{d.openEvents}</strong> : ''),
+    cell: (d) => (d.openEvents > 0 ? <strong>{d.openEvents}</strong> : ''),
   },
   {
     id: 'monitor',

@@ -2,7 +2,7 @@ import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import type { Profile } from '@rollcall/shared/api/profiles';
 import { FACT_GROUPS, type FactGroup } from '@rollcall/shared/profile';
-import { ChecksField, Group, Pair } from '../../components/form/index.ts';
+import { ChecksField, FieldGroup, Pair } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
 import {
@@ -47,15 +47,15 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
   return (
     <EditDialog kind="profiles" of={props} form={form} create={body} update={body} size={600}>
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
-      <Group label="ICMP">
+      <FieldGroup label="ICMP">
         <Switch label="Ping the addresses" {...switched('ping')} />
         {settings.ping && (
           <Pair>
             <NumberFields form={form} path="settings.icmp" labels={ICMP_NUMBERS} />
           </Pair>
         )}
-      </Group>
-      <Group label="SNMP">
+      </FieldGroup>
+      <FieldGroup label="SNMP">
         <Switch label="Read devices by SNMP" {...switched('read')} />
         {settings.read && (
           <>
@@ -76,8 +76,8 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
             />
           </>
         )}
-      </Group>
-      <Group label="Pace">
+      </FieldGroup>
+      <FieldGroup label="Pace">
         <Pair>
           <TextInput
             label="Packets per second"
@@ -90,7 +90,7 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
             {...form.getInputProps('settings.ratePerNet')}
           />
         </Pair>
-      </Group>
+      </FieldGroup>
       <TextInput
         label="Follow neighbours"
         description="Rounds in which what LLDP and CDP name is scanned too, inside the site's networks"

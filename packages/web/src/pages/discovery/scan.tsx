@@ -1,3 +1,4 @@
+import { Box, Group, Text } from '@mantine/core';
 import type { ScanDetail } from '@rollcall/shared/api/scans';
 import { IconBan, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -111,20 +112,24 @@ function Figures({ scan }: { scan: ScanDetail }) {
     ]);
   return (
     <section className="panel" aria-label="Progress">
-      <div className={classes.figures}>
+      <Group gap="4px 32px" align="end" px={16} py={12}>
         {figures.map(([label, value]) => (
           <div key={label} className={classes.figure}>
             <b>{value}</b>
             <span>{label}</span>
           </div>
         ))}
-      </div>
+      </Group>
       {scan.status === 'running' && (
-        <div className={classes.progress}>
+        <Box px={16} pb={14}>
           <Progress done={scan.addressesProbed} of={scan.addressesTotal} label="Addresses probed" />
-        </div>
+        </Box>
       )}
-      {scan.statusReason && <p className={classes.reason}>{scan.statusReason}</p>}
+      {scan.statusReason && (
+        <Text size="sm" c="dimmed" px={16} pb={12}>
+          {scan.statusReason}
+        </Text>
+      )}
     </section>
   );
 }

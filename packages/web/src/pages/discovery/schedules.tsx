@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Empty } from '../../components/feedback/index.ts';
-import { CronField, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import { CronField, MONO, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../../components/list/index.ts';
 import { ScanLink, Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, timeColumn, usePagedList } from '../../components/table/index.ts';
@@ -11,7 +11,6 @@ import { cronInWords } from '../../cron.ts';
 import { useHasRole } from '../../session.tsx';
 import type { UrlState } from '../../url-state.ts';
 import { BY_TARGETS, useProfileChoices, useTargetSites } from './choices.ts';
-import classes from './discovery.module.css';
 
 export function Schedules({ search, change }: UrlState<'/discovery'>) {
   const operator = useHasRole('operator');
@@ -118,7 +117,7 @@ function ScheduleForm(props: FormOf<Schedule>) {
         label="Targets"
         placeholder="10.20.0.0/16"
         required
-        classNames={{ input: classes.mono ?? '' }}
+        styles={MONO}
         {...form.getInputProps('targets')}
       />
       <Pair>

@@ -1,4 +1,4 @@
-import { Select, Textarea } from '@mantine/core';
+import { Box, Select, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { ScanPlan } from '@rollcall/shared/api/scans';
@@ -8,7 +8,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, keyOf } from '../../api.ts';
 import { ApiError } from '../../api-error.ts';
-import { FormDialog, Pair } from '../../components/form/index.ts';
+import { FormDialog, MONO, Pair } from '../../components/form/index.ts';
 import { duration, Fact, Facts, ScanLink, ScanStatus } from '../../components/show/index.ts';
 import { count, plural } from '../../format.ts';
 import { useSend } from '../../use-action.ts';
@@ -76,7 +76,7 @@ export function StartScan({
         placeholder={'10.20.0.0/24\n!10.20.0.13'}
         minRows={3}
         data-autofocus
-        classNames={{ input: classes.mono ?? '' }}
+        styles={MONO}
         {...form.getInputProps('targets')}
       />
       <Pair>
@@ -99,13 +99,13 @@ export function StartScan({
 function PlanProblem({ error }: { error: Error }) {
   const details = error instanceof ApiError ? error.details : [];
   return (
-    <div className={classes.refused}>
+    <Box px={12} py={10} c="var(--bad)">
       {details.length > 0 ? (
         details.map(({ message }) => <p key={message}>{message}</p>)
       ) : (
         <p>{error.message}</p>
       )}
-    </div>
+    </Box>
   );
 }
 

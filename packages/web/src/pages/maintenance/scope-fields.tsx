@@ -5,7 +5,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { SearchBox } from '../../components/filter/index.ts';
-import { Choices, Group, Pair } from '../../components/form/index.ts';
+import { Choices, FieldGroup, Pair } from '../../components/form/index.ts';
 import { DeviceChoice } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 
@@ -25,7 +25,7 @@ const VIEW_MODES = [
 export function ScopeFields({ site, form }: { site: string; form: UseFormReturnType<ScopeValues> }) {
   const covered = form.values.scope;
   return (
-    <Group label="Covers">
+    <FieldGroup label="Covers">
       <SegmentedControl aria-label="Covers" data={VIEW_MODES} {...form.getInputProps('scope.by')} />
       {covered.by === 'filter' && (
         <>
@@ -54,7 +54,7 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
         />
       )}
       <HowMany site={site} covered={covered} />
-    </Group>
+    </FieldGroup>
   );
 }
 

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
 import { apiQuery } from '../../api.ts';
 import { useSiteChoices } from '../../choices.ts';
-import { CronField, Group, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import { CronField, FieldGroup, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
 import { duration } from '../../components/show/index.ts';
@@ -90,7 +90,7 @@ export function WindowForm({
           }
         />
       </Pair>
-      <Group label="When">
+      <FieldGroup label="When">
         <SegmentedControl
           aria-label="How often"
           data={[
@@ -130,7 +130,7 @@ export function WindowForm({
             />
           )}
         </Pair>
-      </Group>
+      </FieldGroup>
       <ScopeFields site={site} form={form} />
       <Textarea label="Note" placeholder="What is done, by whom, ticket" {...form.getInputProps('note')} />
     </EditDialog>

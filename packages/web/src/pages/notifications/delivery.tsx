@@ -60,7 +60,7 @@ function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }
           rowKey={({ at, ms }) => `${at} ${ms}`}
         />
       ) : (
-        <p className={`quiet ${classes.none}`}>None yet.</p>
+        <p className="none">None yet.</p>
       )}
       {one.recipients.length > 0 && (
         <>

@@ -1,4 +1,4 @@
-import { PasswordInput, Select, TextInput } from '@mantine/core';
+import { Box, PasswordInput, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { MailSettings } from '@rollcall/shared/api/deliveries';
 import { useQuery } from '@tanstack/react-query';
@@ -9,7 +9,6 @@ import { Panel } from '../../components/page/index.ts';
 import { Time } from '../../components/show/index.ts';
 import { useMe } from '../../session.tsx';
 import { useInvalidate } from '../../use-action.ts';
-import classes from './notifications.module.css';
 
 /** The server that mail goes through. */
 export function Mail() {
@@ -43,7 +42,6 @@ function MailPanel({ settings }: { settings: MailSettings }) {
   };
   return (
     <Panel
-      className={classes.mail}
       title="Mail server"
       note={
         settings.updatedAt === null ? (
@@ -55,7 +53,7 @@ function MailPanel({ settings }: { settings: MailSettings }) {
         )
       }
     >
-      <div className={classes.form}>
+      <Box p={16} maw={560}>
         <Form form={form} onSubmit={save}>
           <Pair>
             <TextInput
@@ -109,7 +107,7 @@ function MailPanel({ settings }: { settings: MailSettings }) {
             {...form.getInputProps('from')}
           />
         </Form>
-      </div>
+      </Box>
     </Panel>
   );
 }

@@ -19,7 +19,6 @@ import { StatusLabel, severityName, Time } from '../../components/show/index.ts'
 import { type Column, enabledColumn, usePagedList } from '../../components/table/index.ts';
 import type { UrlState } from '../../url-state.ts';
 import { useAction, useSend } from '../../use-action.ts';
-import classes from './notifications.module.css';
 import { type Made, SubscriptionForm } from './subscription-form.tsx';
 
 const targetOf = (one: Subscription): string => one.url ?? one.addresses.join(', ');
@@ -50,11 +49,11 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
       sort: 'name',
       narrow: true,
       cell: (one) => (
-        <span className={`iconed ${classes.name}`}>
+        <span className="iconed">
           {one.kind === 'webhook' ? (
-            <IconWebhook size={15} stroke={1.6} aria-label="webhook" />
+            <IconWebhook size={15} stroke={1.6} color="var(--ink-2)" aria-label="webhook" />
           ) : (
-            <IconMail size={15} stroke={1.6} aria-label="e-mail" />
+            <IconMail size={15} stroke={1.6} color="var(--ink-2)" aria-label="e-mail" />
           )}
           <span className="cut">{one.name}</span>
         </span>

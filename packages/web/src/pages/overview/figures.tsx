@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import type { Summary } from '@rollcall/shared/api/service';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -110,11 +111,11 @@ function Figure({
         </span>
       )}
       {children}
-      <span className={classes.legend}>
+      <Group gap="2px 14px" fz="xs" c="dimmed">
         {legend.map((words) => (
           <span key={words}>{words}</span>
         ))}
-      </span>
+      </Group>
     </div>
   );
 }

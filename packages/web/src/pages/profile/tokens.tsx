@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Token } from '@rollcall/shared/api/accounts';
 import { TOKENS_MOST } from '@rollcall/shared/api/accounts';
@@ -13,7 +13,6 @@ import { Panel } from '../../components/page/index.ts';
 import { CopyField, Time, useNow } from '../../components/show/index.ts';
 import { actionColumn, type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { useSend } from '../../use-action.ts';
-import classes from './profile.module.css';
 
 const isLive = (token: Token, nowMs: number): boolean =>
   token.revokedAt === null && (token.expiresAt === null || token.expiresAt * 1000 > nowMs);
@@ -61,7 +60,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
   ];
   return (
     <>
-      <div className={classes.intro}>
+      <Group justify="space-between">
         <p className="quiet">
           A token lets a program do what you may do, through the <a href="/api/docs">REST API</a>.
         </p>
@@ -73,7 +72,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
         >
           Create a token
         </IconButton>
-      </div>
+      </Group>
       <Panel title="API Tokens" note={`${live} of at most ${TOKENS_MOST} in use`}>
         <ShortTable
           label="API tokens"
