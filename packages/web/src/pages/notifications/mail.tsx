@@ -9,6 +9,7 @@ import { Panel } from '../../components/page/index.ts';
 import { Time } from '../../components/show/index.ts';
 import { useMe } from '../../session.tsx';
 import { useInvalidate } from '../../use-action.ts';
+import classes from './notifications.module.css';
 
 /** The server that mail goes through. */
 export function Mail() {
@@ -43,6 +44,7 @@ function MailPanel({ settings }: { settings: MailSettings }) {
   return (
     <Panel
       title="Mail server"
+      className={classes.mail}
       note={
         settings.updatedAt === null ? (
           'not set: no mail is sent'
@@ -53,7 +55,7 @@ function MailPanel({ settings }: { settings: MailSettings }) {
         )
       }
     >
-      <Box p={16} maw={560}>
+      <Box p={16}>
         <Form form={form} onSubmit={save}>
           <Pair>
             <TextInput
