@@ -34,19 +34,21 @@ export function Page({
     <div className={classes.page} data-fill={fill || undefined}>
       <header className={classes.head}>
         <div className={classes.titles}>
-          {up && (
-            <Link to={up.to} className={classes.up}>
-              {up.label}
-            </Link>
-          )}
-          <h1 className="cut">{heading}</h1>
+          <div className={classes.title}>
+            {up && (
+              <Link to={up.to} className={classes.up}>
+                {up.label}
+              </Link>
+            )}
+            <h1 className="cut">{heading}</h1>
+            {count !== undefined && (
+              <output className={classes.count}>
+                {count.toLocaleString('en')}
+                <span className="hidden"> found</span>
+              </output>
+            )}
+          </div>
           {marks && <div className={classes.marks}>{marks}</div>}
-          {count !== undefined && (
-            <output className={classes.count}>
-              {count.toLocaleString('en')}
-              <span className="hidden"> found</span>
-            </output>
-          )}
         </div>
         {actions && <div className={classes.actions}>{actions}</div>}
       </header>

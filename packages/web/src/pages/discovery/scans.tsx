@@ -38,9 +38,9 @@ const COLUMNS: readonly Column<Scan>[] = [
       </ScanLink>
     ),
   },
-  { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)' },
-  { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.6fr)' },
-  { id: 'by', title: 'By', width: 'minmax(80px, 0.5fr)', value: (scan) => scan.createdBy },
+  { id: 'site', title: 'Site', width: 'minmax(64px, 0.6fr)' },
+  { id: 'profile', title: 'Profile', width: 'minmax(64px, 0.6fr)' },
+  { id: 'by', title: 'By', width: 'minmax(60px, 0.5fr)', value: (scan) => scan.createdBy },
   {
     id: 'progress',
     title: 'Addresses',
