@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
     // The server behind answers at the address in front.
     expect((await fetch(`${url}/api/summary`)).status).toBe(401);
 
-    const page = 'packages/web/src/components/time.tsx';
+    const page = 'packages/web/src/components/show/time.tsx';
     // Vite follows what a page has loaded.
     await (await fetch(url + page.replace('packages/web', ''))).text();
     const client = await (await fetch(`${url}/@vite/client`)).text();

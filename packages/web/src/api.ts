@@ -19,6 +19,14 @@ export type Request<Id extends OperationId> = (Operations[Id] extends { params: 
   (Operations[Id] extends { body: infer B } ? Part<'body', B> : unknown) &
   (Operations[Id] extends { query: infer Q } ? QueryOf<Q> : unknown);
 
+/** What an operation takes in its body. */
+export type Body<Id extends OperationId> = Operations[Id] extends { body: infer B } ? Input<B> : never;
+
+/** Names that an operation takes in its query: filters, order, paging. */
+export type QueryKey<Id extends OperationId> = Operations[Id] extends { query: infer Q extends z.ZodType }
+  ? keyof z.input<Q> & string
+  : never;
+
 type Data<Id extends OperationId> = z.output<Operations[Id]['data']>;
 type Extra<Id extends OperationId> = Operations[Id] extends { extra: infer E }
   ? E extends z.ZodType

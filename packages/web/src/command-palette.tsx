@@ -4,49 +4,35 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, memo, useState } from 'react';
 import { apiQuery } from './api.ts';
+import { PLACES } from './places.ts';
 import { useHasRole } from './session.tsx';
 
 interface Goal {
   to: string;
   label: string;
   description: string;
-  admin?: boolean;
 }
+/** Places within pages, beside the pages of the menu. */
 const GOALS: readonly Goal[] = [
-  { to: '/', label: 'Overview', description: 'health by site' },
-  { to: '/devices', label: 'Devices', description: 'all devices and filters' },
-  { to: '/topology', label: 'Topology', description: 'map of links' },
-  { to: '/events', label: 'Events', description: 'what is and went wrong or changed' },
-  { to: '/cases', label: 'Cases', description: 'events that belong together, and the work on them' },
   { to: '/cases?assignee=me', label: 'My cases', description: 'cases assigned to me' },
-  { to: '/discovery', label: 'Discovery', description: 'scans' },
   { to: '/discovery?new=1', label: 'Start a scan', description: 'plan and start a scan' },
   { to: '/discovery?tab=schedules', label: 'Schedules', description: 'scans at set times' },
   { to: '/discovery?tab=profiles', label: 'Profiles', description: 'settings of a sweep' },
   { to: '/discovery?tab=credentials', label: 'Credentials', description: 'SNMP communities and users' },
-  { to: '/collectors', label: 'Collectors', description: 'health, add, rotate, revoke' },
-  { to: '/sites', label: 'Sites', description: 'places with their own addresses' },
-  { to: '/maintenance', label: 'Maintenance', description: 'planned work, which opens no case' },
   { to: '/maintenance?edit=new', label: 'Plan maintenance', description: 'once, or again and again' },
-  {
-    to: '/notifications',
-    label: 'Notifications',
-    description: 'webhooks and mail about cases',
-    admin: true,
-  },
-  {
-    to: '/notifications?tab=deliveries',
-    label: 'Delivery log',
-    description: 'what was sent, and what was answered',
-    admin: true,
-  },
-  { to: '/notifications?tab=mail', label: 'Mail server', description: 'how mail is sent', admin: true },
-  { to: '/users', label: 'Users', description: 'accounts, roles and their sites', admin: true },
-  { to: '/audit', label: 'Audit', description: 'who did what', admin: true },
   { to: '/profile', label: 'API tokens', description: 'create, list and revoke my tokens' },
   { to: '/profile?tab=sessions', label: 'Sessions', description: 'where I am signed in' },
   { to: '/profile?tab=password', label: 'Password', description: 'change my password' },
   { to: '/profile?tab=appearance', label: 'Appearance', description: 'theme, times and time zone' },
+];
+const ADMIN_GOALS: readonly Goal[] = [
+  ...PLACES.manage,
+  {
+    to: '/notifications?tab=deliveries',
+    label: 'Delivery log',
+    description: 'what was sent, and what was answered',
+  },
+  { to: '/notifications?tab=mail', label: 'Mail server', description: 'how mail is sent' },
 ];
 const LEAST = 2;
 
@@ -96,15 +82,18 @@ export const Palette = memo(function Palette() {
         onClick: go(`/cases/${one.id}`),
       }))
     : [];
-  const pages: SpotlightActionData[] = GOALS.filter((goal) => admin || !goal.admin).map(
-    ({ to, label, description }) => ({
-      id: to,
-      label,
-      description,
-      leftSection: <IconArrowRight size={16} aria-hidden />,
-      onClick: go(to),
-    }),
-  );
+  const pages: SpotlightActionData[] = [
+    ...PLACES.watch,
+    ...PLACES.run,
+    ...(admin ? ADMIN_GOALS : []),
+    ...GOALS,
+  ].map(({ to, label, description }) => ({
+    id: to,
+    label,
+    description,
+    leftSection: <IconArrowRight size={16} aria-hidden />,
+    onClick: go(to),
+  }));
   return (
     <Spotlight
       actions={[

@@ -1,4 +1,4 @@
-import type { CellValue } from './components/table/column.ts';
+import type { CellValue } from './components/table/index.ts';
 
 /** A spreadsheet takes these at the start of a cell for a formula (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;

@@ -1,4 +1,6 @@
+import type { OperationId } from '@rollcall/shared/api/index';
 import {
+  type AsyncRouteComponent,
   createRootRoute,
   createRoute,
   createRouter,
@@ -6,8 +8,9 @@ import {
   Link,
   lazyRouteComponent,
 } from '@tanstack/react-router';
-import { Page } from './components/page.tsx';
-import { Empty, ProblemView } from './components/problem.tsx';
+import type { QueryKey } from './api.ts';
+import { Empty, ProblemView } from './components/feedback/index.ts';
+import { Page } from './components/page/index.ts';
 import { keys, parseSearch, type Search, stringifySearch } from './search.ts';
 import { Shell } from './shell.tsx';
 
@@ -25,143 +28,138 @@ const root = createRootRoute({
     ],
   },
 });
-const parent = { getParentRoute: () => root };
+/** A page at its address, with the search parameters that it keeps there; its code is loaded when it is first opened. */
+const page = <Path extends string, Key extends string>(
+  path: Path,
+  known: readonly Key[],
+  component: AsyncRouteComponent<object>,
+) => createRoute({ getParentRoute: () => root, path, validateSearch: keys(...known), component });
 
-const overview = createRoute({
-  ...parent,
-  path: '/',
-  validateSearch: keys('site'),
-  component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
-});
-const devices = createRoute({
-  ...parent,
-  path: '/devices',
-  validateSearch: keys('search', 'Address', 'class', 'monitor', 'collector', 'site', 'sort'),
-  component: lazyRouteComponent(() => import('./pages/devices/devices.tsx'), 'Devices'),
-});
-const device = createRoute({
-  ...parent,
-  path: '/devices/$id',
-  validateSearch: keys('tab', 'sort', 'q'),
-  component: lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
-});
-const topology = createRoute({
-  ...parent,
-  path: '/topology',
-  validateSearch: keys('site', 'q', 'view', 'device'),
-  component: lazyRouteComponent(() => import('./pages/topology/topology.tsx'), 'TopologyPage'),
-});
-const events = createRoute({
-  ...parent,
-  path: '/events',
-  validateSearch: keys(
-    'last',
-    'from',
-    'to',
-    'Severity',
-    'Status',
-    'Source',
-    'Device',
-    'site',
-    'sort',
-    'event',
-  ),
-  component: lazyRouteComponent(() => import('./pages/events/events.tsx'), 'Events'),
-});
-const cases = createRoute({
-  ...parent,
-  path: '/cases',
-  validateSearch: keys(
-    'view',
-    'status',
-    'severity',
-    'priority',
-    'assignee',
-    'tag',
-    'q',
-    'site',
-    'sort',
-    'new',
-  ),
-  component: lazyRouteComponent(() => import('./pages/cases/cases.tsx'), 'Cases'),
-});
-const oneCase = createRoute({
-  ...parent,
-  path: '/cases/$id',
-  component: lazyRouteComponent(() => import('./pages/cases/case.tsx'), 'CasePage'),
-});
-const discovery = createRoute({
-  ...parent,
-  path: '/discovery',
-  validateSearch: keys('tab', 'status', 'profile', 'site', 'sort', 'edit', 'new', 'targets'),
-  component: lazyRouteComponent(() => import('./pages/discovery/discovery.tsx'), 'Discovery'),
-});
-const scan = createRoute({
-  ...parent,
-  path: '/discovery/scans/$id',
-  validateSearch: keys('tab', 'outcome', 'address'),
-  component: lazyRouteComponent(() => import('./pages/discovery/scan.tsx'), 'ScanPage'),
-});
-const collectors = createRoute({
-  ...parent,
-  path: '/collectors',
-  validateSearch: keys('tab', 'search', 'status', 'site', 'sort', 'collector', 'new'),
-  component: lazyRouteComponent(() => import('./pages/collectors/collectors.tsx'), 'Collectors'),
-});
-const sites = createRoute({
-  ...parent,
-  path: '/sites',
-  validateSearch: keys('search', 'sort', 'edit'),
-  component: lazyRouteComponent(() => import('./pages/sites.tsx'), 'Sites'),
-});
-const maintenance = createRoute({
-  ...parent,
-  path: '/maintenance',
-  validateSearch: keys('site', 'sort', 'edit', 'device'),
-  component: lazyRouteComponent(() => import('./pages/maintenance/maintenance.tsx'), 'Maintenance'),
-});
-const notifications = createRoute({
-  ...parent,
-  path: '/notifications',
-  validateSearch: keys('tab', 'subscription', 'status', 'site', 'sort', 'edit', 'delivery'),
-  component: lazyRouteComponent(() => import('./pages/notifications/notifications.tsx'), 'Notifications'),
-});
-const users = createRoute({
-  ...parent,
-  path: '/users',
-  validateSearch: keys('search', 'sort', 'edit'),
-  component: lazyRouteComponent(() => import('./pages/users.tsx'), 'Users'),
-});
-const audit = createRoute({
-  ...parent,
-  path: '/audit',
-  validateSearch: keys('last', 'from', 'to', 'actor', 'action', 'site', 'entry'),
-  component: lazyRouteComponent(() => import('./pages/audit.tsx'), 'Audit'),
-});
-const profile = createRoute({
-  ...parent,
-  path: '/profile',
-  validateSearch: keys('tab'),
-  component: lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'Profile'),
-});
+/** Filters and order of a list, by the names that its operation gives them. */
+type Of<Id extends OperationId> = readonly QueryKey<Id>[];
+const SUMMARY = ['site'] as const satisfies Of<'summary.get'>;
+const DEVICES = [
+  'search',
+  'Address',
+  'class',
+  'monitor',
+  'collector',
+  'site',
+  'sort',
+] as const satisfies Of<'devices.list'>;
+/** Of the lists behind its tabs. */
+const DEVICE = ['sort'] as const satisfies Of<'interfaces.list' | 'events.list'>;
+const TOPOLOGY = ['site'] as const satisfies Of<'topology.get'>;
+const EVENTS = [
+  'Severity',
+  'Status',
+  'Source',
+  'Device',
+  'site',
+  'sort',
+] as const satisfies Of<'events.list'>;
+const CASES = [
+  'status',
+  'severity',
+  'priority',
+  'assignee',
+  'tag',
+  'q',
+  'site',
+  'sort',
+] as const satisfies Of<'cases.list'>;
+const SCANS = ['status', 'profile', 'site', 'sort'] as const satisfies Of<'scans.list'>;
+const ADDRESSES = ['outcome', 'address'] as const satisfies Of<'scans.addresses'>;
+const COLLECTORS = ['search', 'status', 'site', 'sort'] as const satisfies Of<'collectors.list'>;
+const SITES = ['search', 'sort'] as const satisfies Of<'sites.list'>;
+const MAINTENANCE = ['site', 'sort'] as const satisfies Of<'maintenance.list'>;
+const SUBSCRIPTIONS = ['sort'] as const satisfies Of<'subscriptions.list'>;
+const DELIVERIES = ['subscription', 'status', 'site'] as const satisfies Of<'deliveries.list'>;
+const USERS = ['search', 'sort'] as const satisfies Of<'users.list'>;
+const AUDIT = ['actor', 'action', 'site'] as const satisfies Of<'audit.list'>;
+const RANGE = ['last', 'from', 'to'] as const;
 
 const routeTree = root.addChildren([
-  overview,
-  devices,
-  device,
-  topology,
-  events,
-  cases,
-  oneCase,
-  discovery,
-  scan,
-  collectors,
-  sites,
-  maintenance,
-  notifications,
-  users,
-  audit,
-  profile,
+  page(
+    '/',
+    SUMMARY,
+    lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'Overview'),
+  ),
+  page(
+    '/devices',
+    DEVICES,
+    lazyRouteComponent(() => import('./pages/devices/devices.tsx'), 'Devices'),
+  ),
+  page(
+    '/devices/$id',
+    ['tab', ...DEVICE],
+    lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
+  ),
+  page(
+    '/topology',
+    [...TOPOLOGY, 'q', 'view', 'device'],
+    lazyRouteComponent(() => import('./pages/topology/topology.tsx'), 'TopologyPage'),
+  ),
+  page(
+    '/events',
+    [...RANGE, ...EVENTS, 'event'],
+    lazyRouteComponent(() => import('./pages/events/events.tsx'), 'Events'),
+  ),
+  page(
+    '/cases',
+    ['view', ...CASES, 'new'],
+    lazyRouteComponent(() => import('./pages/cases/cases.tsx'), 'Cases'),
+  ),
+  page(
+    '/cases/$id',
+    [],
+    lazyRouteComponent(() => import('./pages/cases/case.tsx'), 'CasePage'),
+  ),
+  page(
+    '/discovery',
+    ['tab', ...SCANS, 'edit', 'new', 'targets'],
+    lazyRouteComponent(() => import('./pages/discovery/discovery.tsx'), 'Discovery'),
+  ),
+  page(
+    '/discovery/scans/$id',
+    ['tab', ...ADDRESSES],
+    lazyRouteComponent(() => import('./pages/discovery/scan.tsx'), 'ScanPage'),
+  ),
+  page(
+    '/collectors',
+    ['tab', ...COLLECTORS, 'collector', 'new'],
+    lazyRouteComponent(() => import('./pages/collectors/collectors.tsx'), 'Collectors'),
+  ),
+  page(
+    '/sites',
+    [...SITES, 'edit'],
+    lazyRouteComponent(() => import('./pages/sites.tsx'), 'Sites'),
+  ),
+  page(
+    '/maintenance',
+    [...MAINTENANCE, 'edit', 'device'],
+    lazyRouteComponent(() => import('./pages/maintenance/maintenance.tsx'), 'Maintenance'),
+  ),
+  page(
+    '/notifications',
+    ['tab', ...SUBSCRIPTIONS, ...DELIVERIES, 'edit', 'delivery'],
+    lazyRouteComponent(() => import('./pages/notifications/notifications.tsx'), 'Notifications'),
+  ),
+  page(
+    '/users',
+    [...USERS, 'edit'],
+    lazyRouteComponent(() => import('./pages/users.tsx'), 'Users'),
+  ),
+  page(
+    '/audit',
+    [...RANGE, ...AUDIT],
+    lazyRouteComponent(() => import('./pages/audit.tsx'), 'Audit'),
+  ),
+  page(
+    '/profile',
+    ['tab'],
+    lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'Profile'),
+  ),
 ]);
 
 const Missing = () => (

@@ -1,11 +1,20 @@
-import { useMantineColorScheme } from '@mantine/core';
+import { type MantineColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useSyncExternalStore } from 'react';
+import { savePreferences } from './preferences.ts';
 
 /**
  * The page's colour scheme. Transitions are kept while it changes: switching them off for that moment takes a style
  * element, which the content security policy refuses.
  */
-export const useScheme = () => useMantineColorScheme({ keepTransitions: true });
+export function useScheme() {
+  const scheme = useMantineColorScheme({ keepTransitions: true });
+  /** For this person, here and wherever they sign in. */
+  const choose = (theme: MantineColorScheme) => {
+    scheme.setColorScheme(theme);
+    savePreferences({ theme });
+  };
+  return { ...scheme, choose };
+}
 
 const SHOWN = 'data-mantine-color-scheme';
 const watchShown = (changed: () => void): (() => void) => {

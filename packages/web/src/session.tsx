@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
 import { ApiError } from './api-error.ts';
-import { notifyProblem, ProblemView } from './components/problem.tsx';
+import { notifyProblem, ProblemView } from './components/feedback/index.ts';
 import { followChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { loadPreferences } from './preferences.ts';

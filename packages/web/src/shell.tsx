@@ -4,75 +4,30 @@ import { openSpotlight } from '@mantine/spotlight';
 import { Severity } from '@rollcall/shared/model';
 import {
   IconApi,
-  IconBell,
-  IconBriefcase,
-  IconBroadcast,
-  IconBuilding,
   IconDeviceDesktopAnalytics,
   IconDeviceTvOld,
-  IconHistory,
-  IconLayoutDashboard,
   IconLogout,
   IconMenu2,
   IconMoon,
-  IconRadar2,
   IconSearch,
-  IconServer,
   IconSun,
-  IconTimelineEvent,
-  IconTool,
-  IconTopologyStar3,
   IconUserCircle,
-  IconUsers,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import { apiQuery } from './api.ts';
 import { Palette } from './command-palette.tsx';
-import type { Icon } from './components/labels.tsx';
-import { SEARCH_FIELD } from './components/search-box.tsx';
-import { absolute, useNow } from './components/time.tsx';
+import { SEARCH_FIELD } from './components/filter/index.ts';
+import { absolute, useNow } from './components/show/index.ts';
 import { useLive } from './live.ts';
-import { savePreferences, usePreferences } from './preferences.ts';
+import { PLACES, type Place } from './places.ts';
+import { usePreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
 import { useHasRole, useMe } from './session.tsx';
 import classes from './shell.module.css';
 import { useAction } from './use-action.ts';
 import { useEscape } from './use-escape.ts';
-
-interface Place {
-  to: string;
-  label: string;
-  icon: Icon;
-  search?: Record<string, string>;
-  /** Number beside it, out of the summary. */
-  open?: 'events' | 'cases';
-}
-const WATCH: readonly Place[] = [
-  { to: '/', label: 'Overview', icon: IconLayoutDashboard },
-  { to: '/devices', label: 'Devices', icon: IconServer },
-  { to: '/topology', label: 'Topology', icon: IconTopologyStar3 },
-  {
-    to: '/events',
-    label: 'Events',
-    icon: IconTimelineEvent,
-    open: 'events',
-    search: { Status: '0,1', Severity: '4' },
-  },
-  { to: '/cases', label: 'Cases', icon: IconBriefcase, open: 'cases' },
-];
-const RUN: readonly Place[] = [
-  { to: '/discovery', label: 'Discovery', icon: IconRadar2 },
-  { to: '/collectors', label: 'Collectors', icon: IconBroadcast },
-  { to: '/sites', label: 'Sites', icon: IconBuilding },
-  { to: '/maintenance', label: 'Maintenance', icon: IconTool },
-];
-const MANAGE: readonly Place[] = [
-  { to: '/notifications', label: 'Notifications', icon: IconBell },
-  { to: '/users', label: 'Users', icon: IconUsers },
-  { to: '/audit', label: 'Audit', icon: IconHistory },
-];
 
 export function Shell() {
   // Nothing else of the address: the frame stays as it is while a page is filtered and sorted.
@@ -176,17 +131,17 @@ const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; 
         Search
         <kbd>Ctrl K</kbd>
       </button>
-      {WATCH.map((place) => (
+      {PLACES.watch.map((place) => (
         <NavItem key={place.to} {...place} />
       ))}
       <div className={classes.group}>Run</div>
-      {RUN.map((place) => (
+      {PLACES.run.map((place) => (
         <NavItem key={place.to} {...place} />
       ))}
       {admin && (
         <>
           <div className={classes.group}>Manage</div>
-          {MANAGE.map((place) => (
+          {PLACES.manage.map((place) => (
             <NavItem key={place.to} {...place} />
           ))}
         </>
@@ -263,7 +218,7 @@ const THEMES = [
 function PersonMenu() {
   const { user } = useMe();
   const navigate = useNavigate();
-  const { colorScheme, setColorScheme } = useScheme();
+  const { colorScheme, choose } = useScheme();
   const { run: endSession } = useAction('session.delete', { failed: 'Not signed out' });
   // The page begins anew: nothing of whoever was here stays in it, and the browser has forgotten what it stored.
   const signOut = async () => {
@@ -300,10 +255,7 @@ function PersonMenu() {
             leftSection={<Icon size={15} />}
             rightSection={colorScheme === value ? '✓' : undefined}
             aria-current={colorScheme === value || undefined}
-            onClick={() => {
-              setColorScheme(value);
-              savePreferences({ theme: value });
-            }}
+            onClick={() => choose(value)}
           >
             {label}
           </Menu.Item>

@@ -25,6 +25,8 @@ import '@mantine/core/styles/Switch.css';
 import '@mantine/core/styles/FloatingIndicator.css';
 import '@mantine/core/styles/SegmentedControl.css';
 import '@mantine/core/styles/PasswordInput.css';
+import '@mantine/core/styles/Fieldset.css';
+import '@mantine/core/styles/Table.css';
 import '@mantine/core/styles/Text.css';
 import '@mantine/core/styles/Title.css';
 import '@mantine/core/styles/Menu.css';

@@ -1,7 +1,7 @@
 import type { OperationId } from '@rollcall/shared/api/index';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type CallOptions, call, type Request, type Result } from './api.ts';
-import { notify, notifyProblem } from './components/problem.tsx';
+import { notify, notifyProblem } from './components/feedback/index.ts';
 
 type Send = <Id extends OperationId>(
   id: Id,

@@ -1,24 +1,13 @@
 import type { AuditEntry } from '@rollcall/shared/api/accounts';
-import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { Changed } from '../components/changes.tsx';
-import { valueAsText } from '../components/differences.ts';
-import { ExportMenu } from '../components/export-menu.tsx';
-import { Facts } from '../components/facts.tsx';
-import { Filters } from '../components/filters.tsx';
-import { Page } from '../components/page.tsx';
-import { Empty } from '../components/problem.tsx';
-import { SidePanel, Split } from '../components/side-panel.tsx';
-import type { Column } from '../components/table/column.ts';
-import { timeColumn } from '../components/table/columns.tsx';
-import { usePagedList } from '../components/table/paged-list.ts';
-import { VirtualTable } from '../components/table/virtual-table.tsx';
-import { Time } from '../components/time.tsx';
-import { rangeOf } from '../components/time-range.tsx';
-import { useSiteChoices, useSiteName } from '../sites.ts';
+import { useSiteChoices, useSiteName } from '../choices.ts';
+import { Empty } from '../components/feedback/index.ts';
+import { Filters, rangeOf } from '../components/filter/index.ts';
+import { ExportMenu } from '../components/list/index.ts';
+import { Page, SidePanel, Split } from '../components/page/index.ts';
+import { Changed, Fact, Facts, TimeFact, valueAsText } from '../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
 import { useUrlState } from '../url-state.ts';
-
-const route = getRouteApi('/audit');
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.at }),
@@ -30,7 +19,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 /** Who did what: sign-ins, tokens, roles, credentials, collectors. */
 export function Audit() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/audit');
   const sites = useSiteChoices();
   const [picked, setPicked] = useState<AuditEntry>();
   const { last, from, to, actor, action, site } = search;
@@ -77,17 +66,19 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
   const { before, after, ...detail } = entry.detail;
   return (
     <SidePanel title={`${entry.actor}: ${entry.action}`} onClose={onClose}>
-      <Facts
-        facts={[
-          ['When', <Time key="at" at={entry.at} />],
-          ['Who', entry.actor],
-          ['What', entry.action],
-          ['To what', entry.subject],
-          ['Site', entry.siteId && siteName(entry.siteId)],
-          ['From', entry.address],
-          ...Object.entries(detail).map(([name, value]) => [name, valueAsText(value)] as const),
-        ]}
-      />
+      <Facts>
+        <TimeFact name="When" at={entry.at} />
+        <Fact name="Who">{entry.actor}</Fact>
+        <Fact name="What">{entry.action}</Fact>
+        <Fact name="To what">{entry.subject}</Fact>
+        <Fact name="Site">{entry.siteId && siteName(entry.siteId)}</Fact>
+        <Fact name="From">{entry.address}</Fact>
+        {Object.entries(detail).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {valueAsText(value)}
+          </Fact>
+        ))}
+      </Facts>
       <Changed before={before} after={after} />
     </SidePanel>
   );

@@ -1,4 +1,4 @@
-import { Button, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Group, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation } from '@tanstack/react-query';
@@ -20,13 +20,13 @@ export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>)
         className={classes.card}
         aria-labelledby="sign-in"
       >
-        <div className={classes.title}>
+        <Group gap={12} mb={4}>
           <img src="/favicon.svg" alt="" width={38} height={38} />
           <div>
             <h1 id="sign-in">Rollcall</h1>
             <p>Sign in to your network</p>
           </div>
-        </div>
+        </Group>
         <TextInput
           label="Name"
           size="sm"

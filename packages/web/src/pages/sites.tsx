@@ -2,21 +2,16 @@ import { Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { HOLD_SECONDS, SITE_DEFAULTS, type Site } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
-import { Filters } from '../components/filters.tsx';
-import { FormDialog, Group, Pair } from '../components/form.tsx';
-import { Page } from '../components/page.tsx';
-import { Empty } from '../components/problem.tsx';
-import type { Column } from '../components/table/column.ts';
-import { timeColumn } from '../components/table/columns.tsx';
-import { usePagedList } from '../components/table/paged-list.ts';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Empty } from '../components/feedback/index.ts';
+import { Filters } from '../components/filter/index.ts';
+import { FieldGroup, Pair } from '../components/form/index.ts';
+import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
+import { Page } from '../components/page/index.ts';
+import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
 import { useHasRole } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
-import { useSend } from '../use-action.ts';
 import { siteBody, siteValues } from './site-values.ts';
-
-const route = getRouteApi('/sites');
 
 const SETTINGS: readonly {
   key: keyof typeof SITE_DEFAULTS;
@@ -101,7 +96,7 @@ const COLUMNS: readonly Column<Site>[] = [
 
 /** Places with address spaces of their own, and how each is swept and watched. */
 export function Sites() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/sites');
   const navigate = useNavigate();
   const admin = useHasRole('admin');
   const source = usePagedList('sites.list', search);
@@ -134,31 +129,18 @@ export function Sites() {
         onOpen={(one) => go('/', one)}
         form={(props) => <SiteForm {...props} />}
         lost={() => 'Only an empty site can be deleted: one without collectors, devices and scans.'}
-        touches={['summary']}
         empty={<Empty title="No site">A site is a place with addresses of its own.</Empty>}
       />
     </Page>
   );
 }
 
-function SiteForm({ one, etag, onClose }: FormOf<Site>) {
-  const send = useSend('summary');
-  const form = useForm({ initialValues: siteValues(one) });
+function SiteForm(props: FormOf<Site>) {
+  const form = useForm({ initialValues: siteValues(props.one) });
   const { holdSeconds } = form.values.settings;
-  const save = () => {
-    const body = siteBody(form.values);
-    return one
-      ? send('sites.update', { params: { id: one.id }, body }, { ifMatch: etag })
-      : send('sites.create', { body });
-  };
+  const body = () => siteBody(form.values);
   return (
-    <FormDialog
-      form={form}
-      title={one ? `Site ${one.name}` : 'New site'}
-      onClose={onClose}
-      onSubmit={save}
-      size={580}
-    >
+    <EditDialog kind="sites" of={props} form={form} create={body} update={body} size={580}>
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
       <Pair>
         <Textarea
@@ -175,7 +157,7 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
           {...form.getInputProps('exclude')}
         />
       </Pair>
-      <Group label="Settings; empty: the default shown">
+      <FieldGroup label="Settings; empty: the default shown">
         <Pair>
           {SETTINGS.map(({ key, label, description }) => (
             <TextInput
@@ -188,8 +170,8 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
             />
           ))}
         </Pair>
-      </Group>
-      <Group label="Seconds that trouble must last until it is an event">
+      </FieldGroup>
+      <FieldGroup label="Seconds that trouble must last until it is an event">
         <Pair>
           {HELD.map(([kind, seconds]) => (
             <TextInput
@@ -206,7 +188,7 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
             />
           ))}
         </Pair>
-      </Group>
+      </FieldGroup>
       <Switch
         label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
         {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
@@ -216,6 +198,6 @@ function SiteForm({ one, etag, onClose }: FormOf<Site>) {
         description="A collector sweeps them only where the settings of its own host name them too"
         {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
       />
-    </FormDialog>
+    </EditDialog>
   );
 }

@@ -3,23 +3,18 @@ import { useForm } from '@mantine/form';
 import type { User } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Collection, type FormOf, NewButton } from '../components/collection.tsx';
-import { Filters } from '../components/filters.tsx';
-import { FormDialog, Pair } from '../components/form.tsx';
-import { Tag } from '../components/labels.tsx';
-import { Page } from '../components/page.tsx';
-import { Empty } from '../components/problem.tsx';
-import { SiteFields, sitesOf } from '../components/site-fields.tsx';
-import type { Column } from '../components/table/column.ts';
-import { timeColumn } from '../components/table/columns.tsx';
-import { usePagedList } from '../components/table/paged-list.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { useSiteName } from '../choices.ts';
+import { Empty } from '../components/feedback/index.ts';
+import { Filters } from '../components/filter/index.ts';
+import { Pair, SiteFields, sitesOf } from '../components/form/index.ts';
+import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
+import { Page } from '../components/page/index.ts';
+import { Tag } from '../components/show/index.ts';
+import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
 import { useMe } from '../session.tsx';
-import { useSiteName } from '../sites.ts';
 import { useUrlState } from '../url-state.ts';
-import { useSend } from '../use-action.ts';
 
-const route = getRouteApi('/users');
 const ROLES: { value: Role; label: string }[] = [
   { value: 'viewer', label: 'viewer: reads' },
   { value: 'operator', label: 'operator: also scans, watches, works cases' },
@@ -27,7 +22,7 @@ const ROLES: { value: Role; label: string }[] = [
 ];
 
 export function Users() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/users');
   const navigate = useNavigate();
   const source = usePagedList('users.list', search);
   const siteName = useSiteName();
@@ -85,15 +80,14 @@ export function Users() {
         lost={() =>
           'Sessions and tokens go with it. What the user did stays in the audit log under the name.'
         }
-        touches={['assignees']}
         empty={<Empty title="No user fits" />}
       />
     </Page>
   );
 }
 
-function UserForm({ one, etag, onClose }: FormOf<User>) {
-  const send = useSend('assignees');
+function UserForm(props: FormOf<User>) {
+  const { one } = props;
   const form = useForm({
     initialValues: {
       name: one?.name ?? '',
@@ -106,18 +100,14 @@ function UserForm({ one, etag, onClose }: FormOf<User>) {
     },
   });
   const { name, displayName, role, password, disabled } = form.values;
-  const save = () => {
-    const common = { displayName, role, ...sitesOf(form.values) };
-    if (!one) return send('users.create', { body: { ...common, name, password } });
-    const body = { ...common, disabled, ...(password && { password }) };
-    return send('users.update', { params: { id: one.id }, body }, { ifMatch: etag });
-  };
+  const common = { displayName, role, ...sitesOf(form.values) };
   return (
-    <FormDialog
+    <EditDialog
+      kind="users"
+      of={props}
       form={form}
-      title={one ? `User ${one.name}` : 'New user'}
-      onClose={onClose}
-      onSubmit={save}
+      create={() => ({ ...common, name, password })}
+      update={() => ({ ...common, disabled, ...(password && { password }) })}
       size={520}
     >
       <Pair>
@@ -151,6 +141,6 @@ function UserForm({ one, etag, onClose }: FormOf<User>) {
           {...form.getInputProps('disabled', { type: 'checkbox' })}
         />
       )}
-    </FormDialog>
+    </EditDialog>
   );
 }

@@ -3,8 +3,8 @@ import type { OperationId } from '@rollcall/shared/api/index';
 import type { ReactNode } from 'react';
 import type { Request } from '../../api.ts';
 import { useAction } from '../../use-action.ts';
-import { type MenuAction, RowMenu } from '../actions.tsx';
-import { Time } from '../time.tsx';
+import { type MenuAction, RowMenu } from '../controls/index.ts';
+import { Time } from '../show/index.ts';
 import type { Column, Look } from './column.ts';
 
 type Given<T> = Pick<Column<T>, 'title' | 'cell'> & Partial<Look> & { id: string };

@@ -1,6 +1,6 @@
 import { hashKey, useQueries } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { apiQuery, type Item, type Request } from '../../api.ts';
+import { apiQuery, type Item, type QueryKey, type Request } from '../../api.ts';
 
 /** A list of any length of which the visible part is known. */
 export interface PagedList<T> {
@@ -22,6 +22,9 @@ export type ListId = {
   [Id in Parameters<typeof apiQuery>[0]]: Request<Id> extends { query?: { page?: unknown } } ? Id : never;
 }[Parameters<typeof apiQuery>[0]];
 
+/** Filters and order of a list; a name that its operation does not know does not compile. */
+export type ListQuery<Id extends ListId> = { [Name in QueryKey<Id>]?: string | undefined };
+
 const PAGE = 100;
 
 /**
@@ -30,7 +33,7 @@ const PAGE = 100;
  */
 export function usePagedList<Id extends ListId>(
   id: Id,
-  query: Record<string, string | undefined>,
+  query: ListQuery<Id>,
   params?: Record<string, string>,
 ): PagedList<Item<Id>> {
   const optionsOf = (page: number) =>

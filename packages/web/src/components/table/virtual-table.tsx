@@ -1,7 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
-import { useHasLasted } from '../../use-has-lasted.ts';
-import { ProblemView } from '../problem.tsx';
+import { ProblemView } from '../feedback/index.ts';
 import { useGridKeys } from './grid-keys.ts';
 import type { PagedList } from './paged-list.ts';
 import { useScrollPlace } from './scroll-place.ts';
@@ -14,8 +13,6 @@ const ROW = { wide: 32, narrow: 40 };
 const SPARE = 6;
 /** Rows asked for beyond those: whoever scrolls fast is there before an answer to what is in view would be. */
 const AHEAD = 30;
-/** Rows of the last list are faded when those of the next take longer than this: what comes at once does not flicker. */
-const FADE_MS = 150;
 
 /**
  * A list of any length as one scrolling table: only visible rows are in the page. Arrows or j/k move, Enter opens.
@@ -91,7 +88,6 @@ export function VirtualTable<T extends object>({
   );
   const rows = new Map(table.getRowModel().rows.map((row, i) => [known[i]?.index, row]));
   const columns = table.getVisibleLeafColumns();
-  const faded = useHasLasted(source.stale, FADE_MS);
   if (source.error && source.total === undefined)
     return <ProblemView error={source.error} retry={source.retry} />;
   return (
@@ -112,7 +108,7 @@ export function VirtualTable<T extends object>({
       ) : (
         <div
           role="rowgroup"
-          className={faded ? classes.stale : undefined}
+          className={source.stale ? classes.stale : undefined}
           style={{ height: virtual.getTotalSize(), position: 'relative' }}
         >
           {visible.map(({ index, start }) => (

@@ -1,9 +1,8 @@
-import { Button, Textarea } from '@mantine/core';
+import { Box, Button, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CaseActivity, CaseDetail } from '@rollcall/shared/api/incidents';
-import { PRIORITIES } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Time } from '../../components/time.tsx';
+import { Panel } from '../../components/page/index.ts';
+import { PRIORITIES, Time } from '../../components/show/index.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 
@@ -11,9 +10,9 @@ import classes from './cases.module.css';
 export function Activity({ one, worked }: { one: CaseDetail; worked: boolean }) {
   return (
     <Panel title="Activity">
-      <ol className={classes.activity}>
+      <ol className={`timeline ${classes.activity}`}>
         {one.activity.map((entry) => (
-          <li key={entry.id} className={classes.entry} data-comment={entry.kind === 'comment' || undefined}>
+          <li key={entry.id} data-comment={entry.kind === 'comment' || undefined}>
             <b>{entry.actor}</b> {saidOf(entry)} <Time at={entry.at} />
             {entry.kind === 'comment' && <p className={classes.comment}>{entry.text}</p>}
           </li>
@@ -55,7 +54,7 @@ function Composer({ id }: { id: string }) {
     if (body.text.trim() && (await comment.run({ params: { id }, body }))) form.reset();
   });
   return (
-    <form className={classes.composer} onSubmit={send}>
+    <Box component="form" px={14} pb={12} onSubmit={send}>
       <Textarea
         aria-label="Comment"
         placeholder="What was done, what is next (Ctrl Enter sends)"
@@ -69,6 +68,6 @@ function Composer({ id }: { id: string }) {
       <Button type="submit" mt={6} loading={comment.pending} disabled={!text.trim()}>
         Comment
       </Button>
-    </form>
+    </Box>
   );
 }

@@ -3,12 +3,18 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type DragEvent, useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Priority, Severity, Tag } from '../../components/labels.tsx';
-import { ProblemView } from '../../components/problem.tsx';
-import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
+import { useSiteName } from '../../choices.ts';
+import { ProblemView } from '../../components/feedback/index.ts';
+import {
+  CASE_STATUSES,
+  CaseLink,
+  CaseStatus,
+  Priority,
+  Severity,
+  Tags,
+  Time,
+} from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 import { reachable } from './transitions.ts';
@@ -128,16 +134,10 @@ function Card({ one, onDrag }: { one: Case; onDrag: (one: Case | undefined) => v
         <span className="mono quiet">#{one.number}</span>
         <Priority code={one.priority} word={false} />
       </div>
-      <Link to="/cases/$id" params={{ id: one.id }} draggable={false} className={classes.cardTitle}>
+      <CaseLink id={one.id} draggable={false} className={classes.cardTitle ?? ''}>
         {one.title}
-      </Link>
-      {one.tags.length > 0 && (
-        <div className={classes.tags}>
-          {one.tags.map((tag) => (
-            <Tag key={tag}>{tag}</Tag>
-          ))}
-        </div>
-      )}
+      </CaseLink>
+      {one.tags.length > 0 && <Tags tags={one.tags} />}
       <div className={classes.cardFoot}>
         <span className="cut">
           {one.assignee ?? 'nobody'} · {siteName(one.siteId)}

@@ -1,22 +1,18 @@
-import { Button, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CaseDetail, Event } from '@rollcall/shared/api/incidents';
 import { IconArrowsSplit, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Acknowledge } from '../../components/acknowledge.tsx';
-import { IconButton } from '../../components/actions.tsx';
-import { Choices } from '../../components/choices.tsx';
-import { FormDialog } from '../../components/form.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { EventStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
+import { Acknowledge, ActionButton, IconButton } from '../../components/controls/index.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Choices, FormDialog } from '../../components/form/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { EventLink, EventStatus, Severity, Time } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
-import { useAction, useSend } from '../../use-action.ts';
+import { useSend } from '../../use-action.ts';
 import classes from './cases.module.css';
 
 interface Props {
@@ -72,6 +68,8 @@ export function CaseEvents({ one, worked }: Props) {
   );
 }
 
+const TOUCHES = ['cases', 'summary', 'devices'];
+
 function EventRow({
   event,
   worked,
@@ -83,9 +81,6 @@ function EventRow({
   chosen: boolean;
   onChoose: (on: boolean) => void;
 }) {
-  const touches = ['cases', 'summary', 'devices'];
-  const close = useAction('events.close', { failed: 'Not closed', touches });
-  const params = { id: event.id };
   return (
     <div className={classes.eventRow}>
       {worked ? (
@@ -99,22 +94,22 @@ function EventRow({
         <span />
       )}
       <Severity code={event.severity} />
-      <Link to="/events" search={{ event: event.id }} className="plain cut" title={event.message}>
+      <EventLink id={event.id} className="plain cut" title={event.message}>
         {event.message}
-      </Link>
+      </EventLink>
       <EventStatus status={event.status} />
       <Time at={event.timestamp} />
       <div>
         {worked && event.status === 0 && <Acknowledge event={event} small />}
         {worked && event.status !== 2 && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            loading={close.pending}
-            onClick={() => void close.run({ params })}
+          <ActionButton
+            id="events.close"
+            request={{ params: { id: event.id } }}
+            failed="Not closed"
+            touches={TOUCHES}
           >
             Close
-          </Button>
+          </ActionButton>
         )}
       </div>
     </div>

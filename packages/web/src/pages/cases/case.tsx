@@ -6,10 +6,10 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { IconButton, MoreMenu } from '../../components/actions.tsx';
-import { FormDialog } from '../../components/form.tsx';
-import { LoadedPage, Page, Panel } from '../../components/page.tsx';
-import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
+import { IconButton, MoreMenu } from '../../components/controls/index.ts';
+import { FormDialog } from '../../components/form/index.ts';
+import { LoadedPage, Page, Panel } from '../../components/page/index.ts';
+import { CASE_STATUSES, CaseStatus } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useAction, useSend } from '../../use-action.ts';
 import { Activity } from './activity.tsx';
@@ -66,7 +66,7 @@ function CaseView({ one }: { one: CaseDetail }) {
       }
     >
       <Steps one={one} worked={worked} />
-      <div className={classes.grid}>
+      <div className={`columns ${classes.grid}`}>
         <div className="stack">
           {one.description && (
             <Panel title="Description">

@@ -1,30 +1,31 @@
 import type { Case } from '@rollcall/shared/api/incidents';
 import { IconLayoutKanban, IconList, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { IconButton } from '../../components/actions.tsx';
-import { ExportMenu } from '../../components/export-menu.tsx';
-import { Filters } from '../../components/filters.tsx';
-import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/labels.tsx';
-import { Body, Page } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { CASE_STATUSES, CaseStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { ViewSwitch } from '../../components/view-switch.tsx';
-import { Views } from '../../components/views.tsx';
+import { useSiteChoices } from '../../choices.ts';
+import { IconButton } from '../../components/controls/index.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { codeChoices, Filters, ViewSwitch, Views } from '../../components/filter/index.ts';
+import { ExportMenu } from '../../components/list/index.ts';
+import { Body, Page } from '../../components/page/index.ts';
+import {
+  CASE_STATUSES,
+  CaseLink,
+  CaseStatus,
+  PRIORITIES,
+  Priority,
+  SEVERITIES,
+  Severity,
+  Tags,
+} from '../../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
-import { type SetUrlState, useUrlState } from '../../url-state.ts';
+import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { Board } from './board.tsx';
-import classes from './cases.module.css';
 import { NewCase } from './new-case.tsx';
 
-const route = getRouteApi('/cases');
-type CaseSearch = ReturnType<typeof route.useSearch>;
+type CaseSearch = SearchOf<'/cases'>;
 
 const COLUMNS: readonly Column<Case>[] = [
   {
@@ -43,9 +44,9 @@ const COLUMNS: readonly Column<Case>[] = [
     narrow: true,
     value: (one) => one.title,
     cell: (one) => (
-      <Link to="/cases/$id" params={{ id: one.id }} className="plain" title={one.title}>
+      <CaseLink id={one.id} className="plain" title={one.title}>
         {one.title}
-      </Link>
+      </CaseLink>
     ),
   },
   {
@@ -84,13 +85,7 @@ const COLUMNS: readonly Column<Case>[] = [
     title: 'Tags',
     width: 'minmax(110px, 0.9fr)',
     value: (one) => one.tags.join(', '),
-    cell: (one) => (
-      <span className={classes.tags}>
-        {one.tags.map((tag) => (
-          <Tag key={tag}>{tag}</Tag>
-        ))}
-      </span>
-    ),
+    cell: (one) => <Tags tags={one.tags} />,
   },
   {
     id: 'events',
@@ -122,21 +117,13 @@ const VIEWS = [
   { name: 'Nobody’s', search: { assignee: 'none', status: '0,1' } },
   { name: 'Critical and major', search: { severity: '1,2', status: '0,1' } },
 ];
-const STATUS = CASE_STATUSES.map((label, code) => ({
-  value: String(code),
-  label,
-  content: <CaseStatus status={code} />,
-}));
-const SEVERITY = SEVERITIES.map(({ code, name }) => ({
-  value: String(code),
-  label: name,
-  content: <Severity code={code} />,
-}));
-const PRIORITY = PRIORITIES.map((label, i) => ({
-  value: String(i + 1),
-  label,
-  content: <Priority code={i + 1} />,
-}));
+const STATUS = codeChoices(CASE_STATUSES, (code) => <CaseStatus status={code} />);
+const SEVERITY = codeChoices(
+  SEVERITIES.map(({ name }) => name),
+  (code) => <Severity code={code} />,
+  1,
+);
+const PRIORITY = codeChoices(PRIORITIES, (code) => <Priority code={code} />, 1);
 
 const VIEW_MODES = [
   { value: 'board', label: 'Board', icon: IconLayoutKanban },
@@ -144,7 +131,7 @@ const VIEW_MODES = [
 ];
 
 export function Cases() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/cases');
   const operator = useHasRole('operator');
   const { view, new: naming, ...filters } = search;
   const board = view !== 'list';

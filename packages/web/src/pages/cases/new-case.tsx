@@ -2,9 +2,9 @@ import { Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Event } from '@rollcall/shared/api/incidents';
 import { useNavigate } from '@tanstack/react-router';
-import { FormDialog, Pair } from '../../components/form.tsx';
-import { PRIORITIES } from '../../components/labels.tsx';
-import { useSiteChoices } from '../../sites.ts';
+import { useSiteChoices } from '../../choices.ts';
+import { FormDialog, Pair } from '../../components/form/index.ts';
+import { PRIORITIES } from '../../components/show/index.ts';
 import { useSend } from '../../use-action.ts';
 
 const PRIORITY_CHOICES = PRIORITIES.map((label, i) => ({ value: String(i + 1), label }));

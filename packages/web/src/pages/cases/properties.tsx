@@ -1,14 +1,21 @@
-import { Select, TagsInput } from '@mantine/core';
+import { Select, Stack, TagsInput } from '@mantine/core';
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
-import { DeviceLink } from '../../components/device.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { PRIORITIES, Priority, SEVERITIES, Severity, Tag } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Time } from '../../components/time.tsx';
+import { useSiteName } from '../../choices.ts';
+import { Panel } from '../../components/page/index.ts';
+import {
+  DeviceLink,
+  Fact,
+  Facts,
+  PRIORITIES,
+  Priority,
+  SEVERITIES,
+  Severity,
+  Tags,
+  TimeFact,
+} from '../../components/show/index.ts';
 import { useMe } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 
@@ -21,7 +28,7 @@ interface Props {
 export function Properties({ one, worked }: Props) {
   return (
     <Panel title="Properties">
-      {worked ? <Editable one={one} /> : <Facts facts={readable(one)} />}
+      {worked ? <Editable one={one} /> : <Readable one={one} />}
       <div className={classes.facts}>
         <Places one={one} />
       </div>
@@ -29,22 +36,18 @@ export function Properties({ one, worked }: Props) {
   );
 }
 
-const readable = (one: CaseDetail) =>
-  [
-    ['Assignee', one.assignee ?? 'nobody'],
-    ['Priority', <Priority key="priority" code={one.priority} />],
-    ['Severity', <Severity key="severity" code={one.severity} />],
-    [
-      'Tags',
-      one.tags.length > 0 && (
-        <span key="tags" className={classes.tags}>
-          {one.tags.map((tag) => (
-            <Tag key={tag}>{tag}</Tag>
-          ))}
-        </span>
-      ),
-    ],
-  ] as const;
+const Readable = ({ one }: { one: CaseDetail }) => (
+  <Facts>
+    <Fact name="Assignee">{one.assignee ?? 'nobody'}</Fact>
+    <Fact name="Priority">
+      <Priority code={one.priority} />
+    </Fact>
+    <Fact name="Severity">
+      <Severity code={one.severity} />
+    </Fact>
+    <Fact name="Tags">{one.tags.length > 0 && <Tags tags={one.tags} />}</Fact>
+  </Facts>
+);
 
 const NOBODY = '';
 
@@ -61,7 +64,7 @@ function Editable({ one }: { one: CaseDetail }) {
   if (one.assigneeId && !choices.some((choice) => choice.value === one.assigneeId))
     choices.push({ value: one.assigneeId, label: one.assignee ?? 'somebody' });
   return (
-    <div className={classes.properties}>
+    <Stack gap={10} p={12}>
       <Select
         label="Assignee"
         searchable
@@ -91,7 +94,7 @@ function Editable({ one }: { one: CaseDetail }) {
         maxTags={50}
         onChange={(tags) => void update.run({ params, body: { tags } })}
       />
-    </div>
+    </Stack>
   );
 }
 
@@ -103,20 +106,17 @@ function Places({ one }: { one: CaseDetail }) {
     retry: false,
   });
   return (
-    <Facts
-      facts={[
-        ['Site', siteName(one.siteId)],
-        [
-          'Root device',
-          one.rootDeviceId && root.data && (
-            <DeviceLink id={one.rootDeviceId}>{root.data.data.name}</DeviceLink>
-          ),
-        ],
-        ['Opened', <Time key="created" at={one.createdAt} />],
-        ['Updated', <Time key="updated" at={one.updatedAt} />],
-        ['Resolved', one.resolvedAt && <Time at={one.resolvedAt} />],
-        ['Closed', one.closedAt && <Time at={one.closedAt} />],
-      ]}
-    />
+    <Facts>
+      <Fact name="Site">{siteName(one.siteId)}</Fact>
+      <Fact name="Root device">
+        {one.rootDeviceId && root.data && (
+          <DeviceLink id={one.rootDeviceId}>{root.data.data.name}</DeviceLink>
+        )}
+      </Fact>
+      <TimeFact name="Opened" at={one.createdAt} />
+      <TimeFact name="Updated" at={one.updatedAt} />
+      <TimeFact name="Resolved" at={one.resolvedAt} />
+      <TimeFact name="Closed" at={one.closedAt} />
+    </Facts>
   );
 }

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core';
+import { Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Collector } from '@rollcall/shared/api/collectors';
 import {
@@ -14,18 +14,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { IconButton, MoreMenu } from '../../components/actions.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Confirm, FormDialog } from '../../components/form.tsx';
-import { StatusLabel } from '../../components/labels.tsx';
-import { notify } from '../../components/problem.tsx';
-import { LoadedSidePanel, SidePanel } from '../../components/side-panel.tsx';
-import { CollectorStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
+import { IconButton, MoreMenu } from '../../components/controls/index.ts';
+import { notify } from '../../components/feedback/index.ts';
+import { Confirm, FormDialog } from '../../components/form/index.ts';
+import { LoadedSidePanel, SidePanel } from '../../components/page/index.ts';
+import { CollectorStatus, Fact, Facts, StatusLabel, Time, TimeFact } from '../../components/show/index.ts';
 import { bytes, count, plural } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
 import { useAction, useSend } from '../../use-action.ts';
-import classes from './collectors.module.css';
 
 /** One collector beside the list: how it is, and what an administrator does with it. */
 export function CollectorSide({ id, onClose }: { id: string; onClose: () => void }) {
@@ -49,76 +45,74 @@ export function CollectorSide({ id, onClose }: { id: string; onClose: () => void
 function CollectorFacts({ collector }: { collector: Collector }) {
   const { health } = collector;
   const drops = Object.entries(health.drops).filter(([, number]) => number > 0);
+  const { outbox, watch, engines } = health;
   return (
-    <Facts
-      facts={[
-        ['State', <CollectorStatus key="state" collector={collector} />],
-        ['Why', collector.statusReason],
-        ['Site', collector.site],
-        ['Host', collector.hostname],
-        ['Version', collector.software],
-        ['Online since', collector.connectedAt && <Time at={collector.connectedAt} />],
-        ['Last seen', <Time key="seen" at={collector.lastSeenAt} />],
-        ['Joined', <Time key="joined" at={collector.createdAt} />],
-        ['Jobs', health.capacity === null ? collector.jobs : `${collector.jobs} of ${health.capacity}`],
-        [
-          'Outbox',
-          health.outbox &&
-            (health.outbox.depth === 0
-              ? 'empty: everything is delivered'
-              : `${plural(health.outbox.depth, 'observation waits', 'observations wait')}, ${bytes(health.outbox.bytes)}`),
-        ],
-        ['Oldest in it', health.outbox?.oldest && <Time at={health.outbox.oldest} />],
-        [
-          'Dropped',
-          drops.length > 0 && drops.map(([reason, number]) => `${count(number)} by ${reason}`).join(', '),
-        ],
-        ['Clock', `${count(collector.clockOffsetMs)} ms from the server’s`],
-        ['Memory', health.rssBytes === null ? null : bytes(health.rssBytes)],
-        ['Loop delay', health.loopDelayMs === null ? null : `${health.loopDelayMs.toFixed(1)} ms`],
-        [
-          'Watches',
-          health.watch &&
-            `${count(health.watch.targets)} devices: ${count(health.watch.up)} up, ${count(health.watch.down)} down${
-              health.watch.refused > 0 ? `, ${count(health.watch.refused)} refused by its settings` : ''
-            }`,
-        ],
-        [
-          'Traps',
-          health.watch &&
-            (health.watch.traps.port === null
-              ? `none: ${health.watch.traps.reason}`
-              : `${count(health.watch.traps.received)} on port ${health.watch.traps.port}`),
-        ],
-        [
-          'Ways to ping',
-          health.engines.length > 0 && (
-            <span key="engines" className={classes.engines}>
-              {health.engines.map((engine) => (
-                <span key={engine.name} className={classes.engine}>
-                  <StatusLabel
-                    tone={engine.ok ? 'ok' : 'idle'}
-                    icon={engine.ok ? IconCircleCheckFilled : IconCircleX}
-                  >
-                    {engine.name}
-                  </StatusLabel>
-                  <span className="quiet">{engine.reason}</span>
-                </span>
-              ))}
-            </span>
-          ),
-        ],
-        ['Said so', <Time key="at" at={health.at} fallback="not yet" />],
-        [
-          'Devices',
-          <Link key="devices" to="/devices" search={{ collector: collector.id }}>
-            Those it saw last
-          </Link>,
-        ],
-      ]}
-    />
+    <Facts>
+      <Fact name="State">
+        <CollectorStatus collector={collector} />
+      </Fact>
+      <Fact name="Why">{collector.statusReason}</Fact>
+      <Fact name="Site">{collector.site}</Fact>
+      <Fact name="Host">{collector.hostname}</Fact>
+      <Fact name="Version">{collector.software}</Fact>
+      <TimeFact name="Online since" at={collector.connectedAt} />
+      <Fact name="Last seen">
+        <Time at={collector.lastSeenAt} />
+      </Fact>
+      <TimeFact name="Joined" at={collector.createdAt} />
+      <Fact name="Jobs">
+        {health.capacity === null ? collector.jobs : `${collector.jobs} of ${health.capacity}`}
+      </Fact>
+      <Fact name="Outbox">
+        {outbox &&
+          (outbox.depth === 0
+            ? 'empty: everything is delivered'
+            : `${plural(outbox.depth, 'observation waits', 'observations wait')}, ${bytes(outbox.bytes)}`)}
+      </Fact>
+      <TimeFact name="Oldest in it" at={outbox?.oldest} />
+      <Fact name="Dropped">
+        {drops.map(([reason, number]) => `${count(number)} by ${reason}`).join(', ')}
+      </Fact>
+      <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms from the server’s`}</Fact>
+      <Fact name="Memory">{health.rssBytes !== null && bytes(health.rssBytes)}</Fact>
+      <Fact name="Loop delay">{health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms`}</Fact>
+      <Fact name="Watches">
+        {watch &&
+          `${count(watch.targets)} devices: ${count(watch.up)} up, ${count(watch.down)} down${
+            watch.refused > 0 ? `, ${count(watch.refused)} refused by its settings` : ''
+          }`}
+      </Fact>
+      <Fact name="Traps">
+        {watch &&
+          (watch.traps.port === null
+            ? `none: ${watch.traps.reason}`
+            : `${count(watch.traps.received)} on port ${watch.traps.port}`)}
+      </Fact>
+      <Fact name="Ways to ping">{engines.length > 0 && <Engines engines={engines} />}</Fact>
+      <Fact name="Last report">
+        <Time at={health.at} fallback="not yet" />
+      </Fact>
+      <Fact name="Devices">
+        <Link to="/devices" search={{ collector: collector.id }}>
+          Those it saw last
+        </Link>
+      </Fact>
+    </Facts>
   );
 }
+
+const Engines = ({ engines }: { engines: Collector['health']['engines'] }) => (
+  <Stack gap={2} py={4}>
+    {engines.map((engine) => (
+      <Group key={engine.name} gap="2px 8px">
+        <StatusLabel tone={engine.ok ? 'ok' : 'idle'} icon={engine.ok ? IconCircleCheckFilled : IconCircleX}>
+          {engine.name}
+        </StatusLabel>
+        <span className="quiet">{engine.reason}</span>
+      </Group>
+    ))}
+  </Stack>
+);
 
 type Asked = 'rename' | keyof typeof QUESTIONS;
 

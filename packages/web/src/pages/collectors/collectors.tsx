@@ -1,30 +1,23 @@
+import { Text } from '@mantine/core';
 import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collectors';
 import { IconPlus } from '@tabler/icons-react';
-import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { IconButton } from '../../components/actions.tsx';
-import { Filters } from '../../components/filters.tsx';
-import { Page } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { Split } from '../../components/side-panel.tsx';
-import { CollectorStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { Tabs } from '../../components/tabs.tsx';
+import { useSiteChoices } from '../../choices.ts';
+import { IconButton } from '../../components/controls/index.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { choicesOf, Filters } from '../../components/filter/index.ts';
+import { Page, Split, Tabs } from '../../components/page/index.ts';
+import { CollectorStatus } from '../../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
-import { type SetUrlState, useUrlState } from '../../url-state.ts';
+import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { CollectorSide } from './collector.tsx';
-import classes from './collectors.module.css';
 import { JoinDialog } from './join.tsx';
 import { JoinTokens } from './join-tokens.tsx';
 import { Losses } from './losses.tsx';
 
-const route = getRouteApi('/collectors');
-type CollectorSearch = ReturnType<typeof route.useSearch>;
+type CollectorSearch = SearchOf<'/collectors'>;
 
 const COLUMNS: readonly Column<Collector>[] = [
   { id: 'name', title: 'Name', width: 'minmax(110px, 0.9fr)', sort: 'name', narrow: true },
@@ -77,9 +70,9 @@ const COLUMNS: readonly Column<Collector>[] = [
     numeric: true,
     value: (one) => one.clockOffsetMs,
     cell: (one) => (
-      <span className={Math.abs(one.clockOffsetMs) > 1_000 ? classes.off : undefined}>
+      <Text span inherit {...(Math.abs(one.clockOffsetMs) > 1_000 && { c: 'var(--sev-3)', fw: 500 })}>
         {count(one.clockOffsetMs)} ms
-      </span>
+      </Text>
     ),
   },
   timeColumn({
@@ -90,14 +83,12 @@ const COLUMNS: readonly Column<Collector>[] = [
     at: (one) => one.lastSeenAt,
   }),
 ];
-const STATUSES = COLLECTOR_STATUSES.map((name) => ({
-  value: name,
-  label: name,
-  ...(name !== 'active' && { content: <CollectorStatus collector={{ status: name, online: false }} /> }),
-}));
+const STATUSES = choicesOf(COLLECTOR_STATUSES, (status) =>
+  status === 'active' ? status : <CollectorStatus collector={{ status, online: false }} />,
+);
 
 export function Collectors() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/collectors');
   const admin = useHasRole('admin');
   const { tab = 'collectors' } = search;
   const tabs = [

@@ -1,14 +1,15 @@
-import { Button } from '@mantine/core';
 import type { JoinToken } from '@rollcall/shared/api/collectors';
-import { Link } from '@tanstack/react-router';
-import { Body } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { Time, useNow } from '../../components/time.tsx';
-import { useAction } from '../../use-action.ts';
+import { ActionButton } from '../../components/controls/index.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Body } from '../../components/page/index.ts';
+import { CollectorLink, Time, useNow } from '../../components/show/index.ts';
+import {
+  actionColumn,
+  type Column,
+  timeColumn,
+  usePagedList,
+  VirtualTable,
+} from '../../components/table/index.ts';
 
 function State({ token }: { token: JoinToken }) {
   const now = useNow();
@@ -27,21 +28,6 @@ function State({ token }: { token: JoinToken }) {
   );
 }
 
-function Withdraw({ token }: { token: JoinToken }) {
-  const withdraw = useAction('joinTokens.delete', { done: 'Withdrawn', failed: 'Not withdrawn' });
-  if (token.usedAt !== null) return null;
-  return (
-    <Button
-      size="compact-xs"
-      variant="subtle"
-      loading={withdraw.pending}
-      onClick={() => void withdraw.run({ params: { id: token.id } })}
-    >
-      Withdraw
-    </Button>
-  );
-}
-
 const COLUMNS: readonly Column<JoinToken>[] = [
   { id: 'site', title: 'Site', width: 'minmax(120px, 1fr)', narrow: true },
   {
@@ -57,16 +43,25 @@ const COLUMNS: readonly Column<JoinToken>[] = [
     title: 'Who joined',
     width: 'minmax(120px, 1fr)',
     value: (one) => one.collectorId,
-    cell: (one) =>
-      one.collectorId && (
-        <Link to="/collectors" search={{ collector: one.collectorId }}>
-          Show the collector
-        </Link>
-      ),
+    cell: (one) => one.collectorId && <CollectorLink id={one.collectorId}>Show the collector</CollectorLink>,
   },
   { id: 'by', title: 'Made by', width: 'minmax(90px, 0.6fr)', value: (one) => one.createdBy },
   timeColumn({ id: 'at', title: 'Made', at: (one) => one.createdAt }),
-  actionColumn('80px', (one) => <Withdraw key={one.id} token={one} />),
+  actionColumn(
+    '80px',
+    (one) =>
+      one.usedAt === null && (
+        <ActionButton
+          key={one.id}
+          id="joinTokens.delete"
+          request={{ params: { id: one.id } }}
+          done="Withdrawn"
+          failed="Not withdrawn"
+        >
+          Withdraw
+        </ActionButton>
+      ),
+  ),
 ];
 
 export function JoinTokens() {

@@ -1,17 +1,13 @@
-import { Loader, Select } from '@mantine/core';
+import { Group, Loader, Select, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery, type Result } from '../../api.ts';
-import { CopyField } from '../../components/copy.tsx';
-import { Dialog, Form } from '../../components/form.tsx';
-import { StatusLabel } from '../../components/labels.tsx';
-import { Time } from '../../components/time.tsx';
-import { useSiteChoices } from '../../sites.ts';
+import { useSiteChoices } from '../../choices.ts';
+import { Dialog, Form } from '../../components/form/index.ts';
+import { CollectorLink, CopyField, StatusLabel, Time } from '../../components/show/index.ts';
 import { useSend } from '../../use-action.ts';
-import classes from './collectors.module.css';
 
 type Made = Result<'joinTokens.create'>;
 
@@ -56,7 +52,7 @@ function Command({ made }: { made: Made }) {
   );
   const joined = collectors.data?.data.find((one) => one.createdAt >= data.createdAt);
   return (
-    <div className={classes.steps}>
+    <Stack gap={10}>
       <p>
         Run this as root on the host of the new collector. It works once, until <Time at={data.expiresAt} />,
         and is shown only now.
@@ -66,15 +62,13 @@ function Command({ made }: { made: Made }) {
         label={install === null ? 'Command' : 'Or, where the collector is installed'}
         text={`rollcall-collector join ${location.origin} ${token}`}
       />
-      <output className={classes.waiting}>
+      <Group component="output" className="panel" gap={10} mih={32} px={12}>
         {joined ? (
           <>
             <StatusLabel tone="ok" icon={IconCircleCheckFilled}>
               {joined.online ? `${joined.name} is online` : `${joined.name} has joined`}
             </StatusLabel>
-            <Link to="/collectors" search={{ collector: joined.id }}>
-              Show it
-            </Link>
+            <CollectorLink id={joined.id}>Show it</CollectorLink>
           </>
         ) : (
           <>
@@ -82,7 +76,7 @@ function Command({ made }: { made: Made }) {
             Waiting for a collector to join {data.site}
           </>
         )}
-      </output>
-    </div>
+      </Group>
+    </Stack>
   );
 }

@@ -1,12 +1,9 @@
 import type { DeadLetter, Gap } from '@rollcall/shared/api/collectors';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
+import { Empty, Loaded } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 
 const SHOWN = 200;

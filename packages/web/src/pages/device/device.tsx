@@ -14,14 +14,12 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { IconButton, type MenuAction, MoreMenu } from '../../components/actions.tsx';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { LoadedPage, Page } from '../../components/page.tsx';
-import { DeviceStatus } from '../../components/status.tsx';
-import { type Tab, Tabs } from '../../components/tabs.tsx';
+import { IconButton, type MenuAction, MoreMenu } from '../../components/controls/index.ts';
+import { LoadedPage, Page, type Tab, Tabs } from '../../components/page/index.ts';
+import { DeviceClassLabel, DeviceStatus } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
+import { useUrlState } from '../../url-state.ts';
 import { useAction } from '../../use-action.ts';
-import classes from './device.module.css';
 import type { DeviceDialog } from './dialogs.tsx';
 import { DeviceEvents } from './events.tsx';
 import { Hardware } from './hardware.tsx';
@@ -67,23 +65,22 @@ const tabsOf = (device: DeviceDetail): Tab[] => [
 ];
 
 function Device({ device }: { device: DeviceDetail }) {
-  const { tab = 'summary' } = route.useSearch();
+  const {
+    search: { tab = 'summary' },
+  } = useUrlState('/devices/$id');
   const Part = WITHIN[tab] ?? Summary;
   return (
     <Page
       title={device.name}
       up={UP}
       fill={tab === 'interfaces' || tab === 'events'}
-      heading={
-        <span className={classes.heading}>
-          {device.name}
-          <span className={classes.marks}>
-            <DeviceStatus status={device.status} />
-            <DeviceClassLabel class={device.class} />
-            <span className="mono">{device.address}</span>
-            <span>{device.site}</span>
-          </span>
-        </span>
+      marks={
+        <>
+          <DeviceStatus status={device.status} />
+          <DeviceClassLabel class={device.class} />
+          <span className="mono">{device.address}</span>
+          <span>{device.site}</span>
+        </>
       }
       actions={<Actions device={device} />}
     >

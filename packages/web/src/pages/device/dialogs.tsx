@@ -2,16 +2,14 @@ import { Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { DEVICE_CLASSES, type DeviceClass } from '@rollcall/shared/model';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { apiQuery, editQuery } from '../../api.ts';
-import { Choices } from '../../components/choices.tsx';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { Confirm, FormDialog } from '../../components/form.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { notify } from '../../components/problem.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
+import { editQuery } from '../../api.ts';
+import { Loaded, notify } from '../../components/feedback/index.ts';
+import { choicesOf } from '../../components/filter/index.ts';
+import { Choices, Confirm, FormDialog, PickDialog } from '../../components/form/index.ts';
+import { DeviceChoice } from '../../components/show/index.ts';
 import { useAction, useSend } from '../../use-action.ts';
 
 export type DeviceDialog = 'edit' | 'merge' | 'split' | 'forget';
@@ -30,10 +28,7 @@ export function DeviceDialogs({ dialog, ...props }: Props & { dialog: DeviceDial
 }
 
 const BY_RULES = 'rules';
-const CLASSES = [
-  { value: BY_RULES, label: 'as the rules say' },
-  ...DEVICE_CLASSES.map((name) => ({ value: name, label: name })),
-];
+const CLASSES = [{ value: BY_RULES, label: 'as the rules say' }, ...choicesOf(DEVICE_CLASSES)];
 
 function Edit(props: Props) {
   const explained = useQuery(editQuery('devices.explain', { params: { id: props.device.id } }));
@@ -71,43 +66,27 @@ function NameAndClass({
 }
 
 function Merge({ device, onClose }: Props) {
-  const [search, setSearch] = useState('');
-  const [chosen, setChosen] = useState<string[]>([]);
   const send = useSend(...TOUCHED);
-  const found = useQuery({
-    ...apiQuery('devices.list', { query: { search, site: device.siteId, pageSize: 8 } }),
-    placeholderData: keepPreviousData,
-  });
-  const offered = found.data?.data.filter((one) => one.id !== device.id);
-  const other = offered?.find(({ id }) => chosen.includes(id));
   return (
-    <FormDialog
+    <PickDialog
       title={`Merge with ${device.name}`}
-      onClose={onClose}
-      submit={other ? `Merge ${other.name} into ${device.name}` : 'Choose a device'}
-      ready={other !== undefined}
+      intro="Say that another device is this one. Its addresses, interfaces and events come here; later scans keep them one."
+      id={device.id}
+      list="devices.list"
+      query={(search) => ({ search, site: device.siteId })}
+      label="Find the other device"
+      empty="No other device fits."
+      choose="Choose a device"
+      confirm={(other) => `Merge ${other.name} into ${device.name}`}
       danger
-      onSubmit={async () => {
-        if (!other) return;
+      onPick={async (other) => {
         await send('devices.merge', { params: { id: device.id }, body: { deviceId: other.id } });
         notify('They are one device from now on. A split undoes it.');
       }}
+      onClose={onClose}
     >
-      <p className="quiet">
-        Say that another device is this one. Its addresses, interfaces and events come here; later scans keep
-        them one.
-      </p>
-      <SearchBox label="Find the other device" value={search} onChange={setSearch} width={400} />
-      <Choices items={offered} chosen={chosen} onChange={setChosen} empty="No other device fits.">
-        {(one) => (
-          <>
-            <span className="cut">{one.name}</span>
-            <span className="mono">{one.address}</span>
-            <DeviceClassLabel class={one.class} word={false} />
-          </>
-        )}
-      </Choices>
-    </FormDialog>
+      {(one) => <DeviceChoice device={one} />}
+    </PickDialog>
   );
 }
 

@@ -1,17 +1,18 @@
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { Body } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Empty } from '../../components/feedback/index.ts';
+import { Body } from '../../components/page/index.ts';
+import { usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useUrlState } from '../../url-state.ts';
 import { EVENT_COLUMNS } from '../events/columns.tsx';
 
-const route = getRouteApi('/devices/$id');
 const COLUMNS = EVENT_COLUMNS.filter((column) => column.id !== 'device');
 
 export function DeviceEvents({ device }: { device: DeviceDetail }) {
-  const [{ sort }, change] = useUrlState(route);
+  const {
+    search: { sort },
+    change,
+  } = useUrlState('/devices/$id');
   const navigate = useNavigate();
   const source = usePagedList('events.list', { Device: device.id, sort });
   return (

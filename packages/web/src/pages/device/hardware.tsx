@@ -1,9 +1,8 @@
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import type { CSSProperties } from 'react';
-import { Panel } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { ShortTable } from '../../components/table/short-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { type Column, ShortTable } from '../../components/table/index.ts';
 import classes from './device.module.css';
 import { type Part, treeOf } from './entity-tree.ts';
 

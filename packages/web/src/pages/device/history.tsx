@@ -3,11 +3,9 @@ import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { ChangedLine } from '../../components/changes.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Time } from '../../components/time.tsx';
+import { Loaded } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { ChangedLine, Severity, Time } from '../../components/show/index.ts';
 import classes from './device.module.css';
 
 const STEP = 100;
@@ -23,7 +21,7 @@ export function History({ device }: { device: DeviceDetail }) {
     <Loaded query={history}>
       {({ data, totalCount }) => (
         <Panel title="History" note={`${totalCount.toLocaleString('en')} entries, newest first`}>
-          <ol className={classes.timeline}>
+          <ol className={`timeline ${classes.timeline}`}>
             {data.map((entry) => (
               <li key={`${entry.eventId} ${entry.at}`} className={classes.moment}>
                 <Time at={entry.at} />

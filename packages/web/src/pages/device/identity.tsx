@@ -1,18 +1,10 @@
 import type { DeviceDetail, DeviceExplanation } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { DeviceLink } from '../../components/device.tsx';
-import { valueAsText } from '../../components/differences.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Tag } from '../../components/labels.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
-import { Time } from '../../components/time.tsx';
-import classes from './device.module.css';
+import { Loaded } from '../../components/feedback/index.ts';
+import { Entry, Panel } from '../../components/page/index.ts';
+import { DeviceLink, EventLink, Fact, Facts, Tag, Time, valueAsText } from '../../components/show/index.ts';
+import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 
 type Evidence = DeviceExplanation['evidence'][number];
 
@@ -46,67 +38,60 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
           items={evidence}
           columns={COLUMNS}
           rowKey={(one) => `${one.kind} ${one.value}`}
-          empty={<p className={classes.quiet}>Nothing but its address makes it this device.</p>}
+          empty={<p className="none">Nothing but its address makes it this device.</p>}
         />
       </Panel>
-      <div className={classes.grid}>
+      <div className="columns">
         <div className="stack">
           {conflicts.length > 0 && (
             <Panel title="Contradictions" note="nothing was merged because of them">
               {conflicts.map((conflict) => (
-                <div key={conflict.eventId} className={classes.entry}>
-                  <Link to="/events" search={{ event: conflict.eventId }} className="plain">
+                <Entry key={conflict.eventId} end={<Time at={conflict.at} />}>
+                  <EventLink id={conflict.eventId} className="plain">
                     {conflict.message}
-                  </Link>
-                  <span />
-                  <Time at={conflict.at} />
-                </div>
+                  </EventLink>
+                </Entry>
               ))}
             </Panel>
           )}
           <Panel title="Decisions of people" note="remembered by later scans">
-            {decisions.length === 0 && (
-              <p className={classes.quiet}>Nobody has merged or split this device.</p>
-            )}
+            {decisions.length === 0 && <p className="none">Nobody has merged or split this device.</p>}
             {decisions.map((decision) => (
-              <div key={decision.id} className={classes.entry}>
-                <Tag>{decision.verb}</Tag>
-                <span>
-                  {decision.verb === 'merge' ? 'with ' : 'from '}
-                  <DeviceLink id={decision.otherId}>{decision.other ?? 'a device that is gone'}</DeviceLink>
-                  <span className="quiet">
-                    {' '}
-                    by {decision.by ?? 'somebody'}
-                    {decision.undoneAt !== null && ', undone since'}
-                  </span>
+              <Entry key={decision.id} start={<Tag>{decision.verb}</Tag>} end={<Time at={decision.at} />}>
+                {decision.verb === 'merge' ? 'with ' : 'from '}
+                <DeviceLink id={decision.otherId}>{decision.other ?? 'a device that is gone'}</DeviceLink>
+                <span className="quiet">
+                  {' '}
+                  by {decision.by ?? 'somebody'}
+                  {decision.undoneAt !== null && ', undone since'}
                 </span>
-                <Time at={decision.at} />
-              </div>
+              </Entry>
             ))}
           </Panel>
         </div>
         <div className="stack">
           <Panel title="Classification" note="field, and the rule that filled it">
-            <Facts
-              facts={[
-                ...(overrides.name ? [['name', `${overrides.name} (set by hand)`] as const] : []),
-                ...(overrides.class ? [['class', `${overrides.class} (set by hand)`] as const] : []),
-                ...Object.entries(classification).map(([field, rule]) => [field, valueAsText(rule)] as const),
-              ]}
-            />
+            <Facts>
+              <Fact name="name">{overrides.name && `${overrides.name} (set by hand)`}</Fact>
+              <Fact name="class">{overrides.class && `${overrides.class} (set by hand)`}</Fact>
+              {Object.entries(classification).map(([field, rule]) => (
+                <Fact key={field} name={field}>
+                  {valueAsText(rule)}
+                </Fact>
+              ))}
+            </Facts>
             {Object.keys(classification).length === 0 && !overrides.class && (
-              <p className={classes.quiet}>No rule fits: it said too little about itself.</p>
+              <p className="none">No rule fits: it said too little about itself.</p>
             )}
           </Panel>
           <Panel title="What was read">
-            <Facts
-              facts={facts.map(({ group, seenAt, complete }) => [
-                group,
-                <span key={group}>
+            <Facts>
+              {facts.map(({ group, seenAt, complete }) => (
+                <Fact key={group} name={group}>
                   <Time at={seenAt} /> {!complete && <span className="quiet">not whole</span>}
-                </span>,
-              ])}
-            />
+                </Fact>
+              ))}
+            </Facts>
           </Panel>
         </div>
       </div>

@@ -1,20 +1,19 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
-import { getRouteApi } from '@tanstack/react-router';
-import { DeviceLink } from '../../components/device.tsx';
-import { ExportMenu } from '../../components/export-menu.tsx';
-import { Body } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { LinkStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ColumnsMenu, useColumns } from '../../components/table/columns-menu.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { ExportMenu } from '../../components/list/index.ts';
+import { Body } from '../../components/page/index.ts';
+import { DeviceLink, LinkStatus } from '../../components/show/index.ts';
+import {
+  type Column,
+  ColumnsMenu,
+  timeColumn,
+  useColumns,
+  usePagedList,
+  VirtualTable,
+} from '../../components/table/index.ts';
 import { bitrate } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
-
-const route = getRouteApi('/devices/$id');
 
 const COLUMNS: readonly Column<NetworkInterface>[] = [
   { id: 'name', title: 'Name', width: 'minmax(110px, 0.8fr)', sort: 'name', narrow: true },
@@ -99,7 +98,10 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
 ];
 
 export function Interfaces({ device }: { device: DeviceDetail }) {
-  const [{ sort }, change] = useUrlState(route);
+  const {
+    search: { sort },
+    change,
+  } = useUrlState('/devices/$id');
   const query = { deviceId: device.id, sort };
   const source = usePagedList('interfaces.list', query);
   const { shown, ids, choose } = useColumns('interfaces', COLUMNS);

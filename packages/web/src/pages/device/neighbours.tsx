@@ -1,11 +1,9 @@
 import type { DeviceDetail, DeviceNeighbour } from '@rollcall/shared/api/inventory';
 import { Link } from '@tanstack/react-router';
-import { DeviceLink } from '../../components/device.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { DeviceLink } from '../../components/show/index.ts';
+import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 
 const COLUMNS: readonly Column<DeviceNeighbour>[] = [
   { id: 'local', title: 'Here', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.localPort },

@@ -1,15 +1,26 @@
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { apiQuery } from '../../api.ts';
-import { ChangedLine } from '../../components/changes.tsx';
-import { CopyButton } from '../../components/copy.tsx';
-import { DeviceClassLabel, DeviceLink } from '../../components/device.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { CaseStatus } from '../../components/status.tsx';
-import { duration, Time } from '../../components/time.tsx';
+import { EntriesPanel, Entry, Panel } from '../../components/page/index.ts';
+import {
+  CaseLink,
+  CaseStatus,
+  ChangedLine,
+  CollectorLink,
+  CopyButton,
+  DeviceClassLabel,
+  DeviceLink,
+  duration,
+  EventLink,
+  Fact,
+  Facts,
+  ScanLink,
+  Severity,
+  Time,
+  TimeFact,
+} from '../../components/show/index.ts';
 import classes from './device.module.css';
 
 const answers = (yes: boolean | null): string =>
@@ -18,15 +29,13 @@ const answers = (yes: boolean | null): string =>
 /** What is known, where it stands in the network, and what is wrong with it. */
 export function Summary({ device }: { device: DeviceDetail }) {
   return (
-    <div className={classes.grid}>
-      <div className="stack">
-        <Panel title="Facts">
-          <Facts facts={factsOf(device)} />
-        </Panel>
-      </div>
+    <div className="columns">
+      <Panel title="Facts">
+        <Described device={device} />
+      </Panel>
       <div className="stack">
         <Panel title="Presence">
-          <Facts facts={presenceOf(device)} />
+          <Presence device={device} />
         </Panel>
         <OpenCases device={device} />
         <OpenEvents device={device} />
@@ -44,171 +53,148 @@ const Copied = ({ text, label }: { text: string; label: string }) => (
   </>
 );
 
-const factsOf = (device: DeviceDetail) =>
-  [
-    ['Class', <DeviceClassLabel key="class" class={device.class} />],
-    ['Vendor', device.vendor],
-    ['Model', device.model],
-    ['System', [device.os, device.osVersion].filter(Boolean).join(' ')],
-    [
-      'Serial number',
-      device.serialNumber && <Copied key="serial" text={device.serialNumber} label="serial number" />,
-    ],
-    [
-      'Addresses',
-      <span key="addresses" className={classes.addresses}>
+const Described = ({ device }: { device: DeviceDetail }) => (
+  <Facts>
+    <Fact name="Class">
+      <DeviceClassLabel class={device.class} />
+    </Fact>
+    <Fact name="Vendor">{device.vendor}</Fact>
+    <Fact name="Model">{device.model}</Fact>
+    <Fact name="System">{[device.os, device.osVersion].filter(Boolean).join(' ')}</Fact>
+    <Fact name="Serial number">
+      {device.serialNumber && <Copied text={device.serialNumber} label="serial number" />}
+    </Fact>
+    <Fact name="Addresses">
+      <span className={classes.addresses}>
         {device.addresses.map((address) => (
           <span key={address} className="mono">
             {address}
           </span>
         ))}
-      </span>,
-    ],
-    ['MAC address', device.macAddress && <Copied key="mac" text={device.macAddress} label="MAC address" />],
-    ['Location', device.location],
-    ['Contact', device.contact],
-    ['sysName', device.sysName],
-    [
-      'sysDescr',
-      device.sysDescr && (
-        <span key="descr" className={classes.description}>
-          {device.sysDescr}
-        </span>
-      ),
-    ],
-    [
-      'sysObjectID',
-      device.sysObjectId && (
-        <span key="oid" className="mono">
-          {device.sysObjectId}
-        </span>
-      ),
-    ],
-  ] as const;
+      </span>
+    </Fact>
+    <Fact name="MAC address">
+      {device.macAddress && <Copied text={device.macAddress} label="MAC address" />}
+    </Fact>
+    <Fact name="Location">{device.location}</Fact>
+    <Fact name="Contact">{device.contact}</Fact>
+    <Fact name="sysName">{device.sysName}</Fact>
+    <Fact name="sysDescr">
+      {device.sysDescr && <span className={classes.description}>{device.sysDescr}</span>}
+    </Fact>
+    <Fact name="sysObjectID">{device.sysObjectId && <span className="mono">{device.sysObjectId}</span>}</Fact>
+  </Facts>
+);
 
-const presenceOf = (device: DeviceDetail) =>
-  [
-    ['Watched', device.monitor === 1 ? 'yes' : 'no: seen by scans only'],
-    [
-      'ICMP',
-      `${answers(device.reachable.icmp)}${device.rttMs === null ? '' : `, ${device.rttMs.toFixed(2)} ms`}`,
-    ],
-    ['SNMP', answers(device.reachable.snmp)],
-    ['Up for', device.uptimeSeconds === null ? null : duration(device.uptimeSeconds)],
-    ['Last seen', <Time key="last" at={device.lastSeen} />],
-    ['First seen', <Time key="first" at={device.firstSeen} />],
-    [
-      'Seen by',
-      device.collectorId && (
-        <Link key="collector" to="/collectors" search={{ collector: device.collectorId }} className="plain">
+const Presence = ({ device }: { device: DeviceDetail }) => (
+  <Facts>
+    <Fact name="Watched">{device.monitor === 1 ? 'yes' : 'no: seen by scans only'}</Fact>
+    <Fact name="ICMP">
+      {answers(device.reachable.icmp)}
+      {device.rttMs !== null && `, ${device.rttMs.toFixed(2)} ms`}
+    </Fact>
+    <Fact name="SNMP">{answers(device.reachable.snmp)}</Fact>
+    <Fact name="Up for">{device.uptimeSeconds !== null && duration(device.uptimeSeconds)}</Fact>
+    <TimeFact name="Last seen" at={device.lastSeen} />
+    <TimeFact name="First seen" at={device.firstSeen} />
+    <Fact name="Seen by">
+      {device.collectorId && (
+        <CollectorLink id={device.collectorId} className="plain">
           {device.collector}
-        </Link>
-      ),
-    ],
-    [
-      'Last scan',
-      device.lastScanId && (
-        <Link key="scan" to="/discovery/scans/$id" params={{ id: device.lastScanId }}>
-          Show the scan
-        </Link>
-      ),
-    ],
-  ] as const;
+        </CollectorLink>
+      )}
+    </Fact>
+    <Fact name="Last scan">
+      {device.lastScanId && <ScanLink id={device.lastScanId}>Show the scan</ScanLink>}
+    </Fact>
+  </Facts>
+);
+
+/** Leads to another tab of the page. */
+const TabLink = ({ tab, children }: { tab: string; children: ReactNode }) => (
+  <Link to="." search={{ tab }}>
+    {children}
+  </Link>
+);
 
 function OpenCases({ device }: { device: DeviceDetail }) {
   if (device.openCases.length === 0) return null;
   return (
     <Panel title="Open cases">
       {device.openCases.map((one) => (
-        <div key={one.id} className={classes.entry}>
-          <Severity code={one.severity} word={false} />
-          <Link to="/cases/$id" params={{ id: one.id }} className="plain cut">
+        <Entry
+          key={one.id}
+          start={<Severity code={one.severity} word={false} />}
+          end={<CaseStatus status={one.status} />}
+        >
+          <CaseLink id={one.id} className="plain">
             #{one.number} {one.title}
-          </Link>
-          <CaseStatus status={one.status} />
-        </div>
+          </CaseLink>
+        </Entry>
       ))}
     </Panel>
   );
 }
 
 function OpenEvents({ device }: { device: DeviceDetail }) {
-  const events = useQuery(
-    apiQuery('events.list', {
-      query: { Device: device.id, Status: '0,1', Severity: 4, sort: 'severity', pageSize: 6 },
-    }),
-  );
-  if (!events.data || events.data.totalCount === 0) return null;
+  const query = { Device: device.id, Status: '0,1', Severity: 4, sort: 'severity', pageSize: 6 } as const;
+  const events = useQuery(apiQuery('events.list', { query }));
   return (
-    <Panel
+    <EntriesPanel
       title="Open events"
-      end={
-        <Link to="." search={{ tab: 'events' }}>
-          All {events.data.totalCount}
-        </Link>
-      }
+      query={events}
+      end={<TabLink tab="events">All {events.data?.totalCount}</TabLink>}
     >
-      {events.data.data.map((event) => (
-        <div key={event.id} className={classes.entry}>
-          <Severity code={event.severity} word={false} />
-          <Link to="/events" search={{ event: event.id, Device: device.id }} className="plain cut">
+      {(event) => (
+        <Entry
+          key={event.id}
+          start={<Severity code={event.severity} word={false} />}
+          end={<Time at={event.firstSeen} />}
+        >
+          <EventLink id={event.id} among={{ Device: device.id }} className="plain">
             {event.message}
-          </Link>
-          <Time at={event.firstSeen} />
-        </div>
-      ))}
-    </Panel>
+          </EventLink>
+        </Entry>
+      )}
+    </EntriesPanel>
   );
 }
 
 function NextTo({ device }: { device: DeviceDetail }) {
   if (device.neighbours.length === 0) return null;
   return (
-    <Panel
-      title="Next to"
-      end={
-        <Link to="." search={{ tab: 'neighbours' }}>
-          All {device.neighbours.length}
-        </Link>
-      }
-    >
+    <Panel title="Next to" end={<TabLink tab="neighbours">All {device.neighbours.length}</TabLink>}>
       {device.neighbours.slice(0, 6).map((far) => (
-        <div key={`${far.localPort} ${far.name} ${far.port} ${far.protocol}`} className={classes.entry}>
-          <span className="quiet">{far.localPort}</span>
-          <span className="cut">
-            {far.deviceId ? <DeviceLink id={far.deviceId}>{far.name}</DeviceLink> : far.name}{' '}
-            <span className="quiet">{far.port}</span>
-          </span>
-          <span className="quiet">{far.protocol}</span>
-        </div>
+        <Entry
+          key={`${far.localPort} ${far.name} ${far.port} ${far.protocol}`}
+          start={<span className="quiet">{far.localPort}</span>}
+          end={<span className="quiet">{far.protocol}</span>}
+        >
+          {far.deviceId ? <DeviceLink id={far.deviceId}>{far.name}</DeviceLink> : far.name}{' '}
+          <span className="quiet">{far.port}</span>
+        </Entry>
       ))}
     </Panel>
   );
 }
 
 function Lately({ device }: { device: DeviceDetail }) {
-  const history = useQuery(
-    apiQuery('devices.history', { params: { id: device.id }, query: { pageSize: 5 } }),
-  );
-  if (!history.data || history.data.data.length === 0) return null;
+  const request = { params: { id: device.id }, query: { pageSize: 5 } };
   return (
-    <Panel
+    <EntriesPanel
       title="Lately"
-      end={
-        <Link to="." search={{ tab: 'history' }}>
-          History
-        </Link>
-      }
+      query={useQuery(apiQuery('devices.history', request))}
+      end={<TabLink tab="history">History</TabLink>}
     >
-      {history.data.data.map((entry) => (
-        <div key={entry.eventId} className={classes.entry}>
-          <Severity code={entry.severity} word={false} />
-          <span className="cut">
-            {entry.message} <ChangedLine before={entry.before} after={entry.after} />
-          </span>
-          <Time at={entry.at} />
-        </div>
-      ))}
-    </Panel>
+      {(entry) => (
+        <Entry
+          key={entry.eventId}
+          start={<Severity code={entry.severity} word={false} />}
+          end={<Time at={entry.at} />}
+        >
+          {entry.message} <ChangedLine before={entry.before} after={entry.after} />
+        </Entry>
+      )}
+    </EntriesPanel>
   );
 }

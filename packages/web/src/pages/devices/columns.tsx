@@ -1,10 +1,6 @@
 import type { Device } from '@rollcall/shared/api/inventory';
-import { DeviceClassLabel, DeviceLink } from '../../components/device.tsx';
-import { DeviceStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { duration } from '../../components/time.tsx';
-import classes from './devices.module.css';
+import { DeviceClassLabel, DeviceLink, DeviceStatus, duration } from '../../components/show/index.ts';
+import { type Column, timeColumn } from '../../components/table/index.ts';
 
 const answers = (yes: boolean | null): string => (yes === null ? '' : yes ? 'answers' : 'silent');
 
@@ -12,7 +8,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
   {
     id: 'name',
     title: 'Name',
-    width: 'minmax(140px, 1.5fr)',
+    width: 'minmax(120px, 1.5fr)',
     sort: 'name',
     narrow: true,
     cell: (d) => <DeviceLink id={d.id}>{d.name}</DeviceLink>,
@@ -36,11 +32,11 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
   },
   { id: 'site', title: 'Site', width: 'minmax(76px, 0.6fr)' },
   { id: 'vendor', title: 'Vendor', width: 'minmax(64px, 0.6fr)', sort: 'vendor' },
-  { id: 'model', title: 'Model', width: 'minmax(104px, 1.2fr)', sort: 'model' },
+  { id: 'model', title: 'Model', width: 'minmax(90px, 1.2fr)', sort: 'model' },
   {
     id: 'os',
     title: 'System',
-    width: 'minmax(100px, 1.2fr)',
+    width: 'minmax(90px, 1.2fr)',
     value: (d) => [d.os, d.osVersion].filter(Boolean).join(' '),
   },
   {
@@ -49,7 +45,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     width: '48px',
     numeric: true,
     value: (d) => d.openEvents,
-    cell: (d) => (d.openEvents > 0 ? <strong className={classes.events}>{d.openEvents}</strong> : ''),
+    cell: (d) => (d.openEvents > 0 ? <strong>{d.openEvents}</strong> : ''),
   },
   {
     id: 'monitor',
@@ -58,7 +54,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     value: (d) => (d.monitor === 1 ? 'yes' : 'no'),
     cell: (d) => (d.monitor === 1 ? 'yes' : <span className="quiet">no</span>),
   },
-  timeColumn({ id: 'lastSeen', title: 'Last seen', sort: 'lastSeen', at: (d) => d.lastSeen }),
+  timeColumn({ id: 'lastSeen', title: 'Last seen', width: '80px', sort: 'lastSeen', at: (d) => d.lastSeen }),
   {
     id: 'serial',
     title: 'Serial number',

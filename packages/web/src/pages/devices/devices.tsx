@@ -1,31 +1,20 @@
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { IconRadar2 } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
-import { apiQuery } from '../../api.ts';
-import { IconButton } from '../../components/actions.tsx';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { ExportMenu } from '../../components/export-menu.tsx';
-import { Filters } from '../../components/filters.tsx';
-import { Body, Page } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { ColumnsMenu, useColumns } from '../../components/table/columns-menu.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { Views } from '../../components/views.tsx';
+import { useNavigate } from '@tanstack/react-router';
+import { useChoices, useSiteChoices } from '../../choices.ts';
+import { IconButton } from '../../components/controls/index.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { choicesOf, Filters, Views } from '../../components/filter/index.ts';
+import { ExportMenu } from '../../components/list/index.ts';
+import { Body, Page } from '../../components/page/index.ts';
+import { DeviceClassLabel } from '../../components/show/index.ts';
+import { ColumnsMenu, useColumns, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
-import { type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
+import { type SearchOf, type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
 import { BulkWatch } from './bulk-watch.tsx';
 import { DEVICE_COLUMNS } from './columns.tsx';
 
-const route = getRouteApi('/devices');
-const CLASSES = DEVICE_CLASSES.map((name) => ({
-  value: name,
-  label: name,
-  content: <DeviceClassLabel class={name} />,
-}));
+const CLASSES = choicesOf(DEVICE_CLASSES, (name) => <DeviceClassLabel class={name} />);
 const WATCHED = [
   { value: '1', label: 'watched' },
   { value: '0', label: 'not watched' },
@@ -40,7 +29,7 @@ const VIEWS = [
 ];
 
 export function Devices() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/devices');
   const navigate = useNavigate();
   const source = usePagedList('devices.list', search);
   const { shown, ids, choose } = useColumns('devices', DEVICE_COLUMNS);
@@ -85,15 +74,11 @@ export function Devices() {
   );
 }
 
-type DeviceSearch = ReturnType<typeof route.useSearch>;
+type DeviceSearch = SearchOf<'/devices'>;
 
 function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUrlState<DeviceSearch> }) {
   const sites = useSiteChoices();
-  const collectors = useQuery(apiQuery('collectors.list', { query: { pageSize: 1000, sort: 'name' } }));
-  const joined = useMemo(
-    () => (collectors.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-    [collectors.data],
-  );
+  const collectors = useChoices('collectors.list');
   return (
     <Filters
       search={search}
@@ -103,7 +88,7 @@ function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUr
         { key: 'Address', label: 'Address or CIDR', placeholder: '10.20.0.0/16', width: 160 },
         { key: 'class', label: 'Class', choices: CLASSES, many: true },
         { key: 'site', label: 'Site', choices: sites },
-        { key: 'collector', label: 'Collector', choices: joined },
+        { key: 'collector', label: 'Collector', choices: collectors },
         { key: 'monitor', label: 'Watched', choices: WATCHED },
       ]}
     />

@@ -7,10 +7,10 @@ import {
   type CredentialRequest,
   PRIV_PROTOCOLS,
 } from '@rollcall/shared/api/credentials';
-import type { FormOf } from '../../components/collection.tsx';
-import { FormDialog, Pair } from '../../components/form.tsx';
-import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
-import { useSend } from '../../use-action.ts';
+import { choicesOf } from '../../components/filter/index.ts';
+import { Pair, SiteFields, sitesOf } from '../../components/form/index.ts';
+import type { FormOf } from '../../components/list/index.ts';
+import { EditDialog } from '../../components/list/index.ts';
 
 type Version = Credential['version'];
 interface Values {
@@ -53,8 +53,8 @@ const bodyOf = (values: Values) => {
 };
 
 /** A community or a v3 user; of one that exists, secrets are left alone unless they are typed again. */
-export function CredentialForm({ one, onClose }: FormOf<Credential>) {
-  const send = useSend();
+export function CredentialForm(props: FormOf<Credential>) {
+  const { one } = props;
   const form = useForm<Values>({
     initialValues: {
       name: one?.name ?? '',
@@ -72,18 +72,14 @@ export function CredentialForm({ one, onClose }: FormOf<Credential>) {
     },
   });
   const { values } = form;
-  const save = () => {
-    const body = bodyOf(values);
-    if (one) return send('credentials.update', { params: { id: one.id }, body: body as CredentialChange });
-    return send('credentials.create', { body: { ...body, version: values.version } as CredentialRequest });
-  };
   const unchanged = one ? 'Empty: stays as it is' : undefined;
   return (
-    <FormDialog
+    <EditDialog
+      kind="credentials"
+      of={props}
       form={form}
-      title={one ? `Credential ${one.name}` : 'New credential'}
-      onClose={onClose}
-      onSubmit={save}
+      create={() => ({ ...bodyOf(values), version: values.version }) as CredentialRequest}
+      update={() => bodyOf(values) as CredentialChange}
       size={540}
     >
       {!one && (
@@ -109,7 +105,7 @@ export function CredentialForm({ one, onClose }: FormOf<Credential>) {
         />
       )}
       <SiteFields all="Used at all sites" some="Used at" form={form} />
-    </FormDialog>
+    </EditDialog>
   );
 }
 
@@ -125,7 +121,7 @@ function UserFields({ form, unchanged }: { form: UseFormReturnType<Values>; unch
       <Pair>
         <Select
           label="Authentication"
-          data={AUTH_PROTOCOLS.map((name) => ({ value: name, label: name }))}
+          data={choicesOf(AUTH_PROTOCOLS)}
           {...form.getInputProps('authProtocol')}
           onChange={(authProtocol) =>
             authProtocol &&

@@ -1,13 +1,11 @@
 import type { Credential } from '@rollcall/shared/api/credentials';
-import { Collection, NewButton } from '../../components/collection.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
+import { useSiteName } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Collection, NewButton } from '../../components/list/index.ts';
+import { type Column, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
+import type { UrlState } from '../../url-state.ts';
 import { CredentialForm } from './credential-form.tsx';
-import type { TabProps } from './tab.ts';
 
 const protectionOf = (one: Credential): string => {
   if (one.version !== 'v3') return 'a community, readable on the way';
@@ -16,7 +14,7 @@ const protectionOf = (one: Credential): string => {
 };
 
 /** SNMP communities and users. Secrets go in and never come out. */
-export function Credentials({ search, change }: TabProps) {
+export function Credentials({ search, change }: UrlState<'/discovery'>) {
   const admin = useHasRole('admin');
   const siteName = useSiteName();
   const source = usePagedList('credentials.list', { site: search.site });

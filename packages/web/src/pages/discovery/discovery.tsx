@@ -1,16 +1,14 @@
 import { IconRadar2 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import { IconButton } from '../../components/actions.tsx';
-import { Page } from '../../components/page.tsx';
-import { Tabs } from '../../components/tabs.tsx';
+import { IconButton } from '../../components/controls/index.ts';
+import { Page, Tabs } from '../../components/page/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useUrlState } from '../../url-state.ts';
+import { type UrlState, useUrlState } from '../../url-state.ts';
 import { Credentials } from './credentials.tsx';
 import { Profiles } from './profiles.tsx';
 import { Scans } from './scans.tsx';
 import { Schedules } from './schedules.tsx';
 import { StartScan } from './start-scan.tsx';
-import { route, type TabProps } from './tab.ts';
 
 const TABS = [
   { id: 'scans', label: 'Scans' },
@@ -18,7 +16,7 @@ const TABS = [
   { id: 'profiles', label: 'Profiles' },
   { id: 'credentials', label: 'Credentials' },
 ];
-const PARTS: Record<string, ComponentType<TabProps>> = {
+const PARTS: Record<string, ComponentType<UrlState<'/discovery'>>> = {
   scans: Scans,
   schedules: Schedules,
   profiles: Profiles,
@@ -26,7 +24,7 @@ const PARTS: Record<string, ComponentType<TabProps>> = {
 };
 
 export function Discovery() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/discovery');
   const operator = useHasRole('operator');
   const { tab = 'scans' } = search;
   const Part = PARTS[tab] ?? Scans;

@@ -1,11 +1,8 @@
 import type { ScanDetail, ScanJob } from '@rollcall/shared/api/scans';
-import { Link } from '@tanstack/react-router';
-import { Progress } from '../../components/bar.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { JobStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { ShortTable } from '../../components/table/short-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { CollectorLink, JobStatus, Progress } from '../../components/show/index.ts';
+import { type Column, ShortTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import classes from './discovery.module.css';
 
@@ -32,9 +29,9 @@ const COLUMNS: readonly Column<ScanJob>[] = [
     width: 'minmax(90px, 0.6fr)',
     cell: (job) =>
       job.collectorId && (
-        <Link to="/collectors" search={{ collector: job.collectorId }} className="plain">
+        <CollectorLink id={job.collectorId} className="plain">
           {job.collector}
-        </Link>
+        </CollectorLink>
       ),
   },
   { id: 'attempt', title: 'Attempt', width: '56px', numeric: true, value: (job) => job.attempt || '' },

@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { call } from '../../api.ts';
 import { count } from '../../format.ts';
@@ -26,8 +27,7 @@ export function OutcomeLegend({
     })),
   });
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset has a frame of its own
-    <div className={classes.legend} role="group" aria-label="Outcomes">
+    <Group gap={2} role="group" aria-label="Outcomes">
       {OUTCOME_LOOKS.map(({ outcome, label, meaning, colour }, i) => {
         const total = counts[i]?.data?.totalCount;
         if (total === 0 && outcome !== chosen) return null;
@@ -35,7 +35,7 @@ export function OutcomeLegend({
           <button
             key={outcome}
             type="button"
-            className={classes.key}
+            className="pill"
             aria-pressed={chosen === outcome}
             title={meaning}
             onClick={() => onChoose(chosen === outcome ? undefined : outcome)}
@@ -46,6 +46,6 @@ export function OutcomeLegend({
           </button>
         );
       })}
-    </div>
+    </Group>
   );
 }

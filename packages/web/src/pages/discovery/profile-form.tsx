@@ -2,9 +2,9 @@ import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import type { Profile } from '@rollcall/shared/api/profiles';
 import { FACT_GROUPS, type FactGroup } from '@rollcall/shared/profile';
-import type { FormOf } from '../../components/collection.tsx';
-import { ChecksField, FormDialog, Group, Pair } from '../../components/form.tsx';
-import { useSend } from '../../use-action.ts';
+import { ChecksField, FieldGroup, Pair } from '../../components/form/index.ts';
+import type { FormOf } from '../../components/list/index.ts';
+import { EditDialog } from '../../components/list/index.ts';
 import {
   ICMP_NUMBERS,
   type ProfileValues,
@@ -32,41 +32,30 @@ const ASK_CHOICES = [
 type Values = { name: string; settings: ProfileValues };
 
 /** All settings of a profile; a new one begins `like` another. */
-export function ProfileForm({ one, like, onClose }: FormOf<Profile> & { like: Profile | undefined }) {
+export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profile | undefined }) {
+  const { one } = props;
   const form = useForm<Values>({
     initialValues: {
       name: one?.name ?? (like ? `${like.name} copy` : ''),
       settings: profileValues((one ?? like)?.settings),
     },
   });
-  const send = useSend();
   const { name, settings } = form.values;
-  const save = () => {
-    const body = { name, settings: profileSettings(settings) };
-    return one
-      ? send('profiles.update', { params: { id: one.id }, body })
-      : send('profiles.create', { body });
-  };
+  const body = () => ({ name, settings: profileSettings(settings) });
   const switched = (path: 'ping' | 'read' | 'dns') =>
     form.getInputProps(`settings.${path}`, { type: 'checkbox' });
   return (
-    <FormDialog
-      form={form}
-      title={one ? `Profile ${one.name}` : 'New profile'}
-      onClose={onClose}
-      onSubmit={save}
-      size={600}
-    >
+    <EditDialog kind="profiles" of={props} form={form} create={body} update={body} size={600}>
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
-      <Group label="ICMP">
+      <FieldGroup label="ICMP">
         <Switch label="Ping the addresses" {...switched('ping')} />
         {settings.ping && (
           <Pair>
             <NumberFields form={form} path="settings.icmp" labels={ICMP_NUMBERS} />
           </Pair>
         )}
-      </Group>
-      <Group label="SNMP">
+      </FieldGroup>
+      <FieldGroup label="SNMP">
         <Switch label="Read devices by SNMP" {...switched('read')} />
         {settings.read && (
           <>
@@ -87,8 +76,8 @@ export function ProfileForm({ one, like, onClose }: FormOf<Profile> & { like: Pr
             />
           </>
         )}
-      </Group>
-      <Group label="Pace">
+      </FieldGroup>
+      <FieldGroup label="Pace">
         <Pair>
           <TextInput
             label="Packets per second"
@@ -101,7 +90,7 @@ export function ProfileForm({ one, like, onClose }: FormOf<Profile> & { like: Pr
             {...form.getInputProps('settings.ratePerNet')}
           />
         </Pair>
-      </Group>
+      </FieldGroup>
       <TextInput
         label="Follow neighbours"
         description="Rounds in which what LLDP and CDP name is scanned too, inside the site's networks"
@@ -114,7 +103,7 @@ export function ProfileForm({ one, like, onClose }: FormOf<Profile> & { like: Pr
         {...form.getInputProps('settings.exclude')}
       />
       <Switch label="Look up names of alive addresses in DNS" {...switched('dns')} />
-    </FormDialog>
+    </EditDialog>
   );
 }
 

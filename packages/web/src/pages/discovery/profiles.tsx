@@ -2,15 +2,14 @@ import type { Profile } from '@rollcall/shared/api/profiles';
 import type { ProfileSettings } from '@rollcall/shared/profile';
 import { IconCopy } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Collection, NewButton } from '../../components/collection.tsx';
-import { Tag } from '../../components/labels.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { usePagedList } from '../../components/table/paged-list.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Collection, NewButton } from '../../components/list/index.ts';
+import { Tag } from '../../components/show/index.ts';
+import { type Column, usePagedList } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
+import type { UrlState } from '../../url-state.ts';
 import { ProfileForm } from './profile-form.tsx';
-import type { TabProps } from './tab.ts';
 
 const rateOf = (rate: ProfileSettings['rate']): string => (rate === 'max' ? 'unlimited' : count(rate));
 
@@ -65,7 +64,7 @@ const COLUMNS: readonly Column<Profile>[] = [
   { id: 'dns', title: 'DNS', width: '40px', value: ({ settings }) => (settings.dns ? 'yes' : 'no') },
 ];
 
-export function Profiles({ search, change }: TabProps) {
+export function Profiles({ search, change }: UrlState<'/discovery'>) {
   const admin = useHasRole('admin');
   const source = usePagedList('profiles.list', {});
   /** What a new one begins with. */

@@ -1,11 +1,10 @@
+import { Box, Stack } from '@mantine/core';
 import type { ScanAddress, ScanDetail } from '@rollcall/shared/api/scans';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Empty } from '../../components/problem.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { SearchBox } from '../../components/filter/index.ts';
+import { type Column, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import classes from './discovery.module.css';
 import { lookOf } from './outcomes.ts';
 
@@ -29,8 +28,8 @@ export function ScanAddresses({
   const source = usePagedList('scans.addresses', { outcome, address }, { scanId: scan.id });
   const columns = useMemo(() => columnsOf(scan), [scan]);
   return (
-    <div className={classes.list}>
-      <div className={classes.find}>
+    <Stack gap={0} h="100%">
+      <Box px={10} py={8}>
         <SearchBox
           label="Address or CIDR"
           width={220}
@@ -38,8 +37,8 @@ export function ScanAddresses({
           value={address ?? ''}
           onChange={(text) => onShow({ address: text || undefined }, true)}
         />
-      </div>
-      <div className={classes.rows}>
+      </Box>
+      <Box flex={1} mih={0}>
         <VirtualTable
           label="Addresses"
           source={source}
@@ -47,8 +46,8 @@ export function ScanAddresses({
           rowKey={(one) => one.address}
           empty={<Empty title="No address fits" />}
         />
-      </div>
-    </div>
+      </Box>
+    </Stack>
   );
 }
 
@@ -64,7 +63,7 @@ function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
       cell: (one) => {
         const look = lookOf(one.outcome);
         return (
-          <span className={classes.outcome}>
+          <span className="iconed">
             <span className={classes.swatch} style={{ background: `var(${look?.colour})` }} aria-hidden />
             {look?.label ?? one.outcome}
           </span>

@@ -1,21 +1,18 @@
+import { Box, Group, Text } from '@mantine/core';
 import type { ScanDetail } from '@rollcall/shared/api/scans';
 import { IconBan, IconRefresh } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { IconButton } from '../../components/actions.tsx';
-import { Progress } from '../../components/bar.tsx';
-import { Confirm } from '../../components/form.tsx';
-import { Body, LoadedPage, Page } from '../../components/page.tsx';
-import { ScanStatus } from '../../components/status.tsx';
-import { Tabs } from '../../components/tabs.tsx';
-import { duration, Time, useNow } from '../../components/time.tsx';
+import { IconButton } from '../../components/controls/index.ts';
+import { Confirm } from '../../components/form/index.ts';
+import { Body, LoadedPage, Page, Tabs } from '../../components/page/index.ts';
+import { duration, Progress, ScanStatus, Time, useNow } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useSend } from '../../use-action.ts';
-import device from '../device/device.module.css';
 import { AddressMap } from './address-map.tsx';
 import classes from './discovery.module.css';
 import { Jobs } from './jobs.tsx';
@@ -38,7 +35,10 @@ export function ScanPage() {
 const isOver = (scan: ScanDetail): boolean => !['queued', 'running'].includes(scan.status);
 
 function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
-  const [{ tab = 'map', outcome, address }, change] = useUrlState(route);
+  const {
+    search: { tab = 'map', outcome, address },
+    change,
+  } = useUrlState('/discovery/scans/$id');
   const tabs = [
     { id: 'map', label: 'Map' },
     { id: 'addresses', label: 'Addresses', count: scan.addressesTotal },
@@ -51,19 +51,19 @@ function ScanView({ scan, at }: { scan: ScanDetail; at: number }) {
       up={UP}
       fill
       heading={
-        <span className={device.heading}>
-          <span className="mono cut" title={scan.targets}>
-            {scan.targets.slice(0, 200)}
-          </span>
-          <span className={device.marks}>
-            <ScanStatus status={scan.status} />
-            <span>{scan.site}</span>
-            <span>profile {scan.profile}</span>
-            <span>
-              by {scan.createdBy} <Time at={scan.createdAt} />
-            </span>
-          </span>
+        <span className="mono" title={scan.targets}>
+          {scan.targets.slice(0, 200)}
         </span>
+      }
+      marks={
+        <>
+          <ScanStatus status={scan.status} />
+          <span>{scan.site}</span>
+          <span>profile {scan.profile}</span>
+          <span>
+            by {scan.createdBy} <Time at={scan.createdAt} />
+          </span>
+        </>
       }
       actions={<Actions scan={scan} />}
     >
@@ -112,20 +112,24 @@ function Figures({ scan }: { scan: ScanDetail }) {
     ]);
   return (
     <section className="panel" aria-label="Progress">
-      <div className={classes.figures}>
+      <Group gap="4px 32px" align="end" px={16} py={12}>
         {figures.map(([label, value]) => (
           <div key={label} className={classes.figure}>
             <b>{value}</b>
             <span>{label}</span>
           </div>
         ))}
-      </div>
+      </Group>
       {scan.status === 'running' && (
-        <div className={classes.progress}>
+        <Box px={16} pb={14}>
           <Progress done={scan.addressesProbed} of={scan.addressesTotal} label="Addresses probed" />
-        </div>
+        </Box>
       )}
-      {scan.statusReason && <p className={classes.reason}>{scan.statusReason}</p>}
+      {scan.statusReason && (
+        <Text size="sm" c="dimmed" px={16} pb={12}>
+          {scan.statusReason}
+        </Text>
+      )}
     </section>
   );
 }

@@ -1,19 +1,15 @@
 import type { Scan } from '@rollcall/shared/api/scans';
 import { SCAN_STATUSES } from '@rollcall/shared/model';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { Progress } from '../../components/bar.tsx';
-import { Filters } from '../../components/filters.tsx';
-import { Body } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { ScanStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { duration, useNow } from '../../components/time.tsx';
+import { useNavigate } from '@tanstack/react-router';
+import { useSiteChoices } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { choicesOf, Filters } from '../../components/filter/index.ts';
+import { Body } from '../../components/page/index.ts';
+import { duration, Progress, ScanLink, ScanStatus, useNow } from '../../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
-import { useSiteChoices } from '../../sites.ts';
-import { type TabProps, useProfileChoices } from './tab.ts';
+import type { UrlState } from '../../url-state.ts';
+import { useProfileChoices } from './choices.ts';
 
 function Took({ scan }: { scan: Scan }) {
   const now = useNow();
@@ -37,14 +33,14 @@ const COLUMNS: readonly Column<Scan>[] = [
     narrow: true,
     value: (scan) => scan.targets,
     cell: (scan) => (
-      <Link to="/discovery/scans/$id" params={{ id: scan.id }} className="plain" title={scan.targets}>
+      <ScanLink id={scan.id} className="plain" title={scan.targets}>
         <span className="mono">{scan.targets}</span>
-      </Link>
+      </ScanLink>
     ),
   },
-  { id: 'site', title: 'Site', width: 'minmax(80px, 0.6fr)' },
-  { id: 'profile', title: 'Profile', width: 'minmax(80px, 0.6fr)' },
-  { id: 'by', title: 'By', width: 'minmax(80px, 0.5fr)', value: (scan) => scan.createdBy },
+  { id: 'site', title: 'Site', width: 'minmax(64px, 0.6fr)' },
+  { id: 'profile', title: 'Profile', width: 'minmax(64px, 0.6fr)' },
+  { id: 'by', title: 'By', width: 'minmax(60px, 0.5fr)', value: (scan) => scan.createdBy },
   {
     id: 'progress',
     title: 'Addresses',
@@ -90,13 +86,9 @@ const COLUMNS: readonly Column<Scan>[] = [
     at: (scan) => scan.createdAt,
   }),
 ];
-const STATUSES = SCAN_STATUSES.map((name) => ({
-  value: name,
-  label: name,
-  content: <ScanStatus status={name} />,
-}));
+const STATUSES = choicesOf(SCAN_STATUSES, (status) => <ScanStatus status={status} />);
 
-export function Scans({ search, change }: TabProps) {
+export function Scans({ search, change }: UrlState<'/discovery'>) {
   const navigate = useNavigate();
   const sites = useSiteChoices();
   const profiles = useProfileChoices();

@@ -2,22 +2,17 @@ import { Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
-import { Link } from '@tanstack/react-router';
-import { Collection, type FormOf, NewButton } from '../../components/collection.tsx';
-import { FormDialog, Pair } from '../../components/form.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { enabledColumn, timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { Time } from '../../components/time.tsx';
+import { Empty } from '../../components/feedback/index.ts';
+import { CronField, MONO, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import { Collection, EditDialog, type FormOf, NewButton } from '../../components/list/index.ts';
+import { ScanLink, Time } from '../../components/show/index.ts';
+import { type Column, enabledColumn, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { cronInWords } from '../../cron.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSend } from '../../use-action.ts';
-import classes from './discovery.module.css';
-import { BY_TARGETS, type TabProps, useProfileChoices, useTargetSites } from './tab.ts';
+import type { UrlState } from '../../url-state.ts';
+import { BY_TARGETS, useProfileChoices, useTargetSites } from './choices.ts';
 
-export function Schedules({ search, change }: TabProps) {
+export function Schedules({ search, change }: UrlState<'/discovery'>) {
   const operator = useHasRole('operator');
   const { site, sort } = search;
   const source = usePagedList('schedules.list', { site, sort });
@@ -45,9 +40,9 @@ export function Schedules({ search, change }: TabProps) {
       at: (one) => one.lastRunAt,
       cell: (one) =>
         one.lastScanId ? (
-          <Link to="/discovery/scans/$id" params={{ id: one.lastScanId }} className="plain">
+          <ScanLink id={one.lastScanId} className="plain">
             <Time at={one.lastRunAt} />
-          </Link>
+          </ScanLink>
         ) : (
           <Time at={one.lastRunAt} />
         ),
@@ -93,10 +88,10 @@ export function Schedules({ search, change }: TabProps) {
   );
 }
 
-function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
+function ScheduleForm(props: FormOf<Schedule>) {
+  const { one } = props;
   const sites = useTargetSites();
   const profiles = useProfileChoices();
-  const send = useSend();
   const form = useForm({
     initialValues: {
       name: one?.name ?? '',
@@ -107,18 +102,14 @@ function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
       timezone: one?.timezone ?? ZONE_HERE,
     },
   });
-  const save = () => {
-    const { site, ...body } = form.values;
-    return one
-      ? send('schedules.update', { params: { id: one.id }, body })
-      : send('schedules.create', { body: { ...body, ...(site !== BY_TARGETS && { site }) } });
-  };
+  const { site, ...body } = form.values;
   return (
-    <FormDialog
+    <EditDialog
+      kind="schedules"
+      of={props}
       form={form}
-      title={one ? `Schedule ${one.name}` : 'New schedule'}
-      onClose={onClose}
-      onSubmit={save}
+      create={() => ({ ...body, ...(site !== BY_TARGETS && { site }) })}
+      update={() => body}
       size={560}
     >
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
@@ -126,7 +117,7 @@ function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
         label="Targets"
         placeholder="10.20.0.0/16"
         required
-        classNames={{ input: classes.mono ?? '' }}
+        styles={MONO}
         {...form.getInputProps('targets')}
       />
       <Pair>
@@ -137,6 +128,6 @@ function ScheduleForm({ one, onClose }: FormOf<Schedule>) {
         <CronField label="When" {...form.getInputProps('cron')} />
         <ZoneField description="Of the five fields" {...form.getInputProps('timezone')} />
       </Pair>
-    </FormDialog>
+    </EditDialog>
   );
 }

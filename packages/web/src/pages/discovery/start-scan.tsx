@@ -1,21 +1,19 @@
-import { Select, Textarea } from '@mantine/core';
+import { Box, Select, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import type { ScanPlan } from '@rollcall/shared/api/scans';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, keyOf } from '../../api.ts';
 import { ApiError } from '../../api-error.ts';
-import { Facts } from '../../components/facts.tsx';
-import { FormDialog, Pair } from '../../components/form.tsx';
-import { ScanStatus } from '../../components/status.tsx';
-import { duration } from '../../components/time.tsx';
+import { FormDialog, MONO, Pair } from '../../components/form/index.ts';
+import { duration, Fact, Facts, ScanLink, ScanStatus } from '../../components/show/index.ts';
 import { count, plural } from '../../format.ts';
 import { useSend } from '../../use-action.ts';
+import { BY_TARGETS, useProfileChoices, useTargetSites } from './choices.ts';
 import classes from './discovery.module.css';
-import { BY_TARGETS, useProfileChoices, useTargetSites } from './tab.ts';
 
 const SETTLE_MS = 350;
 
@@ -78,7 +76,7 @@ export function StartScan({
         placeholder={'10.20.0.0/24\n!10.20.0.13'}
         minRows={3}
         data-autofocus
-        classNames={{ input: classes.mono ?? '' }}
+        styles={MONO}
         {...form.getInputProps('targets')}
       />
       <Pair>
@@ -101,13 +99,13 @@ export function StartScan({
 function PlanProblem({ error }: { error: Error }) {
   const details = error instanceof ApiError ? error.details : [];
   return (
-    <div className={classes.refused}>
+    <Box px={12} py={10} c="var(--bad)">
       {details.length > 0 ? (
         details.map(({ message }) => <p key={message}>{message}</p>)
       ) : (
         <p>{error.message}</p>
       )}
-    </div>
+    </Box>
   );
 }
 
@@ -115,32 +113,26 @@ function Plan({ plan }: { plan: ScanPlan }) {
   const online = plan.collectors.filter((one) => one.online && one.status === 'active');
   return (
     <>
-      <Facts
-        facts={[
-          ['Site', plan.site],
-          [
-            'Addresses',
-            `${count(plan.addresses)}${plan.excluded > 0 ? `, ${count(plan.excluded)} left out` : ''}`,
-          ],
-          [
-            'Collectors',
-            online.length > 0
-              ? `${online.map((one) => one.name).join(', ')} (${plural(plan.jobs, 'job')})`
-              : 'none online: the scan waits until one is',
-          ],
-          [
-            'Rate',
-            plan.packetsPerSecond === null
-              ? 'unlimited'
-              : `${count(plan.packetsPerSecond)} packets per second`,
-          ],
-          ['At most', plural(plan.estimatedPackets, 'packet')],
-          [
-            'Sweep takes',
-            `about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices comes on top`,
-          ],
-        ]}
-      />
+      <Facts>
+        <Fact name="Site">{plan.site}</Fact>
+        <Fact name="Addresses">
+          {`${count(plan.addresses)}${plan.excluded > 0 ? `, ${count(plan.excluded)} left out` : ''}`}
+        </Fact>
+        <Fact name="Collectors">
+          {online.length > 0
+            ? `${online.map((one) => one.name).join(', ')} (${plural(plan.jobs, 'job')})`
+            : 'none online: the scan waits until one is'}
+        </Fact>
+        <Fact name="Rate">
+          {plan.packetsPerSecond === null
+            ? 'unlimited'
+            : `${count(plan.packetsPerSecond)} packets per second`}
+        </Fact>
+        <Fact name="At most">{plural(plan.estimatedPackets, 'packet')}</Fact>
+        <Fact name="Sweep takes">
+          {`about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices comes on top`}
+        </Fact>
+      </Facts>
       {plan.warnings.map((warning) => (
         <p key={warning} className={classes.warning}>
           <IconAlertTriangle size={14} aria-hidden />
@@ -152,9 +144,7 @@ function Plan({ plan }: { plan: ScanPlan }) {
           <IconAlertTriangle size={14} aria-hidden />
           <span>
             {plural(other.addresses, 'address is', 'addresses are')} also in a scan that is not over:{' '}
-            <Link to="/discovery/scans/$id" params={{ id: other.scanId }}>
-              {other.targets}
-            </Link>
+            <ScanLink id={other.scanId}>{other.targets}</ScanLink>
           </span>
           <ScanStatus status={other.status} />
         </p>

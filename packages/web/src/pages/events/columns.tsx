@@ -1,9 +1,6 @@
 import type { Event } from '@rollcall/shared/api/incidents';
-import { DeviceLink } from '../../components/device.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { EventStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
+import { DeviceLink, EventStatus, Severity } from '../../components/show/index.ts';
+import { type Column, timeColumn } from '../../components/table/index.ts';
 
 export const STATUSES = ['open', 'acknowledged', 'closed'] as const;
 

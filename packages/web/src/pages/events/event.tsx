@@ -1,21 +1,26 @@
 import type { Event } from '@rollcall/shared/api/incidents';
 import { IconBriefcase, IconCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Acknowledge, UNTIL } from '../../components/acknowledge.tsx';
-import { IconButton } from '../../components/actions.tsx';
-import { Changed } from '../../components/changes.tsx';
-import { DeviceLink } from '../../components/device.tsx';
-import { valueAsText } from '../../components/differences.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { LoadedSidePanel, SidePanel } from '../../components/side-panel.tsx';
-import { EventStatus } from '../../components/status.tsx';
-import { Time } from '../../components/time.tsx';
+import { useSiteName } from '../../choices.ts';
+import { Acknowledge, IconButton, UNTIL } from '../../components/controls/index.ts';
+import { LoadedSidePanel, SidePanel } from '../../components/page/index.ts';
+import {
+  CaseLink,
+  Changed,
+  CollectorLink,
+  DeviceLink,
+  EventStatus,
+  Fact,
+  Facts,
+  Severity,
+  Time,
+  TimeFact,
+  valueAsText,
+} from '../../components/show/index.ts';
+import { count } from '../../format.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteName } from '../../sites.ts';
 import { useAction } from '../../use-action.ts';
 import { NewCase } from '../cases/new-case.tsx';
 
@@ -45,72 +50,53 @@ function EventFacts({ event }: { event: Event }) {
   const { before, after, ...details } = event.details;
   return (
     <>
-      <Facts
-        facts={[
-          ['Severity', <Severity key="severity" code={event.severity} />],
-          ['Status', <EventStatus key="status" status={event.status} />],
-          [
-            'Device',
-            event.deviceId && <DeviceLink id={event.deviceId}>{event.device ?? event.deviceId}</DeviceLink>,
-          ],
-          [
-            'Collector',
-            event.collectorId && (
-              <Link to="/collectors" search={{ collector: event.collectorId }}>
-                Show the collector
-              </Link>
-            ),
-          ],
-          ['Site', siteName(event.siteId)],
-          [
-            'Case',
-            event.caseId && (
-              <Link to="/cases/$id" params={{ id: event.caseId }}>
-                Open the case
-              </Link>
-            ),
-          ],
-          [
-            'Kind',
-            <span key="kind" className="mono">
-              {event.kind}
-            </span>,
-          ],
-          ['Source', event.source],
-          ['First seen', <Time key="first" at={event.firstSeen} />],
-          ['Last seen', <Time key="last" at={event.timestamp} />],
-          ['Times', event.count > 1 ? event.count.toLocaleString('en') : undefined],
-          [
-            'Acknowledged',
-            event.acknowledgedAt && (
-              <span>
-                by {event.acknowledgedBy} <Time at={event.acknowledgedAt} />
-                {event.status === 1 &&
-                  event.acknowledgedUntil &&
-                  `, ${UNTIL[event.acknowledgedUntil].label.toLowerCase()}`}
-              </span>
-            ),
-          ],
-          [
-            'Maintenance',
-            event.status !== 2 && event.maintenanceUntil && (
-              <span>
-                in no case before <Time at={event.maintenanceUntil} />
-              </span>
-            ),
-          ],
-          [
-            'Closed',
-            event.closedAt && (
-              <span>
-                <Time at={event.closedAt} /> {CLOSED[event.closeReason ?? ''] ?? ''}
-                {event.closedBy && ` (${event.closedBy})`}
-              </span>
-            ),
-          ],
-          ...Object.entries(details).map(([name, value]) => [name, valueAsText(value)] as const),
-        ]}
-      />
+      <Facts>
+        <Fact name="Severity">
+          <Severity code={event.severity} />
+        </Fact>
+        <Fact name="Status">
+          <EventStatus status={event.status} />
+        </Fact>
+        <Fact name="Device">
+          {event.deviceId && <DeviceLink id={event.deviceId}>{event.device ?? event.deviceId}</DeviceLink>}
+        </Fact>
+        <Fact name="Collector">
+          {event.collectorId && <CollectorLink id={event.collectorId}>Show the collector</CollectorLink>}
+        </Fact>
+        <Fact name="Site">{siteName(event.siteId)}</Fact>
+        <Fact name="Case">{event.caseId && <CaseLink id={event.caseId}>Open the case</CaseLink>}</Fact>
+        <Fact name="Kind">
+          <span className="mono">{event.kind}</span>
+        </Fact>
+        <Fact name="Source">{event.source}</Fact>
+        <TimeFact name="First seen" at={event.firstSeen} />
+        <TimeFact name="Last seen" at={event.timestamp} />
+        <Fact name="Times">{event.count > 1 && count(event.count)}</Fact>
+        {event.acknowledgedAt && (
+          <Fact name="Acknowledged">
+            by {event.acknowledgedBy} <Time at={event.acknowledgedAt} />
+            {event.status === 1 &&
+              event.acknowledgedUntil &&
+              `, ${UNTIL[event.acknowledgedUntil].label.toLowerCase()}`}
+          </Fact>
+        )}
+        {event.status !== 2 && event.maintenanceUntil && (
+          <Fact name="Maintenance">
+            in no case before <Time at={event.maintenanceUntil} />
+          </Fact>
+        )}
+        {event.closedAt && (
+          <Fact name="Closed">
+            <Time at={event.closedAt} /> {CLOSED[event.closeReason ?? ''] ?? ''}
+            {event.closedBy && ` (${event.closedBy})`}
+          </Fact>
+        )}
+        {Object.entries(details).map(([name, value]) => (
+          <Fact key={name} name={name}>
+            {valueAsText(value)}
+          </Fact>
+        ))}
+      </Facts>
       <Changed before={before} after={after} />
     </>
   );

@@ -1,22 +1,15 @@
 import { EVENT_SOURCES } from '@rollcall/shared/model';
-import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useMemo } from 'react';
-import { ExportMenu } from '../../components/export-menu.tsx';
-import { Filters } from '../../components/filters.tsx';
-import { Page } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { Split } from '../../components/side-panel.tsx';
-import { EventStatus } from '../../components/status.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { rangeOf } from '../../components/time-range.tsx';
-import { Views } from '../../components/views.tsx';
-import { useSiteChoices } from '../../sites.ts';
+import { useSiteChoices } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { choicesOf, codeChoices, Filters, rangeOf, Views } from '../../components/filter/index.ts';
+import { ExportMenu } from '../../components/list/index.ts';
+import { Page, Split } from '../../components/page/index.ts';
+import { EventStatus } from '../../components/show/index.ts';
+import { usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useUrlState } from '../../url-state.ts';
 import { COLUMNS_BESIDE, EVENT_COLUMNS, STATUSES } from './columns.tsx';
 import { EventSide } from './event.tsx';
-
-const route = getRouteApi('/events');
 
 const SEVERITIES = [
   { value: '1', label: 'critical' },
@@ -24,12 +17,8 @@ const SEVERITIES = [
   { value: '3', label: 'minor or worse' },
   { value: '4', label: 'warning or worse' },
 ];
-const STATUS = STATUSES.map((label, code) => ({
-  value: String(code),
-  label,
-  content: <EventStatus status={code} />,
-}));
-const SOURCES = EVENT_SOURCES.map((name) => ({ value: name, label: name }));
+const STATUS = codeChoices(STATUSES, (code) => <EventStatus status={code} />);
+const SOURCES = choicesOf(EVENT_SOURCES);
 const VIEWS = [
   { name: 'Open', search: { Status: '0,1', Severity: '4' } },
   { name: 'Not acknowledged', search: { Status: '0', Severity: '4' } },
@@ -40,7 +29,7 @@ const VIEWS = [
 ];
 
 export function Events() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/events');
   const sites = useSiteChoices();
   const { event: picked, last, from, to, ...filters } = search;
   // Counted once for each choice: a range that moves with the clock would be another list every minute.

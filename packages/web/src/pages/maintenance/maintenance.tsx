@@ -1,29 +1,24 @@
 import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { IconBan, IconCalendarTime, IconCircleCheck, IconTool } from '@tabler/icons-react';
-import { getRouteApi } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { Collection, NewButton } from '../../components/collection.tsx';
-import { Filters } from '../../components/filters.tsx';
-import { StatusLabel } from '../../components/labels.tsx';
-import { Page } from '../../components/page.tsx';
-import { Empty } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { enabledColumn } from '../../components/table/columns.tsx';
-import { type PagedList, usePagedList } from '../../components/table/paged-list.ts';
-import { Time, useNow } from '../../components/time.tsx';
+import { useSiteChoices } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Filters } from '../../components/filter/index.ts';
+import { Collection, NewButton } from '../../components/list/index.ts';
+import { Page } from '../../components/page/index.ts';
+import { StatusLabel, Time, useNow } from '../../components/show/index.ts';
+import { type Column, enabledColumn, type PagedList, usePagedList } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
-import { useSiteChoices } from '../../sites.ts';
 import { useUrlState } from '../../url-state.ts';
 import { useInvalidate } from '../../use-action.ts';
 import { WindowForm } from './window-form.tsx';
 import { nextTurn, scopeInWords, standing, whenInWords } from './windows.ts';
 
-const route = getRouteApi('/maintenance');
 const TOUCHES = ['events', 'cases', 'summary'];
 
 /** Planned work: when it is on, what it covers opens no case. */
 export function Maintenance() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/maintenance');
   const operator = useHasRole('operator');
   const sites = useSiteChoices();
   const { site, sort, device } = search;
@@ -86,7 +81,6 @@ export function Maintenance() {
             ? 'It is running: it ends now, and what is wrong in what it covers opens cases.'
             : 'It does not begin again.'
         }
-        touches={TOUCHES}
         empty={
           <Empty title="No maintenance planned" action={plan}>
             While maintenance runs, events are kept as ever, and none of what it covers opens a case. What is

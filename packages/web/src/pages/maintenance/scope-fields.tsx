@@ -4,10 +4,9 @@ import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Choices } from '../../components/choices.tsx';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { Group, Pair } from '../../components/form.tsx';
-import { SearchBox } from '../../components/search-box.tsx';
+import { SearchBox } from '../../components/filter/index.ts';
+import { Choices, FieldGroup, Pair } from '../../components/form/index.ts';
+import { DeviceChoice } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 
 import { type Covered, isNamed, scopeOf } from './window-values.ts';
@@ -26,7 +25,7 @@ const VIEW_MODES = [
 export function ScopeFields({ site, form }: { site: string; form: UseFormReturnType<ScopeValues> }) {
   const covered = form.values.scope;
   return (
-    <Group label="Covers">
+    <FieldGroup label="Covers">
       <SegmentedControl aria-label="Covers" data={VIEW_MODES} {...form.getInputProps('scope.by')} />
       {covered.by === 'filter' && (
         <>
@@ -55,7 +54,7 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
         />
       )}
       <HowMany site={site} covered={covered} />
-    </Group>
+    </FieldGroup>
   );
 }
 
@@ -119,13 +118,7 @@ function Devices({
         onChange={onChange}
         empty={site === '' ? 'Choose the site first.' : 'No device of this site fits.'}
       >
-        {(one) => (
-          <>
-            <span className="cut">{one.name}</span>
-            <span className="mono">{one.address}</span>
-            <DeviceClassLabel class={one.class} word={false} />
-          </>
-        )}
+        {(one) => <DeviceChoice device={one} />}
       </Choices>
     </>
   );

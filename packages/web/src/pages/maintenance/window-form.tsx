@@ -4,13 +4,12 @@ import type { MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
 import { apiQuery } from '../../api.ts';
-import type { FormOf } from '../../components/collection.tsx';
-import { FormDialog, Group, Pair } from '../../components/form.tsx';
-import { CronField, ZONE_HERE, ZoneField } from '../../components/recurrence.tsx';
-import { duration } from '../../components/time.tsx';
+import { useSiteChoices } from '../../choices.ts';
+import { CronField, FieldGroup, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import type { FormOf } from '../../components/list/index.ts';
+import { EditDialog } from '../../components/list/index.ts';
+import { duration } from '../../components/show/index.ts';
 import { usePreferences } from '../../preferences.ts';
-import { useSiteChoices } from '../../sites.ts';
-import { useSend } from '../../use-action.ts';
 import { ScopeFields, type ScopeValues } from './scope-fields.tsx';
 import {
   coveredBy,
@@ -33,14 +32,13 @@ interface WindowValues extends ScopeValues {
 
 /** Plans maintenance, or changes what was planned; `site` and `device` to begin with. */
 export function WindowForm({
-  one,
   site: givenSite,
   device,
-  onClose,
+  ...props
 }: FormOf<MaintenanceWindow> & { site: string | undefined; device: string | undefined }) {
   const sites = useSiteChoices();
   const preferred = usePreferences().zone;
-  const send = useSend('events', 'cases', 'summary');
+  const { one } = props;
   const first = useQuery({
     ...apiQuery('devices.get', { params: { id: device ?? '' } }),
     enabled: device !== undefined,
@@ -59,19 +57,15 @@ export function WindowForm({
   const { name, note, timezone, times, scope } = form.values;
   const site =
     form.values.siteId || first.data?.data.siteId || (!device && sites.length === 1 && sites[0]?.value) || '';
-  const save = () => {
-    const body = { name, note, timezone, scope: scopeOf(scope), times: timesOf(times, timezone) };
-    return one
-      ? send('maintenance.update', { params: { id: one.id }, body })
-      : send('maintenance.create', { body: { ...body, siteId: site } });
-  };
+  const body = () => ({ name, note, timezone, scope: scopeOf(scope), times: timesOf(times, timezone) });
   return (
-    <FormDialog
+    <EditDialog
+      kind="maintenance"
+      of={props}
       form={form}
-      title={one ? `Maintenance ${one.name}` : 'Plan maintenance'}
-      onClose={onClose}
-      onSubmit={save}
-      submit={one ? 'Save' : 'Plan it'}
+      create={() => ({ ...body(), siteId: site })}
+      update={body}
+      {...(!one && { title: 'Plan maintenance', submit: 'Plan it' })}
       ready={site !== '' && isNamed(scope)}
       size={600}
     >
@@ -96,7 +90,7 @@ export function WindowForm({
           }
         />
       </Pair>
-      <Group label="When">
+      <FieldGroup label="When">
         <SegmentedControl
           aria-label="How often"
           data={[
@@ -136,10 +130,10 @@ export function WindowForm({
             />
           )}
         </Pair>
-      </Group>
+      </FieldGroup>
       <ScopeFields site={site} form={form} />
       <Textarea label="Note" placeholder="What is done, by whom, ticket" {...form.getInputProps('note')} />
-    </FormDialog>
+    </EditDialog>
   );
 }
 

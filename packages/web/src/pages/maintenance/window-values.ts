@@ -1,6 +1,6 @@
 import type { MaintenanceScope, MaintenanceTimes, MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import type { DeviceClass } from '@rollcall/shared/model';
-import { ago, duration, fromWallClock, toWallClock } from '../../components/time.tsx';
+import { ago, duration, fromWallClock, toWallClock } from '../../components/show/index.ts';
 
 /** Times as they are typed: on the clock on the wall of the window's zone. */
 export interface Typed {

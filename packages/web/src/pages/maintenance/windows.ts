@@ -1,5 +1,5 @@
 import type { MaintenanceScope, MaintenanceWindow } from '@rollcall/shared/api/maintenance';
-import { absolute, duration } from '../../components/time.tsx';
+import { absolute, duration } from '../../components/show/index.ts';
 import { cronInWords } from '../../cron.ts';
 
 export type Standing =

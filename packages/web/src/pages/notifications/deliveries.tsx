@@ -1,32 +1,22 @@
 import { DELIVERY_STATUSES, type Delivery } from '@rollcall/shared/api/deliveries';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { apiQuery } from '../../api.ts';
-import { Filters } from '../../components/filters.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { Split } from '../../components/side-panel.tsx';
-import { DeliveryStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
-import { useSiteChoices, useSiteName } from '../../sites.ts';
+import { useChoices, useSiteChoices, useSiteName } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { choicesOf, Filters } from '../../components/filter/index.ts';
+import { Split } from '../../components/page/index.ts';
+import { CaseLink, DeliveryStatus } from '../../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
+import type { UrlState } from '../../url-state.ts';
 import { DeliverySide } from './delivery.tsx';
-import type { TabProps } from './tab.ts';
 
-const STATUSES = DELIVERY_STATUSES.map((value) => ({
-  value,
-  label: value,
-  content: <DeliveryStatus status={value} />,
-}));
+const STATUSES = choicesOf(DELIVERY_STATUSES, (status) => <DeliveryStatus status={status} />);
 
 /** What was sent, to whom, and what they answered. */
-export function Deliveries({ search, change }: TabProps) {
+export function Deliveries({ search, change }: UrlState<'/notifications'>) {
   const { subscription, status, site, delivery } = search;
   const sites = useSiteChoices();
   const siteName = useSiteName();
-  const subscriptions = useQuery(apiQuery('subscriptions.list', { query: { pageSize: 1000 } }));
+  const subscriptions = useChoices('subscriptions.list');
   const source = usePagedList('deliveries.list', { subscription, status, site });
   const close = useCallback(() => change({ delivery: undefined }, true), [change]);
   const columns: Column<Delivery>[] = [
@@ -54,9 +44,9 @@ export function Deliveries({ search, change }: TabProps) {
         <span>
           {one.type === 'test' ? 'test' : one.type.replace('.', ' ')}{' '}
           {one.caseId && (
-            <Link to="/cases/$id" params={{ id: one.caseId }} className="plain">
+            <CaseLink id={one.caseId} className="plain">
               #{one.caseNumber}
-            </Link>
+            </CaseLink>
           )}
         </span>
       ),
@@ -83,11 +73,7 @@ export function Deliveries({ search, change }: TabProps) {
         search={search}
         change={change}
         filters={[
-          {
-            key: 'subscription',
-            label: 'Subscription',
-            choices: (subscriptions.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          },
+          { key: 'subscription', label: 'Subscription', choices: subscriptions },
           { key: 'status', label: 'Status', choices: STATUSES },
           { key: 'site', label: 'Site', choices: sites },
         ]}

@@ -1,17 +1,11 @@
 import type { DeliveryDetail } from '@rollcall/shared/api/deliveries';
 import { IconSend } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { IconButton } from '../../components/actions.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Scroller } from '../../components/scroller.tsx';
-import { LoadedSidePanel, SidePanel } from '../../components/side-panel.tsx';
-import { DeliveryStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
-import { Time } from '../../components/time.tsx';
+import { IconButton } from '../../components/controls/index.ts';
+import { LoadedSidePanel, Scroller, SidePanel } from '../../components/page/index.ts';
+import { CaseLink, DeliveryStatus, Fact, Facts, TimeFact } from '../../components/show/index.ts';
+import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './notifications.module.css';
 
@@ -44,29 +38,19 @@ function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }
         )
       }
     >
-      <Facts
-        facts={[
-          ['Status', <DeliveryStatus key="status" status={one.status} />],
-          [
-            'Case',
-            one.caseId && (
-              <Link to="/cases/$id" params={{ id: one.caseId }}>
-                #{one.caseNumber}
-              </Link>
-            ),
-          ],
-          ['Made', <Time key="made" at={one.createdAt} />],
-          ['Finished', one.finishedAt && <Time at={one.finishedAt} />],
-          ['Next attempt', one.status === 'queued' && one.nextAttemptAt && <Time at={one.nextAttemptAt} />],
-          [
-            'Id',
-            <span key="id" className="mono">
-              {one.id}
-            </span>,
-          ],
-          ['Problem', one.status !== 'delivered' && one.error],
-        ]}
-      />
+      <Facts>
+        <Fact name="Status">
+          <DeliveryStatus status={one.status} />
+        </Fact>
+        <Fact name="Case">{one.caseId && <CaseLink id={one.caseId}>#{one.caseNumber}</CaseLink>}</Fact>
+        <TimeFact name="Made" at={one.createdAt} />
+        <TimeFact name="Finished" at={one.finishedAt} />
+        <TimeFact name="Next attempt" at={one.status === 'queued' ? one.nextAttemptAt : null} />
+        <Fact name="Id">
+          <span className="mono">{one.id}</span>
+        </Fact>
+        <Fact name="Problem">{one.status !== 'delivered' && one.error}</Fact>
+      </Facts>
       <h3 className={classes.heading}>Attempts</h3>
       {one.log.length > 0 ? (
         <ShortTable
@@ -76,7 +60,7 @@ function Delivery({ one, onClose }: { one: DeliveryDetail; onClose: () => void }
           rowKey={({ at, ms }) => `${at} ${ms}`}
         />
       ) : (
-        <p className={`quiet ${classes.none}`}>None yet.</p>
+        <p className="none">None yet.</p>
       )}
       {one.recipients.length > 0 && (
         <>

@@ -1,13 +1,12 @@
-import { PasswordInput, Select, TextInput } from '@mantine/core';
+import { Box, PasswordInput, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { MailSettings } from '@rollcall/shared/api/deliveries';
 import { useQuery } from '@tanstack/react-query';
 import { call, editQuery } from '../../api.ts';
-import { Form, Pair } from '../../components/form.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Empty, notify } from '../../components/problem.tsx';
-import { Time } from '../../components/time.tsx';
+import { Empty, Loaded, notify } from '../../components/feedback/index.ts';
+import { Form, Pair } from '../../components/form/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { Time } from '../../components/show/index.ts';
 import { useMe } from '../../session.tsx';
 import { useInvalidate } from '../../use-action.ts';
 import classes from './notifications.module.css';
@@ -44,8 +43,8 @@ function MailPanel({ settings }: { settings: MailSettings }) {
   };
   return (
     <Panel
-      className={classes.mail}
       title="Mail server"
+      className={classes.mail}
       note={
         settings.updatedAt === null ? (
           'not set: no mail is sent'
@@ -56,7 +55,7 @@ function MailPanel({ settings }: { settings: MailSettings }) {
         )
       }
     >
-      <div className={classes.form}>
+      <Box p={16}>
         <Form form={form} onSubmit={save}>
           <Pair>
             <TextInput
@@ -110,7 +109,7 @@ function MailPanel({ settings }: { settings: MailSettings }) {
             {...form.getInputProps('from')}
           />
         </Form>
-      </div>
+      </Box>
     </Panel>
   );
 }

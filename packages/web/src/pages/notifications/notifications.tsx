@@ -1,19 +1,17 @@
 import type { ComponentType } from 'react';
-import { NewButton } from '../../components/collection.tsx';
-import { Page } from '../../components/page.tsx';
-import { Tabs } from '../../components/tabs.tsx';
-import { useUrlState } from '../../url-state.ts';
+import { NewButton } from '../../components/list/index.ts';
+import { Page, Tabs } from '../../components/page/index.ts';
+import { type UrlState, useUrlState } from '../../url-state.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Mail } from './mail.tsx';
 import { Subscriptions } from './subscriptions.tsx';
-import { route, type TabProps } from './tab.ts';
 
 const TABS = [
   { id: 'subscriptions', label: 'Subscriptions' },
   { id: 'deliveries', label: 'Delivery log' },
   { id: 'mail', label: 'Mail server' },
 ];
-const PARTS: Record<string, ComponentType<TabProps>> = {
+const PARTS: Record<string, ComponentType<UrlState<'/notifications'>>> = {
   subscriptions: Subscriptions,
   deliveries: Deliveries,
   mail: Mail,
@@ -21,7 +19,7 @@ const PARTS: Record<string, ComponentType<TabProps>> = {
 
 /** Who is told about cases, how, and what became of it. */
 export function Notifications() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/notifications');
   const { tab = 'subscriptions' } = search;
   const Part = PARTS[tab] ?? Subscriptions;
   const title = TABS.find(({ id }) => id === tab)?.label;

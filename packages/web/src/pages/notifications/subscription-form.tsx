@@ -2,13 +2,12 @@ import { SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/
 import { useForm } from '@mantine/form';
 import { NOTICE_TYPES, type NoticeType, type Subscription } from '@rollcall/shared/api/deliveries';
 import type { Request } from '../../api.ts';
-import type { FormOf } from '../../components/collection.tsx';
-import { ChecksField, FormDialog } from '../../components/form.tsx';
-import { SEVERITIES } from '../../components/labels.tsx';
-import { SiteFields, sitesOf } from '../../components/site-fields.tsx';
+import { ChecksField, SiteFields, sitesOf } from '../../components/form/index.ts';
+import type { FormOf } from '../../components/list/index.ts';
+import { EditDialog } from '../../components/list/index.ts';
+import { SEVERITIES } from '../../components/show/index.ts';
 import { splitWords } from '../../search.ts';
 import { useMe } from '../../session.tsx';
-import { useSend } from '../../use-action.ts';
 
 const TYPES: Record<NoticeType, string> = {
   'case.opened': 'opens',
@@ -29,12 +28,11 @@ export interface Made {
 
 /** A webhook or people by e-mail; the secret of a new webhook is handed on to be shown, once. */
 export function SubscriptionForm({
-  one,
-  onClose,
   onSecret,
+  ...props
 }: FormOf<Subscription> & { onSecret: (made: Made) => void }) {
   const { user } = useMe();
-  const send = useSend();
+  const { one } = props;
   const form = useForm({
     initialValues: {
       kind: one?.kind ?? 'webhook',
@@ -49,26 +47,21 @@ export function SubscriptionForm({
     },
   });
   const { kind, name, url, allowPrivate, types, allSites, siteIds } = form.values;
-  const save = async () => {
-    const common = {
-      name,
-      types: types as NoticeType[],
-      severity: Number(form.values.severity),
-      ...sitesOf(form.values),
-    };
-    const target =
-      kind === 'webhook' ? { url, allowPrivate } : { addresses: splitWords(form.values.addresses) };
-    if (one) return send('subscriptions.update', { params: { id: one.id }, body: { ...common, ...target } });
-    const body = { kind, ...common, ...target } as Request<'subscriptions.create'>['body'];
-    const { secret } = await send('subscriptions.create', { body });
-    if (secret) onSecret({ name, secret });
-  };
+  const body = () => ({
+    name,
+    types: types as NoticeType[],
+    severity: Number(form.values.severity),
+    ...sitesOf(form.values),
+    ...(kind === 'webhook' ? { url, allowPrivate } : { addresses: splitWords(form.values.addresses) }),
+  });
   return (
-    <FormDialog
+    <EditDialog
+      kind="subscriptions"
+      of={props}
       form={form}
-      title={one ? `Subscription ${one.name}` : 'New subscription'}
-      onClose={onClose}
-      onSubmit={save}
+      create={() => ({ kind, ...body() }) as Request<'subscriptions.create'>['body']}
+      update={body}
+      onMade={({ secret }) => secret && onSecret({ name, secret })}
       ready={types.length > 0 && (allSites || siteIds.length > 0)}
       size={560}
     >
@@ -117,6 +110,6 @@ export function SubscriptionForm({
       <ChecksField label="When a case" choices={TYPE_CHOICES} {...form.getInputProps('types')} />
       <Select label="Severity" data={SEVERITY_CHOICES} {...form.getInputProps('severity')} />
       <SiteFields all="Of all sites, future ones too" some="Of" form={form} disabled={!user.allSites} />
-    </FormDialog>
+    </EditDialog>
   );
 }

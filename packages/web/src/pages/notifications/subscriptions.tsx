@@ -11,27 +11,22 @@ import {
   IconWebhook,
 } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Collection } from '../../components/collection.tsx';
-import { Confirm } from '../../components/form.tsx';
-import { StatusLabel, severityName } from '../../components/labels.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { SecretDialog } from '../../components/secret-dialog.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { enabledColumn } from '../../components/table/columns.tsx';
-import { usePagedList } from '../../components/table/paged-list.ts';
-import { Time } from '../../components/time.tsx';
-import { useSiteName } from '../../sites.ts';
+import { useSiteName } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Confirm, SecretDialog } from '../../components/form/index.ts';
+import { Collection } from '../../components/list/index.ts';
+import { StatusLabel, severityName, Time } from '../../components/show/index.ts';
+import { type Column, enabledColumn, usePagedList } from '../../components/table/index.ts';
+import type { UrlState } from '../../url-state.ts';
 import { useAction, useSend } from '../../use-action.ts';
-import classes from './notifications.module.css';
 import { type Made, SubscriptionForm } from './subscription-form.tsx';
-import type { TabProps } from './tab.ts';
 
 const targetOf = (one: Subscription): string => one.url ?? one.addresses.join(', ');
 const aboutOf = (one: Subscription): string =>
   one.types.map((type) => type.slice('case.'.length)).join(', ') +
   (one.severity < 5 ? `; ${severityName(one.severity)}${one.severity > 1 ? ' or worse' : ''}` : '');
 
-export function Subscriptions({ search, change }: TabProps) {
+export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
   const siteName = useSiteName();
   const source = usePagedList('subscriptions.list', { sort: search.sort });
   const [rotating, setRotating] = useState<Subscription>();
@@ -54,11 +49,11 @@ export function Subscriptions({ search, change }: TabProps) {
       sort: 'name',
       narrow: true,
       cell: (one) => (
-        <span className={`iconed ${classes.name}`}>
+        <span className="iconed">
           {one.kind === 'webhook' ? (
-            <IconWebhook size={15} stroke={1.6} aria-label="webhook" />
+            <IconWebhook size={15} stroke={1.6} color="var(--ink-2)" aria-label="webhook" />
           ) : (
-            <IconMail size={15} stroke={1.6} aria-label="e-mail" />
+            <IconMail size={15} stroke={1.6} color="var(--ink-2)" aria-label="e-mail" />
           )}
           <span className="cut">{one.name}</span>
         </span>
@@ -110,7 +105,6 @@ export function Subscriptions({ search, change }: TabProps) {
         ]}
         form={(props) => <SubscriptionForm {...props} onSecret={setSecret} />}
         lost={() => 'Its delivery log goes with it, and what still waits is not sent.'}
-        touches={['deliveries']}
         empty={
           <Empty title="Nobody is told yet">
             Subscribe a ticket system by webhook, or the people on call by e-mail.

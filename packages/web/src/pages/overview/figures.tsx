@@ -1,8 +1,8 @@
+import { Group } from '@mantine/core';
 import type { Summary } from '@rollcall/shared/api/service';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Bar } from '../../components/bar.tsx';
-import { SEVERITIES, Severity } from '../../components/labels.tsx';
+import { Bar, SEVERITIES, Severity } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
 import classes from './overview.module.css';
 
@@ -111,11 +111,11 @@ function Figure({
         </span>
       )}
       {children}
-      <span className={classes.legend}>
+      <Group gap="2px 14px" fz="xs" c="dimmed">
         {legend.map((words) => (
           <span key={words}>{words}</span>
         ))}
-      </span>
+      </Group>
     </div>
   );
 }

@@ -1,25 +1,24 @@
 import type { Summary } from '@rollcall/shared/api/service';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { Bar } from '../../components/bar.tsx';
-import { ChoiceFilter } from '../../components/choice-filter.tsx';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { Page, Panel } from '../../components/page.tsx';
-import { ProblemView } from '../../components/problem.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { ShortTable } from '../../components/table/short-table.tsx';
+import { useSiteChoices } from '../../choices.ts';
+import { Loaded } from '../../components/feedback/index.ts';
+import { ChoiceFilter } from '../../components/filter/index.ts';
+import { Page, Panel } from '../../components/page/index.ts';
+import { Bar, DeviceClassLabel, Severity } from '../../components/show/index.ts';
+import { type Column, ShortTable } from '../../components/table/index.ts';
+import { count } from '../../format.ts';
 import { splitCodes, textOf } from '../../search.ts';
-import { useSiteChoices } from '../../sites.ts';
+import { useUrlState } from '../../url-state.ts';
 import { Figures, healthParts } from './figures.tsx';
 import classes from './overview.module.css';
 import { Changes, CollectorsPanel, OpenEvents, Scans } from './panels.tsx';
 
-const route = getRouteApi('/');
-
 export function Overview() {
-  const { site } = route.useSearch();
+  const {
+    search: { site },
+  } = useUrlState('/');
   const navigate = useNavigate({ from: '/' });
   const sites = useSiteChoices();
   const summary = useQuery(apiQuery('summary.get', { query: { site } }));
@@ -38,25 +37,25 @@ export function Overview() {
         )
       }
     >
-      {summary.data ? (
-        <>
-          <Figures summary={summary.data.data} site={site} />
-          <div className={classes.grid}>
-            <div className="stack">
-              {!site && summary.data.data.sites.length > 1 && <Sites sites={summary.data.data.sites} />}
-              <OpenEvents site={site} />
-              <Classes summary={summary.data.data} site={site} />
+      <Loaded query={summary}>
+        {({ data }) => (
+          <>
+            <Figures summary={data} site={site} />
+            <div className={`columns ${classes.grid}`}>
+              <div className="stack">
+                {!site && data.sites.length > 1 && <Sites sites={data.sites} />}
+                <OpenEvents site={site} />
+                <Classes summary={data} site={site} />
+              </div>
+              <div className="stack">
+                <Scans site={site} />
+                <Changes site={site} />
+                <CollectorsPanel site={site} />
+              </div>
             </div>
-            <div className="stack">
-              <Scans site={site} />
-              <Changes site={site} />
-              <CollectorsPanel site={site} />
-            </div>
-          </div>
-        </>
-      ) : (
-        summary.error && <ProblemView error={summary.error} retry={() => void summary.refetch()} />
-      )}
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -100,7 +99,7 @@ const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
     title: 'Up',
     width: '46px',
     numeric: true,
-    value: (site) => site.devices.up.toLocaleString('en'),
+    value: (site) => count(site.devices.up),
   },
   {
     id: 'down',
@@ -182,7 +181,7 @@ function Classes({ summary, site }: { summary: Summary; site: string | undefined
       width: '60px',
       narrow: true,
       numeric: true,
-      value: (one) => one.count.toLocaleString('en'),
+      value: (one) => count(one.count),
     },
   ];
   if (summary.classes.length === 0) return null;

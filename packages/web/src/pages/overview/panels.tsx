@@ -2,16 +2,20 @@ import type { Event } from '@rollcall/shared/api/incidents';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { apiQuery } from '../../api.ts';
-import { Progress } from '../../components/bar.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { Panel } from '../../components/page.tsx';
-import { CollectorStatus, EventStatus, ScanStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
-import { Time } from '../../components/time.tsx';
-import { plural } from '../../format.ts';
-import classes from './overview.module.css';
+import { EntriesPanel, Entry, Panel } from '../../components/page/index.ts';
+import {
+  CollectorLink,
+  CollectorStatus,
+  EventLink,
+  EventStatus,
+  Progress,
+  ScanLink,
+  ScanStatus,
+  Severity,
+  Time,
+} from '../../components/show/index.ts';
+import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
+import { count, plural } from '../../format.ts';
 
 interface Here {
   site: string | undefined;
@@ -33,9 +37,9 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
     narrow: true,
     value: (event) => event.message,
     cell: (event) => (
-      <Link to="/events" search={{ event: event.id, Status: '0,1' }} className="plain">
+      <EventLink id={event.id} among={{ Status: '0,1' }} className="plain">
         {event.message}
-      </Link>
+      </EventLink>
     ),
   },
   { id: 'status', title: 'Status', width: '108px', cell: (event) => <EventStatus status={event.status} /> },
@@ -52,7 +56,7 @@ export function OpenEvents({ site }: Here) {
       note="worst first"
       end={
         <Link to="/events" search={{ ...at(site), Status: '0,1', Severity: '4' }}>
-          All {events.data?.totalCount.toLocaleString('en')}
+          All {events.data && count(events.data.totalCount)}
         </Link>
       }
     >
@@ -61,117 +65,101 @@ export function OpenEvents({ site }: Here) {
         items={events.data?.data ?? []}
         columns={EVENT_COLUMNS}
         onOpen={(event) => void navigate({ to: '/events', search: { event: event.id, Status: '0,1' } })}
-        empty={events.data && <p className={classes.quiet}>Nothing is wrong.</p>}
+        empty={events.data && <p className="none">Nothing is wrong.</p>}
       />
     </Panel>
   );
 }
 
 export function Scans({ site }: Here) {
-  const scans = useQuery(
-    apiQuery('scans.list', { query: { site, status: 'queued,running', pageSize: 5, sort: '-createdAt' } }),
-  );
-  const items = scans.data?.data ?? [];
+  const query = { site, status: 'queued,running', pageSize: 5, sort: '-createdAt' } as const;
   return (
-    <Panel
+    <EntriesPanel
       title="Scans under way"
+      query={useQuery(apiQuery('scans.list', { query }))}
+      empty="No scan is running."
       end={
         <Link to="/discovery" search={at(site)}>
           All
         </Link>
       }
     >
-      {scans.data && items.length === 0 && <p className={classes.quiet}>No scan is running.</p>}
-      {items.map((scan) => (
-        <div key={scan.id} className={classes.entry}>
-          <Link to="/discovery/scans/$id" params={{ id: scan.id }} className="plain cut">
-            {scan.site} · <span className="mono">{scan.targets}</span>
-          </Link>
-          <ScanStatus status={scan.status} />
-          <span className={classes.under}>
-            {scan.status === 'queued' ? (
+      {(scan) => (
+        <Entry
+          key={scan.id}
+          end={<ScanStatus status={scan.status} />}
+          under={
+            scan.status === 'queued' ? (
               <span>{scan.statusReason}</span>
             ) : (
               <>
                 <Progress done={scan.addressesProbed} of={scan.addressesTotal} label="Addresses probed" />
                 <span>
-                  {scan.addressesProbed.toLocaleString('en')} of {scan.addressesTotal.toLocaleString('en')},{' '}
-                  {scan.devicesFound.toLocaleString('en')} devices
+                  {count(scan.addressesProbed)} of {count(scan.addressesTotal)}, {count(scan.devicesFound)}{' '}
+                  devices
                 </span>
               </>
-            )}
-          </span>
-        </div>
-      ))}
-    </Panel>
+            )
+          }
+        >
+          <ScanLink id={scan.id} className="plain">
+            {scan.site} · <span className="mono">{scan.targets}</span>
+          </ScanLink>
+        </Entry>
+      )}
+    </EntriesPanel>
   );
 }
 
 export function Changes({ site }: Here) {
-  const changes = useQuery(apiQuery('events.list', { query: { site, Source: 'discovery', pageSize: 9 } }));
-  const items = changes.data?.data ?? [];
+  const changes = { Source: 'discovery' } as const;
   return (
-    <Panel
+    <EntriesPanel
       title="Recent changes"
+      query={useQuery(apiQuery('events.list', { query: { ...changes, site, pageSize: 9 } }))}
+      empty="Scans have found nothing new or different yet."
       end={
-        <Link to="/events" search={{ ...at(site), Source: 'discovery' }}>
+        <Link to="/events" search={{ ...at(site), ...changes }}>
           All
         </Link>
       }
     >
-      {changes.data && items.length === 0 && (
-        <p className={classes.quiet}>Scans have found nothing new or different yet.</p>
-      )}
-      {items.map((event) => (
-        <div key={event.id} className={classes.entry}>
-          <Link
-            to="/events"
-            search={{ event: event.id, Source: 'discovery' }}
-            className="plain cut"
-            title={event.message}
-          >
+      {(event) => (
+        <Entry key={event.id} end={<Time at={event.timestamp} />}>
+          <EventLink id={event.id} among={changes} className="plain" title={event.message}>
             {event.message}
-          </Link>
-          <Time at={event.timestamp} />
-        </div>
-      ))}
-    </Panel>
+          </EventLink>
+        </Entry>
+      )}
+    </EntriesPanel>
   );
 }
 
 export function CollectorsPanel({ site }: Here) {
-  const collectors = useQuery(
-    apiQuery('collectors.list', {
-      query: { site, status: 'active,quarantined', pageSize: 12, sort: 'name' },
-    }),
-  );
-  const items = collectors.data?.data ?? [];
+  const query = { site, status: 'active,quarantined', pageSize: 12, sort: 'name' } as const;
   return (
-    <Panel
+    <EntriesPanel
       title="Collectors"
+      query={useQuery(apiQuery('collectors.list', { query }))}
+      empty="No collector has joined yet."
       end={
         <Link to="/collectors" search={at(site)}>
           All
         </Link>
       }
     >
-      {collectors.data && items.length === 0 && <p className={classes.quiet}>No collector has joined yet.</p>}
-      {items.map((collector) => (
-        <div key={collector.id} className={classes.entry}>
-          <Link to="/collectors" search={{ collector: collector.id }} className="plain cut">
+      {({ health: { outbox }, ...collector }) => (
+        <Entry
+          key={collector.id}
+          end={<CollectorStatus collector={collector} />}
+          under={outbox && outbox.depth > 0 && plural(outbox.depth, 'observation waits', 'observations wait')}
+        >
+          <CollectorLink id={collector.id} className="plain">
             {collector.name}
             <span className="quiet"> · {collector.site}</span>
-          </Link>
-          <CollectorStatus collector={collector} />
-          {(collector.health.outbox?.depth ?? 0) > 0 && (
-            <span className={classes.under}>
-              <span>
-                {plural(collector.health.outbox?.depth ?? 0, 'observation waits', 'observations wait')}
-              </span>
-            </span>
-          )}
-        </div>
-      ))}
-    </Panel>
+          </CollectorLink>
+        </Entry>
+      )}
+    </EntriesPanel>
   );
 }

@@ -1,6 +1,6 @@
 import { type MantineColorScheme, SegmentedControl, Select } from '@mantine/core';
-import { Panel } from '../../components/page.tsx';
-import { absolute, ago, useNow } from '../../components/time.tsx';
+import { Panel } from '../../components/page/index.ts';
+import { absolute, ago, useNow } from '../../components/show/index.ts';
 import { savePreferences, usePreferences } from '../../preferences.ts';
 import { useScheme } from '../../scheme.ts';
 import classes from './profile.module.css';
@@ -17,7 +17,7 @@ const ZONES = [
 /** Theme and times; kept with the account, on every computer. */
 export function Appearance() {
   const { times, zone } = usePreferences();
-  const { colorScheme, setColorScheme } = useScheme();
+  const { colorScheme, choose } = useScheme();
   const now = useNow();
   const example = Math.floor(now / 1000) - 187;
   return (
@@ -32,10 +32,7 @@ export function Appearance() {
             { value: 'dark', label: 'Dark' },
           ]}
           value={colorScheme}
-          onChange={(value) => {
-            setColorScheme(value as MantineColorScheme);
-            savePreferences({ theme: value as MantineColorScheme });
-          }}
+          onChange={(value) => choose(value as MantineColorScheme)}
         />
         <span id="times">Times</span>
         <SegmentedControl

@@ -1,12 +1,11 @@
-import { PasswordInput, Switch } from '@mantine/core';
+import { Box, PasswordInput, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { PASSWORD_LEAST } from '@rollcall/shared/api/accounts';
 import { call } from '../../api.ts';
-import { Form } from '../../components/form.tsx';
-import { notify } from '../../components/problem.tsx';
+import { notify } from '../../components/feedback/index.ts';
+import { Form } from '../../components/form/index.ts';
 import { useMe } from '../../session.tsx';
 import { useInvalidate } from '../../use-action.ts';
-import classes from './profile.module.css';
 
 const EMPTY = { current: '', next: '', again: '', revokeTokens: false };
 
@@ -16,7 +15,7 @@ export function Password() {
   const { current, next, again, revokeTokens } = form.values;
   const refresh = useInvalidate();
   return (
-    <section className={`panel ${classes.narrow}`} aria-label="Change the password">
+    <Box component="section" className="panel" maw={460} p={16} aria-label="Change the password">
       <Form
         submit="Change the password"
         ready={current !== '' && next.length >= PASSWORD_LEAST && next === again}
@@ -50,6 +49,6 @@ export function Password() {
           {...form.getInputProps('revokeTokens', { type: 'checkbox' })}
         />
       </Form>
-    </section>
+    </Box>
   );
 }

@@ -1,15 +1,13 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { Stack, Text } from '@mantine/core';
 import type { ComponentType } from 'react';
-import { Page } from '../../components/page.tsx';
-import { Tabs } from '../../components/tabs.tsx';
+import { Page, Tabs } from '../../components/page/index.ts';
 import { useMe } from '../../session.tsx';
+import { useUrlState } from '../../url-state.ts';
 import { Appearance } from './appearance.tsx';
 import { Password } from './password.tsx';
-import classes from './profile.module.css';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
-const route = getRouteApi('/profile');
 const TABS = [
   { id: 'tokens', label: 'API Tokens' },
   { id: 'sessions', label: 'Sessions' },
@@ -24,7 +22,9 @@ const PARTS: Record<string, ComponentType> = {
 };
 
 export function Profile() {
-  const { tab = 'tokens' } = route.useSearch();
+  const {
+    search: { tab = 'tokens' },
+  } = useUrlState('/profile');
   const { user } = useMe();
   const Part = PARTS[tab] ?? Tokens;
   return (
@@ -32,14 +32,17 @@ export function Profile() {
       title="Profile"
       heading={
         <>
-          Profile <span className={classes.who}>{user.displayName || user.name}</span>
+          Profile{' '}
+          <Text span size="sm" c="dimmed" ml={6}>
+            {user.displayName || user.name}
+          </Text>
         </>
       }
     >
       <Tabs label="Parts of the profile" tabs={TABS} active={tab} />
-      <div className={classes.part}>
+      <Stack gap={12} maw={900}>
         <Part />
-      </div>
+      </Stack>
     </Page>
   );
 }

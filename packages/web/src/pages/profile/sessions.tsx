@@ -1,30 +1,12 @@
-import { Button } from '@mantine/core';
 import type { Session } from '@rollcall/shared/api/accounts';
 import { useQuery } from '@tanstack/react-query';
 import { apiQuery } from '../../api.ts';
-import { Tag } from '../../components/labels.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
-import { useAction } from '../../use-action.ts';
+import { ActionButton } from '../../components/controls/index.ts';
+import { Loaded } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { Tag } from '../../components/show/index.ts';
+import { actionColumn, type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { browserName } from './browser-name.ts';
-
-function End({ session }: { session: Session }) {
-  const end = useAction('sessions.delete', { done: 'Signed out there', failed: 'Not signed out' });
-  if (session.current) return null;
-  return (
-    <Button
-      size="compact-xs"
-      variant="subtle"
-      loading={end.pending}
-      onClick={() => void end.run({ params: { id: session.id } })}
-    >
-      Sign out
-    </Button>
-  );
-}
 
 const COLUMNS: readonly Column<Session>[] = [
   {
@@ -49,7 +31,20 @@ const COLUMNS: readonly Column<Session>[] = [
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
   timeColumn({ id: 'seen', title: 'Last used', narrow: true, at: (one) => one.lastSeenAt }),
   timeColumn({ id: 'ends', title: 'Ends', at: (one) => one.expiresAt }),
-  actionColumn('76px', (one) => <End session={one} />),
+  actionColumn(
+    '76px',
+    (one) =>
+      !one.current && (
+        <ActionButton
+          id="sessions.delete"
+          request={{ params: { id: one.id } }}
+          done="Signed out there"
+          failed="Not signed out"
+        >
+          Sign out
+        </ActionButton>
+      ),
+  ),
 ];
 
 export function Sessions() {

@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Token } from '@rollcall/shared/api/accounts';
 import { TOKENS_MOST } from '@rollcall/shared/api/accounts';
@@ -6,19 +6,13 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery, type Result } from '../../api.ts';
-import { IconButton } from '../../components/actions.tsx';
-import { CopyField } from '../../components/copy.tsx';
-import { Confirm, Dialog, Form, Pair } from '../../components/form.tsx';
-import { Loaded } from '../../components/loaded.tsx';
-import { Panel } from '../../components/page.tsx';
-import { Empty, notify } from '../../components/problem.tsx';
-import { SecretDialog } from '../../components/secret-dialog.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { actionColumn, timeColumn } from '../../components/table/columns.tsx';
-import { ShortTable } from '../../components/table/short-table.tsx';
-import { Time, useNow } from '../../components/time.tsx';
+import { IconButton } from '../../components/controls/index.ts';
+import { Empty, Loaded, notify } from '../../components/feedback/index.ts';
+import { Confirm, Dialog, Form, Pair, SecretDialog } from '../../components/form/index.ts';
+import { Panel } from '../../components/page/index.ts';
+import { CopyField, Time, useNow } from '../../components/show/index.ts';
+import { actionColumn, type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 import { useSend } from '../../use-action.ts';
-import classes from './profile.module.css';
 
 const isLive = (token: Token, nowMs: number): boolean =>
   token.revokedAt === null && (token.expiresAt === null || token.expiresAt * 1000 > nowMs);
@@ -66,7 +60,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
   ];
   return (
     <>
-      <div className={classes.intro}>
+      <Group justify="space-between">
         <p className="quiet">
           A token lets a program do what you may do, through the <a href="/api/docs">REST API</a>.
         </p>
@@ -78,7 +72,7 @@ function TokenList({ items }: { items: readonly Token[] }) {
         >
           Create a token
         </IconButton>
-      </div>
+      </Group>
       <Panel title="API Tokens" note={`${live} of at most ${TOKENS_MOST} in use`}>
         <ShortTable
           label="API tokens"

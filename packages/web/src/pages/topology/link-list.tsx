@@ -1,14 +1,10 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { useMemo } from 'react';
-import { DeviceLink } from '../../components/device.tsx';
-import { Empty } from '../../components/problem.tsx';
-import { DeviceStatus } from '../../components/status.tsx';
-import type { Column } from '../../components/table/column.ts';
-import { timeColumn } from '../../components/table/columns.tsx';
-import { itemsSource } from '../../components/table/paged-list.ts';
-import { VirtualTable } from '../../components/table/virtual-table.tsx';
+import { useSiteName } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { DeviceLink, DeviceStatus } from '../../components/show/index.ts';
+import { type Column, itemsSource, timeColumn, VirtualTable } from '../../components/table/index.ts';
 import { bitrate } from '../../format.ts';
-import { useSiteName } from '../../sites.ts';
 import { type Row, rowsOf } from './link-rows.ts';
 import { NoLinks } from './no-links.tsx';
 

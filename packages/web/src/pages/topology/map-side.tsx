@@ -1,27 +1,13 @@
 import { Button } from '@mantine/core';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { Link } from '@tanstack/react-router';
-import { DeviceClassLabel } from '../../components/device.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Severity } from '../../components/labels.tsx';
-import { SidePanel } from '../../components/side-panel.tsx';
-import { DeviceStatus } from '../../components/status.tsx';
+import { useSiteName } from '../../choices.ts';
+import { Entry, SidePanel } from '../../components/page/index.ts';
+import { DeviceClassLabel, DeviceStatus, Fact, Facts, Severity } from '../../components/show/index.ts';
 import { bitrate } from '../../format.ts';
-import { useSiteName } from '../../sites.ts';
-import classes from './topology.module.css';
 
 /** The device that was clicked on the map, and where its links lead. */
-export function MapSide({
-  topology,
-  id,
-  onPick,
-  onClose,
-}: {
-  topology: Topology;
-  id: string;
-  onPick: (id: string) => void;
-  onClose: () => void;
-}) {
+export function MapSide({ topology, id, onClose }: { topology: Topology; id: string; onClose: () => void }) {
   const siteName = useSiteName();
   const names = new Map(topology.nodes.map((node) => [node.id, node]));
   const node = names.get(id);
@@ -30,7 +16,7 @@ export function MapSide({
     if (link.a.deviceId === id) return [{ link, here: link.a, there: link.b }];
     return link.b.deviceId === id ? [{ link, here: link.b, there: link.a }] : [];
   });
-  const strangers = topology.strangers.filter((stranger) => stranger.from.deviceId === id);
+  const unknown = topology.strangers.filter(({ from }) => from.deviceId === id);
   return (
     <SidePanel
       title={node.name}
@@ -41,48 +27,48 @@ export function MapSide({
         </Button>
       }
     >
-      <Facts
-        facts={[
-          ['Status', <DeviceStatus key="status" status={node.status} />],
-          ['Class', <DeviceClassLabel key="class" class={node.class} />],
-          [
-            'Address',
-            <span key="address" className="mono">
-              {node.address}
-            </span>,
-          ],
-          ['Site', siteName(node.siteId)],
-          ['Worst event', node.worstSeverity && <Severity code={node.worstSeverity} />],
-          ['Watched', node.monitor === 1 ? 'yes' : 'no'],
-        ]}
-      />
+      <Facts>
+        <Fact name="Status">
+          <DeviceStatus status={node.status} />
+        </Fact>
+        <Fact name="Class">
+          <DeviceClassLabel class={node.class} />
+        </Fact>
+        <Fact name="Address">
+          <span className="mono">{node.address}</span>
+        </Fact>
+        <Fact name="Site">{siteName(node.siteId)}</Fact>
+        <Fact name="Worst event">{node.worstSeverity && <Severity code={node.worstSeverity} />}</Fact>
+        <Fact name="Watched">{node.monitor === 1 ? 'yes' : 'no'}</Fact>
+      </Facts>
       {links.map(({ link, here, there }) => (
-        <div key={`${here.port} ${there.deviceId} ${there.port}`} className={classes.far}>
-          <span className="cut">
-            <span className="quiet">{here.port} to </span>
-            <a
-              href={`?device=${there.deviceId}`}
-              className="plain"
-              onClick={(event) => {
-                event.preventDefault();
-                onPick(there.deviceId);
-              }}
-            >
-              {names.get(there.deviceId)?.name ?? 'a device elsewhere'}
-            </a>{' '}
-            <span className="quiet">{there.port}</span>
-          </span>
-          {link.speedBps !== null && <span className="quiet">{bitrate(link.speedBps)}</span>}
-          <DeviceStatus status={link.status} short />
-        </div>
+        <Entry
+          key={`${here.port} ${there.deviceId} ${there.port}`}
+          end={
+            <>
+              {link.speedBps !== null && <span className="quiet">{bitrate(link.speedBps)}</span>}
+              <DeviceStatus status={link.status} short />
+            </>
+          }
+        >
+          <span className="quiet">{here.port} to </span>
+          <Link
+            to="."
+            search={(old) => ({ ...old, device: there.deviceId }) as never}
+            replace
+            className="plain"
+            activeProps={{}}
+          >
+            {names.get(there.deviceId)?.name ?? 'a device elsewhere'}
+          </Link>{' '}
+          <span className="quiet">{there.port}</span>
+        </Entry>
       ))}
-      {strangers.map((stranger) => (
-        <div key={`${stranger.name} ${stranger.port} ${stranger.protocol}`} className={classes.far}>
-          <span className="cut">
-            <span className="quiet">{stranger.from.port} to </span>
-            {stranger.name} <span className="quiet">{stranger.port}, not in the inventory</span>
-          </span>
-        </div>
+      {unknown.map((far) => (
+        <Entry key={`${far.name} ${far.port} ${far.protocol}`}>
+          <span className="quiet">{far.from.port} to </span>
+          {far.name} <span className="quiet">{far.port}, not in the inventory</span>
+        </Entry>
       ))}
     </SidePanel>
   );

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { Empty } from '../../components/problem.tsx';
+import { Empty } from '../../components/feedback/index.ts';
 import { useHasRole } from '../../session.tsx';
 
 /** Why there are devices and no links between them, and how to get some. */

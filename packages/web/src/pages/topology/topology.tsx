@@ -2,18 +2,16 @@ import { ActionIcon } from '@mantine/core';
 import type { Topology } from '@rollcall/shared/api/interfaces';
 import { IconList, IconMinus, IconPlus, IconTopologyStar3, IconZoomScan } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useRef } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Filters } from '../../components/filters.tsx';
-import type { Icon } from '../../components/labels.tsx';
-import { Body, Page } from '../../components/page.tsx';
-import { Empty, ProblemView } from '../../components/problem.tsx';
-import { Split } from '../../components/side-panel.tsx';
-import { ViewSwitch } from '../../components/view-switch.tsx';
+import { useSiteChoices, useSiteName } from '../../choices.ts';
+import { Empty, ProblemView } from '../../components/feedback/index.ts';
+import { Filters, ViewSwitch } from '../../components/filter/index.ts';
+import { Body, Page, Split } from '../../components/page/index.ts';
+import type { Icon } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
-import { useSiteChoices, useSiteName } from '../../sites.ts';
-import { type SetUrlState, useUrlState } from '../../url-state.ts';
+import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { LinkList } from './link-list.tsx';
 import type { MapHandle } from './map.tsx';
 import { MapSide } from './map-side.tsx';
@@ -21,7 +19,6 @@ import { NoLinks } from './no-links.tsx';
 import classes from './topology.module.css';
 
 const NetworkMap = lazy(() => import('./map.tsx').then((module) => ({ default: module.NetworkMap })));
-const route = getRouteApi('/topology');
 /** More than this is no picture any more; the list takes any number. */
 const DRAWN_MOST = 6_000;
 const VIEW_MODES = [
@@ -30,7 +27,7 @@ const VIEW_MODES = [
 ];
 
 export function TopologyPage() {
-  const [search, change] = useUrlState(route);
+  const { search, change } = useUrlState('/topology');
   const sites = useSiteChoices();
   const topology = useQuery(apiQuery('topology.get', { query: { site: search.site } }));
   const data = topology.data?.data;
@@ -69,7 +66,6 @@ export function TopologyPage() {
                 <MapSide
                   topology={data}
                   id={search.device}
-                  onPick={(id) => change({ device: id }, true)}
                   onClose={() => change({ device: undefined }, true)}
                 />
               )}
@@ -94,7 +90,7 @@ function useFound(topology: Topology | undefined, q: string | undefined): Readon
   }, [topology, q]);
 }
 
-type TopologySearch = ReturnType<typeof route.useSearch>;
+type TopologySearch = SearchOf<'/topology'>;
 
 function Content({
   topology,

@@ -1,0 +1,24 @@
+import { describe, expect, it, vi } from 'vitest';
+
+vi.mock('virtual:operations', () => ({
+  default: {
+    'devices.list': ['GET', '/api/devices', ['search', 'class']],
+    'devices.get': ['GET', '/api/devices/{id}', []],
+  },
+}));
+const { addressOf } = await import('./api.ts');
+
+describe('the address of a request', () => {
+  it('has what the operation knows, each value once, and nothing that is empty', () => {
+    const query = { search: 'core 1', class: ['router', 'switch'], view: 'list', sort: undefined };
+    expect(addressOf('devices.list', { query })).toEqual([
+      'GET',
+      '/api/devices?search=core+1&class=router&class=switch',
+    ]);
+    expect(addressOf('devices.list', { query: { search: '' } })).toEqual(['GET', '/api/devices']);
+  });
+
+  it('escapes what stands in the path', () => {
+    expect(addressOf('devices.get', { params: { id: 'a/b' } })).toEqual(['GET', '/api/devices/a%2Fb']);
+  });
+});

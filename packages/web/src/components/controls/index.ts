@@ -1,0 +1,3 @@
+export { Acknowledge, UNTIL } from './acknowledge.tsx';
+export { ActionButton } from './action-button.tsx';
+export { IconButton, type MenuAction, MoreMenu, RowMenu } from './actions.tsx';

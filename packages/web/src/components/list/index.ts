@@ -1,0 +1,2 @@
+export { Collection, EditDialog, type FormOf, NewButton } from './collection.tsx';
+export { ExportMenu } from './export-menu.tsx';

@@ -1,0 +1,48 @@
+import { Table } from '@mantine/core';
+import { usePreferences } from '../../preferences.ts';
+import { differences } from './differences.ts';
+
+/** Both sides of a change, member by member. */
+export function Changed({ before, after }: { before: unknown; after: unknown }) {
+  const { zone } = usePreferences();
+  const changes = differences(before, after, zone);
+  if (changes.length === 0) return null;
+  return (
+    <Table fz="xs" horizontalSpacing={12} verticalSpacing={4}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Changed</Table.Th>
+          <Table.Th>before</Table.Th>
+          <Table.Th>since</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {changes.map(([name, was, is]) => (
+          <Table.Tr key={name}>
+            <Table.Th scope="row">{name}</Table.Th>
+            <Table.Td c="dimmed">{was}</Table.Td>
+            <Table.Td>{is}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+/** The same on one line: `osVersion 17.6.5 → 17.9.4a`. */
+export function ChangedLine({ before, after }: { before: unknown; after: unknown }) {
+  const { zone } = usePreferences();
+  if (before === null || before === undefined) return null;
+  return (
+    <span className="quiet">
+      {differences(before, after, zone)
+        .slice(0, 3)
+        .map(([name, was, is], i) => (
+          <span key={name}>
+            {i > 0 && ', '}
+            {name} {was} → <b>{is}</b>
+          </span>
+        ))}
+    </span>
+  );
+}

@@ -1,0 +1,30 @@
+export { Bar, Progress } from './bar.tsx';
+export { Changed, ChangedLine } from './changes.tsx';
+export { CopyButton, CopyField, copyText } from './copy.tsx';
+export { DeviceChoice, DeviceClassLabel, DeviceLink } from './device.tsx';
+export { valueAsText } from './differences.ts';
+export { Fact, Facts, TimeFact } from './facts.tsx';
+export {
+  type Icon,
+  PRIORITIES,
+  Priority,
+  SEVERITIES,
+  Severity,
+  StatusLabel,
+  severityName,
+  Tag,
+  Tags,
+} from './labels.tsx';
+export { CaseLink, CollectorLink, EventLink, ScanLink } from './links.tsx';
+export {
+  CASE_STATUSES,
+  CaseStatus,
+  CollectorStatus,
+  DeliveryStatus,
+  DeviceStatus,
+  EventStatus,
+  JobStatus,
+  LinkStatus,
+  ScanStatus,
+} from './status.tsx';
+export { absolute, ago, duration, fromWallClock, Time, toWallClock, useNow } from './time.tsx';

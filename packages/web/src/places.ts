@@ -1,0 +1,77 @@
+import {
+  IconBell,
+  IconBriefcase,
+  IconBroadcast,
+  IconBuilding,
+  IconHistory,
+  IconLayoutDashboard,
+  IconRadar2,
+  IconServer,
+  IconTimelineEvent,
+  IconTool,
+  IconTopologyStar3,
+  IconUsers,
+} from '@tabler/icons-react';
+import type { Icon } from './components/show/index.ts';
+
+/** A page of the menu. */
+export interface Place {
+  to: string;
+  label: string;
+  /** In the command palette. */
+  description: string;
+  icon: Icon;
+  search?: Record<string, string>;
+  /** Number beside it, out of the summary. */
+  open?: 'events' | 'cases';
+}
+
+/** The menu by its groups; the last is for administrators. */
+export const PLACES = {
+  watch: [
+    { to: '/', label: 'Overview', description: 'health by site', icon: IconLayoutDashboard },
+    { to: '/devices', label: 'Devices', description: 'all devices and filters', icon: IconServer },
+    { to: '/topology', label: 'Topology', description: 'map of links', icon: IconTopologyStar3 },
+    {
+      to: '/events',
+      label: 'Events',
+      description: 'what is and went wrong or changed',
+      icon: IconTimelineEvent,
+      open: 'events',
+      search: { Status: '0,1', Severity: '4' },
+    },
+    {
+      to: '/cases',
+      label: 'Cases',
+      description: 'events that belong together, and the work on them',
+      icon: IconBriefcase,
+      open: 'cases',
+    },
+  ],
+  run: [
+    { to: '/discovery', label: 'Discovery', description: 'scans', icon: IconRadar2 },
+    {
+      to: '/collectors',
+      label: 'Collectors',
+      description: 'health, add, rotate, revoke',
+      icon: IconBroadcast,
+    },
+    { to: '/sites', label: 'Sites', description: 'places with their own addresses', icon: IconBuilding },
+    {
+      to: '/maintenance',
+      label: 'Maintenance',
+      description: 'planned work, which opens no case',
+      icon: IconTool,
+    },
+  ],
+  manage: [
+    {
+      to: '/notifications',
+      label: 'Notifications',
+      description: 'webhooks and mail about cases',
+      icon: IconBell,
+    },
+    { to: '/users', label: 'Users', description: 'accounts, roles and their sites', icon: IconUsers },
+    { to: '/audit', label: 'Audit', description: 'who did what', icon: IconHistory },
+  ],
+} as const satisfies Record<string, readonly Place[]>;
