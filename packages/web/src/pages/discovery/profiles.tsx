@@ -17,7 +17,7 @@ const COLUMNS: readonly Column<Profile>[] = [
   {
     id: 'name',
     title: 'Name',
-    width: 'minmax(130px, 0.8fr)',
+    width: 'minmax(210px, 0.8fr)',
     narrow: true,
     cell: (one) => (
       <>
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Profile>[] = [
   {
     id: 'groups',
     title: 'What is read',
-    width: 'minmax(180px, 1.6fr)',
+    width: 'minmax(150px, 1.6fr)',
     value: ({ settings: { snmp } }) => (snmp ? ['system', ...snmp.groups].join(', ') : ''),
   },
   {
