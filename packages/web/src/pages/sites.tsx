@@ -13,40 +13,39 @@ import { useHasRole } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
 import { siteBody, siteValues } from './site-values.ts';
 
-const SETTINGS: readonly {
-  key: keyof typeof SITE_DEFAULTS;
-  short: string;
-  label: string;
-  description: string;
-}[] = [
-  { key: 'watchIcmpSeconds', short: 'ping s', label: 'Ping every, s', description: 'Watched devices' },
-  { key: 'watchSnmpSeconds', short: 'SNMP s', label: 'Read SNMP every, s', description: 'Watched devices' },
-  {
-    key: 'missedScansUntilGone',
+type Setting = keyof typeof SITE_DEFAULTS;
+/** One field each: a setting without a field does not compile. */
+const FIELDS: Record<Setting, { short: string; label: string; description: string }> = {
+  watchIcmpSeconds: { short: 'ping s', label: 'Ping every, s', description: 'Watched devices' },
+  watchSnmpSeconds: { short: 'SNMP s', label: 'Read SNMP every, s', description: 'Watched devices' },
+  missedScansUntilGone: {
     short: 'gone after',
     label: 'Gone after',
     description: 'Scans in a row without it',
   },
-  { key: 'snmpPort', short: 'port', label: 'SNMP port', description: 'Where a profile names none' },
-  {
-    key: 'caseWindowSeconds',
+  snmpPort: { short: 'port', label: 'SNMP port', description: 'Where a profile names none' },
+  caseWindowSeconds: {
     short: 'case window s',
     label: 'Case window, s',
     description: 'Events this close may share a case',
   },
-  {
-    key: 'caseReopenSeconds',
+  caseReopenSeconds: {
     short: 'reopens s',
     label: 'Case reopens within, s',
     description: 'A resolved one takes the same trouble back',
   },
-  {
-    key: 'caseMinimumEvents',
+  caseMinimumEvents: {
     short: 'case from',
     label: 'Case from',
     description: 'Open events until one is made',
   },
-];
+  recoverySeconds: {
+    short: 'recovery s',
+    label: 'Time to recover, s',
+    description: 'For what lies behind a device that came back',
+  },
+};
+const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({ key, ...FIELDS[key] }));
 
 const HELD = Object.entries(HOLD_SECONDS);
 
