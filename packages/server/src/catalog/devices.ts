@@ -12,6 +12,7 @@ import {
   type Scope,
   seconds,
 } from '../platform/db/list.ts';
+import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { deviceConditions } from './device-filter.ts';
 
@@ -125,8 +126,6 @@ export async function listDevices(
   return { rows: rows.map((row) => toDevice(row, now)), totalCount };
 }
 
-const epoch = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;
-
 /** Neighbours, hardware and open cases as JSON, in the form of the API. */
 const DETAILS = `
   (SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -135,7 +134,7 @@ const DETAILS = `
       'name', coalesce(r.name, nullif(n.sys_name, ''), n.sys_descr), 'sysName', n.sys_name,
       'port', coalesce(ri.name, n.port_id, n.port_description), 'platform', n.platform,
       'addresses', (SELECT coalesce(jsonb_agg(host(a)), '[]') FROM unnest(n.addresses) AS a),
-      'firstSeen', ${epoch('n.first_seen')}, 'lastSeen', ${epoch('n.last_seen')})
+      'firstSeen', ${unix('n.first_seen')}, 'lastSeen', ${unix('n.last_seen')})
       ORDER BY n.if_index NULLS LAST, n.protocol, n.key), '[]')
     FROM neighbours n
     LEFT JOIN interfaces i ON i.site_id = n.site_id AND i.device_id = n.device_id AND i.if_index = n.if_index
@@ -150,7 +149,7 @@ const DETAILS = `
     FROM entities x WHERE x.site_id = d.site_id AND x.device_id = d.id) AS entities,
   (SELECT coalesce(jsonb_agg(jsonb_build_object(
       'id', k.id, 'number', k.number, 'title', k.title, 'status', k.status, 'severity', k.severity,
-      'priority', k.priority, 'updatedAt', ${epoch('k.updated_at')}) ORDER BY k.updated_at DESC, k.id), '[]')
+      'priority', k.priority, 'updatedAt', ${unix('k.updated_at')}) ORDER BY k.updated_at DESC, k.id), '[]')
     FROM cases k WHERE k.status < 2 AND k.id IN (
       SELECT e.case_id FROM events e WHERE e.device_id = d.id AND e.case_id IS NOT NULL
       UNION SELECT m.id FROM cases m WHERE m.root_device_id = d.id AND m.status < 3)) AS "openCases"`;

@@ -10,6 +10,7 @@ import {
   type Scope,
   seconds,
 } from '../platform/db/list.ts';
+import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 
 interface HistoryRow {
@@ -89,31 +90,29 @@ const STRENGTHS: Readonly<Record<string, 'strong' | 'decision'>> = {
   shared: 'decision',
 };
 
-const epoch = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;
-
 /** Null where the device does not exist or is not in scope. */
 export async function explainDevice(sql: Sql, id: string, scope: Scope): Promise<DeviceExplanation | null> {
   const p = new Parameters();
   const [row] = await sql.query<DeviceExplanation>(
     `SELECT d.id AS "deviceId",
        (SELECT coalesce(jsonb_agg(jsonb_build_object('kind', v.kind, 'value', v.value,
-           'firstSeen', ${epoch('v.first_seen')}, 'lastSeen', ${epoch('v.last_seen')}) ORDER BY v.kind, v.value), '[]')
+           'firstSeen', ${unix('v.first_seen')}, 'lastSeen', ${unix('v.last_seen')}) ORDER BY v.kind, v.value), '[]')
          FROM evidence v WHERE v.site_id = d.site_id AND v.device_id = d.id) AS evidence,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('id', w.id, 'verb', w.verb,
            'otherId', CASE WHEN w.device_id = d.id THEN w.other_id ELSE w.device_id END, 'other', o.name,
-           'by', u.name, 'at', ${epoch('w.at')}, 'undoneAt', ${epoch('w.undone_at')}, 'evidence', w.evidence)
+           'by', u.name, 'at', ${unix('w.at')}, 'undoneAt', ${unix('w.undone_at')}, 'evidence', w.evidence)
            ORDER BY w.at DESC, w.id), '[]')
          FROM identity_decisions w
          LEFT JOIN users u ON u.id = w.user_id
          LEFT JOIN devices o ON o.site_id = w.site_id AND o.id = CASE WHEN w.device_id = d.id THEN w.other_id ELSE w.device_id END
          WHERE w.site_id = d.site_id AND (w.device_id = d.id OR w.other_id = d.id)) AS decisions,
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('eventId', e.id, 'message', e.message, 'at', ${epoch('e.timestamp')})
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('eventId', e.id, 'message', e.message, 'at', ${unix('e.timestamp')})
            ORDER BY e.timestamp DESC, e.id), '[]')
          FROM events e WHERE e.device_id = d.id AND e.status < 2
            AND e.kind IN ('identity.conflict', 'address.conflict')) AS conflicts,
        d.classified_by AS classification,
        jsonb_build_object('name', d.name_override, 'class', d.class_override) AS overrides,
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('group', f."group", 'seenAt', ${epoch('f.seen_at')},
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('group', f."group", 'seenAt', ${unix('f.seen_at')},
            'complete', f.complete) ORDER BY f."group"), '[]')
          FROM device_facts f WHERE f.site_id = d.site_id AND f.device_id = d.id) AS facts,
        coalesce((SELECT f.data FROM device_facts f

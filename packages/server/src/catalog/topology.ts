@@ -2,6 +2,7 @@
 import { TOPOLOGY_NODES, type Topology } from '@rollcall/shared/api/interfaces';
 import { deviceClass, deviceStatus } from '@rollcall/shared/model';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { linksOf, type NeighbourReport } from './links.ts';
 
@@ -75,7 +76,7 @@ function readReports(sql: Sql, scope: Scope): Promise<ReportRow[]> {
        coalesce(i.name, n.local_port) AS port, i.oper_status AS "operStatus", i.speed_bps AS "speedBps", n.protocol,
        r.id AS "remoteId", ri.id AS "remoteInterfaceId", n.remote_if_index AS "remoteIfIndex",
        coalesce(ri.name, n.port_id, n.port_description) AS "remotePort", n.sys_name AS name,
-       floor(extract(epoch FROM n.last_seen))::int8 AS "lastSeen"
+       ${unix('n.last_seen')} AS "lastSeen"
      FROM neighbours n
      LEFT JOIN interfaces i ON i.site_id = n.site_id AND i.device_id = n.device_id AND i.if_index = n.if_index
      LEFT JOIN devices r ON r.site_id = n.site_id AND r.id = n.remote_device_id

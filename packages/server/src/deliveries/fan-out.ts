@@ -8,6 +8,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database } from '../platform/db/db.ts';
 import { tryLock } from '../platform/db/lock.ts';
 import { announce } from '../platform/db/notify.ts';
+import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { EVENTS_MOST, type EventLine, type Payload } from './message.ts';
 
@@ -145,7 +146,6 @@ async function readCases(
   ids: readonly string[],
   publicUrl: string | undefined,
 ): Promise<Map<string, Payload['data']>> {
-  const seconds = (column: string) => `floor(extract(epoch FROM ${column}))::int8`;
   const rows = await sql.query<{
     id: string;
     case: Payload['data']['case'];
@@ -157,11 +157,11 @@ async function readCases(
          'severity', c.severity, 'priority', c.priority, 'assignee', u.name, 'tags', c.tags,
          'eventCount', (SELECT count(*) FROM events e WHERE e.case_id = c.id),
          'openEventCount', (SELECT count(*) FROM events e WHERE e.case_id = c.id AND e.status < 2),
-         'rootDeviceId', c.root_device_id, 'createdAt', ${seconds('c.created_at')},
-         'resolvedAt', ${seconds('c.resolved_at')}) AS "case",
+         'rootDeviceId', c.root_device_id, 'createdAt', ${unix('c.created_at')},
+         'resolvedAt', ${unix('c.resolved_at')}) AS "case",
        jsonb_build_object('id', s.id, 'name', s.name) AS site,
        (SELECT coalesce(jsonb_agg(w), '[]') FROM (
-          SELECT e.id, e.kind, e.severity, e.message, ${seconds('e.first_seen')} AS "firstSeen" FROM events e
+          SELECT e.id, e.kind, e.severity, e.message, ${unix('e.first_seen')} AS "firstSeen" FROM events e
           WHERE e.case_id = c.id AND e.status < 2 ORDER BY e.severity, e.first_seen, e.id LIMIT ${EVENTS_MOST}) w) AS events
      FROM cases c JOIN sites s ON s.id = c.site_id LEFT JOIN users u ON u.id = c.assignee_id
      WHERE c.id = ANY($1::uuid[])`,

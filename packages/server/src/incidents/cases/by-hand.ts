@@ -1,6 +1,5 @@
 /** Cases by hand: opened, given events, merged, split. */
 import type { Database } from '../../platform/db/db.ts';
-import { scopeOf } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
 import { sees } from '../../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
@@ -43,8 +42,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
   if (!sees(actor, siteId)) throw new Problem('forbidden', 'no access to this site');
   return db.transaction(async (sql) => {
     await lockIncidents(sql, siteId);
-    const [site] = await sql.query('SELECT 1 FROM sites WHERE id = $1::uuid', [siteId]);
-    if (!site) throw notFound('site');
+    if (!(await sql.prisma.site.findUnique({ where: { id: siteId } }))) throw notFound('site');
     const work: Work = { sql, siteId, actor, at, newId: ascendingIds(at) };
     const id = await insertCase(work, {
       title: draft.title,
@@ -59,11 +57,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
     if (draft.eventIds) await moveEvents(moving(work), id, draft.eventIds);
     // A severity given by hand stands until the next of its events comes or closes.
     if (draft.severity)
-      await sql.query('UPDATE cases SET severity = $3 WHERE site_id = $1::uuid AND id = $2::uuid', [
-        siteId,
-        id,
-        draft.severity,
-      ]);
+      await sql.prisma.case.update({ where: { id, siteId }, data: { severity: draft.severity } });
     await refreshSearch(sql, siteId, id);
     await queueNotices(sql, siteId, [{ caseId: id, type: 'case.opened' }], at);
     await announce(sql, siteId, 'case', [id]);
@@ -87,7 +81,7 @@ export async function addEvents(
 /** Merges another case of the same site into this one and closes it. */
 export async function mergeCases(db: Database, id: string, otherId: string, doing: Doing): Promise<void> {
   if (id === otherId) throw invalid('caseId', 'must be another case');
-  const other = await siteOfCase(db, otherId, scopeOf(doing.actor));
+  const other = await siteOfCase(db, otherId, doing.actor);
   await onCase(db, id, doing, async (work, found) => {
     if (other !== work.siteId) throw new Problem('conflict', 'cases of two sites cannot be merged');
     mustBeOpen(found);

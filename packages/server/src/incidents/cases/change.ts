@@ -3,6 +3,7 @@ import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import type { CaseActivity } from '@rollcall/shared/api/incidents';
 import { CaseStatus } from '@rollcall/shared/model';
 import type { Database } from '../../platform/db/db.ts';
+import { patched } from '../../platform/http/patch.ts';
 import { caseStatusName, moveCase } from '../transitions.ts';
 import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
@@ -32,7 +33,7 @@ export interface CasePatch {
 export async function patchCase(db: Database, id: string, patch: CasePatch, doing: Doing): Promise<void> {
   await onCase(db, id, doing, async (work, found) => {
     mustBeOpen(found);
-    const next = await patched(work, found, patch);
+    const next = await afterPatch(work, found, patch);
     const entries = differences(
       work,
       found,
@@ -42,34 +43,24 @@ export async function patchCase(db: Database, id: string, patch: CasePatch, doin
     if (entries.length === 0) return;
     const { sql, siteId, at } = work;
     const moved = next.status !== found.status;
-    await sql.query(
-      `UPDATE cases SET title = $3, description = $4, severity = $5, priority = $6, assignee_id = $7::uuid,
-         tags = $8::text[], status = $9, manual_status = manual_status OR $10, updated_at = $11::timestamptz,
-         resolved_at = CASE WHEN NOT $10 THEN resolved_at WHEN $9 = ${CaseStatus.resolved} THEN $11::timestamptz
-           WHEN $9 < ${CaseStatus.resolved} THEN NULL ELSE resolved_at END,
-         closed_at = CASE WHEN $10 AND $9 = ${CaseStatus.closed} THEN $11::timestamptz ELSE closed_at END,
-         title_by_hand = $12
-       WHERE site_id = $1::uuid AND id = $2::uuid`,
-      [
-        siteId,
-        id,
-        next.title,
-        next.description,
-        next.severity,
-        next.priority,
-        next.assigneeId,
-        next.tags,
-        next.status,
-        moved,
-        new Date(at),
-        next.titleByHand,
-      ],
-    );
+    const { id: _id, number: _number, ...members } = next;
+    await sql.prisma.case.update({
+      where: { id, siteId },
+      data: { ...members, updatedAt: new Date(at), ...(moved && movedTo(next.status, new Date(at))) },
+    });
     await writeActivity(sql, siteId, at, entries);
     await queueNotices(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
     await refreshSearch(sql, siteId, id);
   });
 }
+
+/** What else is stored of a case whose status was set by hand; a case keeps the time at which it was resolved when it closes. */
+const movedTo = (status: number, at: Date) => ({
+  manualStatus: true,
+  ...(status < CaseStatus.resolved && { resolvedAt: null }),
+  ...(status === CaseStatus.resolved && { resolvedAt: at }),
+  ...(status === CaseStatus.closed && { closedAt: at }),
+});
 
 /** The notice of a change by hand. A case that is closed without having been resolved is over as well. */
 function noticeOf(from: number, to: number): NoticeType {
@@ -77,10 +68,9 @@ function noticeOf(from: number, to: number): NoticeType {
   return from === CaseStatus.resolved && to < CaseStatus.resolved ? 'case.reopened' : 'case.changed';
 }
 
-async function patched(work: Work, found: StoredCase, patch: CasePatch): Promise<StoredCase> {
+async function afterPatch(work: Work, found: StoredCase, patch: CasePatch): Promise<StoredCase> {
   const { assignee, tags, ...plain } = patch;
-  const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
-  const next: StoredCase = { ...found, ...given };
+  const next = patched<StoredCase>(found, plain);
   next.titleByHand ||= next.title !== found.title;
   if (assignee !== undefined) next.assigneeId = assignee === null ? null : await userId(work, assignee);
   if (tags !== undefined) next.tags = distinct(tags);
@@ -89,10 +79,10 @@ async function patched(work: Work, found: StoredCase, patch: CasePatch): Promise
 }
 
 async function userNames({ sql }: Work, ids: readonly (string | null)[]): Promise<Map<string, string>> {
-  const rows = await sql.query<{ id: string; name: string }>(
-    'SELECT id, name FROM users WHERE id = ANY($1::uuid[])',
-    [ids.filter((each) => each !== null)],
-  );
+  const rows = await sql.prisma.user.findMany({
+    where: { id: { in: ids.filter((each) => each !== null) } },
+    select: { id: true, name: true },
+  });
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
@@ -136,17 +126,13 @@ export async function commentCase(
   return onCase(db, id, doing, async (work) => {
     const written = entry(work, id, 'comment', text);
     await writeActivity(work.sql, work.siteId, work.at, [written]);
-    await touch(work, id);
+    await work.sql.prisma.case.update({
+      where: { id, siteId: work.siteId },
+      data: { updatedAt: new Date(work.at) },
+    });
     await queueNotices(work.sql, work.siteId, [{ caseId: id, type: 'case.changed' }], work.at);
     await refreshSearch(work.sql, work.siteId, id);
     const { caseId: _c, actorId: _a, ...shown } = written;
     return { ...shown, at: Math.floor(work.at / 1000) };
   });
 }
-
-const touch = ({ sql, siteId, at }: Work, id: string) =>
-  sql.query('UPDATE cases SET updated_at = $3::timestamptz WHERE site_id = $1::uuid AND id = $2::uuid', [
-    siteId,
-    id,
-    new Date(at),
-  ]);

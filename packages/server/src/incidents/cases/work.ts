@@ -4,11 +4,9 @@
  */
 import { CaseStatus } from '@rollcall/shared/model';
 import { isUuid } from '@rollcall/shared/uuid';
-import type { Database } from '../../platform/db/db.ts';
-import { inScope, Parameters, type Scope, scopeOf } from '../../platform/db/list.ts';
+import type { Database, Transaction } from '../../platform/db/db.ts';
 import { announce } from '../../platform/db/notify.ts';
-import type { Sql } from '../../platform/db/sql.ts';
-import type { Actor } from '../../platform/http/handler.ts';
+import { type Actor, sees } from '../../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
 import { lockIncidents } from '../conditions/store.ts';
 import { ascendingIds } from '../ids.ts';
@@ -16,7 +14,7 @@ import type { Activity } from './timeline.ts';
 
 /** One piece of work: who does it, when, and the tools of its transaction. */
 export interface Work {
-  sql: Sql;
+  sql: Transaction;
   siteId: string;
   actor: Actor;
   at: number;
@@ -59,15 +57,11 @@ export const entry = (
   to,
 });
 
-/** @throws Problem `not_found` where the case does not exist or is not in scope. */
-export async function siteOfCase(sql: Sql, id: string, scope: Scope): Promise<string> {
-  const p = new Parameters();
-  const [row] = await sql.query<{ siteId: string }>(
-    `SELECT c.site_id AS "siteId" FROM cases c WHERE c.id = ${p.add(id)}::uuid AND ${inScope(p, 'c.site_id', scope)}`,
-    p.values,
-  );
-  if (!row) throw notFound('case');
-  return row.siteId;
+/** @throws Problem `not_found` where the case does not exist or the caller does not see its site. */
+export async function siteOfCase({ prisma }: Database, id: string, actor: Actor): Promise<string> {
+  const found = await prisma.case.findUnique({ where: { id }, select: { siteId: true } });
+  if (!found || !sees(actor, found.siteId)) throw notFound('case');
+  return found.siteId;
 }
 
 /** Runs work on a case the caller sees, with the site locked; tells live streams. */
@@ -77,7 +71,7 @@ export async function onCase<T>(
   { actor, at }: Doing,
   work: (work: Work, found: StoredCase) => Promise<T>,
 ): Promise<T> {
-  const siteId = await siteOfCase(db, id, scopeOf(actor));
+  const siteId = await siteOfCase(db, id, actor);
   return db.transaction(async (sql) => {
     await lockIncidents(sql, siteId);
     const each: Work = { sql, siteId, actor, at, newId: ascendingIds(at) };
@@ -110,23 +104,21 @@ export async function insertCase(
   draft: Omit<StoredCase, 'id' | 'number' | 'status' | 'severity'> & { severity: number | null },
 ): Promise<string> {
   const id = newId();
-  await sql.query(
-    `INSERT INTO cases (site_id, id, title, title_by_hand, description, severity, priority, assignee_id, tags, created_at,
-       updated_at)
-     VALUES ($1::uuid, $2::uuid, $3, $4, $5, $6, $7, $8::uuid, $9::text[], $10::timestamptz, $10::timestamptz)`,
-    [
+  await sql.prisma.case.create({
+    data: {
       siteId,
       id,
-      draft.title,
-      draft.titleByHand,
-      draft.description,
-      draft.severity ?? SEVERITY_DEFAULT,
-      draft.priority,
-      draft.assigneeId,
-      draft.tags,
-      new Date(at),
-    ],
-  );
+      title: draft.title,
+      titleByHand: draft.titleByHand,
+      description: draft.description,
+      severity: draft.severity ?? SEVERITY_DEFAULT,
+      priority: draft.priority,
+      assigneeId: draft.assigneeId,
+      tags: draft.tags,
+      createdAt: new Date(at),
+      updatedAt: new Date(at),
+    },
+  });
   return id;
 }
 
@@ -138,11 +130,11 @@ export const distinct = (tags: readonly string[]): string[] => [
 /** A person who may work this site's cases: by id or name, or `me`. */
 export async function userId({ sql, siteId, actor }: Work, assignee: string): Promise<string> {
   if (assignee === 'me') return actor.userId;
-  const [user] = await sql.query<{ id: string }>(
-    `SELECT u.id FROM users u WHERE ${isUuid(assignee) ? 'u.id = $1::uuid' : 'u.name = lower($1)'} AND u.disabled_at IS NULL
-       AND (u.all_sites OR EXISTS (SELECT 1 FROM user_sites s WHERE s.user_id = u.id AND s.site_id = $2::uuid))`,
-    [assignee, siteId],
-  );
-  if (!user) throw invalid('assignee', 'must be a user with access to this site');
+  const user = await sql.prisma.user.findUnique({
+    where: isUuid(assignee) ? { id: assignee } : { name: assignee.toLowerCase() },
+    select: { id: true, allSites: true, disabledAt: true, sites: { where: { siteId } } },
+  });
+  if (!user || user.disabledAt !== null || !(user.allSites || user.sites.length > 0))
+    throw invalid('assignee', 'must be a user with access to this site');
   return user.id;
 }
