@@ -179,7 +179,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await open('/users');
       await button('New user').click();
       await dialog().getByRole('textbox', { name: 'Name' }).fill('dorothy');
-      await dialog().getByLabel('In full').fill('Dorothy Vaughan');
+      await dialog().getByLabel('Display name').fill('Dorothy Vaughan');
       await dialog().getByText('Branch').click();
       await dialog().getByRole('textbox', { name: 'Password' }).fill('a long enough pass phrase');
       await dialog().getByRole('button', { name: 'Save' }).click();
@@ -206,9 +206,9 @@ tasks('tasks of administration', startOffice, (task, alone) => {
     await here.page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await there.page.getByRole('button', { name: 'Sign in' }).waitFor();
     await here.open('/profile?tab=password');
-    await here.page.getByRole('textbox', { name: 'Present password' }).fill(account.password);
+    await here.page.getByRole('textbox', { name: 'Current password' }).fill(account.password);
     await here.page.getByRole('textbox', { name: 'New password' }).fill('second pass phrase of mary');
-    await here.page.getByRole('textbox', { name: 'Once more' }).fill('second pass phrase of mary');
+    await here.page.getByRole('textbox', { name: 'Confirm password' }).fill('second pass phrase of mary');
     await here.page.getByRole('button', { name: 'Change the password' }).click();
     await here.page.getByText('Every other session is signed out').waitFor();
     await here.context.close();

@@ -154,8 +154,8 @@ tasks('tasks with devices', start, (task) => {
 
       const id = address().pathname.split('/').at(-1);
       await button('More').click();
-      await item(/Forget/).click();
-      await dialog().getByRole('button', { name: 'Forget' }).click();
+      await item('Delete the device').click();
+      await dialog().getByRole('button', { name: 'Delete' }).click();
       await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor();
       const told = async () => world.installation.api('GET', `/api/devices/${id}`).catch(String);
       await vi.waitFor(async () => expect(await told()).toContain('404'), { timeout: 60_000 });

@@ -88,7 +88,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
       await button('Plan maintenance').click();
       await dialog().getByRole('textbox', { name: 'Name' }).fill('Patch night');
       await choose(dialog(), 'Site', 'Head office');
-      await dialog().getByText('Again and again').click();
+      await dialog().getByText('Repeating').click();
       // Three days from now: a window that runs at this moment says so, and not when it begins.
       const day = (new Date().getUTCDay() + 3) % 7;
       const weekday = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'][day];

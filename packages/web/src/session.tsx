@@ -23,7 +23,7 @@ const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
 /** Whether the person has a role or a higher one: what they may not do is not offered. */
 export const useHasRole = (role: Role): boolean => RANK[useMe().user.role] >= RANK[role];
 
-export const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
+const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
 /** Whether this browser had a session: the cookie itself is not for scripts, and asking without one is an error. */
 const HINT = 'rollcall.session';

@@ -27,7 +27,7 @@ export function useSend(...touches: string[]): Send {
   };
 }
 
-export interface Action<Id extends OperationId> {
+interface Action<Id extends OperationId> {
   /** Undefined when it failed, which has been said. */
   run: (request: Request<Id>, options?: CallOptions) => Promise<Result<Id> | undefined>;
   pending: boolean;

@@ -41,11 +41,11 @@ export function Users() {
         </>
       ),
     },
-    { id: 'display', title: 'In full', width: 'minmax(120px, 1fr)', value: (one) => one.displayName },
+    { id: 'display', title: 'Display name', width: 'minmax(120px, 1fr)', value: (one) => one.displayName },
     { id: 'role', title: 'Role', width: '90px', sort: 'role', narrow: true },
     {
       id: 'sites',
-      title: 'Sees',
+      title: 'Sites',
       width: 'minmax(120px, 1.4fr)',
       value: (one) => (one.allSites ? 'all sites' : one.siteIds.map(siteName).join(', ') || 'no site'),
     },
@@ -120,7 +120,11 @@ function UserForm(props: FormOf<User>) {
           data-autofocus={one ? undefined : true}
           {...form.getInputProps('name')}
         />
-        <TextInput label="In full" description="As others see it" {...form.getInputProps('displayName')} />
+        <TextInput
+          label="Display name"
+          description="As others see it"
+          {...form.getInputProps('displayName')}
+        />
       </Pair>
       <Select label="Role" data={ROLES} {...form.getInputProps('role')} />
       <SiteFields all="Sees every site, future ones too" some="Sees" form={form} />

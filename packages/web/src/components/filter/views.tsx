@@ -6,7 +6,7 @@ import { memo, useState } from 'react';
 import { savePreferences, usePreferences, type View } from '../../preferences.ts';
 import classes from './views.module.css';
 
-export interface BuiltInView {
+interface BuiltInView {
   name: string;
   search: Record<string, string>;
 }
@@ -53,7 +53,7 @@ export const Views = memo(function Views({
             variant="transparent"
             color="gray"
             size="xs"
-            aria-label={`Forget the view ${view.name}`}
+            aria-label={`Delete the view ${view.name}`}
             onClick={() => keep(own.filter((one) => one !== view))}
           >
             <IconX size={12} />

@@ -5,7 +5,7 @@ import { ApiError } from '../../api-error.ts';
 import classes from './form.module.css';
 import { useSubmit } from './use-submit.ts';
 
-export interface FormProps {
+interface FormProps {
   /** The form whose fields these are: it shows what the server refuses. */
   form?: { setErrors: (errors: FormErrors) => void };
   submit?: string;

@@ -8,7 +8,7 @@ import { copyText } from '../show/index.ts';
 import { type Column, cellValue, type ListId, type ListQuery } from '../table/index.ts';
 
 /** A shell line that asks what the page asks; the token comes from the environment, not from the history. */
-export function curlOf(id: ListId, query: Record<string, string | undefined>, origin: string): string {
+function curlOf(id: ListId, query: Record<string, string | undefined>, origin: string): string {
   const [, path] = addressOf(id, { query });
   const url = `${origin}${path}`.replaceAll("'", '%27');
   return `curl -sS -H "Authorization: Bearer $ROLLCALL_TOKEN" '${url}'`;

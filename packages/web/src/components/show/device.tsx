@@ -23,7 +23,7 @@ import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
 import type { Icon } from './labels.tsx';
 
-export const CLASS_ICONS: Record<DeviceClass, Icon> = {
+const CLASS_ICONS: Record<DeviceClass, Icon> = {
   router: IconRouter,
   switch: IconSwitchHorizontal,
   firewall: IconWall,

@@ -55,7 +55,7 @@ function ColumnsMenuView<T>({
         })}
         <Menu.Divider />
         <Menu.Item onClick={() => onChoose(all.filter((column) => !column.extra).map((column) => column.id))}>
-          As at first
+          Default columns
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

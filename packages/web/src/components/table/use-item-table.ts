@@ -15,7 +15,7 @@ export interface TableProps<T> {
   onOpen?: ((item: T) => void) | undefined;
 }
 
-export const idOf = (item: unknown): string => (item as { id: string }).id;
+const idOf = (item: unknown): string => (item as { id: string }).id;
 
 /** Keys of items in order. A list that changes while its pages are fetched may name one item twice. */
 export function keysOf<T>(items: readonly T[], rowKey: (item: T) => string): string[] {

@@ -69,7 +69,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
             ? 'empty: everything is delivered'
             : `${plural(outbox.depth, 'observation waits', 'observations wait')}, ${bytes(outbox.bytes)}`)}
       </Fact>
-      <TimeFact name="Oldest in it" at={outbox?.oldest} />
+      <TimeFact name="Oldest waiting" at={outbox?.oldest} />
       <Fact name="Dropped">
         {drops.map(([reason, number]) => `${count(number)} by ${reason}`).join(', ')}
       </Fact>
@@ -88,7 +88,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
             ? `none: ${watch.traps.reason}`
             : `${count(watch.traps.received)} on port ${watch.traps.port}`)}
       </Fact>
-      <Fact name="Ways to ping">{engines.length > 0 && <Engines engines={engines} />}</Fact>
+      <Fact name="Ping methods">{engines.length > 0 && <Engines engines={engines} />}</Fact>
       <Fact name="Last report">
         <Time at={health.at} fallback="not yet" />
       </Fact>

@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Collector>[] = [
   },
   timeColumn({
     id: 'oldest',
-    title: 'Oldest in it',
+    title: 'Oldest waiting',
     width: '84px',
     at: (one) => one.health.outbox?.oldest,
     fallback: '',
@@ -94,7 +94,7 @@ export function Collectors() {
   const tabs = [
     { id: 'collectors', label: 'Collectors' },
     ...(admin ? [{ id: 'tokens', label: 'Join tokens' }] : []),
-    { id: 'losses', label: 'What was lost' },
+    { id: 'losses', label: 'Data loss' },
   ];
   return (
     <Page

@@ -128,9 +128,9 @@ function Actions({ device }: { device: DeviceDetail }) {
     );
   if (admin)
     actions.push({
-      label: 'Forget the device',
+      label: 'Delete the device',
       icon: IconTrash,
-      run: () => setDialog('forget'),
+      run: () => setDialog('delete'),
       danger: true,
     });
   return (

@@ -12,7 +12,7 @@ import { Choices, Confirm, FormDialog, PickDialog } from '../../components/form/
 import { DeviceChoice } from '../../components/show/index.ts';
 import { useAction, useSend } from '../../use-action.ts';
 
-export type DeviceDialog = 'edit' | 'merge' | 'split' | 'forget';
+export type DeviceDialog = 'edit' | 'merge' | 'split' | 'delete';
 
 interface Props {
   device: DeviceDetail;
@@ -24,7 +24,7 @@ export function DeviceDialogs({ dialog, ...props }: Props & { dialog: DeviceDial
   if (dialog === 'edit') return <Edit {...props} />;
   if (dialog === 'merge') return <Merge {...props} />;
   if (dialog === 'split') return <SplitOff {...props} />;
-  return <Forget {...props} />;
+  return <Delete {...props} />;
 }
 
 const BY_RULES = 'rules';
@@ -126,21 +126,21 @@ function SplitOff({ device, onClose }: Props) {
   );
 }
 
-function Forget({ device, onClose }: Props) {
+function Delete({ device, onClose }: Props) {
   const navigate = useNavigate();
-  const forget = useAction('devices.delete', {
-    failed: `${device.name} was not forgotten`,
+  const remove = useAction('devices.delete', {
+    failed: `${device.name} was not deleted`,
     touches: ['summary', 'topology', 'events', 'cases'],
   });
   return (
     <Confirm
-      title={`Forget ${device.name}?`}
+      title={`Delete ${device.name}?`}
       onClose={onClose}
-      confirm="Forget"
+      confirm="Delete"
       onConfirm={async () => {
         // Away first: this page would ask about something that is gone.
         await navigate({ to: '/devices' });
-        await forget.run({ params: { id: device.id } });
+        await remove.run({ params: { id: device.id } });
       }}
     >
       Its open events are closed, its history is kept. A later scan that finds it makes it a new device.

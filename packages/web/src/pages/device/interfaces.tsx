@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true },
   {
     id: 'neighbour',
-    title: 'Leads to',
+    title: 'Neighbour',
     width: 'minmax(130px, 1fr)',
     value: (one) => [one.neighbour?.name, one.neighbour?.port].filter(Boolean).join(' '),
     cell: (one) =>

@@ -6,10 +6,16 @@ import { DeviceLink } from '../../components/show/index.ts';
 import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
 
 const COLUMNS: readonly Column<DeviceNeighbour>[] = [
-  { id: 'local', title: 'Here', width: 'minmax(100px, 0.7fr)', narrow: true, value: (far) => far.localPort },
+  {
+    id: 'local',
+    title: 'Local port',
+    width: 'minmax(100px, 0.7fr)',
+    narrow: true,
+    value: (far) => far.localPort,
+  },
   {
     id: 'name',
-    title: 'Device there',
+    title: 'Neighbour',
     width: 'minmax(140px, 1fr)',
     narrow: true,
     cell: (far) =>
@@ -21,7 +27,7 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
         </>
       ),
   },
-  { id: 'port', title: 'Port there', width: 'minmax(100px, 0.7fr)', narrow: true },
+  { id: 'port', title: 'Remote port', width: 'minmax(100px, 0.7fr)', narrow: true },
   { id: 'platform', title: 'Platform', width: 'minmax(120px, 1fr)' },
   {
     id: 'addresses',

@@ -163,7 +163,7 @@ function OpenEvents({ device }: { device: DeviceDetail }) {
 function NextTo({ device }: { device: DeviceDetail }) {
   if (device.neighbours.length === 0) return null;
   return (
-    <Panel title="Next to" end={<TabLink tab="neighbours">All {device.neighbours.length}</TabLink>}>
+    <Panel title="Neighbours" end={<TabLink tab="neighbours">All {device.neighbours.length}</TabLink>}>
       {device.neighbours.slice(0, 6).map((far) => (
         <Entry
           key={`${far.localPort} ${far.name} ${far.port} ${far.protocol}`}
@@ -182,7 +182,7 @@ function Lately({ device }: { device: DeviceDetail }) {
   const request = { params: { id: device.id }, query: { pageSize: 5 } };
   return (
     <EntriesPanel
-      title="Lately"
+      title="Recent history"
       query={useQuery(apiQuery('devices.history', request))}
       end={<TabLink tab="history">History</TabLink>}
     >

@@ -1,7 +1,7 @@
 import { OUTCOMES, type Outcome, type OutcomeCode } from '@rollcall/shared/model';
 
 /** How an outcome looks in the map: its colour, and the share of the row's height that it fills. */
-export interface OutcomeLook {
+interface OutcomeLook {
   code: OutcomeCode;
   outcome: Outcome;
   /** In words. */

@@ -103,7 +103,7 @@ function EventFacts({ event }: { event: Event }) {
 }
 
 /** Acknowledge, close, make a case: what an operator does with an event. */
-export function EventActions({ event }: { event: Event }) {
+function EventActions({ event }: { event: Event }) {
   const operator = useHasRole('operator');
   const touches = ['summary', 'cases', 'devices'];
   const close = useAction('events.close', { failed: 'Not closed', touches });

@@ -95,7 +95,7 @@ export function WindowForm({
           aria-label="How often"
           data={[
             { value: 'once', label: 'Once' },
-            { value: 'repeat', label: 'Again and again' },
+            { value: 'repeat', label: 'Repeating' },
           ]}
           {...form.getInputProps('times.kind')}
         />

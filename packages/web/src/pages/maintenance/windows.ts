@@ -2,7 +2,7 @@ import type { MaintenanceScope, MaintenanceWindow } from '@rollcall/shared/api/m
 import { absolute, duration } from '../../components/show/index.ts';
 import { cronInWords } from '../../cron.ts';
 
-export type Standing =
+type Standing =
   | { state: 'off' | 'over' }
   | { state: 'running'; until: number }
   | { state: 'planned'; from: number };

@@ -186,7 +186,7 @@ function Classes({ summary, site }: { summary: Summary; site: string | undefined
   ];
   if (summary.classes.length === 0) return null;
   return (
-    <Panel title="What is there">
+    <Panel title="Devices by class">
       <ShortTable
         label="Classes"
         items={summary.classes.slice(0, 8)}

@@ -28,7 +28,7 @@ export function Password() {
       >
         <input type="text" autoComplete="username" value={user.name} readOnly hidden />
         <PasswordInput
-          label="Present password"
+          label="Current password"
           autoComplete="current-password"
           {...form.getInputProps('current')}
         />
@@ -39,7 +39,7 @@ export function Password() {
           {...form.getInputProps('next')}
         />
         <PasswordInput
-          label="Once more"
+          label="Confirm password"
           description={again !== '' && again !== next ? 'Not the same yet' : undefined}
           autoComplete="new-password"
           {...form.getInputProps('again')}

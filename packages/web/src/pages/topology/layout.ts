@@ -20,7 +20,7 @@ export interface Point {
   y: number;
 }
 /** A circle that holds everything of one site. */
-export interface SiteCircle extends Point {
+interface SiteCircle extends Point {
   siteId: string;
   r: number;
 }

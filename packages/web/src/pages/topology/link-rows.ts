@@ -46,21 +46,21 @@ export function rowsOf(topology: Topology): Row[] {
       lastSeen: link.lastSeen,
     };
   });
-  const strangers = topology.strangers.map(
-    (stranger, i): Row => ({
+  const unknown = topology.strangers.map(
+    (far, i): Row => ({
       key: `s${i}`,
-      a: nodes.get(stranger.from.deviceId),
-      aPort: stranger.from.port,
+      a: nodes.get(far.from.deviceId),
+      aPort: far.from.port,
       b: undefined,
-      bName: `${stranger.name ?? 'unnamed'} (not in the inventory)`,
-      bPort: stranger.port,
+      bName: `${far.name ?? 'unnamed'} (not in the inventory)`,
+      bPort: far.port,
       status: 'unknown',
       speedBps: null,
-      protocols: stranger.protocol,
-      lastSeen: stranger.lastSeen,
+      protocols: far.protocol,
+      lastSeen: far.lastSeen,
     }),
   );
-  return [...links, ...strangers].sort(
+  return [...links, ...unknown].sort(
     (x, y) =>
       Number(y.status === 'down') - Number(x.status === 'down') ||
       inOrder(x.a?.name ?? '', y.a?.name ?? '') ||

@@ -157,9 +157,9 @@ function Content({
 }
 
 const TOOLS: readonly { label: string; icon: Icon; use: (map: MapHandle) => void }[] = [
-  { label: 'Closer', icon: IconPlus, use: (map) => map.zoom(1.4) },
-  { label: 'Further away', icon: IconMinus, use: (map) => map.zoom(1 / 1.4) },
-  { label: 'Show everything', icon: IconZoomScan, use: (map) => map.fit() },
+  { label: 'Zoom in', icon: IconPlus, use: (map) => map.zoom(1.4) },
+  { label: 'Zoom out', icon: IconMinus, use: (map) => map.zoom(1 / 1.4) },
+  { label: 'Fit to view', icon: IconZoomScan, use: (map) => map.fit() },
 ];
 
 const Legend = () => (
@@ -193,7 +193,7 @@ const Legend = () => (
       <svg width="12" height="12" aria-hidden>
         <rect x="1" y="1" width="10" height="10" rx="2.5" fill="var(--fill-ok)" />
       </svg>
-      others hang on it
+      network device
     </span>
   </div>
 );
