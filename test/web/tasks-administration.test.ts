@@ -178,7 +178,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
     async ({ open, row, button, dialog, another }) => {
       await open('/users');
       await button('New user').click();
-      await dialog().getByRole('textbox', { name: 'Name' }).fill('dorothy');
+      await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('dorothy');
       await dialog().getByLabel('Display name').fill('Dorothy Vaughan');
       await dialog().getByText('Branch').click();
       await dialog().getByRole('textbox', { name: 'Password' }).fill('a long enough pass phrase');
