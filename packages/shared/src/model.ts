@@ -110,9 +110,12 @@ export const JOB_STATUSES = ['queued', 'leased', 'done', 'deferred', 'failed', '
 export const jobStatus = z.enum(JOB_STATUSES);
 export type JobStatus = z.infer<typeof jobStatus>;
 
+/** Each may do what those before it may. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export const role = z.enum(ROLES);
 export type Role = z.infer<typeof role>;
+/** A role and all above it. */
+export const rolesFrom = (least: Role): Role[] => ROLES.slice(ROLES.indexOf(least));
 
 /**
  * How an address of a job ended, one character each so that 4,096 addresses take 4 KiB.

@@ -1,5 +1,5 @@
 import type { Me } from '@rollcall/shared/api/accounts';
-import type { Role } from '@rollcall/shared/model';
+import { type Role, rolesFrom } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
@@ -19,9 +19,8 @@ export function useMe(): Me {
   return me;
 }
 
-const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
 /** Whether the person has a role or a higher one: what they may not do is not offered. */
-export const useHasRole = (role: Role): boolean => RANK[useMe().user.role] >= RANK[role];
+export const useHasRole = (role: Role): boolean => rolesFrom(role).includes(useMe().user.role);
 
 const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 

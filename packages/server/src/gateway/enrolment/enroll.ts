@@ -1,6 +1,7 @@
 /** How a collector joins a site: a token that works once, a key that it made itself. */
 import {
   COLLECTOR_NAME,
+  JOIN_TOKEN_SECONDS,
   type Joined,
   type JoinRequest,
   type JoinToken,
@@ -8,8 +9,8 @@ import {
 import { COLLECTOR_PATH, PROTOCOL_OLDEST, PROTOCOL_VERSION } from '@rollcall/shared/protocol';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { hashOf } from '../../platform/access/token.ts';
-import { isUniqueViolation } from '../../platform/db/db.ts';
-import { scopeOf } from '../../platform/db/list.ts';
+import { isUniqueViolation, type Transaction } from '../../platform/db/db.ts';
+import { scopeOf, seconds } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
 import { page, unix } from '../../platform/db/page.ts';
 import type { Sql } from '../../platform/db/sql.ts';
@@ -47,27 +48,22 @@ export function createEnrolment(deps: Deps) {
   const counts = { malformed: 0, refused: 0, limited: 0, joined: 0 };
 
   const createToken = async (
-    sql: Sql,
-    token: { siteId: string; createdBy: string | null; seconds: number },
+    sql: Transaction,
+    { seconds, ...token }: { siteId: string; createdBy: string | null; seconds: number },
   ): Promise<{ id: string; plaintext: string }> => {
     const { secret, plaintext } = mintJoinToken(pin?.()?.fingerprint);
     const id = uuidv7();
     await sql.query(
       `DELETE FROM join_tokens WHERE greatest(expires_at, used_at) < now() - interval '${SHOWN_DAYS} days'`,
     );
-    await sql.query(
-      `INSERT INTO join_tokens (id, site_id, hash, created_by, expires_at)
-       VALUES ($1, $2, $3, $4, now() + $5 * interval '1 second')`,
-      [id, token.siteId, hashOf(secret), token.createdBy, token.seconds],
-    );
+    const expiresAt = new Date(clock.now() + seconds * 1000);
+    await sql.prisma.joinToken.create({ data: { ...token, id, hash: hashOf(secret), expiresAt } });
     return { id, plaintext };
   };
 
   /** Free name of a site: the wished one, else with a number behind it. */
-  const freeName = async (sql: Sql, siteId: string, request: JoinRequest): Promise<string> => {
-    const rows = await sql.query<{ name: string }>('SELECT name FROM collectors WHERE site_id = $1::uuid', [
-      siteId,
-    ]);
+  const freeName = async ({ prisma }: Transaction, siteId: string, request: JoinRequest): Promise<string> => {
+    const rows = await prisma.collector.findMany({ where: { siteId }, select: { name: true } });
     const taken = new Set(rows.map(({ name }) => name));
     if (request.name !== undefined) {
       if (taken.has(request.name))
@@ -82,48 +78,50 @@ export function createEnrolment(deps: Deps) {
     throw new Problem('conflict', `the site has ${NAMES_TRIED} collectors named ${wished}; give it a name`);
   };
 
-  const join = (request: JoinRequest, secret: string, publicKey: Buffer, address: string): Promise<Joined> =>
+  const join = (
+    request: JoinRequest,
+    secret: string,
+    publicKey: Buffer<ArrayBuffer>,
+    address: string,
+  ): Promise<Joined> =>
     db.transaction(async (sql) => {
-      const id = uuidv7();
+      const [id, hash, now] = [uuidv7(), hashOf(secret), new Date(clock.now())];
       // The row's lock makes it one: of two that come at once the second finds it used.
-      const [token] = await sql.query<{ site_id: string; site: string }>(
-        `UPDATE join_tokens t SET used_at = now(), collector_id = $2 FROM sites s
-         WHERE t.hash = $1 AND t.used_at IS NULL AND t.expires_at > now() AND s.id = t.site_id
-         RETURNING t.site_id, s.name AS site`,
-        [hashOf(secret), id],
-      );
-      if (!token) throw refused();
-      const [twin] = await sql.query(
-        `SELECT 1 FROM collectors WHERE public_key = $1 AND status <> 'revoked' LIMIT 1`,
-        [publicKey],
-      );
-      if (twin)
+      const { count } = await sql.prisma.joinToken.updateMany({
+        where: { hash, usedAt: null, expiresAt: { gt: now } },
+        data: { usedAt: now, collectorId: id },
+      });
+      if (count === 0) throw refused();
+      const { site } = await sql.prisma.joinToken.findUniqueOrThrow({
+        where: { hash },
+        select: { site: { select: { id: true, name: true } } },
+      });
+      if (await sql.prisma.collector.findFirst({ where: { publicKey, status: { not: 'revoked' } } }))
         throw new Problem(
           'conflict',
           'this key belongs to a collector already; join with a new state folder',
         );
-      const name = await freeName(sql, token.site_id, request);
-      await sql.query(
-        'INSERT INTO collectors (id, site_id, name, public_key, hostname) VALUES ($1, $2, $3, $4, $5)',
-        [id, token.site_id, name, publicKey, request.hostname],
-      );
+      const name = await freeName(sql, site.id, request);
+      await sql.prisma.collector.create({
+        data: { id, siteId: site.id, name, publicKey, hostname: request.hostname },
+      });
       await audit(sql, {
         actor: { name: `collector ${name}` },
         address,
         action: 'collector.join',
         subject: `collector ${name}`,
-        siteId: token.site_id,
+        siteId: site.id,
         detail: { hostname: request.hostname },
       });
-      await announce(sql, token.site_id, 'collector', [id]);
+      await announce(sql, site.id, 'collector', [id]);
       return {
         collectorId: id,
         name,
-        site: { id: token.site_id, name: token.site },
+        site,
         generation: 0,
         path: COLLECTOR_PATH,
         protocol: { version: PROTOCOL_VERSION, oldest: PROTOCOL_OLDEST },
-        serverTime: Math.floor(clock.now() / 1000),
+        serverTime: seconds(now),
       };
     });
 
@@ -151,9 +149,7 @@ export function createEnrolment(deps: Deps) {
     'joinTokens.create': async ({ actor, body, address, secure, header }) => {
       if (!sees(actor, body.siteId)) throw new Problem('forbidden', 'no access to this site');
       return db.transaction(async (sql) => {
-        const [site] = await sql.query<{ name: string }>('SELECT name FROM sites WHERE id = $1::uuid', [
-          body.siteId,
-        ]);
+        const site = await sql.prisma.site.findUnique({ where: { id: body.siteId } });
         if (!site) throw invalid('siteId', 'there is no such site');
         const token = { siteId: body.siteId, createdBy: actor.userId, seconds: body.expiresIn };
         const { id, plaintext } = await createToken(sql, token);
@@ -174,7 +170,7 @@ export function createEnrolment(deps: Deps) {
     'joinTokens.delete': async ({ actor, params, address }) => {
       await db.transaction(async (sql) => {
         const { site, siteId } = await readToken(sql, actor, params.id);
-        await sql.query('DELETE FROM join_tokens WHERE id = $1::uuid', [params.id]);
+        await sql.prisma.joinToken.deleteMany({ where: { id: params.id } });
         await audit(sql, {
           actor,
           address,
@@ -217,13 +213,11 @@ export function createEnrolment(deps: Deps) {
   return {
     handlers,
     counts: counts as Readonly<typeof counts>,
-    /** For the command line: a token for the site of this name, an hour long. */
-    tokenFor: async (siteName: string, seconds = 3600): Promise<string> => {
-      const sites = await db.query<{ id: string; name: string }>(
-        'SELECT id, name FROM sites ORDER BY name LIMIT 20',
-      );
-      const [site] = await db.query<{ id: string }>('SELECT id FROM sites WHERE name = $1', [siteName]);
+    /** For the command line: a token for the site of this name. */
+    tokenFor: async (siteName: string): Promise<string> => {
+      const site = await db.prisma.site.findUnique({ where: { name: siteName } });
       if (!site) {
+        const sites = await db.prisma.site.findMany({ orderBy: { name: 'asc' }, take: 20 });
         const known =
           sites.length > 0
             ? `there are: ${sites.map(({ name }) => name).join(', ')}`
@@ -231,7 +225,8 @@ export function createEnrolment(deps: Deps) {
         throw new Problem('not_found', `there is no site named ${siteName}; ${known}`);
       }
       return db.transaction(async (sql) => {
-        const { plaintext } = await createToken(sql, { siteId: site.id, createdBy: null, seconds });
+        const token = { siteId: site.id, createdBy: null, seconds: JOIN_TOKEN_SECONDS };
+        const { plaintext } = await createToken(sql, token);
         await audit(sql, {
           actor: { name: 'command line' },
           action: 'join-token.create',

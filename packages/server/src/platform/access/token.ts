@@ -2,17 +2,16 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIX = 'svc_';
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** 34 × log2(62) = 202 bits. */
 const RANDOM_LENGTH = 34;
 const CHECKSUM_LENGTH = 6;
-const TOKEN = /^svc_[0-9A-Za-z]{40}$/;
+const SECRET = /^[a-z]{3}_([0-9A-Za-z]{34})([0-9A-Za-z]{6})$/;
 /** What a token (of a person, or a collector's to join) looks like inside other text, perhaps cut or lengthened. */
 const TOKEN_WITHIN = /(svc|rcj)_[0-9A-Za-z]{20,}/g;
 
 /** CRC-32 (ISO 3309) as six base62 digits: tells a mistyped token from a wrong one without asking the database. */
-export function checksum(text: string): string {
+function checksum(text: string): string {
   let digits = '';
   for (let rest = crc32(text); digits.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62))
     digits = BASE62[rest % 62] + digits;
@@ -22,19 +21,25 @@ export function checksum(text: string): string {
 /** SHA-256. A secret of 160 random bits and more needs no slow hash (ASVS 6.5.2). */
 export const hashOf = (secret: string): Buffer<ArrayBuffer> => createHash('sha256').update(secret).digest();
 
-/** A new API token: `svc_`, 34 random base62 characters, 6 of checksum. */
-export function mintToken(): { plaintext: string; hash: Buffer<ArrayBuffer>; hint: string } {
+/** A new secret: a prefix that says of what, 34 random base62 characters, 6 of checksum. */
+export function mintSecret(prefix: 'svc_' | 'rcj_'): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
-  const plaintext = PREFIX + random + checksum(random);
+  return prefix + random + checksum(random);
+}
+
+/** Whether a text has the form of such a secret and its checksum fits. */
+export function isSecret(prefix: 'svc_' | 'rcj_', text: string): boolean {
+  const [, random = '', sum] = SECRET.exec(text) ?? [];
+  return text.startsWith(prefix) && checksum(random) === sum;
+}
+
+/** A new API token. */
+export function mintToken(): { plaintext: string; hash: Buffer<ArrayBuffer>; hint: string } {
+  const plaintext = mintSecret('svc_');
   return { plaintext, hash: hashOf(plaintext), hint: plaintext.slice(-4) };
 }
 
-/** Whether a text has the form of a token and its checksum fits. */
-export function isToken(text: string): boolean {
-  if (!TOKEN.test(text)) return false;
-  const end = PREFIX.length + RANDOM_LENGTH;
-  return checksum(text.slice(PREFIX.length, end)) === text.slice(end);
-}
+export const isToken = (text: string): boolean => isSecret('svc_', text);
 
 export const containsToken = (text: string): boolean => text.search(TOKEN_WITHIN) >= 0;
 

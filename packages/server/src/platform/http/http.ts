@@ -4,7 +4,7 @@
  */
 import { operations as allOperations } from '@rollcall/shared/api/index';
 import { deprecationHeaders, type Operation, responseBody } from '@rollcall/shared/api/operation';
-import { ROLES, type Role } from '@rollcall/shared/model';
+import { ROLES, rolesFrom } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
@@ -55,7 +55,6 @@ interface Loose {
   raw?: (response: Response) => void | Promise<void>;
 }
 
-const RANK: Record<Role, number> = { viewer: 0, operator: 1, admin: 2 };
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
 /** The REST application: every operation of the table, and 404 for whatever else is asked under /api. */
@@ -188,8 +187,9 @@ function authorise(
     refuseForgery(request, { browsersOnly: false });
   if (operation.by === 'session' && actor.via.kind !== 'session')
     throw new Problem('forbidden', 'this needs a signed-in session; a token is not enough');
-  if (operation.access !== 'public' && RANK[actor.role] < RANK[operation.access])
-    throw new Problem('forbidden', `this needs the role ${ROLES.slice(RANK[operation.access]).join(' or ')}`);
+  const allowed = operation.access === 'public' ? ROLES : rolesFrom(operation.access);
+  if (!allowed.includes(actor.role))
+    throw new Problem('forbidden', `this needs the role ${allowed.join(' or ')}`);
 }
 
 const unknownCaller = ({ kind }: Credentials): string =>
