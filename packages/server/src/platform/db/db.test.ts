@@ -242,20 +242,20 @@ describe.each(databases())('the database on %s', (name, open) => {
     },
   );
 
-  it.skipIf(name === 'pglite')(
-    'survives the end of its connection between two statements of a transaction',
-    async () => {
-      const cut = db.transaction(async (sql) => {
-        const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-        await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
-        const there = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
-        await expect.poll(() => db.query(there, [own?.pid])).toEqual([]);
-        await sql.query('SELECT 1');
-      });
-      await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
-      expect(await db.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    },
-  );
+  it.skipIf(name === 'pglite').each([
+    ['a statement', ({ query }: Transaction) => query('SELECT 1')],
+    ['a model', ({ prisma }: Transaction) => prisma.site.count()],
+  ])('survives the end of its connection in a transaction, before %s', async (_next, next) => {
+    const cut = db.transaction(async (sql) => {
+      const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
+      const there = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
+      await expect.poll(() => db.query(there, [own?.pid])).toEqual([]);
+      await next(sql);
+    });
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await db.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
 
   it('knows a unique violation, of a statement and of Prisma', async () => {
     const insert = `INSERT INTO sites (id, name, networks, exclude) VALUES (gen_random_uuid(), 'a', '{}', '{}')`;
