@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { closeDatabases, createPostgres, databases } from '../../testing/database.ts';
-import { type Database, databaseAway, isUniqueViolation, openDatabase, orConflict } from './db.ts';
+import { Problem } from '../problem.ts';
+import {
+  type Database,
+  databaseAway,
+  isUniqueViolation,
+  openDatabase,
+  orConflict,
+  sqlState,
+  type Transaction,
+} from './db.ts';
 import { type Migration, MigrationError, migrate, pending, readMigrations } from './migrate.ts';
 
 afterAll(closeDatabases);
@@ -124,6 +133,46 @@ describe.each(databases())('the database on %s', (name, open) => {
     });
   });
 
+  it.each([
+    ['40001', 3, undefined],
+    ['40P01', 3, undefined],
+    ['55P03', 1, 'unavailable'],
+    ['57014', 1, undefined],
+    ['23514', 1, undefined],
+    ['53100', 1, 'unavailable'],
+  ])(
+    'does after SQLSTATE %s of a model what it does after that of a statement',
+    async (state, most, code) => {
+      const outcome = async (write: (sql: Transaction) => Promise<unknown>) => {
+        let tries = 0;
+        const failure = await db
+          .transaction(async (sql) => {
+            tries += 1;
+            if (tries === 3) return;
+            await sql.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`);
+            await sql.query(
+              'CREATE TRIGGER refuse BEFORE INSERT ON sites FOR EACH ROW EXECUTE FUNCTION refuse()',
+            );
+            await write(sql);
+          })
+          .then(
+            () => undefined,
+            (error: Error) => error,
+          );
+        const problem = failure instanceof Problem ? { code: failure.code, message: failure.message } : null;
+        return { tries, problem, state: sqlState(failure instanceof Problem ? failure.cause : failure) };
+      };
+      const data = { id: randomUUID(), name: 'refused' };
+      const byModel = await outcome(({ prisma }) => prisma.site.create({ data }));
+      const byStatement = await outcome(({ query }) =>
+        query('INSERT INTO sites (id, name) VALUES ($1, $2)', [data.id, data.name]),
+      );
+      expect(byModel).toEqual(byStatement);
+      expect(byModel).toMatchObject({ tries: most, problem: code === undefined ? null : { code } });
+    },
+  );
+
   it('leaves sockets their turns while statement follows statement', async () => {
     const STATEMENTS = 50;
     let [turns, over] = [0, false];
@@ -193,20 +242,20 @@ describe.each(databases())('the database on %s', (name, open) => {
     },
   );
 
-  it.skipIf(name === 'pglite')(
-    'survives the end of its connection between two statements of a transaction',
-    async () => {
-      const cut = db.transaction(async (sql) => {
-        const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-        await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
-        const there = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
-        await expect.poll(() => db.query(there, [own?.pid])).toEqual([]);
-        await sql.query('SELECT 1');
-      });
-      await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
-      expect(await db.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    },
-  );
+  it.skipIf(name === 'pglite').each([
+    ['a statement', ({ query }: Transaction) => query('SELECT 1')],
+    ['a model', ({ prisma }: Transaction) => prisma.site.count()],
+  ])('survives the end of its connection in a transaction, before %s', async (_next, next) => {
+    const cut = db.transaction(async (sql) => {
+      const [own] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      await db.query('SELECT pg_terminate_backend($1)', [own?.pid]);
+      const there = 'SELECT 1 FROM pg_stat_activity WHERE pid = $1';
+      await expect.poll(() => db.query(there, [own?.pid])).toEqual([]);
+      await next(sql);
+    });
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await db.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
 
   it('knows a unique violation, of a statement and of Prisma', async () => {
     const insert = `INSERT INTO sites (id, name, networks, exclude) VALUES (gen_random_uuid(), 'a', '{}', '{}')`;
