@@ -17,6 +17,24 @@ const explained = (down: string, cables: string[], up: string[]) =>
   rootsOf(rootCauses(downsOf(down), linksOf(cables), new Set(up)));
 
 describe('rootCauses', () => {
+  it.each([
+    ['AB', ['A-B'], { B: 'A' }],
+    ['BA', ['A-B'], { B: 'A' }],
+    ['CBA', ['A-B', 'B-C', 'C-A'], { B: 'A', C: 'A' }],
+    ['BAC', ['A-B', 'B-C', 'C-A'], { B: 'A', C: 'A' }],
+  ])('at once and equally connected, in the order %s: always the same one', (down, cables, roots) => {
+    const downs = downsOf(down).map(({ deviceId }) => ({ deviceId, since: 0 }));
+    expect(rootsOf(rootCauses(downs, linksOf(cables), new Set()))).toEqual(roots);
+  });
+
+  it.each(['UPQA', 'UQPA'])(
+    'as far from two roots, in the order %s: the one that comes first by id',
+    (down) => {
+      const found = explained(down.slice(1), ['U-P', 'U-Q', 'P-A', 'Q-A'], ['U']);
+      expect(found).toEqual({ A: 'P' });
+    },
+  );
+
   it.each<[string, string, string[], string[], Record<string, string>]>([
     ['a device alone explains nothing', 'A', [], [], {}],
     ['what hangs behind a dead switch', 'CAB', ['U-C', 'C-A', 'C-B'], ['U'], { A: 'C', B: 'C' }],
