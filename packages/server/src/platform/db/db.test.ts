@@ -173,6 +173,11 @@ describe.each(databases())('the database on %s', (name, open) => {
     },
   );
 
+  it('says that the database is away by Prisma as well, outside of a transaction', async () => {
+    const refused = db.prisma.$executeRaw`DO $$ BEGIN RAISE EXCEPTION 'over' USING ERRCODE = '57P01'; END $$`;
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   it('leaves sockets their turns while statement follows statement', async () => {
     const STATEMENTS = 50;
     let [turns, over] = [0, false];

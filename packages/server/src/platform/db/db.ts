@@ -130,7 +130,7 @@ export async function openDatabase(source: DatabaseSource, log: Logger): Promise
   const driver: Driver = await guarded(() =>
     'url' in source ? openPostgres(source.url, log) : openPglite(source.folder),
   );
-  const { prisma, within } = openPrisma(driver.adapter);
+  const { prisma, within } = openPrisma(driver.adapter, guarded);
   const main = pool<Transaction>(driver.main, (sql, connection, work) =>
     within(connection, (tx) => work({ ...sql, prisma: tx })),
   );

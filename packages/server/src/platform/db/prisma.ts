@@ -9,8 +9,11 @@ type AdapterTransaction = Awaited<ReturnType<Adapter['startTransaction']>>;
 /** Statements have bounds of their own; the longest that a timer takes. */
 const NO_TIMEOUT = { timeout: 2 ** 31 - 1 };
 
-/** @returns the client, and a function that runs `work` in a transaction that somebody else began and will end. */
-export function openPrisma(factory: Factory) {
+/**
+ * @param guarded runs every operation and says as a Problem what its errors mean.
+ * @returns the client, and a function that runs `work` in a transaction that somebody else began and will end.
+ */
+export function openPrisma(factory: Factory, guarded: <T>(work: () => Promise<T>) => Promise<T>) {
   const handover = new AsyncLocalStorage<{ connection?: object | undefined }>();
 
   const connect = async (): Promise<Adapter> => {
@@ -28,7 +31,9 @@ export function openPrisma(factory: Factory) {
   };
 
   const { provider, adapterName } = factory;
-  const prisma = new PrismaClient({ adapter: { provider, adapterName, connect } });
+  const prisma = new PrismaClient({ adapter: { provider, adapterName, connect } }).$extends({
+    query: { $allOperations: ({ args, query }) => guarded(() => query(args)) },
+  }) as unknown as PrismaClient;
   return {
     prisma,
     within: <T>(connection: object, work: (tx: Prisma.TransactionClient) => Promise<T>): Promise<T> =>
