@@ -1,5 +1,5 @@
 import type { Me } from '@rollcall/shared/api/accounts';
-import { type Role, rolesFrom } from '@rollcall/shared/model';
+import { ROLES, type Role } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
@@ -20,7 +20,7 @@ export function useMe(): Me {
 }
 
 /** Whether the person has a role or a higher one: what they may not do is not offered. */
-export const useHasRole = (role: Role): boolean => rolesFrom(role).includes(useMe().user.role);
+export const useHasRole = (role: Role): boolean => ROLES.indexOf(useMe().user.role) >= ROLES.indexOf(role);
 
 const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
