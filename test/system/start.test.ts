@@ -144,7 +144,7 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
     const [, token = ''] = /wsToken = "([^"]+)"/.exec(client) ?? [];
     const told = await follow(`${url}/?token=${token}`);
     save(page);
-    await vi.waitFor(() => expect(told()).toContain('/src/components/time.tsx'));
+    await vi.waitFor(() => expect(told()).toContain(page.replace('packages/web', '')));
 
     save('packages/shared/src/model.ts');
     for (const name of ['server', 'collector', 'lab', 'web'])
