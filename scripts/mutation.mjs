@@ -1,10 +1,9 @@
-/**
- * Mutation test of what decides: `npm run mutation [-- NAME …] [--most N] [--seed N]`.
- *
- * Changes one operator, condition, literal or statement of a decider at a time and runs its tests. A change that no test
- * notices is printed with its place: either a case is missing, or the code says nothing there. Fails under 85 % noticed.
- * The changed text exists in memory only.
- */
+// npm run mutation [-- NAME …] [--most N] [--seed N]: changes what decides, and counts what no test notices.
+//
+// Changes one operator, condition, literal or statement of a decider at a time and runs its tests. A change that no test
+// notices is printed with its place: either a case is missing, or the code says nothing there. Fails under 85 % noticed.
+// The changed text exists in memory only.
+import './usage.mjs';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

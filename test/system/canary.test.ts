@@ -125,7 +125,7 @@ describe.each(oneDatabase)('I147 I150: canaries on %s', (name, url) => {
     // Watched devices are asked with their credentials too.
     for (const { id } of (await world.all<{ id: string }>('/api/devices')).slice(0, 5))
       await world.api('PATCH', `/api/devices/${id}`, { monitor: 1 });
-    await until(20_000, 'the watch', async () => /watch/.test(said));
+    await until(20_000, 'the watch', async () => said.includes('the list of monitored devices changed'));
     // A row that does not open any more, and one that was moved.
     await world.server.db.query(`UPDATE credentials SET sealed = '\\x0102' WHERE name LIKE '%public (v1)'`);
     await scan();

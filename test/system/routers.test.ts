@@ -21,7 +21,7 @@ describe.skipIf(!possible)('a router of real hosts without LLDP', () => {
     const router = new Host(1, 'router');
     const behind = [new Host(2, 'host-a', router), new Host(3, 'host-b', router)];
     plant = new Plant([router, ...behind, new Host(4, 'beside')]);
-    await plant.discover();
+    await plant.discover({}, { recoverySeconds: 10 });
     for (const name of ['router', 'host-a', 'host-b', 'beside'])
       expect(await plant.neighbours(name)).toEqual([]);
     await plant.watch();
