@@ -42,6 +42,7 @@ export const auditHandlers = ({ db }: { db: Sql }): Handlers<'audit.list'> => ({
         ...between('at'),
       },
       query,
-      order: 'at DESC, id DESC',
+      // The column, not the answer's `at`: that one is in whole seconds.
+      order: 'audit.at DESC, id DESC',
     }),
 });
