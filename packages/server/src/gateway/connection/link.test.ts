@@ -8,6 +8,7 @@ import {
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
+import { notifyLinks } from '../../platform/db/notify.ts';
 import type { Call } from '../../platform/http/handler.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { type Instance, openInstance } from '../../testing/gateway.ts';
@@ -346,6 +347,8 @@ describe.each(databases())('collectors on %s', (name, open) => {
         const begun = performance.now();
         const clone = over(second());
         await shakeHands(clone, { ...disk }, second().host);
+        // Checks that overlap decide once.
+        for (let i = 0; i < 3; i++) await notifyLinks(db, { verb: 'check', collector: disk.id });
         expect(await original.closed).toMatchObject({ code: CloseCode.quarantined });
         expect(await clone.closed).toMatchObject({ code: CloseCode.quarantined });
         expect(performance.now() - begun).toBeLessThan(30_000);

@@ -86,7 +86,8 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       const row = byId.get(session.collector?.id ?? '');
       if (!row) session.close(CloseCode.revoked, 'the collector was deleted');
       else if (row.status !== 'active') session.close(CODES[row.status], row.status_reason || row.status);
-      else if (row.instance !== null && row.instance !== instance)
+      // No longer the collector's session: its end is being decided already.
+      else if (row.instance !== null && row.instance !== instance && sessions.get(row.id) === session)
         quietly('looking at a superseded link', () => supersede(session));
     }
   };
