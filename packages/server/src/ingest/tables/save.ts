@@ -25,6 +25,7 @@ export async function save(sql: Sql, world: World, writes: Writes): Promise<stri
     sql,
     tracked.flatMap((device) => [...device.dirty].flatMap((group) => factsRow(device, group) ?? [])),
   );
+  await placeVlans(sql, world, writes);
   for (const device of changed)
     world.changes.unshift(...deviceChanges(device.stored, device.row, device.seen));
   for (const device of tracked) {
@@ -32,6 +33,34 @@ export async function save(sql: Sql, world: World, writes: Writes): Promise<stri
     device.dirty.clear();
   }
   return [...new Set([...changed, ...seen])].map(({ row }) => row.id);
+}
+
+const isVlans = (group: string): boolean => /^vlans(\/|$)/.test(group);
+
+/**
+ * Gives each port the VLAN in which it is untagged (dot1qVlanCurrentUntaggedPorts, RFC 4363), where that is one, on
+ * devices whose VLAN table or ports changed.
+ */
+async function placeVlans(sql: Sql, { siteId, devices }: World, { interfaces }: Writes): Promise<void> {
+  const ported = new Set(interfaces.map(({ deviceId }) => deviceId));
+  const ids = [...devices.values()]
+    .filter(({ row, facts, dirty }) => facts.has('vlans') && (ported.has(row.id) || [...dirty].some(isVlans)))
+    .map(({ row }) => row.id);
+  if (ids.length === 0) return;
+  await sql.query(
+    `WITH untagged AS (
+       SELECT f.device_id, port::int AS if_index, CASE WHEN count(DISTINCT v.vlan) = 1 THEN min(v.vlan) END AS vlan
+       FROM device_facts f, jsonb_to_recordset(f.data) AS v(vlan int, untagged jsonb),
+         jsonb_array_elements_text(v.untagged) AS port
+       WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
+         AND (f."group" = 'vlans' OR starts_with(f."group", 'vlans/'))
+       GROUP BY f.device_id, port)
+     UPDATE interfaces i SET vlan = u.vlan
+     FROM interfaces p LEFT JOIN untagged u ON u.device_id = p.device_id AND u.if_index = p.if_index
+     WHERE p.site_id = $1::uuid AND p.device_id = ANY($2::uuid[]) AND i.site_id = p.site_id AND i.id = p.id
+       AND i.vlan IS DISTINCT FROM u.vlan`,
+    [siteId, ids],
+  );
 }
 
 /** Writes devices and sightings, each into its table. */

@@ -50,6 +50,29 @@ describe.each(databases())('tables of a walk on %s', (_name, open) => {
     expect(kinds(site)).toEqual(['device.new', 'interface.removed', 'interface.changed', 'interface.added']);
   });
 
+  it('gives a port the VLAN in which it is untagged, whichever of the two tables came last', async () => {
+    const site = await openSite(db);
+    const vlans = async () =>
+      (
+        await db.query<{ vlan: number | null }>(
+          'SELECT vlan FROM interfaces WHERE site_id = $1::uuid AND gone_at IS NULL ORDER BY if_index',
+          [site.siteId],
+        )
+      ).map(({ vlan }) => vlan);
+    await walked(site, [port(1, 'a'), port(2, 'b'), port(3, 'trunk')]);
+    const table = [
+      { vlan: 10, egress: [1, 3], untagged: [1, 3] },
+      { vlan: 20, egress: [2, 3], untagged: [2, 3] },
+      { vlan: 30, name: 'without ports' },
+    ];
+    await walked(site, table, {}, 'vlans');
+    expect(await vlans(), 'untagged in two is in neither').toEqual([10, 20, null]);
+    await walked(site, [port(1, 'b'), port(2, 'a'), port(3, 'trunk')]);
+    expect(await vlans(), 'the table speaks of indexes, not of names').toEqual([10, 20, null]);
+    await walked(site, [{ vlan: 20, untagged: [1] }], {}, 'vlans');
+    expect(await vlans(), 'no longer untagged anywhere').toEqual([20, null, null]);
+  });
+
   it('lets ids follow names when indexes shift or are swapped', async () => {
     const site = await openSite(db);
     await walked(site, [port(1, 'a'), port(2, 'b'), port(3, 'c')]);
