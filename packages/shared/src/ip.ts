@@ -148,11 +148,11 @@ export const classifyAddress = (address: Address): AddressClass => {
 };
 
 // Math.min and Math.max do not take bigints.
-const lower = (a: bigint, b: bigint): bigint => {
+export const lower = (a: bigint, b: bigint): bigint => {
   if (b < a) return b;
   return a;
 };
-const higher = (a: bigint, b: bigint): bigint => {
+export const higher = (a: bigint, b: bigint): bigint => {
   if (b > a) return b;
   return a;
 };

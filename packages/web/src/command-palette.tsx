@@ -23,7 +23,11 @@ const GOALS: readonly Goal[] = [
   { to: '/profile', label: 'API tokens', description: 'create, list and revoke my tokens' },
   { to: '/profile?tab=sessions', label: 'Sessions', description: 'where I am signed in' },
   { to: '/profile?tab=password', label: 'Password', description: 'change my password' },
-  { to: '/profile?tab=appearance', label: 'Appearance', description: 'theme, times and time zone' },
+  {
+    to: '/profile?tab=appearance',
+    label: 'Preferences',
+    description: 'theme, times, time zone, default site',
+  },
 ];
 const ADMIN_GOALS: readonly Goal[] = [
   ...PLACES.manage,

@@ -15,10 +15,10 @@ it('leaves nothing to the next person whose session begins in the same window', 
   expect(loadPreferences({}, second)).toMatchObject({ theme: 'auto', zone: 'local', views: {} });
   vi.runAllTimers();
   expect([first, second].map((store) => store.mock.calls.length)).toEqual([0, 0]);
-  savePreferences({ times: 'absolute' });
+  savePreferences({ times: 'absolute', defaultSite: 'Berlin' });
   vi.runAllTimers();
   expect(second).toHaveBeenCalledExactlyOnceWith(
-    expect.objectContaining({ times: 'absolute', zone: 'local', views: {} }),
+    expect.objectContaining({ times: 'absolute', defaultSite: 'Berlin', zone: 'local', views: {} }),
   );
   vi.useRealTimers();
 });

@@ -14,6 +14,8 @@ export interface Preferences {
   /** Zone of absolute times: `local`, or an IANA name. */
   zone: string;
   times: 'relative' | 'absolute';
+  /** Id of the site of scans that name none, where several could be meant; empty: the first. The server reads it. */
+  defaultSite: string;
   /** Columns shown, by list. */
   columns: Record<string, string[]>;
   /** Saved views, by list. */
@@ -21,7 +23,14 @@ export interface Preferences {
 }
 
 const KEY = 'rollcall.preferences';
-const DEFAULTS: Preferences = { theme: 'auto', zone: 'local', times: 'relative', columns: {}, views: {} };
+const DEFAULTS: Preferences = {
+  theme: 'auto',
+  zone: 'local',
+  times: 'relative',
+  defaultSite: '',
+  columns: {},
+  views: {},
+};
 /** Changes made within this time are saved to the account together. */
 const SAVE_MS = 600;
 
@@ -58,6 +67,7 @@ export function readPreferences(stored: unknown): Preferences {
     theme: raw.theme === 'light' || raw.theme === 'dark' ? raw.theme : 'auto',
     zone: isZone(raw.zone) ? raw.zone : 'local',
     times: raw.times === 'absolute' ? 'absolute' : 'relative',
+    defaultSite: typeof raw.defaultSite === 'string' ? raw.defaultSite : '',
     columns: only(raw.columns, isTexts),
     views: only(raw.views, (value): value is View[] => Array.isArray(value) && value.every(isView)),
   };

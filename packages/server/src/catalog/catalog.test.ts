@@ -147,7 +147,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     [{ class: 'switch, printer' }, ['edge-1', 'edge-2', 'printer']],
     [{ class: 'camera' }, []],
     [{ collector: 'n-1' }, ['core-1']],
-    [{ collector: 'N-1' }, []],
+    [{ collector: 'n-1', class: 'camera' }, []],
     [{ class: 'switch', monitor: '1' }, ['edge-1']],
     [{ search: 'core', Address: '10.9.0.0/16', class: 'router', monitor: '1', collector: 'n-1' }, ['core-1']],
     [{ sort: '-name' }, ALL.toReversed()],
@@ -172,7 +172,11 @@ describe.each(databases())('inventory on %s', (_name, open) => {
 
   it('finds a collector by id as by name', async () => {
     expect(await names({ collector })).toEqual(['core-1']);
-    expect(await names({ collector: uuidv7() })).toEqual([]);
+    for (const [none, message] of [
+      [uuidv7(), 'collector: there is no such collector'],
+      ['N-1', 'collector: there is no such collector, did you mean n-1?'],
+    ] as const)
+      await expect(names({ collector: none })).rejects.toMatchObject({ code: 'invalid_request', message });
   });
 
   it('shows only devices of visible sites, in rows and in counts', async () => {
@@ -181,7 +185,10 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     expect(answer.data.map((d: { name: string }) => d.name)).toEqual(['core-1', 'printer', 'stray']);
     expect(answer.totalCount).toBe(3);
     expect(await names({ Address: '10.0.0.1' }, southern)).toEqual(['core-1']);
-    expect(await names({ collector }, southern)).toEqual([]);
+    // Nor does the answer tell that there is one elsewhere.
+    await expect(names({ collector }, southern)).rejects.toMatchObject({
+      message: 'collector: there is no such collector',
+    });
     expect((await as(caller('viewer', []))('devices.list')).totalCount).toBe(0);
     expect((await as(caller('viewer', [north, south]))('devices.list')).totalCount).toBe(6);
     expect(await names({ site: south })).toEqual(['core-1', 'printer', 'stray']);

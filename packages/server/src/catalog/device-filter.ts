@@ -9,9 +9,11 @@ import {
   type Filters,
   inScope,
   oneOf,
-  type Parameters,
+  Parameters,
   type Scope,
 } from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { closest } from '../platform/ops/hint.ts';
 import { invalid } from '../platform/problem.ts';
 
 export type DeviceFilters = FilterOf<DeviceQuery>;
@@ -43,6 +45,25 @@ function collectors(p: Parameters, collector: string, scope: Scope): string {
   if (isUuid(collector)) return `= ${p.add(collector)}::uuid`;
   return `= ANY(ARRAY(SELECT c.id FROM collectors c
     WHERE c.name = ${p.add(collector)}::text AND ${inScope(p, 'c.site_id', scope)}))`;
+}
+
+/** For a filter that found nothing: refuses a collector that there is not, instead of an empty answer. */
+export async function requireCollector(sql: Sql, { collector }: DeviceFilters, scope: Scope): Promise<void> {
+  if (collector === undefined) return;
+  const p = new Parameters();
+  const rows = await sql.query<{ id: string; name: string }>(
+    `SELECT c.id, c.name FROM collectors c WHERE ${inScope(p, 'c.site_id', scope)} ORDER BY c.name`,
+    p.values,
+  );
+  if (rows.some(({ id, name }) => name === collector || id === collector.toLowerCase())) return;
+  const meant = closest(
+    collector,
+    rows.map(({ name }) => name),
+  );
+  throw invalid(
+    'collector',
+    `there is no such collector${meant === undefined ? '' : `, did you mean ${meant}?`}`,
+  );
 }
 
 /** One address, exactly, or every address of a CIDR. */

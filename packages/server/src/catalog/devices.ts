@@ -14,7 +14,7 @@ import {
 } from '../platform/db/list.ts';
 import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { deviceConditions } from './device-filter.ts';
+import { deviceConditions, requireCollector } from './device-filter.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -123,6 +123,7 @@ export async function listDevices(
     p,
     isUnfiltered && query.page === 1 ? 'kept' : undefined,
   );
+  if (totalCount === 0) await requireCollector(sql, query, scope);
   return { rows: rows.map((row) => toDevice(row, now)), totalCount };
 }
 

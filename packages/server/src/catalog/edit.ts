@@ -5,7 +5,7 @@ import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { Problem } from '../platform/problem.ts';
-import { conditionOf, type DeviceFilters } from './device-filter.ts';
+import { conditionOf, type DeviceFilters, requireCollector } from './device-filter.ts';
 
 /** Devices of one site. */
 export interface SiteDevices {
@@ -148,6 +148,7 @@ async function countDevices(sql: Sql, filter: DeviceFilters, scope: Scope): Prom
     `SELECT count(*) AS n FROM devices d WHERE ${conditionOf(p, filter, scope)}`,
     p.values,
   );
+  if (!row?.n) await requireCollector(sql, filter, scope);
   return row?.n ?? 0;
 }
 

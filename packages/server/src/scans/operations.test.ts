@@ -149,7 +149,10 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
       const [a, b] = await Promise.all([create({}, key), create({}, key)]);
       expect(a.data.id).toBe(b.data.id);
       expect((await create({}, key)).data.id).toBe(a.data.id);
-      expect((await create({ targets: '10.0.1.0/28' }, key)).data.id).toBe(a.data.id);
+      await expect(create({ targets: '10.0.1.0/28' }, key)).rejects.toMatchObject({
+        code: 'conflict',
+        message: `this Idempotency-Key belongs to scan ${a.data.id}, which asks for something else`,
+      });
       ada = { ...ada, userId: await addUser(db, `bob-${randomUUID()}`) };
       expect((await create({}, key)).data.id).not.toBe(a.data.id);
       await db.query(`UPDATE scans SET created_at = now() - interval '25 hours' WHERE created_by = $1`, [
@@ -159,6 +162,21 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
       expect((await create({}, key)).data.id).toBe(later.data.id);
       expect(await db.query('SELECT 1 FROM scans WHERE created_by = $1', [ada.userId])).toHaveLength(2);
       await expect(create({}, 'k'.repeat(201))).rejects.toMatchObject({ code: 'invalid_request' });
+    });
+
+    it("go to the caller's default site, where networks of several contain the targets", async () => {
+      const networks = ['198.51.100.0/24'];
+      const twins = [
+        await addSite(db, randomUUID(), { networks }),
+        await addSite(db, randomUUID(), { networks }),
+      ];
+      ada = { ...ada, sites: twins };
+      const begun = async () =>
+        (await create({ targets: '198.51.100.7', profile: 'ping', site: undefined })).data.siteId;
+      for (const site of twins) {
+        await db.prisma.user.update({ where: { id: ada.userId }, data: { settings: { defaultSite: site } } });
+        expect(await begun()).toBe(site);
+      }
     });
 
     it('case 144: are bounded in number per caller', async () => {

@@ -41,9 +41,26 @@ describe('which site', () => {
       undefined,
       { site: berlin, by: 'networks' },
     ],
+    [
+      'the one whose network is the most specific',
+      '10.20.1.0/24',
+      [berlin, site('Office', { networks: ['10.20.1.0/24', '10.0.0.0/8'] })],
+      undefined,
+      { site: { name: 'Office' }, by: 'networks' },
+    ],
+    ['the first of equals', '10.20.0.1', [berlin, twin], undefined, { site: berlin, by: 'default' }],
     ['the only one, whatever its networks', '192.0.2.0/24', [paris], undefined, { site: paris, by: 'only' }],
   ] as const)('%s', (_what, targets, sites, named, expected) => {
     expect(choose(targets, [...sites], named)).toMatchObject({ ok: true, ...expected });
+  });
+
+  it("takes the caller's default site among equals only", () => {
+    const chosen = (usual: string, sites = [berlin, twin, paris]) =>
+      chooseSite({ named: undefined, usual, sites, all: true, ranges: ranges('10.20.0.1') });
+    expect(chosen('Twin')).toMatchObject({ site: twin, by: 'default' });
+    expect(chosen('id of twin')).toMatchObject({ site: twin, by: 'default' });
+    expect(chosen('Paris')).toMatchObject({ site: berlin, by: 'default' });
+    expect(chosen('Paris', [berlin, paris])).toMatchObject({ site: berlin, by: 'networks' });
   });
 
   it.each([
@@ -55,15 +72,6 @@ describe('which site', () => {
       true,
       'invalid_request',
       /no site's networks contain all targets; name one: Berlin, Paris/,
-    ],
-    [
-      'two sites that contain them',
-      '10.20.0.1',
-      [berlin, twin],
-      undefined,
-      true,
-      'invalid_request',
-      /several sites contain these targets; name one: Berlin, Twin/,
     ],
     [
       'an unknown name',

@@ -1,5 +1,5 @@
 /** What a request for a scan means: which site, which addresses, which jobs, how long. Pure; answers with reasons. */
-import { difference, parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
+import { difference, higher, lower, parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
 import { JOB_ADDRESSES } from '@rollcall/shared/model';
 import type { ProfileSettings } from '@rollcall/shared/profile';
 import {
@@ -30,7 +30,7 @@ export const PLAN_SITE = `id, name, networks, exclude, allow_loopback AS "allowL
   allow_special AS "allowSpecial", (settings->>'snmpPort')::int AS "snmpPort"`;
 
 export type SiteChoice =
-  | { ok: true; site: PlanSite; by: 'name' | 'networks' | 'only' }
+  | { ok: true; site: PlanSite; by: 'name' | 'networks' | 'default' | 'only' }
   | { ok: false; code: 'forbidden' | 'invalid_request'; message: string };
 
 /** Names told in a message; the rest is counted. */
@@ -66,17 +66,33 @@ export function followed(site: PlanSite, addresses: readonly string[]): string[]
   });
 }
 
+/** How wide the networks of a site are that contain the targets: less is more specific. Null: they do not. */
+function widthAround(ranges: readonly Range[], site: PlanSite): bigint | null {
+  const networks = rangesOf(site.networks);
+  if (difference(ranges, networks).length > 0) return null;
+  const together = networks.reduce((sum, { size }) => sum + size, 0n);
+  const widths = ranges.map((range) =>
+    networks
+      .filter((network) => difference([range], [network]).length === 0)
+      .reduce((least, { size }) => lower(size, least), together),
+  );
+  return widths.reduce(higher, 0n);
+}
+
 /**
- * The named site; else the one whose networks contain all targets; else the only one there is. `sites` are those the
- * caller sees; `all` tells whether these are all there are.
+ * The named site; else the one whose most specific network contains all targets, of equals the caller's default site,
+ * else the first; else the only one there is. `sites` are those the caller sees; `all` tells whether these are all
+ * there are.
  */
 export function chooseSite(request: {
   named: string | undefined;
+  /** Id or name of the caller's default site. */
+  usual?: string | undefined;
   sites: readonly PlanSite[];
   all: boolean;
   ranges: readonly Range[];
 }): SiteChoice {
-  const { named, sites, all, ranges } = request;
+  const { named, usual, sites, all, ranges } = request;
   const refuse = (message: string): SiteChoice => ({ ok: false, code: 'invalid_request', message });
   if (named !== undefined) {
     const site = sites.find(({ id, name }) => id === named.toLowerCase() || name === named);
@@ -85,17 +101,21 @@ export function chooseSite(request: {
     if (!all) return { ok: false, code: 'forbidden', message: 'no access to this site' };
     return refuse(sites.length ? `no such site; there are ${listed(sites)}` : 'there is no site yet');
   }
-  const containing = sites.filter(({ networks }) => difference(ranges, rangesOf(networks)).length === 0);
-  const [first, second] = containing;
+  const containing = sites.flatMap((site) => {
+    const width = widthAround(ranges, site);
+    return width === null ? [] : [{ site, width }];
+  });
+  const best = containing.filter(({ width }) => containing.every((other) => width <= other.width));
+  const [first, second] = best.map(({ site }) => site);
   if (first && !second) return { ok: true, site: first, by: 'networks' };
+  if (first) {
+    const own = best.find(({ site }) => site.id === usual || site.name === usual);
+    return { ok: true, site: own?.site ?? first, by: 'default' };
+  }
   const [only, other] = sites;
   if (only && !other) return { ok: true, site: only, by: 'only' };
   if (!only) return refuse(all ? 'there is no site yet; add one first' : 'you have access to no site');
-  return refuse(
-    containing.length > 1
-      ? `several sites contain these targets; name one: ${listed(containing)}`
-      : `no site's networks contain all targets; name one: ${listed(sites)}`,
-  );
+  return refuse(`no site's networks contain all targets; name one: ${listed(sites)}`);
 }
 
 /** The addresses that a text names, before any site's policy: enough to find the site. */

@@ -92,6 +92,14 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
       [scope],
     );
 
+  /** The default site of an account: one of its own settings. */
+  const usualSite = async ({ prisma }: Transaction, { userId }: Creator): Promise<string | undefined> => {
+    if (userId === null) return undefined;
+    const user = await prisma.user.findUnique({ where: { id: userId }, select: { settings: true } });
+    const { defaultSite } = (user?.settings ?? {}) as { defaultSite?: unknown };
+    return typeof defaultSite === 'string' ? defaultSite : undefined;
+  };
+
   /** Reads a request into a plan; throws what is wrong with it. */
   const prepare = async (sql: Transaction, request: ScanRequest, by: Creator): Promise<Prepared> => {
     const settings = await settingsOf(sql, request.profile);
@@ -99,6 +107,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     if (!asked.ok) throw refused(asked.problems);
     const choice = chooseSite({
       named: request.site,
+      usual: await usualSite(sql, by),
       sites: await sitesOf(sql, by.sites),
       all: by.sites === null,
       ranges: asked.targets.ranges,
@@ -131,14 +140,30 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
       });
   };
 
-  /** The scan that an earlier request with this key started, whatever this one asks for. */
-  const earlier = async (sql: Sql, by: Creator, key: string): Promise<string | undefined> => {
-    const [row] = await sql.query<{ id: string }>(
-      `SELECT id FROM scans WHERE created_by = $1::uuid AND idempotency_key = $2
-         AND created_at > now() - interval '${KEY_HOURS} hours'`,
+  /** The scan that an earlier request with this key started. */
+  const earlier = async (
+    sql: Sql,
+    request: ScanRequest,
+    by: Creator,
+    key: string,
+  ): Promise<string | undefined> => {
+    const [row] = await sql.query<{ id: string; targets: string; profile: string; sites: string[] }>(
+      `SELECT s.id, s.targets, s.profile, ARRAY[x.id::text, x.name] AS sites
+       FROM scans s JOIN sites x ON x.id = s.site_id WHERE s.created_by = $1::uuid AND s.idempotency_key = $2
+         AND s.created_at > now() - interval '${KEY_HOURS} hours'`,
       [by.userId, key],
     );
-    return row?.id;
+    if (!row) return undefined;
+    const same =
+      row.targets === request.targets.trim() &&
+      row.profile === request.profile &&
+      (request.site === undefined || row.sites.includes(request.site));
+    if (!same)
+      throw new Problem(
+        'conflict',
+        `this Idempotency-Key belongs to scan ${row.id}, which asks for something else`,
+      );
+    return row.id;
   };
 
   const insert = async (sql: Sql, request: ScanRequest, by: Creator, prepared: Prepared, key?: string) => {
@@ -196,14 +221,14 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     create: async (request: ScanRequest, by: Creator, key?: string): Promise<Scan> => {
       if (key !== undefined && (key.length === 0 || key.length > KEY_LENGTH))
         throw invalid('Idempotency-Key', `must have 1 to ${KEY_LENGTH} characters`);
-      const before = key === undefined ? undefined : await earlier(db, by, key);
+      const before = key === undefined ? undefined : await earlier(db, request, by, key);
       if (before !== undefined) return get(db, by.sites, before);
       const prepared = await prepare(db, request, by);
       await quota(db, prepared.site, by);
       const id =
         (await db.transaction((sql) => insert(sql, request, by, prepared, key))) ??
         // The same key came twice at once: the other one has committed.
-        (await earlier(db, by, key ?? ''));
+        (await earlier(db, request, by, key ?? ''));
       if (id === undefined) throw new Problem('conflict', 'this Idempotency-Key is in use; try again');
       return get(db, by.sites, id);
     },

@@ -8,10 +8,10 @@ import {
   line,
   PAGE_SIZE_MOST,
   paging,
+  queryTime,
   siteFilter,
   sortBy,
   unixSeconds,
-  wholeNumber,
 } from './operation.ts';
 
 export const PASSWORD_LEAST = 8;
@@ -37,8 +37,11 @@ const newPassword = z
 const anyPassword = z.string().max(PASSWORD_MOST).meta({ example: 'correct horse battery staple' });
 const displayName = line(100, 0).meta({ example: 'Ada Lovelace' });
 const siteIds = z.array(z.uuid().toLowerCase()).max(1000);
-/** A person's own settings (theme, time zone, saved views); the server stores them and reads nothing into them. */
-const personalSettings = z.record(z.string().max(64), z.json()).meta({ example: { theme: 'dark' } });
+/** A person's own settings (theme, time zone, saved views). The server reads one of them, `defaultSite`. */
+const personalSettings = z.record(z.string().max(64), z.json()).meta({
+  description: '`defaultSite` (id or name): the site of scans that name none, where several could be meant.',
+  example: { theme: 'dark', defaultSite: 'Berlin' },
+});
 
 const userFields = {
   id,
@@ -367,12 +370,8 @@ export const accountOperations = {
     access: 'admin',
     query: z.strictObject({
       ...paging,
-      from: wholeNumber(0, 9_999_999_999)
-        .optional()
-        .meta({ description: 'Unix seconds, inclusive.', example: 1_763_700_000 }),
-      to: wholeNumber(0, 9_999_999_999)
-        .optional()
-        .meta({ description: 'Unix seconds, inclusive.', example: 1_763_786_400 }),
+      from: queryTime.optional().meta({ description: 'Unix seconds, inclusive.', example: 1_763_700_000 }),
+      to: queryTime.optional().meta({ description: 'Unix seconds, inclusive.', example: 1_763_786_400 }),
       actor: z.string().max(200).optional().meta({ description: 'Exact name.', example: 'ada' }),
       action: z.string().max(100).optional().meta({
         description: 'Exact, or everything of a kind: `token` or `token.create`.',

@@ -8,10 +8,10 @@ import {
   idParams,
   line,
   paging,
+  queryTime,
   siteFilter,
   sortBy,
   unixSeconds,
-  wholeNumber,
 } from './operation.ts';
 
 const count = z.int().min(0).meta({ example: 3 });
@@ -167,7 +167,7 @@ export const gap = z
   .meta({ id: 'Gap' });
 export type Gap = z.infer<typeof gap>;
 
-const time = wholeNumber(0, 9_999_999_999);
+const time = queryTime;
 const losses = z.strictObject({
   ...paging,
   from: time.optional().meta({ description: 'Unix seconds, inclusive.', example: 1_763_700_000 }),

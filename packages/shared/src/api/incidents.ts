@@ -8,6 +8,7 @@ import {
   line,
   numericCodes,
   paging,
+  queryTime,
   repeated,
   siteFilter,
   sortBy,
@@ -78,7 +79,6 @@ export const event = z
 export type Event = z.infer<typeof event>;
 
 /** Ten digits: seconds until the year 2286; more are milliseconds, given by mistake. */
-const queryTime = wholeNumber(0, 9_999_999_999);
 export const EVENT_SORTS = ['timestamp', 'severity'] as const;
 export const eventQuery = z.strictObject({
   from: queryTime

@@ -139,6 +139,12 @@ const digits = (least: number, most: number) =>
 /** A query value that is a whole number; query values arrive as text. */
 export const wholeNumber = digits;
 
+/** A query value in Unix seconds. */
+export const queryTime = z
+  .string()
+  .regex(/^(?!\d{12,15}$)/, 'must be Unix seconds; these look like milliseconds')
+  .pipe(digits(0, 9_999_999_999));
+
 /** Paging members of every list query. */
 export const paging = {
   page: digits(1, 1_000_000_000).default(1).meta({ description: 'Page, 1-based.', example: 1 }),
@@ -154,12 +160,12 @@ export const sortBy = <F extends string>(fields: readonly F[]) =>
     .optional()
     .meta({ description: 'Field to order by; `-` in front for descending.' });
 
-/** `site` of every list query: the mount answers 403 when the caller has no access to it. */
+/** `site` of every list query: handlers get its id. Who has no access to it is answered 403. */
 export const siteFilter = z
-  .uuid()
-  .toLowerCase()
+  .string()
+  .max(100)
   .optional()
-  .meta({ description: 'Only this site.', example: EXAMPLE_ID });
+  .meta({ description: 'Only this site, by id or name.', example: 'Berlin' });
 
 /** Several codes separated by commas, each out of a closed list. */
 export const codes = <C extends string>(allowed: readonly C[]) =>

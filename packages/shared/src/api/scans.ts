@@ -23,7 +23,7 @@ const profileName = z.string().max(100).meta({
 });
 const siteChoice = z.string().max(100).meta({
   description:
-    'Id or name of a site. Without it: the one site whose declared networks contain the targets, else the only site of the caller.',
+    'Id or name of a site. Without it: the site whose most specific network contains all targets, of equals the one that the account names as `defaultSite`, else the first; else the only site of the caller.',
   example: 'Berlin',
 });
 

@@ -31,6 +31,8 @@ const RECHECK_MS = 15_000;
 export interface Authenticator {
   /** The caller behind checked-out credentials; null when they open nothing (unknown, expired, revoked, disabled). */
   identify(credentials: Credentials): Promise<Actor | null>;
+  /** Id of the site with this name; null: there is none. */
+  siteNamed(name: string): Promise<string | null>;
   /** Calls `gone` once, when the actor's rights are no longer what they were. Returns a function that stops watching. */
   watch(actor: Actor, gone: () => void): () => void;
   /** Rights of a user (or, without one, of anybody) changed: this instance acts on it now. See `rightsChanged`. */
@@ -126,6 +128,8 @@ export async function openAuthenticator(deps: {
       if (credentials.kind === 'session') return callers.identify('session', hashOf(credentials.sessionId));
       return null;
     },
+    siteNamed: async (name) =>
+      (await db.prisma.site.findUnique({ where: { name }, select: { id: true } }))?.id ?? null,
     watch: (actor, gone) => {
       const stream = { actor, gone };
       streams.add(stream);

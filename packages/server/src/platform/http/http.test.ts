@@ -6,7 +6,9 @@ import {
   idParams,
   type Operation,
   paging,
+  queryTime,
   repeated,
+  siteFilter,
   wholeNumber,
 } from '@rollcall/shared/api/operation';
 import { pino } from 'pino';
@@ -31,6 +33,8 @@ const table = {
       Severity: wholeNumber(1, 5).optional(),
       Status: codes(['0', '1']).optional(),
       tag: repeated(z.string().max(20)).optional(),
+      from: queryTime.optional(),
+      site: siteFilter,
     }),
     data: z.strictObject({ query: z.unknown() }),
     envelope: 'list',
@@ -92,6 +96,7 @@ const table = {
 const viewer = mintToken().plaintext;
 const operator = mintToken().plaintext;
 const session = mintSessionId();
+const SITE = '019aa3c4-5b00-7000-8000-00000000000b';
 const failures: Record<string, () => unknown> = {
   problem: () => new Problem('conflict', 'taken', { headers: { 'X-Extra': '1' } }),
   away: () => Object.assign(new Error('SECRET-host refused'), { code: 'ECONNREFUSED' }),
@@ -139,6 +144,7 @@ const auth: Authenticator = {
     if (c.kind === 'token' && c.token === operator) return actorOf('operator', 'token');
     return c.kind === 'session' && c.sessionId === session ? actorOf('operator', 'session') : null;
   },
+  siteNamed: async (name) => (name === 'Berlin' ? SITE : null),
   watch: () => () => undefined,
   forget: () => undefined,
   close: async () => undefined,
@@ -253,15 +259,42 @@ describe('the mount', () => {
     ['page=-1', 'page: must be a whole number'],
     ['page=1e9', 'page: must be a whole number'],
     ['page=NaN', 'page: must be a whole number'],
-    ['page=', 'page: must be a whole number'],
     ['page=1%0A', 'page: must be a whole number'],
     ['pageSize=1001', 'pageSize: must be at most 1000'],
     ['Severity=6', 'Severity: must be at most 5'],
     ['Status=0,7', 'Status.1: must be one of 0, 1'],
     ['tag=%00', 'tag: must not contain NUL'],
+    ['from=1763700000000', 'from: must be Unix seconds; these look like milliseconds'],
+    ['from=99999999999', 'from: must be at most 9999999999'],
+    ['_x=1', 'unknown parameter _x'],
   ])('G113 G117 refuses ?%s', async (search, message) => {
     const { status, json: body } = await ask('GET', `/api/things?${search}`, { headers: as(viewer) });
     expect([status, body.error?.code, body.error?.message]).toEqual([400, 'invalid_request', message]);
+  });
+
+  it('takes a filter without a value for none, and `_` for nothing', async () => {
+    const { json: body } = await ask('GET', '/api/things?Severity=&tag=&page=&site=&_=1763700000000', {
+      headers: as(viewer),
+    });
+    expect(body.data).toEqual([{ query: { page: 1, pageSize: 25 } }]);
+  });
+
+  it('takes a site by its id or name', async () => {
+    for (const site of [SITE, SITE.toUpperCase(), 'Berlin']) {
+      const { json: body } = await ask('GET', `/api/things?site=${site}`, { headers: as(viewer) });
+      expect(body.data).toEqual([{ query: { page: 1, pageSize: 25, site: SITE } }]);
+    }
+    const { status } = await ask('GET', '/api/things?site=Rome', { headers: as(viewer) });
+    expect(status).toBe(403);
+  });
+
+  it('answers 304 where the caller has what would be answered', async () => {
+    const path = '/api/things/019aa3c4-5b00-7000-8000-00000000000a';
+    const etag = String((await ask('GET', path, { headers: as(viewer) })).headers.etag);
+    const again = (known: string) => ask('GET', path, { headers: { ...as(viewer), 'if-none-match': known } });
+    for (const known of [etag, `"other", ${etag}`, `W/${etag}`, '*'])
+      expect(await again(known)).toMatchObject({ status: 304, body: '', headers: { etag } });
+    expect(await again('"other"')).toMatchObject({ status: 200, json: { success: true } });
   });
 
   it.each([
@@ -323,6 +356,8 @@ describe('the mount', () => {
       '/api/nothing',
       '/api',
       '/api/things/',
+      '//api/things',
+      '/api//things',
       '/API/things',
       '/elsewhere',
       '/api/../etc/passwd',

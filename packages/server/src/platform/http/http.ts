@@ -5,7 +5,7 @@
 import { operations as allOperations } from '@rollcall/shared/api/index';
 import { deprecationHeaders, type Operation, responseBody } from '@rollcall/shared/api/operation';
 import { ROLES, rolesFrom } from '@rollcall/shared/model';
-import { uuidv7 } from '@rollcall/shared/uuid';
+import { isUuid, uuidv7 } from '@rollcall/shared/uuid';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { Authenticator } from '../access/auth.ts';
@@ -14,7 +14,7 @@ import { type Credentials, readCredentials } from '../access/presented.ts';
 import { Problem } from '../problem.ts';
 import { asProblem, send, sendProblem } from './answer.ts';
 import { readText } from './body.ts';
-import { etagOf } from './etag.ts';
+import { etagOf, matches } from './etag.ts';
 import { type Actor, type Handlers, sees } from './handler.ts';
 import { securityHeaders } from './headers.ts';
 import { readBody, readParams, readQuery } from './input.ts';
@@ -83,7 +83,9 @@ export function restApp(options: RestOptions): Express {
     });
   }
   app.use(router);
-  app.use('/api', () => {
+  app.use((request, _response, next) => {
+    // Doubled slashes too: a mistyped address of the API must not be answered by a page.
+    if (!/^\/+api(\/|$)/.test(request.path)) return next();
     throw new Problem('not_found', 'there is nothing at this address; /api/docs lists what there is');
   });
   if (options.web) app.use(options.web);
@@ -157,8 +159,11 @@ function server(options: RestOptions) {
     else if (operation.method !== 'GET') refuseForgery(request, { browsersOnly: true });
     const params = readParams(operation, request.params);
     const query = readQuery(operation, search);
-    if (actor) requireSite(actor, query.site);
+    if (actor) await resolveSite(actor, query, auth);
     const body = operation.body ? readBody(operation, await readText(request, response)) : undefined;
+    // A change of everything that a filter finds.
+    const { filter } = (body ?? {}) as { filter?: Record<string, unknown> };
+    if (actor && filter) await resolveSite(actor, filter, auth);
     const ended = endOf(operation, response, actor, auth);
     const answer = await handler({
       params,
@@ -211,9 +216,17 @@ function refuseForgery(request: Request, { browsersOnly }: { browsersOnly: boole
   if (reason !== null) throw new Problem('forbidden', reason);
 }
 
-/** A caller who names a site without access to it is refused; an unknown site reads the same. */
-function requireSite(actor: Actor, site: unknown): void {
-  if (typeof site === 'string' && !sees(actor, site))
+/** From the id or name of a site to its id. A caller without access to it is refused; an unknown site reads the same. */
+async function resolveSite(
+  actor: Actor,
+  filter: Record<string, unknown>,
+  auth: Authenticator,
+): Promise<void> {
+  const { site } = filter;
+  if (typeof site !== 'string') return;
+  const id = isUuid(site) ? site.toLowerCase() : await auth.siteNamed(site);
+  filter.site = id;
+  if (!id || !sees(actor, id))
     throw new Problem('forbidden', 'no access to this site', {
       details: [{ path: 'site', message: 'no access to this site' }],
     });
@@ -269,8 +282,14 @@ async function reply(
     ...(operation.envelope === 'list' && { totalCount: answer.totalCount }),
     ...('page' in query && { page: query.page, pageSize: query.pageSize }),
   };
-  if (operation.method === 'GET' && operation.envelope === 'item')
+  if (operation.method === 'GET' && operation.envelope === 'item') {
     response.setHeader('ETag', etagOf(answer.data));
+    const known = request.get('if-none-match');
+    if (known !== undefined && matches(known, answer.data)) {
+      response.status(304).end();
+      return;
+    }
+  }
   if (check) checkBody(operation, body);
   send(response, body);
 }

@@ -33,8 +33,12 @@ export function readQuery(operation: Operation, search: string): Record<string, 
   let count = 0;
   for (const [name, value] of new URLSearchParams(search)) {
     if (++count > QUERY_PARAMETERS) throw new Problem('invalid_request', 'too many query parameters');
+    // What browsers' libraries append against caches.
+    if (name === '_') continue;
     if (!Object.hasOwn(shape, name)) throw unknownParameter(name, names);
     if (value.includes('\0')) throw problemOf([{ path: name, message: 'must not contain NUL' }]);
+    // A form sends the filters that nobody filled, too.
+    if (value === '') continue;
     const values = given.get(name);
     if (values) values.push(value);
     else given.set(name, [value]);

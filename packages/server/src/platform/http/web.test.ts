@@ -15,6 +15,7 @@ const LARGE = 'run();'.repeat(10_000);
 const top = mkdtempSync(join(tmpdir(), 'rollcall-web-'));
 const nobody: Authenticator = {
   identify: async () => null,
+  siteNamed: async () => null,
   watch: () => () => undefined,
   forget: () => undefined,
   close: async () => undefined,

@@ -1,4 +1,5 @@
 import { type MantineColorScheme, SegmentedControl, Select } from '@mantine/core';
+import { useSiteChoices } from '../../choices.ts';
 import { Panel } from '../../components/page/index.ts';
 import { absolute, ago, useNow } from '../../components/show/index.ts';
 import { savePreferences, usePreferences } from '../../preferences.ts';
@@ -14,14 +15,15 @@ const ZONES = [
     .map((zone) => ({ value: zone, label: zone })),
 ];
 
-/** Theme and times; kept with the account, on every computer. */
+/** Theme, times and the default site; kept with the account, on every computer. */
 export function Appearance() {
-  const { times, zone } = usePreferences();
+  const { times, zone, defaultSite } = usePreferences();
+  const sites = useSiteChoices();
   const { colorScheme, choose } = useScheme();
   const now = useNow();
   const example = Math.floor(now / 1000) - 187;
   return (
-    <Panel title="Appearance" note="kept with your account">
+    <Panel title="Preferences" note="kept with your account">
       <div className={classes.choices}>
         <span id="theme">Theme</span>
         <SegmentedControl
@@ -52,6 +54,17 @@ export function Appearance() {
           data={ZONES}
           value={zone}
           onChange={(value) => value && savePreferences({ zone: value })}
+        />
+        <label htmlFor="site">Default site</label>
+        <Select
+          id="site"
+          searchable
+          clearable
+          placeholder="The first one"
+          description="of scans by the API that name no site, where networks of several contain the targets"
+          data={sites}
+          value={defaultSite || null}
+          onChange={(value) => savePreferences({ defaultSite: value ?? '' })}
         />
       </div>
     </Panel>

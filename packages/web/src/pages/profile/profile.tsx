@@ -12,7 +12,7 @@ const TABS = [
   { id: 'tokens', label: 'API Tokens' },
   { id: 'sessions', label: 'Sessions' },
   { id: 'password', label: 'Password' },
-  { id: 'appearance', label: 'Appearance' },
+  { id: 'appearance', label: 'Preferences' },
 ];
 const PARTS: Record<string, ComponentType> = {
   tokens: Tokens,
