@@ -2,12 +2,11 @@
  * Further addresses of a box that this sweep has read already. The only proof taken is the box's own address table,
  * and only if the agent at the other address says the same of itself: a private address may exist twice.
  */
+import { standsForABox } from '@rollcall/shared/address-worth';
 import type { RawSystem } from '@rollcall/snmp/discover';
 
 /** Start times further apart than this are of two boxes, milliseconds. */
 const SAME_START_MS = 3000;
-/** Every box has these. */
-const COMMON = new Set(['127.0.0.1', '0.0.0.0', '::1', '::']);
 
 /** How an agent describes itself, and when it started. */
 export interface Fingerprint {
@@ -64,7 +63,7 @@ export class Aliases {
     this.#reading.set(fingerprint.text, [...readings, reading]);
     try {
       for (const listed of await read()) {
-        if (!COMMON.has(listed) && !this.#listed.has(listed))
+        if (standsForABox(listed, address) && !this.#listed.has(listed))
           this.#listed.set(listed, { address, fingerprint });
       }
     } finally {

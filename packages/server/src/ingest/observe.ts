@@ -11,6 +11,7 @@ import {
   type Fingerprint,
   hostFingerprint,
   keyText,
+  virtualMac,
 } from './identity/fingerprint.ts';
 import { type Decision, identify } from './identity/identify.ts';
 import { displayName, newDevice, type Seen, searchText, see } from './tables/merge.ts';
@@ -43,21 +44,21 @@ export interface Observing {
   newId: (at: number) => string;
 }
 
-export const prepareHost = (observation: HostObservation, at: number): Prepared => ({
-  kind: 'host',
-  observation,
-  print: hostFingerprint(observation),
-  at,
-});
+/** Null where what was observed stands for no box. */
+export function prepareHost(observation: HostObservation, at: number): Prepared | null {
+  const print = hostFingerprint(observation);
+  return print && { kind: 'host', observation, print, at };
+}
+/** Null as above. */
 export function prepareDevice(
   observation: DeviceObservation,
   at: number,
   rules: Rules,
   digest?: string,
-): Prepared {
+): Prepared | null {
   const classified = rules.classify(factsOf(observation));
   const print = deviceFingerprint(observation, classified.serial);
-  return { kind: 'device', observation, print, at, classified, digest };
+  return print && { kind: 'device', observation, print, at, classified, digest };
 }
 
 const factsOf = (o: DeviceObservation): DeviceFacts => ({
@@ -220,7 +221,7 @@ const seenHost = ({ observation: o, at }: Prepared & { kind: 'host' }, context: 
   scanId: null,
   address: o.address,
   addresses: [],
-  macAddress: o.mac,
+  macAddress: o.mac && virtualMac(o.mac) ? undefined : o.mac,
   hostname: o.hostname,
   icmpReachable: o.rttMs === undefined ? undefined : o.rttMs !== null,
   snmpReachable: o.snmp === 'not-asked' ? undefined : o.snmp === 'answered',
@@ -234,7 +235,7 @@ const seenDevice = (
   at,
   collectorId: context.collectorId,
   scanId: null,
-  address: o.address,
+  address: print.address,
   addresses: print.addresses,
   icmpReachable: o.rttMs === undefined ? undefined : o.rttMs !== null,
   snmpReachable: true,

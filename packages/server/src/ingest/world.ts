@@ -2,6 +2,7 @@
  * The part of a site that one batch touches, in memory: read at the start of the transaction, changed by one
  * observation after the other, written at its end. Later observations of a batch see what earlier ones decided.
  */
+import { standsForABox } from '@rollcall/shared/address-worth';
 import type { Observation } from '@rollcall/shared/observation';
 import type { Change } from '../changes.ts';
 import { arrayOf } from '../platform/db/arrays.ts';
@@ -148,19 +149,26 @@ export const list = (world: World, address: string, deviceId: string): void => {
 /** Walks of earlier batches. A walk that a newer one replaced is not found: its rows are not mixed in. */
 async function readWalks(sql: Sql, world: World, observations: readonly State[]): Promise<void> {
   const here = new Set(observations.flatMap((o) => (o.kind === 'device' ? [o.walk] : [])));
-  const rows = observations.filter((o) => o.kind === 'rows' && !here.has(o.walk));
-  if (rows.length === 0) return;
-  const found = await sql.query<{ id: string; walk: string }>(
-    `SELECT DISTINCT v.device_id AS id, v.walk FROM device_addresses a
-     JOIN sightings v ON v.site_id = a.site_id AND v.device_id = a.device_id
-     WHERE a.site_id = $1::uuid AND a.address = ANY($2::inet[]) AND v.walk = ANY($3::uuid[])`,
-    [
-      world.siteId,
-      [...new Set(rows.map((o) => o.address))],
-      [...new Set(rows.flatMap((o) => (o.kind === 'rows' ? [o.walk] : [])))],
-    ],
-  );
-  for (const row of found) world.walks.set(row.walk, row.id);
+  const rows = observations.flatMap((o) => (o.kind === 'rows' && !here.has(o.walk) ? [o] : []));
+  const of = (some: typeof rows) => [...new Set(some.map(({ walk }) => walk))];
+  const found = async (statement: string, params: unknown[]) => {
+    for (const { id, walk } of await sql.query<{ id: string; walk: string }>(statement, params))
+      world.walks.set(walk, id);
+  };
+  if (rows.length > 0)
+    await found(
+      `SELECT DISTINCT v.device_id AS id, v.walk FROM device_addresses a
+       JOIN sightings v ON v.site_id = a.site_id AND v.device_id = a.device_id
+       WHERE a.site_id = $1::uuid AND a.address = ANY($2::inet[]) AND v.walk = ANY($3::uuid[])`,
+      [world.siteId, [...new Set(rows.map(({ address }) => address))], of(rows)],
+    );
+  // No device is found by an address that stands for none.
+  const placeless = rows.filter(({ address }) => !standsForABox(address, address));
+  if (placeless.length > 0)
+    await found(
+      'SELECT device_id AS id, walk FROM sightings WHERE site_id = $1::uuid AND walk = ANY($2::uuid[])',
+      [world.siteId, of(placeless)],
+    );
 }
 
 /** Job → scan. */

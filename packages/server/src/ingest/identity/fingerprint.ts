@@ -3,6 +3,7 @@
  * engine ids, placeholder serials, virtual-router MACs) are left out here, once, so that identity can trust the rest.
  */
 import { createHash } from 'node:crypto';
+import { standsForABox } from '@rollcall/shared/address-worth';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
 
 export const EVIDENCE_KINDS = [
@@ -106,12 +107,11 @@ const VIRTUAL_MAC = new RegExp(
 );
 export const virtualMac = (mac: string): boolean => VIRTUAL_MAC.test(mac);
 
-/** Addresses that every box may have on its inside: they name nothing. */
-const EVERYWHERE =
-  /^(0\.|127\.0\.0\.1$|172\.1[78]\.0\.1$|169\.254\.|22[4-9]\.|23\d\.|24\d\.|25[0-5]\.|::1$|::$|fe[89ab]|ff)/i;
-/** A simulated site lives on 127.0.0.0/8; anywhere else such addresses are inside a box. */
+/** Of bridges for containers, the same in many boxes. */
+const CONTAINER_BRIDGE = /^172\.1[78]\.0\.1$/;
+/** An address that distinguishes the box that has it from others. */
 const tellsApart = (address: string, reached: string): boolean =>
-  !EVERYWHERE.test(address) && (!address.startsWith('127.') || reached.startsWith('127.'));
+  standsForABox(address, reached) && !CONTAINER_BRIDGE.test(address);
 
 /** An engine id without a part that could be one box's own (RFC 3411, SnmpEngineID: 5 octets of header). */
 const worthlessEngineId = (hex: string): boolean => {
@@ -149,13 +149,25 @@ export const hostKeys = (o: Macs & Addresses): EvidenceKey[] => [
   ...ownAddresses(o).map((value) => ({ kind: 'address' as const, value })),
 ];
 
-/** Fingerprint of a walked agent. `serialNumber`: what classification found, where ENTITY-MIB names none. */
-export function deviceFingerprint(o: DeviceObservation, serialNumber: string | null): Fingerprint {
+/**
+ * Where a walked agent is: at the address that it was read at, or, read at one that stands for no box (the collector's own
+ * host at 127.0.0.1), at the first that it lists. Null: nowhere that is known.
+ */
+const placeOf = (o: DeviceObservation): string | null =>
+  standsForABox(o.address, o.address) ? o.address : (ownAddresses(o)[0] ?? null);
+
+/**
+ * Fingerprint of a walked agent. `serialNumber`: what classification found, where ENTITY-MIB names none. Null where no
+ * address is known that stands for the box.
+ */
+export function deviceFingerprint(o: DeviceObservation, serialNumber: string | null): Fingerprint | null {
+  const address = placeOf(o);
+  if (address === null) return null;
   const serials = [serialNumber, ...chassisSerials(o.chassis)]
     .filter((serial): serial is string => Boolean(serial) && !placeholderSerial(serial ?? ''))
     .map((serial) => serial.trim().toUpperCase());
   return {
-    address: o.address,
+    address,
     snmp: true,
     addresses: ownAddresses(o),
     macs: cleanMacs(o.macs),
@@ -176,7 +188,11 @@ const chassisSerials = (rows: DeviceObservation['chassis']): string[] =>
     .sort((a, b) => (a.position ?? 0) - (b.position ?? 0) || a.index - b.index)
     .flatMap((row) => (row.serial ? [row.serial] : []));
 
-export const hostFingerprint = (o: HostObservation): Fingerprint => ({
+/** Null where the address stands for no box. */
+export const hostFingerprint = (o: HostObservation): Fingerprint | null =>
+  standsForABox(o.address, o.address) ? printOfHost(o) : null;
+
+const printOfHost = (o: HostObservation): Fingerprint => ({
   address: o.address,
   snmp: false,
   ...(o.aliasOf ? { aliasOf: o.aliasOf } : {}),

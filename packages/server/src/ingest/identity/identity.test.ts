@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { observe, type Prepared, prepareDevice, prepareHost } from '../observe.ts';
+import { observe, prepareDevice, prepareHost } from '../observe.ts';
 import { answered, asked, type Box, entityOnly, NOW } from '../testing/site.ts';
 import { emptyWorld, type World } from '../world.ts';
 
@@ -30,9 +30,10 @@ class Site {
     this.world.scans.set(job, `scan-${this.#scan}`);
     sights.forEach((sight, i) => {
       const at = NOW + day * DAY + i * 100;
-      const prepared: Prepared = sight.box
+      const prepared = sight.box
         ? prepareDevice({ ...asked(sight.box, sight.address), job }, at, rules)
         : prepareHost({ ...answered(sight.address, sight.host), job }, at);
+      if (!prepared) return;
       observe(this.world, prepared, {
         rules,
         collectorId: 'c',
