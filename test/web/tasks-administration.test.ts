@@ -190,7 +190,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await other.open('/devices');
       await other.page.getByText('No devices yet').waitFor();
       expect(await other.page.getByRole('link', { name: 'Users' }).count()).toBe(0);
-      expect(await other.page.getByRole('button', { name: 'Watch', exact: true }).count()).toBe(0);
+      expect(await other.page.getByRole('button', { name: 'Monitor', exact: true }).count()).toBe(0);
       await other.open('/discovery');
       expect(await other.page.getByRole('button', { name: 'Start a scan' }).count()).toBe(0);
       await other.context.close();

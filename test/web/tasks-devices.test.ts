@@ -19,14 +19,14 @@ tasks('tasks with devices', start, (task) => {
     await page.getByRole('heading', { level: 1, name: 'Overview of Head office' }).waitFor();
   });
 
-  task('devices: watch all that match, and stop', async ({ page, open, button, item, dialog, world }) => {
+  task('devices: monitor all that match, and stop', async ({ page, open, button, item, dialog, world }) => {
     await open('/devices?class=router');
     const many = (await world.installation.api('GET', '/api/devices?class=router')).totalCount;
     for (const [verb, word, flag] of [
-      ['Watch all', 'Watch', 1],
-      ['Stop watching all', 'Stop watching', 0],
+      ['Monitor all', 'Monitor', 1],
+      ['Stop monitoring all', 'Stop monitoring', 0],
     ] as const) {
-      await button('Watch').click();
+      await button('Monitor').click();
       await item(new RegExp(`^${verb} ${many} devices`)).click();
       await dialog().getByRole('button', { name: word, exact: true }).click();
       await dialog().waitFor({ state: 'detached' });

@@ -5,7 +5,7 @@
 import { operations } from '@rollcall/shared/api/index';
 import type { Operation } from '@rollcall/shared/api/operation';
 import { systemClock } from '@rollcall/shared/clock';
-import { DEVICE_CLASSES, EVENT_SOURCES } from '@rollcall/shared/model';
+import { DEVICE_CLASSES, DEVICE_STATUSES, EVENT_SOURCES } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -456,6 +456,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
             ),
         },
         class: oneOf('class', DEVICE_CLASSES),
+        status: oneOf('status', DEVICE_STATUSES),
         collector: {
           values: [
             ...collectorIds.slice(0, 4),

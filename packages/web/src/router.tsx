@@ -42,6 +42,7 @@ const DEVICES = [
   'search',
   'Address',
   'class',
+  'status',
   'monitor',
   'collector',
   'site',

@@ -29,6 +29,7 @@ const FILTERS: Filters<DeviceFilters, Scope> = {
       WHERE a.address ${addressed(p, text)} AND ${inScope(p, 'a.site_id', scope)})`,
   monitor: (p, monitor) => `d.monitor = ${p.add(monitor === 1)}::boolean`,
   class: (p, classes) => oneOf(p, 'd.class', 'text', classes),
+  status: (p, states) => oneOf(p, 'd.status', 'text', states),
   collector: (p, collector, scope) => `d.collector_id ${collectors(p, collector, scope)}`,
 };
 

@@ -42,7 +42,7 @@ export const collectorHealth = z
     loopDelayMs: z.number().nullable().meta({ example: 1.2 }),
     watch: z
       .strictObject({
-        targets: count.meta({ description: 'Devices it watches.' }),
+        targets: count.meta({ description: 'Devices it monitors.' }),
         up: count,
         down: count,
         refused: count.meta({ description: 'Left alone: the settings of its host do not allow them.' }),

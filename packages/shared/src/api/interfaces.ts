@@ -41,7 +41,7 @@ export const networkInterface = z
     duplex: z
       .enum(['half', 'full', 'unknown'])
       .nullable()
-      .meta({ description: 'Read from watched devices only.', example: 'full' }),
+      .meta({ description: 'Read from monitored devices only.', example: 'full' }),
     neighbour: z
       .strictObject({
         deviceId: id.nullable(),

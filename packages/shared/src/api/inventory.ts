@@ -1,6 +1,6 @@
 /** Devices: what they are, what happened to them, why they are one. */
 import { z } from 'zod';
-import { DEVICE_CLASSES, deviceClass, deviceStatus } from '../model.ts';
+import { DEVICE_CLASSES, DEVICE_STATUSES, deviceClass, deviceStatus } from '../model.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
 import { codes, id, idParams, line, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
@@ -34,7 +34,7 @@ export const device = z
       .int()
       .nullable()
       .meta({ description: 'Seconds since it booted, as of now.', example: 86_400 }),
-    monitor: flag.meta({ description: '1: watched.' }),
+    monitor: flag.meta({ description: '1: monitored.' }),
     status: deviceStatus,
     reachable: z
       .strictObject({ icmp: z.boolean().nullable(), snmp: z.boolean().nullable() })
@@ -145,6 +145,10 @@ const deviceFilters = {
     description: 'One class, or several separated by commas.',
     example: 'switch,router',
   }),
+  status: codes(DEVICE_STATUSES).optional().meta({
+    description: 'One state, or several separated by commas.',
+    example: 'down',
+  }),
   collector: z.string().min(1).max(200).optional().meta({
     description: 'Id or exact name of the collector that saw it last.',
     example: 'hq-1',
@@ -155,7 +159,7 @@ export const deviceQuery = z.strictObject({
   ...deviceFilters,
   monitor: wholeNumber(0, 1)
     .optional()
-    .meta({ description: '1: watched devices; 0: the others.', example: 1 }),
+    .meta({ description: '1: monitored devices; 0: the others.', example: 1 }),
   sort: sortBy(DEVICE_SORTS),
   ...paging,
 });
@@ -268,7 +272,7 @@ export const inventoryOperations = {
     method: 'PATCH',
     path: '/api/devices/{id}',
     tag: 'Devices',
-    summary: 'Watch or unwatch a device, override its name or class',
+    summary: 'Monitor a device or stop, override its name or class',
     access: 'operator',
     params: idParams,
     body: devicePatch,

@@ -6,9 +6,9 @@ import { id, idParams, line, paging, sortBy, unixSeconds } from './operation.ts'
 
 /** What holds where a site has no setting of its own. @setting site */
 export const SITE_DEFAULTS = {
-  /** Between two pings of a watched device. */
+  /** Between two pings of a monitored device. */
   watchIcmpSeconds: 15,
-  /** Between two SNMP readings of a watched device. */
+  /** Between two SNMP readings of a monitored device. */
   watchSnmpSeconds: 60,
   missedScansUntilGone: 3,
   /** Events of linked devices within this time of the first share its case. */
@@ -44,14 +44,14 @@ export const siteSettings = z
       .min(1)
       .max(3600)
       .meta({
-        description: `Between two pings of a watched device. ${byDefault('watchIcmpSeconds')}`,
+        description: `Between two pings of a monitored device. ${byDefault('watchIcmpSeconds')}`,
       }),
     watchSnmpSeconds: z
       .int()
       .min(5)
       .max(86_400)
       .meta({
-        description: `Between two SNMP readings of a watched device. ${byDefault('watchSnmpSeconds')}`,
+        description: `Between two SNMP readings of a monitored device. ${byDefault('watchSnmpSeconds')}`,
       }),
     missedScansUntilGone: z
       .int()

@@ -16,8 +16,8 @@ import { siteBody, siteValues } from './site-values.ts';
 type Setting = keyof typeof SITE_DEFAULTS;
 /** One field each: a setting without a field does not compile. */
 const FIELDS: Record<Setting, { short: string; label: string; description: string }> = {
-  watchIcmpSeconds: { short: 'ping s', label: 'Ping every, s', description: 'Watched devices' },
-  watchSnmpSeconds: { short: 'SNMP s', label: 'Read SNMP every, s', description: 'Watched devices' },
+  watchIcmpSeconds: { short: 'ping s', label: 'Ping every, s', description: 'Monitored devices' },
+  watchSnmpSeconds: { short: 'SNMP s', label: 'Read SNMP every, s', description: 'Monitored devices' },
   missedScansUntilGone: {
     short: 'gone after',
     label: 'Gone after',

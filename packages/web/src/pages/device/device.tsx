@@ -96,11 +96,11 @@ function Actions({ device }: { device: DeviceDetail }) {
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<DeviceDialog>();
   const watch = useAction('devices.update', {
-    done: device.monitor === 1 ? 'No longer watched' : 'Watched from now on',
+    done: device.monitor === 1 ? 'No longer monitored' : 'Monitored from now on',
     failed: 'Not changed',
     touches: ['summary', 'topology'],
   });
-  const watched = device.monitor === 1;
+  const monitored = device.monitor === 1;
   const again = { new: '1', site: device.siteId, targets: device.address ?? undefined, profile: 'deep' };
   const map = { site: device.siteId, device: device.id };
   const actions: MenuAction[] = [
@@ -138,12 +138,14 @@ function Actions({ device }: { device: DeviceDetail }) {
       {operator && (
         <>
           <IconButton
-            variant={watched ? 'default' : 'filled'}
-            icon={watched ? IconEyeOff : IconEye}
+            variant={monitored ? 'default' : 'filled'}
+            icon={monitored ? IconEyeOff : IconEye}
             loading={watch.pending}
-            onClick={() => void watch.run({ params: { id: device.id }, body: { monitor: watched ? 0 : 1 } })}
+            onClick={() =>
+              void watch.run({ params: { id: device.id }, body: { monitor: monitored ? 0 : 1 } })
+            }
           >
-            {watched ? 'Stop watching' : 'Watch'}
+            {monitored ? 'Stop monitoring' : 'Monitor'}
           </IconButton>
           <IconButton icon={IconRadar2} onClick={() => void navigate({ to: '/discovery', search: again })}>
             Scan again

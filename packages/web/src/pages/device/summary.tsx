@@ -88,7 +88,7 @@ const Described = ({ device }: { device: DeviceDetail }) => (
 
 const Presence = ({ device }: { device: DeviceDetail }) => (
   <Facts>
-    <Fact name="Watched">{device.monitor === 1 ? 'yes' : 'no: seen by scans only'}</Fact>
+    <Fact name="Monitored">{device.monitor === 1 ? 'yes' : 'no: seen by scans only'}</Fact>
     <Fact name="ICMP">
       {answers(device.reachable.icmp)}
       {device.rttMs !== null && `, ${device.rttMs.toFixed(2)} ms`}

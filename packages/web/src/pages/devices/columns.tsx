@@ -49,7 +49,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
   },
   {
     id: 'monitor',
-    title: 'Watched',
+    title: 'Monitored',
     width: '66px',
     value: (d) => (d.monitor === 1 ? 'yes' : 'no'),
     cell: (d) => (d.monitor === 1 ? 'yes' : <span className="quiet">no</span>),

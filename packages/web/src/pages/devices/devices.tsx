@@ -1,4 +1,4 @@
-import { DEVICE_CLASSES } from '@rollcall/shared/model';
+import { DEVICE_CLASSES, DEVICE_STATUSES } from '@rollcall/shared/model';
 import { IconRadar2 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useChoices, useSiteChoices } from '../../choices.ts';
@@ -7,24 +7,25 @@ import { Empty } from '../../components/feedback/index.ts';
 import { choicesOf, Filters, Views } from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body, Page } from '../../components/page/index.ts';
-import { DeviceClassLabel } from '../../components/show/index.ts';
+import { DeviceClassLabel, DeviceStatus } from '../../components/show/index.ts';
 import { ColumnsMenu, useColumns, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { type SearchOf, type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
-import { BulkWatch } from './bulk-watch.tsx';
+import { BulkMonitor } from './bulk-monitor.tsx';
 import { DEVICE_COLUMNS } from './columns.tsx';
 
 const CLASSES = choicesOf(DEVICE_CLASSES, (name) => <DeviceClassLabel class={name} />);
-const WATCHED = [
-  { value: '1', label: 'watched' },
-  { value: '0', label: 'not watched' },
+const STATUSES = choicesOf(DEVICE_STATUSES, (status) => <DeviceStatus status={status} />);
+const MONITORED = [
+  { value: '1', label: 'monitored' },
+  { value: '0', label: 'not monitored' },
 ];
 const VIEWS = [
   { name: 'All', search: {} },
-  { name: 'Watched', search: { monitor: '1' } },
+  { name: 'Monitored', search: { monitor: '1' } },
   { name: 'Network', search: { class: 'router,switch,firewall,wireless,load-balancer' } },
   { name: 'Servers', search: { class: 'server,hypervisor,storage' } },
-  { name: 'Down first', search: { monitor: '1', sort: '-status' } },
+  { name: 'Down', search: { status: 'down' } },
   { name: 'New', search: { sort: '-firstSeen' } },
 ];
 
@@ -43,7 +44,7 @@ export function Devices() {
       fill
       actions={
         <>
-          <BulkWatch filters={filters} count={source.total} />
+          <BulkMonitor filters={filters} count={source.total} />
           <ColumnsMenu all={DEVICE_COLUMNS} ids={ids} onChoose={choose} />
           <ExportMenu id="devices.list" query={search} columns={shown} name="devices" />
         </>
@@ -87,9 +88,10 @@ function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUr
         { key: 'search', label: 'Search', placeholder: 'Name, address, serial, MAC, location' },
         { key: 'Address', label: 'Address or CIDR', placeholder: '10.20.0.0/16', width: 160 },
         { key: 'class', label: 'Class', choices: CLASSES, many: true },
+        { key: 'status', label: 'Status', choices: STATUSES, many: true },
         { key: 'site', label: 'Site', choices: sites },
         { key: 'collector', label: 'Collector', choices: collectors },
-        { key: 'monitor', label: 'Watched', choices: WATCHED },
+        { key: 'monitor', label: 'Monitored', choices: MONITORED },
       ]}
     />
   );

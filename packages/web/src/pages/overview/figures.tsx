@@ -3,7 +3,7 @@ import type { Summary } from '@rollcall/shared/api/service';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Bar, SEVERITIES, Severity } from '../../components/show/index.ts';
-import { count } from '../../format.ts';
+import { count, plural } from '../../format.ts';
 import classes from './overview.module.css';
 
 export const healthParts = (devices: { up: number; down: number; unknown: number }) => [
@@ -11,6 +11,9 @@ export const healthParts = (devices: { up: number; down: number; unknown: number
   { label: 'up', count: devices.up, colour: 'var(--fill-ok)' },
   { label: 'unknown', count: devices.unknown, colour: 'var(--fill-idle)' },
 ];
+
+/** Devices were found and none is monitored. */
+export const isUnmonitored = ({ devices }: Summary): boolean => devices.total > 0 && devices.monitored === 0;
 
 type Place = Pick<LinkProps, 'to' | 'search'>;
 
@@ -24,10 +27,25 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
         title="Devices"
         place={{ to: '/devices', search: here }}
         figure={devices.total}
-        note={`${count(devices.monitored)} watched`}
-        legend={healthParts(devices).map(({ label, count: number }) => `${count(number)} ${label}`)}
+        note={`${count(devices.monitored)} monitored`}
+        legend={
+          isUnmonitored(summary)
+            ? []
+            : healthParts(devices).map(({ label, count: number }) => (
+                <Link key={label} to="/devices" search={{ ...here, status: label }} className="plain">
+                  {count(number)} {label}
+                </Link>
+              ))
+        }
       >
-        <Bar parts={healthParts(devices)} />
+        {isUnmonitored(summary) ? (
+          // What a scan saw once says nothing about now.
+          <Link to="/devices" search={{ ...here, monitor: '0' }}>
+            Monitoring is off for {plural(devices.total, 'device')}: turn it on
+          </Link>
+        ) : (
+          <Bar parts={healthParts(devices)} />
+        )}
       </Figure>
       <Figure
         title="Open events"
@@ -96,7 +114,7 @@ function Figure({
   place: Place;
   figure?: number;
   note?: string;
-  legend: readonly string[];
+  legend: readonly ReactNode[];
   children?: ReactNode;
 }) {
   return (
@@ -112,8 +130,9 @@ function Figure({
       )}
       {children}
       <Group gap="2px 14px" fz="xs" c="dimmed">
-        {legend.map((words) => (
-          <span key={words}>{words}</span>
+        {legend.map((words, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a fixed row of words
+          <span key={i}>{words}</span>
         ))}
       </Group>
     </div>

@@ -11,7 +11,7 @@ import { type Column, ShortTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { splitCodes, textOf } from '../../search.ts';
 import { useUrlState } from '../../url-state.ts';
-import { Figures, healthParts } from './figures.tsx';
+import { Figures, healthParts, isUnmonitored } from './figures.tsx';
 import classes from './overview.module.css';
 import { Changes, CollectorsPanel, OpenEvents, Scans } from './panels.tsx';
 
@@ -44,7 +44,7 @@ export function Overview() {
             <div className={`columns ${classes.grid}`}>
               <div className="stack">
                 {!site && data.sites.length > 1 && <Sites sites={data.sites} />}
-                <OpenEvents site={site} />
+                <OpenEvents site={site} monitored={!isUnmonitored(data)} />
                 <Classes summary={data} site={site} />
               </div>
               <div className="stack">

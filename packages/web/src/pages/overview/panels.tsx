@@ -46,7 +46,7 @@ const EVENT_COLUMNS: readonly Column<Event>[] = [
   timeColumn({ id: 'since', title: 'Since', narrow: true, at: (event) => event.firstSeen }),
 ];
 
-export function OpenEvents({ site }: Here) {
+export function OpenEvents({ site, monitored }: Here & { monitored: boolean }) {
   const navigate = useNavigate();
   const query = { site, Status: '0,1', Severity: '4', sort: 'severity', pageSize: 10 } as const;
   const events = useQuery(apiQuery('events.list', { query }));
@@ -65,7 +65,13 @@ export function OpenEvents({ site }: Here) {
         items={events.data?.data ?? []}
         columns={EVENT_COLUMNS}
         onOpen={(event) => void navigate({ to: '/events', search: { event: event.id, Status: '0,1' } })}
-        empty={events.data && <p className="none">Nothing is wrong.</p>}
+        empty={
+          events.data && (
+            <p className="none">
+              {monitored ? 'Nothing is wrong.' : 'No device is monitored: nothing is known.'}
+            </p>
+          )
+        }
       />
     </Panel>
   );

@@ -39,7 +39,7 @@ export function MapSide({ topology, id, onClose }: { topology: Topology; id: str
         </Fact>
         <Fact name="Site">{siteName(node.siteId)}</Fact>
         <Fact name="Worst event">{node.worstSeverity && <Severity code={node.worstSeverity} />}</Fact>
-        <Fact name="Watched">{node.monitor === 1 ? 'yes' : 'no'}</Fact>
+        <Fact name="Monitored">{node.monitor === 1 ? 'yes' : 'no'}</Fact>
       </Facts>
       {links.map(({ link, here, there }) => (
         <Entry

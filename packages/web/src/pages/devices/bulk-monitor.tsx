@@ -13,16 +13,13 @@ type Filter = Request<'devices.bulk'>['body']['filter'];
 type Filters = Record<string, string | undefined>;
 
 /** The list's filters as the body of a bulk change. */
-const bodyOf = (filters: Filters): Filter => {
-  const { monitor, search, Address, class: classes, collector, site } = filters;
-  const given = Object.entries({ search, Address, class: classes, collector, site }).filter(
-    ([, value]) => value,
-  );
-  return { ...Object.fromEntries(given), ...(monitor && { monitor: monitor === '1' ? 1 : 0 }) };
-};
+const bodyOf = ({ monitor, ...filters }: Filters): Filter => ({
+  ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value)),
+  ...(monitor && { monitor: monitor === '1' ? 1 : 0 }),
+});
 
-/** Watches, or stops watching, every device that the filters match: not only those in sight. */
-export const BulkWatch = memo(function BulkWatch({
+/** Turns monitoring on or off for every device that the filters match: not only those in sight. */
+export const BulkMonitor = memo(function BulkMonitor({
   filters,
   count,
 }: {
@@ -47,23 +44,23 @@ export const BulkWatch = memo(function BulkWatch({
     <>
       <Menu>
         <Menu.Target>
-          <IconButton icon={IconEye}>Watch</IconButton>
+          <IconButton icon={IconEye}>Monitor</IconButton>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconEye size={15} />} onClick={() => setMonitor(1)}>
-            Watch all {found}
+            Monitor all {found}
           </Menu.Item>
           <Menu.Item leftSection={<IconEyeOff size={15} />} onClick={() => setMonitor(0)}>
-            Stop watching all {found}
+            Stop monitoring all {found}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {monitor !== undefined && (
         <Confirm
-          title={monitor === 0 ? `Stop watching ${found}?` : `Watch ${found}?`}
+          title={monitor === 0 ? `Stop monitoring ${found}?` : `Monitor ${found}?`}
           onClose={() => setMonitor(undefined)}
           onConfirm={run}
-          confirm={monitor === 0 ? 'Stop watching' : 'Watch'}
+          confirm={monitor === 0 ? 'Stop monitoring' : 'Monitor'}
           danger={monitor === 0}
         >
           {monitor === 0
