@@ -19,6 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { replaceFile, syncFolder, writeNew } from '@rollcall/host/synced-file';
 import { z } from 'zod';
 import { Refusal, systemReason } from '../platform/refusal.ts';
 
@@ -46,7 +47,7 @@ export function prepareFolder(folder: string): void {
   const probe = join(folder, '.writable');
   try {
     makeFolder(folder);
-    writeWhole(probe, '', 0o600);
+    replaceFile(probe, '', 0o600);
     rmSync(probe);
   } catch (error) {
     throw new Refusal(
@@ -118,7 +119,7 @@ function writeKey(file: string): KeyObject {
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   });
-  writeWhole(file, privateKey, 0o600);
+  replaceFile(file, privateKey, 0o600);
   return createPrivateKey(privateKey);
 }
 
@@ -193,25 +194,6 @@ export const publicKeyOf = (key: KeyObject): string =>
 export const signed = (text: string, key: KeyObject): string =>
   sign(null, Buffer.from(text, 'utf8'), key).toString('base64');
 
-/** Temporary file, sync, rename, sync of the folder. */
-function writeWhole(file: string, text: string, mode: number): void {
-  const temporary = `${file}.new`;
-  writeNew(temporary, text, mode);
-  renameSync(temporary, file);
-  syncFolder(dirname(file));
-}
-
-function writeNew(file: string, text: string, mode: number): void {
-  rmSync(file, { force: true });
-  const handle = openSync(file, 'wx', mode);
-  try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
 /** Writes over a file of ours in the blocks that it has; false when it is not there. */
 function overwritten(file: string, text: string): boolean {
   let handle: number;
@@ -227,12 +209,6 @@ function overwritten(file: string, text: string): boolean {
     closeSync(handle);
   }
   return true;
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  fsyncSync(folder);
-  closeSync(folder);
 }
 
 function readIfThere(file: string): string | null {

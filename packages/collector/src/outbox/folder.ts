@@ -4,11 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import {
-  closeSync,
-  fsyncSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '@rollcall/host/synced-file';
 import { STREAMS } from '@rollcall/shared/observation';
 import { Refusal } from '../platform/refusal.ts';
 import { PendingCommit } from './pending-commit.ts';
@@ -159,11 +157,4 @@ function moveAside(folder: string, now: number): string {
   const movedTo = join(parent, `${name}${new Date(now).toISOString().replace(/[-:.]/g, '')}`);
   renameSync(folder, movedTo);
   return movedTo;
-}
-
-/** Makes renames and new files of a folder survive a power cut. */
-function syncFolder(folder: string): void {
-  const directory = openSync(folder, 'r');
-  fsyncSync(directory);
-  closeSync(directory);
 }

@@ -3,8 +3,9 @@
  * nothing. A sealed value is bound to its table and row: moved elsewhere it does not open.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeOnce } from '@rollcall/host/synced-file';
 
 const FORMAT = 1;
 const NONCE = 12;
@@ -86,7 +87,10 @@ export function openKeyring({ folder, file, credentialsDirectory }: KeySource): 
   if (file !== undefined) return keyring(readKeys(file));
   if (given !== undefined && exists(given)) return keyring(readKeys(given));
   const own = join(folder, FILE);
-  if (!exists(own)) makeKeyFile(own);
+  if (!exists(own)) {
+    mkdirSync(folder, { recursive: true });
+    makeOnce(own, `${randomBytes(KEY).toString('base64')}\n`, 0o600);
+  }
   if (process.platform !== 'win32' && (statSync(own).mode & 0o077) !== 0)
     throw new Error(`${own} can be read by others; make it yours alone: chmod 600 ${own}`);
   return keyring(readKeys(own));
@@ -105,22 +109,4 @@ export function readKeyLines(file: string): string[] {
   if (lines.length === 0 || lines.some((line) => Buffer.from(line, 'base64').length !== KEY))
     throw new Error(`${file} must hold base64 keys of ${KEY} bytes, one per line`);
   return lines;
-}
-
-/** Exclusive: of two servers that start at once on one folder, one makes it, the other reads it. */
-function makeKeyFile(file: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  let handle: number;
-  try {
-    handle = openSync(file, 'wx', 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
-    throw error;
-  }
-  try {
-    writeSync(handle, `${randomBytes(KEY).toString('base64')}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

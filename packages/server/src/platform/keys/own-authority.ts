@@ -5,18 +5,7 @@
  */
 import 'reflect-metadata';
 import { createPrivateKey, createPublicKey, randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import {
@@ -32,6 +21,7 @@ import {
   X509CertificateGenerator,
   X509Certificate as X509Parsed,
 } from '@peculiar/x509';
+import { makeOnce, ownDraft, replaceFile } from '@rollcall/host/synced-file';
 
 const { subtle } = webcrypto;
 cryptoProvider.set(webcrypto as never);
@@ -56,9 +46,13 @@ export async function issueOwn(
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const authority = await keptAuthority(folder, now);
   const files = { certFile: join(folder, 'server.crt'), keyFile: join(folder, 'server.key') };
-  if (!existsSync(files.keyFile)) keep(files.keyFile, await newKey(), 0o600);
+  if (!existsSync(files.keyFile)) makeOnce(files.keyFile, await newKey(), 0o600);
   if (!stillGood(files.certFile, authority.certificate, names, now))
-    replace(files.certFile, (await sign(authority, files.keyFile, names, now)) + authority.certificate);
+    replaceFile(
+      files.certFile,
+      (await sign(authority, files.keyFile, names, now)) + authority.certificate,
+      0o644,
+    );
   return files;
 }
 
@@ -86,12 +80,12 @@ async function keptAuthority(folder: string, now: number): Promise<Authority> {
         await SubjectKeyIdentifierExtension.create(keys.publicKey),
       ],
     });
-    keep(file, (await pemOf(keys.privateKey)) + pem(made), 0o600);
+    makeOnce(file, (await pemOf(keys.privateKey)) + pem(made), 0o600);
   }
   const text = readFileSync(file, 'utf8');
   const certificate = `${/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(text)?.[0]}\n`;
   const copy = join(folder, 'authority.crt');
-  if (!existsSync(copy)) replace(copy, certificate, 0o644);
+  if (!existsSync(copy)) replaceFile(copy, certificate, 0o644, ownDraft(copy));
   return { certificate, key: await keyOf(text, ['sign']) };
 }
 
@@ -174,31 +168,3 @@ const keyOf = (text: string, uses: webcrypto.KeyUsage[]): Promise<webcrypto.Cryp
     false,
     uses,
   );
-
-/** Writes a file that must not be there yet: of two processes that start at once one makes it, both go on with it. */
-function keep(file: string, text: string, mode: number): void {
-  const draft = write(file, text, mode);
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft);
-  }
-}
-
-/** Writes a file in place of the one before, whole or not at all. */
-const replace = (file: string, text: string, mode = 0o644): void => renameSync(write(file, text, mode), file);
-
-function write(file: string, text: string, mode: number): string {
-  const draft = `${file}.${process.pid}.new`;
-  rmSync(draft, { force: true });
-  const handle = openSync(draft, 'wx', mode);
-  try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  return draft;
-}

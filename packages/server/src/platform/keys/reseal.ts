@@ -1,16 +1,7 @@
 /** Changing the key: what older keys sealed is sealed anew, row by row, at every start; the old key can go afterwards. */
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, chownSync, renameSync, statSync } from 'node:fs';
+import { writeNew } from '@rollcall/host/synced-file';
 import type { Logger } from 'pino';
 import type { Database } from '../db/db.ts';
 import { type Keyring, keyring, readKeyLines, SealBroken } from './keyring.ts';
@@ -96,14 +87,7 @@ export async function rotate(
 function replace(file: string, lines: readonly string[]): void {
   const draft = `${file}.new`;
   const { mode, uid, gid } = statSync(file);
-  rmSync(draft, { force: true });
-  const handle = openSync(draft, 'wx', 0o600);
-  try {
-    writeSync(handle, `${lines.join('\n')}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  writeNew(draft, `${lines.join('\n')}\n`, 0o600);
   chownSync(draft, uid, gid);
   chmodSync(draft, mode & 0o777);
   renameSync(draft, file);
