@@ -33,7 +33,7 @@ const DECIDERS = {
     tests: ['general', 'fixtures'].map((name) => `${ingest}/classification/${name}.test.ts`),
   },
   outbox: {
-    files: ['draft', 'record', 'shed'].map((name) => `packages/collector/src/outbox/${name}.ts`),
+    files: ['eviction', 'pending-commit', 'record'].map((name) => `packages/collector/src/outbox/${name}.ts`),
     tests: ['packages/collector/src/outbox/outbox.test.ts'],
   },
   targets: { files: ['packages/shared/src/targets.ts'], tests: ['packages/shared/src/targets.test.ts'] },

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { takeInventory } from '../../packages/collector/dist/walk/inventory.js';
-import { mibOf, readRecording } from '../../packages/lab/dist/recording.js';
+import { mibOf, readRecording } from '../../packages/lab/dist/testing/recording.js';
 import { classifier } from '../../packages/server/dist/ingest/classification/classify.js';
 import { loadRules, rulesWithout } from '../../packages/server/dist/ingest/classification/rules.js';
 import { SYSTEM_OIDS } from '../../packages/snmp/dist/discover.js';
