@@ -145,7 +145,6 @@ describe.each(databases())('the event list on %s', (_name, open) => {
       { Severity: '0' },
       { Severity: '6' },
       { Status: '3' },
-      { Status: '' },
       { Source: 'ICMP' },
       { from: '-1' },
       { from: '1e3' },
