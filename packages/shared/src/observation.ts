@@ -7,7 +7,7 @@
  * the whole table. Tables are split so that one observation stays under OBSERVATION_BYTES.
  */
 import { z } from 'zod';
-import { each, orElse } from './wire.ts';
+import { atMost, each, orElse } from './wire.ts';
 
 /** Upper bound of one encoded observation, bytes. A batch holds at least two. */
 export const OBSERVATION_BYTES = 96 * 1024;
@@ -107,11 +107,11 @@ const device = z.object({
   /** ENTITY-MIB rows of class chassis or stack (or the rows without parent), bounded at 64. */
   chassis: z.array(chassis).max(64),
   /** Values that rules ask for: OID → value as text (octets as text by MIB meaning, hex with 0x in front else). */
-  vendor: z.record(z.string().max(512), text),
+  vendor: atMost(1024, z.record(z.string().max(512), text)),
   /** Texts that are not shown as they came (no UTF-8, control characters): OID → octets in hex, the first 256. */
-  raw: z.record(z.string().max(512), z.string().max(512)).optional(),
+  raw: atMost(1024, z.record(z.string().max(512), z.string().max(512))).optional(),
   /** Tables that could not be read at all, by name, with the reason. */
-  failed: z.record(z.string().max(40), z.string().max(200)).optional(),
+  failed: atMost(64, z.record(z.string().max(40), z.string().max(200))).optional(),
 });
 
 const interfaceRow = z.object({
@@ -226,7 +226,7 @@ const outcomes = z.object({
   /** One character of OUTCOMES per address; `.` leaves what is stored. */
   codes: z.string().max(4096),
   /** Why, for single addresses: index → short text (`alias of 10.0.0.1`). */
-  notes: z.record(z.string(), z.string().max(200)).optional(),
+  notes: atMost(4096, z.record(z.string().max(10), z.string().max(200))).optional(),
 });
 
 /** The sweep of a job ended. `deferred`: could not be done now (no engine, no route), try again later. */
@@ -237,7 +237,7 @@ const jobEnd = z.object({
   at: time,
   result: orElse(z.enum(['done', 'deferred', 'failed']), 'failed'),
   reason: z.string().max(300).optional(),
-  counts: z.record(z.string().max(40), counter),
+  counts: atMost(64, z.record(z.string().max(40), counter)),
 });
 
 /** A watched device or interface changed state, or its periodic summary. */

@@ -13,7 +13,8 @@ import { z } from 'zod';
 import { AUTH_PROTOCOLS, JOB_ADDRESSES, PRIV_PROTOCOLS } from './model.ts';
 import { type Observation, observation, STREAMS, type Stream } from './observation.ts';
 import { profileSettings } from './profile.ts';
-import { each, orElse, type Parsed, readWire } from './wire.ts';
+import { unstorable } from './storable.ts';
+import { atMost, each, orElse, type Parsed, readWire } from './wire.ts';
 
 export const PROTOCOL_VERSION = 3;
 /** Oldest version this build still speaks. */
@@ -124,7 +125,7 @@ export const assignment = z.object({
   profile: profileSettings,
   credentials: each(z.array(wireCredential).max(64)),
   /** Address → id of the credential that worked last time. */
-  known: z.record(z.string().max(45), z.uuid()).optional(),
+  known: atMost(JOB_ADDRESSES, z.record(z.string().max(45), z.uuid())).optional(),
 });
 export type Assignment = z.infer<typeof assignment>;
 
@@ -174,7 +175,7 @@ export const serverMessage = z.discriminatedUnion('type', [
     version: z.int(),
     /** Generation to write down and confirm; the old one dies with the confirmation. */
     generation: seq,
-    site: z.object({ id: z.uuid(), name: z.string() }),
+    site: z.object({ id: z.uuid(), name: z.string().max(255) }),
     /** Highest sequence committed of each stream of the hello's epoch; -1 when none. */
     through: z.object({ state: z.int().min(-1), event: z.int().min(-1) }),
     limits: z.object({ batchBytes: z.int(), window: z.int(), jobs: z.int() }),
@@ -274,7 +275,7 @@ export const collectorMessage = z.discriminatedUnion('type', [
     type: z.literal('heartbeat'),
     time,
     outbox: z.object({ depth: seq, bytes: seq, oldest: time.nullable() }),
-    drops: z.record(z.string().max(40), seq),
+    drops: atMost(32, z.record(z.string().max(40), seq)),
     rssBytes: seq.optional(),
     loopDelayMs: z.number().optional(),
     /** What it watches; absent while it was told nothing. */
@@ -316,8 +317,15 @@ const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
   } catch {
     return { ok: false, reason: 'not JSON', newer: false };
   }
-  return readWire(schema, value);
+  const reason = unstorable(withoutItems(value));
+  return reason === null ? readWire(schema, value) : { ok: false, reason, newer: false };
 };
+
+/** The observations of a batch are judged one by one, by whoever reads them. */
+const withoutItems = (value: unknown): unknown =>
+  (value as { type?: unknown } | null)?.type === 'observations'
+    ? { ...(value as object), items: null }
+    : value;
 
 /** Reads one frame of a collector. Observations stay `unknown`: each is checked alone, so one bad item spoils no batch. */
 export const parseCollectorMessage = (frame: string): Parsed<CollectorMessage> =>

@@ -32,6 +32,10 @@ export function each<T extends z.ZodArray>(list: T, kept: 'readable' | 'known' =
   return list;
 }
 
+/** A table of members by name, of so many at most. */
+export const atMost = <T extends z.ZodRecord>(most: number, members: T): T =>
+  members.refine((value) => Object.keys(value as object).length <= most, `more than ${most} members`);
+
 /** What was read, or why nothing was; a value, never thrown. */
 export type Parsed<T> =
   | {

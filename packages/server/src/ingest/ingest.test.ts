@@ -1,6 +1,6 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Change } from '../changes.ts';
 import type { Database, Pool, Sql } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
@@ -211,9 +211,12 @@ describe.each(databases())('ingest on %s', (_name, open) => {
       [site.siteId],
     );
     expect(letters.map(({ seq }) => seq)).toEqual([1, 3]);
-    expect(letters[1]?.reason).toMatch(/^not stored: /);
+    expect(letters[1]?.reason).toBe('text with a NUL');
     expect(JSON.parse(letters[1]?.body as string)).toEqual(poison);
   });
+
+  const countLetters = async (siteId: string): Promise<number> =>
+    (await db.query('SELECT 1 FROM dead_letters WHERE site_id = $1::uuid', [siteId])).length;
 
   it('buries every value that a column does not hold, however many come in a row', async () => {
     const site = await openSite(db);
@@ -226,6 +229,42 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(letters).toHaveLength(24);
     expect(letters[0]?.reason).toContain('4294967295');
     expect((await site.devices()).map(({ name }) => name).sort()).toEqual(['10.0.0.2', 'liar']);
+  });
+
+  it('attack: text that no database stores is buried without a question to the database', async () => {
+    const site = await openSite(db);
+    const bad = Array.from({ length: 1000 }, (_, i) =>
+      asked({ sysName: `liar ${i} ${i % 2 ? '\0' : '\ud83d'}` }, '10.0.0.3'),
+    );
+    const transactions = vi.spyOn(db.ingest, 'transaction');
+    expect(await site.send([answered('10.0.0.1'), ...bad, answered('10.0.0.2')])).toBe(1001);
+    expect(transactions).toHaveBeenCalledTimes(1);
+    transactions.mockRestore();
+    expect((await site.devices()).map(({ ip }) => ip)).toEqual(['10.0.0.1', '10.0.0.2']);
+    expect(await countLetters(site.siteId)).toBe(1000);
+  });
+
+  it('attack: an item nested 100,000 deep, and one cut in a character, are buried', async () => {
+    const site = await openSite(db);
+    const deep = { kind: 'host', a: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) };
+    // The body of a dead letter ends after 65,536 characters: in the middle of one.
+    const cut = { kind: 'nothing', a: `${'x'.repeat(65_536 - 22)}${'😀'.repeat(9)}` };
+    expect(await site.send([deep, cut, { ...cut, a: `x${cut.a}` }, answered('10.0.0.1')])).toBe(3);
+    expect(await countLetters(site.siteId)).toBe(3);
+    expect((await site.devices()).map(({ ip }) => ip)).toEqual(['10.0.0.1']);
+  });
+
+  it('attack: a batch of nothing but bad items is halved a bounded number of times', async () => {
+    const site = await openSite(db);
+    const walk = asked({ sysName: 'liar' }, '10.0.0.1');
+    const lies = Array.from({ length: 400 }, (_, i) =>
+      table(walk, 'interfaces', [port(1, `Gi0/${i}`, { mtu: 2 ** 32 - 1 })]),
+    );
+    const transactions = vi.spyOn(db.ingest, 'transaction');
+    expect(await site.send([walk, ...lies, answered('10.0.0.2')])).toBe(401);
+    expect(transactions.mock.calls.length).toBeLessThan(200);
+    transactions.mockRestore();
+    expect(await countLetters(site.siteId)).toBeGreaterThanOrEqual(400);
   });
 
   it('stops taking what it cannot understand at all, rather than reject everything', async () => {

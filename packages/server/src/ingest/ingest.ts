@@ -13,16 +13,17 @@ import type {
   OutcomesObservation,
   RowsObservation,
 } from '@rollcall/shared/observation';
+import { unstorable } from '@rollcall/shared/storable';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { UnknownBySender } from '@rollcall/shared/wire';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import type { Change } from '../changes.ts';
-import { type Database, sqlState } from '../platform/db/db.ts';
+import type { Database } from '../platform/db/db.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import { tellNowAndThen } from '../platform/ops/now-and-then.ts';
 import { reached } from '../platform/ops/stage.ts';
-import { Problem } from '../platform/problem.ts';
 import type { Raise } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
 import { digestOf, disturbed, recognise, writeAgain } from './identity/unchanged.ts';
@@ -38,6 +39,7 @@ import {
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
 import { inPieces } from './queue/pieces.ts';
+import { Faults, Splitting } from './queue/splitting.ts';
 import { save } from './tables/save.ts';
 import { mergeTables, type Timed } from './tables/walked.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
@@ -85,82 +87,27 @@ const MERGED_AT_ONCE = 2;
 export function createIngest(given: IngestDeps): Ingest {
   const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE), logged: new UnknownBySender() };
   const faults = new Faults();
+  const told = tellNowAndThen(given.clock, (collector: string, buried) =>
+    given.log.warn({ collector, buried }, 'observations could not be stored; they are kept as dead letters'),
+  );
   return {
     async accept(batch) {
-      const items = await inPieces(batch.items, (body, i) => ({
-        seq: batch.from + i,
-        body,
-        digest: digestOf(body),
-      }));
+      const items = await inPieces(batch.items, (body, i) => arrive(batch.from + i, body));
       reached('read');
-      return { through: await storeOrSplit(deps, faults, batch, items) };
+      const splitting = new Splitting(faults, (some) => storeInOne(deps, batch, some));
+      const { through, buried } = await splitting.store(items);
+      if (buried > 0) told(batch.collectorId, buried);
+      return { through };
     },
   };
 }
 
-/**
- * Counts faults of our own code since anything was stored. One is the fault of an odd observation, which becomes a dead letter; so
- * many in a row are a fault of this build, and then nothing more is taken until it is mended.
- */
-class Faults {
-  static readonly #most = 10;
-  #inARow = 0;
-
-  stored(): void {
-    this.#inARow = 0;
-  }
-  mayReject(): boolean {
-    this.#inARow += 1;
-    return this.#inARow <= Faults.#most;
-  }
-}
-
-/**
- * Stores items in one transaction. Where the database refuses them, halves them until the one that it refuses stands
- * alone, and keeps that one as a dead letter with the reason: the stream goes on.
- */
-async function storeOrSplit(
-  deps: Storing,
-  faults: Faults,
-  batch: Batch,
-  items: readonly Arrived[],
-): Promise<number> {
-  try {
-    const { through, relink, stored } = await deps.db.ingest.transaction((sql) =>
-      storeItems(deps, sql, batch, items),
-    );
-    reached('committed');
-    if (relink) deps.relink?.(batch.siteId);
-    if (stored) faults.stored();
-    return through;
-  } catch (error) {
-    if (!isPoison(error)) throw error;
-    if (items.length > 1) {
-      const middle = items.length >> 1;
-      await storeOrSplit(deps, faults, batch, items.slice(0, middle));
-      return storeOrSplit(deps, faults, batch, items.slice(middle));
-    }
-    const [item] = items;
-    if (!item || item.dead || (sqlState(error) === undefined && !faults.mayReject())) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    deps.log.warn(
-      { collector: batch.collectorId, seq: item.seq, reason },
-      'an observation could not be stored; it is kept as a dead letter',
-    );
-    const dead = toDeadLetter(item.body, `not stored: ${reason}`);
-    return storeOrSplit(deps, faults, batch, [{ ...item, dead }]);
-  }
-}
-
-/**
- * Whether an error is about the rows rather than about the database: bad data (22), a constraint (23), a limit (54), or
- * a fault of ours. Everything else, a missing column as much as a full disk, is cured by whoever runs the server; until
- * then the collector keeps what it has.
- */
-function isPoison(error: unknown): boolean {
-  if (error instanceof Problem) return false;
-  const state = sqlState(error);
-  return state === undefined ? error instanceof Error : /^(22|23|54)/.test(state);
+/** An item with the digest of what it says, or dead at once where no database stores such a thing. */
+function arrive(seq: number, body: unknown): Arrived {
+  const reason = unstorable(body);
+  return reason === null
+    ? { seq, body, digest: digestOf(body) }
+    : { seq, body, dead: toDeadLetter(body, reason) };
 }
 
 interface Stored {
@@ -169,6 +116,13 @@ interface Stored {
   relink: boolean;
   /** Something is stored that is not a dead letter. */
   stored: boolean;
+}
+
+async function storeInOne(deps: Storing, batch: Batch, items: readonly Arrived[]): Promise<Stored> {
+  const done = await deps.db.ingest.transaction((sql) => storeItems(deps, sql, batch, items));
+  reached('committed');
+  if (done.relink) deps.relink?.(batch.siteId);
+  return done;
 }
 
 async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]): Promise<Stored> {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { Observation, Stream } from '@rollcall/shared/observation';
 import { parseObservation } from '@rollcall/shared/protocol';
+import { pruned } from '@rollcall/shared/storable';
 import type { Sql } from '../platform/db/sql.ts';
 
 /** Consecutive observations of one stream of one collector, as they came; item i has sequence `from + i`. */
@@ -82,13 +83,20 @@ function canonical(o: Observation): Observation | null {
 }
 
 export function toDeadLetter(item: unknown, reason: string): DeadLetter {
-  const body = JSON.stringify(item) ?? 'undefined';
+  const body = JSON.stringify(pruned(item)) ?? 'undefined';
   return {
-    reason: reason.slice(0, 500),
-    body: body.slice(0, LETTER_CHARACTERS),
+    reason: textOf(reason, 500),
+    body: textOf(body, LETTER_CHARACTERS),
     hash: createHash('sha256').update(body).digest('hex'),
   };
 }
+
+/** The front of a text, as the database takes it: what names a fault may quote it. */
+const textOf = (text: string, most: number): string =>
+  text
+    .slice(0, most)
+    .replaceAll('\0', '␀')
+    .replace(/\p{Surrogate}/gu, '\ufffd');
 
 /** Keeps what could not be stored. One that comes twice is one. */
 export async function storeDeadLetters(sql: Sql, batch: Batch, items: readonly Item[]): Promise<void> {

@@ -6,6 +6,7 @@ import {
   PROTOCOL_VERSION,
 } from '@rollcall/shared/protocol';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import { notifyLinks } from '../../platform/db/notify.ts';
@@ -22,6 +23,8 @@ import {
   shakeHands,
   talkOver,
 } from '../../testing/scripted-collector.ts';
+import { createRoster } from './roster.ts';
+import type { Session } from './session.ts';
 
 afterAll(closeDatabases);
 
@@ -754,6 +757,28 @@ describe.each(databases())('collectors on %s', (name, open) => {
         expect(await row(disk.id)).toMatchObject({ status: 'active' });
       },
     );
+
+    it('attack: what one collector says of itself, and nothing can store, keeps no other offline', async () => {
+      const [bad, good] = [await enrolled(db, await site()), await enrolled(db, await site())];
+      const roster = createRoster({
+        db,
+        clock: new ManualClock(),
+        log: pino({ level: 'silent' }),
+        raise: async () => undefined,
+        jobs: one.scans.queue,
+        instance: randomUUID(),
+        quarantineDuplicate: async () => undefined,
+      });
+      const sitting = (id: string, drops: object) =>
+        roster.ready({ collector: { id }, clockOffsetMs: 0, beat: { at: 1, drops } } as unknown as Session);
+      sitting(bad.id, { 'a\0b': 1 });
+      sitting(good.id, { bytes: 2 });
+      await roster.writeBeats();
+      expect(await row(good.id)).toMatchObject({ connected: true, health: { drops: { bytes: 2 } } });
+      expect(await row(bad.id)).toMatchObject({ connected: false });
+      for (const { id } of [bad, good])
+        await db.query('UPDATE collectors SET instance = NULL, connected_at = NULL WHERE id = $1', [id]);
+    });
 
     it('raises an event when a clock leaves the bound, once, and when it is back', async () => {
       const disk = await enrolled(db, await site());

@@ -3,6 +3,7 @@
  * is told by NOTIFY and found again by looking, so a lost notification costs a second or a few, never more.
  */
 import { CloseCode, type Ruleset } from '@rollcall/shared/protocol';
+import { allOrEach } from '../../platform/db/all-or-each.ts';
 import {
   announce,
   JOBS_CHANNEL,
@@ -11,6 +12,7 @@ import {
   notifyWatch,
   WATCH_CHANNEL,
 } from '../../platform/db/notify.ts';
+import { tellNowAndThen } from '../../platform/ops/now-and-then.ts';
 import { ONLINE_SECONDS } from '../../platform/ops/online.ts';
 import type { CollectorDeps } from '../deps.ts';
 import { clampInt } from '../identity.ts';
@@ -111,24 +113,17 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
     else quietly('checking a collector', () => check([notice.collector]));
   };
 
-  const quietly = (what: string, work: () => Promise<unknown>): void => {
-    work().catch((error: unknown) => {
-      log.warn(
-        { err: error instanceof Error ? error.message : String(error) },
-        `${what} failed; it is tried again`,
-      );
-    });
-  };
+  const failed = tellNowAndThen(clock, (what, failures, reason) =>
+    log.warn({ err: reason, failures }, `${what} failed; it is tried again`),
+  );
   const round = (what: string, work: () => Promise<unknown>) => async (): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      log.warn(
-        { err: error instanceof Error ? error.message : String(error) },
-        `${what} failed; it is tried again`,
-      );
+      failed(what, 1, error instanceof Error ? error.message : String(error));
     }
   };
+  const quietly = (what: string, work: () => Promise<unknown>): void => void round(what, work)();
 
   const offerWhereWorkIs = async (): Promise<void> => {
     if (sessions.size === 0) return;
@@ -144,8 +139,13 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       const { addresses = null, ...health } = beat ?? {};
       return { id, offset: clampInt(clockOffsetMs), health, addresses };
     });
-    if (rows.length === 0) return;
-    await db.transaction(async (sql) => {
+    await allOrEach(rows, writeRows, ({ id }, error) =>
+      failed(`noting what collector ${id} said of itself`, 1, error.message),
+    );
+  };
+
+  const writeRows = (rows: readonly object[]): Promise<void> =>
+    db.transaction(async (sql) => {
       const written = await sql.query<Written>(
         `WITH said AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "offset" int, health jsonb, addresses inet[])),
            before AS (SELECT c.id, c.clock_offset_ms AS was, c.connected_at IS NULL AS absent
@@ -165,7 +165,6 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       ];
       if (changes.length > 0) await raise(sql, changes);
     });
-  };
 
   const about = ({ id, name, site_id }: { id: string; name: string; site_id: string }) => ({
     siteId: site_id,
@@ -216,15 +215,17 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
     });
 
   /**
-   * One round of presence. Who is away is said only by an instance that has been here, with its database, for as long as
-   * it takes to come back: after a restart nobody is away, everybody is on the way.
+   * One round of presence; no step of it depends on another. Who is away is said only by an instance that has been here, with
+   * its database, for as long as it takes to come back: after a restart nobody is away, everybody is on the way.
    */
   const watching = () => {
     let since = clock.monotonic();
     let last = since;
+    const note = round('noting who is there', writeBeats);
+    const forget = round('forgetting dead instances', forgetDead);
     return async (): Promise<void> => {
-      await writeBeats();
-      await forgetDead();
+      await note();
+      await forget();
       const now = clock.monotonic();
       if (now - last > 3 * BEAT_MS) since = now;
       last = now;

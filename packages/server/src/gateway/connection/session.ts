@@ -145,7 +145,6 @@ export class Session {
 
   /** Ends it from this side. */
   close(code: CloseCode, reason: string): void {
-    if (code === CloseCode.quarantined || code === CloseCode.revoked) this.#intake.bar();
     if (this.#state === 'closed') return;
     this.#log.info({ code, reason, state: this.#state }, 'closing a collector link');
     this.#link.close(code, cut(reason, BOUNDS.closeReason));
@@ -391,6 +390,8 @@ export class Session {
 
   #end(): void {
     this.#enter('closed');
+    // It comes again with the next connection; until then it must keep no place that a living one could have.
+    this.#intake.bar();
     this.#over.abort();
     this.#deps.onClosed(this);
   }
