@@ -108,6 +108,15 @@ export async function splitCase(
     );
     if (own.length < wanted.length)
       throw new Problem('conflict', `not all of these events are in case #${found.number}`);
+    const [left] = await sql.query(
+      'SELECT 1 FROM events WHERE site_id = $1::uuid AND case_id = $2::uuid AND id <> ALL($3::uuid[]) LIMIT 1',
+      [siteId, id, wanted],
+    );
+    if (!left)
+      throw new Problem(
+        'conflict',
+        `these are all events of case #${found.number}: nothing would be left in it`,
+      );
     const made = await insertCase(work, {
       ...found,
       title: title ?? own[0]?.message.slice(0, 200) ?? found.title,

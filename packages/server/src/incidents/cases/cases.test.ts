@@ -323,6 +323,10 @@ describe.each(databases())('cases on %s', (_name, open) => {
     const split = (eventIds: string[]) =>
       as()('cases.split', { params: { id: whole.id }, body: { eventIds } });
     await expect(split([one, uuidv7()])).rejects.toMatchObject({ code: 'conflict' });
+    await expect(split([one, two])).rejects.toMatchObject({
+      code: 'conflict',
+      message: `these are all events of case #${whole.number}: nothing would be left in it`,
+    });
     const { data } = await split([two]);
     expect(data).toMatchObject({ title: 'two', priority: 1, tags: ['x'], eventCount: 1, status: 0 });
     expect(data.id).not.toBe(whole.id);
