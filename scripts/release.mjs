@@ -38,7 +38,7 @@ const changelog = check();
 const manifests = git('ls-files', 'package.json', '*/package.json').split('\n');
 if (dryRun) {
   console.log(`Would set ${version} in ${manifests.join(', ')} and docs/openapi.json, roll CHANGELOG.md,
-build dist/rollcall-{server,collector}_${version}_{amd64,arm64}.deb with dist/SHA256SUMS, commit, and tag ${tag} with:
+build dist/rollcall-{server,collector}_${version}_{amd64,arm64}.{deb,cdx.json} with dist/SHA256SUMS, commit, and tag ${tag} with:
 
 ${changelog.notes}`);
   process.exit(0);
@@ -83,7 +83,7 @@ function check() {
 /** Writes dist/SHA256SUMS, as `sha256sum --check` reads it. */
 function writeSums() {
   const packages = readdirSync(path('dist')).filter(
-    (name) => name.includes(`_${version}_`) && name.endsWith('.deb'),
+    (name) => name.includes(`_${version}_`) && /\.(deb|cdx\.json)$/.test(name),
   );
   const sums = packages
     .sort()

@@ -63,7 +63,7 @@ const STEPS = [
   },
   {
     name: 'packages',
-    why: 'sizes, lintian, what the units expose, the same bytes again',
+    why: 'licences, sizes, lintian, what the units expose, the same bytes again',
     needs: ['lintian', 'systemd', 'xz-utils'],
     run: [
       npm('package', '--', '--arch', 'amd64', '--no-build'),
@@ -140,7 +140,7 @@ function sameAgain() {
   const again = join(root, 'dist/again');
   const differs = readdirSync(again).filter(
     (name) =>
-      name.endsWith('.deb') &&
+      /\.(deb|cdx\.json)$/.test(name) &&
       !readFileSync(join(again, name)).equals(readFileSync(join(root, 'dist', name))),
   );
   rmSync(again, { recursive: true });

@@ -1,7 +1,7 @@
 // The programs by esbuild, where they are told to stand, and beside main.js the parts that they load when needed. A
 // package of CommonJS that is loaded on demand has its default export only: ours import it in a file, and load that.
 import { readFileSync } from 'node:fs';
-import { relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../scripts/bootstrap.mjs';
 
@@ -29,9 +29,10 @@ const ROLLCALL_HOME = new URL('./', import.meta.url.replace(/packages\\/[^/]+\\/
 /**
  * @param entries file below `home`, without its ending → what it is made of
  * @param beside packages that stay outside, in node_modules beside the bundle
+ * @returns folders of the packages of others that are in it
  */
 export async function bundle({ entries, beside, home }) {
-  const { warnings } = await build({
+  const { warnings, metafile } = await build({
     entryPoints: entries,
     absWorkingDir: root,
     outdir: home,
@@ -44,11 +45,22 @@ export async function bundle({ entries, beside, home }) {
     external: beside.flatMap((name) => [name, `${name}/*`]),
     banner: { js: BANNER },
     plugins: [asBundled],
+    // Licences stand in THIRD-PARTY-NOTICES.txt: notices.mjs.
     legalComments: 'none',
+    metafile: true,
     minifySyntax: true,
     minifyWhitespace: true,
     keepNames: true,
     logLevel: 'error',
   });
   if (warnings.length > 0) throw new Error(`esbuild warns: ${JSON.stringify(warnings)}`);
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs));
+  return foldersOf(
+    inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [join(root, file)] : [])),
+  );
 }
+
+/** Folders of the packages that files are of; files of ours are of none. */
+export const foldersOf = (files) => [
+  ...new Set(files.flatMap((file) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? [])),
+];

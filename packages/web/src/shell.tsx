@@ -6,6 +6,7 @@ import {
   IconApi,
   IconDeviceDesktopAnalytics,
   IconDeviceTvOld,
+  IconLicense,
   IconLogout,
   IconMenu2,
   IconMoon,
@@ -239,6 +240,9 @@ function PersonMenu() {
         </Menu.Item>
         <Menu.Item component="a" href="/api/docs" target="_blank" leftSection={<IconApi size={15} />}>
           API documentation
+        </Menu.Item>
+        <Menu.Item component="a" href="/licenses" target="_blank" leftSection={<IconLicense size={15} />}>
+          Licences
         </Menu.Item>
         <Menu.Item
           leftSection={<IconDeviceTvOld size={15} />}

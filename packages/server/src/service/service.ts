@@ -1,4 +1,5 @@
 /** The service about itself: its description, its documentation, its health, its figures. */
+import { readFile } from 'node:fs/promises';
 import { operations } from '@rollcall/shared/api/index';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../platform/db/db.ts';
@@ -6,9 +7,11 @@ import type { Handlers } from '../platform/http/handler.ts';
 import { openApiDocument } from '../platform/http/openapi.ts';
 import type { Metrics } from '../platform/ops/metrics.ts';
 import { version } from '../platform/ops/version.ts';
-import { Problem } from '../platform/problem.ts';
+import { notFound, Problem } from '../platform/problem.ts';
 import { DOCS_PAGE, docsFile } from './docs.ts';
 
+/** Written where a package is made. */
+const NOTICES = new URL('../../../../THIRD-PARTY-NOTICES.txt', import.meta.url);
 /** A database that does not answer by then is not there. */
 const READY_MS = 2_000;
 
@@ -22,7 +25,14 @@ export interface ServiceDeps {
   accepting: () => boolean;
 }
 
-type Ids = 'openapi.get' | 'docs.get' | 'docs.file' | 'health.live' | 'health.ready' | 'metrics.get';
+type Ids =
+  | 'openapi.get'
+  | 'docs.get'
+  | 'docs.file'
+  | 'licenses.get'
+  | 'health.live'
+  | 'health.ready'
+  | 'metrics.get';
 
 export function serviceHandlers({ db, clock, metrics, refresh, accepting }: ServiceDeps): Handlers<Ids> {
   const description = JSON.stringify(openApiDocument(operations, version));
@@ -63,6 +73,15 @@ export function serviceHandlers({ db, clock, metrics, refresh, accepting }: Serv
           response.end(bytes);
         },
       };
+    },
+
+    'licenses.get': async () => {
+      const text = await readFile(NOTICES, 'utf8').catch(() => {
+        throw notFound(
+          'file of licences: this server runs from its sources, and each package brings its own',
+        );
+      });
+      return { raw: (response) => void response.type('text/plain').end(text) };
     },
 
     'health.live': async () => ({ data: { status: 'live' } }),

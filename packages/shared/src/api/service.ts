@@ -98,6 +98,18 @@ export const serviceOperations = {
     envelope: 'raw',
     produces: 'application/octet-stream',
   },
+  'licenses.get': {
+    method: 'GET',
+    path: '/licenses',
+    tag: 'Service',
+    summary: 'Licences of the software of others that this is made of',
+    description: 'Packages bring it. 404 where the server runs from its sources.',
+    access: 'public',
+    data: z.string(),
+    envelope: 'raw',
+    produces: 'text/plain',
+    errors: ['not_found'],
+  },
   'health.live': {
     method: 'GET',
     path: '/api/health/live',
