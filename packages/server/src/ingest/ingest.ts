@@ -26,6 +26,7 @@ import { tellNowAndThen } from '../platform/ops/now-and-then.ts';
 import { reached } from '../platform/ops/stage.ts';
 import type { Raise } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
+import { settleAddresses } from './identity/settle.ts';
 import { digestOf, disturbed, recognise, writeAgain } from './identity/unchanged.ts';
 import {
   type Arrived,
@@ -251,8 +252,9 @@ async function endJob(
   await deps.applyJobEnd(sql, end, from);
   if (end.result !== 'done') return [];
   const missed = await countMissed(sql, from.siteId, end.job, from.at, from.collectorId);
-  await announce(sql, from.siteId, 'device', missed.devices);
-  return missed.changes;
+  const settled = await settleAddresses(sql, from.siteId, end.job, from.at, from.collectorId);
+  await announce(sql, from.siteId, 'device', [...new Set([...missed.devices, ...settled.devices])]);
+  return [...missed.changes, ...settled.changes];
 }
 
 /** What a batch comes to, in memory. */

@@ -5,7 +5,8 @@ import type { Sql } from '../platform/db/sql.ts';
 
 /**
  * Counts a miss for every device whose management address the job asked in vain, or found to be another device. An
- * address without a final answer (budget spent, error, timeout) says nothing about its device.
+ * address without a final answer (budget spent, error, timeout) says nothing about its device. One that this scan saw at
+ * another address is not gone: its misses decide whether it moves there (`identity/main-address.ts`).
  */
 export async function countMissed(
   sql: Sql,
@@ -33,19 +34,20 @@ export async function countMissed(
          COALESCE(sum((e.span ->> 'count')::bigint) OVER (ORDER BY e.n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::bigint AS skip
        FROM job, jsonb_array_elements(job.spans) WITH ORDINALITY AS e(span, n)
      ), missed AS (
-       SELECT DISTINCT d.id, job.most
+       SELECT DISTINCT d.id, job.most, v.last_scan_id IS NOT DISTINCT FROM job.scan_id AS elsewhere
        FROM job, span, devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id
-       WHERE d.site_id = $1::uuid AND d.gone_at IS NULL AND v.last_scan_id IS DISTINCT FROM job.scan_id
-         AND v.last_seen < job.started_at AND d.address >= span.first
+       WHERE d.site_id = $1::uuid AND d.gone_at IS NULL AND d.address >= span.first
+         AND (v.last_scan_id = job.scan_id OR v.last_seen < job.started_at)
          AND CASE WHEN family(d.address) = family(span.first) AND d.address - span.first < span.count
-           THEN substr(job.outcomes, (span.skip + (d.address - span.first))::int + 1, 1) IN ('_', 'i', 's', 'a', '=')
+           THEN substr(job.outcomes, (span.skip + (d.address - span.first))::int + 1, 1) = ANY (
+             CASE WHEN v.last_scan_id = job.scan_id THEN ARRAY['_'] ELSE ARRAY['_', 'i', 's', 'a', '='] END)
            ELSE false END
      ), locked AS (
-       SELECT d.id, m.most FROM devices d JOIN missed m ON m.id = d.id WHERE d.site_id = $1::uuid ORDER BY d.id FOR UPDATE OF d
+       SELECT d.id, m.most, m.elsewhere FROM devices d JOIN missed m ON m.id = d.id WHERE d.site_id = $1::uuid ORDER BY d.id FOR UPDATE OF d
      )
      UPDATE devices d SET missed_scans = d.missed_scans + 1,
-       gone_at = CASE WHEN d.missed_scans + 1 >= l.most THEN $3::timestamptz END,
-       status = CASE WHEN d.monitor THEN d.status WHEN d.missed_scans + 1 >= l.most THEN 'down' ELSE 'unknown' END
+       gone_at = CASE WHEN NOT l.elsewhere AND d.missed_scans + 1 >= l.most THEN $3::timestamptz END,
+       status = CASE WHEN d.monitor OR l.elsewhere THEN d.status WHEN d.missed_scans + 1 >= l.most THEN 'down' ELSE 'unknown' END
      FROM locked l JOIN sightings v ON v.site_id = $1::uuid AND v.device_id = l.id
      WHERE d.site_id = $1::uuid AND d.id = l.id
      RETURNING d.id, d.name, host(d.address) AS address, d.monitor, v.last_seen, d.missed_scans, d.gone_at IS NOT NULL AS gone`,

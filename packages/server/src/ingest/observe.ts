@@ -72,13 +72,15 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   const { observation, print, at } = prepared;
   const decision = identify(print, at, knownAbout(world, print));
   const device = deviceOf(world, decision, at, context);
+  // An absorbed record may hold this address: it is new to the device all the same.
+  const knew = device.addresses.has(print.address);
   for (const other of decision.absorb)
     absorb(world, other.deviceId, device, other.reason, context.collectorId);
   report(world, decision, device, at, context);
   const seen = prepared.kind === 'host' ? seenHost(prepared, context) : seenDevice(prepared, context);
   seen.scanId = (observation.job && world.scans.get(observation.job)) ?? null;
   const before = device.row;
-  device.row = see(device.row, seen, device.addresses.has(print.address));
+  device.row = see(device.row, seen, knew);
   device.seen = { at, collectorId: context.collectorId };
   claim(world, device, print, at);
   if (prepared.kind === 'device') {
@@ -346,6 +348,17 @@ export const hostFacts = (print: Fingerprint | null): DeviceFacts => ({
   vendor: {},
   host: { mac: print?.macs[0] ?? null, name: print?.hostname ?? null },
 });
+
+/** The device is managed at another of its addresses from now on. */
+export function moveTo(device: Tracked, address: string, at: number): void {
+  const { device: _, ...received } = device.row.received;
+  device.row = { ...device.row, address, missedScans: 0, received };
+  if (device.print) {
+    device.print = { ...device.print, address };
+    putFacts(device, 'identity', device.print, stableHash(device.print), at, true);
+  }
+  finish(device);
+}
 
 function finish(device: Tracked): void {
   const name = displayName(device.row, device.print?.hostname ?? null);

@@ -454,12 +454,6 @@ describe('one box is one device', () => {
     }
   });
 
-  it('changes the management address when the device is found elsewhere and nowhere else', () => {
-    const site = new Site().scan([agent(printer('3c:52:82:00:00:01', 'pr1'), '10.3.0.1')]);
-    site.scan([agent(printer('3c:52:82:00:00:01', 'pr1'), '10.3.0.77')]);
-    expect([...site.world.devices.values()].map(({ row }) => row.address)).toEqual(['10.3.0.77']);
-  });
-
   it('tells of an address that answers as another device, once', () => {
     const site = new Site().scan([agent(printer('3c:52:82:00:00:01', 'pr1'), '10.3.0.1')]);
     site.scan([agent(printer('3c:52:82:00:00:02', 'pr2'), '10.3.0.1')]);

@@ -114,13 +114,15 @@ export function see<Row extends Sighted>(row: Row, seen: Seen, known: boolean): 
   const older = seen.at < row.lastSeen;
   const fresh =
     row.collectorId === null || seen.scanId !== row.lastScanId || seen.at - row.lastSeen >= SEEN_GRAIN_MS;
-  const next: Row = { ...row, missedScans: 0, goneAt: null };
+  const next: Row = { ...row, goneAt: null };
   if (!older && fresh) {
     next.lastSeen = seen.at;
     next.lastScanId = seen.scanId ?? row.lastScanId;
     next.collectorId = seen.collectorId;
   }
   next.address = managementAddress(row, seen, known);
+  // Another address that answers says nothing of this one.
+  if (next.address === seen.address) next.missedScans = 0;
   next.macAddress = seen.macAddress ?? row.macAddress;
   next.icmpReachable = seen.icmpReachable ?? row.icmpReachable;
   next.snmpReachable = seen.snmpReachable ?? row.snmpReachable;
@@ -135,14 +137,15 @@ export function see<Row extends Sighted>(row: Row, seen: Seen, known: boolean): 
 }
 
 /**
- * The address a device is managed by stays while anything speaks for it. It changes to one that is new to the device,
- * when neither the device's own table nor an answer in this scan confirms the old one.
+ * The address a device is managed by stays while nothing speaks against it; what a scan found as a whole is judged at its
+ * end (`identity/main-address.ts`). It changes at once where its watch does not hear it, and outside of a scan to
+ * one that is new to the device where its own table no longer lists the old one.
  */
 function managementAddress(row: Sighted, seen: Seen, known: boolean): string {
   if (row.address === null || row.address === seen.address) return seen.address;
-  const confirmed = seen.addresses.includes(row.address);
-  const sameScan = seen.scanId !== null && row.lastScanId === seen.scanId;
-  return known || confirmed || sameScan ? row.address : seen.address;
+  if (row.monitor && row.status === 'down' && seen.at > row.lastSeen) return seen.address;
+  const left = seen.addresses.length > 0 && !seen.addresses.includes(row.address);
+  return left && !known && seen.scanId === null ? seen.address : row.address;
 }
 
 /** sysUpTime wraps after 2³² hundredths of a second. */

@@ -1,0 +1,71 @@
+/**
+ * At which of its addresses a device is managed. Pure.
+ *
+ * A device keeps its address while that answers, so two addresses that both answer never take turns. It moves to another
+ * that answered in the same scan when the known one is silent. An address that its box still lists is silent only after
+ * several scans, one fewer than make a device gone, because an answer may be lost; a watched device is judged by its watch. A device
+ * that a scan found first is settled once, at the best of its addresses, and virtual addresses are always left.
+ */
+import { compareAddresses, parseAddress } from '@rollcall/shared/ip';
+
+/** An address of a device at which it was reached at some time. */
+export interface Place {
+  address: string;
+  /** In this scan; null: not asked. */
+  answered: boolean | null;
+  /** What has it: a loopback interface, another one of the device's own table, or nothing that is known. */
+  on: 'loopback' | 'interface' | null;
+  /** It moves between boxes (VRRP, HSRP, CARP, anycast): it has a virtual hardware address, or two devices list it. */
+  virtual: boolean;
+}
+
+export interface Standing {
+  /** Its address now. */
+  address: string;
+  places: readonly Place[];
+  /** This scan found it first. */
+  isNew: boolean;
+  /** What its watch says; null: it is not watched, or the watch has not spoken. */
+  watched: 'up' | 'down' | null;
+  /** Scans in a row that asked its address in vain, this one included. */
+  missedScans: number;
+  /** So many make a device gone. */
+  missedUntilGone: number;
+}
+
+export interface Move {
+  address: string;
+  /** `silent`: the device was renumbered. Else it was never rightly there, which is no news. */
+  reason: 'silent' | 'new' | 'virtual';
+}
+
+/** Where the device is managed from now on; null where it is now. */
+export function mainAddress(device: Standing): Move | null {
+  const known = device.places.find(({ address }) => address === device.address);
+  const [best] = device.places
+    .filter(({ answered, virtual }) => answered === true && !virtual)
+    .sort((a, b) => rank(a) - rank(b) || inOrder(a.address, b.address));
+  if (!best || best.address === device.address) return null;
+  const to = (reason: Move['reason']): Move => ({ address: best.address, reason });
+  if (known?.virtual) return to('virtual');
+  if (device.watched === 'up') return null;
+  if (device.isNew) return to('new');
+  return isSilent(device, known) ? to('silent') : null;
+}
+
+function isSilent({ places, watched, missedScans, missedUntilGone }: Standing, known: Place | undefined) {
+  if (known?.answered === true) return false;
+  if (watched === 'down') return true;
+  const listed = (known?.on ?? null) !== null;
+  // Nobody asked there, and the box says that it left.
+  if (known?.answered !== false && !listed && places.some(({ on }) => on !== null)) return true;
+  return missedScans >= (listed ? Math.max(1, missedUntilGone - 1) : 1);
+}
+
+/** A loopback interface is up as long as the box is. */
+const rank = ({ on }: Place): number => (on === 'loopback' ? 0 : on === 'interface' ? 1 : 2);
+
+function inOrder(a: string, b: string): number {
+  const [x, y] = [parseAddress(a), parseAddress(b)];
+  return x.ok && y.ok ? compareAddresses(x.value, y.value) : 0;
+}
