@@ -26,6 +26,7 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
         clock,
         identity: { merge: unused, split: unused, reclassify: unused },
         events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
+        audit: unused,
       }),
       actor,
     )('devices.list', { query });

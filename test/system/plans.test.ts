@@ -63,6 +63,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       clock: systemClock,
       identity: { merge: unused, split: unused, reclassify: unused },
       events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
+      audit: unused,
     };
     const ask = asCaller({ ...catalogHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites));
     statements = [];

@@ -254,6 +254,7 @@ function handlersOf({ db, clock, auth, metrics }: Base, features: Features, acce
         reclassify: rules.reclassify,
       },
       events: incidents.events,
+      audit,
     }),
     incidents.handlers,
     deliveries.handlers,

@@ -1,5 +1,6 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit } from '../accounts/audit.ts';
 import type { Database } from '../platform/db/db.ts';
 import { compactTallies } from '../platform/db/tally.ts';
 import type { Actor } from '../platform/http/handler.ts';
@@ -49,7 +50,8 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       told.push(`reclassify ${id}`);
     },
   };
-  const as = (actor: Actor = caller()) => asCaller(catalogHandlers({ db, clock, identity, events }), actor);
+  const as = (actor: Actor = caller()) =>
+    asCaller(catalogHandlers({ db, clock, identity, events, audit }), actor);
   const names = async (query: Record<string, string>, actor?: Actor) =>
     (await as(actor)('devices.list', { query })).data.map((device: { name: string }) => device.name);
 
@@ -502,6 +504,13 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     told.length = 0;
     await as()('devices.delete', { params: { id: ids.stray ?? '' } });
     expect(told).toEqual(['forgotten 1 by ada']);
+    const noted = await db.query<{ action: string; subject: string; site: string | null; detail: object }>(
+      'SELECT action, subject, site_id AS site, detail FROM audit ORDER BY id',
+    );
+    expect(new Set(noted.map(({ action }) => action))).toEqual(
+      new Set(['device.update', 'device.bulk', 'device.delete']),
+    );
+    expect(noted.at(-1)).toMatchObject({ subject: 'device stray', site: south, detail: { id: ids.stray } });
     expect(await counted()).toBe(5);
     await compactTallies(db);
     expect(await counted()).toBe(5);

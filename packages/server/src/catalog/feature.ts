@@ -4,6 +4,7 @@ import type { Database } from '../platform/db/db.ts';
 import { type Scope, scopeOf } from '../platform/db/list.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { notFound } from '../platform/problem.ts';
+import type { Audit } from '../ports.ts';
 import { listDevices, readDevice } from './devices.ts';
 import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
@@ -29,6 +30,7 @@ export interface CatalogDeps {
   clock: Clock;
   identity: IdentityActions;
   events: EventActions;
+  audit: Audit;
 }
 
 type Ids =
@@ -44,7 +46,7 @@ type Ids =
   | 'interfaces.list'
   | 'topology.get';
 
-export function catalogHandlers({ db, clock, identity, events }: CatalogDeps): Handlers<Ids> {
+export function catalogHandlers({ db, clock, identity, events, audit }: CatalogDeps): Handlers<Ids> {
   const read = async (id: string, scope: Scope) => {
     const device = await readDevice(db, id, scope, clock.now());
     if (!device) throw notFound('device');
@@ -57,6 +59,23 @@ export function catalogHandlers({ db, clock, identity, events }: CatalogDeps): H
   const mustExist = async (id: string, scope: Scope) => {
     if (!(await deviceExists(db, id, scope))) throw notFound('device');
   };
+  /** Into the audit log: what somebody did to a device. */
+  const note = (
+    { actor, address }: { actor: Actor; address: string },
+    verb: string,
+    { id, name, siteId }: { id: string; name: string | null; siteId: string },
+    detail?: Record<string, unknown>,
+  ) => {
+    const subject = `device ${name ?? id}`;
+    return audit(db, {
+      actor,
+      address,
+      action: `device.${verb}`,
+      subject,
+      siteId,
+      detail: { id, ...detail },
+    });
+  };
   return {
     'devices.list': async ({ query, actor }) => {
       const { rows, totalCount } = await listDevices(db, query, {
@@ -66,7 +85,7 @@ export function catalogHandlers({ db, clock, identity, events }: CatalogDeps): H
       return { data: rows, totalCount };
     },
     'devices.get': async ({ params, actor }) => ({ data: await read(params.id, scopeOf(actor)) }),
-    'devices.update': async ({ params: { id }, body, actor }) => {
+    'devices.update': async ({ params: { id }, body, actor, address }) => {
       const siteId = await patchDevice(db, events, {
         id,
         patch: body,
@@ -75,9 +94,12 @@ export function catalogHandlers({ db, clock, identity, events }: CatalogDeps): H
       });
       if (siteId === null) throw notFound('device');
       if (body.class === null) await identity.reclassify(siteId, id);
-      return { data: await brief(id, actor) };
+      const data = await brief(id, actor);
+      await note({ actor, address }, 'update', data, body);
+      return { data };
     },
-    'devices.delete': async ({ params: { id }, actor }) => {
+    'devices.delete': async ({ params: { id }, actor, address }) => {
+      const device = await brief(id, actor);
       const deleted = await deleteDevice(db, events, {
         id,
         scope: scopeOf(actor),
@@ -85,27 +107,41 @@ export function catalogHandlers({ db, clock, identity, events }: CatalogDeps): H
         at: clock.now(),
       });
       if (!deleted) throw notFound('device');
+      await note({ actor, address }, 'delete', device);
       return { data: null };
     },
-    'devices.bulk': async ({ body: { filter, set, expect }, actor }) => ({
-      data: await bulkMonitor(db, events, {
+    'devices.bulk': async ({ body: { filter, set, expect }, actor, address }) => {
+      const data = await bulkMonitor(db, events, {
         filter,
         monitor: set.monitor,
         expect,
         scope: scopeOf(actor, filter.site),
         at: clock.now(),
-      }),
-    }),
-    'devices.merge': async ({ params: { id }, body, actor }) => {
+      });
+      await audit(db, {
+        actor,
+        address,
+        action: 'device.bulk',
+        subject: `${data.changed} devices`,
+        ...(filter.site && { siteId: filter.site }),
+        detail: { filter, set },
+      });
+      return { data };
+    },
+    'devices.merge': async ({ params: { id }, body, actor, address }) => {
       await mustExist(id, scopeOf(actor));
       await mustExist(body.deviceId, scopeOf(actor));
       const left = await identity.merge({ userId: actor.userId, name: actor.name }, id, body.deviceId);
-      return { data: await brief(left, actor) };
+      const data = await brief(left, actor);
+      await note({ actor, address }, 'merge', data, { merged: [id, body.deviceId] });
+      return { data };
     },
-    'devices.split': async ({ params: { id }, body, actor }) => {
+    'devices.split': async ({ params: { id }, body, actor, address }) => {
       await mustExist(id, scopeOf(actor));
       const ids = await identity.split({ userId: actor.userId, name: actor.name }, id, body.addresses);
       const devices = await Promise.all([...new Set([id, ...ids])].map((each) => brief(each, actor)));
+      for (const device of devices)
+        if (device.id === id) await note({ actor, address }, 'split', device, { addresses: body.addresses });
       return { data: { devices: devices.map(({ id, address, name }) => ({ id, address, name })) } };
     },
     'devices.history': async ({ params: { id }, query, actor }) => {

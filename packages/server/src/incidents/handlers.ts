@@ -5,6 +5,7 @@ import type { Database } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { notFound } from '../platform/problem.ts';
+import type { Audit } from '../ports.ts';
 import { addEvents, createCase, mergeCases, splitCase } from './cases/by-hand.ts';
 import { commentCase, patchCase } from './cases/change.ts';
 import { listCases, readCase } from './cases/list.ts';
@@ -25,7 +26,13 @@ type Ids =
   | 'cases.merge'
   | 'cases.split';
 
-export function incidentHandlers({ db, clock }: { db: Database; clock: Clock }): Handlers<Ids> {
+interface Deps {
+  db: Database;
+  clock: Clock;
+  audit: Audit;
+}
+
+export function incidentHandlers({ db, clock, audit }: Deps): Handlers<Ids> {
   const event = async (id: string, actor: Actor) => {
     const found = await readEvent(db, id, scopeOf(actor));
     if (!found) throw notFound('event');
@@ -36,9 +43,25 @@ export function incidentHandlers({ db, clock }: { db: Database; clock: Clock }):
     if (!found) throw notFound('case');
     return { data: found };
   };
-  const move = async (id: string, to: EventStatus, actor: Actor, until?: AcknowledgedUntil) => {
+  const move = async (
+    id: string,
+    to: EventStatus,
+    { actor, address }: { actor: Actor; address: string },
+    until?: AcknowledgedUntil,
+  ) => {
     await workEvent(db, { id, to, actor, scope: scopeOf(actor), at: clock.now(), ...(until && { until }) });
-    return event(id, actor);
+    const answer = await event(id, actor);
+    const { siteId, kind, message } = answer.data;
+    const action = to === EventStatus.closed ? 'event.close' : 'event.acknowledge';
+    await audit(db, {
+      actor,
+      address,
+      action,
+      subject: `event ${message.slice(0, 200)}`,
+      siteId,
+      detail: { id, kind },
+    });
+    return answer;
   };
   const doing = (actor: Actor) => ({ actor, at: clock.now() });
   return {
@@ -47,9 +70,9 @@ export function incidentHandlers({ db, clock }: { db: Database; clock: Clock }):
       return { data: rows, totalCount };
     },
     'events.get': ({ params, actor }) => event(params.id, actor),
-    'events.acknowledge': ({ params, body, actor }) =>
-      move(params.id, EventStatus.acknowledged, actor, body.until),
-    'events.close': ({ params, actor }) => move(params.id, EventStatus.closed, actor),
+    'events.acknowledge': ({ params, body, ...by }) =>
+      move(params.id, EventStatus.acknowledged, by, body.until),
+    'events.close': ({ params, ...by }) => move(params.id, EventStatus.closed, by),
     'cases.list': async ({ query, actor }) => {
       const { rows, totalCount } = await listCases(db, query, scopeOf(actor, query.site), actor.userId);
       return { data: rows, totalCount };

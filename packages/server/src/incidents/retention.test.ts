@@ -68,7 +68,10 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
   };
   const words = async (of: 'events.list' | 'cases.list') => {
     const key = of === 'events.list' ? 'message' : 'title';
-    const { data, totalCount } = await asCaller(incidentHandlers({ db, clock }), caller())(of, { query: {} });
+    const { data, totalCount } = await asCaller(
+      incidentHandlers({ db, clock, audit: async () => undefined }),
+      caller(),
+    )(of, { query: {} });
     expect(totalCount).toBe(data.length);
     return (data as unknown as Record<string, string>[]).map((row) => row[key]).sort();
   };

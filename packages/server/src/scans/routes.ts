@@ -25,8 +25,11 @@ export function scanHandlers({
   scans,
 }: Pick<ScanDeps, 'db' | 'audit'> & { scans: Scans }): Handlers<Ids> {
   return {
-    'scans.create': async ({ actor, body, header }) => {
+    'scans.create': async ({ actor, body, header, address }) => {
       const data = await scans.create(body, creatorOf(actor), header('idempotency-key'));
+      const { id, siteId, targets, profile } = data;
+      const detail = { targets: targets.slice(0, 500), profile };
+      await audit(db, { actor, address, action: 'scan.create', subject: `scan ${id}`, siteId, detail });
       const headers = { Location: `/api/discovery/scans/${data.id}` };
       return { data, extra: { scanId: data.id }, headers };
     },

@@ -120,7 +120,10 @@ export class Scene {
     }
   };
   readonly handlers = () =>
-    asCaller(incidentHandlers({ db: this.db, clock: this.clock }), caller('operator', [this.site]));
+    asCaller(
+      incidentHandlers({ db: this.db, clock: this.clock, audit: async () => undefined }),
+      caller('operator', [this.site]),
+    );
   readonly events = async (): Promise<ShownEvent[]> =>
     (await this.handlers()('events.list', { query: { pageSize: '1000', sort: 'timestamp' } })).data;
   readonly cases = async () =>

@@ -23,7 +23,8 @@ describe.each(databases())('cases on %s', (_name, open) => {
   let ada: Actor;
   let grace: string;
   let device: string;
-  const as = (actor: Actor = ada) => asCaller(incidentHandlers({ db, clock }), actor);
+  const as = (actor: Actor = ada) =>
+    asCaller(incidentHandlers({ db, clock, audit: async () => undefined }), actor);
   const list = async (query: Record<string, string | string[]>, actor?: Actor) => {
     const { data, totalCount } = await as(actor)('cases.list', { query });
     return [data.map(({ title }: { title: string }) => title).join(' '), totalCount] as const;

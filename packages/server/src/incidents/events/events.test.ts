@@ -1,6 +1,7 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit } from '../../accounts/audit.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { compactTallies } from '../../platform/db/tally.ts';
 import type { Actor } from '../../platform/http/handler.ts';
@@ -49,7 +50,7 @@ describe.each(databases())('the event list on %s', (_name, open) => {
   const devices: Record<string, string> = {};
   const ids: Record<string, string> = {};
   const gone = uuidv7();
-  const as = (actor: Actor = caller()) => asCaller(incidentHandlers({ db, clock }), actor);
+  const as = (actor: Actor = caller()) => asCaller(incidentHandlers({ db, clock, audit }), actor);
   const list = async (query: Record<string, string>, actor?: Actor) => {
     const { data, totalCount } = await as(actor)('events.list', { query });
     const byId = new Map(Object.entries(ids).map(([name, id]) => [id, name]));
@@ -213,6 +214,10 @@ describe.each(databases())('the event list on %s', (_name, open) => {
       code: 'not_found',
     });
     expect((await list({ Status: '0' })).names).toBe('f');
+    expect(await db.query('SELECT actor, action, site_id AS site FROM audit ORDER BY id')).toEqual([
+      { actor: 'grace', action: 'event.acknowledge', site: north },
+      { actor: 'ada', action: 'event.close', site: north },
+    ]);
   });
 
   it('keeps every count exact whatever happens to the rows', async () => {
