@@ -12,7 +12,7 @@ import { Collection, EditDialog, type FormOf, NewButton } from '../components/li
 import { Page } from '../components/page/index.ts';
 import { Tag } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
-import { useMe } from '../session.tsx';
+import { useHasRole, useMe } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
 
 const ROLES: { value: Role; label: string }[] = [
@@ -27,6 +27,7 @@ export function Users() {
   const source = usePagedList('users.list', search);
   const siteName = useSiteName();
   const me = useMe();
+  const admin = useHasRole('admin');
   const columns: Column<User>[] = [
     {
       id: 'name',
@@ -53,7 +54,12 @@ export function Users() {
     timeColumn({ id: 'created', title: 'Since', sort: 'createdAt', at: (one) => one.createdAt }),
   ];
   return (
-    <Page title="Users" count={source.total} fill actions={<NewButton change={change}>New user</NewButton>}>
+    <Page
+      title="Users"
+      count={source.total}
+      fill
+      actions={admin && <NewButton change={change}>New user</NewButton>}
+    >
       <Filters
         search={search}
         change={change}
