@@ -245,6 +245,8 @@ const watch = z.object({
   kind: z.literal('watch'),
   at: time,
   deviceId: z.uuid(),
+  /** Where its agent answers, where that is not the address it is watched at, which is silent. */
+  address: address.optional(),
   /** `down`: so many requests in a row stayed without an answer. */
   icmp: z.enum(['up', 'down']).optional(),
   rttMs: z.number().min(0).optional(),

@@ -129,16 +129,28 @@ export const assignment = z.object({
 });
 export type Assignment = z.infer<typeof assignment>;
 
+/** Most other addresses of a watched device, and the longest name that its agent proves itself by. */
+export const WATCH_ELSEWHERE = 4;
+export const WATCH_NAME = 64;
+
 /** A device to be watched: pinged, and asked by SNMP where a credential is known to work. */
 export const watchTarget = z.object({
   deviceId: z.uuid(),
   address: z.string().max(45),
   credentialId: z.uuid().optional(),
+  /** Where else its agent answered, asked when `address` is silent, and by what it proves there to be the same. */
+  elsewhere: z
+    .object({
+      addresses: z.array(z.string().max(45)).max(WATCH_ELSEWHERE),
+      sysName: z.string().max(WATCH_NAME),
+      engineId: z.string().max(64).optional(),
+    })
+    .optional(),
 });
 export type WatchTarget = z.infer<typeof watchTarget>;
 
 /** Most targets of one `watch` message: with the longest addresses it still fits a frame. */
-export const WATCH_TARGETS = 4000;
+export const WATCH_TARGETS = 800;
 /** Most targets of one collector. */
 export const WATCH_MOST = 40_000;
 

@@ -1,4 +1,5 @@
 /** What this collector is to watch, put together from the server's messages. A list counts when it is whole. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ServerMessage, WatchTarget, WireCredential } from '@rollcall/shared/protocol';
 
 export type WatchMessage = Extract<ServerMessage, { type: 'watch' }>;
@@ -37,7 +38,7 @@ export class WatchList {
       this.#named?.add(target.deviceId);
       const known = this.#targets.get(target.deviceId);
       this.#targets.set(target.deviceId, target);
-      return known?.address !== target.address || known.credentialId !== target.credentialId;
+      return !isDeepStrictEqual(known, target);
     });
     const gone = remove.filter((id) => this.#targets.delete(id));
     if (!more && this.#named) {

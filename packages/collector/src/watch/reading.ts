@@ -5,10 +5,13 @@ import type { Session } from '@rollcall/snmp/engine/session';
 import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { walk } from '@rollcall/snmp/walk';
 import { speedOf } from '../walk/interfaces.ts';
+import { textOf } from '../walk/text.ts';
 import type { PortReading } from './ports.ts';
 import type { Uptime } from './uptime.ts';
 
 const SYS_UP_TIME = '1.3.6.1.2.1.1.3.0';
+const SYS_NAME = '1.3.6.1.2.1.1.5.0';
+const ENGINE_ID = '1.3.6.1.6.3.10.2.1.1.0';
 const ENGINE_BOOTS = '1.3.6.1.6.3.10.2.1.2.0';
 const IF_ENTRY = '1.3.6.1.2.1.2.2.1';
 const COLUMNS = {
@@ -77,6 +80,21 @@ export async function readAgent(session: Session, wanted: ReadingWanted): Promis
     ports,
     complete: STATE.every((column) => !end.stopped.has(column)),
   };
+}
+
+/** Whether the agent that answers is the one that is known by this name and engine. Never rejects. */
+export async function isAgent(
+  session: Session,
+  known: { sysName: string; engineId?: string | undefined },
+): Promise<boolean> {
+  const answer = await session.get([SYS_NAME, ENGINE_ID]);
+  if (!answer.ok) return false;
+  const [name, engine] = answer.varbinds.map(({ value }) => (Buffer.isBuffer(value) ? value : undefined));
+  return (
+    name !== undefined &&
+    textOf(name).trim() === known.sysName.trim() &&
+    (known.engineId === undefined || engine?.toString('hex') === known.engineId)
+  );
 }
 
 const verdictOf = (code: FailureCode): 'timeout' | 'auth-failed' | null => {

@@ -11,6 +11,9 @@ export class Target {
   readonly deviceId: string;
   readonly address: string;
   readonly credentialId: string | undefined;
+  elsewhere: WatchTarget['elsewhere'];
+  /** Where its agent is read: another of its addresses, while `address` is silent. */
+  agentAddress: string;
   /** Null where the scope refuses the address. */
   readonly pinged: Pinged | null;
   readonly phase: number;
@@ -33,12 +36,29 @@ export class Target {
   summaryDue = 0;
   gone = false;
 
-  constructor({ deviceId, address, credentialId }: WatchTarget, pinged: Pinged | null) {
+  constructor({ deviceId, address, credentialId, elsewhere }: WatchTarget, pinged: Pinged | null) {
     this.deviceId = deviceId;
     this.address = address;
     this.credentialId = credentialId;
+    this.elsewhere = elsewhere;
+    this.agentAddress = address;
     this.pinged = pinged;
     this.phase = phaseOf(deviceId);
+  }
+
+  /** As it was told. */
+  get wanted(): WatchTarget {
+    const { deviceId, address, credentialId, elsewhere } = this;
+    return {
+      ...{ deviceId, address },
+      ...(credentialId === undefined ? {} : { credentialId }),
+      ...(elsewhere === undefined ? {} : { elsewhere }),
+    };
+  }
+
+  /** Its address is silent to ping. */
+  get isSilent(): boolean {
+    return this.pinged?.liveness.state === 'down';
   }
 
   /** What is known of it, the same members in every report, so that each can be read alone. */
@@ -53,6 +73,9 @@ export class Target {
       deviceId: this.deviceId,
       ...(icmp === 'unknown' ? {} : { icmp }),
       ...(snmp === undefined || doubtful ? {} : { snmp }),
+      ...(snmp === 'ok' && !doubtful && this.agentAddress !== this.address
+        ? { address: this.agentAddress }
+        : {}),
       ...more,
     };
   }

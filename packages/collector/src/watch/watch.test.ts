@@ -1,11 +1,13 @@
+import type { Clock } from '@rollcall/shared/clock';
 import type { WatchObservation } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { SnmpEngine } from '@rollcall/snmp/engine/engine';
 import type { Value } from '@rollcall/snmp/message/pdu';
 import { community, FakeAgent, honest } from '@rollcall/snmp/testing/fake-agent';
 import { pino } from 'pino';
-import { afterEach, expect, it } from 'vitest';
-import { EchoRefused } from '../icmp/echo.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { EchoRefused, type OpenEcho } from '../icmp/echo.ts';
+import { echoOf } from '../testing/fake-network.ts';
 import { fastClock } from '../testing/fast-clock.ts';
 import { Watch } from './watch.ts';
 
@@ -13,6 +15,33 @@ const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
+
+const noPings: OpenEcho = () => {
+  throw new EchoRefused({
+    family: 4,
+    engine: 'datagram',
+    code: 'denied',
+    reason: 'no pings here',
+    remedy: '',
+  });
+};
+
+async function watching(clock: Clock, echo: OpenEcho) {
+  const engine = await SnmpEngine.open({ clock });
+  closing.push(() => engine.close());
+  const told: WatchObservation[] = [];
+  const watch = new Watch({
+    tools: { echo, snmp: async () => engine },
+    outbox: { append: async (items: readonly unknown[]) => void told.push(...(items as WatchObservation[])) },
+    clock,
+    log: pino({ level: 'silent' }),
+    pace: { take: async () => undefined },
+    scope: { allows: () => true },
+    linked: () => true,
+  } as unknown as ConstructorParameters<typeof Watch>[0]);
+  closing.push(() => watch.stop());
+  return { watch, told };
+}
 
 const ENTRY = '1.3.6.1.2.1.2.2.1';
 const integer = (value: number): Value => ({ type: 'integer', value });
@@ -34,30 +63,7 @@ it('a table that was read in part is read again soon: what changed in the rest i
     }),
   );
   closing.push(() => agent.close());
-  const engine = await SnmpEngine.open({ clock });
-  closing.push(() => engine.close());
-  const told: WatchObservation[] = [];
-  const watch = new Watch({
-    tools: {
-      echo: () => {
-        throw new EchoRefused({
-          family: 4,
-          engine: 'datagram',
-          code: 'denied',
-          reason: 'no pings here',
-          remedy: '',
-        });
-      },
-      snmp: async () => engine,
-    },
-    outbox: { append: async (items: readonly unknown[]) => void told.push(...(items as WatchObservation[])) },
-    clock,
-    log: pino({ level: 'silent' }),
-    pace: { take: async () => undefined },
-    scope: { allows: () => true },
-    linked: () => true,
-  } as unknown as ConstructorParameters<typeof Watch>[0]);
-  closing.push(() => watch.stop());
+  const { watch, told } = await watching(clock, noPings);
   const credential = { id: uuidv7(), version: 'v2c' as const, community: 'public' };
   watch.take({
     type: 'watch',
@@ -79,3 +85,62 @@ it('a table that was read in part is read again soon: what changed in the rest i
   expect(deaf.since).toBeLessThan(Number.POSITIVE_INFINITY);
   expect(clock.monotonic() - deaf.since).toBeLessThan(50_000);
 }, 60_000);
+
+describe('a box whose address falls silent', () => {
+  const [A, B] = ['127.0.72.2', '127.0.72.3'];
+  const NAME = '1.3.6.1.2.1.1.5.0';
+  const ENGINE = '1.3.6.1.6.3.10.2.1.1.0';
+  const octets = (text: string): Value => ({ type: 'octets', value: Buffer.from(text) });
+
+  /** What is reported once A is silent; at B somebody answers who says this of itself. */
+  const lose = async (atB: Record<string, Value> | null) => {
+    const clock = fastClock(10);
+    const alive = new Map([A, B].map((address) => [address, 1]));
+    const { watch, told } = await watching(clock, echoOf(alive));
+    const uptime: Value = { type: 'timeticks', value: 100 };
+    const self = { '1.3.6.1.2.1.1.3.0': uptime, [NAME]: octets('r1'), [ENGINE]: octets('one') };
+    const answer = (objects: Record<string, Value>, address: string) =>
+      community((asked) => (alive.has(address) ? honest(objects)(asked) : null));
+    const first = await FakeAgent.start(answer(self, A), A);
+    closing.push(() => first.close());
+    const second = await FakeAgent.start(answer({ ...self, ...atB }, B), B, first.port);
+    closing.push(() => second.close());
+    const credential = { id: uuidv7(), version: 'v2c' as const, community: 'public' };
+    const engineId = Buffer.from('one').toString('hex');
+    const target = { deviceId: uuidv7(), address: A, credentialId: credential.id };
+    watch.take({
+      type: 'watch',
+      revision: 1,
+      full: true,
+      set: [{ ...target, elsewhere: { addresses: [B], sysName: 'r1', engineId } }],
+      remove: [],
+      credentials: [credential],
+      intervals: { icmpMs: 1000, snmpMs: 2000 },
+      port: first.port,
+    });
+    await expect.poll(() => told.at(-1), { interval: 10 }).toMatchObject({ icmp: 'up', snmp: 'ok' });
+    told.length = 0;
+    alive.delete(A);
+    if (atB === null) alive.delete(B);
+    await expect.poll(() => told.length, { timeout: 5000, interval: 10 }).toBeGreaterThan(0);
+    return { told, alive };
+  };
+
+  it('is not down while its agent answers at another: that is where it is', async () => {
+    const { told, alive } = await lose({});
+    expect(told).toMatchObject([{ icmp: 'down', snmp: 'ok', address: B }]);
+    alive.set(A, 1);
+    await expect.poll(() => told.at(-1)?.icmp, { timeout: 5000, interval: 10 }).toBe('up');
+    expect(told.at(-1)).not.toHaveProperty('address');
+  });
+
+  it.each<[who: string, atB: Record<string, Value> | null]>([
+    ['nobody', null],
+    ['a box of another name', { [NAME]: octets('r2') }],
+    ['a box of its name with another engine', { [ENGINE]: octets('two') }],
+  ])('is down where %s answers at the other address', async (_who, atB) => {
+    const { told } = await lose(atB);
+    expect(told[0]).toMatchObject({ icmp: 'down' });
+    expect(told.filter(({ snmp, address }) => snmp === 'ok' || address !== undefined)).toEqual([]);
+  });
+});

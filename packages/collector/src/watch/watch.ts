@@ -21,7 +21,7 @@ import { WatchList, type WatchMessage, type WatchSettings } from './list.ts';
 import { answered, inDoubt, missed } from './liveness.ts';
 import { type Pinged, Pinger } from './pinger.ts';
 import type { PortFact } from './ports.ts';
-import { type Reading, readAgent } from './reading.ts';
+import { isAgent, type Reading, readAgent } from './reading.ts';
 import { ReportQueue } from './report-queue.ts';
 import { Target } from './target.ts';
 import { restarted } from './uptime.ts';
@@ -115,9 +115,8 @@ export class Watch {
   /** Devices outside a narrower scope are let go, those inside a wider one taken up. */
   limit(scope: Scope): void {
     this.#scope = scope;
-    for (const { deviceId, address, credentialId } of [...this.#targets.values()])
-      if (!this.#allows(address))
-        this.#put({ deviceId, address, ...(credentialId === undefined ? {} : { credentialId }) });
+    for (const { address, wanted } of [...this.#targets.values()])
+      if (!this.#allows(address)) this.#put(wanted);
     for (const target of [...this.#refused.values()]) this.#put(target);
   }
 
@@ -171,8 +170,14 @@ export class Watch {
 
   #put(wanted: WatchTarget): void {
     const { deviceId, address } = wanted;
+    const known = this.#targets.get(deviceId);
+    const allowed = this.#allows(address);
+    if (allowed && known?.address === address && known.credentialId === wanted.credentialId) {
+      known.elsewhere = wanted.elsewhere;
+      return;
+    }
     this.#drop(deviceId);
-    if (!this.#allows(address)) {
+    if (!allowed) {
       if (!this.#refused.has(deviceId))
         this.#deps.log.warn(
           { address },
@@ -279,7 +284,10 @@ export class Watch {
   #turned(host: Pinged): void {
     const rtt = host.rttMs === null ? {} : { rttMs: Math.round(host.rttMs * 1000) / 1000 };
     for (const target of this.#byAddress.get(host.address) ?? []) {
-      if (host.liveness.state === 'up') this.#report(target, rtt);
+      if (host.liveness.state === 'up') {
+        target.agentAddress = target.address;
+        this.#report(target, rtt);
+      }
       // Silent to ping is not yet down: its agent is asked before anybody is alarmed.
       if (target.credentialId === undefined) {
         if (host.liveness.state === 'down') this.#report(target, { lossPercent: 100 });
@@ -292,7 +300,7 @@ export class Watch {
     // An answer to a question of before is no opinion.
     await target.reading;
     await this.#read(target);
-    if (!target.gone && target.pinged?.liveness.state === 'down') this.#report(target, { lossPercent: 100 });
+    if (!target.gone && target.isSilent) this.#report(target, { lossPercent: 100 });
   }
 
   #read(target: Target): Promise<void> {
@@ -303,15 +311,17 @@ export class Watch {
   }
 
   async #readNow(target: Target): Promise<void> {
-    const session = await this.#session(target);
+    const session = await this.#session(target, target.agentAddress);
     if (!session || target.gone) return;
     this.#readings += 1;
     const line = target.readings % LINE_EVERY === 0;
-    const reading = await readAgent(session, {
-      ports: target.ports.size,
-      line,
-      boots: target.hasBoots,
-    });
+    const wanted = { ports: target.ports.size, line, boots: target.hasBoots };
+    let reading = await readAgent(session, wanted);
+    const other = !reading.ok && target.isSilent ? await this.#elsewhere(target) : undefined;
+    if (other) {
+      target.agentAddress = other.target.address;
+      reading = await readAgent(other, wanted);
+    }
     this.#readings -= 1;
     if (target.gone || this.#stopping.signal.aborted) return;
     target.readings += 1;
@@ -319,7 +329,19 @@ export class Watch {
     else this.#missed(target, reading.verdict);
   }
 
-  async #session(target: Target): Promise<Session | null> {
+  /** Its agent at another of its addresses: a box that lost one of them is not down. */
+  async #elsewhere(target: Target): Promise<Session | undefined> {
+    const { elsewhere, agentAddress } = target;
+    const found = (elsewhere?.addresses ?? [])
+      .filter((address) => address !== agentAddress && this.#allows(address))
+      .map(async (address) => {
+        const session = await this.#session(target, address);
+        return session && elsewhere && (await isAgent(session, elsewhere)) ? session : undefined;
+      });
+    return (await Promise.all(found)).find((session) => session !== undefined);
+  }
+
+  async #session(target: Target, where: string): Promise<Session | null> {
     const { tools, pace } = this.#deps;
     const known = this.#credentials.get(target.credentialId ?? '');
     const later = () => {
@@ -334,7 +356,7 @@ export class Watch {
       this.#deps.log.warn({ reason: (error as Error).message }, 'no socket for SNMP; it is tried again');
       return later();
     }
-    const address = { address: target.address, port: this.#settings.port };
+    const address = { address: where, port: this.#settings.port };
     return new Session(this.#engine, address, known.credential, {
       timeoutMs: SNMP_TIMEOUT_MS,
       tries: SNMP_TRIES,
@@ -345,7 +367,9 @@ export class Watch {
 
   #answered(target: Target, { uptime, hasBoots, ports, complete }: Reading & { ok: true }): void {
     const now = this.#deps.clock.monotonic();
-    const turned = answered(target.agent);
+    // What was silent altogether while its agent was in doubt was reported down.
+    const back = target.isSilent && target.agent.missed > 0;
+    const turned = answered(target.agent) || back;
     const again = target.uptime !== null && uptime !== null && restarted(target.uptime, uptime);
     const first = target.uptime === null;
     target.uptime = uptime ?? target.uptime;

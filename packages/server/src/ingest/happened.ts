@@ -8,12 +8,12 @@ import type { GapObservation, TrapObservation, WatchObservation } from '@rollcal
 import { linkTrap } from '@rollcall/shared/trap';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { aboutDevice } from './observe.ts';
+import { aboutDevice, moveTo } from './observe.ts';
 import type { InterfaceRecord } from './tables/rows.ts';
 import { save } from './tables/save.ts';
 import { noWrites } from './tables/walked.ts';
 import { watchedDevice, watchedInterface } from './watched.ts';
-import { emptyWorld, loadRows, type Tracked, type World } from './world.ts';
+import { emptyWorld, loadDevices, loadRows, type Tracked, type World } from './world.ts';
 
 export type Happened =
   | { observation: WatchObservation; at: number }
@@ -37,13 +37,15 @@ export async function storeHappened(
   const subjects = happened.flatMap(({ observation: o }) =>
     o.kind === 'watch' ? [o.deviceId] : o.kind === 'trap' ? (senderOf(o) ?? []) : [],
   );
+  const isAt = await addressesOf(sql, world, happened);
   await loadRows(sql, world, subjects);
   const ports = await readPorts(sql, source.siteId, happened, senderOf);
   for (const each of happened) {
     const { observation: o, at } = each;
     if (o.kind === 'watch') {
       const device = world.devices.get(o.deviceId);
-      if (device) watch(world, device, o, at, source, ports);
+      if (device && watch(world, device, o, at, source, ports) && isAt(o))
+        moveTo(device, o.address ?? '', at);
     } else if (o.kind === 'trap') tellTrap(world, o, at, source, world.devices.get(senderOf(o) ?? ''), ports);
     else await storeGap(sql, world, o, at, source);
   }
@@ -53,6 +55,31 @@ export async function storeHappened(
   const devices = await save(sql, world, writes);
   await forgetHashes(sql, source.siteId, changed);
   return { changes: world.changes, devices, interfaces: changed.map(({ id }) => id) };
+}
+
+/**
+ * Reads devices that are reported to answer at another address. What is answered tells whether the address of a report is
+ * one of its device's, which is managed there from then on.
+ */
+async function addressesOf(
+  sql: Sql,
+  world: World,
+  happened: readonly Happened[],
+): Promise<(o: WatchObservation) => boolean> {
+  const moved = happened.flatMap(({ observation: o }) =>
+    o.kind === 'watch' && o.address !== undefined ? [o.deviceId] : [],
+  );
+  if (moved.length > 0) await loadDevices(sql, world, moved);
+  return ({ deviceId, address, snmp }) => {
+    const device = world.devices.get(deviceId);
+    return (
+      address !== undefined &&
+      snmp === 'ok' &&
+      device?.row.monitor === true &&
+      device.row.address !== address &&
+      device.addresses.has(address)
+    );
+  };
 }
 
 type SenderOf = (trap: TrapObservation) => string | undefined;
@@ -120,6 +147,7 @@ async function readPorts(
   );
 }
 
+/** @returns whether the report counts. */
 function watch(
   world: World,
   device: Tracked,
@@ -127,9 +155,9 @@ function watch(
   at: number,
   source: Source,
   ports: Ports,
-): void {
+): boolean {
   const watched = watchedDevice(device.row, o, at);
-  if (!watched) return;
+  if (!watched) return false;
   device.row = watched.row;
   device.seen = { at, collectorId: source.collectorId };
   const about = aboutDevice(device, at, source.collectorId);
@@ -143,6 +171,7 @@ function watch(
     for (const transition of moved.transitions)
       world.changes.push({ ...about, ...which, ...transition } as Change);
   }
+  return true;
 }
 
 /** Interfaces that a batch speaks of, as they are and as they become. */

@@ -39,6 +39,13 @@ describe('what a collector is told of its watch', () => {
     ['a device more', wanted([target(1), target(2), target(3)]), [3], [], 0],
     ['a device less', wanted([target(2)]), [], [1], 0],
     ['another address', wanted([target(1), target(2, { address: '10.0.9.9' })]), [2], [], 0],
+    [
+      'another address to be asked when the first is silent',
+      wanted([target(1, { elsewhere: { addresses: ['10.0.1.1'], sysName: 'r1' } }), target(2)]),
+      [1],
+      [],
+      0,
+    ],
     ['another credential', wanted([target(1, { credentialId: credential('').id }), target(2)]), [1], [], 0],
     [
       'other content of a credential',
@@ -65,10 +72,18 @@ describe('what a collector is told of its watch', () => {
   });
 
   it('comes in as many messages as fit a frame, and says when more follow', () => {
-    const targets = Array.from({ length: 9000 }, (_, n) => ({
+    const targets = Array.from({ length: 1700 }, (_, n) => ({
       deviceId: randomUUID(),
       address: `2001:0db8:1111:2222:3333:4444:5555:${(4096 + n).toString(16)}`,
       credentialId: credential('').id,
+      elsewhere: {
+        addresses: Array.from(
+          { length: 4 },
+          (_, i) => `2001:0db8:1111:2222:3333:4444:${1000 + i}:${4096 + n}`,
+        ),
+        sysName: '\u0001'.repeat(64),
+        engineId: 'f'.repeat(64),
+      },
     }));
     const { messages, told } = differenceOf(null, wanted(targets), digest);
     expect(messages.map(({ full, more, revision }) => [full, more ?? false, revision])).toEqual([

@@ -19,7 +19,7 @@ export interface Wanted {
 /** What was told on one connection: short marks, no secret. */
 export interface Told {
   revision: number;
-  /** Device → address and credential. */
+  /** Device → addresses and credential. */
   targets: ReadonlyMap<string, string>;
   /** Credential → digest of its content. */
   credentials: ReadonlyMap<string, string>;
@@ -68,4 +68,5 @@ export function differenceOf(
   return { told: { revision: first + count - 1, targets, credentials, settings }, messages };
 }
 
-const markOf = ({ address, credentialId = '' }: WatchTarget): string => `${address} ${credentialId}`;
+const markOf = ({ address, credentialId, elsewhere }: WatchTarget): string =>
+  JSON.stringify([address, credentialId, elsewhere]);

@@ -7,7 +7,9 @@ import { SITE_DEFAULTS, siteSettings } from '@rollcall/shared/api/sites';
 import { parseAddress, type Range } from '@rollcall/shared/ip';
 import {
   PROTOCOL_WATCHES,
+  WATCH_ELSEWHERE,
   WATCH_MOST,
+  WATCH_NAME,
   type WatchTarget,
   type WireCredential,
 } from '@rollcall/shared/protocol';
@@ -82,13 +84,42 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
       [siteId],
     );
     const never = rangesOf(exclude);
+    const elsewhere = await elsewhereOf(siteId, never);
     return devices
       .filter((device) => watcherOf(device.id, collectors) === id && !within(device.address, never))
       .map(({ id: deviceId, address, credential }) => ({
         deviceId,
         address,
-        ...(credential === null ? {} : { credentialId: credential }),
+        ...(credential === null ? {} : { credentialId: credential, ...elsewhere.get(deviceId) }),
       }));
+  };
+
+  /** Where else the agents of watched devices answered, without addresses that another device has too. */
+  const elsewhereOf = async (siteId: string, never: readonly Range[]) => {
+    const rows = await db.query<{
+      id: string;
+      addresses: string[];
+      sysName: string;
+      engineId: string | null;
+    }>(
+      `SELECT d.id, d.sys_name AS "sysName", array_agg(e.value ORDER BY e.value::inet) AS addresses,
+         (SELECT g.value FROM evidence g WHERE g.site_id = d.site_id AND g.device_id = d.id AND g.kind = 'engine-id'
+          ORDER BY g.last_seen DESC, g.value LIMIT 1) AS "engineId"
+       FROM devices d JOIN evidence e ON e.site_id = d.site_id AND e.device_id = d.id AND e.kind = 'address'
+       WHERE d.site_id = $1::uuid AND d.monitor AND d.credential_id IS NOT NULL AND d.address IS NOT NULL
+         AND length(d.sys_name) BETWEEN 1 AND ${WATCH_NAME} AND e.value <> host(d.address) AND NOT EXISTS (
+           SELECT 1 FROM device_addresses o
+           WHERE o.site_id = d.site_id AND o.address = e.value::inet AND o.device_id <> d.id)
+       GROUP BY d.site_id, d.id`,
+      [siteId],
+    );
+    return new Map(
+      rows.map(({ id, addresses, sysName, engineId }) => {
+        const allowed = addresses.filter((address) => !within(address, never)).slice(0, WATCH_ELSEWHERE);
+        const proof = { sysName, ...(engineId === null ? {} : { engineId }) };
+        return [id, allowed.length > 0 ? { elsewhere: { addresses: allowed, ...proof } } : {}] as const;
+      }),
+    );
   };
 
   return {

@@ -137,6 +137,31 @@ describe.each(databases())('a device that is renumbered, on %s', (_name, open) =
     expect(told(site)).toEqual([]);
   });
 
+  it('is watched and answers at another of its addresses: it is not down, and managed there', async () => {
+    const site = await openSite(db);
+    await scan(site, [[router], [{ host: '10.0.1.1', aliasOf: '10.0.0.1' }]]);
+    const [row] = await site.devices();
+    await db.query('UPDATE devices SET monitor = true WHERE id = $1::uuid', [row?.id]);
+    const report = { kind: 'watch', deviceId: row?.id, icmp: 'down', snmp: 'ok' };
+    await site.ingest.accept({
+      ...{ collectorId: site.collectors[0] as string, siteId: site.siteId, epoch: uuidv7(), stream: 'event' },
+      ...{ from: 0, clockOffsetMs: 0 },
+      items: [
+        { ...report, at: site.clock.now(), icmp: 'up' },
+        { ...report, at: site.clock.now() + 1, address: '10.9.9.9' },
+        { ...report, at: site.clock.now() + 2, address: '10.0.1.1' },
+      ],
+    });
+    expect(await site.devices()).toMatchObject([
+      { ip: '10.0.1.1', status: 'up', search_text: expect.stringContaining(MAC) },
+    ]);
+    expect(told(site)).toEqual(['10.0.0.1 to 10.0.1.1']);
+    // Both answer again: it stays.
+    await scan(site, [[router], [{ host: '10.0.1.1', aliasOf: '10.0.0.1' }]]);
+    expect(await addresses(site)).toEqual(['10.0.1.1']);
+    expect(told(site)).toHaveLength(1);
+  });
+
   it('is watched: it moves to where it answers at the first sight, and only while the watch does not hear it', async () => {
     const site = await openSite(db);
     await scan(site, [[{ ...router, table: ['10.0.0.1'] }]]);
