@@ -7,6 +7,7 @@ import { walk } from '@rollcall/snmp/walk';
 import { speedOf } from '../walk/interfaces.ts';
 import { textOf } from '../walk/text.ts';
 import type { PortReading } from './ports.ts';
+import type { Target } from './target.ts';
 import type { Uptime } from './uptime.ts';
 
 const SYS_UP_TIME = '1.3.6.1.2.1.1.3.0';
@@ -82,8 +83,24 @@ export async function readAgent(session: Session, wanted: ReadingWanted): Promis
   };
 }
 
-/** Whether the agent that answers is the one that is known by this name and engine. Never rejects. */
-export async function isAgent(
+/**
+ * The agent of a device at another of its addresses, where it proves to be the same: a box that lost one of them is not
+ * down. Never rejects. `sessionAt`: null where nobody may be asked.
+ */
+export async function agentElsewhere(
+  { elsewhere, agentAddress }: Pick<Target, 'elsewhere' | 'agentAddress'>,
+  sessionAt: (address: string) => Promise<Session | null> | null,
+): Promise<Session | undefined> {
+  const others = (elsewhere?.addresses ?? []).filter((address) => address !== agentAddress);
+  const asked = others.map(async (address) => {
+    const session = await sessionAt(address);
+    return session && elsewhere && (await isAgent(session, elsewhere)) ? session : undefined;
+  });
+  return (await Promise.all(asked)).find((session) => session !== undefined);
+}
+
+/** Whether the agent that answers is the one that is known by this name and engine. */
+async function isAgent(
   session: Session,
   known: { sysName: string; engineId?: string | undefined },
 ): Promise<boolean> {

@@ -21,7 +21,7 @@ import { WatchList, type WatchMessage, type WatchSettings } from './list.ts';
 import { answered, inDoubt, missed } from './liveness.ts';
 import { type Pinged, Pinger } from './pinger.ts';
 import type { PortFact } from './ports.ts';
-import { isAgent, type Reading, readAgent } from './reading.ts';
+import { agentElsewhere, type Reading, readAgent } from './reading.ts';
 import { ReportQueue } from './report-queue.ts';
 import { Target } from './target.ts';
 import { restarted } from './uptime.ts';
@@ -317,7 +317,8 @@ export class Watch {
     const line = target.readings % LINE_EVERY === 0;
     const wanted = { ports: target.ports.size, line, boots: target.hasBoots };
     let reading = await readAgent(session, wanted);
-    const other = !reading.ok && target.isSilent ? await this.#elsewhere(target) : undefined;
+    const allowed = (where: string) => (this.#allows(where) ? this.#session(target, where) : null);
+    const other = !reading.ok && target.isSilent ? await agentElsewhere(target, allowed) : undefined;
     if (other) {
       target.agentAddress = other.target.address;
       reading = await readAgent(other, wanted);
@@ -327,18 +328,6 @@ export class Watch {
     target.readings += 1;
     if (reading.ok) this.#answered(target, reading);
     else this.#missed(target, reading.verdict);
-  }
-
-  /** Its agent at another of its addresses: a box that lost one of them is not down. */
-  async #elsewhere(target: Target): Promise<Session | undefined> {
-    const { elsewhere, agentAddress } = target;
-    const found = (elsewhere?.addresses ?? [])
-      .filter((address) => address !== agentAddress && this.#allows(address))
-      .map(async (address) => {
-        const session = await this.#session(target, address);
-        return session && elsewhere && (await isAgent(session, elsewhere)) ? session : undefined;
-      });
-    return (await Promise.all(found)).find((session) => session !== undefined);
   }
 
   async #session(target: Target, where: string): Promise<Session | null> {
