@@ -210,6 +210,24 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     expect(await names({})).toHaveLength(6);
   });
 
+  it('tells of a monitored device that is up that it answered until its collector was heard of last', async () => {
+    const id = ids.core ?? '';
+    const heard = '2026-11-21T12:00:00Z';
+    const lastSeen = async (status: string, monitor: boolean) => {
+      await db.query('UPDATE devices SET status = $2, monitor = $3 WHERE id = $1', [id, status, monitor]);
+      return (await as()('devices.get', { params: { id } })).data.lastSeen;
+    };
+    const [was] = await db.query<{ status: string; monitor: boolean }>(
+      'SELECT status, monitor FROM devices WHERE id = $1',
+      [id],
+    );
+    await db.query('UPDATE collectors SET last_seen_at = $2 WHERE id = $1', [collector, heard]);
+    const before = await lastSeen('up', false);
+    expect(await lastSeen('up', true)).toBe(Date.parse(heard) / 1000);
+    expect(await lastSeen('down', true)).toBe(before);
+    await lastSeen(was?.status ?? '', was?.monitor ?? false);
+  });
+
   it('tells interfaces with type name, neighbour and addresses', async () => {
     const [gi1, gi2, gone, far] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
     const common = { site_id: north, first_seen: SEEN, last_seen: SEEN };

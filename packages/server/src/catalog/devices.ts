@@ -155,6 +155,9 @@ const DETAILS = `
       SELECT e.case_id FROM events e WHERE e.device_id = d.id AND e.case_id IS NOT NULL
       UNION SELECT m.id FROM cases m WHERE m.root_device_id = d.id AND m.status < 3)) AS "openCases"`;
 
+/** Collectors report changes only: a monitored device that is up answered until its collector was heard of last. */
+const LAST_ANSWER = `CASE WHEN d.monitor AND d.status = 'up' THEN greatest(d.last_seen, c.last_seen_at) ELSE d.last_seen END`;
+
 type DetailRow = DeviceRow & Pick<DeviceDetail, 'neighbours' | 'entities' | 'openCases'>;
 
 /** One device with what hangs on it; null where it does not exist or is not in scope. */
@@ -166,7 +169,7 @@ export async function readDevice(
 ): Promise<DeviceDetail | null> {
   const p = new Parameters();
   const [row] = await sql.query<DetailRow>(
-    `SELECT ${COLUMNS}, ${DETAILS}
+    `SELECT ${COLUMNS}, ${LAST_ANSWER} AS "lastSeen", ${DETAILS}
      FROM ${SEEN_DEVICES} d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id
      WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,

@@ -24,6 +24,7 @@ interface HistoryRow {
   count: number;
   lastAt: Date;
   closedAt: Date | null;
+  closeReason: DeviceHistoryEntry['closeReason'];
   before: unknown;
   after: unknown;
 }
@@ -56,7 +57,7 @@ export async function deviceHistory(
     sql,
     `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})
      SELECT total.n AS total, e.id, e.first_seen AS at, e.kind, e.severity, e.status, e.message,
-       e.interface_id AS "interfaceId", e.count, e.timestamp AS "lastAt", e.closed_at AS "closedAt",
+       e.interface_id AS "interfaceId", e.count, e.timestamp AS "lastAt", e.closed_at AS "closedAt", e.close_reason AS "closeReason",
        e.details -> 'before' AS before, e.details -> 'after' AS after
      FROM total LEFT JOIN (keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id) ON true
      ORDER BY e.timestamp DESC, e.id DESC`,
@@ -74,6 +75,7 @@ export async function deviceHistory(
       count: row.count,
       lastAt: seconds(row.lastAt),
       closedAt: seconds(row.closedAt),
+      closeReason: row.closeReason,
       before: row.before ?? null,
       after: row.after ?? null,
     })),

@@ -36,6 +36,7 @@ const caseStatus = z
 /** Why an event closed: by its opposite, by hand, by age (a notice), or with what it was about. */
 export const CLOSE_REASONS = ['cleared', 'manual', 'expired', 'deleted'] as const;
 export type CloseReason = (typeof CLOSE_REASONS)[number];
+export const closeReason = z.enum(CLOSE_REASONS);
 
 /** What ends an acknowledgement: nothing before the event closes, or that it happens again or something worse does. */
 export const ACKNOWLEDGED_UNTIL = ['clear', 'worse'] as const;
@@ -72,7 +73,7 @@ export const event = z
     acknowledgedUntil: acknowledgedUntil.nullable(),
     closedAt: maybeTime,
     closedBy: z.string().nullable(),
-    closeReason: z.enum(CLOSE_REASONS).nullable(),
+    closeReason: closeReason.nullable(),
     maintenanceUntil: maybeTime.meta({ description: 'Raised in maintenance: in no case before this.' }),
   })
   .meta({ id: 'Event' });

@@ -1,6 +1,7 @@
 /** Devices: what they are, what happened to them, why they are one. */
 import { z } from 'zod';
 import { DEVICE_CLASSES, DEVICE_STATUSES, deviceClass, deviceStatus } from '../model.ts';
+import { closeReason } from './incidents.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
 import { codes, id, idParams, line, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
@@ -184,6 +185,7 @@ export const deviceHistoryEntry = z
     count: z.int(),
     lastAt: time,
     closedAt: maybeTime,
+    closeReason: closeReason.nullable(),
     before: z.unknown().meta({ description: 'What was; null when nothing was.' }),
     after: z.unknown().meta({ description: 'What is since.' }),
   })

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
-import { ChangedLine, Severity, Time } from '../../components/show/index.ts';
+import { ChangedLine, duration, Severity, Time } from '../../components/show/index.ts';
 import classes from './device.module.css';
 
 const STEP = 100;
@@ -31,6 +31,9 @@ export function History({ device }: { device: DeviceDetail }) {
                     {entry.message}
                     {entry.count > 1 && <span className="quiet"> · {entry.count} times, last </span>}
                     {entry.count > 1 && <Time at={entry.lastAt} />}
+                    {entry.closeReason === 'cleared' && entry.closedAt !== null && (
+                      <span className="quiet"> · over after {duration(entry.closedAt - entry.at)}</span>
+                    )}
                   </p>
                   <ChangedLine before={entry.before} after={entry.after} />
                 </div>

@@ -91,7 +91,7 @@ const Presence = ({ device }: { device: DeviceDetail }) => (
     <Fact name="Monitored">{device.monitor === 1 ? 'yes' : 'no: seen by scans only'}</Fact>
     <Fact name="ICMP">
       {answers(device.reachable.icmp)}
-      {device.rttMs !== null && `, ${device.rttMs.toFixed(2)} ms`}
+      {device.reachable.icmp && device.rttMs !== null && `, ${device.rttMs.toFixed(2)} ms`}
     </Fact>
     <Fact name="SNMP">{answers(device.reachable.snmp)}</Fact>
     <Fact name="Up for">{device.uptimeSeconds !== null && duration(device.uptimeSeconds)}</Fact>
