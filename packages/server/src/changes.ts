@@ -139,6 +139,15 @@ interface Kept {
   'collector.online': { collectorId: string; collectorName: string };
   /** A copied key, or what looks like one. */
   'collector.quarantined': { collectorId: string; collectorName: string; reason: string };
+  /** It has another key from now on, because a person wanted it to. */
+  'collector.key-changed': {
+    collectorId: string;
+    collectorName: string;
+    /** Where it connected from. */
+    address: string;
+    /** Of the new key: SHA-256, hex. */
+    fingerprint: string;
+  };
   'collector.restored': { collectorId: string; collectorName: string };
   /** Its clock left the bound, or is back inside. */
   'collector.clock': { collectorId: string; collectorName: string; offsetMs: number; ok: boolean };

@@ -164,6 +164,8 @@ export class Keys {
   works(key: KeyObject): void {
     if (key !== this.#next) return;
     renameSync(join(this.#folder, NEXT_KEY), join(this.#folder, KEY));
+    // Lasting before the server hears of it: the old key would pass for a copy's from then on.
+    syncFolder(this.#folder);
     this.#key = key;
     this.#next = null;
     this.#useNext = false;

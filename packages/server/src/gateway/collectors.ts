@@ -147,7 +147,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
           // Whoever comes next is let in, whatever generation it shows, and gets one above all that were ever shown.
           await sql.query(
             `UPDATE collectors SET status = 'active', status_reason = '',
-             pending_generation = greatest(generation, coalesce(pending_generation, 0)), generation = 0
+             pending_generation = greatest(generation, coalesce(pending_generation, 0)), generation = 0, pending_key = NULL
            WHERE id = $1::uuid`,
             [id],
           );

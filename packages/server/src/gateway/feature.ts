@@ -20,10 +20,10 @@ const DRAIN_MS = 5_000;
 export type CollectorFeature = ReturnType<typeof createCollectorFeature>;
 
 export function createCollectorFeature(deps: CollectorDeps) {
-  const { db, clock, log, raise, jobs, hosts, addressOf } = deps;
+  const { db, clock, log, raise, audit, jobs, hosts, addressOf } = deps;
   /** Names this process among the instances that share the database. */
   const instance = randomUUID();
-  const identities = createIdentities({ db, raise, instance, now: () => clock.now() });
+  const identities = createIdentities({ db, raise, audit, instance, now: () => clock.now() });
   const roster = createRoster({
     db,
     clock,

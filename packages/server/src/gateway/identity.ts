@@ -1,9 +1,10 @@
 /**
  * Who a collector is: an Ed25519 key that only it has, and a generation that is counted up at every connection. A copy
  * of its state counts from where it was copied: the first of the two to connect gets ahead, the other one shows an old
- * number at its next hello, and both are locked out until a person decides.
+ * number at its next hello, and both are locked out until a person decides. So are both when a key signs that was
+ * replaced: who took the key over by changing it has the new one, the other one has the old one.
  */
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import {
   CloseCode,
   type CollectorMessage,
@@ -14,7 +15,7 @@ import {
 } from '@rollcall/shared/protocol';
 import type { Database, Sql } from '../platform/db/db.ts';
 import { announce, notifyLinks, notifyWatch } from '../platform/db/notify.ts';
-import type { Raise } from '../ports.ts';
+import type { Audit, Raise } from '../ports.ts';
 
 export type Hello = Extract<CollectorMessage, { type: 'hello' }>;
 export interface Through {
@@ -28,6 +29,8 @@ export interface Admitted {
   version: number;
   /** To be written down and confirmed. */
   generation: number;
+  /** The next key signed the hello: it becomes the key with the confirmation. */
+  changesKey: boolean;
   /** Highest committed sequence of each stream of the hello's epoch. */
   through: Through;
 }
@@ -75,13 +78,18 @@ type Verdict =
 
 /** What becomes of a hello whose signature is right. Pure. */
 export function judgeHello(
-  row: Pick<Row, 'status' | 'status_reason' | 'generation'>,
-  hello: Pick<Hello, 'version' | 'oldest' | 'generation' | 'last'>,
+  row: Pick<Row, 'status' | 'status_reason' | 'generation' | 'pending_generation'>,
+  hello: Pick<Hello, 'version' | 'oldest' | 'generation' | 'last'> & { retired: boolean },
   through: Through,
 ): Verdict {
   if (row.status === 'revoked') return { kind: 'refuse', code: CloseCode.revoked, reason: 'revoked' };
   if (row.status === 'quarantined')
     return { kind: 'refuse', code: CloseCode.quarantined, reason: `quarantined: ${row.status_reason}` };
+  if (hello.retired)
+    return {
+      kind: 'quarantine',
+      reason: `${COPIED}: a key signed that had been replaced by a new one`,
+    };
   if (hello.generation < row.generation)
     return {
       kind: 'quarantine',
@@ -93,6 +101,15 @@ export function judgeHello(
         kind: 'quarantine',
         reason: `${WENT_BACK}: ${stream} ${hello.last[stream]} after ${through[stream]} had been committed; restored from a backup?`,
       };
+  if (
+    hello.generation >
+    Math.min(GENERATION_MOST, Math.max(row.generation, row.pending_generation ?? 0) + AHEAD_MOST)
+  )
+    return {
+      kind: 'refuse',
+      code: CloseCode.unauthorized,
+      reason: `generation ${hello.generation} was never given out`,
+    };
   if (hello.oldest > PROTOCOL_VERSION || hello.version < PROTOCOL_OLDEST)
     return {
       kind: 'refuse',
@@ -104,6 +121,10 @@ export function judgeHello(
 
 /** Generations stay far below what the column holds, so that nobody can count it up to its end. */
 const GENERATION_MOST = 2_000_000_000;
+/** So far ahead a database may be behind that was restored; who shows more never got it from a server. */
+const AHEAD_MOST = 1_000_000;
+/** Retired keys of a collector that are kept, the latest. */
+const RETIRED_MOST = 100;
 
 const READ = `SELECT c.id, c.name, c.site_id, s.name AS site, c.public_key, c.pending_key, c.status, c.status_reason,
     c.generation, c.pending_generation, c.connected_at IS NOT NULL AS connected, c.last_seen_at, c.software
@@ -119,10 +140,55 @@ async function throughOf(sql: Sql, collectorId: string, epoch: string): Promise<
   return through;
 }
 
+/**
+ * Whose key signed a text: the collector's own, the next one, or one that it had before. Null: nobody's that is known.
+ */
+async function signerOf(
+  sql: Sql,
+  row: Row,
+  text: string,
+  signature: string,
+): Promise<'own' | 'next' | 'retired' | null> {
+  if (signedBy(row.public_key, text, signature)) return 'own';
+  if (row.pending_key && signedBy(row.pending_key, text, signature)) return 'next';
+  const retired = await sql.query<{ public_key: Uint8Array }>(
+    'SELECT public_key FROM retired_keys WHERE collector_id = $1::uuid',
+    [row.id],
+  );
+  return retired.some((each) => signedBy(each.public_key, text, signature)) ? 'retired' : null;
+}
+
+/** The next key is the key from now on; the one before is kept, to know it again. */
+async function changeKey(sql: Sql, collectorId: string): Promise<void> {
+  await sql.query(
+    `INSERT INTO retired_keys (collector_id, public_key) SELECT id, public_key FROM collectors WHERE id = $1::uuid
+     ON CONFLICT (collector_id, public_key) DO UPDATE SET retired_at = now()`,
+    [collectorId],
+  );
+  await sql.query(
+    `DELETE FROM retired_keys WHERE collector_id = $1::uuid AND public_key NOT IN (
+       SELECT public_key FROM retired_keys WHERE collector_id = $1::uuid ORDER BY retired_at DESC LIMIT ${RETIRED_MOST})`,
+    [collectorId],
+  );
+  await sql.query(
+    'UPDATE collectors SET public_key = pending_key, pending_key = NULL WHERE id = $1::uuid AND pending_key IS NOT NULL',
+    [collectorId],
+  );
+}
+
+/** A key as people can compare it: SHA-256 of its 32 bytes, hex. */
+const fingerprintOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex');
+
 export type Identities = ReturnType<typeof createIdentities>;
 
-export function createIdentities(deps: { db: Database; raise: Raise; instance: string; now: () => number }) {
-  const { db, raise, instance, now } = deps;
+export function createIdentities(deps: {
+  db: Database;
+  raise: Raise;
+  audit: Audit;
+  instance: string;
+  now: () => number;
+}) {
+  const { db, raise, audit, instance, now } = deps;
   const about = (row: { id: string; name: string; site_id: string }) => ({
     siteId: row.site_id,
     at: now(),
@@ -155,13 +221,10 @@ export function createIdentities(deps: { db: Database; raise: Raise; instance: s
         const refuse = (code: CloseCode, reason: string): Admission => ({ ok: false, code, reason });
         const [row] = await sql.query<Row>(READ, [hello.collector]);
         const text = signedHello({ ...challenge, ...hello });
-        const signedWith = [row?.public_key, row?.pending_key].find(
-          (key) => key && signedBy(key, text, hello.signature),
-        );
-        if (!row || !signedWith || hello.generation > GENERATION_MOST)
-          return refuse(CloseCode.unauthorized, 'unknown collector or wrong signature');
+        const signer = row && (await signerOf(sql, row, text, hello.signature));
+        if (!row || !signer) return refuse(CloseCode.unauthorized, 'unknown collector or wrong signature');
         const through = await throughOf(sql, row.id, hello.epoch);
-        const verdict = judgeHello(row, hello, through);
+        const verdict = judgeHello(row, { ...hello, retired: signer === 'retired' }, through);
         if (verdict.kind === 'quarantine') {
           await quarantine(sql, row, verdict.reason);
           return refuse(CloseCode.quarantined, `quarantined: ${verdict.reason}`);
@@ -175,13 +238,9 @@ export function createIdentities(deps: { db: Database; raise: Raise; instance: s
         }
         // Handed out once and never again: of two holders that got one each, only one can be confirmed.
         const generation = Math.max(hello.generation, row.pending_generation ?? 0) + 1;
-        const rotated = row.pending_key !== null && signedWith === row.pending_key;
         await sql.query(
-          `UPDATE collectors SET generation = $2, pending_generation = $3,
-             public_key = CASE WHEN $4 THEN pending_key ELSE public_key END,
-             pending_key = CASE WHEN $4 THEN NULL ELSE pending_key END
-           WHERE id = $1::uuid`,
-          [row.id, hello.generation, generation, rotated],
+          'UPDATE collectors SET generation = $2, pending_generation = $3 WHERE id = $1::uuid',
+          [row.id, hello.generation, generation],
         );
         if (row.software !== '' && row.software !== hello.software)
           await raise(sql, [
@@ -189,17 +248,41 @@ export function createIdentities(deps: { db: Database; raise: Raise; instance: s
           ]);
         const version = Math.min(hello.version, PROTOCOL_VERSION);
         const site = { id: row.site_id, name: row.site };
-        return { ok: true, collector: { id: row.id, name: row.name, site, version, generation, through } };
+        const changesKey = signer === 'next';
+        const { id, name } = row;
+        return { ok: true, collector: { id, name, site, version, generation, changesKey, through } };
       }),
 
     /**
      * The new generation is on the collector's disk: the old one is dead, and this connection is the collector's.
      * False when another connection got further meanwhile.
      */
-    confirm: (collector: Admitted, hello: Hello, clockOffsetMs: number): Promise<boolean> =>
+    confirm: (
+      collector: Admitted,
+      hello: Hello,
+      { clockOffsetMs, address }: { clockOffsetMs: number; address: string },
+    ): Promise<boolean> =>
       db.transaction(async (sql) => {
         const [row] = await sql.query<Row>(READ, [collector.id]);
         if (row?.status !== 'active' || row.pending_generation !== collector.generation) return false;
+        // Not before: until it is confirmed that the collector forgot the old key, either may sign its next hello.
+        if (collector.changesKey && row.pending_key) {
+          const { name, site_id: siteId } = row;
+          await changeKey(sql, row.id);
+          const detail = { from: fingerprintOf(row.public_key), to: fingerprintOf(row.pending_key) };
+          const subject = `collector ${name}`;
+          await audit(sql, {
+            actor: { name: subject },
+            address,
+            action: 'collector.key',
+            subject,
+            siteId,
+            detail,
+          });
+          await raise(sql, [
+            { kind: 'collector.key-changed', ...about(row), address, fingerprint: detail.to },
+          ]);
+        }
         await sql.query(
           `UPDATE collectors SET generation = $2, pending_generation = NULL, instance = $3, connected_at = now(),
              last_seen_at = now(), hostname = $4, software = $5, clock_offset_ms = $6, health = health || $7::jsonb,

@@ -36,14 +36,18 @@ describe('join tokens', () => {
 });
 
 describe('a hello whose signature is right', () => {
-  const row = { status: 'active' as const, status_reason: '', generation: 5 };
-  const hello = { version: 1, oldest: 1, generation: 5, last: { state: 10, event: 3 } };
+  const row = { status: 'active' as const, status_reason: '', generation: 5, pending_generation: null };
+  const hello = { version: 1, oldest: 1, generation: 5, last: { state: 10, event: 3 }, retired: false };
   const through = { state: 10, event: 3 };
 
   it.each([
     ['the confirmed generation', {}, {}, 'admit'],
     ['a generation that was handed out and not confirmed', {}, { generation: 7 }, 'admit'],
     ['an older generation', {}, { generation: 4 }, 'quarantine'],
+    ['a generation that the database forgot in a restore', {}, { generation: 900_000 }, 'admit'],
+    ['attack: a generation that no server gave out', {}, { generation: 2_000_000_000 }, 'refuse'],
+    ['attack: a key that was replaced', {}, { retired: true }, 'quarantine'],
+    ['a key that was replaced, of a revoked collector', { status: 'revoked' }, { retired: true }, 'refuse'],
     ['an outbox that is further than what is stored', {}, { last: { state: 99, event: 3 } }, 'admit'],
     ['an outbox of state that went back', {}, { last: { state: 9, event: 3 } }, 'quarantine'],
     ['an outbox of events that went back', {}, { last: { state: 10, event: 2 } }, 'quarantine'],

@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import { notifyLinks } from '../../platform/db/notify.ts';
 import type { Call } from '../../platform/http/handler.ts';
+import type { AuditRecord } from '../../ports.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { type Instance, openInstance } from '../../testing/gateway.ts';
 import { addSite } from '../../testing/rows.ts';
@@ -50,11 +51,16 @@ describe.each(databases())('collectors on %s', (name, open) => {
   let db: Database;
   let one: Instance;
   let two: Instance;
+  const audited: AuditRecord[] = [];
   const talks: { talk: { hangUp(): void } }[] = [];
 
   beforeAll(async () => {
     db = await open();
-    one = await openInstance(db);
+    one = await openInstance(db, {
+      audit: async (_sql, record) => {
+        audited.push(record);
+      },
+    });
     two = await openInstance(db);
   });
   afterEach(() => {
@@ -431,17 +437,57 @@ describe.each(databases())('collectors on %s', (name, open) => {
       talk.say(newKey(disk, talk.nonce, next));
       await talk.next('key-stored');
       await connect(disk);
-      // The new one signed a hello: the old one is dead.
-      const old = disk.key;
+      // The new one signed a hello that was not confirmed: both still open, whichever the collector kept.
+      const before = disk.key;
+      const half = over();
+      const { nonce } = await half.next('challenge');
+      half.say(hello({ ...disk, key: next }, { nonce }, one.host));
+      await half.next('welcome');
+      half.hangUp();
+      await connect(disk);
+      // It was confirmed: the old one is dead, and whoever shows it has a copy.
       disk.key = next;
       await connect(disk);
-      expect(await refusedHello({ ...disk, key: old })).toMatchObject({ code: CloseCode.unauthorized });
+      expect(await refusedHello({ ...disk, key: before })).toMatchObject({ code: CloseCode.quarantined });
+    });
+
+    it('attack: who takes a collector over by changing its key is found out when the original comes back', async () => {
+      const disk = await enrolled(db, await site());
+      const thief = { ...disk, key: disk.key };
+      const stolen = await connect(thief);
+      await one.collectors.handlers['collectors.rotate'](call({ params: { id: disk.id } }));
+      await stolen.next('rotate');
+      const mine = makeKey();
+      stolen.say(newKey(thief, stolen.nonce, mine));
+      await stolen.next('key-stored');
+      thief.key = mine;
+      const talk = await connect(thief);
+      const changed = one.raised.filter(
+        (c) => c.kind === 'collector.key-changed' && c.collectorId === disk.id,
+      );
+      expect(changed).toMatchObject([
+        { collectorId: disk.id, address: expect.stringContaining('127.0.0.1') },
+      ]);
+      expect(audited.filter(({ action }) => action === 'collector.key').slice(-1)).toMatchObject([
+        { siteId: expect.any(String), detail: { from: expect.any(String), to: expect.any(String) } },
+      ]);
+      expect(await refusedHello(disk, two)).toMatchObject({ code: CloseCode.quarantined });
+      expect(await talk.closed).toMatchObject({ code: CloseCode.quarantined });
+      expect(await row(disk.id)).toMatchObject({ status: 'quarantined' });
+    });
+
+    it('attack: a generation that no server gave out locks nobody out', async () => {
+      const disk = await enrolled(db, await site());
+      const far = { ...disk, generation: 2_000_000_000 };
+      expect(await refusedHello(far)).toMatchObject({ code: CloseCode.unauthorized });
       await connect(disk);
     });
 
     it('case 60: takes no key without proof of its private half', async () => {
       const disk = await enrolled(db, await site());
       const talk = await connect(disk);
+      await one.collectors.handlers['collectors.rotate'](call({ params: { id: disk.id } }));
+      await talk.next('rotate');
       const [mine, other] = [makeKey(), makeKey()];
       talk.say({
         ...newKey(disk, talk.nonce, mine),

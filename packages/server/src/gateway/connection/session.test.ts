@@ -60,6 +60,7 @@ function stage(over: Partial<SessionDeps> = {}) {
           site: SITE,
           version: 1,
           generation: generation + 1,
+          changesKey: false,
           through: { state: -1, event: -1 },
         },
       }),
@@ -533,6 +534,24 @@ describe('a conversation with a collector', () => {
       publicKey: key.raw.toString('base64'),
     });
     expect(storeKey).toHaveBeenCalledWith(disk.id, challenge?.nonce, expect.anything());
+  });
+
+  it('attack: a key that nobody asked for is refused', async () => {
+    const storeKey = vi.fn(async () => true);
+    const { identities } = stage().deps;
+    const { talk, session, disk } = await ready({ identities: { ...identities, storeKey } });
+    const [challenge] = talk.of('challenge');
+    const say = () => talk.say(newKey(disk, challenge?.nonce ?? '', makeKey()));
+    say();
+    expect((await talk.next('refused')).reason).toMatch(/nobody asked/);
+    session.rotate();
+    await talk.next('rotate');
+    say();
+    await talk.next('key-stored');
+    // One request is worth one key.
+    say();
+    await talk.next('refused');
+    expect(storeKey).toHaveBeenCalledTimes(1);
   });
 
   it('says nothing any more once it is closed', async () => {

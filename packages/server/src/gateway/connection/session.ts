@@ -60,7 +60,7 @@ export class Session {
   readonly #link: Link;
   readonly #deps: SessionDeps;
   readonly #clock: Clock;
-  readonly #host: string;
+  readonly #peer: { host: string; address: string };
   readonly #nonce = randomBytes(32).toString('base64url');
   readonly #over = new AbortController();
   readonly #quota: Quota;
@@ -85,6 +85,8 @@ export class Session {
   beat: Beat | undefined;
   #through = { state: -1, event: -1 };
   #offering = false;
+  /** A person wants another key, and none was named yet. */
+  #keyAsked = false;
   #watchList: ReturnType<CollectorDeps['watchList']> | undefined;
   /** Set while and after a `confirm` is checked: work that comes right behind it waits for it in its lane. */
   #confirmed: Promise<void> | undefined;
@@ -93,7 +95,7 @@ export class Session {
     this.#link = link;
     this.#deps = deps;
     this.#clock = deps.clock;
-    this.#host = peer.host;
+    this.#peer = peer;
     this.#log = deps.log.child({ peer: peer.address });
     this.#quota = new Quota(BOUNDS.quota, deps.clock);
     this.#challengedAt = deps.clock.monotonic();
@@ -197,7 +199,9 @@ export class Session {
   }
   /** Asks for a new key. */
   rotate(): void {
-    if (this.#state === 'ready') this.#send({ type: 'rotate' });
+    if (this.#state !== 'ready') return;
+    this.#keyAsked = true;
+    this.#send({ type: 'rotate' });
   }
   ruleset(ruleset: Ruleset): void {
     if (this.#state === 'ready') this.#send({ type: 'ruleset', ruleset });
@@ -250,7 +254,7 @@ export class Session {
     const { clock, identities, jobs, credentialsFor, ruleset } = this.#deps;
     this.#roundTrip = clock.monotonic() - this.#challengedAt;
     this.#offset.add(hello.time, clock.now(), this.#roundTrip);
-    const admission = await identities.admit(hello, { nonce: this.#nonce, host: this.#host });
+    const admission = await identities.admit(hello, { nonce: this.#nonce, host: this.#peer.host });
     if (this.#is('closed')) return;
     if (!admission.ok) throw new CloseSession(admission.code, admission.reason);
     const { collector } = admission;
@@ -284,7 +288,10 @@ export class Session {
   async #confirm({ generation }: Message<'confirm'>, { hello, collector, leasedJobs }: Known): Promise<void> {
     if (this.#state !== 'greeted' || generation !== collector.generation)
       throw new CloseSession(CloseCode.badMessage, 'confirm: not the generation of the welcome');
-    const confirmed = await this.#deps.identities.confirm(collector, hello, this.clockOffsetMs);
+    const confirmed = await this.#deps.identities.confirm(collector, hello, {
+      clockOffsetMs: this.clockOffsetMs,
+      address: this.#peer.address,
+    });
     if (this.#is('closed')) return;
     if (!confirmed)
       throw new CloseSession(CloseCode.replaced, 'another connection of this collector got further');
@@ -340,8 +347,11 @@ export class Session {
   }
 
   async #newKey(key: Message<'new-key'>, { collector }: Known): Promise<void> {
+    // Else the holder of a copied key would change it and be the only one.
+    if (!this.#keyAsked) throw new Refusal('new-key: nobody asked for one');
     if (!(await this.#deps.identities.storeKey(collector.id, this.#nonce, key)))
       throw new Refusal('new-key: not signed by the key it names');
+    this.#keyAsked = false;
     this.#send({ type: 'key-stored', publicKey: key.publicKey });
   }
 

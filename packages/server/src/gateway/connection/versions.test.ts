@@ -46,6 +46,7 @@ function listen() {
               site,
               version,
               generation: generation + 1,
+              changesKey: false,
               through: { state: -1, event: -1 },
             },
           }),
@@ -70,6 +71,9 @@ async function hear(messages: readonly Saying[]) {
   for (const message of messages) {
     talk.sayRaw(JSON.stringify(message));
     if (message.type === 'hello') await talk.next('welcome');
+    if (message.type !== 'confirm') continue;
+    await expect.poll(() => session.state, { interval: 1 }).toBe('ready');
+    session.rotate();
   }
   await expect.poll(() => over !== undefined || talk.of('key-stored').length > 0, { interval: 1 }).toBe(true);
   return { state: session.state, over, refused: talk.of('refused').length, acked: talk.of('ack').length };

@@ -40,6 +40,7 @@ async function gateway(more: Partial<GatewayDeps> & { accept?: SessionDeps['acce
           site: SITE,
           version: 1,
           generation: generation + 1,
+          changesKey: false,
           through: { state: -1, event: -1 },
         },
       }),

@@ -36,6 +36,20 @@ export const SERVICE_KINDS = declare({
     clears: { 'collector.restored': collector },
     cases: 'opens',
   },
+  'collector.key-changed': {
+    about: 'A collector has another key. If nobody rotated it, revoke the collector.',
+    severity: Severity.info,
+    source: 'collector',
+    opens: {
+      'collector.key-changed': (c) => ({
+        subject: c.collectorId,
+        message: `Collector ${c.collectorName} has a new key since it connected from ${c.address}`,
+        details: { address: c.address, fingerprint: c.fingerprint },
+      }),
+    },
+    expiresMs: 7 * DAY,
+    cases: 'none',
+  },
   'collector.gap': {
     about: 'A collector had to drop observations, and says how many and why.',
     severity: Severity.warning,
