@@ -10,9 +10,7 @@ import { router } from './router.tsx';
 import { SessionGate } from './session.tsx';
 import { theme } from './theme.ts';
 
-const client = new QueryClient({
-  defaultOptions: { queries: { retry: 1 } },
-});
+const client = new QueryClient({ defaultOptions: { queries: { retry: 1 } } });
 
 const root = document.getElementById('root');
 if (!root) throw new Error('no #root');

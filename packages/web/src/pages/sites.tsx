@@ -34,11 +34,7 @@ const FIELDS: Record<Setting, { short: string; label: string; description: strin
     label: 'Case reopens within, s',
     description: 'A resolved one takes the same trouble back',
   },
-  caseMinimumEvents: {
-    short: 'case from',
-    label: 'Case from',
-    description: 'Open events until one is made',
-  },
+  caseMinimumEvents: { short: 'case from', label: 'Case from', description: 'Open events until one is made' },
   recoverySeconds: {
     short: 'recovery s',
     label: 'Time to recover, s',

@@ -40,11 +40,7 @@ export type Column<T> = Look & { title: string; cell?: (item: T) => ReactNode } 
 export const cellValue = <T>({ id, value }: Column<T>, item: T): CellValue =>
   value ? value(item) : (item[id as keyof T] as CellValue);
 
-export const features = tableFeatures({
-  columnVisibilityFeature,
-  rowSortingFeature,
-  columnMeta: {} as Look,
-});
+export const features = tableFeatures({ columnVisibilityFeature, rowSortingFeature, columnMeta: {} as Look });
 export type Features = typeof features;
 
 /** A column for TanStack Table. */

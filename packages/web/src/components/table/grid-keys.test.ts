@@ -51,9 +51,7 @@ const press = (key: string, target: EventTarget | typeof element, more: object =
   Object.defineProperty(
     Object.assign(new Event('keydown', { cancelable: true }), { key, ...more }),
     'target',
-    {
-      value: target,
-    },
+    { value: target },
   ) as KeyboardEvent;
 
 it('scrolls as little as shows the whole row, below the titles', () => {

@@ -156,9 +156,7 @@ function AddEvents({ one, onClose }: { one: CaseDetail; onClose: () => void }) {
 
 function SplitEvents({ one, ids, onClose }: { one: CaseDetail; ids: string[]; onClose: () => void }) {
   const form = useForm({
-    initialValues: {
-      title: one.events.find((event) => event.id === ids[0])?.message ?? one.title,
-    },
+    initialValues: { title: one.events.find((event) => event.id === ids[0])?.message ?? one.title },
   });
   const send = useSend('events', 'summary');
   const navigate = useNavigate();

@@ -61,13 +61,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     mono: true,
     value: (one) => one.addresses.join(' '),
   },
-  {
-    id: 'mac',
-    title: 'MAC address',
-    width: '138px',
-    mono: true,
-    value: (one) => one.macAddress,
-  },
+  { id: 'mac', title: 'MAC address', width: '138px', mono: true, value: (one) => one.macAddress },
   timeColumn({
     id: 'change',
     title: 'Last change',

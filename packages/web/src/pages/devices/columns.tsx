@@ -63,14 +63,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     mono: true,
     value: (d) => d.serialNumber,
   },
-  {
-    id: 'mac',
-    title: 'MAC address',
-    width: '140px',
-    extra: true,
-    mono: true,
-    value: (d) => d.macAddress,
-  },
+  { id: 'mac', title: 'MAC address', width: '140px', extra: true, mono: true, value: (d) => d.macAddress },
   {
     id: 'addresses',
     title: 'All addresses',
@@ -78,13 +71,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     extra: true,
     value: (d) => d.addresses.join(' '),
   },
-  {
-    id: 'location',
-    title: 'Location',
-    width: 'minmax(140px, 1fr)',
-    extra: true,
-    value: (d) => d.location,
-  },
+  { id: 'location', title: 'Location', width: 'minmax(140px, 1fr)', extra: true, value: (d) => d.location },
   { id: 'contact', title: 'Contact', width: 'minmax(120px, 0.8fr)', extra: true },
   {
     id: 'description',

@@ -30,11 +30,7 @@ export function StartScan({
   onClose: () => void;
 }) {
   const form = useForm({
-    initialValues: {
-      targets: given,
-      site: givenSite ?? BY_TARGETS,
-      profile: givenProfile ?? 'standard',
-    },
+    initialValues: { targets: given, site: givenSite ?? BY_TARGETS, profile: givenProfile ?? 'standard' },
   });
   const { targets, site, profile } = form.values;
   /** Sent with the start: a click that is tried again starts nothing twice. */

@@ -52,12 +52,7 @@ export function Maintenance() {
         </span>
       ),
     },
-    {
-      id: 'covers',
-      title: 'Covers',
-      width: 'minmax(130px, 1fr)',
-      value: (one) => scopeInWords(one.scope),
-    },
+    { id: 'covers', title: 'Covers', width: 'minmax(130px, 1fr)', value: (one) => scopeInWords(one.scope) },
     { id: 'site', title: 'Site', width: 'minmax(90px, 0.6fr)' },
     { id: 'by', title: 'Planned by', width: '90px', value: (one) => one.createdBy },
     enabledColumn('maintenance.update', operator, ...TOUCHES),

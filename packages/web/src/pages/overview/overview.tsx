@@ -94,13 +94,7 @@ const SITE_COLUMNS: readonly Column<SiteHealth>[] = [
     value: (site) => site.devices.up,
     cell: (site) => <Bar parts={healthParts(site.devices)} />,
   },
-  {
-    id: 'up',
-    title: 'Up',
-    width: '46px',
-    numeric: true,
-    value: (site) => count(site.devices.up),
-  },
+  { id: 'up', title: 'Up', width: '46px', numeric: true, value: (site) => count(site.devices.up) },
   {
     id: 'down',
     title: 'Down',

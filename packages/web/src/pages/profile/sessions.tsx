@@ -21,13 +21,7 @@ const COLUMNS: readonly Column<Session>[] = [
       </span>
     ),
   },
-  {
-    id: 'address',
-    title: 'Address',
-    width: 'minmax(110px, 0.8fr)',
-    mono: true,
-    value: (one) => one.address,
-  },
+  { id: 'address', title: 'Address', width: 'minmax(110px, 0.8fr)', mono: true, value: (one) => one.address },
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
   timeColumn({ id: 'seen', title: 'Last used', narrow: true, at: (one) => one.lastSeenAt }),
   timeColumn({ id: 'ends', title: 'Ends', at: (one) => one.expiresAt }),

@@ -67,10 +67,7 @@ export function styleOf(page: CSSStyleDeclaration): StylesheetJson {
         height: 19,
       },
     },
-    {
-      selector: 'node[worst >= 1][worst <= 4][status != "down"][big = 1]',
-      style: { width: 26, height: 26 },
-    },
+    { selector: 'node[worst >= 1][worst <= 4][status != "down"][big = 1]', style: { width: 26, height: 26 } },
     { selector: 'node[worst >= 1][worst <= 2]', style: { 'border-color': colour('--sev-2') } },
     {
       selector: 'node[site]',

@@ -186,12 +186,7 @@ function open(container: HTMLElement, topology: Topology, siteNames: (id: string
     ...topology.links
       .filter((link) => known.has(link.a.deviceId) && known.has(link.b.deviceId))
       .map((link) => ({
-        data: {
-          id: linkId(link),
-          source: link.a.deviceId,
-          target: link.b.deviceId,
-          status: link.status,
-        },
+        data: { id: linkId(link), source: link.a.deviceId, target: link.b.deviceId, status: link.status },
         selectable: false,
       })),
   ];
