@@ -1,6 +1,7 @@
 /** Cisco: sysObjectIDs from CISCO-PRODUCTS-MIB. */
 import type { Feature } from '../device.ts';
 import type { EntityTemplate, Product } from '../product.ts';
+import { chassis, powerSupply } from './hardware.ts';
 
 const CISCO = '1.3.6.1.4.1.9.1';
 const SWITCH: Feature[] = [
@@ -28,30 +29,20 @@ const stackEntities = (model: string, power: string): EntityTemplate[] => [
     description: 'c93xx Stack',
     manufacturer: 'Cisco Systems Inc',
   },
-  {
-    key: 'chassis',
-    class: 'chassis',
+  chassis('Switch {m}', `Cisco Catalyst ${model}`, {
     parent: 'stack',
-    name: 'Switch {m}',
-    description: `Cisco Catalyst ${model}`,
     model,
-    serial: 'own',
     manufacturer: 'Cisco Systems Inc',
     software: '{version}',
     hardware: 'V02',
     fru: true,
-  },
-  {
-    key: 'psu',
-    class: 'power',
-    parent: 'chassis',
-    name: 'Switch {m} - Power Supply A',
+  }),
+  powerSupply('Switch {m} - Power Supply A', {
     description: `Switch {m} - Power Supply A`,
     model: power,
     serial: 'LIT####@@@@',
     manufacturer: 'Cisco Systems Inc',
-    fru: true,
-  },
+  }),
   {
     key: 'uplink',
     class: 'module',
@@ -103,29 +94,20 @@ export const catalyst9500: Product = {
   ],
   features: [...SWITCH, 'ip-address-table'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'Chassis',
-      description: 'Cisco Catalyst 9500 Series Chassis',
-      model: '{model}',
-      serial: 'own',
+    chassis('Chassis', 'Cisco Catalyst 9500 Series Chassis', {
       manufacturer: 'Cisco Systems Inc',
       software: '{version}',
       hardware: 'V03',
-    },
+    }),
     ...['1', '2'].map(
-      (n): EntityTemplate => ({
-        key: `psu${n}`,
-        class: 'power',
-        parent: 'chassis',
-        name: `Power Supply Module ${n}`,
-        description: 'Cisco Catalyst 9500 Series 650W AC Power Supply',
-        model: 'C9K-PWR-650WAC-R',
-        serial: 'ART####@@@@',
-        manufacturer: 'Cisco Systems Inc',
-        fru: true,
-      }),
+      (n): EntityTemplate =>
+        powerSupply(`Power Supply Module ${n}`, {
+          key: `psu${n}`,
+          description: 'Cisco Catalyst 9500 Series 650W AC Power Supply',
+          model: 'C9K-PWR-650WAC-R',
+          serial: 'ART####@@@@',
+          manufacturer: 'Cisco Systems Inc',
+        }),
     ),
   ],
 };
@@ -158,28 +140,17 @@ export const catalyst2950: Product = {
 };
 
 const routerEntities = (description: string): EntityTemplate[] => [
-  {
-    key: 'chassis',
-    class: 'chassis',
-    name: 'Chassis',
-    description,
-    model: '{model}',
-    serial: 'own',
+  chassis('Chassis', description, {
     manufacturer: 'Cisco Systems Inc',
     software: '{version}',
     hardware: 'V04',
-  },
-  {
-    key: 'psu',
-    class: 'power',
-    parent: 'chassis',
-    name: 'Power Supply Module 0',
+  }),
+  powerSupply('Power Supply Module 0', {
     description: '250W AC Power Supply for Cisco',
     model: 'PWR-4330-AC',
     serial: 'PST####@@@@',
     manufacturer: 'Cisco Systems Inc',
-    fru: true,
-  },
+  }),
 ];
 
 export const isr4331: Product = {
@@ -234,15 +205,9 @@ export const c9800: Product = {
   ],
   features: ['cdp', 'lldp', 'entity', 'high-speed', 'engine-id'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'Chassis 1',
-      description: 'Cisco C9800-40-K9 Chassis',
-      model: '{model}',
-      serial: 'own',
+    chassis('Chassis 1', 'Cisco C9800-40-K9 Chassis', {
       manufacturer: 'Cisco Systems Inc',
       software: '{version}',
-    },
+    }),
   ],
 };

@@ -1,6 +1,7 @@
 /** Firewalls and load-balancers. */
 import type { Product } from '../product.ts';
 import { integer } from '../value.ts';
+import { chassis } from './hardware.ts';
 
 /** FORTINET-CORE-MIB fnSysSerial, FORTINET-FORTIGATE-MIB fgSysVersion. */
 export const fortigate100f: Product = {
@@ -25,16 +26,10 @@ export const fortigate100f: Product = {
   ],
   features: ['lldp', 'entity', 'arp', 'ip-address-table', 'high-speed', 'engine-id'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: '{model}',
-      description: 'Fortinet {model}, HW Serial#: {serial}',
-      model: '{model}',
-      serial: 'own',
+    chassis('{model}', 'Fortinet {model}, HW Serial#: {serial}', {
       manufacturer: 'Fortinet',
       software: 'FortiGate-100F {version}',
-    },
+    }),
   ],
   objects: {
     '1.3.6.1.4.1.12356.100.1.1.1.0': '{serial}',
@@ -65,16 +60,11 @@ export const pa820: Product = {
   ],
   features: ['lldp', 'entity', 'arp', 'ip-address-table', 'high-speed', 'engine-id'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'PA-820',
-      description: 'PA-820',
+    chassis('PA-820', 'PA-820', {
       model: 'PA-820',
-      serial: 'own',
       manufacturer: 'Palo Alto Networks',
       software: '{version}',
-    },
+    }),
   ],
   objects: {
     '1.3.6.1.4.1.25461.2.1.2.1.1.0': '{version}',

@@ -1,5 +1,6 @@
 /** Juniper: sysObjectIDs from JUNIPER-CHASSIS-DEFINES-MIB. */
 import type { EntityTemplate, Product } from '../product.ts';
+import { chassis, powerSupply } from './hardware.ts';
 
 const JUNIPER = '1.3.6.1.4.1.2636';
 
@@ -13,16 +14,8 @@ const boxObjects = (descr: string) => ({
   [`${JUNIPER}.3.1.3.0`]: '{serial}',
 });
 
-const chassis = (model: string, description: string): EntityTemplate => ({
-  key: 'chassis',
-  class: 'chassis',
-  name: description,
-  description,
-  model,
-  serial: 'own',
-  manufacturer: 'Juniper Networks',
-  software: '{version}',
-});
+const box = (model: string, description: string): EntityTemplate =>
+  chassis(description, description, { model, manufacturer: 'Juniper Networks', software: '{version}' });
 
 export const mx240: Product = {
   class: 'router',
@@ -65,18 +58,13 @@ export const ex3400: Product = {
   features: ['lldp', 'bridge', 'q-bridge', 'entity', 'arp', 'ip-address-table', 'high-speed', 'engine-id'],
   lldp: { portId: 'index' },
   entities: [
-    chassis('EX3400-48P', 'Juniper EX3400-48P Switch'),
-    {
-      key: 'psu',
-      class: 'power',
-      parent: 'chassis',
-      name: 'Power Supply 0 @ 0/0/*',
+    box('EX3400-48P', 'Juniper EX3400-48P Switch'),
+    powerSupply('Power Supply 0 @ 0/0/*', {
       description: 'JPSU-920-AC-AFO',
       model: 'JPSU-920-AC-AFO',
       serial: '1EDN########',
       manufacturer: 'Juniper Networks',
-      fru: true,
-    },
+    }),
   ],
   objects: boxObjects('Juniper EX3400-48P Switch'),
 };

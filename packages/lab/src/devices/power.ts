@@ -1,5 +1,6 @@
 /** Uninterruptible power supplies and power distribution units. */
 import type { Product } from '../product.ts';
+import { chassis } from './hardware.ts';
 
 const APC = '1.3.6.1.4.1.318';
 /** upsIdent of the UPS-MIB (RFC 1628). */
@@ -52,16 +53,7 @@ export const eaton9px: Product = {
   ],
   features: ['entity', 'high-speed', 'engine-id'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'UPS',
-      description: 'Eaton 9PX 3000i',
-      model: '9PX 3000i',
-      serial: 'own',
-      manufacturer: 'EATON',
-      firmware: '{version}',
-    },
+    chassis('UPS', 'Eaton 9PX 3000i', { model: '9PX 3000i', manufacturer: 'EATON', firmware: '{version}' }),
   ],
   objects: {
     [`${UPS_IDENT}.1.0`]: 'EATON',

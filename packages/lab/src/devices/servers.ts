@@ -1,5 +1,6 @@
 /** Servers, hypervisors and the management boards of servers. */
 import type { Product } from '../product.ts';
+import { chassis } from './hardware.ts';
 
 const NET_SNMP_LINUX = '1.3.6.1.4.1.8072.3.2.10';
 
@@ -103,17 +104,7 @@ export const esxi8: Product = {
     },
   ],
   features: ['lldp', 'entity', 'high-speed', 'engine-id'],
-  entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'chassis',
-      description: 'HPE ProLiant DL380 Gen10',
-      model: '{model}',
-      serial: 'own',
-      manufacturer: 'HPE',
-    },
-  ],
+  entities: [chassis('chassis', 'HPE ProLiant DL380 Gen10', { manufacturer: 'HPE' })],
   objects: {
     '1.3.6.1.4.1.6876.1.1.0': 'VMware ESXi',
     '1.3.6.1.4.1.6876.1.2.0': '{version}',

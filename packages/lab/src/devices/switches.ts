@@ -1,5 +1,6 @@
 /** Switches and routers of makers with one or two products here: HPE Aruba, D-Link, MikroTik. */
 import type { Product } from '../product.ts';
+import { chassis, powerSupply } from './hardware.ts';
 
 /** sysObjectID from HP-ICF-OID. */
 export const procurve2530: Product = {
@@ -22,17 +23,12 @@ export const procurve2530: Product = {
   features: ['lldp', 'bridge', 'q-bridge', 'entity', 'high-speed', 'engine-id'],
   lldp: { portNumber: 'bridgePort' },
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'Chassis',
-      description: 'HP J9775A Switch 2530-48G',
+    chassis('Chassis', 'HP J9775A Switch 2530-48G', {
       model: 'J9775A',
-      serial: 'own',
       manufacturer: 'Hewlett Packard Enterprise',
       firmware: 'YA.15.20',
       software: '{version}',
-    },
+    }),
   ],
   // SEMI-MIB hpHttpMgSerialNumber.
   objects: { '1.3.6.1.4.1.11.2.36.1.1.2.9.0': '{serial}' },
@@ -57,27 +53,17 @@ export const aruba6300: Product = {
   ],
   features: ['lldp-v2', 'bridge', 'q-bridge', 'entity', 'arp', 'high-speed', 'engine-id'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'Chassis 1',
-      description: 'JL661A Aruba 6300M 48G PoE CLS 4 /4SFP56 Swch',
+    chassis('Chassis 1', 'JL661A Aruba 6300M 48G PoE CLS 4 /4SFP56 Swch', {
       model: 'JL661A',
-      serial: 'own',
       manufacturer: 'HPE Aruba Networking',
       software: '{version}',
-    },
-    {
-      key: 'psu',
-      class: 'power',
-      parent: 'chassis',
-      name: 'Power supply 1/1',
+    }),
+    powerSupply('Power supply 1/1', {
       description: 'JL086A Aruba X372 54VDC 680W PS',
       model: 'JL086A',
       serial: 'CN##GVZ#@@',
       manufacturer: 'HPE Aruba Networking',
-      fru: true,
-    },
+    }),
   ],
 };
 
@@ -108,18 +94,13 @@ export const dgs3420: Product = {
   ],
   features: ['lldp', 'bridge', 'q-bridge', 'entity', 'high-speed'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'Chassis',
-      description: 'DGS-3420-28TC Gigabit Ethernet Switch',
+    chassis('Chassis', 'DGS-3420-28TC Gigabit Ethernet Switch', {
       model: 'DGS-3420-28TC',
-      serial: 'own',
       manufacturer: 'D-Link',
       firmware: '1.00.003',
       software: 'Build {version}',
       hardware: 'B1',
-    },
+    }),
   ],
   // EQUIPMENT / AGENT-GENERAL-MIB agentSerialNumber.
   objects: { '1.3.6.1.4.1.171.12.1.1.12.0': '{serial}' },

@@ -1,5 +1,6 @@
 /** Access points and their controllers (Cisco's controller is in `cisco.ts`). */
 import type { Product } from '../product.ts';
+import { chassis } from './hardware.ts';
 
 export const arubaAp515: Product = {
   class: 'wireless',
@@ -35,16 +36,11 @@ export const aruba7030: Product = {
   ports: [{ name: 'GE0/0/{n}', from: 0, count: 8, mbps: 1000 }],
   features: ['lldp', 'entity', 'high-speed', 'engine-id'],
   entities: [
-    {
-      key: 'chassis',
-      class: 'chassis',
-      name: 'Aruba7030',
-      description: 'Aruba 7030 Mobility Controller',
+    chassis('Aruba7030', 'Aruba 7030 Mobility Controller', {
       model: '7030',
-      serial: 'own',
       manufacturer: 'Aruba Networks',
       software: '{version}',
-    },
+    }),
   ],
   // WLSX-SYSTEMEXT-MIB wlsxSysExtModelName, -SwVersion, -SerialNumber.
   objects: {
