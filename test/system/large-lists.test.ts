@@ -1,20 +1,16 @@
 /** Every list in full: each device once, in order, as many as are told, at a size where pages are deep. */
+
 import { catalogHandlers } from '@rollcall/server/catalog/feature';
 import type { Database } from '@rollcall/server/platform/db/db';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
 import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { asCaller, caller } from '@rollcall/server/testing/rows';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 afterAll(closeDatabases);
 
-const NOW = Date.parse('2026-11-20T11:00:00Z');
-const clock = {
-  now: () => NOW,
-  monotonic: () => 0,
-  sleep: async () => undefined,
-  every: () => () => undefined,
-};
+const clock = new ManualClock(Date.parse('2026-11-20T11:00:00Z'));
 
 describe.each(databases())('pages of a large list on %s', (_name, open) => {
   let db: Database;

@@ -1,3 +1,4 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { audit } from '../accounts/audit.ts';
@@ -20,13 +21,7 @@ import { catalogHandlers, type IdentityActions } from './feature.ts';
 
 afterAll(closeDatabases);
 
-const NOW = Date.parse('2026-11-20T11:00:00Z');
-const clock = {
-  now: () => NOW,
-  monotonic: () => 0,
-  sleep: async () => undefined,
-  every: () => () => undefined,
-};
+const clock = new ManualClock(Date.parse('2026-11-20T11:00:00Z'));
 
 describe.each(databases())('inventory on %s', (_name, open) => {
   let db: Database;

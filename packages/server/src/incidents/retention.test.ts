@@ -1,3 +1,4 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { audit } from '../accounts/accounts.ts';
@@ -12,12 +13,7 @@ import { createForgetting } from './retention.ts';
 afterAll(closeDatabases);
 
 const DAYS = 365;
-const clock = {
-  now: () => Date.parse('2026-11-20T12:00:00Z'),
-  monotonic: () => 0,
-  sleep: async () => undefined,
-  every: () => () => undefined,
-};
+const clock = new ManualClock(Date.parse('2026-11-20T12:00:00Z'));
 const ago = (days: number) => new Date(clock.now() - days * 86_400_000).toISOString();
 const [live, closed] = [0, 2];
 const [investigating, resolved, done] = [1, 2, 3];

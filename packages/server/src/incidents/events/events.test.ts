@@ -1,3 +1,4 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,12 +13,7 @@ import { cut } from './list.ts';
 
 afterAll(closeDatabases);
 
-const clock = {
-  now: () => Date.parse('2026-11-20T12:00:00Z'),
-  monotonic: () => 0,
-  sleep: async () => undefined,
-  every: () => () => undefined,
-};
+const clock = new ManualClock(Date.parse('2026-11-20T12:00:00Z'));
 const at = (text: string) => Date.parse(`2026-11-${text}Z`) / 1000;
 
 describe('cutting a span into buckets', () => {
