@@ -4,11 +4,11 @@ import { role } from '../model.ts';
 import type { Operation } from './operation.ts';
 import {
   id,
-  idParams,
   line,
   PAGE_SIZE_MOST,
   paging,
   queryTime,
+  resource,
   siteFilter,
   sortBy,
   unixSeconds,
@@ -120,6 +120,10 @@ export const auditEntry = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof auditEntry>;
 
+const sessions = resource('/api/sessions', 'Session', session);
+const tokens = resource('/api/tokens', 'API tokens', token);
+const users = resource('/api/users', 'Users', user);
+
 export const accountOperations = {
   'session.create': {
     method: 'POST',
@@ -186,48 +190,21 @@ export const accountOperations = {
     errors: ['conflict'],
     example: { current: 'correct horse battery staple', next: 'staple battery horse correct' },
   },
-  'sessions.list': {
-    method: 'GET',
-    path: '/api/sessions',
-    tag: 'Session',
-    summary: 'List my sessions',
-    access: 'viewer',
+  'sessions.list': sessions.list('viewer', 'List my sessions', {
     by: 'session',
-    data: session,
-    envelope: 'list',
-  },
-  'sessions.delete': {
-    method: 'DELETE',
-    path: '/api/sessions/{id}',
-    tag: 'Session',
-    summary: 'Sign out one of my sessions',
-    access: 'viewer',
+  }),
+  'sessions.delete': sessions.remove('viewer', 'Sign out one of my sessions', {
     by: 'session',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-  },
-  'tokens.list': {
-    method: 'GET',
-    path: '/api/tokens',
-    tag: 'API tokens',
-    summary: "List the caller's tokens",
+  }),
+  'tokens.list': tokens.list('viewer', "List the caller's tokens", {
     description:
       'Metadata only, never the secret. A revoked token stays in the list for 30 days. All are on one page unless `pageSize` says otherwise.',
     stable: true,
-    access: 'viewer',
     query: tokenQuery,
-    data: token,
-    envelope: 'list',
-  },
-  'tokens.create': {
-    method: 'POST',
-    path: '/api/tokens',
-    tag: 'API tokens',
-    summary: 'Create a token',
+  }),
+  'tokens.create': tokens.create('viewer', 'Create a token', {
     description: `The plaintext stands in \`token\`, this once. At most ${TOKENS_MOST} live tokens per account. May also be called from a signed-in session, without a bearer header.`,
     stable: true,
-    access: 'viewer',
     body: z.strictObject({
       name: line(100).meta({ example: 'report script' }),
       expiresAt: unixSeconds
@@ -237,38 +214,23 @@ export const accountOperations = {
         .default(null)
         .meta({ description: 'Unix seconds; null: never expires.', example: null }),
     }),
-    data: token,
     extra: z.strictObject({
       token: z.string().meta({
         description: 'The plaintext, shown once.',
         example: 'svc_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
       }),
     }),
-    envelope: 'item',
-    status: 201,
     errors: ['conflict'],
     example: { name: 'report script' },
-  },
-  'tokens.delete': {
-    method: 'DELETE',
-    path: '/api/tokens/{id}',
-    tag: 'API tokens',
-    summary: 'Revoke a token',
+  }),
+  'tokens.delete': tokens.remove('viewer', 'Revoke a token', {
     description: "The caller's own token stops working at once. Revoking it again changes nothing.",
     stable: true,
-    access: 'viewer',
-    params: idParams,
     data: token,
-    envelope: 'item',
-  },
-  'users.list': {
-    method: 'GET',
-    path: '/api/users',
-    tag: 'Users',
-    summary: 'List users',
+  }),
+  'users.list': users.list('admin', 'List users', {
     description:
       'An administrator who does not see every site sees the accounts whose sites are all among their own.',
-    access: 'admin',
     query: z.strictObject({
       ...paging,
       search: z
@@ -278,25 +240,9 @@ export const accountOperations = {
         .meta({ description: 'Part of the name or display name.', example: 'ada' }),
       sort: sortBy(['name', 'role', 'createdAt', 'lastLoginAt']),
     }),
-    data: user,
-    envelope: 'list',
-  },
-  'users.get': {
-    method: 'GET',
-    path: '/api/users/{id}',
-    tag: 'Users',
-    summary: 'Get a user',
-    access: 'admin',
-    params: idParams,
-    data: user,
-    envelope: 'item',
-  },
-  'users.create': {
-    method: 'POST',
-    path: '/api/users',
-    tag: 'Users',
-    summary: 'Add a user',
-    access: 'admin',
+  }),
+  'users.get': users.get('admin', 'Get a user'),
+  'users.create': users.create('admin', 'Add a user', {
     body: z.strictObject({
       name: signInName,
       password: newPassword,
@@ -305,21 +251,12 @@ export const accountOperations = {
       allSites: z.boolean().default(false),
       siteIds: siteIds.default([]),
     }),
-    data: user,
-    envelope: 'item',
-    status: 201,
     errors: ['conflict'],
     example: { name: 'ada', password: 'correct horse battery staple', role: 'operator', allSites: true },
-  },
-  'users.update': {
-    method: 'PATCH',
-    path: '/api/users/{id}',
-    tag: 'Users',
-    summary: 'Change a user',
+  }),
+  'users.update': users.update('admin', 'Change a user', {
     description:
       'Role, sites and `disabled` take effect at once, also for open streams. A new password signs the user out everywhere. The last enabled administrator of all sites keeps that role (409). With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
-    access: 'admin',
-    params: idParams,
     body: z.strictObject({
       displayName: displayName.optional(),
       role: role.optional(),
@@ -328,23 +265,13 @@ export const accountOperations = {
       disabled: z.boolean().optional(),
       password: newPassword.optional(),
     }),
-    data: user,
-    envelope: 'item',
     errors: ['conflict'],
     example: { role: 'viewer' },
-  },
-  'users.delete': {
-    method: 'DELETE',
-    path: '/api/users/{id}',
-    tag: 'Users',
-    summary: 'Delete a user',
+  }),
+  'users.delete': users.remove('admin', 'Delete a user', {
     description: 'Sessions and tokens go with it; what the user did stays in the audit log under the name.',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
     errors: ['conflict'],
-  },
+  }),
   'assignees.list': {
     method: 'GET',
     path: '/api/assignees',

@@ -5,10 +5,10 @@ import type { Operation } from './operation.ts';
 import {
   codes,
   id,
-  idParams,
   line,
   paging,
   queryTime,
+  resource,
   siteFilter,
   sortBy,
   unixSeconds,
@@ -176,27 +176,18 @@ const losses = z.strictObject({
   site: siteFilter,
 });
 
+const joinTokens = resource('/api/collectors/join-tokens', 'Collectors', joinToken);
+const collectors = resource('/api/collectors', 'Collectors', collector);
+
 export const collectorOperations = {
   // Before `/api/collectors/{id}`: the first path that fits is taken.
-  'joinTokens.list': {
-    method: 'GET',
-    path: '/api/collectors/join-tokens',
-    tag: 'Collectors',
-    summary: 'List join tokens, newest first',
+  'joinTokens.list': joinTokens.list('admin', 'List join tokens, newest first', {
     description: 'Those of the last seven days; never the secret.',
-    access: 'admin',
     query: z.strictObject({ ...paging, site: siteFilter }),
-    data: joinToken,
-    envelope: 'list',
-  },
-  'joinTokens.create': {
-    method: 'POST',
-    path: '/api/collectors/join-tokens',
-    tag: 'Collectors',
-    summary: 'Let one collector join a site',
+  }),
+  'joinTokens.create': joinTokens.create('admin', 'Let one collector join a site', {
     description:
       'The plaintext stands in `token`, this once. It works once, for an hour at most. On the host: `rollcall-collector join URL TOKEN`.',
-    access: 'admin',
     body: z.strictObject({
       siteId: z.uuid().toLowerCase(),
       expiresIn: z
@@ -206,7 +197,6 @@ export const collectorOperations = {
         .default(JOIN_TOKEN_SECONDS)
         .meta({ description: 'Seconds.', example: JOIN_TOKEN_SECONDS }),
     }),
-    data: joinToken,
     extra: z.strictObject({
       token: z.string().meta({
         description: 'The plaintext, shown once.',
@@ -219,20 +209,9 @@ export const collectorOperations = {
           'curl -fsS https://rollcall.example.net/api/collectors/install.sh | sh -s -- https://rollcall.example.net rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
       }),
     }),
-    envelope: 'item',
-    status: 201,
     example: { siteId: '019aa3c4-5b00-7000-8000-000000000001' },
-  },
-  'joinTokens.delete': {
-    method: 'DELETE',
-    path: '/api/collectors/join-tokens/{id}',
-    tag: 'Collectors',
-    summary: 'Withdraw a join token',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-  },
+  }),
+  'joinTokens.delete': joinTokens.remove('admin', 'Withdraw a join token'),
   'collectors.installer': {
     method: 'GET',
     path: '/api/collectors/install.sh',
@@ -279,12 +258,7 @@ export const collectorOperations = {
       publicKey: '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
     },
   },
-  'collectors.list': {
-    method: 'GET',
-    path: '/api/collectors',
-    tag: 'Collectors',
-    summary: 'List collectors',
-    access: 'viewer',
+  'collectors.list': collectors.list('viewer', 'List collectors', {
     query: z.strictObject({
       ...paging,
       search: z
@@ -298,83 +272,32 @@ export const collectorOperations = {
       site: siteFilter,
       sort: sortBy(['name', 'status', 'lastSeenAt', 'createdAt']),
     }),
-    data: collector,
-    envelope: 'list',
-  },
-  'collectors.get': {
-    method: 'GET',
-    path: '/api/collectors/{id}',
-    tag: 'Collectors',
-    summary: 'Get a collector',
-    access: 'viewer',
-    params: idParams,
-    data: collector,
-    envelope: 'item',
-  },
-  'collectors.update': {
-    method: 'PATCH',
-    path: '/api/collectors/{id}',
-    tag: 'Collectors',
-    summary: 'Rename a collector',
-    access: 'admin',
-    params: idParams,
+  }),
+  'collectors.get': collectors.get('viewer', 'Get a collector'),
+  'collectors.update': collectors.update('admin', 'Rename a collector', {
     body: z.strictObject({ name: collectorName }),
-    data: collector,
-    envelope: 'item',
     errors: ['conflict'],
     example: { name: 'berlin-2' },
-  },
-  'collectors.revoke': {
-    method: 'POST',
-    path: '/api/collectors/{id}/revoke',
-    tag: 'Collectors',
-    summary: 'Revoke a collector',
+  }),
+  'collectors.revoke': collectors.act('revoke')('admin', 'Revoke a collector', {
     description:
       'Its link is closed within a second and never opened again; its jobs go to other collectors of the site; what it had not delivered stays on its host. Final: the host may join again with a new token.',
-    access: 'admin',
-    params: idParams,
-    data: collector,
-    envelope: 'item',
-  },
-  'collectors.rotate': {
-    method: 'POST',
-    path: '/api/collectors/{id}/rotate',
-    tag: 'Collectors',
-    summary: 'Have a collector make a new key',
+  }),
+  'collectors.rotate': collectors.act('rotate')('admin', 'Have a collector make a new key', {
     description:
       'The collector makes the key itself, so it must be online (409 otherwise). The old key dies when the new one was used.',
-    access: 'admin',
-    params: idParams,
-    data: collector,
-    envelope: 'item',
     status: 202,
     errors: ['conflict'],
-  },
-  'collectors.release': {
-    method: 'POST',
-    path: '/api/collectors/{id}/release',
-    tag: 'Collectors',
-    summary: 'Release a collector from quarantine',
+  }),
+  'collectors.release': collectors.act('release')('admin', 'Release a collector from quarantine', {
     description:
       'Once it is clear which of the holders of its key is the right one and the other is stopped: the next holder that connects is taken for it. 409 unless it is quarantined.',
-    access: 'admin',
-    params: idParams,
-    data: collector,
-    envelope: 'item',
     errors: ['conflict'],
-  },
-  'collectors.delete': {
-    method: 'DELETE',
-    path: '/api/collectors/{id}',
-    tag: 'Collectors',
-    summary: 'Delete a revoked collector',
+  }),
+  'collectors.delete': collectors.remove('admin', 'Delete a revoked collector', {
     description: 'What it found stays. 409 unless it is revoked.',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
     errors: ['conflict'],
-  },
+  }),
   'deadLetters.list': {
     method: 'GET',
     path: '/api/dead-letters',

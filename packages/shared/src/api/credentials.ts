@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AUTH_PROTOCOLS, PRIV_PROTOCOLS } from '../model.ts';
 import type { Operation } from './operation.ts';
-import { id, idParams, line, paging, siteFilter, unixSeconds } from './operation.ts';
+import { id, line, paging, resource, siteFilter, unixSeconds } from './operation.ts';
 
 export { AUTH_PROTOCOLS, PRIV_PROTOCOLS };
 
@@ -84,64 +84,25 @@ export const credentialChange = z.strictObject({
 });
 export type CredentialChange = z.infer<typeof credentialChange>;
 
+const credentials = resource('/api/credentials', 'Credentials', credential);
+
 export const credentialOperations = {
-  'credentials.list': {
-    method: 'GET',
-    path: '/api/credentials',
-    tag: 'Credentials',
-    summary: 'List credentials in the order they are tried',
+  'credentials.list': credentials.list('viewer', 'List credentials in the order they are tried', {
     description: 'Those usable at a site of the caller; never a secret.',
-    access: 'viewer',
     query: z.strictObject({ ...paging, site: siteFilter }),
-    data: credential,
-    envelope: 'list',
-  },
-  'credentials.get': {
-    method: 'GET',
-    path: '/api/credentials/{id}',
-    tag: 'Credentials',
-    summary: 'Get a credential',
-    access: 'viewer',
-    params: idParams,
-    data: credential,
-    envelope: 'item',
-  },
-  'credentials.create': {
-    method: 'POST',
-    path: '/api/credentials',
-    tag: 'Credentials',
-    summary: 'Add a credential',
+  }),
+  'credentials.get': credentials.get('viewer', 'Get a credential'),
+  'credentials.create': credentials.create('admin', 'Add a credential', {
     description: 'For all sites only by an administrator who sees every site; else for sites of the caller.',
-    access: 'admin',
     body: credentialRequest,
-    data: credential,
-    envelope: 'item',
-    status: 201,
     errors: ['conflict'],
     example: { name: 'read-only', version: 'v2c', community: 'public', allSites: true },
-  },
-  'credentials.update': {
-    method: 'PATCH',
-    path: '/api/credentials/{id}',
-    tag: 'Credentials',
-    summary: 'Change a credential',
+  }),
+  'credentials.update': credentials.update('admin', 'Change a credential', {
     description: 'Secrets that are left out stay as they are. The version cannot be changed.',
-    access: 'admin',
-    params: idParams,
     body: credentialChange,
-    data: credential,
-    envelope: 'item',
     errors: ['conflict'],
     example: { community: 'not-public' },
-  },
-  'credentials.delete': {
-    method: 'DELETE',
-    path: '/api/credentials/{id}',
-    tag: 'Credentials',
-    summary: 'Delete a credential',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-  },
+  }),
+  'credentials.delete': credentials.remove('admin', 'Delete a credential'),
 } as const satisfies Record<string, Operation>;

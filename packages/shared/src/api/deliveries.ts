@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SUBSCRIPTION_KINDS } from '../model.ts';
 import type { Operation } from './operation.ts';
-import { id, idParams, line, paging, siteFilter, sortBy, unixSeconds } from './operation.ts';
+import { id, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
 
 const time = unixSeconds;
 const maybeTime = unixSeconds.nullable();
@@ -165,41 +165,20 @@ export const mailSettings = z
   .meta({ id: 'MailSettings' });
 export type MailSettings = z.infer<typeof mailSettings>;
 
+const subscriptions = resource('/api/subscriptions', 'Notifications', subscription);
+const deliveries = resource('/api/deliveries', 'Notifications', delivery);
+
 export const deliveryOperations = {
-  'subscriptions.list': {
-    method: 'GET',
-    path: '/api/subscriptions',
-    tag: 'Notifications',
-    summary: 'List who is told about cases',
+  'subscriptions.list': subscriptions.list('admin', 'List who is told about cases', {
     description: 'Those that are only about sites of the caller.',
-    access: 'admin',
     query: z.strictObject({ ...paging, sort: sortBy(['name', 'createdAt']) }),
-    data: subscription,
-    envelope: 'list',
-  },
-  'subscriptions.get': {
-    method: 'GET',
-    path: '/api/subscriptions/{id}',
-    tag: 'Notifications',
-    summary: 'Get a subscription',
-    access: 'admin',
-    params: idParams,
-    data: subscription,
-    envelope: 'item',
-  },
-  'subscriptions.create': {
-    method: 'POST',
-    path: '/api/subscriptions',
-    tag: 'Notifications',
-    summary: 'Tell a webhook or people by e-mail about cases',
+  }),
+  'subscriptions.get': subscriptions.get('admin', 'Get a subscription'),
+  'subscriptions.create': subscriptions.create('admin', 'Tell a webhook or people by e-mail about cases', {
     description:
       'The answer to a new webhook holds its secret, once. For all sites only by an administrator who sees every site.',
-    access: 'admin',
     body: subscriptionRequest,
-    data: subscription,
     extra: secret,
-    envelope: 'item',
-    status: 201,
     errors: ['conflict'],
     example: {
       kind: 'webhook',
@@ -208,95 +187,42 @@ export const deliveryOperations = {
       severity: 3,
       allSites: true,
     },
-  },
-  'subscriptions.update': {
-    method: 'PATCH',
-    path: '/api/subscriptions/{id}',
-    tag: 'Notifications',
-    summary: 'Change a subscription',
+  }),
+  'subscriptions.update': subscriptions.update('admin', 'Change a subscription', {
     description: 'Enabling one that was disabled by itself lets it begin anew.',
-    access: 'admin',
-    params: idParams,
     body: subscriptionChange,
-    data: subscription,
-    envelope: 'item',
     errors: ['conflict'],
     example: { enabled: true },
-  },
-  'subscriptions.delete': {
-    method: 'DELETE',
-    path: '/api/subscriptions/{id}',
-    tag: 'Notifications',
-    summary: 'Delete a subscription',
+  }),
+  'subscriptions.delete': subscriptions.remove('admin', 'Delete a subscription', {
     description: 'With its deliveries.',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-  },
-  'subscriptions.rotate': {
-    method: 'POST',
-    path: '/api/subscriptions/{id}/rotate',
-    tag: 'Notifications',
-    summary: 'Give a webhook a new secret',
+  }),
+  'subscriptions.rotate': subscriptions.act('rotate')('admin', 'Give a webhook a new secret', {
     description: 'For a day each delivery bears a signature by the old one, too.',
-    access: 'admin',
-    params: idParams,
-    data: subscription,
     extra: secret,
-    envelope: 'item',
     errors: ['conflict'],
-  },
-  'subscriptions.test': {
-    method: 'POST',
-    path: '/api/subscriptions/{id}/test',
-    tag: 'Notifications',
-    summary: 'Send a test',
+  }),
+  'subscriptions.test': subscriptions.act('test')('admin', 'Send a test', {
     description: 'Queues a delivery of type `test` about nothing; it is made at once and stands in the log.',
-    access: 'admin',
-    params: idParams,
     data: delivery,
-    envelope: 'item',
     status: 202,
-  },
-  'deliveries.list': {
-    method: 'GET',
-    path: '/api/deliveries',
-    tag: 'Notifications',
-    summary: 'List deliveries, newest first',
-    access: 'admin',
+  }),
+  'deliveries.list': deliveries.list('admin', 'List deliveries, newest first', {
     query: z.strictObject({
       ...paging,
       site: siteFilter,
       subscription: z.uuid().toLowerCase().optional().meta({ description: 'Only of this subscription.' }),
       status: z.enum(DELIVERY_STATUSES).optional(),
     }),
-    data: delivery,
-    envelope: 'list',
-  },
-  'deliveries.get': {
-    method: 'GET',
-    path: '/api/deliveries/{id}',
-    tag: 'Notifications',
-    summary: 'One delivery with its payload and attempts',
-    access: 'admin',
-    params: idParams,
+  }),
+  'deliveries.get': deliveries.get('admin', 'One delivery with its payload and attempts', {
     data: deliveryDetail,
-    envelope: 'item',
-  },
-  'deliveries.resend': {
-    method: 'POST',
-    path: '/api/deliveries/{id}/resend',
-    tag: 'Notifications',
-    summary: 'Send a delivery again',
+  }),
+  'deliveries.resend': deliveries.act('resend')('admin', 'Send a delivery again', {
     description: 'Under its own id, at once, and with a day of attempts more.',
-    access: 'admin',
-    params: idParams,
-    data: delivery,
-    envelope: 'item',
     status: 202,
     errors: ['conflict'],
-  },
+  }),
   'mail.get': {
     method: 'GET',
     path: '/api/mail',

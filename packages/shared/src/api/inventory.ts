@@ -4,7 +4,7 @@ import { DEVICE_CLASSES, DEVICE_STATUSES, deviceClass, deviceStatus } from '../m
 import { closeReason } from './incidents.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import { codes, id, idParams, line, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
+import { codes, id, idParams, line, paging, resource, siteFilter, sortBy, wholeNumber } from './operation.ts';
 
 // ── Device ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -247,53 +247,25 @@ const devicePatch = z
   .refine((patch) => Object.keys(patch).length > 0, 'nothing to change');
 const merged = z.strictObject({ id, address: address.nullable(), name: z.string() });
 
+const devices = resource('/api/devices', 'Devices', device);
+
 export const inventoryOperations = {
-  'devices.list': {
-    method: 'GET',
-    path: '/api/devices',
-    tag: 'Devices',
-    summary: 'List devices',
+  'devices.list': devices.list('viewer', 'List devices', {
     stable: true,
-    access: 'viewer',
     query: deviceQuery,
-    data: device,
-    envelope: 'list',
-  },
-  'devices.get': {
-    method: 'GET',
-    path: '/api/devices/{id}',
-    tag: 'Devices',
-    summary: 'One device, with neighbours, hardware and open cases',
+  }),
+  'devices.get': devices.get('viewer', 'One device, with neighbours, hardware and open cases', {
     stable: true,
-    access: 'viewer',
-    params: idParams,
     data: deviceDetail,
-    envelope: 'item',
-  },
-  'devices.update': {
-    method: 'PATCH',
-    path: '/api/devices/{id}',
-    tag: 'Devices',
-    summary: 'Monitor a device or stop, override its name or class',
-    access: 'operator',
-    params: idParams,
+  }),
+  'devices.update': devices.update('operator', 'Monitor a device or stop, override its name or class', {
     body: devicePatch,
-    data: device,
-    envelope: 'item',
     example: { monitor: 1, name: 'core-1' },
-  },
-  'devices.delete': {
-    method: 'DELETE',
-    path: '/api/devices/{id}',
-    tag: 'Devices',
-    summary: 'Forget a device',
+  }),
+  'devices.delete': devices.remove('admin', 'Forget a device', {
     description:
       'Its open events are closed, its history is kept. A later scan that finds it makes it a new device.',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-  },
+  }),
   'devices.bulk': {
     method: 'POST',
     path: '/api/devices/bulk',
@@ -312,34 +284,19 @@ export const inventoryOperations = {
     errors: ['conflict'],
     example: { filter: { class: 'switch', Address: '10.20.0.0/16' }, set: { monitor: 1 } },
   },
-  'devices.merge': {
-    method: 'POST',
-    path: '/api/devices/{id}/merge',
-    tag: 'Devices',
-    summary: 'Say that another device is this one',
+  'devices.merge': devices.act('merge')('operator', 'Say that another device is this one', {
     description: 'Remembered: later scans keep them one. Undone by a split.',
-    access: 'operator',
-    params: idParams,
     body: z.strictObject({ deviceId: z.uuid().toLowerCase() }),
-    data: device,
-    envelope: 'item',
     errors: ['conflict'],
     example: { deviceId: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a12' },
-  },
-  'devices.split': {
-    method: 'POST',
-    path: '/api/devices/{id}/split',
-    tag: 'Devices',
-    summary: 'Say that some addresses are another device',
+  }),
+  'devices.split': devices.act('split')('operator', 'Say that some addresses are another device', {
     description: 'Remembered: later scans keep them apart. Undone by a merge.',
-    access: 'operator',
-    params: idParams,
     body: z.strictObject({ addresses: z.array(z.string().min(1).max(45)).min(1).max(1024) }),
     data: z.strictObject({ devices: z.array(merged) }),
-    envelope: 'item',
     errors: ['conflict'],
     example: { addresses: ['10.20.0.7'] },
-  },
+  }),
   'devices.history': {
     method: 'GET',
     path: '/api/devices/{id}/history',

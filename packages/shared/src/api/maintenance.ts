@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { deviceClass } from '../model.ts';
 import type { Operation } from './operation.ts';
-import { id, idParams, line, paging, siteFilter, sortBy, unixSeconds } from './operation.ts';
+import { id, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
 
 const time = unixSeconds;
 const windowName = line(100).meta({ example: 'Core upgrade' });
@@ -75,35 +75,16 @@ export type MaintenanceWindow = z.infer<typeof maintenanceWindow>;
 
 const note = z.string().normalize('NFC').max(2000);
 
+const maintenance = resource('/api/maintenance', 'Maintenance', maintenanceWindow);
+
 export const maintenanceOperations = {
-  'maintenance.list': {
-    method: 'GET',
-    path: '/api/maintenance',
-    tag: 'Maintenance',
-    summary: 'List maintenance windows',
-    access: 'viewer',
+  'maintenance.list': maintenance.list('viewer', 'List maintenance windows', {
     query: z.strictObject({ ...paging, site: siteFilter, sort: sortBy(['name', 'createdAt']) }),
-    data: maintenanceWindow,
-    envelope: 'list',
-  },
-  'maintenance.get': {
-    method: 'GET',
-    path: '/api/maintenance/{id}',
-    tag: 'Maintenance',
-    summary: 'Get a maintenance window',
-    access: 'viewer',
-    params: idParams,
-    data: maintenanceWindow,
-    envelope: 'item',
-  },
-  'maintenance.create': {
-    method: 'POST',
-    path: '/api/maintenance',
-    tag: 'Maintenance',
-    summary: 'Plan maintenance',
+  }),
+  'maintenance.get': maintenance.get('viewer', 'Get a maintenance window'),
+  'maintenance.create': maintenance.create('operator', 'Plan maintenance', {
     description:
       'While it runs, events are kept as ever and close as ever, but none opens or joins a case. What is still open at its end does so then.',
-    access: 'operator',
     body: z.strictObject({
       siteId: z.uuid().toLowerCase(),
       name: windowName,
@@ -113,9 +94,6 @@ export const maintenanceOperations = {
       times: maintenanceTimes,
       enabled: z.boolean().default(true),
     }),
-    data: maintenanceWindow,
-    envelope: 'item',
-    status: 201,
     errors: ['not_found', 'conflict'],
     example: {
       siteId: '019aa3c4-5b00-7000-8000-000000000001',
@@ -124,15 +102,9 @@ export const maintenanceOperations = {
       timezone: 'Europe/Berlin',
       times: { kind: 'repeat', cron: '0 2 * * 0', minutes: 180 },
     },
-  },
-  'maintenance.update': {
-    method: 'PATCH',
-    path: '/api/maintenance/{id}',
-    tag: 'Maintenance',
-    summary: 'Change a maintenance window',
+  }),
+  'maintenance.update': maintenance.update('operator', 'Change a maintenance window', {
     description: 'To end one that is running, set `enabled` to false.',
-    access: 'operator',
-    params: idParams,
     body: z
       .strictObject({
         name: windowName.optional(),
@@ -143,19 +115,9 @@ export const maintenanceOperations = {
         enabled: z.boolean().optional(),
       })
       .refine((patch) => Object.keys(patch).length > 0, 'nothing to change'),
-    data: maintenanceWindow,
-    envelope: 'item',
     example: { enabled: false },
-  },
-  'maintenance.delete': {
-    method: 'DELETE',
-    path: '/api/maintenance/{id}',
-    tag: 'Maintenance',
-    summary: 'Delete a maintenance window',
+  }),
+  'maintenance.delete': maintenance.remove('operator', 'Delete a maintenance window', {
     description: 'One that is running ends.',
-    access: 'operator',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-  },
+  }),
 } as const satisfies Record<string, Operation>;

@@ -206,3 +206,37 @@ export const line = (most: number, least = 1) =>
 
 /** Unix seconds. */
 export const unixSeconds = z.int().meta({ description: 'Unix seconds.', example: 1_763_700_000 });
+
+/** What an operation says beyond the usual of its kind, or instead of it. */
+type More = Partial<Omit<Operation, 'method' | 'path' | 'tag' | 'access' | 'summary'>>;
+type Nothing = Record<never, never>;
+type Over<Usual, Own> = Omit<Usual, keyof Own> & Own;
+
+/** The operations on things of one kind that many kinds have; `act` is `POST …/{id}/verb`. */
+export function resource<const Path extends string, const Tag extends string, Data extends z.ZodType>(
+  path: Path,
+  tag: Tag,
+  data: Data,
+) {
+  const kind =
+    <const Usual extends object>(usual: Usual) =>
+    <const Of extends Access, const Summary extends string, const Own extends More = Nothing>(
+      access: Of,
+      summary: Summary,
+      own?: Own,
+    ) =>
+      ({ tag, access, summary, ...usual, ...own }) as unknown as Over<
+        Usual & { tag: Tag; access: Of; summary: Summary },
+        NoInfer<Own>
+      >;
+  const one = { path: `${path}/{id}`, params: idParams, envelope: 'item' } as const;
+  return {
+    list: kind({ method: 'GET', path, data, envelope: 'list' }),
+    get: kind({ ...one, method: 'GET', data }),
+    create: kind({ method: 'POST', path, data, envelope: 'item', status: 201 }),
+    update: kind({ ...one, method: 'PATCH', data }),
+    remove: kind({ ...one, method: 'DELETE', data: z.null() }),
+    act: <const Verb extends string>(verb: Verb) =>
+      kind({ ...one, method: 'POST', path: `${path}/{id}/${verb}` as const, data }),
+  };
+}

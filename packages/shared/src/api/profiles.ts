@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { profileSettings } from '../profile.ts';
 import type { Operation } from './operation.ts';
-import { id, idParams, line, paging, unixSeconds } from './operation.ts';
+import { id, line, paging, resource, unixSeconds } from './operation.ts';
 
 const ownName = line(60)
   .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u, 'must be letters, digits, blanks and . _ - only')
@@ -20,66 +20,28 @@ export const profile = z
   .meta({ id: 'Profile' });
 export type Profile = z.infer<typeof profile>;
 
+const profiles = resource('/api/discovery/profiles', 'Profiles', profile);
+
 export const profileOperations = {
-  'profiles.list': {
-    method: 'GET',
-    path: '/api/discovery/profiles',
-    tag: 'Profiles',
-    summary: 'List profiles, those of the product first',
-    access: 'viewer',
+  'profiles.list': profiles.list('viewer', 'List profiles, those of the product first', {
     query: z.strictObject({ ...paging }),
-    data: profile,
-    envelope: 'list',
-  },
-  'profiles.get': {
-    method: 'GET',
-    path: '/api/discovery/profiles/{id}',
-    tag: 'Profiles',
-    summary: 'Get a profile',
-    access: 'viewer',
-    params: idParams,
-    data: profile,
-    envelope: 'item',
-  },
-  'profiles.create': {
-    method: 'POST',
-    path: '/api/discovery/profiles',
-    tag: 'Profiles',
-    summary: 'Add a profile',
+  }),
+  'profiles.get': profiles.get('viewer', 'Get a profile'),
+  'profiles.create': profiles.create('admin', 'Add a profile', {
     description: 'Only by an administrator who sees every site. What `settings` leaves out has its default.',
-    access: 'admin',
     body: z.strictObject({ name: ownName, settings: profileSettings }),
-    data: profile,
-    envelope: 'item',
-    status: 201,
     errors: ['conflict'],
     example: { name: 'night', settings: { rate: 500, exclude: ['10.20.0.1'] } },
-  },
-  'profiles.update': {
-    method: 'PATCH',
-    path: '/api/discovery/profiles/{id}',
-    tag: 'Profiles',
-    summary: 'Change a profile',
+  }),
+  'profiles.update': profiles.update('admin', 'Change a profile', {
     description:
       'Scans already started keep the settings they were started with. `settings` replaces all settings. The profiles of the product are answered 409.',
-    access: 'admin',
-    params: idParams,
     body: z.strictObject({ name: ownName.optional(), settings: profileSettings.optional() }),
-    data: profile,
-    envelope: 'item',
     errors: ['conflict'],
     example: { name: 'late night' },
-  },
-  'profiles.delete': {
-    method: 'DELETE',
-    path: '/api/discovery/profiles/{id}',
-    tag: 'Profiles',
-    summary: 'Delete a profile',
+  }),
+  'profiles.delete': profiles.remove('admin', 'Delete a profile', {
     description: 'A profile of the product, or one that a schedule uses, is answered 409.',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
     errors: ['conflict'],
-  },
+  }),
 } as const satisfies Record<string, Operation>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { jobStatus, OUTCOMES, type Outcome, SCAN_STATUSES, scanStatus } from '../model.ts';
 import { profileSettings } from '../profile.ts';
 import type { Operation } from './operation.ts';
-import { codes, id, idParams, line, paging, siteFilter, sortBy, unixSeconds } from './operation.ts';
+import { codes, id, idParams, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
 
 const count = z.int().min(0).meta({ example: 254 });
 const maybeTime = unixSeconds.nullable();
@@ -186,6 +186,8 @@ export type Schedule = z.infer<typeof schedule>;
 
 const scheduleName = line(100).meta({ example: 'every night' });
 
+const schedules = resource('/api/discovery/schedules', 'Schedules', schedule);
+
 export const scanOperations = {
   'scans.create': {
     method: 'POST',
@@ -277,33 +279,12 @@ export const scanOperations = {
     data: scanAddress,
     envelope: 'list',
   },
-  'schedules.list': {
-    method: 'GET',
-    path: '/api/discovery/schedules',
-    tag: 'Schedules',
-    summary: 'List schedules',
-    access: 'viewer',
+  'schedules.list': schedules.list('viewer', 'List schedules', {
     query: z.strictObject({ ...paging, site: siteFilter, sort: sortBy(['name', 'nextRunAt', 'lastRunAt']) }),
-    data: schedule,
-    envelope: 'list',
-  },
-  'schedules.get': {
-    method: 'GET',
-    path: '/api/discovery/schedules/{id}',
-    tag: 'Schedules',
-    summary: 'Get a schedule',
-    access: 'viewer',
-    params: idParams,
-    data: schedule,
-    envelope: 'item',
-  },
-  'schedules.create': {
-    method: 'POST',
-    path: '/api/discovery/schedules',
-    tag: 'Schedules',
-    summary: 'Scan at set times',
+  }),
+  'schedules.get': schedules.get('viewer', 'Get a schedule'),
+  'schedules.create': schedules.create('operator', 'Scan at set times', {
     description: 'A run that is due while the last one is still queued or running is left out.',
-    access: 'operator',
     body: z.strictObject({
       name: scheduleName,
       targets,
@@ -313,19 +294,10 @@ export const scanOperations = {
       timezone: timezone.default('UTC'),
       enabled: z.boolean().default(true),
     }),
-    data: schedule,
-    envelope: 'item',
-    status: 201,
     errors: ['conflict'],
     example: { name: 'every night', targets: '10.20.0.0/24', profile: 'standard', cron: '30 2 * * *' },
-  },
-  'schedules.update': {
-    method: 'PATCH',
-    path: '/api/discovery/schedules/{id}',
-    tag: 'Schedules',
-    summary: 'Change a schedule',
-    access: 'operator',
-    params: idParams,
+  }),
+  'schedules.update': schedules.update('operator', 'Change a schedule', {
     body: z.strictObject({
       name: scheduleName.optional(),
       targets: targets.optional(),
@@ -334,20 +306,10 @@ export const scanOperations = {
       timezone: timezone.optional(),
       enabled: z.boolean().optional(),
     }),
-    data: schedule,
-    envelope: 'item',
     errors: ['conflict'],
     example: { enabled: false },
-  },
-  'schedules.delete': {
-    method: 'DELETE',
-    path: '/api/discovery/schedules/{id}',
-    tag: 'Schedules',
-    summary: 'Delete a schedule',
+  }),
+  'schedules.delete': schedules.remove('operator', 'Delete a schedule', {
     description: 'Scans it started stay.',
-    access: 'operator',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
-  },
+  }),
 } as const satisfies Record<string, Operation>;

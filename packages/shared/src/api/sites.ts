@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SNMP_PORT } from '../model.ts';
 import type { Operation } from './operation.ts';
-import { id, idParams, line, paging, sortBy, unixSeconds } from './operation.ts';
+import { id, line, paging, resource, sortBy, unixSeconds } from './operation.ts';
 
 /** What holds where a site has no setting of its own. @setting site */
 export const SITE_DEFAULTS = {
@@ -143,38 +143,19 @@ export const site = z
 export type Site = z.infer<typeof site>;
 const siteName = line(100).meta({ example: 'Berlin' });
 
+const sites = resource('/api/sites', 'Sites', site);
+
 export const siteOperations = {
-  'sites.list': {
-    method: 'GET',
-    path: '/api/sites',
-    tag: 'Sites',
-    summary: 'List the sites the caller sees',
-    access: 'viewer',
+  'sites.list': sites.list('viewer', 'List the sites the caller sees', {
     query: z.strictObject({
       ...paging,
       search: z.string().max(200).optional().meta({ description: 'Part of the name.', example: 'ber' }),
       sort: sortBy(['name', 'createdAt']),
     }),
-    data: site,
-    envelope: 'list',
-  },
-  'sites.get': {
-    method: 'GET',
-    path: '/api/sites/{id}',
-    tag: 'Sites',
-    summary: 'Get a site',
-    access: 'viewer',
-    params: idParams,
-    data: site,
-    envelope: 'item',
-  },
-  'sites.create': {
-    method: 'POST',
-    path: '/api/sites',
-    tag: 'Sites',
-    summary: 'Add a site',
+  }),
+  'sites.get': sites.get('viewer', 'Get a site'),
+  'sites.create': sites.create('admin', 'Add a site', {
     description: 'Only by an administrator who sees every site.',
-    access: 'admin',
     body: z.strictObject({
       name: siteName,
       networks: networks.default([]),
@@ -183,20 +164,11 @@ export const siteOperations = {
       allowSpecial: allowSpecial.default(false),
       settings: siteSettings.default({}),
     }),
-    data: site,
-    envelope: 'item',
-    status: 201,
     errors: ['conflict'],
     example: { name: 'Berlin', networks: ['10.20.0.0/16'] },
-  },
-  'sites.update': {
-    method: 'PATCH',
-    path: '/api/sites/{id}',
-    tag: 'Sites',
-    summary: 'Change a site',
+  }),
+  'sites.update': sites.update('admin', 'Change a site', {
     description: 'With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
-    access: 'admin',
-    params: idParams,
     body: z.strictObject({
       name: siteName.optional(),
       networks: networks.optional(),
@@ -205,21 +177,11 @@ export const siteOperations = {
       allowSpecial: allowSpecial.optional(),
       settings: siteSettings.optional(),
     }),
-    data: site,
-    envelope: 'item',
     errors: ['conflict'],
     example: { networks: ['10.20.0.0/16', '10.21.0.0/16'] },
-  },
-  'sites.delete': {
-    method: 'DELETE',
-    path: '/api/sites/{id}',
-    tag: 'Sites',
-    summary: 'Delete an empty site',
+  }),
+  'sites.delete': sites.remove('admin', 'Delete an empty site', {
     description: 'A site that still has collectors, devices or scans is answered 409.',
-    access: 'admin',
-    params: idParams,
-    data: z.null(),
-    envelope: 'item',
     errors: ['conflict'],
-  },
+  }),
 } as const satisfies Record<string, Operation>;
