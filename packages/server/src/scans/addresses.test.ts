@@ -1,8 +1,15 @@
 import { AddressSpace } from '@rollcall/shared/address-space';
+import { parseCidr, Range } from '@rollcall/shared/ip';
 import { OUTCOMES, type OutcomeCode } from '@rollcall/shared/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AddressFilter, type JobOutcomes, readWithin, selectAddresses } from './addresses.ts';
+import {
+  type AddressFilter,
+  excludedFrom,
+  type JobOutcomes,
+  readWithin,
+  selectAddresses,
+} from './addresses.ts';
 
 const jobs: JobOutcomes[] = [
   {
@@ -49,6 +56,21 @@ describe('the addresses of a scan', () => {
     expect(addresses({ within: readWithin('2001:db8::/127'), outcomes: ['snmp'] }).total).toBe(2);
     expect(addresses({ within: readWithin('192.0.2.0/24') })).toEqual({ total: 0, hits: [] });
     expect(() => readWithin('10.0.0.300')).toThrow(/address/);
+  });
+
+  it('were excluded by the targets themselves, the profile or the site', () => {
+    const visited = [parseCidr('10.0.0.0/29')].flatMap((cidr) =>
+      cidr.ok ? cidr.value.range.subtract(Range.single(cidr.value.range.at(0))) : [],
+    );
+    const shown = (targets: string, exclude: string[]) =>
+      excludedFrom({ targets, exclude }, visited).map(({ range, note }) => `${range} ${note}`);
+    expect(shown('10.0.0.0/28, !10.0.0.12', ['10.0.0.8/30'])).toEqual([
+      '10.0.0.12 by ! in the targets',
+      '10.0.0.8/30 by the profile',
+      '10.0.0.13-10.0.0.14 by the site',
+    ]);
+    expect(shown('10.0.0.1-10.0.0.7', [])).toEqual([]);
+    expect(shown('', [])).toEqual([]);
   });
 
   it('are the same as by looking at each of them', () => {

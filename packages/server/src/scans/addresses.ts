@@ -2,9 +2,10 @@
 
 import { AddressSpace } from '@rollcall/shared/address-space';
 import type { ScanAddress } from '@rollcall/shared/api/scans';
-import { type Address, parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
+import { type Address, difference, formatAddress, parseAddress, parseCidr, Range } from '@rollcall/shared/ip';
 import { OUTCOMES, type Outcome, type OutcomeCode } from '@rollcall/shared/model';
 import type { Span } from '@rollcall/shared/protocol';
+import { parseTargets } from '@rollcall/shared/targets';
 import type { Sql } from '../platform/db/sql.ts';
 import { invalid } from '../platform/problem.ts';
 
@@ -70,6 +71,55 @@ export function selectAddresses(
   return { total, hits };
 }
 
+/** Addresses that were asked for and no job visits, and what excluded them. */
+export interface Excluded {
+  range: Range;
+  note: string;
+}
+
+/** What was excluded from a scan: by `!` in its targets, by its profile's list, else by its site. */
+export function excludedFrom(
+  { targets, exclude }: { targets: string; exclude: readonly string[] },
+  visited: readonly Range[],
+): Excluded[] {
+  const wide = { allowLoopback: true, allowSpecial: true, max: Number.MAX_SAFE_INTEGER };
+  const left = (text: string, more: readonly string[] = []): readonly Range[] => {
+    const read = parseTargets(text, { ...wide, exclude: more });
+    return read.ok ? read.targets.ranges : [];
+  };
+  const asked = left(targets.replace(/![^\s,]*/g, ''));
+  const steps = [
+    [left(targets), 'by ! in the targets'],
+    [left(targets, exclude), 'by the profile'],
+    [visited, 'by the site'],
+  ] as const;
+  let before = asked;
+  return steps.flatMap(([after, note]) => {
+    const gone = difference(before, after).map((range) => ({ range, note }));
+    before = after;
+    return gone;
+  });
+}
+
+/** Those of a page that begins `skip` excluded addresses in. */
+function pageOf(excluded: readonly Excluded[], skip: number, limit: number): ScanAddress[] {
+  const found: ScanAddress[] = [];
+  let begin = 0;
+  for (const { range, note } of excluded) {
+    const size = Number(range.size);
+    for (let i = Math.max(0, skip - begin); i < size && found.length < limit; i++)
+      found.push({
+        address: formatAddress(range.at(i)),
+        outcome: 'excluded',
+        code: 'x',
+        note,
+        jobId: null,
+      });
+    begin += size;
+  }
+  return found;
+}
+
 /** Reads the `address` parameter: one address or a CIDR. */
 export function readWithin(text: string): Range {
   const parsed = text.includes('/') ? parseCidr(text) : parseAddress(text);
@@ -99,6 +149,7 @@ export async function listAddresses(
     { outcomes: query.outcome, within },
     { offset: (query.page - 1) * query.pageSize, limit: query.pageSize },
   );
+  const excluded = await readExcluded(sql, scanId, jobs, query.outcome, within);
   const notes = await readNotes(sql, [...new Set(hits.map(({ job }) => job.id))]);
   const spaces = new Map<string, AddressSpace>();
   const data = hits.map(({ job, index }): ScanAddress => {
@@ -108,7 +159,32 @@ export async function listAddresses(
     const note = notes.get(job.id)?.[index] ?? null;
     return { address: space.at(index), outcome: OUTCOMES[code], code, note, jobId: job.id };
   });
-  return { data, totalCount: total };
+  const skip = Math.max(0, (query.page - 1) * query.pageSize - total);
+  data.push(...pageOf(excluded, skip, query.pageSize - data.length));
+  return { data, totalCount: total + excluded.reduce((sum, { range }) => sum + Number(range.size), 0) };
+}
+
+/** The excluded addresses that fit; behind those that jobs visit. */
+async function readExcluded(
+  sql: Sql,
+  scanId: string,
+  jobs: readonly { spans: Span[] }[],
+  outcomes: readonly Outcome[] | undefined,
+  within: Range | undefined,
+): Promise<Excluded[]> {
+  if (outcomes && !outcomes.includes('excluded')) return [];
+  const [scan] = await sql.query<{ targets: string; exclude: string[] | null }>(
+    `SELECT targets, settings->'exclude' AS exclude FROM scans WHERE id = $1::uuid`,
+    [scanId],
+  );
+  if (!scan) return [];
+  const visited = jobs.flatMap(({ spans }) => AddressSpace.ofSpans(spans).ranges);
+  const all = excludedFrom({ targets: scan.targets, exclude: scan.exclude ?? [] }, visited);
+  if (!within) return all;
+  return all.flatMap(({ range, note }) => {
+    const part = range.intersect(within);
+    return part ? [{ range: part, note }] : [];
+  });
 }
 
 async function readNotes(sql: Sql, jobs: string[]): Promise<Map<string, Record<number, string>>> {

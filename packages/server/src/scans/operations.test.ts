@@ -218,6 +218,23 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
       });
     });
 
+    it('tell of the excluded addresses, behind all others', async () => {
+      const { data } = await create({ targets: '10.0.0.0/29, !10.0.0.3' });
+      const shown = async (query: object) =>
+        ask('scans.addresses', { params: { scanId: data.id }, query: { page: 1, pageSize: 4, ...query } });
+      const { totalCount } = await shown({});
+      expect(totalCount).toBe(6);
+      expect((await shown({ page: 2 })).data).toMatchObject([
+        { address: '10.0.0.6', outcome: 'not-probed' },
+        { address: '10.0.0.3', outcome: 'excluded', note: 'by ! in the targets', jobId: null },
+      ]);
+      expect(await shown({ outcome: ['excluded'] })).toMatchObject({
+        data: [{ address: '10.0.0.3' }],
+        totalCount: 1,
+      });
+      expect((await shown({ address: '10.0.0.0/31' })).totalCount).toBe(1);
+    });
+
     it('can be planned without being started', async () => {
       await addCollector(db, siteId, 'one');
       await create({ targets: '10.0.0.0/29' });

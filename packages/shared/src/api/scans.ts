@@ -108,7 +108,7 @@ export const scanAddress = z
     outcome: z.enum(OUTCOME_NAMES).meta({ example: 'snmp' }),
     code: z.string().length(1).meta({ description: 'The outcome as one character.', example: 's' }),
     note: z.string().nullable().meta({ description: 'Why, where there is more to say.', example: null }),
-    jobId: id,
+    jobId: id.nullable().meta({ description: 'null: excluded before jobs were made.' }),
   })
   .meta({ id: 'ScanAddress' });
 export type ScanAddress = z.infer<typeof scanAddress>;

@@ -93,7 +93,7 @@ function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
       id: 'collector',
       title: 'Collector',
       width: '110px',
-      value: (one) => jobs.get(one.jobId)?.collector ?? '',
+      value: (one) => (one.jobId === null ? '' : jobs.get(one.jobId)?.collector) ?? '',
     },
   ];
 }
