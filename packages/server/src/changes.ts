@@ -64,6 +64,8 @@ interface InterfaceFacts {
 }
 interface Hardware {
   serialNumber: string | null;
+  /** A hardware address of it. */
+  macAddress: string | null;
   model: string | null;
 }
 interface Named {

@@ -8,12 +8,12 @@ import type { GapObservation, TrapObservation, WatchObservation } from '@rollcal
 import { linkTrap } from '@rollcall/shared/trap';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { aboutDevice, moveTo } from './observe.ts';
+import { moveTo } from './observe.ts';
 import type { InterfaceRecord } from './tables/rows.ts';
 import { save } from './tables/save.ts';
 import { noWrites } from './tables/walked.ts';
 import { watchedDevice, watchedInterface } from './watched.ts';
-import { emptyWorld, loadDevices, loadRows, type Tracked, type World } from './world.ts';
+import { aboutDevice, emptyWorld, loadDevices, loadRows, type Tracked, type World } from './world.ts';
 
 export type Happened =
   | { observation: WatchObservation; at: number }

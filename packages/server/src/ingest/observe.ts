@@ -1,22 +1,38 @@
 /** One host or device observation into the world: identify, claim evidence, merge facts. No database, no clock. */
 import { hash } from 'node:crypto';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
-import type { About } from '../changes.ts';
 import type { Classification, Classify } from './classification/classify.ts';
 import type { DeviceFacts } from './classification/facts.ts';
+import { claim, report } from './identity/claim.ts';
 import {
   claims,
   deviceFingerprint,
-  type EvidenceKey,
   type Fingerprint,
   hostFingerprint,
   keyText,
   virtualMac,
 } from './identity/fingerprint.ts';
 import { type Decision, identify } from './identity/identify.ts';
-import { displayName, newDevice, type Seen, searchText, see } from './tables/merge.ts';
+import {
+  displayName,
+  hardwareOf,
+  newDevice,
+  otherSerial,
+  type Seen,
+  searchText,
+  see,
+} from './tables/merge.ts';
 import { type DeviceRow, sameDevice } from './tables/rows.ts';
-import { current, knownAbout, list, putFacts, type Tracked, track, type World } from './world.ts';
+import {
+  aboutDevice,
+  current,
+  knownAbout,
+  list,
+  putFacts,
+  type Tracked,
+  track,
+  type World,
+} from './world.ts';
 
 /** An observation with what can be said of it without knowing anything else. */
 export type Prepared =
@@ -76,10 +92,12 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   const knew = device.addresses.has(print.address);
   for (const other of decision.absorb)
     absorb(world, other.deviceId, device, other.reason, context.collectorId);
-  report(world, decision, device, at, context);
+  report(world, decision, device, at, context.collectorId);
   const seen = prepared.kind === 'host' ? seenHost(prepared, context) : seenDevice(prepared, context);
   seen.scanId = (observation.job && world.scans.get(observation.job)) ?? null;
   const before = device.row;
+  const swapped = decision.reason === 'replaced' && isOtherHardware(world, device, print);
+  if (swapped) forgetHardware(device, print);
   device.row = see(device.row, seen, knew);
   device.seen = { at, collectorId: context.collectorId };
   claim(world, device, print, at);
@@ -89,6 +107,12 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
     mergeFacts(device, prepared, context.rules);
   } else mergeHost(device, print, at, context.rules);
   finish(device);
+  // A serial number on either side tells it with the row.
+  if (swapped && !otherSerial(before, device.row))
+    world.changes.push({
+      ...aboutDevice(device, at, context.collectorId),
+      ...{ kind: 'device.swapped', before: hardwareOf(before), after: hardwareOf(device.row) },
+    });
   if (prepared.kind === 'host' && prepared.observation.unread !== undefined)
     world.changes.push({
       ...aboutDevice(device, at, context.collectorId),
@@ -103,6 +127,23 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   };
   world.relink ||= device.dirty.has('identity') || decision.absorb.length > 0;
   return device;
+}
+
+/**
+ * Name and address are the device's and not one hardware address is: it was replaced. A pair that answers in turn at one
+ * address is two boxes that the device is known by: that is told once of each.
+ */
+function isOtherHardware(world: World, device: Tracked, print: Fingerprint): boolean {
+  const known = new Set(device.print?.macs);
+  if (known.size === 0 || print.macs.length === 0 || print.macs.some((mac) => known.has(mac))) return false;
+  const own = claims(print).filter(({ kind }) => kind === 'engine-id' || kind === 'mac-set');
+  return !own.some((key) => world.holders.get(keyText(key)) === device.row.id);
+}
+
+/** What the hardware before said of itself is not kept where that of now says nothing. */
+function forgetHardware(device: Tracked, print: Fingerprint): void {
+  device.print = { ...print, hostname: device.print?.hostname ?? null };
+  for (const group of ['chassis', 'vendor']) device.facts.delete(group);
 }
 
 /** What was received last of a device is its walk, until something else alters it. */
@@ -120,16 +161,6 @@ function deviceOf(world: World, decision: Decision, at: number, context: Observi
   world.devices.set(row.id, device);
   return device;
 }
-
-export const aboutDevice = (device: Tracked, at: number, collectorId: string | null): About => ({
-  siteId: device.row.siteId,
-  at,
-  collectorId,
-  deviceId: device.row.id,
-  deviceName: device.row.name,
-  address: device.row.address,
-  monitor: device.row.monitor,
-});
 
 /** Another record proved to be this box. */
 function absorb(world: World, otherId: string, into: Tracked, reason: string, collectorId: string): void {
@@ -151,70 +182,6 @@ function absorb(world: World, otherId: string, into: Tracked, reason: string, co
     before: { deviceId: otherId, name: other.row.name },
     after: { reason },
   });
-}
-
-/** Conflicts are told once: from then on the evidence is shared and says nothing. */
-function report(world: World, decision: Decision, device: Tracked, at: number, context: Observing): void {
-  for (const conflict of decision.conflicts) {
-    const mark: EvidenceKey = { kind: 'shared', value: keyText(conflict.key) };
-    if (world.holders.has(keyText(mark))) continue;
-    setHolder(world, mark, conflict.deviceId, at);
-    const other = world.devices.get(current(world, conflict.deviceId));
-    world.changes.push({
-      ...aboutDevice(device, at, context.collectorId),
-      kind: 'identity.conflict',
-      before: { deviceId: conflict.deviceId, deviceName: other?.row.name ?? '' },
-      after: { evidence: conflict.key.kind, value: conflict.key.value, reason: conflict.reason },
-    });
-  }
-}
-
-/** Evidence is written again only to move "last seen" coarsely. */
-const EVIDENCE_GRAIN_MS = 24 * 3600_000;
-
-function setHolder(world: World, key: EvidenceKey, deviceId: string, at: number): void {
-  const text = keyText(key);
-  if (world.holders.get(text) === deviceId && at - (world.evidenceSeen.get(text) ?? 0) < EVIDENCE_GRAIN_MS)
-    return;
-  world.holders.set(text, deviceId);
-  world.evidenceSeen.set(text, at);
-  world.claimed.set(text, { ...key, deviceId, at });
-}
-
-function claim(world: World, device: Tracked, print: Fingerprint, at: number): void {
-  for (const key of claims(print)) {
-    const shared: EvidenceKey = { kind: 'shared', value: keyText(key) };
-    if (world.holders.has(keyText(shared))) continue;
-    const holder = world.holders.get(keyText(key));
-    if (holder === undefined || holder === device.row.id) setHolder(world, key, device.row.id, at);
-    else if (key.kind === 'address') takeAddress(world, device, holder, key, at);
-    // Two boxes with one value: it tells nothing from now on.
-    else setHolder(world, shared, holder, at);
-  }
-  device.addresses.add(print.address);
-}
-
-/** The address answers as another device now (DHCP, a virtual address, a replaced box). */
-function takeAddress(world: World, device: Tracked, holder: string, key: EvidenceKey, at: number): void {
-  const old = world.devices.get(holder);
-  setHolder(world, key, device.row.id, at);
-  world.left.push({ deviceId: holder, address: key.value });
-  if (!old) return;
-  old.addresses.delete(key.value);
-  const about = aboutDevice(device, at, device.seen.collectorId);
-  const before = { deviceId: holder, deviceName: old.row.name };
-  const both = (old.print?.addresses ?? []).filter((address) => device.print?.addresses.includes(address));
-  if (both.length === 1 && both[0] === key.value) {
-    const reason = `${old.row.name} and ${device.row.name || 'a new device'} both list ${key.value} as their own`;
-    world.changes.push({ ...about, kind: 'address.conflict', before, after: { reason } });
-  } else {
-    const after = { deviceId: device.row.id, deviceName: device.row.name };
-    world.changes.push({ ...about, kind: 'address.moved', before, after });
-  }
-  if (old.row.address === key.value) {
-    const [next] = [...old.addresses].sort();
-    if (next) old.row = { ...old.row, address: next };
-  }
 }
 
 const seenHost = ({ observation: o, at }: Prepared & { kind: 'host' }, context: Observing): Seen => ({

@@ -4,7 +4,7 @@
  */
 import { standsForABox } from '@rollcall/shared/address-worth';
 import type { Observation } from '@rollcall/shared/observation';
-import type { Change } from '../changes.ts';
+import type { About, Change } from '../changes.ts';
 import { arrayOf } from '../platform/db/arrays.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type EvidenceKey, type Fingerprint, keyText, lookups } from './identity/fingerprint.ts';
@@ -361,3 +361,14 @@ export const factsRow = (device: Tracked, group: string): FactsRow | undefined =
     complete,
   };
 };
+
+/** Whom a change of a device is about. */
+export const aboutDevice = (device: Tracked, at: number, collectorId: string | null): About => ({
+  siteId: device.row.siteId,
+  at,
+  collectorId,
+  deviceId: device.row.id,
+  deviceName: device.row.name,
+  address: device.row.address,
+  monitor: device.row.monitor,
+});

@@ -72,12 +72,12 @@ export const INVENTORY_KINDS = declare({
     severity: Severity.warning,
     source: 'discovery',
     opens: {
-      'device.swapped': (c) =>
-        noted(
-          c,
-          shown(c.after.serialNumber),
-          `${c.deviceName} is other hardware: serial number ${shown(c.after.serialNumber)}, before ${shown(c.before.serialNumber)}`,
-        ),
+      'device.swapped': (c) => {
+        const told = c.before.serialNumber && c.after.serialNumber ? 'serialNumber' : 'macAddress';
+        const [now, then] = [shown(c.after[told]), shown(c.before[told])];
+        const what = told === 'serialNumber' ? 'serial number' : 'hardware address';
+        return noted(c, now, `${c.deviceName} is other hardware: ${what} ${now}, before ${then}`);
+      },
     },
     expiresMs: 7 * DAY,
     cases: 'none',

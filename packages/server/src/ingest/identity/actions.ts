@@ -11,11 +11,10 @@ import { announce } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
 import type { Raise } from '../../ports.ts';
-import { aboutDevice } from '../observe.ts';
 import { newDevice } from '../tables/merge.ts';
 import { absorbInto, writeDeviceRows } from '../tables/save.ts';
 import { writeEvidence } from '../tables/store.ts';
-import { emptyWorld, loadDevices, lockSite, type Tracked, track } from '../world.ts';
+import { aboutDevice, emptyWorld, loadDevices, lockSite, type Tracked, track } from '../world.ts';
 import { type EvidenceKey, keyText } from './fingerprint.ts';
 
 export interface Person {

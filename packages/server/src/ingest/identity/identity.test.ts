@@ -436,6 +436,42 @@ describe('one box is one device', () => {
     expect([...site.world.devices.values()][0]?.row.serialNumber).toBe('FDO0777');
   });
 
+  it('tells of hardware that was replaced in place without a serial number, once', () => {
+    const of = (n: number): Box => ({
+      sysName: 'lin7',
+      engineId: `80001f8804aabbccdd0${n}`,
+      macs: [`52:54:00:00:00:0${n}`],
+      table: ['10.0.0.7'],
+    });
+    const site = new Site().scan([agent(of(1), '10.0.0.7')]);
+    for (let day = 0; day < 3; day += 1) site.scan([agent(of(2), '10.0.0.7')]);
+    expect(site.count).toBe(1);
+    const swapped = [
+      {
+        before: { serialNumber: null, macAddress: '52:54:00:00:00:01' },
+        after: { serialNumber: null, macAddress: '52:54:00:00:00:02' },
+      },
+    ];
+    expect(site.kinds('device.swapped')).toMatchObject(swapped);
+    // The old box is put to use elsewhere: a device of its own, that its engine id is evidence of.
+    const old = { ...of(1), sysName: 'lin9', table: ['10.0.0.9'] };
+    site.scan([agent(of(2), '10.0.0.7'), agent(old, '10.0.0.9')]);
+    expect(site.count).toBe(2);
+    expect(site.at('10.0.0.9')).toBe(site.world.holders.get('engine-id:80001f8804aabbccdd01'));
+    site.scan([agent(of(2), '10.0.0.7'), agent(old, '10.0.0.9')]);
+    // Both answer in turn at one address: a pair, of which the second is told once.
+    for (let day = 0; day < 4; day += 1) site.scan([agent(of(3 + (day % 2)), '10.0.0.7')]);
+    expect(site.kinds('device.swapped')).toHaveLength(3);
+    expect(site.kinds('identity.conflict')).toEqual([]);
+  });
+
+  it('takes an agent with a new engine id on the same hardware for the same box, and tells nothing', () => {
+    const box: Box = { sysName: 'lin7', macs: ['52:54:00:00:00:01'], table: ['10.0.0.7'] };
+    const site = new Site().scan([agent({ ...box, engineId: '80001f8804aabbccdd01' }, '10.0.0.7')]);
+    site.scan([agent({ ...box, engineId: '80001f8804aabbccdd02' }, '10.0.0.7')]);
+    expect([site.count, site.kinds('device.swapped')]).toEqual([1, []]);
+  });
+
   it('does not take a second box for a replacement when the name is shared', () => {
     const site = new Site().scan([1, 2, 3].map((n) => agent(fleet(n), `10.4.0.${n}`)));
     site.scan([agent(fleet(9), '10.4.0.1')]);

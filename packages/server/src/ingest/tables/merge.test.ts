@@ -38,8 +38,8 @@ describe('what people are told of a device', () => {
       [
         {
           kind: 'device.swapped',
-          before: { serialNumber: 'FCW1929B68S', model: 'C9300-24T' },
-          after: { serialNumber: 'FCW2233L0AB', model: 'C9300-48T' },
+          before: { serialNumber: 'FCW1929B68S', macAddress: null, model: 'C9300-24T' },
+          after: { serialNumber: 'FCW2233L0AB', macAddress: null, model: 'C9300-48T' },
         },
       ],
     ],

@@ -236,16 +236,13 @@ export function deviceChanges(
       after: { address: after.address },
     });
   }
-  const swapped =
-    isSerial(before.serialNumber) &&
-    isSerial(after.serialNumber) &&
-    before.serialNumber !== after.serialNumber;
+  const swapped = otherSerial(before, after);
   if (swapped) {
     changes.push({
       ...whom,
       kind: 'device.swapped',
-      before: { serialNumber: before.serialNumber, model: before.model },
-      after: { serialNumber: after.serialNumber, model: after.model },
+      before: hardwareOf(before),
+      after: hardwareOf(after),
     });
   }
   if (before.osVersion && after.osVersion && before.osVersion !== after.osVersion) {
@@ -268,6 +265,16 @@ export function deviceChanges(
   if (Object.keys(other.before).length > 0) changes.push({ ...whom, kind: 'device.changed', ...other });
   return changes;
 }
+
+/** By its serial number it is other hardware. */
+export const otherSerial = (before: DeviceRow, after: DeviceRow): boolean =>
+  isSerial(before.serialNumber) && isSerial(after.serialNumber) && before.serialNumber !== after.serialNumber;
+
+export const hardwareOf = ({ serialNumber, macAddress, model }: DeviceRow) => ({
+  serialNumber,
+  macAddress,
+  model,
+});
 
 const isSerial = (text: string | null): text is string => text !== null && !placeholderSerial(text);
 

@@ -5,8 +5,8 @@
 import type { RowsObservation, TableName } from '@rollcall/shared/observation';
 import type { Sql } from '../../platform/db/sql.ts';
 import { receivedTable } from '../identity/unchanged.ts';
-import { aboutDevice, hashOf } from '../observe.ts';
-import { current, putFacts, type Tracked, type World } from '../world.ts';
+import { hashOf } from '../observe.ts';
+import { aboutDevice, current, putFacts, type Tracked, type World } from '../world.ts';
 import { type InterfaceChange, mergeInterfaces } from './merge-interfaces.ts';
 import { mergeAddresses, mergeEntities, mergeNeighbours } from './merge-tables.ts';
 import {

@@ -1,0 +1,82 @@
+/** What an observation claims for its device: evidence is taken, shared or told as a conflict. No database, no clock. */
+import { aboutDevice, current, type Tracked, type World } from '../world.ts';
+import { claims, type EvidenceKey, type Fingerprint, keyText } from './fingerprint.ts';
+import type { Decision } from './identify.ts';
+
+/** Conflicts are told once: from then on the evidence is shared and says nothing. */
+export function report(
+  world: World,
+  decision: Decision,
+  device: Tracked,
+  at: number,
+  collectorId: string,
+): void {
+  for (const conflict of decision.conflicts) {
+    const mark: EvidenceKey = { kind: 'shared', value: keyText(conflict.key) };
+    if (world.holders.has(keyText(mark))) continue;
+    setHolder(world, mark, conflict.deviceId, at);
+    const other = world.devices.get(current(world, conflict.deviceId));
+    world.changes.push({
+      ...aboutDevice(device, at, collectorId),
+      kind: 'identity.conflict',
+      before: { deviceId: conflict.deviceId, deviceName: other?.row.name ?? '' },
+      after: { evidence: conflict.key.kind, value: conflict.key.value, reason: conflict.reason },
+    });
+  }
+}
+
+/** Evidence is written again only to move "last seen" coarsely. */
+const EVIDENCE_GRAIN_MS = 24 * 3600_000;
+
+function setHolder(world: World, key: EvidenceKey, deviceId: string, at: number): void {
+  const text = keyText(key);
+  if (world.holders.get(text) === deviceId && at - (world.evidenceSeen.get(text) ?? 0) < EVIDENCE_GRAIN_MS)
+    return;
+  world.holders.set(text, deviceId);
+  world.evidenceSeen.set(text, at);
+  world.claimed.set(text, { ...key, deviceId, at });
+}
+
+export function claim(world: World, device: Tracked, print: Fingerprint, at: number): void {
+  for (const key of claims(print)) {
+    const shared: EvidenceKey = { kind: 'shared', value: keyText(key) };
+    if (world.holders.has(keyText(shared))) continue;
+    const holder = world.holders.get(keyText(key));
+    if (holder === undefined || holder === device.row.id || !saysStill(world, holder, key))
+      setHolder(world, key, device.row.id, at);
+    else if (key.kind === 'address') takeAddress(world, device, holder, key, at);
+    // Two boxes with one value: it tells nothing from now on.
+    else setHolder(world, shared, holder, at);
+  }
+  device.addresses.add(print.address);
+}
+
+/** Whether the holder of evidence still shows it: hardware that was replaced may be in use elsewhere. */
+function saysStill(world: World, holder: string, key: EvidenceKey): boolean {
+  if (key.kind === 'address') return true;
+  const print = world.devices.get(current(world, holder))?.print;
+  return !print || claims(print).some((each) => keyText(each) === keyText(key));
+}
+
+/** The address answers as another device now (DHCP, a virtual address, a replaced box). */
+function takeAddress(world: World, device: Tracked, holder: string, key: EvidenceKey, at: number): void {
+  const old = world.devices.get(holder);
+  setHolder(world, key, device.row.id, at);
+  world.left.push({ deviceId: holder, address: key.value });
+  if (!old) return;
+  old.addresses.delete(key.value);
+  const about = aboutDevice(device, at, device.seen.collectorId);
+  const before = { deviceId: holder, deviceName: old.row.name };
+  const both = (old.print?.addresses ?? []).filter((address) => device.print?.addresses.includes(address));
+  if (both.length === 1 && both[0] === key.value) {
+    const reason = `${old.row.name} and ${device.row.name || 'a new device'} both list ${key.value} as their own`;
+    world.changes.push({ ...about, kind: 'address.conflict', before, after: { reason } });
+  } else {
+    const after = { deviceId: device.row.id, deviceName: device.row.name };
+    world.changes.push({ ...about, kind: 'address.moved', before, after });
+  }
+  if (old.row.address === key.value) {
+    const [next] = [...old.addresses].sort();
+    if (next) old.row = { ...old.row, address: next };
+  }
+}
