@@ -6,10 +6,7 @@ import { integer } from './value.ts';
 
 const arcs = fc.array(
   fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constantFrom(127, 128, 65_536, 4_294_967_295)),
-  {
-    minLength: 0,
-    maxLength: 4,
-  },
+  { minLength: 0, maxLength: 4 },
 );
 const oids = arcs.map((tail) => ['1', '3', ...tail].join('.'));
 

@@ -249,10 +249,7 @@ function handlersOf({ db, clock, auth, metrics }: Base, features: Features, acce
     catalogHandlers({
       db,
       clock,
-      identity: {
-        ...identityActions({ db, clock, record: incidents.record }),
-        reclassify: rules.reclassify,
-      },
+      identity: { ...identityActions({ db, clock, record: incidents.record }), reclassify: rules.reclassify },
       events: incidents.events,
       audit,
     }),

@@ -8,11 +8,7 @@ export interface SettingsFlags {
 
 export async function runSettings(flags: SettingsFlags): Promise<number> {
   const settings = await readConfig(process.env, flags.config);
-  const shown = {
-    ...settings,
-    allow: settings.allow?.map(String),
-    deny: settings.deny.map(String),
-  };
+  const shown = { ...settings, allow: settings.allow?.map(String), deny: settings.deny.map(String) };
   const lines = Object.entries(shown).map(
     ([name, value]) => `${name.padEnd(12)}${value === undefined ? '-' : JSON.stringify(value)}`,
   );

@@ -214,11 +214,7 @@ describe('every address ends once, explained', () => {
       targets: '127.0.71.9',
       profile: profile('standard'),
       credentials: [
-        {
-          id: 'u',
-          version: 'v3',
-          user: { name: 'nobody', authProtocol: 'none', privProtocol: 'none' },
-        },
+        { id: 'u', version: 'v3', user: { name: 'nobody', authProtocol: 'none', privProtocol: 'none' } },
       ],
     });
     expect(codes).toEqual({ '127.0.71.9': 'a' });

@@ -220,11 +220,7 @@ describe('a datagram on the trap port', () => {
   it('that is full is cut to what an observation holds', () => {
     const many = Array.from(
       { length: 700 },
-      (_, i): Varbind => ({
-        oid: `1.3.6.1.4.1.9.${i}`,
-        type: 'octets',
-        value: Buffer.alloc(60, 'x'),
-      }),
+      (_, i): Varbind => ({ oid: `1.3.6.1.4.1.9.${i}`, type: 'octets', value: Buffer.alloc(60, 'x') }),
     );
     const one: Varbind[] = [{ oid: '1.3.6.1.4.1.9.1', type: 'octets', value: Buffer.alloc(60_000, 0x7f) }];
     for (const varbinds of [many, one]) {

@@ -406,10 +406,7 @@ describe('RawTexts', () => {
       }),
       [DESCR, '1.3.6.1.2.1.2.2.1.6'],
     );
-    expect(raw.kept).toEqual({
-      '1.3.6.1.2.1.1.6.0': '4dfc6e6368656e',
-      [`${DESCR}.1`]: '706f72742001',
-    });
+    expect(raw.kept).toEqual({ '1.3.6.1.2.1.1.6.0': '4dfc6e6368656e', [`${DESCR}.1`]: '706f72742001' });
   });
 
   it('is bounded', () => {

@@ -9,10 +9,7 @@ const junos = (box: string, built: string) =>
   'Networks, Inc.';
 
 /** JUNIPER-MIB jnxBoxDescr and jnxBoxSerialNo. */
-const boxObjects = (descr: string) => ({
-  [`${JUNIPER}.3.1.2.0`]: descr,
-  [`${JUNIPER}.3.1.3.0`]: '{serial}',
-});
+const boxObjects = (descr: string) => ({ [`${JUNIPER}.3.1.2.0`]: descr, [`${JUNIPER}.3.1.3.0`]: '{serial}' });
 
 const box = (model: string, description: string): EntityTemplate =>
   chassis(description, description, { model, manufacturer: 'Juniper Networks', software: '{version}' });

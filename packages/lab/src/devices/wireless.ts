@@ -69,8 +69,5 @@ export const unifiU6: Product = {
   ],
   features: ['lldp', 'high-speed'],
   lldp: { portId: 'mac' },
-  objects: {
-    '1.3.6.1.4.1.41112.1.6.3.3.0': '{model}',
-    '1.3.6.1.4.1.41112.1.6.3.6.0': '{version}',
-  },
+  objects: { '1.3.6.1.4.1.41112.1.6.3.3.0': '{model}', '1.3.6.1.4.1.41112.1.6.3.6.0': '{version}' },
 };

@@ -4,11 +4,7 @@ import pLimit from 'p-limit';
 import { Problem } from '../platform/problem.ts';
 
 // argon2id is the library's default variant.
-const PARAMETERS = {
-  memoryCost: 19_456,
-  timeCost: 2,
-  parallelism: 1,
-} as const;
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const WRITTEN = '$argon2id$v=19$m=19456,t=2,p=1';
 /** Hashes in work at once: each takes a core and 19 MiB for about 20 ms. */
 const AT_ONCE = 4;

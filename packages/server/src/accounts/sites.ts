@@ -64,10 +64,7 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
         requireMatch(header('if-match'), before);
         const after = patched(before, body);
         await orConflict(taken(after.name), () =>
-          sql.prisma.site.update({
-            where: { id: params.id },
-            data: { name: after.name, ...stored(after) },
-          }),
+          sql.prisma.site.update({ where: { id: params.id }, data: { name: after.name, ...stored(after) } }),
         );
         await noteChange(sql, params.id);
         await audit(sql, {

@@ -94,12 +94,7 @@ describe.each(databases())('credentials on %s', (_name, open) => {
   });
 
   it('keep the secrets that a change leaves out, and check the whole', async () => {
-    const v3 = {
-      version: 'v3',
-      user: 'u',
-      authProtocol: 'md5',
-      authKey: 'authentication',
-    };
+    const v3 = { version: 'v3', user: 'u', authProtocol: 'md5', authKey: 'authentication' };
     const { data } = await ask('credentials.create', credential(v3));
     const update = (body: object) => ask('credentials.update', { params: { id: data.id }, body });
     await update({ user: 'other' });

@@ -11,7 +11,4 @@ export const createCredentialFeature = (deps: {
   log: Logger;
   audit: Audit;
   keyring: Keyring;
-}) => ({
-  ...createCredentials(deps),
-  handlers: credentialHandlers(deps),
-});
+}) => ({ ...createCredentials(deps), handlers: credentialHandlers(deps) });

@@ -77,9 +77,7 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
       throw new Problem(
         'conflict',
         'its secret cannot be opened any more: delete this credential and add it anew',
-        {
-          cause: error,
-        },
+        { cause: error },
       );
     }
   };

@@ -24,11 +24,7 @@ export function createScanFeature(deps: ScanDeps) {
     scans,
     schedules,
     ...observedJobs({ raise, now: () => clock.now(), leaseMs }),
-    handlers: {
-      ...scanHandlers({ ...deps, scans }),
-      ...profileHandlers(deps),
-      ...schedules.handlers,
-    },
+    handlers: { ...scanHandlers({ ...deps, scans }), ...profileHandlers(deps), ...schedules.handlers },
     /** Writes the profiles of the product. */
     seed: () => seedProfiles(db),
   };

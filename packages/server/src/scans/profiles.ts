@@ -35,10 +35,7 @@ export async function seedProfiles(sql: Sql): Promise<void> {
 export async function settingsOf({ prisma }: Transaction, name: string): Promise<ProfileSettings> {
   const found = await prisma.profile.findUnique({ where: { name } });
   if (found) return profileSettings.parse(found.settings);
-  const known = await prisma.profile.findMany({
-    orderBy: [{ builtIn: 'desc' }, { name: 'asc' }],
-    take: 100,
-  });
+  const known = await prisma.profile.findMany({ orderBy: [{ builtIn: 'desc' }, { name: 'asc' }], take: 100 });
   throw invalid('profile', `there is no such profile; there are ${known.map((row) => row.name).join(', ')}`);
 }
 

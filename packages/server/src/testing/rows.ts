@@ -57,14 +57,7 @@ export interface DeviceDraft extends Record<string, unknown> {
 export async function addDevices(sql: Sql, drafts: readonly DeviceDraft[]): Promise<string[]> {
   const devices = drafts.map(({ addresses = [], ...draft }) => ({
     addresses,
-    row: {
-      id: uuidv7(),
-      class: 'unknown',
-      status: 'unknown',
-      monitor: false,
-      first_seen: SEEN,
-      ...draft,
-    },
+    row: { id: uuidv7(), class: 'unknown', status: 'unknown', monitor: false, first_seen: SEEN, ...draft },
   }));
   await insert(
     sql,

@@ -190,12 +190,8 @@ export const accountOperations = {
     errors: ['conflict'],
     example: { current: 'correct horse battery staple', next: 'staple battery horse correct' },
   },
-  'sessions.list': sessions.list('viewer', 'List my sessions', {
-    by: 'session',
-  }),
-  'sessions.delete': sessions.remove('viewer', 'Sign out one of my sessions', {
-    by: 'session',
-  }),
+  'sessions.list': sessions.list('viewer', 'List my sessions', { by: 'session' }),
+  'sessions.delete': sessions.remove('viewer', 'Sign out one of my sessions', { by: 'session' }),
   'tokens.list': tokens.list('viewer', "List the caller's tokens", {
     description:
       'Metadata only, never the secret. A revoked token stays in the list for 30 days. All are on one page unless `pageSize` says otherwise.',

@@ -245,9 +245,7 @@ export const incidentOperations = {
     stable: true,
     query: eventQuery,
   }),
-  'events.get': events.get('viewer', 'One event', {
-    stable: true,
-  }),
+  'events.get': events.get('viewer', 'One event', { stable: true }),
   'events.acknowledge': events.act('acknowledge')('operator', 'Say that somebody looks after an event', {
     body: z.strictObject({ until: acknowledgedUntil.default('clear') }).default({ until: 'clear' }),
     errors: ['conflict'],
@@ -263,9 +261,7 @@ export const incidentOperations = {
     query: caseQuery,
     data: incidentCase,
   }),
-  'cases.get': cases.get('viewer', 'One case with its events and activity', {
-    stable: true,
-  }),
+  'cases.get': cases.get('viewer', 'One case with its events and activity', { stable: true }),
   'cases.create': cases.create('operator', 'Open a case by hand', {
     body: caseCreate,
     errors: ['not_found', 'conflict'],

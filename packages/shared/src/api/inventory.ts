@@ -250,10 +250,7 @@ const merged = z.strictObject({ id, address: address.nullable(), name: z.string(
 const devices = resource('/api/devices', 'Devices', device);
 
 export const inventoryOperations = {
-  'devices.list': devices.list('viewer', 'List devices', {
-    stable: true,
-    query: deviceQuery,
-  }),
+  'devices.list': devices.list('viewer', 'List devices', { stable: true, query: deviceQuery }),
   'devices.get': devices.get('viewer', 'One device, with neighbours, hardware and open cases', {
     stable: true,
     data: deviceDetail,

@@ -25,10 +25,7 @@ export const maintenanceScope = z
       example: '10.20.3.0/24',
     }),
   })
-  .meta({
-    id: 'MaintenanceScope',
-    description: 'Empty: the whole site, its collectors with it.',
-  });
+  .meta({ id: 'MaintenanceScope', description: 'Empty: the whole site, its collectors with it.' });
 export type MaintenanceScope = z.infer<typeof maintenanceScope>;
 
 /** A window of minutes is elapsed time: four hours are four hours in the night the clocks change, too. */

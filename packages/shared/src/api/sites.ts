@@ -43,9 +43,7 @@ export const siteSettings = z
       .int()
       .min(1)
       .max(3600)
-      .meta({
-        description: `Between two pings of a monitored device. ${byDefault('watchIcmpSeconds')}`,
-      }),
+      .meta({ description: `Between two pings of a monitored device. ${byDefault('watchIcmpSeconds')}` }),
     watchSnmpSeconds: z
       .int()
       .min(5)

@@ -173,11 +173,7 @@ it('E74: another engine id is refused', async () => {
   agent.handler = secure(agentEngine(), objects, (answer, send) => {
     const envelope = readSecureEnvelope(openMessage(answer).reader);
     const request = { user, level: 'authPriv' as const, msgId: envelope.msgId, maxSize: 65_507 };
-    const scoped = {
-      contextEngineId: impostor.id,
-      contextName: Buffer.alloc(0),
-      pdu: answerOne,
-    };
+    const scoped = { contextEngineId: impostor.id, contextName: Buffer.alloc(0), pdu: answerOne };
     send(impostor.respond({ ...request, scoped }, scoped.pdu));
   });
   expect(await ask(agent, brief, credential)).toMatchObject({ detail: 'replies dropped: wrong-engine' });

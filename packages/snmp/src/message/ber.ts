@@ -28,13 +28,7 @@ export class BerError extends Error {
   }
 }
 
-export const Tag = {
-  integer: 0x02,
-  octets: 0x04,
-  null: 0x05,
-  oid: 0x06,
-  sequence: 0x30,
-} as const;
+export const Tag = { integer: 0x02, octets: 0x04, null: 0x05, oid: 0x06, sequence: 0x30 } as const;
 
 /** RFC 2578 section 3.5: at most 128 sub-identifiers. */
 const MOST_ARCS = 128;

@@ -47,15 +47,7 @@ export const entry = (
   text: string,
   from: string | null = null,
   to: string | null = null,
-): Activity => ({
-  ...by(work),
-  id: work.newId(),
-  caseId,
-  kind,
-  text,
-  from,
-  to,
-});
+): Activity => ({ ...by(work), id: work.newId(), caseId, kind, text, from, to });
 
 /** @throws Problem `not_found` where the case does not exist or the caller does not see its site. */
 export async function siteOfCase({ prisma }: Database, id: string, actor: Actor): Promise<string> {

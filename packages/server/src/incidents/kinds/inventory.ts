@@ -15,9 +15,7 @@ export const INVENTORY_KINDS = declare({
     about: 'A device that was not known.',
     severity: Severity.info,
     source: 'discovery',
-    opens: {
-      'device.new': (c) => noted(c, '', `${c.deviceName} is new: ${make(c.after) || c.after.class}`),
-    },
+    opens: { 'device.new': (c) => noted(c, '', `${c.deviceName} is new: ${make(c.after) || c.after.class}`) },
     expiresMs: 7 * DAY,
     cases: 'none',
   },

@@ -217,9 +217,7 @@ describe('the mount', () => {
       status,
       json: body,
       headers,
-    } = await ask('GET', '/api/things?Severity=3&Status=0,1&tag=a&tag=b', {
-      headers: as(viewer),
-    });
+    } = await ask('GET', '/api/things?Severity=3&Status=0,1&tag=a&tag=b', { headers: as(viewer) });
     expect(status).toBe(200);
     expect(body).toEqual({
       success: true,
@@ -336,9 +334,7 @@ describe('the mount', () => {
         status,
         headers,
         json: body,
-      } = await ask(method, '/api/things', {
-        headers: { ...as(operator), 'x-http-method-override': 'GET' },
-      });
+      } = await ask(method, '/api/things', { headers: { ...as(operator), 'x-http-method-override': 'GET' } });
       expect([method, status, headers.allow, body.error?.code]).toEqual([
         method,
         405,

@@ -73,12 +73,7 @@ export function openApiDocument(operations: Record<string, Operation>, version: 
   const used = new Set(Object.values(operations).map(({ tag }) => tag));
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Rollcall',
-      version,
-      description: ABOUT,
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
+    info: { title: 'Rollcall', version, description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/', description: 'This installation.' }],
     tags: [...used].sort().map((name) => ({ name, description: TAGS[name] ?? name })),
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
