@@ -62,6 +62,7 @@ interface JobRow {
   status: string;
   fence: number;
   collector_id: string | null;
+  holders: Readonly<Record<string, string>>;
   attempt: number;
   outcomes: string;
 }
@@ -69,15 +70,16 @@ interface JobRow {
 /** Reads and locks the job an observation speaks of; undefined when it is gone with its scan. */
 export async function lockJob(sql: Sql, job: string, fence: number, from: From): Promise<JobRow | undefined> {
   const [row] = await sql.query<JobRow>(
-    `SELECT scan_id, site_id, size, status, fence, collector_id, attempt, outcomes FROM jobs WHERE id = $1::uuid
-     FOR NO KEY UPDATE`,
+    `SELECT scan_id, site_id, size, status, fence, collector_id, holders, attempt, outcomes FROM jobs
+     WHERE id = $1::uuid FOR NO KEY UPDATE`,
     [job],
   );
   if (!row) return undefined;
   if (row.site_id !== from.siteId) throw new NotYours(`job ${job} belongs to another site`);
   if (fence > row.fence) throw new NotYours(`job ${job} was never leased with fence ${fence}`);
-  if (fence === row.fence && row.collector_id !== from.collectorId)
-    throw new NotYours(`job ${job} is leased to another collector`);
+  // A server of the version before writes no holder; then the present one is known all the same.
+  const holder = row.holders[fence] ?? (fence === row.fence ? row.collector_id : null);
+  if (holder !== from.collectorId) throw new NotYours(`job ${job} was leased to another collector`);
   return row;
 }
 

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Change } from '../changes.ts';
 import type { Database } from '../platform/db/db.ts';
-import type { ClaimedJob } from '../ports.ts';
+import type { ClaimedJob, Lease } from '../ports.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addCollector, addDevices, addSite, insert, SEEN } from '../testing/rows.ts';
 import { createScanFeature, type ScanFeature } from './feature.ts';
@@ -59,12 +59,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
   };
   const expire = (job: string) =>
     db.query(`UPDATE jobs SET lease_expires_at = now() - interval '1 second' WHERE id = $1`, [job]);
-  const outcomes = (
-    from: { collectorId: string; siteId: string },
-    lease: ClaimedJob,
-    at: number,
-    codes: string,
-  ) =>
+  const outcomes = (from: { collectorId: string; siteId: string }, lease: Lease, at: number, codes: string) =>
     db.transaction((sql) =>
       feature.applyOutcomes(
         sql,
@@ -74,7 +69,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
     );
   const end = (
     from: { collectorId: string; siteId: string },
-    lease: ClaimedJob,
+    lease: Lease,
     result: 'done' | 'deferred' | 'failed' = 'done',
     reason?: string,
   ) =>
@@ -387,6 +382,28 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
     await expect(outcomes({ collectorId: one.a, siteId: one.id }, lease, 0, '?')).rejects.toThrow(
       /unknown outcome/,
     );
+  });
+
+  it('attack: a collector of the site writes no outcome into a job that it never held, whatever fence it names', async () => {
+    const { id, a, b } = await site();
+    const scanId = await scan(id, '10.12.0.0/29');
+    const [mine, thief] = [
+      { collectorId: a, siteId: id },
+      { collectorId: b, siteId: id },
+    ];
+    const { job } = await sole(a, id);
+    for (const fence of [0, 1]) {
+      await expect(outcomes(thief, { job, fence }, 0, 'ssssss')).rejects.toThrow(/another collector/);
+      await expect(end(thief, { job, fence })).rejects.toThrow(/another collector/);
+    }
+    await expire(job);
+    await feature.queue.reap();
+    await sole(b, id);
+    await expect(outcomes(thief, { job, fence: 1 }, 0, 'ssssss')).rejects.toThrow(/another collector/);
+    expect(await feature.scans.get(db, null, scanId)).toMatchObject({ addressesProbed: 0 });
+    // What its first holder saw counts still.
+    await outcomes(mine, { job, fence: 1 }, 0, 'ss');
+    expect(await feature.scans.get(db, null, scanId)).toMatchObject({ addressesProbed: 2 });
   });
 
   it('a small scan never waits behind a large one', async () => {

@@ -68,6 +68,7 @@ const TURNS = `SELECT s.id AS scan,
 
 const CLAIM = `UPDATE jobs SET status = 'leased', status_reason = '', collector_id = $2::uuid,
     fence = fence + 1, attempt = attempt + 1, not_before = NULL,
+    holders = holders || jsonb_build_object((fence + 1)::text, ($2::uuid)::text),
     lease_expires_at = now() + $3 * interval '1 millisecond',
     started_at = coalesce(started_at, now()), progress_at = now(), ${COUNTED('outcomes')}
   WHERE id = (SELECT j.id FROM jobs j WHERE j.scan_id = $1::uuid AND ${due('j')}

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "jobs" ADD COLUMN     "holders" JSONB NOT NULL DEFAULT '{}';
