@@ -845,7 +845,7 @@ describe.each(databases())('collectors on %s', (name, open) => {
       expect(clocks()).toMatchObject([{ ok: false }, { ok: true }]);
     });
 
-    it('says that a collector is away after a minute, not before, once, and when it is back', async () => {
+    it('says that a collector is away after 15 s, not before, once and since its last word, and when it is back', async () => {
       const siteId = await site();
       const disk = await enrolled(db, siteId);
       const talk = await connect(disk);
@@ -857,13 +857,30 @@ describe.each(databases())('collectors on %s', (name, open) => {
         );
       await one.collectors.roster.noteAbsent();
       expect(events()).toEqual([]);
-      await db.query(`UPDATE collectors SET last_seen_at = now() - interval '61 seconds' WHERE id = $1`, [
+      await db.query(`UPDATE collectors SET last_seen_at = now() - interval '16 seconds' WHERE id = $1`, [
         disk.id,
       ]);
       await Promise.all([one.collectors.roster.noteAbsent(), two.collectors.roster.noteAbsent()]);
       expect(events()).toEqual(['collector.offline']);
+      const said = [...one.raised, ...two.raised].findLast(({ kind }) => kind === 'collector.offline');
+      expect(Date.now() - (said?.at ?? 0)).toBeGreaterThan(15_000);
       await connect(disk);
       expect(events().sort()).toEqual(['collector.offline', 'collector.online']);
+    });
+
+    it('counts the time that a link was silent before it was closed as time away', async () => {
+      const disk = await enrolled(db, await site());
+      const clock = new ManualClock();
+      const third = await openInstance(db, { clock });
+      await connect(disk, third, {}, true);
+      await clock.pass(26_000);
+      await expect.poll(async () => (await row(disk.id)).instance).toBeNull();
+      const [{ silent } = expect.fail('no row')] = await db.query<{ silent: number }>(
+        'SELECT extract(epoch FROM now() - last_seen_at)::float8 AS silent FROM collectors WHERE id = $1',
+        [disk.id],
+      );
+      expect(silent).toBeGreaterThan(24);
+      await third.stop();
     });
 
     it('is there again after its instance could not write for a while', async () => {

@@ -27,8 +27,12 @@ const OFFER_MS = 5_000;
 const WATCH_MS = 60_000;
 /** What collectors say of themselves is written this often. */
 const BEAT_MS = 10_000;
-/** A collector that is away for less is nobody's business: links break, hosts restart. */
-const OFFLINE_SECONDS = 60;
+/** A collector that was heard since is on its way back: links break, and a reconnect takes up to 10 s. */
+const AWAY_SECONDS = 15;
+/** Collectors that are away are looked for this often. */
+const AWAY_MS = 5_000;
+/** After a start, and after the database was away, everybody is on the way back for this long. */
+const RETURN_MS = 60_000;
 /** A clock this far off is worth an event, and half of it is well again, milliseconds. */
 const CLOCK_OFF_MS = 10_000;
 
@@ -116,13 +120,16 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
   const failed = tellNowAndThen(clock, (what, failures, reason) =>
     log.warn({ err: reason, failures }, `${what} failed; it is tried again`),
   );
-  const round = (what: string, work: () => Promise<unknown>) => async (): Promise<void> => {
-    try {
-      await work();
-    } catch (error) {
-      failed(what, 1, error instanceof Error ? error.message : String(error));
-    }
-  };
+  const round =
+    (what: string, work: () => Promise<unknown>, onFailed: () => void = () => undefined) =>
+    async (): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        failed(what, 1, error instanceof Error ? error.message : String(error));
+        onFailed();
+      }
+    };
   const quietly = (what: string, work: () => Promise<unknown>): void => void round(what, work)();
 
   const offerWhereWorkIs = async (): Promise<void> => {
@@ -201,36 +208,44 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       const rows = await sql.query<{ id: string; name: string; site_id: string; last_seen_at: Date }>(
         `UPDATE collectors SET connected_at = NULL WHERE id IN (
            SELECT id FROM collectors WHERE status = 'active' AND connected_at IS NOT NULL AND instance IS NULL
-             AND last_seen_at < now() - interval '${OFFLINE_SECONDS} seconds' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
+             AND last_seen_at < now() - interval '${AWAY_SECONDS} seconds' ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)
          RETURNING id, name, site_id, last_seen_at`,
       );
+      // Since its last word: the hold time of the event counts from there.
       const changes = rows.map((row) => ({
         kind: 'collector.offline' as const,
         ...about(row),
+        at: Math.min(clock.now(), row.last_seen_at.getTime()),
         lastSeen: row.last_seen_at.getTime(),
-        reason: `not connected for ${OFFLINE_SECONDS} seconds`,
+        reason: 'not connected',
       }));
       if (changes.length > 0) await raise(sql, changes);
       for (const { id, site_id } of rows) await announce(sql, site_id, 'collector', [id]);
     });
 
   /**
-   * One round of presence; no step of it depends on another. Who is away is said only by an instance that has been here, with
-   * its database, for as long as it takes to come back: after a restart nobody is away, everybody is on the way.
+   * Who is away is said only by an instance that has been here, with its database, for as long as it takes to come back:
+   * after a restart nobody is away, everybody is on the way. No step depends on another.
    */
-  const watching = () => {
+  const presence = () => {
     let since = clock.monotonic();
     let last = since;
-    const note = round('noting who is there', writeBeats);
-    const forget = round('forgetting dead instances', forgetDead);
-    return async (): Promise<void> => {
-      await note();
-      await forget();
-      const now = clock.monotonic();
-      if (now - last > 3 * BEAT_MS) since = now;
-      last = now;
-      if (now - since >= OFFLINE_SECONDS * 1000) await noteAbsent();
+    const back = () => {
+      since = clock.monotonic();
     };
+    return [
+      clock.every(BEAT_MS, round('noting who is there', writeBeats, back)),
+      clock.every(BEAT_MS, round('forgetting dead instances', forgetDead)),
+      clock.every(
+        AWAY_MS,
+        round('looking for who is away', async () => {
+          const now = clock.monotonic();
+          if (now - last > 3 * AWAY_MS) back();
+          last = now;
+          if (now - since >= RETURN_MS) await noteAbsent();
+        }),
+      ),
+    ];
   };
 
   const countExpected = async (): Promise<void> => {
@@ -241,12 +256,13 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
     expected = row?.n ?? 0;
   };
 
-  const away = async (ids: readonly string[]): Promise<void> => {
+  const away = async (leaving: readonly { id: string; silentMs: number }[]): Promise<void> => {
     await db.transaction(async (sql) => {
       const rows = await sql.query<{ id: string; site_id: string }>(
-        `UPDATE collectors SET instance = NULL, last_seen_at = now() WHERE id = ANY($1::uuid[]) AND instance = $2
-         RETURNING id, site_id`,
-        [ids, instance],
+        `UPDATE collectors c SET instance = NULL, last_seen_at = now() - gone.ms * interval '1 millisecond'
+         FROM unnest($1::uuid[], $3::float8[]) AS gone(id, ms) WHERE c.id = gone.id AND c.instance = $2
+         RETURNING c.id, c.site_id`,
+        [leaving.map(({ id }) => id), instance, leaving.map(({ silentMs }) => Math.max(0, silentMs))],
       );
       for (const { id, site_id } of rows) {
         await announce(sql, site_id, 'collector', [id]);
@@ -276,7 +292,8 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       const id = session.collector?.id;
       if (id === undefined || sessions.get(id) !== session) return;
       sessions.delete(id);
-      quietly('noting that a collector went', () => away([id]));
+      const { silentMs } = session;
+      quietly('noting that a collector went', () => away([{ id, silentMs }]));
     },
 
     /** New rules for all. */
@@ -308,7 +325,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
         clock.every(WATCH_MS, () => {
           for (const session of sessions.values()) session.watch();
         }),
-        clock.every(BEAT_MS, round('noting who is there', watching())),
+        ...presence(),
         clock.every(BEAT_MS, round('counting who may come', countExpected)),
       ];
       return async () => {
@@ -324,7 +341,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       const drained = Promise.all(leaving.map((session) => session.drain('the server restarts')));
       await Promise.race([drained, clock.sleep(ms, limit.signal).catch(() => undefined)]);
       limit.abort();
-      const ids = [...sessions.keys()];
+      const ids = [...sessions.keys()].map((id) => ({ id, silentMs: 0 }));
       sessions.clear();
       for (const session of leaving) session.close(CloseCode.restart, 'the server restarts');
       if (ids.length > 0) await away(ids).catch(() => undefined);

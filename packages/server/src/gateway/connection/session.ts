@@ -76,6 +76,7 @@ export class Session {
   #log: Logger;
   #state: SessionState = 'challenged';
   #strikes = 0;
+  #heardAt: number;
   /** Unknown members that were logged. */
   readonly #told = new Set<string>();
   #known: Known | undefined;
@@ -99,6 +100,7 @@ export class Session {
     this.#log = deps.log.child({ peer: peer.address });
     this.#quota = new Quota(BOUNDS.quota, deps.clock);
     this.#challengedAt = deps.clock.monotonic();
+    this.#heardAt = this.#challengedAt;
     const extend = () => this.#act(({ leasedJobs }) => leasedJobs.extend());
     this.#extend = new Paced(BOUNDS.progressMs, deps.clock, this.#over.signal, extend);
     this.#rewatch = new Paced(BOUNDS.watchMs, deps.clock, this.#over.signal, () => this.#sendWatch());
@@ -120,9 +122,15 @@ export class Session {
     return this.#offset.offsetMs;
   }
 
+  /** Milliseconds since the other side was heard last. */
+  get silentMs(): number {
+    return this.#clock.monotonic() - this.#heardAt;
+  }
+
   /** One text frame of the collector. */
   receive(frame: Buffer): void {
     if (this.#gone()) return;
+    this.#heardAt = this.#clock.monotonic();
     try {
       if (!this.#quota.take()) throw new CloseSession(CloseCode.policy, 'too many messages');
       const message = understand(frame, this.#told, this.#log);
@@ -138,6 +146,7 @@ export class Session {
   /** The transport measured a round trip. */
   roundTrip(ms: number): void {
     this.#roundTrip = ms;
+    this.#heardAt = this.#clock.monotonic();
   }
 
   /** The transport answered a ping of the collector: it counts as a message. */
