@@ -71,7 +71,7 @@ const host = z.object({
   /** Round trip of the answered echo, milliseconds; null when ICMP was asked and silent; absent when not asked. */
   rttMs: z.number().min(0).nullable().optional(),
   snmp: orElse(z.enum(['not-asked', 'silent', 'auth-failed', 'answered']), 'not-asked'),
-  /** From the collector's own neighbour table, where the address is on its link. */
+  /** From the collector's neighbour table, where the address is on its link; at its host's own addresses one for all. */
   mac: mac.optional(),
   /** Reverse DNS name. */
   hostname: z.string().max(255).optional(),

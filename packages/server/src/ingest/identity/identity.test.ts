@@ -465,6 +465,16 @@ describe('one box is one device', () => {
     expect(site.kinds('identity.conflict')).toEqual([]);
   });
 
+  it('makes one device of a collector and its host, in any order: addresses with one hardware address, and its agent', () => {
+    const [first, second] = ['52:54:00:00:00:01', '52:54:00:00:00:02'];
+    const host: Box = { sysName: 'noc', macs: [first, second], table: ['10.0.0.5', '127.0.0.1'] };
+    const sights = [ping('10.0.0.5', first), ping('10.1.0.5', first), agent(host, '10.0.0.5')];
+    for (let seed = 0; seed < 10; seed += 1) {
+      const site = new Site().scan(shuffled(sights, seed)).scan(shuffled(sights, seed + 1));
+      expect(site.count).toBe(1);
+    }
+  });
+
   it('takes an agent with a new engine id on the same hardware for the same box, and tells nothing', () => {
     const box: Box = { sysName: 'lin7', macs: ['52:54:00:00:00:01'], table: ['10.0.0.7'] };
     const site = new Site().scan([agent({ ...box, engineId: '80001f8804aabbccdd01' }, '10.0.0.7')]);
