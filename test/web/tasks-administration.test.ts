@@ -122,7 +122,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await row('Ticket system').getByRole('button').click();
       await item('Delete').click();
       await dialog().getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('Nobody is told yet').waitFor();
+      await page.getByText('No subscriptions yet').waitFor();
       target.close();
     },
   );

@@ -35,6 +35,8 @@ export type FromThread =
   /** It takes batches, and turns. */
   | { tell: 'alive' };
 
+type Told = Exclude<FromThread, { tell: 'alive' }>;
+
 /** The thread says so often that it turns. */
 export const ALIVE_MS = 5_000;
 /** So many of these without a word: it hangs, and is replaced. */
@@ -71,46 +73,26 @@ export function openIngestThread(
   let asked = 0;
 
   /** Starts a thread; resolves when it takes batches, and fails when it does not come to that. */
-  const begin = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const made = new Worker(PROGRAM, {
-        workerData: settings,
-        execArgv: PRELOADS,
-        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
-        name: 'ingest',
-      });
-      thread = made;
-      let [silent, reason] = [0, 'it ended by itself'];
-      const stopWatching = clock.every(ALIVE_MS, () => {
-        silent += 1;
-        if (silent < SILENT_MOST) return;
-        reason = 'it said nothing any more';
-        void made.terminate();
-      });
-      made.on('message', (message: FromThread) => {
-        silent = 0;
-        if (message.tell === 'alive') {
-          takes = true;
-          resolve();
-        } else onMessage(message);
-      });
-      made.on('error', (error) => {
-        reason = error.message;
-      });
-      made.on('exit', () => {
-        const took = takes;
-        stopWatching();
-        thread = undefined;
-        takes = false;
-        for (const { reject: fail } of waiting.values())
-          fail(new Problem('unavailable', `what was being stored is to be sent again: ${reason}`));
-        waiting.clear();
-        reject(new Error(`ingest: ${reason}`));
-        if (!took || over.signal.aborted) return;
+  const begin = async (): Promise<void> => {
+    const { worker, alive, ended } = startThread(settings, clock, onMessage);
+    thread = worker;
+    const gone = ended.then((reason) => {
+      const took = takes;
+      thread = undefined;
+      takes = false;
+      for (const { reject } of waiting.values())
+        reject(new Problem('unavailable', `what was being stored is to be sent again: ${reason}`));
+      waiting.clear();
+      if (took && !over.signal.aborted) {
         log.error({ reason }, 'the ingest thread ended; another takes its place');
         void replace();
-      });
+      }
+      return reason;
     });
+    const reason = await Promise.race([alive, gone]);
+    if (reason !== undefined) throw new Error(`ingest: ${reason}`);
+    takes = true;
+  };
 
   /** Tries until a thread takes batches again, or until the end of everything. */
   const replace = async (): Promise<void> => {
@@ -124,7 +106,7 @@ export function openIngestThread(
     }
   };
 
-  const onMessage = (message: Exclude<FromThread, { tell: 'alive' }>): void => {
+  const onMessage = (message: Told): void => {
     if (message.tell === 'log') {
       const { level, time: _, msg, ...about } = JSON.parse(message.line) as LogLine;
       log[level](about, msg);
@@ -172,6 +154,40 @@ export function openIngestThread(
       };
     },
   };
+}
+
+/** A thread: `alive` resolves when it takes batches, `ended` when it is gone, with the reason. One that hangs is ended. */
+function startThread(settings: ThreadSettings, clock: Clock, onMessage: (message: Told) => void) {
+  const worker = new Worker(PROGRAM, {
+    workerData: settings,
+    execArgv: PRELOADS,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    name: 'ingest',
+  });
+  let [silent, reason] = [0, 'it ended by itself'];
+  const stopWatching = clock.every(ALIVE_MS, () => {
+    silent += 1;
+    if (silent < SILENT_MOST) return;
+    reason = 'it said nothing any more';
+    void worker.terminate();
+  });
+  worker.on('error', (error) => {
+    reason = error.message;
+  });
+  const alive = new Promise<void>((resolve) => {
+    worker.on('message', (message: FromThread) => {
+      silent = 0;
+      if (message.tell === 'alive') resolve();
+      else onMessage(message);
+    });
+  });
+  const ended = new Promise<string>((resolve) => {
+    worker.on('exit', () => {
+      stopWatching();
+      resolve(reason);
+    });
+  });
+  return { worker, alive, ended };
 }
 
 interface Asker {

@@ -7,11 +7,11 @@ import { onDevicesDeleted, onMonitoringStopped } from './device-events.ts';
 import { incidentHandlers } from './handlers.ts';
 import { maintenanceHandlers } from './maintenance/handlers.ts';
 import { createRecorder } from './record.ts';
-import { createForgetting } from './retention.ts';
+import { createRetention } from './retention.ts';
 
 export const createIncidentFeature = (deps: { db: Database; clock: Clock; log: Logger; audit: Audit }) => ({
   ...createRecorder(deps),
-  deleteOld: createForgetting(deps),
+  deleteOld: createRetention(deps),
   /** For whoever changes devices, inside their transaction. */
   events: { onMonitoringStopped, onDevicesDeleted },
   handlers: { ...incidentHandlers(deps), ...maintenanceHandlers(deps) },

@@ -8,7 +8,7 @@ import { compactTallies } from '../platform/db/tally.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addSite, asCaller, caller, insert } from '../testing/rows.ts';
 import { incidentHandlers } from './handlers.ts';
-import { createForgetting } from './retention.ts';
+import { createRetention } from './retention.ts';
 
 afterAll(closeDatabases);
 
@@ -30,8 +30,8 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
     told = [];
     ids.clear();
   });
-  const forgetting = () =>
-    createForgetting({ db, clock, audit, log: { info: (what: unknown) => void told.push(what as object) } });
+  const retention = () =>
+    createRetention({ db, clock, audit, log: { info: (what: unknown) => void told.push(what as object) } });
 
   const event = async (name: string, days: number, status: number, more: Record<string, unknown> = {}) => {
     ids.set(name, uuidv7());
@@ -93,7 +93,7 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
     await event('still there', 400, live, { case_id: lives });
     await event('of a case that is not there', 400, closed, { case_id: uuidv7() });
 
-    const round = forgetting();
+    const round = retention();
     expect(await round(0)).toEqual({ events: 0, cases: 0 });
     expect(await round(DAYS)).toEqual({ events: 4, cases: 2 });
     const events = [
@@ -120,7 +120,7 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
     for (let n = 0; n < 30; n++)
       await event(`${n}`, 350 + n, n % 3 ? closed : live, { severity: 1 + (n % 5) });
     await compactTallies(db);
-    expect((await forgetting()(DAYS)).events).toBe(10);
+    expect((await retention()(DAYS)).events).toBe(10);
     for (const fold of [false, true]) {
       if (fold) await compactTallies(db);
       const differing = await db.query(
@@ -148,7 +148,7 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
     await fill('kept', 800, closed, 6_000);
     ids.delete('worked on');
     await fill('old', 700, closed, 4_500);
-    const round = forgetting();
+    const round = retention();
     expect((await round(DAYS)).events).toBe(4_500);
     expect(await db.query('SELECT message, count(*) AS n FROM events GROUP BY 1')).toEqual([
       { message: 'kept', n: 6_000 },
@@ -158,7 +158,7 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
   it.skipIf(name === 'pglite').each<[Job, number]>([
     ['forgetting', 0],
     ['sign-ins', 1],
-  ])('one instance acts at a time, whatever else is locked: %s', async (job, forgotten) => {
+  ])('one instance acts at a time, whatever else is locked: %s', async (job, deleted) => {
     await event('old', 366, closed);
     let inside: () => void = () => undefined;
     let leave: () => void = () => undefined;
@@ -173,9 +173,9 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
       });
     });
     await held;
-    expect(await forgetting()(DAYS)).toEqual({ events: forgotten, cases: 0 });
+    expect(await retention()(DAYS)).toEqual({ events: deleted, cases: 0 });
     leave();
     await other;
-    expect(await forgetting()(DAYS)).toEqual({ events: 1 - forgotten, cases: 0 });
+    expect(await retention()(DAYS)).toEqual({ events: 1 - deleted, cases: 0 });
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Events and cases that are over, forgotten by age. What is open stays however old it is, and so does every event of a
+ * Events and cases that are over, deleted by age. What is open stays however old it is, and so does every event of a
  * case that is not over: resolved or closed, and left alone for as long.
  */
 import type { Clock } from '@rollcall/shared/clock';
@@ -10,7 +10,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import type { Logger } from '../platform/ops/log.ts';
 import type { Audit } from '../ports.ts';
 
-export interface Forgotten {
+export interface Deleted {
   events: number;
   cases: number;
 }
@@ -93,31 +93,31 @@ interface Deps {
 }
 
 /**
- * A round of forgetting what has been over for so many days (0: nothing); call it every hour, by any number of instances.
+ * A round that deletes what has been over for so many days (0: nothing); call it every hour, by any number of instances.
  * It goes on where the last round ended, so that what has to stay keeps nothing else from being reached.
  */
-export function createForgetting({ db, clock, log, audit }: Deps): (days: number) => Promise<Forgotten> {
-  const walks: Record<keyof Forgotten, Walk> = {
+export function createRetention({ db, clock, log, audit }: Deps): (days: number) => Promise<Deleted> {
+  const walks: Record<keyof Deleted, Walk> = {
     events: { statement: EVENTS_STEP, most: EVENTS, from: START },
     cases: { statement: CASES_STEP, most: CASES, from: START },
   };
-  const tell = async (forgotten: Forgotten, days: number, before: Date) => {
-    if (forgotten.events + forgotten.cases === 0) return;
-    const detail = { ...forgotten, before: before.toISOString() };
-    log.info(detail, 'forgot events and cases that were over for too long');
+  const tell = async (deleted: Deleted, days: number, before: Date) => {
+    if (deleted.events + deleted.cases === 0) return;
+    const detail = { ...deleted, before: before.toISOString() };
+    log.info(detail, 'deleted events and cases that were over for too long');
     const subject = `events and cases over for ${days} days`;
     await audit(db, { actor: { name: 'system' }, action: 'incidents.forget', subject, detail });
   };
   return async (days) => {
-    const forgotten: Forgotten = { events: 0, cases: 0 };
-    if (days === 0) return forgotten;
+    const deleted: Deleted = { events: 0, cases: 0 };
+    if (days === 0) return deleted;
     const before = new Date(clock.now() - days * DAY_MS);
     try {
       for (const table of ['events', 'cases'] as const) {
         const walk = walks[table];
         for (let batch = 0; batch < BATCHES; batch++) {
           const done = await db.transaction((sql) => step(sql, walk, before));
-          forgotten[table] += done?.gone ?? 0;
+          deleted[table] += done?.gone ?? 0;
           const more = done !== undefined && done.looked === walk.most;
           walk.from = more ? { at: done.at, id: done.id } : START;
           if (!more) break;
@@ -125,8 +125,8 @@ export function createForgetting({ db, clock, log, audit }: Deps): (days: number
       }
     } finally {
       // What is gone is told of, even where a later batch failed.
-      await tell(forgotten, days, before);
+      await tell(deleted, days, before);
     }
-    return forgotten;
+    return deleted;
   };
 }

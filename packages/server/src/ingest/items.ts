@@ -48,7 +48,7 @@ export interface DeadLetter {
 }
 
 /** Longest body of a dead letter, characters. */
-const LETTER_CHARACTERS = 64 * 1024;
+const BODY_CHARACTERS = 64 * 1024;
 const EARLIEST = Date.UTC(2020, 0);
 
 export function readItem(
@@ -86,7 +86,7 @@ export function toDeadLetter(item: unknown, reason: string): DeadLetter {
   const body = JSON.stringify(pruned(item)) ?? 'undefined';
   return {
     reason: textOf(reason, 500),
-    body: textOf(body, LETTER_CHARACTERS),
+    body: textOf(body, BODY_CHARACTERS),
     hash: createHash('sha256').update(body).digest('hex'),
   };
 }

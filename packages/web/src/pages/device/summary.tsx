@@ -40,7 +40,7 @@ export function Summary({ device }: { device: DeviceDetail }) {
         <OpenCases device={device} />
         <OpenEvents device={device} />
         <NextTo device={device} />
-        <Lately device={device} />
+        <RecentHistory device={device} />
       </div>
     </div>
   );
@@ -178,7 +178,7 @@ function NextTo({ device }: { device: DeviceDetail }) {
   );
 }
 
-function Lately({ device }: { device: DeviceDetail }) {
+function RecentHistory({ device }: { device: DeviceDetail }) {
   const request = { params: { id: device.id }, query: { pageSize: 5 } };
   return (
     <EntriesPanel

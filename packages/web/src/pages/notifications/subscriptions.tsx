@@ -106,7 +106,7 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
         form={(props) => <SubscriptionForm {...props} onSecret={setSecret} />}
         lost={() => 'Its delivery log goes with it, and what still waits is not sent.'}
         empty={
-          <Empty title="Nobody is told yet">
+          <Empty title="No subscriptions yet">
             Subscribe a ticket system by webhook, or the people on call by e-mail.
           </Empty>
         }
