@@ -2,7 +2,7 @@ import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { type Counts, judge, loginThrottle, placeOf } from './throttle.ts';
+import { type Counts, hostOf, judge, type Known, loginThrottle, placeOf } from './throttle.ts';
 
 afterAll(closeDatabases);
 
@@ -21,14 +21,18 @@ function imagined() {
     advance: (ms: number) => {
       now += ms;
     },
-    signedIn: (account: string, address: string) => known.add(`${account} ${placeOf(address)}`),
+    signedIn: (account: string, address: string) => {
+      for (const at of [hostOf(address), placeOf(address)]) known.add(`${account} ${at}`);
+    },
     /** Milliseconds to wait; 0: the password is checked, and was wrong. */
     guess: (account: string, address: string): number => {
-      const place = placeOf(address);
-      const keys = { pair: `${account} ${place}`, place: ` ${place}`, account };
+      const [host, place] = [hostOf(address), placeOf(address)];
+      const keys = { host: `${account} ${host}`, pair: `${account} ${place}`, place: ` ${place}`, account };
       const so: Counts = paidAt === undefined ? {} : { paidAt };
-      for (const key of ['pair', 'place', 'account'] as const) Object.assign(so, counts.get(keys[key]));
-      const judged = judge(so, known.has(keys.pair), now);
+      for (const key of ['host', 'pair', 'place', 'account'] as const)
+        Object.assign(so, counts.get(keys[key]));
+      const where: Known = known.has(keys.host) ? 'address' : known.has(keys.pair) ? 'place' : 'nowhere';
+      const judged = judge(so, where, now);
       if ('waitMs' in judged) return judged.waitMs;
       const { paidAt: next, ...failures } = judged.counted;
       paidAt = next ?? paidAt;
@@ -88,6 +92,23 @@ describe('the login throttle', () => {
     expect(throttle.guess('ada', '203.0.113.5')).toBe(0);
   });
 
+  it('attack: a neighbour in the same /24 does not make the owner wait', () => {
+    const throttle = imagined();
+    throttle.signedIn('ada', '198.51.100.7');
+    let checked = 0;
+    for (let i = 0; i < 10_000; i++) {
+      if (throttle.guess('ada', `198.51.100.${8 + (i % 240)}`) === 0) checked += 1;
+      throttle.advance(HOUR / 10_000);
+    }
+    expect(checked).toBeLessThanOrEqual(100);
+    expect(throttle.guess('ada', '198.51.100.7')).toBe(0);
+    // Nor does one who guesses five times the next address of a person.
+    const other = imagined();
+    other.signedIn('ada', '198.51.100.7');
+    for (let i = 0; i < 6; i++) other.guess('ada', '198.51.100.8');
+    expect(other.guess('ada', '198.51.100.9')).toBe(0);
+  });
+
   it('forgets failures after an hour, and waits no longer than promised when the clock is set back', () => {
     const throttle = imagined();
     for (let i = 0; i < 10; i++) throttle.guess('bob', '192.0.2.1');
@@ -97,6 +118,12 @@ describe('the login throttle', () => {
     throttle.advance(30 * 24 * HOUR + HOUR + 1);
     expect(throttle.guess('bob', '192.0.2.1')).toBe(0);
   });
+
+  it.each([
+    ['192.0.2.77', '192.0.2.77'],
+    ['::ffff:192.0.2.77', '192.0.2.77'],
+    ['2001:db8:1:2ff::1', '2001:0db8:0001:02ff::'],
+  ])('takes %s for one host', (address, host) => expect(hostOf(address)).toBe(host));
 
   it.each([
     ['192.0.2.77', '192.0.2'],
@@ -151,7 +178,7 @@ describe.each(databases())('the login throttle on %s', (_name, open) => {
       if ('succeeded' in guess) await guess.succeeded();
       clock.set(clock.now() + SECOND);
     }
-    expect(await db.query('SELECT 1 FROM login_places')).toHaveLength(16);
+    expect(await db.query('SELECT 1 FROM login_places')).toHaveLength(32);
     const rows = await db.query<{ text: string }>('SELECT f::text AS text FROM login_failures f');
     expect(rows.map(({ text }) => text).join()).not.toContain('ada');
   });

@@ -1,7 +1,7 @@
 /**
- * How often somebody may guess a password. Every failure is counted under four keys; a key with too many failures has
- * to wait, longer each time, a quarter of an hour at most. Nobody is ever locked out: from a place where the account
- * signed in before, only that place's own failures for that account count.
+ * How often somebody may guess a password. Every failure is counted under five keys; a key with too many failures has
+ * to wait, longer each time, a quarter of an hour at most. Nobody is ever locked out: from an address at which the account
+ * signed in before only the failures of that address for that account count, whatever its neighbours guess.
  *
  * The counts are in the database, the same for every instance. Only guesses that are let through write, and there are
  * at most `EVERYWHERE` of those, so an attack cannot fill the table.
@@ -20,8 +20,10 @@ interface Rule {
 }
 /** First wait after failed sign-ins. */
 const RULES = {
-  /** One account from one place: a person who mistypes. */
-  pair: { free: 5, firstMs: 1_000 },
+  /** One account from one address: a person who mistypes. */
+  host: { free: 5, firstMs: 1_000 },
+  /** One account from one place: the address and its neighbours. */
+  pair: { free: 20, firstMs: 1_000 },
   /** One place, whatever the account. */
   place: { free: 20, firstMs: 1_000 },
   /** One account, wherever from. */
@@ -34,7 +36,17 @@ const LONGEST_MS = 15 * 60_000;
 export const FORGET_MS = 60 * 60_000;
 /** All failures together, known places apart: `burst` at once, then one in this time. */
 const EVERYWHERE = { burst: 300, refillMs: 6_000 };
-const PLACES_PER_ACCOUNT = 16;
+/** Addresses and places together. */
+const PLACES_PER_ACCOUNT = 32;
+
+/** Where an account signed in before: at this address, at one of its place, at none. */
+export type Known = 'address' | 'place' | 'nowhere';
+/** What counts there. */
+const COUNTED: Record<Known, readonly Key[]> = {
+  address: ['host'],
+  place: ['host', 'pair'],
+  nowhere: ['host', 'pair', 'place', 'account'],
+};
 
 interface Failures {
   count: number;
@@ -48,10 +60,10 @@ export interface Counts extends Partial<Record<Key, Failures>> {
 
 /**
  * Whether one more guess may be made, from what is counted so far: milliseconds to wait, or the counts with that guess
- * as a failure. `known`: the account signed in from that place before. Pure.
+ * as a failure. Pure.
  */
-export function judge(counts: Counts, known: boolean, now: number): { waitMs: number } | { counted: Counts } {
-  const rules: Key[] = known ? ['pair'] : ['pair', 'place', 'account'];
+export function judge(counts: Counts, known: Known, now: number): { waitMs: number } | { counted: Counts } {
+  const rules = COUNTED[known];
   const live = (key: Key): Failures => {
     const failures = counts[key];
     return failures && now - failures.last <= FORGET_MS ? failures : { count: 0, last: now };
@@ -64,11 +76,11 @@ export function judge(counts: Counts, known: boolean, now: number): { waitMs: nu
     return Math.min(LONGEST_MS, last + Math.min(LONGEST_MS, firstMs * 2 ** (count - free)) - now);
   });
   const paidAt = Math.max(now, Math.min(counts.paidAt ?? now, now + EVERYWHERE.burst * EVERYWHERE.refillMs));
-  if (!known) waits.push(paidAt - now - (EVERYWHERE.burst - 1) * EVERYWHERE.refillMs);
+  if (known === 'nowhere') waits.push(paidAt - now - (EVERYWHERE.burst - 1) * EVERYWHERE.refillMs);
   const waitMs = Math.max(...waits);
   if (waitMs > 0) return { waitMs };
 
-  const counted: Counts = known ? {} : { paidAt: paidAt + EVERYWHERE.refillMs };
+  const counted: Counts = known === 'nowhere' ? { paidAt: paidAt + EVERYWHERE.refillMs } : {};
   for (const key of rules) counted[key] = { count: live(key).count + 1, last: now };
   return { counted };
 }
@@ -102,10 +114,10 @@ export function loginThrottle({ db, clock }: { db: Database; clock: Clock }): Th
 
   return {
     begin: async (account, address) => {
-      const place = placeOf(address);
-      const keys = keysOf(account, place);
+      const from: From = { host: hostOf(address), place: placeOf(address) };
+      const keys = keysOf(account, from);
       const answer = await inTurn(async (sql) => {
-        const { counts, known } = await read(sql, keys, account, place);
+        const { counts, known } = await read(sql, keys, account, from);
         const judged = judge(counts, known, clock.now());
         if ('counted' in judged) await write(sql, keys, judged.counted);
         return judged;
@@ -116,7 +128,7 @@ export function loginThrottle({ db, clock }: { db: Database; clock: Clock }): Th
         succeeded: () =>
           db.transaction(async (sql) => {
             await takeBack(sql, keys, counted);
-            await rememberPlace(sql, account, place, clock.now());
+            await rememberPlace(sql, account, from, clock.now());
           }),
       };
     },
@@ -124,9 +136,15 @@ export function loginThrottle({ db, clock }: { db: Database; clock: Clock }): Th
 }
 
 type Keys = Record<Key | 'everywhere', Buffer>;
+/** Whence somebody signs in. */
+interface From {
+  host: string;
+  place: string;
+}
 
 /** Hashed: what is typed as a name may be a password, and the rows stay small. */
-const keysOf = (account: string, place: string): Keys => ({
+const keysOf = (account: string, { host, place }: From): Keys => ({
+  host: hashOf(`host ${account} ${host}`),
   pair: hashOf(`pair ${account} ${place}`),
   place: hashOf(`place ${place}`),
   account: hashOf(`account ${account}`),
@@ -137,14 +155,15 @@ async function read(
   sql: Sql,
   keys: Keys,
   account: string,
-  place: string,
-): Promise<{ counts: Counts; known: boolean }> {
+  { host, place }: From,
+): Promise<{ counts: Counts; known: Known }> {
   const names = Object.keys(keys) as (keyof Keys)[];
-  const rows = await sql.query<{ name: keyof Keys; count: number | null; last: Date | null; known: boolean }>(
-    `SELECT k.name, f.count, f.last, EXISTS (
-       SELECT 1 FROM login_places p JOIN users u ON u.id = p.user_id WHERE u.name = $3::text AND p.place = $4::text) AS known
+  const rows = await sql.query<{ name: keyof Keys; count: number | null; last: Date | null; at: string[] }>(
+    `SELECT k.name, f.count, f.last, ARRAY(
+       SELECT p.place FROM login_places p JOIN users u ON u.id = p.user_id
+       WHERE u.name = $3::text AND p.place = ANY($4::text[])) AS at
      FROM unnest($1::text[], $2::bytea[]) AS k(name, key) LEFT JOIN login_failures f ON f.key = k.key`,
-    [names, names.map((name) => keys[name]), account, place],
+    [names, names.map((name) => keys[name]), account, [host, place]],
   );
   const counts: Counts = {};
   for (const { name, count, last } of rows) {
@@ -152,7 +171,8 @@ async function read(
     if (name === 'everywhere') counts.paidAt = last.getTime();
     else counts[name] = { count, last: last.getTime() };
   }
-  return { counts, known: rows[0]?.known ?? false };
+  const at = rows[0]?.at ?? [];
+  return { counts, known: at.includes(host) ? 'address' : at.includes(place) ? 'place' : 'nowhere' };
 }
 
 async function write(sql: Sql, keys: Keys, { paidAt, ...failures }: Counts): Promise<void> {
@@ -167,9 +187,9 @@ async function write(sql: Sql, keys: Keys, { paidAt, ...failures }: Counts): Pro
   );
 }
 
-/** The guess was right: it is no failure, and those of that account from that place are forgiven. */
+/** The guess was right: it is no failure, and those of that account from there are forgiven. */
 async function takeBack(sql: Sql, keys: Keys, counted: Counts): Promise<void> {
-  await sql.query('DELETE FROM login_failures WHERE key = $1', [keys.pair]);
+  await sql.query('DELETE FROM login_failures WHERE key = ANY($1::bytea[])', [[keys.host, keys.pair]]);
   if (counted.paidAt === undefined) return;
   await sql.query('UPDATE login_failures SET count = greatest(0, count - 1) WHERE key = ANY($1::bytea[])', [
     [keys.place, keys.account],
@@ -180,11 +200,11 @@ async function takeBack(sql: Sql, keys: Keys, counted: Counts): Promise<void> {
   );
 }
 
-async function rememberPlace(sql: Sql, account: string, place: string, now: number): Promise<void> {
+async function rememberPlace(sql: Sql, account: string, { host, place }: From, now: number): Promise<void> {
   await sql.query(
-    `INSERT INTO login_places (user_id, place, last) SELECT id, $2, $3 FROM users WHERE name = $1
+    `INSERT INTO login_places (user_id, place, last) SELECT id, unnest($2::text[]), $3 FROM users WHERE name = $1
      ON CONFLICT (user_id, place) DO UPDATE SET last = EXCLUDED.last`,
-    [account, place, new Date(now)],
+    [account, [host, place], new Date(now)],
   );
   await sql.query(
     `DELETE FROM login_places p USING users u WHERE u.name = $1 AND p.user_id = u.id AND p.place NOT IN (
@@ -195,14 +215,23 @@ async function rememberPlace(sql: Sql, account: string, place: string, now: numb
 
 /** Who has one address has its neighbours too: IPv4 by /24, IPv6 by /56. */
 export function placeOf(address: string): string {
-  const v4 = /^(?:::ffff:)?(\d+\.\d+\.\d+)\.\d+$/i.exec(address)?.[1];
-  if (v4 !== undefined) return v4;
+  const v4 = ipv4Of(address);
+  if (v4 !== undefined) return v4.replace(/\.\d+$/, '');
+  const [a, b, c, d = '0000'] = groupsOf(address);
+  return `${a}:${b}:${c}:${d.slice(0, 2)}`;
+}
+
+/** One host: IPv6 by its /64, of which it has every address. */
+export const hostOf = (address: string): string =>
+  ipv4Of(address) ?? `${groupsOf(address).slice(0, 4).join(':')}::`;
+
+const ipv4Of = (address: string): string | undefined => /^(?:::ffff:)?(\d+(?:\.\d+){3})$/i.exec(address)?.[1];
+
+/** The eight groups of an IPv6 address, four digits each. */
+function groupsOf(address: string): string[] {
   const [head = '', tail] = address.split('::');
   const groups = head.split(':').filter(Boolean);
   const rest = (tail ?? '').split(':').filter(Boolean);
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  const all = [...groups, ...Array<string>(zeros).fill('0'), ...rest].map((g) =>
-    g.padStart(4, '0').toLowerCase(),
-  );
-  return `${all.slice(0, 3).join(':')}:${(all[3] ?? '0000').slice(0, 2)}`;
+  return [...groups, ...Array<string>(zeros).fill('0'), ...rest].map((g) => g.padStart(4, '0').toLowerCase());
 }
