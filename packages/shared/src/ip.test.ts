@@ -117,8 +117,8 @@ describe('classes', () => {
     ['198.18.0.1', 'reserved'],
     ['8.8.8.8', 'global'],
     ['2606:4700::1', 'global'],
-    // ipaddr.js reads this text as IPv4-mapped; ours is by value.
-    ['::1.2.3.4', 'global'],
+    ['::1.2.3.4', 'reserved'],
+    ['64:ff9b:1::a00:1', 'reserved'],
   ])('%s is %s', (text, expected) => expect(classifyAddress(parse(text))).toBe(expected));
 });
 

@@ -144,8 +144,12 @@ export const classifyAddress = (address: Address): AddressClass => {
       : new ipaddr.IPv6(
           Array.from({ length: 8 }, (_, i) => Number((address.value >> BigInt(112 - 16 * i)) & 0xffffn)),
         );
-  return CLASS_OF_RANGE[parsed.range()] ?? 'reserved';
+  const kind = CLASS_OF_RANGE[parsed.range()] ?? 'reserved';
+  return kind === 'global' && address.family === 6 && leadsToIpv4(address.value) ? 'reserved' : kind;
 };
+
+/** ::a.b.c.d (deprecated, RFC 4291) and 64:ff9b:1::/48 (RFC 8215), which ipaddr.js takes for any other. */
+const leadsToIpv4 = (value: bigint): boolean => value >> 32n === 0n || value >> 80n === 0x64_ff9b_0001n;
 
 // Math.min and Math.max do not take bigints.
 export const lower = (a: bigint, b: bigint): bigint => {

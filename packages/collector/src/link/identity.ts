@@ -110,6 +110,9 @@ export function makeKey(folder: string): KeyObject {
   return writeKey(join(folder, KEY));
 }
 
+/** Nobody took the key. */
+export const dropKey = (folder: string): void => rmSync(join(folder, KEY), { force: true });
+
 /**
  * The key is read back from its text: one that shares its lock with the job that made it hangs for ever where Node
  * (20.20.2, seen) collects that job while the key is exported, because the job takes the lock once more.

@@ -139,6 +139,7 @@ describe('joining', () => {
     server.answer = answer(status, content);
     expect(await refused(join({ stateFolder: state(), url: server.url, token: TOKEN }))).toMatch(message);
     expect(existsSync(path(state(), 'identity.json'))).toBe(false);
+    expect(readdirSync(state()).filter((name) => name.startsWith('key'))).toEqual([]);
     // The next try is not in its way.
     server.answer = answer(201, ANSWER);
     await join({ stateFolder: state(), url: server.url, token: TOKEN });

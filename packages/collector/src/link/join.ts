@@ -6,6 +6,7 @@ import { joined } from '@rollcall/shared/api/collectors';
 import { Refusal, systemReason } from '../platform/refusal.ts';
 import { request } from './http.ts';
 import {
+  dropKey,
   type Identity,
   loadIdentity,
   makeKey,
@@ -56,6 +57,9 @@ export async function join(options: JoinOptions): Promise<Identity> {
       hostname: options.hostname ?? ownName(),
       publicKey: publicKeyOf(key),
       ...(options.name === undefined ? {} : { name: options.name }),
+    }).catch((error: unknown) => {
+      dropKey(options.stateFolder);
+      throw error;
     });
     const identity: Identity = {
       format: 1,

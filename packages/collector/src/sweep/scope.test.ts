@@ -1,5 +1,5 @@
 import { AddressSpace } from '@rollcall/shared/address-space';
-import { parseCidr, type Range } from '@rollcall/shared/ip';
+import { parseAddress, parseCidr, type Range } from '@rollcall/shared/ip';
 import { parseTargets } from '@rollcall/shared/targets';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -41,6 +41,29 @@ describe('F94, F95: what a collector may sweep', () => {
   test.each(rows)('%s: %j: %s → %s', (_name, { allow, deny = [], loopback = false }, address, expected) => {
     const scope = new Scope({ allow: allow?.map(block), deny: deny.map(block), loopback });
     expect(allowed(scope, address)).toBe(expected);
+  });
+
+  test.each(['::10.0.0.1', '64:ff9b::10.0.0.1', '2002:a00:1::1', '64:ff9b:1::10.0.0.1', '::ffff:10.0.0.1'])(
+    'attack: %s is no way around what is denied',
+    (text) => {
+      const parsed = parseAddress(text);
+      if (!parsed.ok) throw new Error(text);
+      const six = (allow?: string) =>
+        new Scope({
+          allow: allow === undefined ? undefined : [block(allow)],
+          deny: [block('10.0.0.0/8')],
+          loopback: true,
+        });
+      expect(six().allows(parsed.value)).toBe(false);
+      expect(six('::/0').allows(parsed.value)).toBe(false);
+      expect(six('64:ff9b::/96').allows(parsed.value)).toBe(false);
+    },
+  );
+
+  test('NAT64 is swept where it is named, but for what is denied', () => {
+    const scope = new Scope({ allow: [block('64:ff9b::/96')], deny: [block('10.0.0.0/8')], loopback: false });
+    expect(allowed(scope, '64:ff9b::b00:1')).toBe(true);
+    expect(allowed(scope, '64:ff9b::a00:1')).toBe(false);
   });
 
   test('each run of refused addresses is reported once, at its first', () => {

@@ -18,12 +18,29 @@ const SPECIAL = [
 ];
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
+/** IPv6 in which IPv4 addresses stand: its first address, and by how many bits they stand further left than the end. */
+const CARRIERS: readonly [first: bigint, shift: bigint][] = [
+  // ::a.b.c.d and ::ffff:a.b.c.d, which a host sends by IPv4
+  [0n, 0n],
+  [0xffffn << 32n, 0n],
+  // NAT64 (RFC 6052, its well-known prefix and RFC 8215), 6to4 (RFC 3056)
+  [0x64_ff9bn << 96n, 0n],
+  [0x64_ff9b_0001n << 80n, 0n],
+  [0x2002n << 112n, 80n],
+];
+/** What reaches the addresses of an IPv4 range by IPv6. */
+const carried = ({ first, last }: Range): Range[] =>
+  CARRIERS.map(
+    ([start, shift]) => new Range(6, start + (first << shift), start + ((last + 1n) << shift) - 1n),
+  );
+
 const rangesOf = (blocks: readonly string[]): Range[] =>
   blocks.flatMap((text) => {
     const parsed = parseCidr(text);
     return parsed.ok ? [parsed.value.range] : [];
   });
-const EVERYTHING = [new Range(4, 0n, 2n ** 32n - 1n), new Range(6, 0n, 2n ** 128n - 1n)];
+const IPV4 = new Range(4, 0n, 2n ** 32n - 1n);
+const EVERYTHING = [IPV4, new Range(6, 0n, 2n ** 128n - 1n)];
 
 export interface ScopeSettings {
   /** Absent: everything but special blocks. */
@@ -47,12 +64,16 @@ export class Scope {
   readonly #deny: readonly Range[];
 
   constructor({ allow, deny, loopback }: ScopeSettings) {
-    this.#deny = deny;
-    const special = [...rangesOf(SPECIAL), ...(loopback ? [] : rangesOf(LOOPBACK))];
+    this.#deny = deny.flatMap((range) => (range.family === 4 ? [range, ...carried(range)] : [range]));
+    const special = [
+      ...rangesOf(SPECIAL),
+      ...difference(carried(IPV4), rangesOf(LOOPBACK)),
+      ...(loopback ? [] : rangesOf(LOOPBACK)),
+    ];
     // 0.0.0.0/0 names no special block; 169.254.10.0/24 does.
     const named = (allow ?? []).filter((range) => difference([range], special).length === 0);
     this.#asked = unionOf(allow ?? EVERYTHING);
-    this.#allowed = difference(this.#asked, [...difference(special, named), ...deny]);
+    this.#allowed = difference(this.#asked, [...difference(special, named), ...this.#deny]);
   }
 
   allows(address: Address): boolean {

@@ -79,7 +79,9 @@ describe('targets', () => {
     'https://2130706433/',
     'https://[64:ff9b::a00:1]/',
     'https://[2002:a00:1::]/',
-  ])('refuses %s unless it is allowed', (url) => {
+    'https://[::127.0.0.1]/',
+    'https://[64:ff9b:1::a00:1]/',
+  ])('attack: %s is refused unless it is allowed', (url) => {
     expect(() => parseTarget(url, false)).toThrow('must be allowed');
     expect(parseTarget(url, true).href).toContain('//');
   });
