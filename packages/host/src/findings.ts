@@ -8,6 +8,12 @@ export interface Finding {
   remedy?: string;
 }
 
+/** A finding without its check. */
+export type Result = Omit<Finding, 'check'>;
+export const ok = (found: string): Result => ({ state: 'ok', found });
+export const warning = (found: string, remedy: string): Result => ({ state: 'warning', found, remedy });
+export const failed = (found: string, remedy: string): Result => ({ state: 'failed', found, remedy });
+
 const STATE_WIDTH = 9;
 const CHECK_WIDTH = 16;
 

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createSecureContext } from 'node:tls';
-import type { Finding } from '@rollcall/host/findings';
+import { type Finding, failed, ok, type Result, warning } from '@rollcall/host/findings';
 import type { Clock } from '@rollcall/shared/clock';
 import { asStartError, takeFolder } from './data.ts';
 import { type Database, openDatabase } from './platform/db/db.ts';
@@ -17,13 +17,8 @@ import { ownFolder } from './platform/keys/certificate.ts';
 import type { Config } from './platform/ops/config.ts';
 import type { Logger } from './platform/ops/log.ts';
 
-type Result = Omit<Finding, 'check'>;
-
 const GIB = 1024 ** 3;
 const DAY_MS = 86_400_000;
-const ok = (found: string): Result => ({ state: 'ok', found });
-const warning = (found: string, remedy: string): Result => ({ state: 'warning', found, remedy });
-const failed = (found: string, remedy: string): Result => ({ state: 'failed', found, remedy });
 
 /** Runs every check; none of them throws. */
 export async function examine(config: Config, log: Logger, clock: Clock): Promise<Finding[]> {

@@ -3,7 +3,15 @@ import { createSocket } from 'node:dgram';
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { describeFindings, type Finding, isWell } from '@rollcall/host/findings';
+import {
+  describeFindings,
+  type Finding,
+  failed,
+  isWell,
+  ok,
+  type Result,
+  warning,
+} from '@rollcall/host/findings';
 import { lockFolder } from '@rollcall/host/lock';
 import { systemClock } from '@rollcall/shared/clock';
 import { request } from '../link/http.ts';
@@ -33,16 +41,15 @@ export async function runDoctor(flags: DoctorFlags): Promise<number> {
   let settings: Settings | null = null;
   try {
     settings = await readConfig(process.env, flags.config);
-    findings.push({ check: 'settings', state: 'ok', found: 'understood' });
+    findings.push({ check: 'settings', ...ok('understood') });
   } catch (error) {
-    findings.push({
-      check: 'settings',
-      state: 'failed',
-      found: (error as Error).message,
-      remedy: 'correct the file',
-    });
+    findings.push({ check: 'settings', ...failed((error as Error).message, 'correct the file') });
   }
-  findings.push(...(await engines(settings)), descriptors(), receiveBuffer());
+  findings.push(
+    ...(await engines(settings)),
+    { check: 'open files', ...descriptors() },
+    { check: 'receive buffer', ...receiveBuffer() },
+  );
   if (settings) {
     const folder = stateFolder(settings, process.env, flags.state);
     const kept = await state(folder, settings);
@@ -74,32 +81,23 @@ async function engines(settings: Settings | null): Promise<Finding[]> {
   });
 }
 
-function descriptors(): Finding {
-  const check = 'open files';
+function descriptors(): Result {
   const limit = /^Max open files\s+(\d+)/m.exec(read('/proc/self/limits') ?? '')?.[1];
-  if (limit === undefined) return { check, state: 'ok', found: 'limit not known on this system' };
+  if (limit === undefined) return ok('limit not known on this system');
   return Number(limit) >= FILES_ADVISED
-    ? { check, state: 'ok', found: `${limit} allowed` }
-    : {
-        check,
-        state: 'warning',
-        found: `only ${limit} allowed`,
-        remedy: `"ulimit -n ${FILES_ADVISED}", or LimitNOFILE= in the unit`,
-      };
+    ? ok(`${limit} allowed`)
+    : warning(`only ${limit} allowed`, `"ulimit -n ${FILES_ADVISED}", or LimitNOFILE= in the unit`);
 }
 
-function receiveBuffer(): Finding {
-  const check = 'receive buffer';
+function receiveBuffer(): Result {
   const most = Number(read('/proc/sys/net/core/rmem_max') ?? Number.NaN);
-  if (Number.isNaN(most)) return { check, state: 'ok', found: 'limit not known on this system' };
+  if (Number.isNaN(most)) return ok('limit not known on this system');
   return most >= BUFFER_ADVISED
-    ? { check, state: 'ok', found: `${most} bytes allowed` }
-    : {
-        check,
-        state: 'warning',
-        found: `only ${most} bytes allowed: fast sweeps may lose answers`,
-        remedy: `"sysctl -w net.core.rmem_max=${BUFFER_ADVISED}", or run with CAP_NET_ADMIN`,
-      };
+    ? ok(`${most} bytes allowed`)
+    : warning(
+        `only ${most} bytes allowed: fast sweeps may lose answers`,
+        `"sysctl -w net.core.rmem_max=${BUFFER_ADVISED}", or run with CAP_NET_ADMIN`,
+      );
 }
 
 /** The ports that the settings ask for; a running collector holds them itself. */
@@ -114,28 +112,26 @@ async function ports({ traps, metrics }: Settings, running: boolean): Promise<Fi
       const probe = createServer().once('error', reject);
       probe.listen(metrics.port, metrics.host, () => probe.close(() => resolve()));
     });
-  const look = async (check: string, setting: string, port: number, take: () => Promise<void>) => {
-    if (port === 0) return { check, state: 'ok', found: 'not used' } satisfies Finding;
+  const look = (setting: string, port: number, take: () => Promise<void>): Promise<Result> => {
+    if (port === 0) return Promise.resolve(ok('not used'));
     const name = `port ${port}`;
     return take().then(
-      (): Finding => ({ check, state: 'ok', found: `${name} is free` }),
-      (error: NodeJS.ErrnoException): Finding => {
+      () => ok(`${name} is free`),
+      (error: NodeJS.ErrnoException) => {
         const taken = error.code === 'EADDRINUSE';
-        if (taken && running) return { check, state: 'ok', found: `${name}, held by the running collector` };
-        return {
-          check,
-          state: 'failed',
-          found: `${name}: ${systemReason(error)}`,
-          remedy: taken
+        if (taken && running) return ok(`${name}, held by the running collector`);
+        return failed(
+          `${name}: ${systemReason(error)}`,
+          taken
             ? `stop what uses it ("ss -lnp" names it), or set ${setting} to another, or to 0`
             : `as a service CAP_NET_BIND_SERVICE allows it; or set ${setting} above 1023, or to 0`,
-        };
+        );
       },
     );
   };
   return [
-    await look('trap port', 'traps.port', traps.port, udp),
-    await look('metrics port', 'metrics.port', metrics.port, tcp),
+    { check: 'trap port', ...(await look('traps.port', traps.port, udp)) },
+    { check: 'metrics port', ...(await look('metrics.port', metrics.port, tcp)) },
   ];
 }
 
@@ -146,31 +142,26 @@ async function state(folder: string, settings: Settings): Promise<{ findings: Fi
     accessSync(folder, constants.W_OK | constants.R_OK | constants.X_OK);
   } catch (error) {
     const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const finding: Finding = {
-      check,
-      state: absent ? 'warning' : 'failed',
-      found: absent ? `${folder} is not there yet` : `${folder}: ${systemReason(error)}`,
-      remedy: absent
-        ? '"rollcall-collector join URL TOKEN" makes it'
-        : 'run as its owner, or give another with --state',
-    };
-    return { findings: [finding], running: false };
+    const finding = absent
+      ? warning(`${folder} is not there yet`, '"rollcall-collector join URL TOKEN" makes it')
+      : failed(`${folder}: ${systemReason(error)}`, 'run as its owner, or give another with --state');
+    return { findings: [{ check, ...finding }], running: false };
   }
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   const { minFreeBytes } = outboxSettings(settings);
   const lock = await lockFolder(folder, 'collector');
   if (lock.ok) await lock.release();
-  const findings: Finding[] = [
-    { check, state: 'ok', found: lock.ok ? `${folder}, free` : `${folder}, in use by ${lock.heldBy}` },
+  const room =
     free > minFreeBytes
-      ? { check: 'disk', state: 'ok', found: `${mib(free)} MiB free` }
-      : {
-          check: 'disk',
-          state: 'failed',
-          found: `${mib(free)} MiB free; below ${mib(minFreeBytes)} MiB collecting pauses`,
-          remedy: 'make room, or lower outbox.freeMegabytes',
-        },
+      ? ok(`${mib(free)} MiB free`)
+      : failed(
+          `${mib(free)} MiB free; below ${mib(minFreeBytes)} MiB collecting pauses`,
+          'make room, or lower outbox.freeMegabytes',
+        );
+  const findings: Finding[] = [
+    { check, ...ok(lock.ok ? `${folder}, free` : `${folder}, in use by ${lock.heldBy}`) },
+    { check: 'disk', ...room },
   ];
   return { findings, running: !lock.ok };
 }
@@ -181,15 +172,12 @@ function identityIn(folder: string, findings: Finding[]): Identity | null {
   const check = 'identity';
   try {
     const identity = loadIdentity(folder)?.identity ?? null;
-    findings.push(
-      identity
-        ? {
-            check,
-            state: 'ok',
-            found: `"${identity.name}" of site "${identity.site.name}" at ${identity.server}`,
-          }
-        : { check, state: 'warning', found: 'not joined yet', remedy: '"rollcall-collector join URL TOKEN"' },
-    );
+    findings.push({
+      check,
+      ...(identity
+        ? ok(`"${identity.name}" of site "${identity.site.name}" at ${identity.server}`)
+        : warning('not joined yet', '"rollcall-collector join URL TOKEN"')),
+    });
     return identity;
   } catch (error) {
     findings.push({ check, state: 'failed', found: (error as Error).message });
@@ -208,36 +196,27 @@ async function server(identity: Identity): Promise<Finding[]> {
     });
     const { date } = headers;
     const took = Date.now() - asked;
-    const found: Finding =
+    const answered =
       status === 200
-        ? { check, state: 'ok', found: `${identity.server} answers in ${took} ms, ${vouchedBy(identity)}` }
-        : {
-            check,
-            state: 'warning',
-            found: `${identity.server} answers with status ${status}`,
-            remedy: 'look at the server',
-          };
+        ? ok(`${identity.server} answers in ${took} ms, ${vouchedBy(identity)}`)
+        : warning(`${identity.server} answers with status ${status}`, 'look at the server');
     // `Date` has whole seconds.
     const skew = date === undefined ? 0 : Date.parse(date) + 500 - (asked + took / 2);
-    const clock: Finding =
+    const clock =
       Math.abs(skew) <= SKEW_MS
-        ? { check: 'clock', state: 'ok', found: 'agrees with the server’s' }
-        : {
-            check: 'clock',
-            state: 'warning',
-            found: `${Math.abs(Math.round(skew / 1000))} s ${skew > 0 ? 'behind' : 'ahead of'} the server’s`,
-            remedy: 'let NTP set it: "timedatectl set-ntp true"',
-          };
-    return [found, clock];
-  } catch (error) {
+        ? ok('agrees with the server’s')
+        : warning(
+            `${Math.abs(Math.round(skew / 1000))} s ${skew > 0 ? 'behind' : 'ahead of'} the server’s`,
+            'let NTP set it: "timedatectl set-ntp true"',
+          );
     return [
-      {
-        check,
-        state: 'failed',
-        found: `cannot reach ${identity.server}: ${connectionProblem(error) ?? systemReason(error)}`,
-        remedy: 'check address, port and firewall from this host; results wait in the outbox meanwhile',
-      },
+      { check, ...answered },
+      { check: 'clock', ...clock },
     ];
+  } catch (error) {
+    const found = `cannot reach ${identity.server}: ${connectionProblem(error) ?? systemReason(error)}`;
+    const remedy = 'check address, port and firewall from this host; results wait in the outbox meanwhile';
+    return [{ check, ...failed(found, remedy) }];
   }
 }
 
