@@ -1,5 +1,5 @@
 /**
- * Addresses, CIDR blocks, ranges and hardware addresses: text in, canonical text out. Runs in the browser.
+ * Addresses, CIDR blocks and ranges: text in, canonical text out. Runs in the browser.
  *
  * Canonical address text is what PostgreSQL prints for `inet` without a mask (RFC 5952, except that every
  * IPv4-compatible or -mapped address ends in a dotted quad), so text compares equal across wire, table and page.
@@ -329,18 +329,3 @@ export const MAPPED = 'an IPv4-mapped IPv6 address; write the IPv4 address';
 
 const hexGroups = (value: bigint): string =>
   Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16)).join(':');
-
-/**
- * Lower-case colon form of a 48-bit hardware address given with colons, dashes, Cisco dots or nothing between;
- * null when it is none. Single-digit octets (`0:1b:2:3:4:5`, as some agents print) are padded.
- */
-export const normaliseMac = (text: string): string | null => {
-  const dotted = /^([0-9a-f]{4})\.([0-9a-f]{4})\.([0-9a-f]{4})$/i.exec(text);
-  const bare = dotted ? dotted.slice(1).join('') : /^[0-9a-f]{12}$/i.test(text) ? text : null;
-  const octets = bare
-    ? (bare.match(/../g) ?? [])
-    : /^[0-9a-f]{1,2}(([:-])[0-9a-f]{1,2})(\2[0-9a-f]{1,2}){4}$/i.test(text)
-      ? text.split(/[:-]/)
-      : null;
-  return octets ? octets.map((octet) => octet.toLowerCase().padStart(2, '0')).join(':') : null;
-};

@@ -84,7 +84,6 @@ export type DeviceClass = z.infer<typeof deviceClass>;
 
 export const DEVICE_STATUSES = ['up', 'down', 'unknown'] as const;
 export const deviceStatus = z.enum(DEVICE_STATUSES);
-export type DeviceStatus = z.infer<typeof deviceStatus>;
 
 /** Event severity codes of the API document, section 2.2. */
 export const Severity = { critical: 1, major: 2, minor: 3, warning: 4, info: 5 } as const;

@@ -60,11 +60,6 @@ export function isUnder(oid: string, prefix: string): boolean {
   return oid.startsWith(prefix) && (oid.length === prefix.length || oid.charCodeAt(prefix.length) === DOT);
 }
 
-/** What follows `prefix` in `oid`, without the dot; empty when they are equal, null when `oid` is not under it. */
-export function suffixOf(oid: string, prefix: string): string | null {
-  return isUnder(oid, prefix) ? oid.slice(prefix.length + 1) : null;
-}
-
 function arcAt(oid: string, start: number): number {
   let arc = start < oid.length ? 0 : -1;
   for (let i = start; i < oid.length; i++) {

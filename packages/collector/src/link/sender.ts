@@ -57,11 +57,6 @@ export class Sender {
     this.#sent = { ...through };
   }
 
-  /** Batches sent and not acknowledged. */
-  get unacknowledged(): number {
-    return this.#onItsWay.length;
-  }
-
   /** Sends as much as may be on its way now. To be called whenever that may have changed. */
   pump(): void {
     while (!this.#draining) {

@@ -24,8 +24,6 @@ const LEASES_AHEAD = 10;
 /** Jobs taken back in one statement. */
 const REAP_MOST = 500;
 
-export type Queue = ReturnType<typeof createQueue>;
-
 interface Deps {
   db: Database;
   endings: Pick<ReturnType<typeof endings>, 'endJob' | 'finishScan'>;

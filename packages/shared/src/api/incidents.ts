@@ -35,7 +35,6 @@ const caseStatus = z
 
 /** Why an event closed: by its opposite, by hand, by age (a notice), or with what it was about. */
 export const CLOSE_REASONS = ['cleared', 'manual', 'expired', 'deleted'] as const;
-export type CloseReason = (typeof CLOSE_REASONS)[number];
 export const closeReason = z.enum(CLOSE_REASONS);
 
 /** What ends an acknowledgement: nothing before the event closes, or that it happens again or something worse does. */

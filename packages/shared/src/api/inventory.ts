@@ -168,7 +168,6 @@ export type DeviceQuery = z.output<typeof deviceQuery>;
 
 /** The same filters in a body; there `monitor` is a number. */
 export const deviceFilter = z.strictObject({ ...deviceFilters, monitor: flag.optional() });
-export type DeviceFilter = z.output<typeof deviceFilter>;
 
 // ── History and explanation ──────────────────────────────────────────────────────────────────────────────────
 

@@ -1,7 +1,5 @@
 import { type Cipher, createCipheriv } from 'node:crypto';
 
-/** Bytes of one message: an address of 16 bytes and 16 bytes of what was sent with it. */
-export const MESSAGE_BYTES = 32;
 const BLOCK = 16;
 
 /**

@@ -195,4 +195,3 @@ export type MergedTable = (typeof MERGED_TABLES)[number];
 
 /** Groups of facts of a `device` observation; the table groups beside them keep only the hash of their last walk. */
 export const DEVICE_GROUPS = ['system', 'chassis', 'vendor', 'identity'] as const;
-export type DeviceGroup = (typeof DEVICE_GROUPS)[number];
