@@ -28,16 +28,14 @@ export function ProblemView({ error, retry }: { error: unknown; retry?: (() => v
   );
 }
 
-/** Nothing to show: says why, and what to do next. */
-export function Empty({
-  title,
-  children,
-  action,
-}: {
+interface EmptyProps {
   title: string;
   children?: ReactNode;
   action?: ReactNode;
-}) {
+}
+
+/** Nothing to show: says why, and what to do next. */
+export function Empty({ title, children, action }: EmptyProps) {
   return (
     <Stack align="center" gap={6} px={24} py={40} ta="center">
       <strong>{title}</strong>

@@ -55,20 +55,16 @@ export const FilterButton = ({
   </Button>
 );
 
-/** A filter: one button that says what is chosen, and the choices behind it. */
-export function ChoiceFilter({
-  label,
-  choices,
-  value,
-  onChange,
-  many = false,
-}: {
+interface ChoiceFilterProps {
   label: string;
   choices: readonly Choice[];
   value: readonly string[];
   onChange: (value: string[]) => void;
   many?: boolean;
-}) {
+}
+
+/** A filter: one button that says what is chosen, and the choices behind it. */
+export function ChoiceFilter({ label, choices, value, onChange, many = false }: ChoiceFilterProps) {
   const [search, setSearch] = useState('');
   const combobox = useCombobox({
     onDropdownClose: () => {

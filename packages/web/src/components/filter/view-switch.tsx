@@ -1,16 +1,14 @@
 import { SegmentedControl } from '@mantine/core';
 import type { Icon } from '../show/index.ts';
 
-/** The same things shown in another way; the first one is what the address says nothing of. */
-export function ViewSwitch({
-  views,
-  view,
-  onChange,
-}: {
+interface ViewSwitchProps {
   views: readonly { value: string; label: string; icon: Icon }[];
   view: string | undefined;
   onChange: (view: string | undefined) => void;
-}) {
+}
+
+/** The same things shown in another way; the first one is what the address says nothing of. */
+export function ViewSwitch({ views, view, onChange }: ViewSwitchProps) {
   const first = views[0]?.value ?? '';
   return (
     <SegmentedControl

@@ -77,15 +77,13 @@ export const Views = memo(function Views({
   );
 });
 
-function ViewLink({
-  view,
-  search,
-  onOpen,
-}: {
+interface ViewLinkProps {
   view: BuiltInView;
   search: Record<string, string | undefined>;
   onOpen?: () => void;
-}) {
+}
+
+function ViewLink({ view, search, onOpen }: ViewLinkProps) {
   const active = same(view.search, search);
   return (
     <Link

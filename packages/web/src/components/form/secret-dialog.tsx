@@ -3,22 +3,17 @@ import type { ReactNode } from 'react';
 import { CopyField } from '../show/index.ts';
 import { Dialog } from './form.tsx';
 
-/** A secret that is shown this once, and never again. */
-export function SecretDialog({
-  title,
-  label,
-  secret,
-  note,
-  onClose,
-  children,
-}: {
+interface SecretDialogProps {
   title: string;
   label: string;
   secret: string;
   note: string;
   onClose: () => void;
   children?: ReactNode;
-}) {
+}
+
+/** A secret that is shown this once, and never again. */
+export function SecretDialog({ title, label, secret, note, onClose, children }: SecretDialogProps) {
   return (
     <Dialog title={title} onClose={onClose} size={580}>
       <div className="stack">

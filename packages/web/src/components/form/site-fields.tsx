@@ -14,19 +14,16 @@ export const sitesOf = ({ allSites, siteIds }: Sites): Sites => ({
   siteIds: allSites ? [] : siteIds,
 });
 
-/** All sites, or some of them by name. */
-export function SiteFields({
-  all,
-  some,
-  form,
-  disabled = false,
-}: {
+interface SiteFieldsProps {
   /** Words of the switch, and of the choices beneath it. */
   all: string;
   some: string;
   form: UseFormReturnType<Sites>;
   disabled?: boolean;
-}) {
+}
+
+/** All sites, or some of them by name. */
+export function SiteFields({ all, some, form, disabled = false }: SiteFieldsProps) {
   const sites = useSiteChoices();
   return (
     <>

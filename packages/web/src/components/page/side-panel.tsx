@@ -16,18 +16,15 @@ export function Split({ list, children }: { list: ReactNode; children: ReactNode
   );
 }
 
-/** One thing beside its list; Esc closes it. */
-export function SidePanel({
-  title,
-  onClose,
-  actions,
-  children,
-}: {
+interface SidePanelProps {
   title: string;
   onClose: () => void;
   actions?: ReactNode;
   children: ReactNode;
-}) {
+}
+
+/** One thing beside its list; Esc closes it. */
+export function SidePanel({ title, onClose, actions, children }: SidePanelProps) {
   useEscape(onClose);
   return (
     <aside className={`panel ${classes.side}`} aria-label={title}>

@@ -16,20 +16,16 @@ export type Icon = ComponentType<{
   className?: string | undefined;
 }>;
 
-/** A state as shape, colour and word: never colour alone. Without the word, the word is for screen readers. */
-export function StatusLabel({
-  tone,
-  icon: Icon,
-  word = true,
-  spin = false,
-  children,
-}: {
+interface StatusLabelProps {
   tone: Tone;
   icon: Icon;
   word?: boolean;
   spin?: boolean;
   children: ReactNode;
-}) {
+}
+
+/** A state as shape, colour and word: never colour alone. Without the word, the word is for screen readers. */
+export function StatusLabel({ tone, icon: Icon, word = true, spin = false, children }: StatusLabelProps) {
   return (
     <span className={`iconed ${classes[tone]}`} title={word ? undefined : String(children)}>
       <Icon size={14} aria-hidden className={spin ? classes.spin : undefined} />

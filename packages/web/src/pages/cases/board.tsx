@@ -51,19 +51,15 @@ export function Board({ filters }: { filters: Filters }) {
   );
 }
 
-function BoardColumn({
-  name,
-  status,
-  filters,
-  dragged,
-  onDrag,
-}: {
+interface BoardColumnProps {
   name: string;
   status: number;
   filters: Filters;
   dragged: Case | undefined;
   onDrag: (one: Case | undefined) => void;
-}) {
+}
+
+function BoardColumn({ name, status, filters, dragged, onDrag }: BoardColumnProps) {
   const query = { ...filters, status: String(status), pageSize: SHOWN };
   const cases = useQuery({ ...apiQuery('cases.list', { query }), placeholderData: (previous) => previous });
   const move = useAction('cases.update', {

@@ -70,17 +70,14 @@ export function CaseEvents({ one, worked }: Props) {
 
 const TOUCHES = ['cases', 'summary', 'devices'];
 
-function EventRow({
-  event,
-  worked,
-  chosen,
-  onChoose,
-}: {
+interface EventRowProps {
   event: Event;
   worked: boolean;
   chosen: boolean;
   onChoose: (on: boolean) => void;
-}) {
+}
+
+function EventRow({ event, worked, chosen, onChoose }: EventRowProps) {
   return (
     <div className={classes.eventRow}>
       {worked ? (

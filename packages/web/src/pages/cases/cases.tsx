@@ -195,15 +195,13 @@ const NoCases = ({ filtered }: { filtered: boolean }) =>
     </Empty>
   );
 
-function CaseFilters({
-  search,
-  change,
-  board,
-}: {
+interface CaseFiltersProps {
   search: CaseSearch;
   change: SetUrlState<CaseSearch>;
   board: boolean;
-}) {
+}
+
+function CaseFilters({ search, change, board }: CaseFiltersProps) {
   const sites = useSiteChoices();
   const people = useQuery(apiQuery('assignees.list', { query: { pageSize: 1000 } }));
   const assignees = [

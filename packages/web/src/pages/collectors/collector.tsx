@@ -187,17 +187,14 @@ const QUESTIONS = {
   },
 } as const;
 
-function Ask({
-  asked,
-  collector,
-  onClose,
-  onDeleted,
-}: {
+interface AskProps {
   asked: keyof typeof QUESTIONS;
   collector: Collector;
   onClose: () => void;
   onDeleted: () => void;
-}) {
+}
+
+function Ask({ asked, collector, onClose, onDeleted }: AskProps) {
   const send = useSend('summary');
   const remove = useAction('collectors.delete', { failed: 'Not deleted', touches: ['summary'] });
   const { title, confirm, text, done, danger } = QUESTIONS[asked];

@@ -23,20 +23,18 @@ interface Pointed {
   address: ScanAddress;
 }
 
-/**
- * Every address of a scan as a cell, 256 to a row, coloured and as high as it ended. Rows are read as they come into
- * view, and again while addresses in them are still to be probed.
- */
-export function AddressMap({
-  scan,
-  at,
-  onPick,
-}: {
+interface AddressMapProps {
   scan: ScanDetail;
   /** Grows whenever the scan was read again. */
   at: number;
   onPick: (address: string) => void;
-}) {
+}
+
+/**
+ * Every address of a scan as a cell, 256 to a row, coloured and as high as it ended. Rows are read as they come into
+ * view, and again while addresses in them are still to be probed.
+ */
+export function AddressMap({ scan, at, onPick }: AddressMapProps) {
   const bands = useMemo(() => bandsOf(scan.jobs, scan.targets), [scan.jobs, scan.targets]);
   const scroller = useRef<HTMLDivElement>(null);
   const height = heightFor(bands.length);
@@ -133,15 +131,7 @@ function useBand(scanId: string, band: number, at: number, over: boolean): Cells
   return data;
 }
 
-function Band({
-  scanId,
-  band,
-  height,
-  at,
-  over,
-  onPoint,
-  onPick,
-}: {
+interface BandProps {
   scanId: string;
   band: number;
   height: number;
@@ -149,7 +139,9 @@ function Band({
   over: boolean;
   onPoint: (pointed: Pointed | undefined) => void;
   onPick: (address: string) => void;
-}) {
+}
+
+function Band({ scanId, band, height, at, over, onPoint, onPick }: BandProps) {
   const cells = useBand(scanId, band, at, over);
   const { ref, width } = useElementSize<HTMLCanvasElement>();
   const canvas = useRef<HTMLCanvasElement>(null);

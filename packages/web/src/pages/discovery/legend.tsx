@@ -5,18 +5,15 @@ import { count } from '../../format.ts';
 import classes from './discovery.module.css';
 import { OUTCOME_LOOKS } from './outcomes.ts';
 
-/** Outcomes in words beside their colours; how often each came, once the scan is over; picking one lists its addresses. */
-export function OutcomeLegend({
-  scanId,
-  over,
-  chosen,
-  onChoose,
-}: {
+interface OutcomeLegendProps {
   scanId: string;
   over: boolean;
   chosen: string | undefined;
   onChoose: (outcome: string | undefined) => void;
-}) {
+}
+
+/** Outcomes in words beside their colours; how often each came, once the scan is over; picking one lists its addresses. */
+export function OutcomeLegend({ scanId, over, chosen, onChoose }: OutcomeLegendProps) {
   const counts = useQueries({
     queries: OUTCOME_LOOKS.map(({ outcome }) => ({
       queryKey: ['sweep', scanId, 'count', outcome],

@@ -13,18 +13,15 @@ export interface Shown {
   address?: string | undefined;
 }
 
-/** What became of each address, and why. */
-export function ScanAddresses({
-  scan,
-  outcome,
-  address,
-  onShow,
-}: {
+interface ScanAddressesProps {
   scan: ScanDetail;
   outcome: string | undefined;
   address: string | undefined;
   onShow: (next: Shown, replace?: boolean) => void;
-}) {
+}
+
+/** What became of each address, and why. */
+export function ScanAddresses({ scan, outcome, address, onShow }: ScanAddressesProps) {
   const source = usePagedList('scans.addresses', { outcome, address }, { scanId: scan.id });
   const columns = useMemo(() => columnsOf(scan), [scan]);
   return (

@@ -85,15 +85,13 @@ function HowMany({ site, covered }: { site: string; covered: Covered }) {
   );
 }
 
-function Devices({
-  site,
-  chosen,
-  onChange,
-}: {
+interface DevicesProps {
   site: string;
   chosen: readonly string[];
   onChange: (ids: string[]) => void;
-}) {
+}
+
+function Devices({ site, chosen, onChange }: DevicesProps) {
   const [search, setSearch] = useState('');
   // Those chosen when the list was opened stand first, whatever is searched for.
   const [first] = useState(chosen.slice(0, 50));

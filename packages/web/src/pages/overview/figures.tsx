@@ -101,14 +101,7 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
   );
 }
 
-function Figure({
-  title,
-  place,
-  figure,
-  note,
-  legend,
-  children,
-}: {
+interface FigureProps {
   title: string;
   /** Where what is counted is listed. */
   place: Place;
@@ -116,7 +109,9 @@ function Figure({
   note?: string;
   legend: readonly ReactNode[];
   children?: ReactNode;
-}) {
+}
+
+function Figure({ title, place, figure, note, legend, children }: FigureProps) {
   return (
     <div className={classes.figure}>
       <h2>

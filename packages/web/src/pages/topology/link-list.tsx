@@ -11,16 +11,14 @@ import { NoLinks } from './no-links.tsx';
 const end = (node: Row['a'], name: string) =>
   node ? <DeviceLink id={node.id}>{name}</DeviceLink> : <span className="quiet">{name}</span>;
 
-/** What the map shows, as text: links that are down first. */
-export function LinkList({
-  topology,
-  found,
-  onPick,
-}: {
+interface LinkListProps {
   topology: Topology;
   found: ReadonlySet<string> | undefined;
   onPick: (id: string) => void;
-}) {
+}
+
+/** What the map shows, as text: links that are down first. */
+export function LinkList({ topology, found, onPick }: LinkListProps) {
   const siteName = useSiteName();
   const rows = useMemo(() => rowsOf(topology), [topology]);
   const shown = useMemo(

@@ -30,16 +30,7 @@ export interface MapHandle {
   zoom: (factor: number) => void;
 }
 
-/** The network as a picture: pan, zoom, click. The list beside it says the same in words. */
-export function NetworkMap({
-  topology,
-  siteNames,
-  picked,
-  found,
-  onPick,
-  onOpen,
-  handle,
-}: {
+interface NetworkMapProps {
   topology: Topology;
   siteNames: (id: string) => string;
   picked: string | undefined;
@@ -48,7 +39,10 @@ export function NetworkMap({
   onPick: (id: string | undefined) => void;
   onOpen: (id: string) => void;
   handle: { current: MapHandle | undefined };
-}) {
+}
+
+/** The network as a picture: pan, zoom, click. The list beside it says the same in words. */
+export function NetworkMap({ topology, siteNames, picked, found, onPick, onOpen, handle }: NetworkMapProps) {
   const box = useRef<HTMLDivElement>(null);
   const cy = useRef<Core>(undefined);
   const view = useRef<{ structure: string; at: View }>(undefined);

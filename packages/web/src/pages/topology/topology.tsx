@@ -92,17 +92,14 @@ function useFound(topology: Topology | undefined, q: string | undefined): Readon
 
 type TopologySearch = SearchOf<'/topology'>;
 
-function Content({
-  topology,
-  search,
-  found,
-  change,
-}: {
+interface ContentProps {
   topology: Topology;
   search: TopologySearch;
   found: ReadonlySet<string> | undefined;
   change: SetUrlState<TopologySearch>;
-}) {
+}
+
+function Content({ topology, search, found, change }: ContentProps) {
   const navigate = useNavigate();
   const siteName = useSiteName();
   const handle = useRef<MapHandle>(undefined);
