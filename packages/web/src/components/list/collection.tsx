@@ -130,17 +130,14 @@ export function Collection<T extends { id: string; name: string }>({
   );
 }
 
-function Opened<T>({
-  kind,
-  id,
-  form,
-  onClose,
-}: {
+interface OpenedProps<T> {
   kind: Kind;
   id: string;
   form: (props: FormOf<T>) => ReactNode;
   onClose: () => void;
-}) {
+}
+
+function Opened<T>({ kind, id, form, onClose }: OpenedProps<T>) {
   const read = useQuery(editQuery(`${kind}.get`, { params: { id } }));
   return (
     <Loaded

@@ -14,18 +14,15 @@ function curlOf(id: ListId, query: Record<string, string | undefined>, origin: s
   return `curl -sS -H "Authorization: Bearer $ROLLCALL_TOKEN" '${url}'`;
 }
 
-function ExportMenuView<Id extends ListId>({
-  id,
-  query,
-  columns,
-  name,
-}: {
+interface ExportMenuViewProps<Id extends ListId> {
   id: Id;
   query: ListQuery<Id>;
   columns: readonly Column<Item<Id>>[];
   /** Of the file. */
   name: string;
-}) {
+}
+
+function ExportMenuView<Id extends ListId>({ id, query, columns, name }: ExportMenuViewProps<Id>) {
   const [progress, setProgress] = useState<string>();
   const stop = useRef<AbortController>(undefined);
   const run = async () => {

@@ -3,18 +3,15 @@ import type { ReactNode } from 'react';
 import classes from './entries.module.css';
 import { Panel, type PanelProps } from './page.tsx';
 
-/** A line of a panel: its words take the room that is left, with marks before and after, and more beneath. */
-export const Entry = ({
-  start,
-  end,
-  under,
-  children,
-}: {
+interface EntryProps {
   start?: ReactNode;
   end?: ReactNode;
   under?: ReactNode;
   children: ReactNode;
-}) => (
+}
+
+/** A line of a panel: its words take the room that is left, with marks before and after, and more beneath. */
+export const Entry = ({ start, end, under, children }: EntryProps) => (
   <div className={classes.entry}>
     {start}
     <span className={`cut ${classes.words}`}>{children}</span>

@@ -57,19 +57,16 @@ export function Page({
   );
 }
 
-/** A page about one thing that has to be read first. */
-export const LoadedPage = <T,>({
-  title,
-  up,
-  query,
-  children,
-}: {
+interface LoadedPageProps<T> {
   /** Until it is known, or where it cannot be read. */
   title: string;
   up: { to: string; label: string };
   query: UseQueryResult<T>;
   children: (data: T) => ReactNode;
-}) => (
+}
+
+/** A page about one thing that has to be read first. */
+export const LoadedPage = <T,>({ title, up, query, children }: LoadedPageProps<T>) => (
   <Loaded
     query={query}
     frame={(instead) => (

@@ -38,19 +38,16 @@ export function SidePanel({ title, onClose, actions, children }: SidePanelProps)
   );
 }
 
-/** One thing beside its list that has to be read first. */
-export const LoadedSidePanel = <T,>({
-  title,
-  query,
-  onClose,
-  children,
-}: {
+interface LoadedSidePanelProps<T> {
   /** While it cannot be read. */
   title: string;
   query: UseQueryResult<T>;
   onClose: () => void;
   children: (data: T) => ReactNode;
-}) => (
+}
+
+/** One thing beside its list that has to be read first. */
+export const LoadedSidePanel = <T,>({ title, query, onClose, children }: LoadedSidePanelProps<T>) => (
   <Loaded
     query={query}
     frame={(instead) =>
