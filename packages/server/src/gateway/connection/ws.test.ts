@@ -257,17 +257,32 @@ describe('opening a link', () => {
     await ready({ base, host });
   });
 
+  it('attack: unauthenticated connections of one network leave room for collectors of others', async () => {
+    let n = 0;
+    let network = '203.0.113';
+    const { port, base, host, made } = await gateway({
+      clock: new ManualClock(),
+      addressOf: () => `${network}.${n++ % 250}`,
+    });
+    const answers = await Promise.all(Array.from({ length: 300 }, () => upgrade(port, {})));
+    expect(answers.filter(({ status }) => status === 101)).toHaveLength(256);
+    network = '198.51.100';
+    await ready({ base, host });
+    expect(made.size).toBe(257);
+  });
+
   it('case 139: counts all unauthenticated connections together too, and those who are known to nobody', async () => {
     let n = 0;
     // Its clock stands: none of them has been here for too long.
     const { port, base, host, made } = await gateway({
       clock: new ManualClock(),
       addressOf: () => `2001:db8:${(n++ >> 4).toString(16)}::1`,
+      most: { inAll: 128, network: 256, address: 64 },
     });
     const known = await ready({ base, host });
-    const answers = await Promise.all(Array.from({ length: 520 }, () => upgrade(port, {})));
-    expect(answers.filter(({ status }) => status === 101)).toHaveLength(512);
-    expect(made.size).toBe(513);
+    const answers = await Promise.all(Array.from({ length: 136 }, () => upgrade(port, {})));
+    expect(answers.filter(({ status }) => status === 101)).toHaveLength(128);
+    expect(made.size).toBe(129);
     known.talk.say(heartbeat);
     await known.talk.next('heartbeat');
   });

@@ -9,12 +9,13 @@ import type { Clock } from '@rollcall/shared/clock';
 import { CloseCode, COLLECTOR_PATH, FRAME_BYTES, PING_MS, SILENCE_MS } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { networkOf } from '../../platform/http/crowd.ts';
+import { unmapped } from '../../platform/http/peer.ts';
 import type { Session } from './session.ts';
 import type { Link } from './states.ts';
 
-/** Sockets that have not shown who they are, in all and from one address. */
-const UNAUTHENTICATED = 512;
-const UNAUTHENTICATED_PER_ADDRESS = 64;
+/** Sockets that have not shown who they are: in all, from one network (/24, IPv6 /48), from one address (IPv6 /64). */
+const UNAUTHENTICATED = { inAll: 4096, network: 256, address: 64 };
 /** Sockets in all. */
 const SOCKETS = 20_000;
 /** A peer that leaves this much unread is cut off, bytes. */
@@ -35,6 +36,8 @@ export interface GatewayDeps {
   open(link: Link, peer: { host: string; address: string }): Session;
   hosts?: readonly string[] | undefined;
   addressOf?: ((request: IncomingMessage) => string) | undefined;
+  /** Bounds of sockets that have not shown who they are. */
+  most?: typeof UNAUTHENTICATED;
 }
 
 /** Why an upgrade is refused, and what HTTP says to it. */
@@ -81,8 +84,6 @@ interface Line {
   raw: Duplex & { bytesRead?: number };
   session: Session;
   unauthenticated: boolean;
-  /** IPv6 by its /64. */
-  place: string;
   bytes: number;
   heardAt: number;
   pingedAt: number;
@@ -90,7 +91,7 @@ interface Line {
 
 export type Gateway = ReturnType<typeof createGateway>;
 
-export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDeps) {
+export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUTHENTICATED }: GatewayDeps) {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -107,23 +108,22 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
   /** What was turned away or cut off, by why. */
   const counts = { refused: 0, crowded: 0, silent: 0, unread: 0 };
 
-  const arrived = (place: string): void => {
-    unauthenticatedInAll += 1;
-    unauthenticated.set(place, (unauthenticated.get(place) ?? 0) + 1);
-  };
-  const known = (place: string): void => {
-    unauthenticatedInAll -= 1;
-    const left = (unauthenticated.get(place) ?? 1) - 1;
-    if (left > 0) unauthenticated.set(place, left);
-    else unauthenticated.delete(place);
+  const count = ({ address, network }: Place, by: 1 | -1): void => {
+    unauthenticatedInAll += by;
+    for (const key of [address, network]) {
+      const left = (unauthenticated.get(key) ?? 0) + by;
+      if (left > 0) unauthenticated.set(key, left);
+      else unauthenticated.delete(key);
+    }
   };
 
-  const crowded = (place: string): string | null => {
+  const crowded = ({ address, network }: Place): string | null => {
     if (closing) return 'the server is stopping';
     if (lines.size >= SOCKETS) return 'too many connections';
     if (
-      unauthenticatedInAll >= UNAUTHENTICATED ||
-      (unauthenticated.get(place) ?? 0) >= UNAUTHENTICATED_PER_ADDRESS
+      unauthenticatedInAll >= most.inAll ||
+      (unauthenticated.get(network) ?? 0) >= most.network ||
+      (unauthenticated.get(address) ?? 0) >= most.address
     )
       return 'too many connections that have not said who they are';
     return null;
@@ -133,7 +133,7 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
     socket: WebSocket,
     raw: Duplex,
     peer: { host: string; address: string },
-    place: string,
+    place: Place,
   ): void => {
     const now = clock.monotonic();
     let line: Line | undefined;
@@ -156,7 +156,7 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
       admitted: () => {
         if (!line?.unauthenticated) return;
         line.unauthenticated = false;
-        known(place);
+        count(place, -1);
       },
       answers: () =>
         new Promise((resolve) => {
@@ -178,7 +178,7 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
       },
     };
     const session = open(link, peer);
-    line = { socket, raw, session, unauthenticated: true, place, bytes: 0, heardAt: now, pingedAt: now };
+    line = { socket, raw, session, unauthenticated: true, bytes: 0, heardAt: now, pingedAt: now };
     const own = line;
     lines.add(own);
     socket.on('message', (data: RawData, isBinary: boolean) => {
@@ -195,7 +195,7 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
     socket.on('close', (code) => {
       gone.abort();
       lines.delete(own);
-      if (own.unauthenticated) known(place);
+      if (own.unauthenticated) count(place, -1);
       own.unauthenticated = false;
       session.closed(code);
     });
@@ -265,7 +265,7 @@ export function createGateway({ clock, log, open, hosts, addressOf }: GatewayDep
       }
       server.handleUpgrade(request, raw, head, (socket) => {
         raw.off('error', onError);
-        arrived(place);
+        count(place, 1);
         begin(socket, raw, { host: request.headers.host?.toLowerCase() ?? '', address }, place);
       });
     },
@@ -293,13 +293,13 @@ function alone(frame: Buffer): Buffer {
   return frame.byteLength === frame.buffer.byteLength ? frame : Buffer.from(new Uint8Array(frame).buffer);
 }
 
-/** Who has one address of an IPv6 network has them all: its /64. */
-function placeOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::');
-  const groups = head.split(':').filter(Boolean);
-  const rest = (tail ?? '').split(':').filter(Boolean);
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  return [...groups, ...Array<string>(zeros).fill('0'), ...rest].slice(0, 4).join(':');
+/** Where a socket comes from, as it is counted: who has one address of an IPv6 network has its /64. */
+interface Place {
+  address: string;
+  network: string;
+}
+function placeOf(address: string): Place {
+  const plain = unmapped(address);
+  const network = plain.includes(':') ? networkOf(plain, 48) : plain.replace(/\d+$/, '');
+  return { address: networkOf(plain, 64), network: `network ${network}` };
 }

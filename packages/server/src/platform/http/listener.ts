@@ -17,6 +17,8 @@ import type { Logger } from 'pino';
 import proxyAddr from 'proxy-addr';
 import type { CertificateFiles } from '../keys/certificate.ts';
 import { type Config, isOwnHost, StartError } from '../ops/config.ts';
+import { tellNowAndThen } from '../ops/now-and-then.ts';
+import { boundCrowd } from './crowd.ts';
 import { unmapped } from './peer.ts';
 
 /** A request's headers must be here by then, and its whole body. Answers may take as long as they do. */
@@ -68,10 +70,10 @@ export async function listen(
   const server = tls ? createTls(limits, tls, guarded) : createHttp(limits, guarded);
   server.maxHeadersCount = HEADERS;
   server.maxConnections = connections;
+  boundCrowd(server, settings, { log, clock });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
-  server.on('drop', () =>
-    log.warn({ connections }, 'a connection was refused: as many as ROLLCALL_CONNECTIONS are open'),
-  );
+  const dropped = tellNowAndThen(clock, (what, count) => log.warn({ connections, count }, what));
+  server.on('drop', () => dropped('a connection was refused: as many as ROLLCALL_CONNECTIONS are open', 1));
   await bind(server, host, port);
   const watcher = tls && 'setSecureContext' in server ? watchTls(server, tls, log, clock) : undefined;
   const at = server.address() as AddressInfo;
