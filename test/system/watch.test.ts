@@ -112,7 +112,7 @@ describe.skipIf(!possible)('watching real hosts', () => {
   it('sees a cable pulled and put back; a port that an operator shuts is no alarm', async () => {
     expect(await port()).toMatchObject({ adminStatus: 'up', operStatus: 'up' });
     plain.ip('link', 'set', 'far1', 'down');
-    await opens('interface.down', 20_000);
+    await opens('interface.down', 60_000);
     expect(await open('interface.down')).toMatchObject([{ message: 'port1 of watched is down', count: 1 }]);
     expect((await port())?.operStatus).not.toBe('up');
     plain.ip('link', 'set', 'far1', 'up');

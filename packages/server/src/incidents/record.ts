@@ -13,7 +13,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import type { Logger } from '../platform/ops/log.ts';
 import { placeEvents, settleCases } from './cases/cases.ts';
 import { type Backpressure, createBackpressure } from './conditions/backpressure.ts';
-import { overlooked, type Silence, step, type Timing } from './conditions/condition.ts';
+import { type Silence, step, type Timing, undecided } from './conditions/condition.ts';
 import { Ledger, type StoredCondition } from './conditions/ledger.ts';
 import { expireNotices } from './conditions/notices.ts';
 import { type SiteSignal, signalsOf } from './conditions/signals.ts';
@@ -110,10 +110,11 @@ function bySite(changes: readonly Change[]): Map<string, Change[]> {
 
 /** How kinds are timed at a site. */
 async function readTiming(sql: Sql, siteId: string): Promise<(code: EventCode) => Timing> {
-  const { holdMs } = await readSettings(sql, siteId);
+  const { holdMs, recoveryMs } = await readSettings(sql, siteId);
   return (code) => {
     const { silencedBy = [], suppressed = false } = kindOf(code);
-    return { holdMs: holdMs(code), silenceable: silencedBy.length > 0 || suppressed };
+    const silenceable = silencedBy.length > 0 || suppressed;
+    return { holdMs: holdMs(code), silenceable, explainable: suppressed, recoveryMs };
   };
 }
 
@@ -138,11 +139,11 @@ async function recordSite(
   const loaded = new Map(
     (await store.loadConditions(sql, siteId, [...new Set(keys)])).map((each) => [each.key, each]),
   );
-  const overlookedNow = rest.flatMap(({ type, key, code, at }) => {
+  const clearing = rest.flatMap(({ type, key, code, at }) => {
     const known = loaded.get(key);
-    return type === 'clear' && known && overlooked(known.condition, at, timingOf(code)) ? [known] : [];
+    return type === 'clear' && known && undecided(known.condition, at, timingOf(code)) ? [known] : [];
   });
-  const silences = overlookedNow.length > 0 ? await readSilences(sql, siteId, overlookedNow, now) : null;
+  const silences = clearing.length > 0 ? await readSilences(sql, siteId, clearing, now) : null;
   for (const signal of rest) {
     const { key, code, at } = signal;
     if (signal.type === 'notice') {
@@ -226,7 +227,9 @@ function remember(
   next: ReturnType<typeof step<StoredCondition['opening']>>['next'],
   effects: ReturnType<typeof step<StoredCondition['opening']>>['effects'],
 ): void {
-  const caseId = before?.caseId ?? null;
+  // The case of what another device explained is about that device: it takes nothing back of this one alone.
+  const explained = before?.state === 'suppressed' && next?.state === 'cleared';
+  const caseId = explained ? null : (before?.caseId ?? null);
   if (next !== before) ledger.conditions.set(key, next && { ...next, caseId });
   for (const effect of effects) ledger.apply(key, caseId, effect);
 }

@@ -9,7 +9,12 @@ export interface IncidentSettings {
   holdMs: (code: EventCode) => number;
   /** What lies behind a device that came back has this long to come back as well. */
   recoveryMs: number;
+  /** An agent that answers was read within this time. */
+  readingMs: number;
 }
+
+/** A reading that gets no answer is tried again so long until the agent is called silent. */
+const RETRIES_MS = 20_000;
 
 export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSettings> {
   const [site] = await sql.query<{ settings: unknown }>(
@@ -28,6 +33,7 @@ export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSe
       reopenMs: of('caseReopenSeconds') * 1000,
     },
     recoveryMs: of('recoverySeconds') * 1000,
+    readingMs: (settings.watchSnmpSeconds ?? SITE_DEFAULTS.watchSnmpSeconds) * 1000 + RETRIES_MS,
     holdMs: (code) => {
       const seconds = held[code];
       return seconds === undefined ? (kindOf(code).holdMs ?? 0) : seconds * 1000;

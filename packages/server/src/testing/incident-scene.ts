@@ -59,7 +59,7 @@ export class Scene {
   readonly network = async (names: string[], cables: string[] = []): Promise<void> => {
     const ids = await addDevices(
       this.db,
-      names.map((name) => ({ site_id: this.site, name, monitor: true, status: 'up' })),
+      names.map((name) => ({ site_id: this.site, name, monitor: true, status: 'up', icmp_reachable: true })),
     );
     for (const [i, name] of names.entries()) this.devices.set(name, ids[i] ?? '');
     await insert(

@@ -11,8 +11,8 @@ export const SITE_DEFAULTS = {
   /** Between two SNMP readings of a monitored device. */
   watchSnmpSeconds: 60,
   missedScansUntilGone: 3,
-  /** Events of linked devices within this time of the first share its case. */
-  caseWindowSeconds: 300,
+  /** Devices beside each other that go down within this time of the first share its case. */
+  caseWindowSeconds: 30,
   snmpPort: SNMP_PORT,
   /** A resolved case takes the same trouble back for this long. */
   caseReopenSeconds: 3_600,
@@ -25,7 +25,7 @@ export const HOLD_SECONDS = {
   'device.down': 20,
   'snmp.unreachable': 30,
   'snmp.auth-failed': 5,
-  'interface.down': 5,
+  'interface.down': 25,
   'collector.offline': 20,
 } as const;
 const hold = (kind: keyof typeof HOLD_SECONDS) =>
@@ -63,7 +63,7 @@ export const siteSettings = z
       .min(0)
       .max(86_400)
       .meta({
-        description: `Events of linked devices within this time of the first share its case. ${byDefault('caseWindowSeconds')}`,
+        description: `Devices beside each other that go down within this time of the first share its case, and other trouble of its device. ${byDefault('caseWindowSeconds')}`,
       }),
     snmpPort: z
       .int()

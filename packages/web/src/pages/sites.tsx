@@ -27,7 +27,7 @@ const FIELDS: Record<Setting, { short: string; label: string; description: strin
   caseWindowSeconds: {
     short: 'case window s',
     label: 'Case window, s',
-    description: 'Events this close may share a case',
+    description: 'Devices beside each other that go down this close share a case',
   },
   caseReopenSeconds: {
     short: 'reopens s',

@@ -6,14 +6,15 @@ import {
   FLAPPING_ONSETS,
   RECHECK_MS,
   type Signal,
+  type Silence,
   step,
   type Timing,
   WINDOW_MS,
 } from './condition.ts';
 
-const HOLD: Timing = { holdMs: 20_000, silenceable: true };
-const AT_ONCE: Timing = { holdMs: 0, silenceable: false };
-const ROOT = { id: 'core', name: 'core-1' };
+const HOLD: Timing = { holdMs: 20_000, silenceable: true, explainable: true, recoveryMs: 90_000 };
+const AT_ONCE: Timing = { holdMs: 0, silenceable: false, explainable: false, recoveryMs: 90_000 };
+const ROOT = { id: 'core', name: 'core-1', since: 5000, told: true };
 
 /** Plays signals; answers the last state and what was done, as short words. */
 function play(timing: Timing, signals: (Signal<string> & { live?: boolean })[]) {
@@ -47,7 +48,11 @@ function play(timing: Timing, signals: (Signal<string> & { live?: boolean })[]) 
   };
 }
 const on = (s: number): Signal<string> => ({ type: 'onset', at: s * 1000, opening: 'down' });
-const off = (s: number): Signal<string> => ({ type: 'clear', at: s * 1000 });
+const off = (s: number, silence: Silence | null = null): Signal<string> => ({
+  type: 'clear',
+  at: s * 1000,
+  silence,
+});
 const due = (s: number, silence: Extract<Signal, { type: 'due' }>['silence'] = null): Signal<string> => ({
   type: 'due',
   at: s * 1000,
@@ -136,11 +141,46 @@ describe('a condition', () => {
       ['raise suppressed@0 behind core-1', 'close suppressed@60'],
     ],
     [
-      'no longer suppressed stands for itself',
+      'no longer suppressed stands for itself when it had time to recover',
       HOLD,
-      [on(0), due(20, { by: 'path', root: ROOT }), due(30)],
+      [on(0), due(20, { by: 'path', root: ROOT }), due(30, { by: 'path', root: ROOT }), due(119.9), due(120)],
       'raised',
-      ['raise suppressed@0 behind core-1', 'close suppressed@30', 'raise plain@0'],
+      ['raise suppressed@0 behind core-1', 'close suppressed@120', 'raise plain@0'],
+    ],
+    [
+      'recovers from when it was explained last, not from when its root had time as well',
+      HOLD,
+      [on(0), due(20, { by: 'path', root: ROOT }), due(100, { by: 'recovery' }), due(110)],
+      'raised',
+      ['raise suppressed@0 behind core-1', 'close suppressed@110', 'raise plain@0'],
+    ],
+    [
+      'that was raised and proves to lie behind another is suppressed by it',
+      HOLD,
+      [on(0), due(20), due(30, { by: 'path', root: { ...ROOT, since: 100_000 } })],
+      'suppressed',
+      ['raise plain@0', 'close plain@30', 'raise suppressed@0 behind core-1'],
+    ],
+    [
+      'that was raised long before another went down stands for itself',
+      HOLD,
+      [on(0), due(20), due(130, { by: 'path', root: { ...ROOT, since: 100_001 } })],
+      'raised',
+      ['raise plain@0'],
+    ],
+    [
+      'that was raised waits until that other is told',
+      HOLD,
+      [on(0), due(20), due(30, { by: 'path', root: { ...ROOT, told: false } })],
+      'raised',
+      ['raise plain@0'],
+    ],
+    [
+      'that was raised and closed by hand stays so',
+      HOLD,
+      [on(0), due(20), { ...due(30, { by: 'path', root: ROOT }), live: false }],
+      'raised',
+      ['raise plain@0'],
     ],
     [
       'closed by hand while it lasts is new at its next occurrence',
@@ -173,9 +213,30 @@ describe('a condition', () => {
     [
       'of blips below the hold time is flapping too',
       HOLD,
-      [on(0), off(1), on(2), off(3), on(4)],
+      [on(0), off(1), on(2), off(3), on(4), off(5)],
       'flapping',
       ['raise flapping@4'],
+    ],
+    [
+      'that stays the third time is flapping when it held',
+      HOLD,
+      [on(0), off(1), on(2), off(3), on(4), due(24)],
+      'flapping',
+      ['raise flapping@4'],
+    ],
+    [
+      'that flaps behind another does so only because of it',
+      HOLD,
+      [on(0), off(1), on(2), off(3), on(4), off(5, { by: 'path', root: ROOT }), on(6), off(7)],
+      'flapping',
+      ['raise flapping@6'],
+    ],
+    [
+      'that another explains is no time that counts',
+      HOLD,
+      [on(0), off(1), on(2), due(22, { by: 'path', root: ROOT }), off(30), on(31), off(32)],
+      'cleared',
+      ['raise suppressed@2 behind core-1', 'close suppressed@30'],
     ],
     [
       'flapping counts its onsets only',
@@ -235,7 +296,7 @@ describe('a condition', () => {
 
   it('makes at most three events of a link that flaps a hundred times in ten minutes', () => {
     const signals = Array.from({ length: 100 }, (_, i) => [on(i * 6), off(i * 6 + 3)]).flat();
-    const { done, condition } = play({ holdMs: 0, silenceable: false }, signals);
+    const { done, condition } = play(AT_ONCE, signals);
     expect(done.filter((word) => word.startsWith('raise'))).toHaveLength(FLAPPING_ONSETS);
     expect(condition?.onsets).toBe(100);
   });
@@ -247,9 +308,10 @@ describe('a condition', () => {
       fc.record({
         type: fc.constant('due' as const),
         at: fc.integer({ min: 0, max: 5000 }),
-        quiet: fc.boolean(),
+        quiet: fc.integer({ min: 0, max: 3 }),
       }),
     );
+    const SILENCES = [{ by: 'same-device' }, { by: 'path', root: ROOT }, { by: 'recovery' }] as const;
     fc.assert(
       fc.property(fc.array(signal, { maxLength: 60 }), fc.constantFrom(HOLD, AT_ONCE), (signals, timing) => {
         let condition: Condition<string> | null = null;
@@ -262,7 +324,7 @@ describe('a condition', () => {
               ? { type: 'onset', at, opening: '' }
               : s.type === 'clear'
                 ? { type: 'clear', at }
-                : { type: 'due', at, silence: s.quiet ? { by: 'same-device' } : null };
+                : { type: 'due', at, silence: SILENCES[s.quiet] ?? null };
           const result: ReturnType<typeof step<string>> = step(
             condition,
             as,
@@ -287,7 +349,11 @@ describe('a condition', () => {
   it('is looked at again until it is decided', () => {
     expect(play(HOLD, [on(0)]).condition?.dueAt).toBe(20_000);
     expect(play(HOLD, [on(0), due(20, { by: 'same-device' })]).condition?.dueAt).toBe(30_000);
-    expect(play(HOLD, [on(0), due(20)]).condition?.dueAt).toBeNull();
+    expect(play({ ...HOLD, explainable: false }, [on(0), due(20)]).condition?.dueAt).toBeNull();
+    // What another may explain, as long as it is open: the longer, the less often.
+    expect(play(HOLD, [on(0), due(20)]).condition?.dueAt).toBe(20_000 + RECHECK_MS);
+    expect(play(HOLD, [on(0), due(20), due(30)]).condition?.dueAt).toBe(40_000);
+    expect(play(HOLD, [on(0), due(20), due(1000)]).condition?.dueAt).toBe(1_100_000);
     expect(play(AT_ONCE, [on(0), off(1)]).condition?.dueAt).toBe(1000 + WINDOW_MS);
     expect(play(AT_ONCE, [on(0), off(1), off(5)]).condition).toMatchObject({
       changedAt: 1000,

@@ -4,15 +4,16 @@
  *   state      onset                        clear                         due
  *   (none)     held, or raised              —                             —
  *   held       held                         cleared (too short: no event) raised; suppressed; or waits on
- *   suppressed suppressed, counted          cleared                       raised when nothing explains it any more,
- *                                                                         and it had time to recover
- *   raised     raised, counted              cleared                       —
- *   cleared    as none; flapping the third  —                             forgotten
- *              time within the window
+ *   suppressed suppressed, counted          cleared                       raised when nothing has explained it for so
+ *                                                                         long that it had time to recover
+ *   raised     raised, counted              cleared                       suppressed when another device proves to
+ *                                                                         explain it
+ *   cleared    as none                      —                             forgotten
  *   flapping   flapping, counted            flapping, counted             raised or forgotten: it kept still
  *
- * `held` waits for the kind's hold time and for what silences it. `suppressed`: another device that is down explains it,
- * and the event says so. Silence keeps an event from being raised, never from being cleared.
+ * `held` waits for the kind's hold time and for what silences it; the third time within the window it is raised as
+ * flapping, also where it clears first. `suppressed`: another device that is down explains it, and the event says so.
+ * Silence keeps an event from being raised, never from being cleared.
  */
 import type { EventCode } from '../kinds/kinds.ts';
 
@@ -44,19 +45,27 @@ export type Silence =
   /** Nobody looks at its site any more: what was seen last proves nothing. */
   | { by: 'collector' }
   | { by: 'path'; root: Root }
+  /** The port leads to a device that is down, which is about to be told. */
+  | { by: 'far-end' }
+  /** What is beside it answered last before it went down: that is about to be known. */
+  | { by: 'doubt' }
   /** What it lies behind came back a moment ago: it gets time to come back as well. */
   | { by: 'recovery' };
 /** The device that explains another's silence. */
 export interface Root {
   id: string;
   name: string;
+  /** When it went down, Unix milliseconds. */
+  since: number;
+  /** An event says so. */
+  told: boolean;
   /** Where that needs saying: why the one lies behind the other; stands behind the name. */
   why?: string;
 }
 
 export type Signal<Body = unknown> =
   | { type: 'onset'; at: number; opening: Body }
-  /** `silence`: what would have kept it from being raised, asked where nobody looked at it in time (`overlooked`). */
+  /** `silence`: what would have kept it from being raised, asked where that is still to be decided (`undecided`). */
   | { type: 'clear'; at: number; silence?: Silence | null }
   | { type: 'due'; at: number; silence: Silence | null };
 
@@ -79,11 +88,22 @@ export const WINDOW_MS = 600_000;
 export const FLAPPING_ONSETS = 3;
 /** How often something silenced is looked at again. */
 export const RECHECK_MS = 10_000;
+/** What is open long is looked at again after this part of its age: the longer it lasts, the less is news. */
+const RECHECK_AGE = 0.1;
+/**
+ * A device that went down so much later than another is not why that one is down. One whose agent alone is asked, once a
+ * minute, is found down so late.
+ */
+export const LATE_ROOT_MS = 100_000;
 
 export interface Timing {
   holdMs: number;
   /** It can be silenced or suppressed, so that it is looked at before it is raised. */
   silenceable: boolean;
+  /** Another device may explain it, also after it was raised. */
+  explainable: boolean;
+  /** What lay behind a device has this long to come back after it. */
+  recoveryMs: number;
 }
 
 /** One signal to one condition. `live`: its event was not closed by hand. `newId` names events. */
@@ -101,7 +121,7 @@ export function step<Body>(
     case 'clear':
       return condition ? clear(condition, signal, timing, newId) : { next: null, effects: [] };
     case 'due':
-      return condition ? due(condition, signal.at, signal.silence, newId) : { next: null, effects: [] };
+      return condition ? due(condition, signal, timing, live, newId) : { next: null, effects: [] };
   }
 }
 
@@ -133,18 +153,36 @@ function onset<Body>(
     dueAt: at + timing.holdMs,
     opening,
   };
-  if (fresh.onsets >= FLAPPING_ONSETS)
-    return raise({ ...fresh, dueAt: at + WINDOW_MS }, 'flapping', at, null, newId);
-  if (timing.holdMs > 0 || timing.silenceable) return { next: fresh, effects: [] };
-  return raise(fresh, 'plain', at, null, newId);
+  if (timing.silenceable || (timing.holdMs > 0 && !flaps(fresh))) return { next: fresh, effects: [] };
+  return raiseOwn(fresh, at, at, newId);
 }
 
+const flaps = ({ onsets }: Pick<Condition, 'onsets'>): boolean => onsets >= FLAPPING_ONSETS;
+
+/** Raised for its own sake: as what it is, or as flapping. */
+const raiseOwn = <Body>(
+  condition: Condition<Body>,
+  since: number,
+  now: number,
+  newId: () => string,
+): Step<Body> =>
+  flaps(condition)
+    ? raise({ ...condition, dueAt: now + WINDOW_MS }, 'flapping', since, null, newId)
+    : raise(condition, 'plain', since, null, newId, now);
+
 /** Held long enough but never looked at: observations came late, all at once. It was so, and is told so. */
-export const overlooked = (
+const overlooked = (
   { state, dueAt, since }: Pick<Condition, 'state' | 'dueAt' | 'since'>,
   at: number,
-  { holdMs }: Timing,
+  { holdMs }: Pick<Timing, 'holdMs'>,
 ): boolean => state === 'held' && dueAt === since + holdMs && at - since >= holdMs;
+
+/** Whether it is to be raised although it clears now, unless something explains it. */
+export const undecided = (
+  condition: Pick<Condition, 'state' | 'dueAt' | 'since' | 'onsets'>,
+  at: number,
+  timing: Timing,
+): boolean => condition.state === 'held' && (flaps(condition) || overlooked(condition, at, timing));
 
 function clear<Body>(
   condition: Condition<Body>,
@@ -162,9 +200,13 @@ function clear<Body>(
     changedAt: at,
     dueAt: at + WINDOW_MS,
   };
+  // What another device explained says nothing of its own.
+  if (condition.state === 'suppressed' || silence) cleared.onsets = Math.max(0, condition.onsets - 1);
   if (condition.eventId !== null)
     return { next: cleared, effects: [{ type: 'close', eventId: condition.eventId, at }] };
-  if (silence || !overlooked(condition, at, timing)) return { next: cleared, effects: [] };
+  if (silence || !undecided(condition, at, timing)) return { next: cleared, effects: [] };
+  if (flaps(condition))
+    return raiseOwn({ ...condition, present: false, changedAt: at }, condition.since, at, newId);
   const eventId = newId();
   const { since, opening } = condition;
   return {
@@ -178,36 +220,53 @@ function clear<Body>(
 
 function due<Body>(
   condition: Condition<Body>,
-  at: number,
-  silence: Silence | null,
+  { at, silence }: Extract<Signal<Body>, { type: 'due' }>,
+  timing: Timing,
+  live: boolean,
   newId: () => string,
 ): Step<Body> {
+  const own = condition.eventId;
+  const close: Effect<Body>[] = own === null ? [] : [{ type: 'close', eventId: own, at }];
+  const later = { ...condition, dueAt: at + RECHECK_MS };
   switch (condition.state) {
     case 'held':
       if (silence?.by === 'path')
-        return raise(condition, 'suppressed', condition.since, silence.root, newId, at);
-      if (silence) return { next: { ...condition, dueAt: at + RECHECK_MS }, effects: [] };
-      return raise(condition, 'plain', condition.since, null, newId);
+        return raise({ ...condition, changedAt: at }, 'suppressed', condition.since, silence.root, newId, at);
+      if (silence) return { next: later, effects: [] };
+      return settled(raiseOwn(condition, condition.since, at, newId), timing, at);
     case 'suppressed': {
-      if (silence) return { next: { ...condition, dueAt: at + RECHECK_MS }, effects: [] };
-      const raised = raise(condition, 'plain', condition.since, null, newId);
-      return condition.eventId === null
-        ? raised
-        : { ...raised, effects: [{ type: 'close', eventId: condition.eventId, at }, ...raised.effects] };
+      // When it was explained last stands in `changedAt`.
+      if (silence)
+        return { next: silence.by === 'recovery' ? later : { ...later, changedAt: at }, effects: [] };
+      if (at < condition.changedAt + timing.recoveryMs) return { next: later, effects: [] };
+      const raised = settled(raise(condition, 'plain', condition.since, null, newId, at), timing, at);
+      return { ...raised, effects: [...close, ...raised.effects] };
+    }
+    case 'raised': {
+      const age = Math.max(RECHECK_MS, (at - condition.since) * RECHECK_AGE);
+      if (!timing.explainable || !live) return { next: { ...condition, dueAt: null }, effects: [] };
+      // Until the root is told, its case is not there to be joined.
+      if (silence?.by !== 'path' || !silence.root.told || silence.root.since > condition.since + LATE_ROOT_MS)
+        return { next: { ...condition, dueAt: at + age }, effects: [] };
+      const now = { ...condition, changedAt: at };
+      const suppressed = raise(now, 'suppressed', condition.since, silence.root, newId, at);
+      return { ...suppressed, effects: [...close, ...suppressed.effects] };
     }
     case 'flapping': {
-      const close: Effect<Body>[] =
-        condition.eventId === null ? [] : [{ type: 'close', eventId: condition.eventId, at }];
       if (!condition.present) return { next: null, effects: close };
       const raised = raise({ ...condition, onsets: 1 }, 'plain', condition.changedAt, null, newId);
       return { ...raised, effects: [...close, ...raised.effects] };
     }
     case 'cleared':
       return { next: null, effects: [] };
-    case 'raised':
-      return { next: { ...condition, dueAt: null }, effects: [] };
   }
 }
+
+/** Of what another device may explain, that may prove after it was raised. */
+const settled = <Body>({ next, effects }: Step<Body>, { explainable }: Timing, at: number): Step<Body> => ({
+  next: next?.state === 'raised' && explainable ? { ...next, dueAt: at + RECHECK_MS } : next,
+  effects,
+});
 
 /** Every change counts, and starts the time again that it has to keep still. */
 function flap<Body>(condition: Condition<Body>, at: number, present: boolean, opening: Body): Step<Body> {

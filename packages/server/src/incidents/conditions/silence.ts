@@ -1,13 +1,16 @@
 /** What keeps conditions from being raised right now, read from the other conditions and the links of a site. */
 import type { Sql } from '../../platform/db/sql.ts';
-import { readLinks } from '../correlation/neighbours.ts';
-import { readTerrain } from '../correlation/networks.ts';
+import { readFarEnds, readLinks } from '../correlation/neighbours.ts';
+import { readAnswered, readTerrain } from '../correlation/networks.ts';
 import { reachOf } from '../correlation/reachability.ts';
-import { type RootCause, rootCauses } from '../correlation/root-cause.ts';
+import { doubtful, type RootCause, rootCauses } from '../correlation/root-cause.ts';
 import { type EventCode, kindOf } from '../kinds/kinds.ts';
 import { readSettings } from '../settings.ts';
-import type { Root, Silence } from './condition.ts';
+import type { ConditionState, Root, Silence } from './condition.ts';
 import type { Loaded } from './store.ts';
+
+/** States in which silence decides. */
+const JUDGED: ReadonlySet<ConditionState> = new Set(['held', 'suppressed', 'raised']);
 
 /** Condition key → its silence, for those of `due` that have one. */
 export async function readSilences(
@@ -17,9 +20,7 @@ export async function readSilences(
   now: number,
 ): Promise<Map<string, Silence>> {
   const silences = new Map<string, Silence>();
-  const waiting = due.filter(
-    ({ condition }) => condition.state === 'held' || condition.state === 'suppressed',
-  );
+  const waiting = due.filter(({ condition }) => JUDGED.has(condition.state));
   const watched = waiting.filter(({ condition }) => silenceable(condition.kind));
   const silencers = new Set(waiting.flatMap(({ condition }) => kindOf(condition.kind).silencedBy ?? []));
   if (watched.length > 0 && (await isLost(sql, siteId))) {
@@ -27,6 +28,7 @@ export async function readSilences(
     return silences;
   }
   const { recoveryMs } = await readSettings(sql, siteId);
+  await readPorts(sql, siteId, waiting, now - recoveryMs, silences);
   const present = await readPresent(sql, siteId, [...silencers], now - recoveryMs);
   const wrong = new Set(present.map(({ kind, deviceId }) => `${kind} ${deviceId}`));
   for (const { key, condition } of waiting) {
@@ -36,15 +38,49 @@ export async function readSilences(
   }
   const suppressible = waiting.filter(({ condition }) => kindOf(condition.kind).suppressed);
   if (suppressible.length === 0) return silences;
-  const roots = await readRootCauses(sql, siteId);
-  const returned = await readRootCauses(sql, siteId, now - recoveryMs);
+  const { roots, doubtful: doubts } = await readRootCauses(sql, siteId, now);
+  const { roots: returned } = await readRootCauses(sql, siteId, now, now - recoveryMs);
   for (const { key, condition } of suppressible) {
     const id = condition.opening.deviceId ?? '';
     const root = roots.get(id);
     if (returned.get(id)?.returned) silences.set(key, { by: 'recovery' });
     else if (root) silences.set(key, { by: 'path', root });
+    else if (condition.state === 'held' && doubts.has(id)) silences.set(key, { by: 'doubt' });
   }
   return silences;
+}
+
+/**
+ * Ports that lead to a device that is down: that is told first, so that the port is placed where it belongs. Of one that
+ * came back a moment ago the port comes up with its next reading.
+ */
+async function readPorts(
+  sql: Sql,
+  siteId: string,
+  waiting: readonly Loaded[],
+  since: number,
+  silences: Map<string, Silence>,
+): Promise<void> {
+  const ports = waiting.flatMap(({ key, condition: { kind, opening } }) =>
+    kind === 'interface.down' && opening.interfaceId ? [{ key, interfaceId: opening.interfaceId }] : [],
+  );
+  if (ports.length === 0) return;
+  const far = await readFarEnds(
+    sql,
+    siteId,
+    ports.map(({ interfaceId }) => interfaceId),
+  );
+  const rows = await sql.query<{ deviceId: string; present: boolean }>(
+    `SELECT device_id AS "deviceId", present FROM conditions WHERE site_id = $1::uuid AND kind = 'device.down'
+       AND device_id = ANY($2::uuid[]) AND (present AND event_id IS NULL OR NOT present AND changed_at > $3::timestamptz)`,
+    [siteId, [...new Set([...far.values()].flatMap((ids) => [...ids]))], new Date(since)],
+  );
+  const untold = new Map(rows.map(({ deviceId, present }) => [deviceId, present]));
+  for (const { key, interfaceId } of ports)
+    for (const id of far.get(interfaceId) ?? []) {
+      const present = untold.get(id);
+      if (present !== undefined) silences.set(key, { by: present ? 'far-end' : 'recovery' });
+    }
 }
 
 /** Kinds that the watch finds and something else may explain; a collector's own troubles are not among them. */
@@ -82,17 +118,25 @@ function readPresent(
 }
 
 /**
- * Device → the device that explains why it is down.
+ * Device → the device that explains why it is down; and those of which that is about to be known.
  * @param returnedSince counts devices as down that came back after this moment (Unix milliseconds): routes and answers
  *   of what lies behind them take a while to return.
  */
 export async function readRootCauses(
   sql: Sql,
   siteId: string,
+  now: number,
   returnedSince?: number,
-): Promise<Map<string, Root & { returned: boolean }>> {
-  const rows = await sql.query<{ deviceId: string; since: Date; name: string; present: boolean }>(
-    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name, present FROM conditions
+): Promise<{ roots: Map<string, Root & { returned: boolean }>; doubtful: Set<string> }> {
+  const rows = await sql.query<{
+    deviceId: string;
+    since: Date;
+    name: string;
+    present: boolean;
+    told: boolean;
+  }>(
+    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name, present, event_id IS NOT NULL AS told
+     FROM conditions
      WHERE site_id = $1::uuid AND (present OR changed_at > $2::timestamptz) AND kind = 'device.down'
        AND device_id IS NOT NULL`,
     [siteId, returnedSince === undefined ? 'infinity' : new Date(returnedSince)],
@@ -105,32 +149,33 @@ export async function readRootCauses(
   );
   const down = new Set(downs.map(({ deviceId }) => deviceId));
   const around = [...links.keys()].filter((id) => !down.has(id));
-  // Only a watched device is known to be up; for others the last scan is long ago.
-  const up = await sql.query<{ id: string }>(
-    `SELECT id FROM devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) AND monitor AND status = 'up'`,
-    [siteId, around],
-  );
-  const known = await readTerrain(sql, siteId, downs);
+  const { readingMs } = await readSettings(sql, siteId);
+  const lastRead = now - readingMs;
+  const answered = await readAnswered(sql, siteId, around, { now, lastRead });
+  const known = await readTerrain(sql, siteId, downs, { now, lastRead });
   const explained = rootCauses(
     downs,
     links,
-    new Set(up.map(({ id }) => id)),
+    answered,
     known ? reachOf(known.lost, known.topology) : undefined,
   );
-  const names = new Map(rows.map(({ deviceId, name }) => [deviceId, name]));
-  const nameOf = (id: string) => names.get(id) ?? id;
+  const byId = new Map(rows.map((row) => [row.deviceId, row]));
+  const nameOf = (id: string) => byId.get(id)?.name ?? id;
   const back = new Set(rows.flatMap(({ deviceId, present }) => (present ? [] : [deviceId])));
-  return new Map(
+  const roots = new Map(
     [...explained].map(([id, cause]) => [
       id,
       {
         id: cause.root,
         name: nameOf(cause.root),
+        since: byId.get(cause.root)?.since.getTime() ?? 0,
+        told: byId.get(cause.root)?.told ?? false,
         why: whyOf(cause, nameOf),
         returned: back.has(cause.root),
       },
     ]),
   );
+  return { roots, doubtful: doubtful(downs, links, answered) };
 }
 
 /** Most routers that are named. */

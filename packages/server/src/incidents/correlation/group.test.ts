@@ -17,9 +17,11 @@ const open = (id: string, more: Partial<OpenCase> = {}): OpenCase => ({
   id,
   rootDeviceId: null,
   deviceIds: new Set(),
+  downIds: new Set(),
   siteLevel: false,
   begunAt: 900_000,
   taken: false,
+  resolvedAt: null,
   ...more,
 });
 const EMPTY: World = {
@@ -63,12 +65,80 @@ describe('grouping', () => {
       { cases: [open('x')] },
       { a: 'x: recurrence' },
     ],
-    ['same device', [event('a')], { cases: [open('x', { deviceIds: new Set(['d1']) })] }, { a: 'x: device' }],
     [
-      'its device is a root',
+      'same trouble again, of a case that is resolved and was about it',
+      [event('a', { formerCaseId: 'x' })],
+      { cases: [open('x', { rootDeviceId: 'd1', resolvedAt: 1 })] },
+      { a: 'x: recurrence' },
+    ],
+    [
+      'same trouble again, but the case that is resolved was about something else',
+      [event('a', { formerCaseId: 'x' })],
+      { cases: [open('x', { rootDeviceId: 'd9', deviceIds: new Set(['d1']), resolvedAt: 1 })] },
+      { a: 'n1: new' },
+    ],
+    [
+      'other trouble of the device that the case is about',
       [event('a')],
       { cases: [open('x', { rootDeviceId: 'd1' })] },
       { a: 'x: device' },
+    ],
+    [
+      'other trouble of it, but the case is resolved',
+      [event('a')],
+      { cases: [open('x', { rootDeviceId: 'd1', resolvedAt: 990_000 })] },
+      { a: 'n1: new' },
+    ],
+    [
+      'other trouble of a device that only is in the case',
+      [event('a')],
+      { cases: [open('x', { rootDeviceId: 'd9', deviceIds: new Set(['d1']) })] },
+      { a: 'n1: new' },
+    ],
+    [
+      'what only joins goes to a case that was resolved a moment ago',
+      [event('a', { opens: false })],
+      { cases: [open('x', { rootDeviceId: 'd9', deviceIds: new Set(['d1']), resolvedAt: 900_000 })] },
+      { a: 'x: device' },
+    ],
+    [
+      'what only joins does not go to one that was resolved before',
+      [event('a', { opens: false })],
+      { cases: [open('x', { rootDeviceId: 'd1', resolvedAt: 899_999 })] },
+      { a: 'null: joins-only' },
+    ],
+    [
+      'a port that leads to what the case says is down',
+      [event('a', { interfaceId: 'p' })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2', downIds: new Set(['d2']), begunAt: 1 })],
+        farEnds: new Map([['a', new Set(['d2'])]]),
+      },
+      { a: 'x: far-end' },
+    ],
+    [
+      'the other end of the cable that the case is about',
+      [event('a', { interfaceId: 'p' })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2', deviceIds: new Set(['d2']) })],
+        farEnds: new Map([
+          ['a', new Set(['d2'])],
+          ['x', new Set(['d1'])],
+        ]),
+      },
+      { a: 'x: far-end' },
+    ],
+    [
+      'another port of the device at the far end of the cable that the case is about',
+      [event('a', { interfaceId: 'p' })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2', deviceIds: new Set(['d2']) })],
+        farEnds: new Map([
+          ['a', new Set(['d9'])],
+          ['x', new Set(['d1'])],
+        ]),
+      },
+      { a: 'n1: new' },
     ],
     [
       'behind a root',
@@ -77,22 +147,28 @@ describe('grouping', () => {
       { a: 'x: root' },
     ],
     [
-      'linked, in the window',
-      [event('a')],
-      { cases: [open('x', { deviceIds: new Set(['d2']) })], links: near('d1', 'd2') },
+      'down beside one that is down, in the window',
+      [event('a', { down: true })],
+      { cases: [open('x', { downIds: new Set(['d2']) })], links: near('d1', 'd2') },
       { a: 'x: link' },
     ],
     [
-      'linked, after the window locked',
-      [event('a', { at: 1_300_000 })],
+      'down beside one that has another trouble',
+      [event('a', { down: true })],
       { cases: [open('x', { deviceIds: new Set(['d2']) })], links: near('d1', 'd2') },
+      { a: 'n1: new' },
+    ],
+    [
+      'linked, after the window locked',
+      [event('a', { at: 1_300_000, down: true })],
+      { cases: [open('x', { downIds: new Set(['d2']) })], links: near('d1', 'd2') },
       { a: 'n1: new' },
     ],
     [
       'same device, long after',
       [event('a', { at: 99_000_000 })],
-      { cases: [open('x', { deviceIds: new Set(['d1']) })] },
-      { a: 'x: device' },
+      { cases: [open('x', { rootDeviceId: 'd1' })] },
+      { a: 'n1: new' },
     ],
     [
       'two unrelated in the same minute',
@@ -203,14 +279,14 @@ describe('grouping', () => {
     ],
     [
       'linked, at the very end of the window',
-      [event('a', { at: 1_200_000 })],
-      { cases: [open('x', { deviceIds: new Set(['d2']) })], links: near('d1', 'd2') },
+      [event('a', { at: 1_200_000, down: true })],
+      { cases: [open('x', { downIds: new Set(['d2']) })], links: near('d1', 'd2') },
       { a: 'x: link' },
     ],
     [
       'nothing of the site is up, just in time for the case of that',
       [event('a', { down: true })],
-      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map([['x', 700_000]]) } },
+      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map([['x', 900_000]]) } },
       { a: 'x: outage' },
     ],
     [
@@ -279,7 +355,7 @@ describe('grouping', () => {
     [
       'the newest of several that fit',
       [event('a')],
-      { cases: [open('x', { deviceIds: new Set(['d1']) }), open('y', { deviceIds: new Set(['d1']) })] },
+      { cases: [open('x', { rootDeviceId: 'd1' }), open('y', { rootDeviceId: 'd1' })] },
       { a: 'y: device' },
     ],
   ])('%s', (_name, events, world, expected) => {
@@ -289,7 +365,7 @@ describe('grouping', () => {
   const grouped = (events: Incoming[], more: Partial<World> = {}) => group(events, { ...EMPTY, ...more });
 
   it('says whether a device is new to its case', () => {
-    const cases = [open('x', { deviceIds: new Set(['d1']), siteLevel: true })];
+    const cases = [open('x', { rootDeviceId: 'd1', deviceIds: new Set(['d1']), siteLevel: true })];
     const newTo = (...events: Incoming[]) =>
       grouped(events, { cases }).placements.map(({ newDevice }) => newDevice);
     expect(newTo(event('a'))).toEqual([false]);
@@ -300,7 +376,10 @@ describe('grouping', () => {
   });
 
   it('opens a case for the earliest of what belongs together, with what just happened before it', () => {
-    const events = [event('late', { at: 2000, deviceId: 'd2' }), event('early', { at: 1000 })];
+    const events = [
+      event('late', { at: 2000, deviceId: 'd2', down: true }),
+      event('early', { at: 1000, down: true }),
+    ];
     const { created } = grouped(events, { links: near('d1', 'd2'), joiners: new Map([['d1', ['j']]]) });
     expect(created).toEqual([
       { id: 'n', rootDeviceId: 'd1', begunAt: 1000, title: 'early happened', waiting: ['j'] },
@@ -317,10 +396,10 @@ describe('grouping', () => {
     });
   });
 
-  it.each<[string, boolean, string[]]>([
-    ['a device that is down', true, ['core', 'core happened']],
-    ['a device that has another trouble', false, []],
-  ])('a case about a port is about %s at its far end', (_, down, root) => {
+  it.each<[string, boolean, number, string[]]>([
+    ['is about a device that is down', true, 1, ['core', 'core happened']],
+    ['is not about a device that has another trouble', false, 2, []],
+  ])('a case about a port %s at its far end', (_, down, cases, root) => {
     const port = event('port', { deviceId: 'd2', interfaceId: 'i', at: 999_000 });
     const core = event('core', { deviceId: 'core', down });
     const { rerooted, created } = group([core, port], {
@@ -328,7 +407,7 @@ describe('grouping', () => {
       links: near('core', 'd2'),
       farEnds: new Map([['port', new Set(['core'])]]),
     });
-    expect(created).toHaveLength(1);
+    expect(created).toHaveLength(cases);
     expect(rerooted.flatMap((each) => [each.rootDeviceId, each.title])).toEqual(root);
   });
 

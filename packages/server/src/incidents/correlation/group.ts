@@ -1,4 +1,5 @@
 /** Which case an event belongs to. Pure: events and cases in, placements with their reasons out. */
+import { LATE_ROOT_MS } from '../conditions/condition.ts';
 
 /** An event that was just raised and may belong to a case. */
 export interface Incoming {
@@ -25,16 +26,20 @@ export interface OpenCase {
   rootDeviceId: string | null;
   /** Devices of its events, as far as they matter to the incoming ones. */
   deviceIds: ReadonlySet<string>;
+  /** Those of them that it says are down, for their own sake. */
+  downIds: ReadonlySet<string>;
   /** All of its events are of the site itself. */
   siteLevel: boolean;
   /** When the first of its events set in. */
   begunAt: number;
   /** Somebody works on it: it is not merged away. */
   taken: boolean;
+  /** When it was resolved, Unix milliseconds; null: it is not. */
+  resolvedAt: number | null;
 }
 
 export interface Grouping {
-  /** Events on linked devices or of the site share a case when they come within this time of its first. */
+  /** Trouble that is known to have one place only by its time shares a case within this time of the case's first. */
   windowMs: number;
   /** Open events of one device, or of the site, until a case is made of them. */
   minimum: number;
@@ -47,12 +52,15 @@ export type Reason =
   | 'recurrence'
   /** Its root is the case's. */
   | 'root'
-  | 'device'
+  /** Its port leads to a device that the case says is down, or is the other end of the cable that it is about. */
+  | 'far-end'
   /** It explains the root of the case, or is at the far end of the port that the case is about. */
   | 'cause'
   /** Nothing of the site is up, and the case is about that. */
   | 'outage'
-  /** Its device is linked to one of the case. */
+  /** Other trouble of the device that the case is about, at about the same time. */
+  | 'device'
+  /** Its device went down at about the same time as one beside it. */
   | 'link'
   /** Neither has a device: it is the site. */
   | 'site'
@@ -128,9 +136,11 @@ interface Candidate {
   id: string;
   rootDeviceId: string | null;
   deviceIds: Set<string>;
+  downIds: Set<string>;
   siteLevel: boolean;
   begunAt: number;
   taken: boolean;
+  resolvedAt: number | null;
   /** Where its ports lead; null: it is about more than ports. */
   farEnds: ReadonlySet<string> | null;
 }
@@ -140,6 +150,7 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   const candidates: Candidate[] = world.cases.map((c) => ({
     ...c,
     deviceIds: new Set(c.deviceIds),
+    downIds: new Set(c.downIds),
     farEnds: world.farEnds.get(c.id) ?? null,
   }));
   const created: NewCase[] = [];
@@ -154,21 +165,23 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   const dark = new Map(world.outage.cases);
   const cutOff = ({ down, deviceId }: Incoming) => down && world.outage.devices.has(deviceId ?? '');
   const sameOutage = (event: Incoming, { id }: Candidate): boolean =>
-    cutOff(event) &&
-    Math.abs(event.at - (dark.get(id) ?? Number.NEGATIVE_INFINITY)) <= world.grouping.windowMs;
+    cutOff(event) && Math.abs(event.at - (dark.get(id) ?? Number.NEGATIVE_INFINITY)) <= LATE_ROOT_MS;
   /** Cases that were opened for what an event explains are about that event. */
   const lead = (event: Incoming, own: Candidate) => {
-    const { deviceId, message } = event;
+    const { deviceId, message, rootId, formerCaseId } = event;
     if (deviceId === null) return;
     if (explains(event, own, world)) {
       own.rootDeviceId = deviceId;
       rerooted.push({ id: own.id, rootDeviceId: deviceId, title: message });
     }
+    // It was raised for its own sake before it proved to lie behind another one.
+    const proved = (c: Candidate) => rootId !== null && c.id === formerCaseId && c.rootDeviceId === deviceId;
     const partOf = (c: Candidate) =>
-      explains(event, c, world) || (sameOutage(event, c) && inWindow(event, c, world));
+      explains(event, c, world) || proved(c) || (sameOutage(event, c) && isNear(event, c, LATE_ROOT_MS));
     for (const other of candidates.filter(partOf)) {
-      if (other === own || other.taken) continue;
+      if (other === own || other.taken || other.resolvedAt !== null) continue;
       for (const id of other.deviceIds) own.deviceIds.add(id);
+      for (const id of other.downIds) own.downIds.add(id);
       candidates.splice(candidates.indexOf(other), 1);
       merged.set(other.id, own.id);
     }
@@ -205,6 +218,7 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       const { deviceIds } = found.case;
       const newDevice = event.deviceId !== null && !deviceIds.has(event.deviceId);
       if (event.deviceId !== null) deviceIds.add(event.deviceId);
+      if (event.down && event.deviceId !== null) found.case.downIds.add(event.deviceId);
       place(event, found.case.id, found.reason, newDevice);
       lead(event, found.case);
       const led = world.farEnds.get(event.eventId);
@@ -238,9 +252,11 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
       id,
       rootDeviceId,
       deviceIds: new Set(event.deviceId === null ? [] : [event.deviceId]),
+      downIds: new Set(event.down && event.deviceId !== null ? [event.deviceId] : []),
       siteLevel: event.deviceId === null,
       begunAt: event.at,
       taken: false,
+      resolvedAt: null,
       farEnds: world.farEnds.get(event.eventId) ?? null,
     };
     candidates.push(opened);
@@ -255,17 +271,17 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   };
 }
 
-// A window that starts with the case and then locks: a case does not grow for ever by things that happen nearby.
-const inWindow = (event: Incoming, c: Candidate, { grouping }: World): boolean =>
-  Math.abs(event.at - c.begunAt) <= grouping.windowMs;
+const isNear = (event: Incoming, { begunAt }: Candidate, withinMs: number): boolean =>
+  Math.abs(event.at - begunAt) <= withinMs;
 
 /** Whether a case was opened for a device, or a port, that is down only because the event's device is. */
 const explains = (event: Incoming, c: Candidate, world: World): boolean =>
   event.deviceId !== null &&
   event.rootId === null &&
   c.rootDeviceId !== null &&
+  c.resolvedAt === null &&
   (world.causes.get(c.rootDeviceId) === event.deviceId || leadsTo(event, c)) &&
-  inWindow(event, c, world);
+  isNear(event, c, LATE_ROOT_MS);
 
 /** Whether a case is about ports that lead to the device that is down, and nowhere else. */
 const leadsTo = ({ down, deviceId }: Incoming, { farEnds }: Candidate): boolean =>
@@ -279,20 +295,36 @@ function match(
 ): { case: Candidate; reason: Reason } | null {
   const { deviceId, rootId } = event;
   const near = deviceId === null ? undefined : world.links.get(deviceId);
-  const recent = (c: Candidate) => inWindow(event, c, world);
   const far = world.farEnds.get(event.eventId);
-  // A port has to do with the device that it leads to, not with all that its own device is linked to.
-  const linked = (c: Candidate) => {
-    if (c.farEnds) return c.farEnds.has(deviceId ?? '');
-    return [...c.deviceIds].some((id) => (far ?? near)?.has(id));
-  };
+  const isOpen = (c: Candidate) => c.resolvedAt === null;
+  // A window that starts with the case and then locks: a case does not grow for ever by things that happen nearby.
+  const together = (c: Candidate) => isOpen(c) && isNear(event, c, world.grouping.windowMs);
+  const sameCable = (c: Candidate) =>
+    c.farEnds?.has(deviceId ?? '') === true && [...c.deviceIds].some((id) => far?.has(id));
   const rules: [Reason, (c: Candidate) => boolean][] = [
-    ['recurrence', (c) => c.id === event.formerCaseId],
-    ['root', (c) => rootId !== null && (c.rootDeviceId === rootId || c.deviceIds.has(rootId))],
-    ['device', (c) => deviceId !== null && (c.rootDeviceId === deviceId || c.deviceIds.has(deviceId))],
+    // One that is resolved takes back what it was about, and nothing that only came with it.
+    ['recurrence', (c) => c.id === event.formerCaseId && (isOpen(c) || c.rootDeviceId === deviceId)],
+    ['root', (c) => rootId !== null && isOpen(c) && (c.rootDeviceId === rootId || c.downIds.has(rootId))],
+    [
+      'far-end',
+      (c) =>
+        isOpen(c) &&
+        far !== undefined &&
+        ([...c.downIds].some((id) => far.has(id)) || (sameCable(c) && isNear(event, c, LATE_ROOT_MS))),
+    ],
     ['cause', (c) => explains(event, c, world)],
-    ['link', (c) => recent(c) && linked(c)],
-    ['site', (c) => deviceId === null && c.siteLevel && recent(c)],
+    [
+      'device',
+      (c) =>
+        deviceId !== null &&
+        (event.opens
+          ? c.rootDeviceId === deviceId && together(c)
+          : // What only joins says more about trouble, also soon after it.
+            (c.rootDeviceId === deviceId || c.deviceIds.has(deviceId)) &&
+            (c.resolvedAt === null || event.at - c.resolvedAt <= LATE_ROOT_MS)),
+    ],
+    ['link', (c) => event.down && together(c) && [...c.downIds].some((id) => near?.has(id))],
+    ['site', (c) => deviceId === null && c.siteLevel && together(c)],
   ];
   for (const [reason, fits] of rules) {
     // The power of a site is no more of what one of its devices had before.

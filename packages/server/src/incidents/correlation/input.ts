@@ -5,7 +5,7 @@ import { readRootCauses } from '../conditions/silence.ts';
 import { isEventCode, KINDS, kindOf, NOTICES } from '../kinds/kinds.ts';
 import { readSettings } from '../settings.ts';
 import { type Grouped, type Grouping, group, type Incoming, type OpenCase, type Outage } from './group.ts';
-import { readLinks } from './neighbours.ts';
+import { readFarEnds, readLinks } from './neighbours.ts';
 
 /** Kinds that open cases. */
 const OPENERS = Object.keys(KINDS).filter((code) => isEventCode(code) && kindOf(code).cases === 'opens');
@@ -22,7 +22,7 @@ export const incomingOf = (event: FreshEvent): Incoming => ({
   formerCaseId: event.formerCaseId,
   // One that is over already is no reason for a case.
   opens: kindOf(event.code).cases === 'opens' && event.closedAt === null,
-  down: event.code === 'device.down',
+  down: event.code === 'device.down' || event.body.details.of === 'device.down',
   interfaceId: event.body.interfaceId,
 });
 
@@ -40,22 +40,26 @@ export async function groupEvents(
   );
   const former = [...new Set(incoming.flatMap(({ formerCaseId }) => formerCaseId ?? []))];
   const down = incoming.flatMap(({ down, deviceId, rootId }) => (down && !rootId ? (deviceId ?? []) : []));
-  const causes = await readCauses(sql, siteId, down);
+  const causes = await readCauses(sql, siteId, down, now);
   const outage = await readOutage(sql, siteId, down);
+  const far = await readFarEnds(
+    sql,
+    siteId,
+    incoming.flatMap(({ interfaceId }) => interfaceId ?? []),
+  );
+  const farOf = ({ interfaceId }: Incoming) => far.get(interfaceId ?? '');
   const readCases = (around: readonly string[]) =>
     readOpenCases(
       sql,
       siteId,
-      [...around, ...causes.keys()],
+      [...around, ...causes.keys(), ...[...far.values()].flatMap((ids) => [...ids])],
       [...former, ...outage.cases.keys()],
       now,
       grouping,
     );
   const near = await readCases(devices);
-  // Links decide only about devices that are in no case: in a storm, few.
-  const placed = new Set(near.flatMap((c) => [...c.deviceIds, ...(c.rootDeviceId ? [c.rootDeviceId] : [])]));
-  const newDevices = devices.filter((id) => !placed.has(id));
-  const links = await readLinks(sql, siteId, newDevices);
+  // Links decide only about what is down for its own sake: in a storm, few.
+  const links = await readLinks(sql, siteId, down);
   const further = [...links.keys()].filter((id) => !devices.includes(id));
   const cases = further.length > 0 ? await readCases([...devices, ...further]) : near;
   return group(incoming, {
@@ -63,7 +67,12 @@ export async function groupEvents(
     links,
     suppressed: await readSuppressed(sql, siteId, devices, incoming),
     causes,
-    farEnds: await readFarEnds(sql, siteId, cases, incoming),
+    farEnds: new Map([
+      ...(await readPortCases(sql, siteId, cases)),
+      ...incoming.flatMap((event): [string, Set<string>][] =>
+        event.interfaceId ? [[event.eventId, farOf(event) ?? new Set()]] : [],
+      ),
+    ]),
     outage,
     roots: await readRoots(sql, siteId, incoming),
     waiting: grouping.minimum > 1 ? await readWaiting(sql, siteId, devices, incoming) : new Map(),
@@ -74,44 +83,39 @@ export async function groupEvents(
 }
 
 /** What is down only because one of some devices is: cases may have been opened for it before that was known. */
-async function readCauses(sql: Sql, siteId: string, down: readonly string[]): Promise<Map<string, string>> {
+async function readCauses(
+  sql: Sql,
+  siteId: string,
+  down: readonly string[],
+  now: number,
+): Promise<Map<string, string>> {
   if (down.length === 0) return new Map();
   const roots = new Set(down);
-  const causes = await readRootCauses(sql, siteId);
+  const { roots: causes } = await readRootCauses(sql, siteId, now);
   return new Map([...causes].flatMap(([id, root]) => (roots.has(root.id) ? [[id, root.id]] : [])));
 }
 
-/** Where ports lead: those of cases that are about ports alone, and those of incoming events. */
-async function readFarEnds(
+/** Where the ports lead of cases that are about ports alone. */
+async function readPortCases(
   sql: Sql,
   siteId: string,
   cases: readonly OpenCase[],
-  incoming: readonly Incoming[],
 ): Promise<Map<string, Set<string>>> {
-  const ports = incoming.flatMap(({ eventId, interfaceId }) =>
-    interfaceId ? { id: eventId, interfaceId } : [],
+  if (cases.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; ports: string[] }>(
+    `SELECT e.case_id AS id, array_agg(e.interface_id) AS ports FROM events e
+     WHERE e.site_id = $1::uuid AND e.case_id = ANY($2::uuid[]) AND e.status < 2
+     GROUP BY e.case_id HAVING bool_and(e.kind = 'interface.down' AND e.interface_id IS NOT NULL)`,
+    [siteId, cases.map(({ id }) => id)],
   );
-  if (cases.length === 0 && ports.length === 0) return new Map();
-  const rows = await sql.query<{ id: string; far: string[] }>(
-    `WITH ports AS (
-       SELECT e.case_id AS id, e.interface_id FROM events e
-       WHERE e.site_id = $1::uuid AND e.case_id = ANY($2::uuid[]) AND e.status < 2 AND e.kind = 'interface.down'
-         AND NOT EXISTS (SELECT 1 FROM events o WHERE o.site_id = e.site_id AND o.case_id = e.case_id AND o.status < 2
-           AND o.kind <> 'interface.down')
-       UNION ALL
-       SELECT r.id, r."interfaceId" FROM jsonb_to_recordset($3::jsonb) AS r(id uuid, "interfaceId" uuid))
-     SELECT p.id, array_remove(array_agg(DISTINCT n.far), NULL) AS far FROM ports p
-       LEFT JOIN interfaces i ON i.site_id = $1::uuid AND i.id = p.interface_id
-       LEFT JOIN LATERAL (
-         SELECT remote_device_id AS far FROM neighbours
-         WHERE site_id = i.site_id AND device_id = i.device_id AND if_index = i.if_index
-         UNION ALL
-         SELECT device_id FROM neighbours
-         WHERE site_id = i.site_id AND remote_device_id = i.device_id AND remote_if_index = i.if_index) AS n ON true
-     GROUP BY p.id`,
-    [siteId, cases.map(({ id }) => id), JSON.stringify(ports)],
+  const far = await readFarEnds(
+    sql,
+    siteId,
+    rows.flatMap(({ ports }) => ports),
   );
-  return new Map(rows.map(({ id, far }) => [id, new Set(far)]));
+  return new Map(
+    rows.map(({ id, ports }) => [id, new Set(ports.flatMap((port) => [...(far.get(port) ?? [])]))]),
+  );
 }
 
 /** What is down where no watched device of the site is up. */
@@ -165,9 +169,11 @@ async function readOpenCases(
     id: string;
     rootDeviceId: string | null;
     deviceIds: string[];
+    downIds: string[];
     siteLevel: boolean;
     begunAt: Date;
     taken: boolean;
+    resolvedAt: Date | null;
   }>(
     // Live events by leaps from case to case: a device in trouble has very many in few. Closed ones only if recent.
     `WITH RECURSIVE live AS (
@@ -193,7 +199,10 @@ async function readOpenCases(
      SELECT c.id, c.root_device_id AS "rootDeviceId", coalesce(t.devices, '{}') AS "deviceIds",
        (c.root_device_id IS NULL AND EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id)
          AND NOT EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.device_id IS NOT NULL)) AS "siteLevel",
-       coalesce(c.begun_at, c.created_at) AS "begunAt",
+       coalesce(c.begun_at, c.created_at) AS "begunAt", CASE WHEN c.status = 2 THEN c.resolved_at END AS "resolvedAt",
+       ARRAY(SELECT e.device_id FROM events e WHERE e.site_id = c.site_id AND e.device_id = ANY($2::uuid[])
+         AND e.case_id = c.id AND e.status < 2
+           AND (e.kind = 'device.down' OR e.kind = 'flapping' AND e.details ->> 'of' = 'device.down')) AS "downIds",
        (c.manual_status OR c.assignee_id IS NOT NULL) AS taken
      FROM cases c JOIN chosen USING (id)
        LEFT JOIN (SELECT case_id, array_agg(device_id) AS devices FROM touched GROUP BY 1) t ON t.case_id = c.id
@@ -201,10 +210,12 @@ async function readOpenCases(
      ORDER BY c.created_at, c.id`,
     [siteId, [...new Set(devices)], former, new Date(now - reopenMs), new Date(now - windowMs)],
   );
-  return rows.map(({ deviceIds, begunAt, ...row }) => ({
+  return rows.map(({ deviceIds, downIds, begunAt, resolvedAt, ...row }) => ({
     ...row,
     deviceIds: new Set(deviceIds),
+    downIds: new Set(downIds),
     begunAt: begunAt.getTime(),
+    resolvedAt: resolvedAt?.getTime() ?? null,
   }));
 }
 

@@ -24,3 +24,24 @@ export async function readLinks(sql: Sql, siteId: string, devices: readonly stri
   }
   return links;
 }
+
+/** Port → the devices at its far end, as far as they are known. */
+export async function readFarEnds(
+  sql: Sql,
+  siteId: string,
+  interfaces: readonly string[],
+): Promise<Map<string, Set<string>>> {
+  if (interfaces.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; far: string[] }>(
+    `SELECT i.id, array_agg(DISTINCT n.far) AS far FROM interfaces i
+       CROSS JOIN LATERAL (
+         SELECT remote_device_id AS far FROM neighbours
+         WHERE site_id = i.site_id AND device_id = i.device_id AND if_index = i.if_index
+         UNION ALL
+         SELECT device_id FROM neighbours
+         WHERE site_id = i.site_id AND remote_device_id = i.device_id AND remote_if_index = i.if_index) AS n
+     WHERE i.site_id = $1::uuid AND i.id = ANY($2::uuid[]) AND n.far IS NOT NULL GROUP BY i.id`,
+    [siteId, interfaces],
+  );
+  return new Map(rows.map(({ id, far }) => [id, new Set(far)]));
+}

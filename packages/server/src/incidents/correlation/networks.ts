@@ -13,6 +13,37 @@ const FORWARDING = `'1.3.6.1.2.1.4.1.0'`;
 /** Networks that lead out of no device. */
 const OWN_AFFAIR = `ARRAY['127.0.0.0/8', '169.254.0.0/16', '::1', 'fe80::/10']::inet[]`;
 
+/** When devices were asked, Unix milliseconds. */
+export interface Asked {
+  now: number;
+  /** Every agent that answers was read since. */
+  lastRead: number;
+}
+
+/**
+ * When a watched device that is up answered, at least; null: it is not known to be up. One that answers ping is known to be
+ * up now: who is down is held for longer than the time between two pings. An agent is read less often.
+ */
+const answeredAt = (now: string, lastRead: string): string =>
+  `CASE WHEN d.monitor AND d.status = 'up' THEN CASE WHEN d.icmp_reachable THEN ${now}::timestamptz
+     ELSE greatest(s.last_seen, ${lastRead}::timestamptz) END END`;
+
+/** Device → when it answered, of those that are known to be up. Of one that is not watched the last scan is long ago. */
+export async function readAnswered(
+  sql: Sql,
+  siteId: string,
+  devices: readonly string[],
+  { now, lastRead }: Asked,
+): Promise<Map<string, number>> {
+  const rows = await sql.query<{ id: string; at: Date | null }>(
+    `SELECT d.id, ${answeredAt('$3', '$4')} AS at FROM devices d
+       LEFT JOIN sightings s ON s.site_id = d.site_id AND s.device_id = d.id
+     WHERE d.site_id = $1::uuid AND d.id = ANY($2::uuid[])`,
+    [siteId, devices, new Date(now), new Date(lastRead)],
+  );
+  return new Map(rows.flatMap(({ id, at }): [string, number][] => (at ? [[id, at.getTime()]] : [])));
+}
+
 /**
  * Null where nothing can be claimed: no router is among the `downs`, which is the usual case and costs one look at them; or a
  * collector did not report where it stands.
@@ -21,13 +52,14 @@ export async function readTerrain(
   sql: Sql,
   siteId: string,
   downs: readonly Down[],
+  asked: Asked,
 ): Promise<{ lost: Lost[]; topology: Topology } | null> {
   const ids = downs.map(({ deviceId }) => deviceId);
-  if (ids.length === 0 || (await readRouters(sql, siteId, ids))?.length === 0) return null;
+  if (ids.length === 0 || (await readRouters(sql, siteId, ids, asked))?.length === 0) return null;
   const collectors = await readCollectors(sql, siteId);
-  const routers = collectors && (await readRouters(sql, siteId, null));
+  const routers = collectors && (await readRouters(sql, siteId, null, asked));
   if (!routers) return null;
-  const { answering, watchedAt } = await readWatched(sql, siteId, ids);
+  const { answering, watchedAt } = await readWatched(sql, siteId, ids, asked);
   const places = await readPlaces(sql, siteId, ids);
   const lost = downs.map((down) => ({
     ...down,
@@ -71,34 +103,40 @@ async function readRouters(
   sql: Sql,
   siteId: string,
   among: readonly string[] | null,
+  { now, lastRead }: Asked,
 ): Promise<Router[] | null> {
-  const rows = await sql.query<PlaceRow & { up: boolean }>(
+  const rows = await sql.query<PlaceRow & { answeredAt: Date | null }>(
     `WITH places AS MATERIALIZED (
        SELECT a.site_id, a.device_id, a.address, a.prefix_length,
-         CASE family(a.address) WHEN 4 THEN 32 ELSE 128 END AS bits, d.monitor AND d.status = 'up' AS up
+         CASE family(a.address) WHEN 4 THEN 32 ELSE 128 END AS bits, ${answeredAt('$3', '$4')} AS answered
        FROM device_addresses a JOIN devices d ON d.site_id = a.site_id AND d.id = a.device_id
+         LEFT JOIN sightings s ON s.site_id = d.site_id AND s.device_id = d.id
        WHERE a.site_id = $1::uuid AND ($2::uuid[] IS NULL OR a.device_id = ANY($2::uuid[])) AND a.origin = 'table'
          AND (d.monitor OR d.gone_at IS NULL) AND NOT a.address <<= ANY(${OWN_AFFAIR})),
      joining AS (
        SELECT DISTINCT device_id FROM places WHERE coalesce(prefix_length, 0) < bits GROUP BY device_id, bits
        HAVING count(DISTINCT network(set_masklen(address, coalesce(prefix_length, bits)))) > 1)
-     SELECT a.device_id AS "deviceId", host(a.address) AS address, a.prefix_length AS "prefixLength", a.up, ${OWN} AS own
+     SELECT a.device_id AS "deviceId", host(a.address) AS address, a.prefix_length AS "prefixLength",
+       a.answered AS "answeredAt", ${OWN} AS own
      FROM places a JOIN joining j ON j.device_id = a.device_id
        LEFT JOIN device_facts f ON f.site_id = a.site_id AND f.device_id = a.device_id AND f."group" = 'vendor'
      WHERE coalesce(f.data ->> ${FORWARDING}, '1') <> '2'
      UNION ALL
-     SELECT f.device_id, v.address #>> '{}', NULL, d.monitor AND d.status = 'up', false
+     SELECT f.device_id, v.address #>> '{}', NULL, ${answeredAt('$3', '$4')}, false
      FROM device_facts f JOIN devices d ON d.site_id = f.site_id AND d.id = f.device_id
+       LEFT JOIN sightings s ON s.site_id = d.site_id AND s.device_id = d.id
        CROSS JOIN LATERAL jsonb_path_query(f.data, '$[*].addresses[*].address') AS v(address)
      WHERE $2::uuid[] IS NULL AND f.site_id = $1::uuid AND (f."group" = 'vrfs' OR f."group" LIKE 'vrfs/%')
        AND (d.monitor OR d.gone_at IS NULL)
      ORDER BY 1, 2 LIMIT ${PLACES_MOST + 1}`,
-    [siteId, among],
+    [siteId, among, new Date(now), new Date(lastRead)],
   );
   if (rows.length > PLACES_MOST) return null;
-  const routers = new Map<string, { deviceId: string; up: boolean; places: Place[] }>();
+  const routers = new Map<string, Omit<Router, 'places'> & { places: Place[] }>();
   for (const row of rows) {
-    const router = routers.get(row.deviceId) ?? { deviceId: row.deviceId, up: row.up, places: [] };
+    const { deviceId, answeredAt } = row;
+    const fresh = { deviceId, answeredAt: answeredAt?.getTime() ?? null, places: [] };
+    const router = routers.get(deviceId) ?? fresh;
     router.places.push(placeOf(row));
     routers.set(row.deviceId, router);
   }
@@ -106,15 +144,19 @@ async function readRouters(
 }
 
 /** Addresses that answer, and those at which `downs` are watched. */
-async function readWatched(sql: Sql, siteId: string, downs: readonly string[]) {
-  const rows = await sql.query<{ id: string; address: string }>(
-    `SELECT id, host(address) AS address FROM devices WHERE site_id = $1::uuid AND address IS NOT NULL
-       AND (monitor AND status = 'up' OR id = ANY($2::uuid[]))`,
-    [siteId, downs],
+async function readWatched(sql: Sql, siteId: string, downs: readonly string[], { now, lastRead }: Asked) {
+  const rows = await sql.query<{ id: string; address: string; answeredAt: Date | null }>(
+    `SELECT d.id, host(d.address) AS address, ${answeredAt('$3', '$4')} AS "answeredAt" FROM devices d
+       LEFT JOIN sightings s ON s.site_id = d.site_id AND s.device_id = d.id
+     WHERE d.site_id = $1::uuid AND d.address IS NOT NULL
+       AND (d.monitor AND d.status = 'up' OR d.id = ANY($2::uuid[]))`,
+    [siteId, downs, new Date(now), new Date(lastRead)],
   );
   const down = new Set(downs);
   return {
-    answering: rows.flatMap(({ id, address }) => (down.has(id) ? [] : [address])),
+    answering: rows.flatMap(({ id, address, answeredAt }) =>
+      down.has(id) || !answeredAt ? [] : [{ address, at: answeredAt.getTime() }],
+    ),
     watchedAt: new Map(rows.map(({ id, address }) => [id, address])),
   };
 }

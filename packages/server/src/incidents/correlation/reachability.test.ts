@@ -13,19 +13,24 @@ interface World {
   collectors?: string[];
   /** Name → addresses; in capitals those that are watched and answer. */
   routers: Record<string, string>;
+  /** `10.0.2.9@1`: its last answer is of then; after all else without a word. */
   answering?: string[];
   /** What is down, in the order it went: name → addresses, watched at the first. Routers by name. */
   down: Record<string, string>;
 }
 
-const found = ({ collectors = ['10.0.1.5/24'], routers, answering = [], down }: World) => {
+const found = ({ collectors = ['10.0.1.5/24'], routers, answering: addresses = [], down }: World) => {
   const lost = Object.entries(down).map(([deviceId, text], since): Lost => {
     const own = places(text || (routers[deviceId] ?? ''));
     return { deviceId, since, address: own[0]?.address ?? null, places: own };
   });
   const known = Object.entries(routers).map(([deviceId, text]): Router => {
     const up = deviceId === deviceId.toUpperCase();
-    return { deviceId, places: places(text), up };
+    return { deviceId, places: places(text), answeredAt: up ? 1000 : null };
+  });
+  const answering = addresses.map((address) => {
+    const [text = '', at = 1000] = address.split('@');
+    return { address: text, at: Number(at) };
   });
   return Object.fromEntries(
     [...reachOf(lost, { collectors, routers: known, answering }).cutOff].map(
@@ -43,6 +48,16 @@ describe('what dead routers cut off', () => {
       'what is behind the only router into a network',
       { routers: { r1: R1 }, down: { h1: HOST, r1: '', h2: '10.0.2.8' } },
       { h1: 'r1 > 10.0.2.0/24', h2: 'r1 > 10.0.2.0/24' },
+    ],
+    [
+      'what answered before its router died is no proof that the network is reached',
+      { routers: { r1: R1 }, down: { h1: HOST, r1: '' }, answering: ['10.0.2.9@0'] },
+      { h1: 'r1 > 10.0.2.0/24' },
+    ],
+    [
+      'what answered since is one',
+      { routers: { r1: R1 }, down: { h1: HOST, r1: '' }, answering: ['10.0.2.9@1'] },
+      {},
     ],
     ['while it is not known to be dead, nothing', { routers: { r1: R1 }, down: { h: HOST } }, {}],
     [

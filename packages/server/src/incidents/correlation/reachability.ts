@@ -13,8 +13,8 @@ export interface Place {
 export interface Router {
   deviceId: string;
   places: readonly Place[];
-  /** It is watched and answers. */
-  up: boolean;
+  /** When it answered, at least, Unix milliseconds; null: it is not known to be up. */
+  answeredAt: number | null;
 }
 
 /** A device that answers no more. */
@@ -31,8 +31,8 @@ export interface Topology {
   /** Addresses of collectors that watch the site, as `address/length`. */
   collectors: readonly string[];
   routers: readonly Router[];
-  /** Addresses of watched devices that answer. */
-  answering: readonly string[];
+  /** Addresses of watched devices that are up, and when they answered, at least. */
+  answering: readonly { address: string; at: number }[];
 }
 
 /** Why a device cannot be reached: all known ways into its network begin with these, the nearest to a collector first. */
@@ -85,13 +85,19 @@ export function reachOf(lost: readonly Lost[], { collectors, routers, answering 
     }
   };
   const alive = routers.filter(({ deviceId }) => !dead.has(deviceId));
+  // What answered before the last of the dead routers died proves nothing.
+  const newest = Math.max(
+    ...routers.map(({ deviceId }) => dead.get(deviceId)?.since ?? Number.NEGATIVE_INFINITY),
+  );
   reach(stands, 0);
   // What answers is reached somehow; how far off that is, is not known. An address that is not its holder's own may be a
   // way in as well: where such a holder lives, nothing is claimed.
   reach(
     [
-      ...answering.flatMap((address) => networks.of(address) ?? []),
-      ...alive.flatMap(({ deviceId, up }) => (up ? [...(legs.get(deviceId) ?? [])] : [])),
+      ...answering.flatMap(({ address, at }) => (at >= newest ? (networks.of(address) ?? []) : [])),
+      ...alive.flatMap(({ deviceId, answeredAt }) =>
+        answeredAt !== null && answeredAt >= newest ? [...(legs.get(deviceId) ?? [])] : [],
+      ),
       ...alive.flatMap(({ places }) =>
         places.flatMap((place) => (place.own ? [] : (networks.of(place.address) ?? []))),
       ),

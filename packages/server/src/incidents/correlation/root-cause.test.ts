@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rootCauses } from './root-cause.ts';
+import { doubtful, rootCauses } from './root-cause.ts';
 
 const linksOf = (cables: string[]) => {
   const links = new Map<string, Set<string>>();
@@ -10,11 +10,13 @@ const linksOf = (cables: string[]) => {
   }
   return links;
 };
+/** Each answers after whatever went down. */
+const answering = (up: readonly string[]) => new Map(up.map((id) => [id, 1000]));
 const downsOf = (down: string) => down.split('').map((deviceId, since) => ({ deviceId, since }));
 const rootsOf = (found: ReturnType<typeof rootCauses>) =>
   Object.fromEntries([...found].map(([id, { root }]) => [id, root]));
 const explained = (down: string, cables: string[], up: string[]) =>
-  rootsOf(rootCauses(downsOf(down), linksOf(cables), new Set(up)));
+  rootsOf(rootCauses(downsOf(down), linksOf(cables), answering(up)));
 
 describe('rootCauses', () => {
   it.each([
@@ -24,7 +26,37 @@ describe('rootCauses', () => {
     ['BAC', ['A-B', 'B-C', 'C-A'], { B: 'A', C: 'A' }],
   ])('at once and equally connected, in the order %s: always the same one', (down, cables, roots) => {
     const downs = downsOf(down).map(({ deviceId }) => ({ deviceId, since: 0 }));
-    expect(rootsOf(rootCauses(downs, linksOf(cables), new Set()))).toEqual(roots);
+    expect(rootsOf(rootCauses(downs, linksOf(cables), new Map()))).toEqual(roots);
+  });
+
+  it('is doubtful while what is beside a device answered last before that went down', () => {
+    const downs = [{ deviceId: 'A', since: 10 }];
+    const of = (...up: [string, number][]) => [...doubtful(downs, linksOf(['A-U', 'A-V']), new Map(up))];
+    expect(of(['U', 9])).toEqual(['A']);
+    expect(of(['U', 10])).toEqual([]);
+    expect(of(['U', 9], ['V', 10])).toEqual([]);
+    expect(of()).toEqual([]);
+  });
+
+  it('what answered before a device beside it went down proves nothing of that', () => {
+    const downs = [
+      { deviceId: 'R', since: 10 },
+      { deviceId: 'A', since: 10 },
+      { deviceId: 'B', since: 10 },
+    ];
+    const answered = (u: number) =>
+      rootsOf(
+        rootCauses(
+          downs,
+          linksOf(['V-R', 'R-A', 'A-B', 'A-U']),
+          new Map([
+            ['V', 1000],
+            ['U', u],
+          ]),
+        ),
+      );
+    expect(answered(9)).toEqual({ A: 'R', B: 'R' });
+    expect(answered(10)).toEqual({ B: 'A' });
   });
 
   it.each(['UPQA', 'UQPA'])(
@@ -77,7 +109,7 @@ describe('rootCauses', () => {
         }),
       );
       const reached = new Set([...cutOffs.values()].flatMap(({ routers }) => routers).concat(near));
-      return rootCauses(downsOf(down), linksOf(cables), new Set(up), { cutOff: cutOffs, reached });
+      return rootCauses(downsOf(down), linksOf(cables), answering(up), { cutOff: cutOffs, reached });
     };
 
     it.each<[string, string, string[], string[], string[], Record<string, string>, string[]?]>([

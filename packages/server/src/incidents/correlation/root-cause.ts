@@ -21,8 +21,11 @@ export interface RootCause {
 }
 
 /**
+ * @param answered when devices that are known to be up answered, at least: what was before one beside it went down proves
+ *   nothing of that.
+ *
  * Device → what explains it, for every device that is down only because another is. Of devices that are down and linked,
- * those with a link to one that is known to be up can be reached from there and are roots; the others lie behind the
+ * those with a link to one that answered since can be reached from there and are roots; the others lie behind the
  * nearest root. Where nothing around them is up, those that dead routers cut off are roots, for what is linked to them and
  * known to be nowhere nearer; of the others the one with the most links. A root that routers cut off lies behind the
  * nearest of them, or behind what explains that one.
@@ -30,10 +33,10 @@ export interface RootCause {
 export function rootCauses(
   downs: readonly Down[],
   links: Links,
-  up: ReadonlySet<string>,
+  answered: ReadonlyMap<string, number>,
   reach: Reach = { cutOff: new Map(), reached: new Set() },
 ): Map<string, RootCause> {
-  const owners = linkOwners(downs, links, up, reach);
+  const owners = linkOwners(downs, links, answered, reach);
   const { cutOff } = reach;
   const explained = new Map<string, RootCause>();
   for (const { deviceId } of downs) {
@@ -51,11 +54,27 @@ export function rootCauses(
   return explained;
 }
 
+/**
+ * Devices that may prove to lie behind one beside them that is not known to be down yet: all of them that are up answered
+ * last before it went down. Agents that alone are asked, once a minute, are so.
+ */
+export function doubtful(
+  downs: readonly Down[],
+  links: Links,
+  answered: ReadonlyMap<string, number>,
+): Set<string> {
+  const unsure = downs.filter(({ deviceId, since }) => {
+    const up = [...(links.get(deviceId) ?? [])].flatMap((next) => answered.get(next) ?? []);
+    return up.length > 0 && up.every((at) => at < since);
+  });
+  return new Set(unsure.map(({ deviceId }) => deviceId));
+}
+
 /** Device → the root that it lies behind by links; a root itself. */
 function linkOwners(
   downs: readonly Down[],
   links: Links,
-  up: ReadonlySet<string>,
+  answered: ReadonlyMap<string, number>,
   { cutOff, reached }: Reach,
 ): Map<string, string> {
   const down = new Map(downs.map((each) => [each.deviceId, each]));
@@ -64,7 +83,11 @@ function linkOwners(
   for (const { deviceId } of [...downs].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))) {
     if (owned.has(deviceId)) continue;
     const island = spread([deviceId], (id) => linked(id).filter((next) => down.has(next)));
-    const shore = [...island.keys()].filter((id) => linked(id).some((next) => up.has(next)));
+    const isShore = (id: string) =>
+      linked(id).some(
+        (next) => (answered.get(next) ?? Number.NEGATIVE_INFINITY) >= (down.get(id)?.since ?? 0),
+      );
+    const shore = [...island.keys()].filter(isShore);
     const within = (next: string) => island.has(next);
     const far = shore.length > 0 ? [] : [...island.keys()].filter((id) => cutOff.has(id));
     const beyond = spread(far, (id) => linked(id).filter((next) => within(next) && !reached.has(next)));
