@@ -97,6 +97,34 @@ describe.each(databases())('open streams on %s', (_name, open) => {
     await Promise.race([over, late]);
   });
 
+  it('attack: a thousand open streams outlive no revocation, however busy the database is with requests', async () => {
+    let busy = false;
+    let questions = 0;
+    const crowded: Database = {
+      ...db,
+      query: (...args) => (busy ? new Promise(() => undefined) : db.query(...args)),
+      ingest: {
+        ...db.ingest,
+        transaction: (work) => {
+          questions += 1;
+          return db.ingest.transaction(work);
+        },
+      },
+    };
+    const clock = new ManualClock();
+    const auth = await openAuthenticator({ db: crowded, clock, log: pino({ level: 'silent' }) });
+    const actor = (await auth.identify({ kind: 'token', token })) ?? expect.fail('nobody');
+    let ended = 0;
+    for (let i = 0; i < 1_000; i++) auth.watch(actor, () => (ended += 1));
+    busy = true;
+    await db.query('UPDATE api_tokens SET revoked_at = now() WHERE id = $1', [tokenId]);
+    // Nobody told: the notification was lost.
+    await clock.pass(1_000);
+    await expect.poll(() => ended).toBe(1_000);
+    expect(questions).toBe(1);
+    await auth.close();
+  });
+
   it('stay open when somebody else changes, and answer HEAD without staying', async () => {
     const { ended } = await stream();
     await rightsChanged(db, uuidv7());

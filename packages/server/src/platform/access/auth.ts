@@ -25,8 +25,8 @@ const RENEW_MS = 250;
 const CACHE_ENTRIES = 10_000;
 /** `lastUsedAt` and `lastSeenAt` are written at most this often. */
 const USE_NOTED_MS = 60_000;
-/** Open streams are checked this often besides, in case a notification was lost. */
-const RECHECK_MS = 15_000;
+/** Open streams are checked this often besides: tokens expire, and a notification may be lost. */
+const RECHECK_MS = 1_000;
 
 export interface Authenticator {
   /** The caller behind checked-out credentials; null when they open nothing (unknown, expired, revoked, disabled). */
@@ -71,15 +71,15 @@ interface Row {
 const OWNER = `u.id AS user_id, u.name, u.role, u.all_sites,
   ARRAY(SELECT s.site_id::text FROM user_sites s WHERE s.user_id = u.id ORDER BY 1) AS sites`;
 const byToken = (
-  column: 'hash' | 'id',
+  which: string,
 ) => `SELECT t.id, t.hash, t.last_used_at AS used_at, t.expires_at AS ends_at, ${OWNER}
   FROM api_tokens t JOIN users u ON u.id = t.user_id
-  WHERE t.${column} = $1 AND t.revoked_at IS NULL AND u.disabled_at IS NULL`;
+  WHERE ${which} AND t.revoked_at IS NULL AND u.disabled_at IS NULL`;
 const bySession = (
-  column: 'id_hash' | 'id',
+  which: string,
 ) => `SELECT s.id, s.id_hash AS hash, s.last_seen_at AS used_at, s.expires_at AS ends_at, ${OWNER}
   FROM sessions s JOIN users u ON u.id = s.user_id
-  WHERE s.${column} = $1 AND u.disabled_at IS NULL`;
+  WHERE ${which} AND u.disabled_at IS NULL`;
 const NOTE_USE = {
   token: `UPDATE api_tokens SET last_used_at = $2
     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2::timestamptz - interval '59 seconds')`,
@@ -96,20 +96,34 @@ export async function openAuthenticator(deps: {
   const callers = new Callers(deps);
   const streams = new Set<Stream>();
 
-  const present = async ({ via }: Actor): Promise<Actor | null> => {
-    const [text, id] = via.kind === 'token' ? [byToken('id'), via.tokenId] : [bySession('id'), via.sessionId];
-    const [row] = await db.query<Row>(text, [id]);
-    const known = row ? knownOf(via.kind, row) : null;
-    // An open stream is use, so only the absolute end counts.
-    return known && !isOver({ ...known, usedAt: clock.now() }, clock.now()) ? known.actor : null;
+  /** The callers behind these tokens or sessions as they are now, by id. */
+  const present = async (kind: 'token' | 'session', ids: ReadonlySet<string>): Promise<[string, Actor][]> => {
+    if (ids.size === 0) return [];
+    const some = kind === 'token' ? byToken('t.id = ANY($1::uuid[])') : bySession('s.id = ANY($1::uuid[])');
+    // Not among the requests of people: a revocation waits for none of them.
+    const rows = await db.ingest.transaction((sql) => sql.query<Row>(some, [[...ids]]));
+    const now = clock.now();
+    return rows.flatMap((row) => {
+      const known = knownOf(kind, row);
+      // An open stream is use, so only the absolute end counts.
+      return isOver({ ...known, usedAt: now }, now) ? [] : [[row.id, known.actor]];
+    });
   };
 
-  /** Ends the streams whose actor is no longer who it was. */
-  const recheck = async (affected: Stream[]): Promise<void> => {
+  /** Ends the streams whose actor is no longer who it was: one question for all of them. */
+  const recheck = async (affected: readonly Stream[]): Promise<void> => {
+    const idsOf = (kind: 'token' | 'session') =>
+      new Set(affected.flatMap(({ actor }) => (actor.via.kind === kind ? idOf(actor) : [])));
+    // While the database is away nothing can be said; the next check will.
+    const found = await Promise.all([
+      present('token', idsOf('token')),
+      present('session', idsOf('session')),
+    ]).catch(() => undefined);
+    if (found === undefined) return;
+    const actors = new Map(found.flat());
     for (const stream of affected) {
-      const now = await present(stream.actor).catch(() => undefined);
-      // Undefined: the database is away, and nothing can be said; the next check will.
-      if (now === undefined || (now !== null && sameRights(now, stream.actor))) continue;
+      const now = actors.get(idOf(stream.actor));
+      if (now && sameRights(now, stream.actor)) continue;
       if (streams.delete(stream)) stream.gone();
     }
   };
@@ -120,7 +134,14 @@ export async function openAuthenticator(deps: {
   };
 
   const unlisten = await db.listen(AUTH_CHANNEL, (payload) => forget(payload));
-  const stopChecks = clock.every(RECHECK_MS, () => recheck([...streams]));
+  let checking = false;
+  const stopChecks = clock.every(RECHECK_MS, async () => {
+    if (checking) return;
+    checking = true;
+    await recheck([...streams]).finally(() => {
+      checking = false;
+    });
+  });
 
   return {
     identify: async (credentials) => {
@@ -192,7 +213,7 @@ class Callers {
   }
 
   async #lookUp(kind: 'token' | 'session', hash: Buffer): Promise<Known | null> {
-    const text = kind === 'token' ? byToken('hash') : bySession('id_hash');
+    const text = kind === 'token' ? byToken('t.hash = $1') : bySession('s.id_hash = $1');
     const [row] = await this.#deps.db.query<Row>(text, [hash], 'kept');
     if (!row || row.hash.length !== hash.length || !timingSafeEqual(row.hash, hash)) return null;
     return knownOf(kind, row);
@@ -202,9 +223,8 @@ class Callers {
     const now = this.#deps.clock.now();
     if (known.usedAt !== null && now - known.usedAt < USE_NOTED_MS) return;
     known.usedAt = now;
-    const { via } = known.actor;
-    const id = via.kind === 'token' ? via.tokenId : via.sessionId;
-    const noted = this.#deps.db.query(NOTE_USE[via.kind], [id, new Date(now)]);
+    const { actor } = known;
+    const noted = this.#deps.db.query(NOTE_USE[actor.via.kind], [idOf(actor), new Date(now)]);
     this.#inBackground(noted, 'the last use of a credential could not be noted');
   }
 
@@ -220,6 +240,8 @@ interface Stream {
   actor: Actor;
   gone: () => void;
 }
+
+const idOf = ({ via }: Actor): string => (via.kind === 'token' ? via.tokenId : via.sessionId);
 
 function knownOf(kind: 'token' | 'session', row: Row): Known {
   const actor: Actor = {
