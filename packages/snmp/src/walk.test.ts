@@ -2,12 +2,11 @@ import { systemClock } from '@rollcall/shared/clock';
 import { compareOid } from '@rollcall/shared/oid';
 import { Secret } from '@rollcall/shared/secret';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SnmpCredential } from './engine/credential.ts';
-import { SnmpEngine } from './engine/engine.ts';
 import { Session } from './engine/session.ts';
 import type { PlainPdu, Value, Varbind } from './message/pdu.ts';
-import { type Asked, community, FakeAgent, honest, response } from './testing/fake-agent.ts';
+import { type Asked, community, FakeAgent, honest, response, useEngine } from './testing/fake-agent.ts';
 import { type WalkOptions, walk, walkTable } from './walk.ts';
 
 const ENTRY = '1.3.6.1.2.1.2.2.1';
@@ -15,21 +14,12 @@ const [DESCR, TYPE, MTU] = [`${ENTRY}.2`, `${ENTRY}.3`, `${ENTRY}.4`];
 const v2c: SnmpCredential = { id: 'c', version: 'v2c', community: new Secret('public') };
 const v1: SnmpCredential = { id: 'c', version: 'v1', community: new Secret('public') };
 
-let engine: SnmpEngine;
-const agents: FakeAgent[] = [];
-beforeAll(async () => {
-  engine = await SnmpEngine.open({ clock: systemClock });
-});
-afterAll(() => engine.close());
-afterEach(async () => {
-  await Promise.all(agents.splice(0).map((agent) => agent.close()));
-});
+const { used, agents, agentThat } = useEngine();
 
 type Reply = (asked: Asked) => PlainPdu | null;
 async function sessionWith(reply: Reply, credential = v2c, timeoutMs = 60): Promise<Session> {
-  const agent = await FakeAgent.start(community(reply));
-  agents.push(agent);
-  return new Session(engine, agent, credential, { timeoutMs, tries: 2 });
+  const agent = await agentThat(community(reply));
+  return new Session(used.engine, agent, credential, { timeoutMs, tries: 2 });
 }
 const budget = (limits: Partial<WalkOptions['budget']> = {}): WalkOptions => ({
   budget: { rows: 10_000, bytes: 10_000_000, until: systemClock.monotonic() + 10_000, ...limits },
@@ -106,7 +96,7 @@ describe('an honest agent', () => {
       }, 3);
     });
     agents.push(agent);
-    const session = new Session(engine, agent, v2c, { timeoutMs: 1000, tries: 1 });
+    const session = new Session(used.engine, agent, v2c, { timeoutMs: 1000, tries: 1 });
     const columns = [DESCR, TYPE, MTU];
     const result = await walkTable(session, columns, { ...budget(), columns: 1, parallel: 2 });
     expect(cellsOf(result.rows)).toBe(120);
@@ -213,7 +203,7 @@ describe('budgets (E67, E79, E88)', () => {
       setTimeout(() => community(reply)(bytes, send, from), 100);
     });
     agents.push(slow);
-    const slowSession = new Session(engine, slow, v2c, { timeoutMs: 1000, tries: 1 });
+    const slowSession = new Session(used.engine, slow, v2c, { timeoutMs: 1000, tries: 1 });
     const start = systemClock.monotonic();
     const slowWalk = walkTable(slowSession, [DESCR], budget({ until: start + 2_000 }));
     const fast = walkTable(await sessionWith(honest(interfaces(200))), [DESCR, TYPE], budget());
@@ -328,7 +318,11 @@ describe('agents that cannot do what others can', () => {
     const controller = new AbortController();
     const agent = await FakeAgent.start(() => controller.abort());
     agents.push(agent);
-    const session = new Session(engine, agent, v2c, { timeoutMs: 5000, tries: 1, signal: controller.signal });
+    const session = new Session(used.engine, agent, v2c, {
+      timeoutMs: 5000,
+      tries: 1,
+      signal: controller.signal,
+    });
     expect(await walkTable(session, [DESCR], budget())).toMatchObject({
       complete: false,
       reason: 'cancelled',

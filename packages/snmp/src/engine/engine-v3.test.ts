@@ -1,13 +1,11 @@
-import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { UsmUser } from '../message/keys.ts';
 import { decodeScopedPdu, encodeScopedPdu, openMessage, readSecureEnvelope } from '../message/message.ts';
 import type { PlainPdu, Varbind } from '../message/pdu.ts';
 import { AuthoritativeEngine, encodeSecure } from '../message/usm.ts';
-import { FakeAgent, type Handler, honest, secure } from '../testing/fake-agent.ts';
+import { type FakeAgent, type Handler, honest, secure, useEngine } from '../testing/fake-agent.ts';
 import type { SnmpCredential, UserCredential } from './credential.ts';
-import { SnmpEngine } from './engine.ts';
 import type { AskOptions } from './exchange.ts';
 import { explain, type Failure } from './failure.ts';
 import { Query } from './query.ts';
@@ -17,23 +15,10 @@ const name: Varbind = { oid: NAME, type: 'octets', value: Buffer.from('sw1') };
 const patient: AskOptions = { timeoutMs: 2000, tries: 1 };
 const brief: AskOptions = { timeoutMs: 80, tries: 1 };
 
-let engine: SnmpEngine;
-const agents: FakeAgent[] = [];
-beforeAll(async () => {
-  engine = await SnmpEngine.open({ clock: systemClock });
-});
-afterAll(() => engine.close());
-afterEach(async () => {
-  await Promise.all(agents.splice(0).map((agent) => agent.close()));
-});
+const { used, agentThat } = useEngine();
 
-async function agentThat(handler: Handler): Promise<FakeAgent> {
-  const agent = await FakeAgent.start(handler);
-  agents.push(agent);
-  return agent;
-}
 const ask = (agent: FakeAgent, options: AskOptions, who: SnmpCredential) =>
-  engine.ask(agent, new Query(who, { type: 'get', oids: [NAME] }), options);
+  used.engine.ask(agent, new Query(who, { type: 'get', oids: [NAME] }), options);
 
 /** An answer to request id 1. */
 const answerOne: PlainPdu = {
@@ -68,7 +53,7 @@ it('finds the engine, asks, and needs one message from then on', async () => {
   expect(agent.received).toBe(2);
   expect(await ask(agent, patient, credential)).toMatchObject({ ok: true });
   expect(agent.received).toBe(3);
-  expect(engine.engineIdOf(agent)?.toString('hex')).toBe('80001f8804726f6c6c');
+  expect(used.engine.engineIdOf(agent)?.toString('hex')).toBe('80001f8804726f6c6c');
 });
 
 it('follows an agent that restarted', async () => {
@@ -86,7 +71,7 @@ it('follows an agent that was replaced by one with another engine', async () => 
   const id = Buffer.from('80001f8804616e6f74686572', 'hex');
   agent.handler = secure(new AuthoritativeEngine({ id, boots: 1, seconds: () => 9, users: [user] }), objects);
   expect(await ask(agent, patient, credential)).toMatchObject({ ok: true });
-  expect(engine.engineIdOf(agent)).toEqual(id);
+  expect(used.engine.engineIdOf(agent)).toEqual(id);
 });
 
 it.each([
@@ -144,9 +129,9 @@ it('E74: a replayed answer is refused', async () => {
     }),
   );
   expect(await ask(agent, patient, credential)).toMatchObject({ ok: true });
-  const before = engine.stats().drops.unexpected;
+  const before = used.engine.stats().drops.unexpected;
   expect(await ask(agent, brief, credential)).toEqual({ ok: false, code: 'timeout' });
-  expect(engine.stats().drops.unexpected).toBe(before + 1);
+  expect(used.engine.stats().drops.unexpected).toBe(before + 1);
 });
 
 it('E74: boots going back and a time outside the window are refused', async () => {

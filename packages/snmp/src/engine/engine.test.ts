@@ -1,9 +1,9 @@
 import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeCommunityMessage } from '../message/message.ts';
 import type { Varbind } from '../message/pdu.ts';
-import { community, FakeAgent, type Handler, response } from '../testing/fake-agent.ts';
+import { community, FakeAgent, type Handler, response, useEngine } from '../testing/fake-agent.ts';
 import type { SnmpCredential } from './credential.ts';
 import { SnmpEngine } from './engine.ts';
 import type { AskOptions } from './exchange.ts';
@@ -19,23 +19,10 @@ const patient: AskOptions = { timeoutMs: 2000, tries: 1 };
 /** Long enough for an answer on a busy machine: what is waited for is that it is not believed. */
 const brief: AskOptions = { timeoutMs: 500, tries: 1 };
 
-let engine: SnmpEngine;
-const agents: FakeAgent[] = [];
-beforeAll(async () => {
-  engine = await SnmpEngine.open({ clock: systemClock });
-});
-afterAll(() => engine.close());
-afterEach(async () => {
-  await Promise.all(agents.splice(0).map((agent) => agent.close()));
-});
+const { used, agents, agentThat } = useEngine();
 
-async function agentThat(handler: Handler, address?: string): Promise<FakeAgent> {
-  const agent = await FakeAgent.start(handler, address);
-  agents.push(agent);
-  return agent;
-}
 const ask = (agent: FakeAgent, options = patient, question: Question = getName) =>
-  engine.ask(agent, new Query(v2c, question), options);
+  used.engine.ask(agent, new Query(v2c, question), options);
 
 describe('v1 and v2c', () => {
   it('answers with the values, the size and the round trip', async () => {
@@ -128,14 +115,14 @@ describe('what is not believed', () => {
 
   it('E71: the right id from another port; the true answer still counts', async () => {
     const stranger = await agentThat(() => undefined);
-    const before = engine.stats().drops['wrong-source'];
+    const before = used.engine.stats().drops['wrong-source'];
     const agent = await agentThat((bytes, send, from) => {
       const forged = { ...name, value: Buffer.from('forged') } as Varbind;
       community((pdu) => response(pdu, [forged]))(bytes, (answer) => stranger.send(answer, from.port), from);
       setTimeout(() => community((pdu) => response(pdu, [name]))(bytes, send, from), 20);
     });
     expect(await ask(agent)).toMatchObject({ ok: true, varbinds: [name] });
-    expect(engine.stats().drops['wrong-source']).toBe(before + 1);
+    expect(used.engine.stats().drops['wrong-source']).toBe(before + 1);
   });
 
   it('E71: the right id and port from another address', async () => {
@@ -151,7 +138,7 @@ describe('what is not believed', () => {
   });
 
   it('E72: a flood of guessed ids', async () => {
-    const before = engine.stats();
+    const before = used.engine.stats();
     const agent = await agentThat((bytes, send) => {
       community((pdu, message) => {
         for (let id = 0; id < 2000; id++) {
@@ -162,7 +149,7 @@ describe('what is not believed', () => {
       })(bytes, send, { port: 0 });
     });
     expect(await ask(agent, { timeoutMs: 300, tries: 1 })).toMatchObject({ code: 'timeout' });
-    const { drops, received } = engine.stats();
+    const { drops, received } = used.engine.stats();
     expect(drops.unexpected - before.drops.unexpected).toBe(received - before.received);
     expect(received - before.received).toBeGreaterThan(100);
   });
@@ -208,23 +195,23 @@ describe('what is not believed', () => {
   });
 
   it('E78: a repeated answer and one after the time-out are dropped, nobody hears twice', async () => {
-    const before = engine.stats();
+    const before = used.engine.stats();
     const agent = await agentThat((bytes, send) => {
       const answer = () => community((pdu) => response(pdu, [name]))(bytes, send, { port: 0 });
       setTimeout(answer, 60);
       setTimeout(answer, 65);
     });
     expect(await ask(agent, { timeoutMs: 20, tries: 1 })).toEqual({ ok: false, code: 'timeout' });
-    const dropped = () => engine.stats().drops.unexpected - before.drops.unexpected;
+    const dropped = () => used.engine.stats().drops.unexpected - before.drops.unexpected;
     await expect.poll(dropped).toBe(2);
-    const after = engine.stats();
+    const after = used.engine.stats();
     expect(after.answered).toBe(before.answered);
     expect(after.inFlight).toBe(0);
   });
 
   it('E70: noise with no request outstanding only moves a counter', async () => {
     const noise = await agentThat(() => undefined);
-    const before = engine.stats().drops.malformed;
+    const before = used.engine.stats().drops.malformed;
     let port = 0;
     const agent = await agentThat((_bytes, _send, from) => {
       port = from.port;
@@ -232,7 +219,7 @@ describe('what is not believed', () => {
     await ask(agent, brief);
     for (let length = 1; length <= 60; length++) noise.send(Buffer.alloc(length, length), port);
     noise.send(Buffer.from('30 84 ff ff ff ff 02 01 01'.replaceAll(' ', ''), 'hex'), port);
-    await expect.poll(() => engine.stats().drops.malformed - before).toBe(61);
+    await expect.poll(() => used.engine.stats().drops.malformed - before).toBe(61);
   });
 
   it('E89: 10,000 datagrams for one request leave the engine at work', async () => {
@@ -256,10 +243,10 @@ describe('the engine itself', () => {
     const { address, port } = gone;
     await gone.close();
     const query = new Query(v2c, getName);
-    const storm = Array.from({ length: 500 }, () => engine.ask({ address, port }, query, brief));
+    const storm = Array.from({ length: 500 }, () => used.engine.ask({ address, port }, query, brief));
     for (const answer of await Promise.all(storm))
       expect(answer).toMatchObject({ ok: false, code: 'timeout' });
-    const nowhere = await engine.ask({ address: '255.255.255.255', port: 161 }, query, brief);
+    const nowhere = await used.engine.ask({ address: '255.255.255.255', port: 161 }, query, brief);
     expect(nowhere).toMatchObject({ ok: false, code: 'unreachable', detail: 'EACCES' });
     expect(explain(nowhere as Failure)).toContain('route');
   });

@@ -1,6 +1,10 @@
 /** The other side of the wire for tests: an agent on loopback that answers as it is told, badly if need be. */
+
 import { createSocket, type Socket } from 'node:dgram';
+import { systemClock } from '@rollcall/shared/clock';
 import { compareOid } from '@rollcall/shared/oid';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { SnmpEngine } from '../engine/engine.ts';
 import {
   type CommunityMessage,
   decodeCommunityMessage,
@@ -117,4 +121,23 @@ export function honest(objects: Record<string, Value>): (asked: Asked) => PlainP
     }
     return response(asked, rows);
   };
+}
+
+/** An engine for the tests of a file, and agents that end with the test that started them. */
+export function useEngine() {
+  const used = { engine: undefined as unknown as SnmpEngine };
+  const agents: FakeAgent[] = [];
+  beforeAll(async () => {
+    used.engine = await SnmpEngine.open({ clock: systemClock });
+  });
+  afterAll(() => used.engine.close());
+  afterEach(async () => {
+    await Promise.all(agents.splice(0).map((agent) => agent.close()));
+  });
+  const agentThat = async (handler: Handler, address?: string): Promise<FakeAgent> => {
+    const agent = await FakeAgent.start(handler, address);
+    agents.push(agent);
+    return agent;
+  };
+  return { used, agents, agentThat };
 }
