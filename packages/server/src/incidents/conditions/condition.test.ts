@@ -232,6 +232,13 @@ describe('a condition', () => {
       ['raise flapping@6'],
     ],
     [
+      'that flaps beside what may be down flaps',
+      HOLD,
+      [on(0), off(1, { by: 'doubt' }), on(2), off(3, { by: 'doubt' }), on(4), off(5, { by: 'doubt' })],
+      'flapping',
+      ['raise flapping@4'],
+    ],
+    [
       'that another explains is no time that counts',
       HOLD,
       [on(0), off(1), on(2), due(22, { by: 'path', root: ROOT }), off(30), on(31), off(32)],

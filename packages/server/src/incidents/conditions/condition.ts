@@ -200,11 +200,12 @@ function clear<Body>(
     changedAt: at,
     dueAt: at + WINDOW_MS,
   };
-  // What another device explained says nothing of its own.
-  if (condition.state === 'suppressed' || silence) cleared.onsets = Math.max(0, condition.onsets - 1);
+  // What another device explained says nothing of its own. Doubt explains nothing: that another is down was not found.
+  const explained = silence !== null && silence.by !== 'doubt';
+  if (condition.state === 'suppressed' || explained) cleared.onsets = Math.max(0, condition.onsets - 1);
   if (condition.eventId !== null)
     return { next: cleared, effects: [{ type: 'close', eventId: condition.eventId, at }] };
-  if (silence || !undecided(condition, at, timing)) return { next: cleared, effects: [] };
+  if (explained || !undecided(condition, at, timing)) return { next: cleared, effects: [] };
   if (flaps(condition))
     return raiseOwn({ ...condition, present: false, changedAt: at }, condition.since, at, newId);
   const eventId = newId();
