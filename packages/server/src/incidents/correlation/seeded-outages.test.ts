@@ -8,8 +8,9 @@ import { type Figures, NONE, Story, sum } from '../../testing/outages/story.ts';
  * found, `TEST_OUTAGES=17` tells the story of one.
  */
 const asked = process.env.TEST_OUTAGES;
-const [first = 1, last = first] = (asked ?? '3-4').split('-').map(Number);
-const seeds = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+const [first = 1, last = first] = (asked ?? '').split('-').map(Number);
+/** Without a word some that are short: a slow network, a router in a tree, a router and then a room in a ring. */
+const seeds = asked ? Array.from({ length: last - first + 1 }, (_, i) => first + i) : [27, 59, 66];
 const print = (...lines: string[]) => asked && process.stdout.write(`${lines.join('\n')}\n`);
 
 afterAll(closeDatabases);
