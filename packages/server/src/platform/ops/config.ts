@@ -115,7 +115,9 @@ const variables = {
   ROLLCALL_RATE_LIMIT: whole(0, 100_000_000, 60_000).describe(
     'Requests per minute of one caller; 0: no limit. Default: 60000.',
   ),
-  ROLLCALL_CONNECTIONS: whole(10, 1_000_000, 10_000).describe('Open connections, at most; a tenth of them from one address. Default: 10000.'),
+  ROLLCALL_CONNECTIONS: whole(10, 1_000_000, 10_000).describe(
+    'Open connections, at most; a tenth of them from one address. Default: 10000.',
+  ),
   ROLLCALL_SCAN_ADDRESSES: whole(1, 16_777_216, SCAN_ADDRESSES).describe(
     'Addresses in one scan, at most. Default: 1048576.',
   ),
