@@ -48,8 +48,11 @@ describe.skipIf(!possible)('a network of real daemons', () => {
   });
   afterAll(() => plant?.stop());
 
-  it('each box is one device, of the right class', async () => {
+  it('each box is one device, of the right class, at the address that stays', async () => {
     const found = await plant.world.all<Found>('/api/devices');
+    expect(Object.fromEntries(found.map(({ name, address }) => [name, address]))).toEqual(
+      Object.fromEntries(plan.boxes.map(({ name, address }) => [name, address])),
+    );
     const classes = { router: 'router', switch: 'switch', host: 'server' };
     expect(Object.fromEntries(found.map((device) => [device.name, device.class]))).toEqual(
       Object.fromEntries(plan.boxes.map(({ name, role }) => [name, classes[role]])),
@@ -95,5 +98,28 @@ describe.skipIf(!possible)('a network of real daemons', () => {
     ]);
     expect(await told()).toEqual(before);
     expect((await plant.cases()).filter(({ status }) => status < 2)).toEqual([]);
+  });
+
+  /** What is told of a device since, but of its parts. */
+  const story = async (name: string) =>
+    (await plant.events())
+      .filter(({ kind, deviceId }) => deviceId === plant.id(name) && /^device\.(re|down|un|moved)/.test(kind))
+      .map(({ message }) => message);
+  const addressOf = async (name: string) =>
+    (await plant.world.api<Found>('GET', `/api/devices/${plant.id(name)}`)).data.address;
+
+  it('a router loses one of its addresses: it is not down, and managed at another', async () => {
+    const { name, address, net } =
+      plan.boxes.findLast(({ role }) => role === 'router') ?? expect.fail('none');
+    const before = await story(name);
+    network.box(name).ip(`addr del ${address}/32 dev lo`);
+    await until(150_000, 'it is managed where it answers', async () => (await addressOf(name)) !== address);
+    await sleep(25_000);
+    const now = await addressOf(name);
+    expect(now.startsWith(`10.${net}.0.`) || now.startsWith('10.254.')).toBe(true);
+    expect((await story(name)).filter((each) => !before.includes(each))).toEqual([
+      `${name} is at ${now}, before ${address}`,
+    ]);
+    expect(await plant.openEvents()).toEqual([]);
   });
 });

@@ -70,15 +70,18 @@ export class Plant<Of extends Member = Host> {
     const credential = { name: 'public', version: 'v2c', community: 'public', allSites: true };
     await world.api('POST', '/api/credentials', credential);
     await world.collector(site.id, 'one');
-    const { scanId } = await world.api('POST', '/api/discovery/scan', {
-      targets,
-      profile: 'deep',
-      site: site.id,
-    });
-    await world.scanEnd(scanId);
+    await this.scan(targets);
     for (const { id, name } of await world.all<{ id: string; name: string }>('/api/devices'))
       this.#ids.set(name, id);
     expect([...this.#ids.keys()].sort()).toEqual([...this.#hosts.keys()].sort());
+  }
+
+  /** Looks at these addresses again. */
+  async scan(targets: string): Promise<void> {
+    const { scanId } = await this.world.api('POST', '/api/discovery/scan', {
+      ...{ targets, profile: 'deep', site: this.#siteId },
+    });
+    await this.world.scanEnd(scanId);
   }
 
   /** Devices that a host names as its neighbours. */

@@ -7,6 +7,9 @@ import type { Pinged } from './pinger.ts';
 import { Ports } from './ports.ts';
 import type { Uptime } from './uptime.ts';
 
+/** A device whose agent answers at another address for so long is there: after an outage ways return in any order. */
+const STAYS_MS = 90_000;
+
 export class Target {
   readonly deviceId: string;
   readonly address: string;
@@ -14,6 +17,9 @@ export class Target {
   elsewhere: WatchTarget['elsewhere'];
   /** Where its agent is read: another of its addresses, while `address` is silent. */
   agentAddress: string;
+  #agentSince = 0;
+  /** It answered there for so long, and nowhere else, that it is reported to be there. */
+  #isElsewhere = false;
   /** Null where the scope refuses the address. */
   readonly pinged: Pinged | null;
   readonly phase: number;
@@ -56,6 +62,21 @@ export class Target {
     };
   }
 
+  /** Its agent is read there from now on. */
+  readAt(address: string, now: number): void {
+    this.agentAddress = address;
+    this.#agentSince = now;
+    this.#isElsewhere = false;
+  }
+
+  /** Its agent answers. @returns whether that proves by now, and did not before, that the device is elsewhere. */
+  provesElsewhere(now: number): boolean {
+    const already = this.#isElsewhere || this.agentAddress === this.address;
+    if (already || now - this.#agentSince < STAYS_MS) return false;
+    this.#isElsewhere = true;
+    return true;
+  }
+
   /** Its address is silent to ping. */
   get isSilent(): boolean {
     return this.pinged?.liveness.state === 'down';
@@ -73,9 +94,7 @@ export class Target {
       deviceId: this.deviceId,
       ...(icmp === 'unknown' ? {} : { icmp }),
       ...(snmp === undefined || doubtful ? {} : { snmp }),
-      ...(snmp === 'ok' && !doubtful && this.agentAddress !== this.address
-        ? { address: this.agentAddress }
-        : {}),
+      ...(snmp === 'ok' && !doubtful && this.#isElsewhere ? { address: this.agentAddress } : {}),
       ...more,
     };
   }

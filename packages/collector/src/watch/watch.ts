@@ -285,7 +285,7 @@ export class Watch {
     const rtt = host.rttMs === null ? {} : { rttMs: Math.round(host.rttMs * 1000) / 1000 };
     for (const target of this.#byAddress.get(host.address) ?? []) {
       if (host.liveness.state === 'up') {
-        target.agentAddress = target.address;
+        target.readAt(target.address, 0);
         this.#report(target, rtt);
       }
       // Silent to ping is not yet down: its agent is asked before anybody is alarmed.
@@ -320,7 +320,7 @@ export class Watch {
     const allowed = (where: string) => (this.#allows(where) ? this.#session(target, where) : null);
     const other = !reading.ok && target.isSilent ? await agentElsewhere(target, allowed) : undefined;
     if (other) {
-      target.agentAddress = other.target.address;
+      target.readAt(other.target.address, this.#deps.clock.monotonic());
       reading = await readAgent(other, wanted);
     }
     this.#readings -= 1;
@@ -358,7 +358,8 @@ export class Watch {
     const now = this.#deps.clock.monotonic();
     // What was silent altogether while its agent was in doubt was reported down.
     const back = target.isSilent && target.agent.missed > 0;
-    const turned = answered(target.agent) || back;
+    const moved = target.provesElsewhere(now);
+    const turned = answered(target.agent) || back || moved;
     const again = target.uptime !== null && uptime !== null && restarted(target.uptime, uptime);
     const first = target.uptime === null;
     target.uptime = uptime ?? target.uptime;

@@ -3,8 +3,9 @@
  *
  * A device keeps its address while that answers, so two addresses that both answer never take turns. It moves to another
  * that answered in the same scan when the known one is silent. An address that its box still lists is silent only after
- * several scans, one fewer than make a device gone, because an answer may be lost; a watched device is judged by its watch. A device
- * that a scan found first is settled once, at the best of its addresses, and virtual addresses are always left.
+ * several scans, one fewer than make a device gone, because an answer may be lost; one that the watch hears is silent only
+ * if the box left it. A device that a scan found first is settled once, at the best of its addresses, and virtual
+ * addresses are always left.
  */
 import { compareAddresses, parseAddress } from '@rollcall/shared/ip';
 
@@ -48,17 +49,17 @@ export function mainAddress(device: Standing): Move | null {
   if (!best || best.address === device.address) return null;
   const to = (reason: Move['reason']): Move => ({ address: best.address, reason });
   if (known?.virtual) return to('virtual');
-  if (device.watched === 'up') return null;
-  if (device.isNew) return to('new');
+  if (device.isNew && device.watched !== 'up') return to('new');
   return isSilent(device, known) ? to('silent') : null;
 }
 
 function isSilent({ places, watched, missedScans, missedUntilGone }: Standing, known: Place | undefined) {
   if (known?.answered === true) return false;
-  if (watched === 'down') return true;
   const listed = (known?.on ?? null) !== null;
-  // Nobody asked there, and the box says that it left.
-  if (known?.answered !== false && !listed && places.some(({ on }) => on !== null)) return true;
+  const left = !listed && places.some(({ on }) => on !== null);
+  // The watch may not have noticed yet that a box left an address.
+  if (watched === 'up') return left && known?.answered === false;
+  if (left) return true;
   return missedScans >= (listed ? Math.max(1, missedUntilGone - 1) : 1);
 }
 

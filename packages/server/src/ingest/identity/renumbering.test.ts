@@ -184,7 +184,7 @@ describe.each(databases())('a device that is renumbered, on %s', (_name, open) =
         ],
       });
     await watch('up');
-    await scan(site, [[{ ...router, table: ['10.0.0.9'] }]]);
+    await scan(site, [[{ ...router, table: ['10.0.0.1', '10.0.0.9'] }]], () => '10.0.0.9');
     expect(await addresses(site)).toEqual(['10.0.0.1']);
     await watch('down');
     await scan(site, [['10.0.0.9']]);

@@ -138,12 +138,12 @@ export function see<Row extends Sighted>(row: Row, seen: Seen, known: boolean): 
 
 /**
  * The address a device is managed by stays while nothing speaks against it; what a scan found as a whole is judged at its
- * end (`identity/main-address.ts`). It changes at once where its watch does not hear it, and outside of a scan to
- * one that is new to the device where its own table no longer lists the old one.
+ * end (`identity/main-address.ts`). It changes at once to one that is new to the device where its watch does not hear
+ * the old one, and outside of a scan where its own table no longer lists that.
  */
 function managementAddress(row: Sighted, seen: Seen, known: boolean): string {
   if (row.address === null || row.address === seen.address) return seen.address;
-  if (row.monitor && row.status === 'down' && seen.at > row.lastSeen) return seen.address;
+  if (!known && row.monitor && row.status === 'down' && seen.at > row.lastSeen) return seen.address;
   const left = seen.addresses.length > 0 && !seen.addresses.includes(row.address);
   return left && !known && seen.scanId === null ? seen.address : row.address;
 }

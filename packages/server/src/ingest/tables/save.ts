@@ -1,5 +1,6 @@
 /** Writes the world back: devices first, because everything else refers to them; each table by one statement. */
 import { arrayOf } from '../../platform/db/arrays.ts';
+import { WATCH_CHANNEL } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { current, factsRow, type World } from '../world.ts';
 import { deviceChanges } from './merge.ts';
@@ -150,6 +151,9 @@ async function claimEvidence(sql: Sql, world: World): Promise<void> {
   await store.writeEvidence(sql, rows);
   const reached = rows.filter(({ kind }) => kind === 'address');
   if (reached.length === 0) return;
+  // Where else a watched device answers is asked when its address falls silent.
+  if (reached.some(({ deviceId }) => world.devices.get(deviceId)?.row.monitor))
+    await sql.query('SELECT pg_notify($1, $2)', [WATCH_CHANNEL, siteId]);
   await sql.query(
     `INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
      SELECT $1::uuid, r."deviceId", r.value::inet, 'reached', r.at, r.at
