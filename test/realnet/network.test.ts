@@ -88,7 +88,14 @@ describe.skipIf(!possible)('a network of real daemons', () => {
   });
 
   it('it returns: all is cleared, and nobody is told of anything else', async () => {
-    const told = async () => (await plant.events()).map(({ message }) => message).sort();
+    // Ports that led to it are down with it; they are held longer than it is.
+    const ports = plan.cables.flatMap(({ a, b }) => (a === root?.name ? [b] : b === root?.name ? [a] : []));
+    const ofPort = new RegExp(`^\\S+ of (${ports.join('|')}) is down$`);
+    const told = async () =>
+      (await plant.events())
+        .map(({ message }) => message)
+        .filter((message) => !ofPort.test(message))
+        .sort();
     const before = await told();
     network.power(root?.name ?? '', true);
     await until(90_000, 'all is cleared', async () => (await plant.openEvents()).length === 0);
@@ -113,7 +120,7 @@ describe.skipIf(!possible)('a network of real daemons', () => {
       plan.boxes.findLast(({ role }) => role === 'router') ?? expect.fail('none');
     const before = await story(name);
     network.box(name).ip(`addr del ${address}/32 dev lo`);
-    await until(150_000, 'it is managed where it answers', async () => (await addressOf(name)) !== address);
+    await until(200_000, 'it is managed where it answers', async () => (await addressOf(name)) !== address);
     await sleep(25_000);
     const now = await addressOf(name);
     expect(now.startsWith(`10.${net}.0.`) || now.startsWith('10.254.')).toBe(true);
@@ -121,5 +128,5 @@ describe.skipIf(!possible)('a network of real daemons', () => {
       `${name} is at ${now}, before ${address}`,
     ]);
     expect(await plant.openEvents()).toEqual([]);
-  });
+  }, 300_000);
 });

@@ -27,6 +27,19 @@ describe.each(databases())('arrays as parameters on %s', (_name, open) => {
     db = await open();
   });
 
+  it('of lists arrive as texts with commas', async () => {
+    const param = arrayOf(
+      'text',
+      [{ value: ['10.0.0.1', '10.0.0.2'] }, { value: [] }, { value: null }],
+      'value',
+    );
+    expect(
+      await db.query('SELECT u.value FROM unnest($1::text[]) WITH ORDINALITY AS u(value, i) ORDER BY i', [
+        param,
+      ]),
+    ).toEqual([{ value: '10.0.0.1,10.0.0.2' }, { value: '' }, { value: null }]);
+  });
+
   it.each(types)('of %s arrive as they were', async (type) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(VALUES[type]), { maxLength: 20 }), async (values) => {

@@ -17,5 +17,6 @@ function elementOf(type: ElementType, value: unknown): unknown {
     const time = new Date(Number(value));
     return Number.isNaN(time.getTime()) ? String(value) : time.toISOString();
   }
-  return value;
+  // Lists travel as one text, with commas.
+  return type === 'text' ? String(value) : value;
 }
