@@ -202,7 +202,7 @@ export const rows = {
   'openapi.get': { outside: 'same' },
   'docs.get': { outside: 'same' },
   'docs.file': { param: () => 'start.js', outside: 'same' },
-  'licenses.get': { outside: 'same' },
+  'licenses.get': { outside: 'same', everybody: 404 },
   'health.live': { outside: 'same' },
   'health.ready': { outside: 'same' },
   'metrics.get': { outside: 403, inside: 403 },

@@ -164,6 +164,7 @@ export const sortBy = <F extends string>(fields: readonly F[]) =>
 export const siteFilter = z
   .string()
   .max(100)
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters')
   .optional()
   .meta({ description: 'Only this site, by id or name.', example: 'Berlin' });
 

@@ -116,6 +116,10 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
     ...(operation.body && { requestBody: requestBody(operation, operation.body, schemas) }),
     responses: {
       [String(operation.status ?? 200)]: success(operation, schemas),
+      ...(operation.method === 'GET' &&
+        operation.envelope === 'item' && {
+          304: { description: 'What `If-None-Match` names is still what would be answered.' },
+        }),
       ...Object.fromEntries(
         errorCodes(operation).map((code) => [
           String(ERROR_STATUS[code]),
