@@ -350,17 +350,6 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     },
   });
 
-  it('attack: traps of 10,000 unknown senders open a bounded number of events', async () => {
-    const from = (i: number, oid: string): Change => {
-      const { after, ...rest } = trap(null, oid) as ChangeOf<'trap.received'>;
-      return { ...rest, after: { ...after, source: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` } };
-    };
-    await tell(...Array.from({ length: 10_000 }, (_, i) => from(i, `1.3.6.1.4.1.9.9.${i % 50}`)));
-    const open = await events();
-    expect(open.length).toBeLessThanOrEqual(64);
-    expect(open.reduce((sum, { count }) => sum + Number(count), 0)).toBe(10_000);
-  });
-
   it('a trap and the watch that see the same link are one event', async () => {
     await network(['sw']);
     const id = uuidv7();

@@ -2,7 +2,7 @@
 import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
 import { Severity } from '@rollcall/shared/model';
 import { DAY, declare, device, of, port, sides } from './kind.ts';
-import { linkTrap, senderPlace, TRAPS, trapName } from './traps.ts';
+import { linkTrap, TRAPS, trapName } from './traps.ts';
 
 /** IF-MIB ifAdminStatus and ifOperStatus. */
 const ADMIN_DOWN = 2;
@@ -174,7 +174,7 @@ export const WATCH_KINDS = declare({
       'trap.received': (c) =>
         c.after.trapOid === TRAPS.authenticationFailure
           ? {
-              subject: c.deviceId ?? senderPlace(c.after.source, c.after.trapOid),
+              subject: c.deviceId ?? c.after.source,
               message: `${c.deviceName || c.after.source} was asked with a wrong SNMP credential`,
               details: { after: c.after },
             }
@@ -197,10 +197,8 @@ export const WATCH_KINDS = declare({
         return explained
           ? null
           : {
-              subject:
-                c.deviceId === null
-                  ? senderPlace(c.after.source, c.after.trapOid)
-                  : `${c.deviceId}:${c.after.trapOid}`,
+              // Anybody may send traps from an address of no device: how many, the collector bounds.
+              subject: `${c.deviceId ?? c.after.source}:${c.after.trapOid}`,
               message:
                 c.deviceId === null
                   ? `${c.after.source}, which is no known device, sent trap ${trapName(c.after.trapOid)}`
