@@ -132,7 +132,7 @@ describe.each(databaseKinds())('the link to a server on %s', (database) => {
     }>('GET', `/api/dead-letters?collector=${one.id}&pageSize=100`);
     expect([...new Set(data.map(({ reason }) => reason))].sort()).toEqual([
       'address: not a literal address',
-      expect.stringMatching(/^not stored: .*Unicode/),
+      'text with a NUL',
     ]);
   }, 120_000);
 
