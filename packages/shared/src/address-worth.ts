@@ -1,7 +1,7 @@
 /**
  * What an address is worth: whether it can stand for one box. Loopback, link-local, unspecified, multicast and mapped
  * addresses are the same in every box or on every link: such an address identifies nothing, is no device's management
- * address, is not listed among a device's addresses, and a trap from it is of nobody.
+ * address, and a trap from it is of nobody. It stays listed as a fact of its interface.
  */
 
 /** By canonical text; 127.0.0.0/8 is judged below. */

@@ -25,7 +25,7 @@ describe.each(databases())('addresses on %s', (_name, open) => {
     engineId: '80001f8803001b54000007',
   };
 
-  it('that every box has are not listed', async () => {
+  it('that every box has are listed as facts of its interfaces, and are no evidence', async () => {
     const site = await openSite(db);
     const walk = asked(box, '10.0.0.1');
     const rows = [
@@ -33,7 +33,19 @@ describe.each(databases())('addresses on %s', (_name, open) => {
       { address: '10.53.53.53', ifIndex: 1, type: 'anycast' },
     ];
     await site.send([walk, table(walk, 'addresses', rows)]);
-    expect(await listed(site)).toEqual(['10.0.0.1', '10.0.1.1']);
+    expect((await listed(site)).toSorted()).toEqual(
+      [
+        '10.0.0.1',
+        '10.0.1.1',
+        '10.53.53.53',
+        ...INSIDE.filter((address) => address !== '0.0.0.0'),
+      ].toSorted(),
+    );
+    const evidence = await db.query<{ value: string }>(
+      `SELECT value FROM evidence WHERE site_id = $1::uuid AND kind IN ('address', 'own-address')`,
+      [site.siteId],
+    );
+    expect(evidence.filter(({ value }) => INSIDE.includes(value))).toEqual([]);
   });
 
   it('a trap from one of them is of nobody, whatever a device lists', async () => {

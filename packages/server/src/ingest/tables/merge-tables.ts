@@ -1,5 +1,4 @@
 /** The other walked tables over the known ones: addresses, entities, neighbours. Pure. */
-import { standsForABox } from '@rollcall/shared/address-worth';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { AddressRow, EntityRow, NeighbourRow } from '@rollcall/shared/observation';
 import type { ChangeOf } from '../../changes.ts';
@@ -19,20 +18,21 @@ export interface MergedTable<Stored> {
   remove: Stored[];
 }
 
+const UNSET = new Set(['0.0.0.0', '::']);
+
 /**
- * The agent's own addresses that stand for this box alone. One that it no longer lists stays known while the device
- * answers there. `place`: the address that it is managed by.
+ * The agent's own addresses, loopback and link-local ones too: they are facts of its interfaces, though no evidence. One
+ * that it no longer lists stays known while the device answers there.
  */
 export function mergeAddresses(
-  table: WalkedTable<AddressRecord, AddressRow> & { place: string; reached: (address: string) => boolean },
+  table: WalkedTable<AddressRecord, AddressRow> & { reached: (address: string) => boolean },
 ): MergedTable<AddressRecord> {
   const stored = new Map(table.stored.map((row) => [row.address, row]));
   const write: AddressRecord[] = [];
   const seen = new Set<string>();
   for (const row of table.seen) {
     const address = canonicalAddress(row.address);
-    if (address === null || seen.has(address)) continue;
-    if (row.type === 'anycast' || !standsForABox(address, table.place)) continue;
+    if (address === null || UNSET.has(address) || seen.has(address)) continue;
     seen.add(address);
     const before = stored.get(address);
     const after: AddressRecord = {

@@ -316,7 +316,6 @@ async function mergeOthers(
       ...base(walked),
       stored: knownAddresses.get(walked.device.row.id) ?? [],
       seen: walked.rows as Parameters<typeof mergeAddresses>[0]['seen'],
-      place: walked.device.row.address ?? '',
       reached: (address) => walked.device.addresses.has(address),
     });
     writes.addresses.push(...write);
