@@ -93,6 +93,17 @@ describe.each(kinds())('the contract on %s', (kind) => {
     },
   );
 
+  it('the decisions: a site is named by its id or its name, in a bulk change too', async () => {
+    const { data } = (await get(`/api/sites/${world.site.alpha}`)).json;
+    const count = async (site: string) =>
+      (await get(`/api/devices?site=${encodeURIComponent(site)}`)).json.totalCount;
+    expect(await count(data.name)).toBe(await count(data.id));
+    const bulk = (site: string) => post('/api/devices/bulk', { filter: { site }, set: { monitor: 0 } });
+    expect((await bulk(data.name)).json.data.matched).toBe(await count(data.id));
+    expect((await bulk('no such site')).status).toBe(403);
+    expect((await get('/api/devices?site=no-such-site')).status).toBe(403);
+  });
+
   it.each([
     '/api/devices?search=no-such-thing',
     '/api/devices?Address=192.0.2.1',

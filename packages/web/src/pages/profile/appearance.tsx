@@ -61,7 +61,8 @@ export function Appearance() {
           searchable
           clearable
           placeholder="The first one"
-          description="of scans by the API that name no site, where networks of several contain the targets"
+          description="For scans by the API that name no site, where several sites have the targets in their networks."
+          inputWrapperOrder={['label', 'input', 'description']}
           data={sites}
           value={defaultSite || null}
           onChange={(value) => savePreferences({ defaultSite: value ?? '' })}
