@@ -1,0 +1,60 @@
+/** What a collector measures of a monitored device in one interval. `docs/metrics.md` explains it. */
+import { z } from 'zod';
+
+/** Counters of an interface (IF-MIB, RFC 2863), 64-bit where the agent has them. */
+export const PORT_COUNTERS = [
+  'inOctets',
+  'outOctets',
+  'inUnicast',
+  'outUnicast',
+  'inNonUnicast',
+  'outNonUnicast',
+  'inErrors',
+  'outErrors',
+  'inDiscards',
+  'outDiscards',
+] as const;
+export type PortCounter = (typeof PORT_COUNTERS)[number];
+
+/** Most interfaces of one `samples` observation; a device with more is several. */
+export const SAMPLE_PORTS = 500;
+
+/** How much each counter grew within the interval, one number per interface; null where that cannot be known. */
+const growth = z.array(z.int().min(0).nullable()).max(SAMPLE_PORTS).optional();
+
+/**
+ * Measurements of one interval of a device, in columns: `ports.inOctets[i]` belongs to `ports.ifIndex[i]`. A column
+ * that the agent does not have is absent.
+ */
+export const samples = z.object({
+  kind: z.literal('samples'),
+  /** End of the interval, Unix milliseconds by the collector's clock. */
+  at: z.int().min(0),
+  deviceId: z.uuid(),
+  /** Length of the interval, milliseconds. */
+  overMs: z.int().min(1).max(86_400_000),
+  /** Pings sent within it; round trips in milliseconds, absent where none was answered. */
+  ping: z
+    .object({
+      sent: z.int().min(0),
+      lost: z.int().min(0),
+      minMs: z.number().min(0).optional(),
+      avgMs: z.number().min(0).optional(),
+      maxMs: z.number().min(0).optional(),
+    })
+    .optional(),
+  ports: z
+    .object({
+      ifIndex: z.array(z.int()).max(SAMPLE_PORTS),
+      /** ifName, else ifDescr: an interface keeps its history when its ifIndex moves. */
+      name: z.array(z.string().max(255)).max(SAMPLE_PORTS),
+      ...(Object.fromEntries(PORT_COUNTERS.map((counter) => [counter, growth])) as Record<
+        PortCounter,
+        typeof growth
+      >),
+    })
+    .optional(),
+  /** Why growth is not known although the agent answers. */
+  gap: z.enum(['first-reading', 'restarted', 'missed', 'counters-reset']).optional(),
+});
+export type Samples = z.infer<typeof samples>;
