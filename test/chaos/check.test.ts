@@ -8,7 +8,7 @@ import type { Database } from '@rollcall/server/platform/db/db';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
 import { systemClock } from '@rollcall/shared/clock';
-import { type Stream, streamOf } from '@rollcall/shared/observation';
+import { ofStreams, STREAMS, streamOf } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { check, type Owner, type Rows, sound, type Verdict } from './check.ts';
@@ -39,6 +39,7 @@ describe.each(databases())('the checker on %s', (name, open) => {
         classify: classifier({ id: 'none', rules: [], vendors: {}, ruleset: { id: 'none', extra: [] } }),
       }),
       applyOutcomes: async () => undefined,
+      applySamples: async () => undefined,
       applyJobEnd: async () => undefined,
       record: createRecorder({ db, clock: systemClock }).record,
     });
@@ -165,9 +166,9 @@ async function deliver(
   facts: readonly Fact[],
 ): Promise<void> {
   const epoch = uuidv7();
-  const next: Record<Stream, number> = { state: 0, event: 0 };
+  const next = ofStreams(() => 0);
   for (let at = 0; at < facts.length; at += 250) {
-    for (const stream of ['event', 'state'] as const) {
+    for (const stream of STREAMS) {
       const items = facts
         .slice(at, at + 250)
         .map(({ observation }) => observation)

@@ -20,7 +20,7 @@ import { fastClock } from '@rollcall/collector/testing/fast-clock';
 import { recordingLog } from '@rollcall/collector/testing/recording-log';
 import { isSigned, type Peer, ScriptedServer, SITE } from '@rollcall/collector/testing/scripted-server';
 import { systemClock } from '@rollcall/shared/clock';
-import type { Observation, Stream } from '@rollcall/shared/observation';
+import { type Observation, ofStreams, type Stream } from '@rollcall/shared/observation';
 import {
   CloseCode,
   type CollectorMessage,
@@ -151,14 +151,13 @@ const start = async (
 
 /** A server that keeps what it is sent, each sequence once, and acknowledges it. */
 class Store {
-  readonly kept: Record<Stream, Map<number, unknown>> = { state: new Map(), event: new Map() };
+  readonly kept = ofStreams(() => new Map<number, unknown>());
   readonly order: string[] = [];
   duplicates = 0;
   epoch = '';
 
   through(): Record<Stream, number> {
-    const last = (stream: Stream) => Math.max(-1, ...this.kept[stream].keys());
-    return { state: last('state'), event: last('event') };
+    return ofStreams((stream) => Math.max(-1, ...this.kept[stream].keys()));
   }
 
   take(peer: Peer, message: CollectorMessage, ack = true): void {

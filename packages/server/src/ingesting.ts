@@ -42,6 +42,8 @@ export function createIngesting({
     log,
     rules: rules.current,
     ...observedJobs({ raise: record, now: () => clock.now() }),
+    // Acknowledged and forgotten, until something keeps them.
+    applySamples: async () => undefined,
     record,
     relink: linker.touched,
   });

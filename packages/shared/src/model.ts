@@ -24,7 +24,7 @@
  *
  * Delivery
  * - observation: one fact that a collector reports, identified by (collector, epoch, stream, sequence)
- * - epoch, stream: an epoch is one life of an outbox; its two streams, `state` and `event`, are each in order
+ * - epoch, stream: an epoch is one life of an outbox; its streams, `state`, `event` and `sample`, are each in order
  * - outbox: keeps observations on the collector's disk until they are acknowledged
  * - batch, window: a batch is observations of one message; a window is the batches not yet acknowledged
  * - gap: observations that a collector had to drop, counted

@@ -7,6 +7,7 @@
  * the whole table. Tables are split so that one observation stays under OBSERVATION_BYTES.
  */
 import { z } from 'zod';
+import { samples } from './samples.ts';
 import { atMost, each, orElse } from './wire.ts';
 
 /** Upper bound of one encoded observation, bytes. A batch holds at least two. */
@@ -288,12 +289,23 @@ const trap = z.object({
   dropped: counter.optional(),
 });
 
+/** Three streams, each in order, each with its own sequence: events overtake a backlog of state, both one of samples. */
+export const STREAMS = ['state', 'event', 'sample'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+/** One value per stream. */
+export const ofStreams = <T>(of: (stream: Stream) => T): Record<Stream, T> => ({
+  state: of('state'),
+  event: of('event'),
+  sample: of('sample'),
+});
+
 /** Observations that were lost on purpose (a bound was reached), counted exactly. */
 const gap = z.object({
   kind: z.literal('gap'),
   at: time,
   /** Which stream lost them. */
-  stream: z.enum(['state', 'event']),
+  stream: z.enum(STREAMS),
   fromSeq: counter,
   toSeq: counter,
   count: counter,
@@ -310,6 +322,7 @@ export const observation = z.discriminatedUnion('kind', [
   watch,
   trap,
   gap,
+  samples,
 ]);
 export type Observation = z.infer<typeof observation>;
 export type HostObservation = z.infer<typeof host>;
@@ -320,10 +333,11 @@ export type WatchObservation = z.infer<typeof watch>;
 export type TrapObservation = z.infer<typeof trap>;
 export type GapObservation = z.infer<typeof gap>;
 
-/** Two streams, each in order, each with its own sequence: events overtake a backlog of state. */
-export const STREAMS = ['state', 'event'] as const;
-export type Stream = (typeof STREAMS)[number];
-
-/** The stream an observation travels in. Events leave first and are dropped last; state may be superseded. */
-export const streamOf = (o: Observation): Stream =>
-  o.kind === 'watch' || o.kind === 'trap' || o.kind === 'gap' ? 'event' : 'state';
+/**
+ * The stream an observation travels in. Events leave first and are dropped last, samples the other way round; state may
+ * be superseded.
+ */
+export function streamOf({ kind }: Observation): Stream {
+  if (kind === 'samples') return 'sample';
+  return kind === 'watch' || kind === 'trap' || kind === 'gap' ? 'event' : 'state';
+}

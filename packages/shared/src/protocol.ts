@@ -8,6 +8,8 @@
  *                report the monitoring. Version 1 ignored `watch`, so such a collector gets no devices to monitor.
  * 3  2026-11-21  both sides read leniently (`wire.ts`). Earlier collectors fail at a profile setting that they do not know,
  *                so they are sent only those that they know.
+ * 4  2026-11-25  measurements: a third stream, `sample`, of `samples` observations. Earlier servers refuse batches of it,
+ *                so they are sent none; the collector keeps them until a later server comes, or their time is over.
  */
 import { z } from 'zod';
 import { AUTH_PROTOCOLS, JOB_ADDRESSES, PRIV_PROTOCOLS } from './model.ts';
@@ -16,13 +18,15 @@ import { profileSettings } from './profile.ts';
 import { unstorable } from './storable.ts';
 import { atMost, each, orElse, type Parsed, readWire } from './wire.ts';
 
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 /** Oldest version this build still speaks. */
 export const PROTOCOL_OLDEST = 1;
 /** The version from which on a collector watches what it is given. */
 export const PROTOCOL_WATCHES = 2;
 /** The version from which on a collector reads leniently. */
 export const PROTOCOL_LENIENT = 3;
+/** The version from which on a server takes the stream `sample`. */
+export const PROTOCOL_SAMPLES = 4;
 
 /** Path of the collector endpoint. */
 export const COLLECTOR_PATH = '/api/collectors/link';
@@ -75,6 +79,12 @@ export type CloseCode = (typeof CloseCode)[keyof typeof CloseCode];
 const seq = z.int().min(0);
 const time = z.int().min(0);
 const stream = z.enum(STREAMS);
+/** Of each stream a sequence, -1 for none; `sample` from version 4 on. */
+const sequences = z.object({
+  state: z.int().min(-1),
+  event: z.int().min(-1),
+  sample: z.int().min(-1).optional(),
+});
 
 /** A span of addresses: `count` addresses from `first` on. */
 export const span = z.object({ first: z.string().max(45), count: z.int().min(1).max(JOB_ADDRESSES) });
@@ -189,7 +199,7 @@ export const serverMessage = z.discriminatedUnion('type', [
     generation: seq,
     site: z.object({ id: z.uuid(), name: z.string().max(255) }),
     /** Highest sequence committed of each stream of the hello's epoch; -1 when none. */
-    through: z.object({ state: z.int().min(-1), event: z.int().min(-1) }),
+    through: sequences,
     limits: z.object({ batchBytes: z.int(), window: z.int(), jobs: z.int() }),
     ruleset: ruleset.optional(),
     time,
@@ -239,7 +249,7 @@ export const collectorMessage = z.discriminatedUnion('type', [
     signature: z.string().max(128),
     epoch: z.uuid(),
     /** Highest sequence ever written of each stream of this epoch; -1 when none. */
-    last: z.object({ state: z.int().min(-1), event: z.int().min(-1) }),
+    last: sequences,
     software: z.string().max(60),
     hostname: z.string().max(255),
     engines: each(
@@ -356,7 +366,7 @@ export type HeardMessage =
 
 /** How a batch begins when its collector writes its members in the order of `docs/protocol.md`. */
 const BATCH_HEAD =
-  /^\{"type":"observations","epoch":"([\da-f-]{36})","stream":"(state|event)","from":(0|[1-9]\d{0,14}),"items":\[/;
+  /^\{"type":"observations","epoch":"([\da-f-]{36})","stream":"(state|event|sample)","from":(0|[1-9]\d{0,14}),"items":\[/;
 
 /** No such beginning is longer, bytes. */
 const BATCH_HEAD_BYTES = 160;

@@ -55,6 +55,7 @@ const READ_AS: Record<string, unknown> = {
   'watch.interfaces.*.duplex': 'unknown',
   'trap.snmpVersion': LEFT_OUT,
   'gap.stream': NOT_READ,
+  'samples.gap': LEFT_OUT,
 };
 
 interface Reading {

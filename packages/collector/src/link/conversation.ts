@@ -10,6 +10,7 @@ import {
   CloseCode,
   type CollectorMessage,
   PROTOCOL_OLDEST,
+  PROTOCOL_SAMPLES,
   PROTOCOL_VERSION,
   parseServerMessage,
   type Ruleset,
@@ -64,6 +65,9 @@ export interface Collector {
 export interface Line extends Wire {
   close(code: number, reason: string): void;
 }
+
+/** What the server has of each stream; one that it does not know it has nothing of. */
+const throughOf = ({ through }: Message<'welcome'>) => ({ ...through, sample: through.sample ?? -1 });
 
 /** Invalid messages until the connection is closed. */
 const MOST_INVALID = 3;
@@ -181,7 +185,7 @@ export class Conversation {
       this.#reject('a welcome out of place');
       return;
     }
-    const trouble = sequenceRegression(welcome.through, this.#collector.outbox.last);
+    const trouble = sequenceRegression(throughOf(welcome), this.#collector.outbox.last);
     if (trouble === null) this.#begin(welcome, this.#key);
     else
       void this.#collector
@@ -198,12 +202,12 @@ export class Conversation {
     if (!written) return;
     this.#send({ type: 'confirm', generation: welcome.generation });
     this.#send({ type: 'working', jobs: this.#collector.working() });
-    for (const stream of STREAMS) outbox.ack(stream, welcome.through[stream]);
-    const sender = new Sender(
-      { outbox, wire: this.#line, clock: this.#clock },
-      welcome.through,
-      welcome.limits,
-    );
+    const through = throughOf(welcome);
+    for (const stream of STREAMS) outbox.ack(stream, through[stream]);
+    const sender = new Sender({ outbox, wire: this.#line, clock: this.#clock }, through, {
+      ...welcome.limits,
+      samples: welcome.version >= PROTOCOL_SAMPLES,
+    });
     this.#sender = sender;
     this.#stopListening = outbox.onWritten(() => sender.pump());
     if (welcome.ruleset) this.#collector.rules(welcome.ruleset);

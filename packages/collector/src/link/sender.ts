@@ -1,5 +1,5 @@
 /**
- * Sends what the outbox holds, events before state, within a window of unacknowledged batches. The bytes on their way
+ * Sends what the outbox holds, events before state before samples, within a window of unacknowledged batches. The bytes on their way
  * follow the link: doubled while acknowledgements come quickly, halved when they do not, so that a slow link still
  * carries heartbeats in time.
  */
@@ -14,8 +14,12 @@ export interface Wire {
   readonly bufferedAmount: number;
 }
 
-/** Batches of state leave so many places of the window to events. */
-const FOR_EVENTS = 2;
+/** Places of the window that batches of a stream leave to those of the streams before it. */
+const LEAVES: Record<Stream, number> = { event: 0, state: 2, sample: 4 };
+/** In this order. */
+const STREAMS_BY_RANK = ['event', 'state', 'sample'] as const;
+/** Samples leave this share of the bytes on their way to the others. */
+const NOT_FOR_SAMPLES = 0.5;
 const LEAST_BYTES = 4 * 1024;
 const FIRST_BYTES = 64 * 1024;
 /** A batch acknowledged sooner than this lets the next ones be larger. */
@@ -37,16 +41,17 @@ export class Sender {
   readonly #epoch: string;
   readonly #window: number;
   readonly #batchBytes: number;
+  readonly #streams: readonly Stream[];
   readonly #sent: Record<Stream, number>;
   #onItsWay: OnItsWay[] = [];
   #budget = FIRST_BYTES;
   #draining = false;
 
-  /** `through`: what the server has of this epoch already. */
+  /** `through`: what the server has of this epoch already; `samples`: it takes that stream. */
   constructor(
     deps: { outbox: Outbox; wire: Wire; clock: Clock },
     through: Record<Stream, number>,
-    limits: { window: number; batchBytes: number },
+    limits: { window: number; batchBytes: number; samples: boolean },
   ) {
     this.#outbox = deps.outbox;
     this.#wire = deps.wire;
@@ -54,6 +59,7 @@ export class Sender {
     this.#epoch = deps.outbox.epoch;
     this.#window = Math.max(1, Math.min(WINDOW, limits.window));
     this.#batchBytes = Math.max(1, Math.min(BATCH_BYTES, limits.batchBytes));
+    this.#streams = STREAMS_BY_RANK.filter((stream) => stream !== 'sample' || limits.samples);
     this.#sent = { ...through };
   }
 
@@ -64,15 +70,27 @@ export class Sender {
       const places = this.#window - this.#onItsWay.length;
       if (places <= 0 || (bytes > 0 && bytes >= this.#budget) || this.#wire.bufferedAmount > this.#budget)
         return;
-      const most = Math.min(this.#batchBytes, this.#budget);
-      const batch =
-        this.#outbox.next('event', this.#sent.event, most, BATCH_ITEMS) ??
-        (places > Math.min(FOR_EVENTS, this.#window - 1)
-          ? this.#outbox.next('state', this.#sent.state, most, BATCH_ITEMS)
-          : null);
+      const batch = this.#next(places, bytes);
       if (!batch) return;
       this.#send(batch);
     }
+  }
+
+  /** The next batch of the first stream that has one and may use a place. */
+  #next(places: number, bytes: number): Batch | null {
+    for (const stream of this.#streams) {
+      if (places <= Math.min(LEAVES[stream], this.#window - 1)) continue;
+      const budget = stream === 'sample' ? this.#budget * NOT_FOR_SAMPLES : this.#budget;
+      if (bytes > 0 && bytes >= budget) continue;
+      const batch = this.#outbox.next(
+        stream,
+        this.#sent[stream],
+        Math.min(this.#batchBytes, budget),
+        BATCH_ITEMS,
+      );
+      if (batch) return batch;
+    }
+    return null;
   }
 
   #send({ stream, from, items }: Batch): void {

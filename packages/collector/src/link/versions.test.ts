@@ -5,6 +5,7 @@ import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import {
   LATER_WORD,
   LATEST_RECORDED,
+  RECORDED,
   recorded,
   type Saying,
   withLaterMember,
@@ -19,7 +20,7 @@ import { type Collector, Conversation } from './conversation.ts';
 /** An outbox of 14 observations of state, as much as the server acknowledges. */
 const outbox = {
   epoch: '019a8f00-0000-7000-8000-000000000002',
-  last: { state: 13, event: 6 },
+  last: { state: 13, event: 6, sample: 0 },
   ack: () => undefined,
   onWritten: () => () => undefined,
   next: (stream: string, after: number) =>
@@ -82,7 +83,8 @@ describe('a conversation with a server of the version before', () => {
   const said = recorded('server', LATEST_RECORDED);
   const well = hear(said);
 
-  it('goes well', () => {
+  it.each(RECORDED)('goes well (version %d)', (version) => {
+    const well = hear(recorded('server', version));
     expect(well).toMatchObject({ closed: [CloseCode.normal], invalid: [], unknown: 0 });
     expect(well.told.map(([what]) => what)).toEqual(
       'generation ruleset assign assign assign cancel ruleset watch watch rotate key-stored'.split(' '),

@@ -1,9 +1,9 @@
 /**
- * What goes when the outbox is full or old. First state that newer state of the same subject replaced, then the oldest
- * state, then the oldest events. Never a gap (it accounts for others), never what may already be with the server
+ * What goes when the outbox is full or old. First the oldest samples, then state that newer state of the same subject
+ * replaced, then the oldest state, then the oldest events. Never a gap (it accounts for others), never what may already be with the server
  * (`floor`): dropping that would make the account wrong.
  */
-import type { Stream } from '@rollcall/shared/observation';
+import { STREAMS, type Stream } from '@rollcall/shared/observation';
 import type { RecordRef } from './pending-commit.ts';
 import { decode, jsonBytes } from './record.ts';
 import type { Store } from './store.ts';
@@ -25,7 +25,13 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** Names records to drop, chunk by chunk, until they amount to `need` bytes or nothing more may go. */
 export async function* toFree(store: Store, need: number, floor: Floor): AsyncGenerator<Eviction> {
   let left = need;
-  for (const pass of [replaced(store, floor), oldest(store, 'state', floor), oldest(store, 'event', floor)]) {
+  const passes = [
+    oldest(store, 'sample', floor),
+    replaced(store, floor),
+    oldest(store, 'state', floor),
+    oldest(store, 'event', floor),
+  ];
+  for (const pass of passes) {
     for await (const { stream, records } of pass) {
       const taken = records.slice(0, enough(records, left));
       if (taken.length > 0) yield { stream, records: taken };
@@ -37,7 +43,7 @@ export async function* toFree(store: Store, need: number, floor: Floor): AsyncGe
 
 /** Names records written before `age` (of the outbox, ms). */
 export async function* toExpire(store: Store, age: number, floor: Floor): AsyncGenerator<Eviction> {
-  for (const stream of ['state', 'event'] as const) yield* oldest(store, stream, floor, age);
+  for (const stream of STREAMS) yield* oldest(store, stream, floor, age);
 }
 
 function enough(records: readonly RecordRef[], need: number): number {

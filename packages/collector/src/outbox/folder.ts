@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { syncFolder } from '@rollcall/host/synced-file';
+import { replaceFile, syncFolder } from '@rollcall/host/synced-file';
 import { STREAMS } from '@rollcall/shared/observation';
 import { Refusal } from '../platform/refusal.ts';
 import { PendingCommit } from './pending-commit.ts';
@@ -46,7 +46,11 @@ export async function openStore(folder: string, now: number): Promise<OpenedStor
   refuseFullDisk(dirname(folder));
   finishInterrupted(folder);
   const found = await inspect(folder);
-  if (found.kind === 'ours') return { ...openOurs(folder), damage: null };
+  if (found.kind === 'ours') {
+    // Before anything is written in it: an earlier version would not count the stream that it does not know.
+    if (found.format < FORMAT) replaceFile(join(folder, STAMP), stampOf(FORMAT), 0o600);
+    return { ...openOurs(folder), damage: null };
+  }
   if (found.kind === 'damaged') return replaceStore(folder, now, found.held, found.reason);
   await make(folder, null);
   renameSync(`${folder}.new`, folder);
@@ -54,7 +58,10 @@ export async function openStore(folder: string, now: number): Promise<OpenedStor
   return { ...openOurs(folder), damage: null };
 }
 
-type Found = { kind: 'none' } | { kind: 'ours' } | { kind: 'damaged'; reason: string; held: Meta | null };
+type Found =
+  | { kind: 'none' }
+  | { kind: 'ours'; format: number }
+  | { kind: 'damaged'; reason: string; held: Meta | null };
 
 async function inspect(folder: string): Promise<Found> {
   const damaged = (reason: string, held: Meta | null = null): Found => ({ kind: 'damaged', reason, held });
@@ -80,9 +87,10 @@ async function inspect(folder: string): Promise<Found> {
   const wrong = STREAMS.find((stream) => verdict.meta?.streams[stream].count !== verdict.counts?.[stream]);
   return wrong
     ? damaged(`holds another number of ${wrong} records than it says`, verdict.meta)
-    : { kind: 'ours' };
+    : { kind: 'ours', format };
 }
 
+const stampOf = (format: number): string => `rollcall outbox ${format}\n`;
 const formatOf = (text: string): number | null => {
   const match = /^rollcall outbox ([1-9]\d{0,8})\n$/.exec(text);
   return match ? Number(match[1]) : null;
@@ -119,7 +127,7 @@ async function make(folder: string, loss: { held: Meta | null; now: number } | n
   if (loss) recordLoss(pending, loss.held);
   await store.commit(pending);
   await store.close();
-  writeFileSync(join(beside, STAMP), `rollcall outbox ${FORMAT}\n`, { mode: 0o600, flush: true });
+  writeFileSync(join(beside, STAMP), stampOf(FORMAT), { mode: 0o600, flush: true });
   syncFolder(beside);
 }
 

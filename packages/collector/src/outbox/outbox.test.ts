@@ -49,6 +49,15 @@ const trap = (n: number): Observation => ({
   varbinds: [],
 });
 
+const DEVICE = '0192f0c0-0000-7000-8000-0000000000d1';
+const sample = (n: number): Observation => ({
+  kind: 'samples',
+  at: n,
+  deviceId: DEVICE,
+  overMs: 60_000,
+  ping: { sent: 4, lost: 0, minMs: 1, avgMs: 2, maxMs: 3 },
+});
+
 let folder: string;
 const opened: Outbox[] = [];
 beforeEach(() => {
@@ -104,17 +113,18 @@ const lostOf = (gaps: GapObservation[], stream: Stream) =>
   gaps.filter((gap) => gap.stream === stream).reduce((sum, gap) => sum + gap.count, 0);
 
 describe('the outbox numbers, keeps and hands out', () => {
-  test('two streams, each in order with its own sequence, over a restart', async () => {
+  test('three streams, each in order with its own sequence, over a restart', async () => {
     const first = await openBox();
     const { epoch } = first;
     await first.append([host(1), trap(1), host(2)]);
-    await first.append([trap(2)]);
-    expect(first.last).toEqual({ state: 1, event: 1 });
+    await first.append([trap(2), sample(1), sample(2), sample(3)]);
+    expect(first.last).toEqual({ state: 1, event: 1, sample: 2 });
     await shut(first);
 
     const second = await openBox();
     expect(second.epoch).toBe(epoch);
-    expect(second.last).toEqual({ state: 1, event: 1 });
+    expect(second.last).toEqual({ state: 1, event: 1, sample: 2 });
+    expect([...contents(second, 'sample')]).toEqual([1, 2, 3].map((n, seq) => [seq, sample(n)]));
     expect([...contents(second, 'state')]).toEqual([
       [0, host(1)],
       [1, host(2)],
@@ -247,6 +257,23 @@ describe('bounds: every drop is counted exactly (B30, G4)', () => {
     expect(outbox.status().drops.bytes).toBeGreaterThan(0);
     expect(left.filter((o) => o.kind === 'rows' && o.walk === walks[4])).toHaveLength(10);
     expect(left.filter((o) => o.kind === 'host')).toHaveLength(1000);
+  });
+
+  test('samples go first, the oldest of them; each is counted', async () => {
+    const outbox = await openBox({ bytes: 300_000 });
+    await outbox.append([...hosts(500), ...Array.from({ length: 100 }, (_, i) => trap(i))]);
+    for (let i = 0; i < 6; i++)
+      await outbox.append(Array.from({ length: 500 }, (_, j) => sample(i * 500 + j)));
+    account(outbox);
+    expect(contents(outbox, 'state').size).toBe(500);
+    const left = [...contents(outbox, 'sample').values()];
+    expect(left.length).toBeGreaterThan(500);
+    expect(left.at(-1)).toEqual(sample(2999));
+    const gaps = gapsOf(outbox);
+    expect(new Set(gaps.map(({ stream, reason }) => `${stream} ${reason}`))).toEqual(
+      new Set(['sample bytes']),
+    );
+    expect(left.length + lostOf(gaps, 'sample')).toBe(3000);
   });
 
   test('then the oldest state, then the oldest events; gaps themselves stay', async () => {
@@ -549,11 +576,31 @@ describe('damage is moved aside, reported, and never fatal', () => {
 
   test('B40: written by a newer version: refused, untouched, with what to do', async () => {
     await filled();
-    writeFileSync(join(box(), 'FORMAT'), 'rollcall outbox 2\n');
+    writeFileSync(join(box(), 'FORMAT'), 'rollcall outbox 3\n');
     const before = readFileSync(data());
     await expect(openBox()).rejects.toThrow(OutboxRefused);
     await expect(openBox()).rejects.toThrow(/newer version.*install that version again/);
     expect(readFileSync(data()).equals(before)).toBe(true);
+  });
+
+  test('written by the version before, which had no samples: opened, and marked as no longer its', async () => {
+    const epoch = await filled();
+    writeFileSync(join(box(), 'FORMAT'), 'rollcall outbox 1\n');
+    const env = open({ path: box(), maxDbs: 5, encoding: 'binary' });
+    const table = env.openDB<string, string>('meta', { encoding: 'string' });
+    const { streams, ...rest } = JSON.parse(table.get('meta') ?? '');
+    const { sample: _, ...before } = streams;
+    await table.put('meta', JSON.stringify({ ...rest, format: 1, streams: before }));
+    await env.openDB('sample', { encoding: 'binary' }).drop();
+    await env.close();
+
+    const outbox = await openBox();
+    expect(outbox.epoch).toBe(epoch);
+    expect(outbox.last).toEqual({ state: 1999, event: 1, sample: -1 });
+    expect(readFileSync(join(box(), 'FORMAT'), 'utf8')).toBe('rollcall outbox 2\n');
+    await outbox.append([sample(1)]);
+    expect([...contents(outbox, 'sample')]).toEqual([[0, sample(1)]]);
+    expect(contents(outbox, 'state').size).toBe(2000);
   });
 
   test('a crash between the two renames of a replacement is finished at the next start', async () => {

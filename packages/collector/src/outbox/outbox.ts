@@ -8,6 +8,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import {
   OBSERVATION_BYTES,
   type Observation,
+  ofStreams,
   STREAMS,
   type Stream,
   streamOf,
@@ -58,9 +59,9 @@ export class Outbox {
   #store: Store;
   #writer: Writer;
   /** Highest sequence that may be with the server: sent by this run, or in flight when the last one ended. */
-  #sent: Record<Stream, number> = { state: -1, event: -1 };
+  #sent = ofStreams(() => -1);
   /** Of that what is still on the disk, in the pieces in which it was handed out. */
-  #unsettled: Record<Stream, { through: number; bytes: number }[]> = { state: [], event: [] };
+  #unsettled = ofStreams((): { through: number; bytes: number }[] => []);
   readonly #damaged = new Set<string>();
 
   private constructor(options: OutboxOptions, opened: { store: Store; meta: Meta }) {
@@ -116,8 +117,8 @@ export class Outbox {
 
   /** Highest sequence ever given in each stream, -1 when none. */
   get last(): Record<Stream, number> {
-    const { state, event } = this.#writer.meta.streams;
-    return { state: state.last, event: event.last };
+    const { streams } = this.#writer.meta;
+    return ofStreams((stream) => streams[stream].last);
   }
 
   /**
@@ -227,9 +228,10 @@ export class Outbox {
 
   status(): OutboxStatus {
     const { streams, drops } = this.#writer.meta;
+    const sum = (what: 'count' | 'bytes') => STREAMS.reduce((all, stream) => all + streams[stream][what], 0);
     return {
-      depth: streams.state.count + streams.event.count,
-      bytes: streams.state.bytes + streams.event.bytes,
+      depth: sum('count'),
+      bytes: sum('bytes'),
       oldest: this.#oldest(),
       drops,
       paused: this.#writer.paused,

@@ -1,16 +1,16 @@
 /**
- * The LMDB environment under the outbox: two tables of records by sequence and one row of meta. One commit at a time;
+ * The LMDB environment under the outbox: a table per stream of records by sequence and one row of meta. One commit at a time;
  * a commit that resolved is on disk (data synced, then the root page written through). After any failed commit the
  * environment is opened anew, because LMDB refuses, or hangs, once the update of a root page failed.
  */
 import { writeSync } from 'node:fs';
-import type { Stream } from '@rollcall/shared/observation';
+import { ofStreams, type Stream } from '@rollcall/shared/observation';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { z } from 'zod';
 import { reserve, type Stats } from './reserve.ts';
 
-/** Version of what the outbox folder holds; a newer one is never touched. */
-export const FORMAT = 1;
+/** Version of what the outbox folder holds; a newer one is never touched. 2: has a stream of samples. */
+export const FORMAT = 2;
 
 const count = z.int().min(0);
 const streamMeta = z.object({
@@ -22,24 +22,29 @@ const streamMeta = z.object({
   count,
   bytes: count,
 });
+const freshStream = () => ({ last: -1, acked: -1, count: 0, bytes: 0 });
 const meta = z.object({
-  format: z.literal(FORMAT),
+  format: z.literal([1, FORMAT]).transform((): typeof FORMAT => FORMAT),
   epoch: z.uuid(),
   /** Milliseconds this outbox has been open, over all runs: a clock that nobody can set. */
   age: z.number().min(0),
-  streams: z.object({ state: streamMeta, event: streamMeta }),
+  streams: z.object({
+    state: streamMeta,
+    event: streamMeta,
+    /** Absent in format 1. */
+    sample: streamMeta.default(freshStream),
+  }),
   /** Observations dropped on purpose, ever, by reason. */
   drops: z.object({ bytes: count, age: count, disk: count, damaged: count }),
 });
 export type Meta = z.infer<typeof meta>;
 export type DropReason = keyof Meta['drops'];
 
-const freshStream = () => ({ last: -1, acked: -1, count: 0, bytes: 0 });
 export const freshMeta = (epoch: string): Meta => ({
   format: FORMAT,
   epoch,
   age: 0,
-  streams: { state: freshStream(), event: freshStream() },
+  streams: ofStreams(freshStream),
   drops: { bytes: 0, age: 0, disk: 0, damaged: 0 },
 });
 
@@ -78,16 +83,13 @@ function openTables(folder: string): Tables {
   const env = open<Buffer, number>({
     path: folder,
     encoding: 'binary',
-    maxDbs: 4,
+    maxDbs: 5,
     overlappingSync: false,
     noSubdir: false,
   });
   return {
     env,
-    streams: {
-      state: env.openDB<Buffer, number>('state', { encoding: 'binary' }),
-      event: env.openDB<Buffer, number>('event', { encoding: 'binary' }),
-    },
+    streams: ofStreams((stream) => env.openDB<Buffer, number>(stream, { encoding: 'binary' })),
     meta: env.openDB<string, string>('meta', { encoding: 'string' }),
   };
 }

@@ -5,6 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { STREAMS, type Stream } from '@rollcall/shared/observation';
 import { type Meta, parseMeta } from './store.ts';
 
 /** Longest a store may take to be read; the default bound of the outbox is read in seconds from a slow disk. */
@@ -13,11 +14,11 @@ const LONGEST_MS = 300_000;
 const READER = `
 const { writeSync } = require('node:fs');
 const { open } = require(process.argv[1]);
-const env = open({ path: process.argv[2], readOnly: true, noSubdir: false, maxDbs: 4, encoding: 'binary' });
+const env = open({ path: process.argv[2], readOnly: true, noSubdir: false, maxDbs: 5, encoding: 'binary' });
 const meta = env.openDB('meta', { encoding: 'string' });
 writeSync(1, JSON.stringify({ meta: meta ? meta.get('meta') ?? null : null }) + '\\n');
 const counts = {};
-for (const stream of ['state', 'event']) {
+for (const stream of ${JSON.stringify(STREAMS)}) {
   counts[stream] = 0;
   const table = env.openDB(stream, { encoding: 'binary' });
   if (table) for (const { value } of table.getRange({})) if (value[value.length - 1] !== undefined) counts[stream]++;
@@ -32,7 +33,7 @@ export interface Verdict {
   /** What the meta row says, as far as it could be read. */
   meta: Meta | null;
   /** Records found; null when the reader did not get through. */
-  counts: { state: number; event: number } | null;
+  counts: Record<Stream, number> | null;
 }
 
 /** Reads the store in `folder`; never throws for what is in it. */

@@ -4,7 +4,7 @@
  * waits is reported as stored before it is, nothing is lost for want of space.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import { STREAMS, type Stream } from '@rollcall/shared/observation';
+import { ofStreams, STREAMS, type Stream } from '@rollcall/shared/observation';
 import type { Logger } from 'pino';
 import { Disk } from './disk.ts';
 import { type Eviction, toExpire, toFree } from './eviction.ts';
@@ -90,7 +90,7 @@ export class Writer {
     this.#disk = new Disk(deps.folder, deps.settings.minFreeBytes, deps.clock);
     this.#openedAt = deps.clock.monotonic();
     this.#ageAtOpening = deps.meta.age;
-    this.#delivered = { state: deps.meta.streams.state.acked, event: deps.meta.streams.event.acked };
+    this.#delivered = ofStreams((stream) => deps.meta.streams[stream].acked);
     this.#stopExpiry = deps.clock.every(EXPIRE_EVERY_MS, () => {
       this.#expiryDue = true;
       this.#wake();

@@ -17,6 +17,9 @@ type Said<T extends CollectorMessage['type']> = Extract<CollectorMessage, { type
 export const SITE = { id: '0192f0c0-0000-7000-8000-0000000000aa', name: 'test' };
 export const LIMITS = { batchBytes: 256 * 1024, window: WINDOW, jobs: 16 };
 
+/** What a welcome says of the streams. */
+type Through = Extract<ServerMessage, { type: 'welcome' }>['through'];
+
 /** One connection as the server sees it. */
 export class Peer {
   readonly socket: WebSocket;
@@ -77,7 +80,7 @@ export class Peer {
     this.send({ type: 'challenge', nonce: this.nonce, version, time: Date.now() });
   }
 
-  welcome(through: Record<Stream, number>, generation = 1, more: object = {}): void {
+  welcome(through: Through, generation = 1, more: object = {}): void {
     this.send({
       type: 'welcome',
       version: 1,
@@ -91,10 +94,7 @@ export class Peer {
   }
 
   /** Everything up to the collector being ready. */
-  async greet(
-    through: Record<Stream, number> = { state: -1, event: -1 },
-    generation = 1,
-  ): Promise<Said<'hello'>> {
+  async greet(through: Through = { state: -1, event: -1 }, generation = 1): Promise<Said<'hello'>> {
     this.challenge();
     const hello = await this.hear('hello');
     this.welcome(through, generation);

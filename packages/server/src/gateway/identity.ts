@@ -5,6 +5,7 @@
  * replaced: who took the key over by changing it has the new one, the other one has the old one.
  */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { ofStreams, STREAMS, type Stream } from '@rollcall/shared/observation';
 import {
   CloseCode,
   type CollectorMessage,
@@ -18,10 +19,7 @@ import { announce, notifyLinks, notifyWatch } from '../platform/db/notify.ts';
 import type { Audit, Raise } from '../ports.ts';
 
 export type Hello = Extract<CollectorMessage, { type: 'hello' }>;
-export interface Through {
-  state: number;
-  event: number;
-}
+export type Through = Record<Stream, number>;
 export interface Admitted {
   id: string;
   name: string;
@@ -95,12 +93,15 @@ export function judgeHello(
       kind: 'quarantine',
       reason: `${COPIED}: generation ${hello.generation} was shown after ${row.generation} had been confirmed`,
     };
-  for (const stream of ['state', 'event'] as const)
-    if (hello.last[stream] < through[stream])
+  for (const stream of STREAMS) {
+    // An earlier version says nothing of a stream that it does not have.
+    const last = hello.last[stream] ?? through[stream];
+    if (last < through[stream])
       return {
         kind: 'quarantine',
-        reason: `${WENT_BACK}: ${stream} ${hello.last[stream]} after ${through[stream]} had been committed; restored from a backup?`,
+        reason: `${WENT_BACK}: ${stream} ${last} after ${through[stream]} had been committed; restored from a backup?`,
       };
+  }
   if (
     hello.generation >
     Math.min(GENERATION_MOST, Math.max(row.generation, row.pending_generation ?? 0) + AHEAD_MOST)
@@ -131,11 +132,11 @@ const READ = `SELECT c.id, c.name, c.site_id, s.name AS site, c.public_key, c.pe
   FROM collectors c JOIN sites s ON s.id = c.site_id WHERE c.id = $1::uuid FOR NO KEY UPDATE OF c`;
 
 async function throughOf(sql: Sql, collectorId: string, epoch: string): Promise<Through> {
-  const rows = await sql.query<{ stream: 'state' | 'event'; through: number }>(
+  const rows = await sql.query<{ stream: Stream; through: number }>(
     'SELECT stream, through FROM collector_streams WHERE collector_id = $1::uuid AND epoch = $2::uuid',
     [collectorId, epoch],
   );
-  const through = { state: -1, event: -1 };
+  const through = ofStreams(() => -1);
   for (const row of rows) through[row.stream] = row.through;
   return through;
 }

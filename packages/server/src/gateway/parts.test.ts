@@ -37,8 +37,14 @@ describe('join tokens', () => {
 
 describe('a hello whose signature is right', () => {
   const row = { status: 'active' as const, status_reason: '', generation: 5, pending_generation: null };
-  const hello = { version: 1, oldest: 1, generation: 5, last: { state: 10, event: 3 }, retired: false };
-  const through = { state: 10, event: 3 };
+  const hello = {
+    version: 1,
+    oldest: 1,
+    generation: 5,
+    last: { state: 10, event: 3, sample: 7 },
+    retired: false,
+  };
+  const through = { state: 10, event: 3, sample: 7 };
 
   it.each([
     ['the confirmed generation', {}, {}, 'admit'],
@@ -51,6 +57,8 @@ describe('a hello whose signature is right', () => {
     ['an outbox that is further than what is stored', {}, { last: { state: 99, event: 3 } }, 'admit'],
     ['an outbox of state that went back', {}, { last: { state: 9, event: 3 } }, 'quarantine'],
     ['an outbox of events that went back', {}, { last: { state: 10, event: 2 } }, 'quarantine'],
+    ['an outbox of samples that went back', {}, { last: { state: 10, event: 3, sample: 6 } }, 'quarantine'],
+    ['a version that has no samples', {}, { last: { state: 10, event: 3 } }, 'admit'],
     ['a revoked collector', { status: 'revoked' }, {}, 'refuse'],
     [
       'a revoked collector with an old generation: it stays revoked',

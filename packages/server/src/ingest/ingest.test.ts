@@ -116,6 +116,30 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(keys.filter(({ parts }) => parts)).toEqual([]);
   });
 
+  it('hands samples over as they were measured, by corrected time, and acknowledges them', async () => {
+    const stored: unknown[] = [];
+    const { ingest, siteId, collectors } = await openSite(db, {
+      deps: {
+        applySamples: async (_sql, samples, from) => {
+          stored.push(...samples.map(({ observation, at }) => [observation.deviceId, at, from]));
+        },
+      },
+    });
+    const collectorId = collectors[0] ?? '';
+    const samples = { kind: 'samples', at: NOW - 60_000, deviceId: uuidv7(), overMs: 60_000 };
+    const batch = { siteId, collectorId, epoch: uuidv7(), stream: 'sample', clockOffsetMs: 5000 } as const;
+    const items = [samples, { ...samples, overMs: 0 }, { ...samples, at: NOW }];
+    expect(await ingest.accept({ ...batch, from: 0, items })).toEqual({ through: 2 });
+    expect(await ingest.accept({ ...batch, from: 0, items })).toEqual({ through: 2 });
+    const from = { siteId, collectorId };
+    expect(stored).toEqual([
+      [samples.deviceId, NOW - 55_000, from],
+      [samples.deviceId, NOW, from],
+    ]);
+    const dead = await db.query('SELECT stream FROM dead_letters WHERE site_id = $1::uuid', [siteId]);
+    expect(dead).toEqual([{ stream: 'sample' }]);
+  });
+
   it('looks evidence up by its key in a site that the planner has not heard of', async () => {
     const boxes = Array.from({ length: 200 }, (_, n) =>
       asked({ sysName: `box-${n}`, serials: [`S${n}`] }, `10.1.0.${n}`),

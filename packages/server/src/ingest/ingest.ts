@@ -13,6 +13,7 @@ import type {
   OutcomesObservation,
   RowsObservation,
 } from '@rollcall/shared/observation';
+import type { Samples } from '@rollcall/shared/samples';
 import { unstorable } from '@rollcall/shared/storable';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { UnknownBySender } from '@rollcall/shared/wire';
@@ -53,6 +54,12 @@ export interface From {
   at: number;
 }
 
+/** What was measured, with the corrected end of its interval, Unix milliseconds. */
+export interface Measured {
+  observation: Samples;
+  at: number;
+}
+
 export interface IngestDeps {
   db: Database;
   clock: Clock;
@@ -61,6 +68,8 @@ export interface IngestDeps {
   rules: () => Rules;
   applyOutcomes: (sql: Sql, outcomes: OutcomesObservation, from: From) => Promise<void>;
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
+  /** Stores measurements. They wait for no lock of the site, and hold none that another stream waits for. */
+  applySamples: (sql: Sql, samples: readonly Measured[], from: Omit<From, 'at'>) => Promise<void>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
   record: Raise;
   /** Called after a commit that changed what links are made of. */
@@ -230,6 +239,11 @@ async function storeChanges(
     const from = { siteId: batch.siteId, collectorId: batch.collectorId, at };
     if (observation.kind === 'outcomes') await deps.applyOutcomes(sql, observation, from);
     else changes.push(...(await endJob(deps, sql, observation, from)));
+  }
+  const samples = ofKind(items, 'samples');
+  if (samples.length > 0) {
+    const from = { siteId: batch.siteId, collectorId: batch.collectorId };
+    await deps.applySamples(sql, samples, from);
   }
   const happened = ofKind(items, 'watch', 'trap', 'gap');
   if (happened.length > 0) {

@@ -41,7 +41,7 @@ export interface Disk {
   key: Key;
   generation: number;
   epoch: string;
-  last: { state: number; event: number };
+  last: { state: number; event: number; sample?: number };
 }
 
 /** A collector of a site, as if it had joined. */

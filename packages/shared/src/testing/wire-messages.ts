@@ -12,7 +12,9 @@ export type Json = null | boolean | number | string | Json[] | { [member: string
 export type Path = readonly (string | number)[];
 export type Saying = { type: string } & { [member: string]: Json };
 
-export const LATEST_RECORDED = 2;
+/** Version 3 says what version 2 says. */
+export const RECORDED = [2, 4] as const;
+export const LATEST_RECORDED = 4;
 
 export const recorded = (side: 'server' | 'collector', version: number): Saying[] =>
   readFileSync(new URL(`./wire/version-${version}-${side}.jsonl`, import.meta.url), 'utf8')

@@ -1,24 +1,24 @@
-import type { Stream } from '@rollcall/shared/observation';
+import { ofStreams, STREAMS, type Stream } from '@rollcall/shared/observation';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
 import { Problem } from '../../platform/problem.ts';
 
 /** Takes all batches that wait by now; answers them behind those that it took before for the same store, in order. */
 export type Gather = () => readonly UnreadBatch[];
 
-/** Both streams of a connection, beside each other: events wait for no backlog of state. */
+/** The streams of a connection, beside each other: events wait for no backlog of state, nor that for one of samples. */
 export class Intakes {
   readonly #of: Readonly<Record<Stream, Intake>>;
   #barred = false;
 
   constructor(store: (stream: Stream, gather: Gather) => Promise<void>, failed: (error: unknown) => void) {
-    const intake = (stream: Stream) =>
-      new Intake((gather) => store(stream, () => this.#allowed(gather)).catch(failed));
-    this.#of = { state: intake('state'), event: intake('event') };
+    this.#of = ofStreams(
+      (stream) => new Intake((gather) => store(stream, () => this.#allowed(gather)).catch(failed)),
+    );
   }
 
   /** Batches that are not stored yet. */
   get depth(): number {
-    return this.#of.state.depth + this.#of.event.depth;
+    return STREAMS.reduce((sum, stream) => sum + this.#of[stream].depth, 0);
   }
   /** Nothing more is stored, also not what came before and waits. */
   bar(): void {
@@ -33,7 +33,7 @@ export class Intakes {
   }
   /** Resolves when nothing waits and nothing is being stored. */
   async idle(): Promise<void> {
-    await Promise.all([this.#of.state.idle(), this.#of.event.idle()]);
+    await Promise.all(STREAMS.map((stream) => this.#of[stream].idle()));
   }
 }
 

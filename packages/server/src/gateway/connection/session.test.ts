@@ -61,7 +61,7 @@ function stage(over: Partial<SessionDeps> = {}) {
           version: 1,
           generation: generation + 1,
           changesKey: false,
-          through: { state: -1, event: -1 },
+          through: { state: -1, event: -1, sample: -1 },
         },
       }),
       confirm: async () => true,
@@ -131,7 +131,7 @@ describe('a conversation with a collector', () => {
       version: 1,
       generation: 4,
       site: SITE,
-      through: { state: -1, event: -1 },
+      through: { state: -1, event: -1, sample: -1 },
       limits: { window: WINDOW },
     });
     expect(session.collector).toEqual({ id: disk.id, siteId: SITE.id, name: 'berlin-1' });

@@ -1,11 +1,11 @@
 /**
  * The server's side of one collector's conversation: a state machine that knows no socket (`ws.ts` does). Observations
- * are stored apart, events beside state, so that a slow store holds up no heartbeat and no lease; all else goes in order.
+ * are stored apart, events beside state beside samples, so that a slow store holds up no heartbeat and no lease; all else goes in order.
  * Length: one state machine; in two files nobody would see what may follow what.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
-import type { Stream } from '@rollcall/shared/observation';
+import { ofStreams, type Stream } from '@rollcall/shared/observation';
 import {
   CloseCode,
   HELLO_MS,
@@ -84,7 +84,7 @@ export class Session {
   #roundTrip = 0;
   /** Its last heartbeat. */
   beat: Beat | undefined;
-  #through = { state: -1, event: -1 };
+  #through = ofStreams(() => -1);
   #offering = false;
   /** A person wants another key, and none was named yet. */
   #keyAsked = false;

@@ -11,6 +11,7 @@ import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import {
   LATER_WORD,
   LATEST_RECORDED,
+  RECORDED,
   recorded,
   type Saying,
   withLaterMember,
@@ -47,7 +48,7 @@ function listen() {
               version,
               generation: generation + 1,
               changesKey: false,
-              through: { state: -1, event: -1 },
+              through: { state: -1, event: -1, sample: -1 },
             },
           }),
           confirm: async () => true,
@@ -79,13 +80,15 @@ async function hear(messages: readonly Saying[]) {
   return { state: session.state, over, refused: talk.of('refused').length, acked: talk.of('ack').length };
 }
 
-const WELL = { state: 'ready', over: undefined, refused: 0, acked: 2 };
+const WELL = { state: 'ready', over: undefined, refused: 0, acked: 3 };
 
 describe('a conversation with a collector of the version before', () => {
   const said = recorded('collector', LATEST_RECORDED);
 
-  it('goes well', async () => {
-    expect(await hear(said)).toEqual(WELL);
+  it.each(RECORDED)('goes well (version %d)', async (version) => {
+    const all = recorded('collector', version);
+    const acked = all.filter(({ type }) => type === 'observations').length;
+    expect(await hear(all)).toEqual({ ...WELL, acked });
   });
 
   it('goes as well with an unknown member, wherever it stands', async () => {

@@ -41,7 +41,7 @@ async function gateway(more: Partial<GatewayDeps> & { accept?: SessionDeps['acce
           version: 1,
           generation: generation + 1,
           changesKey: false,
-          through: { state: -1, event: -1 },
+          through: { state: -1, event: -1, sample: -1 },
         },
       }),
       confirm: async () => true,

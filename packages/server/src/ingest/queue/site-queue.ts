@@ -1,4 +1,4 @@
-import type { Stream } from '@rollcall/shared/observation';
+import { ofStreams, type Stream } from '@rollcall/shared/observation';
 
 /** Of one site: one window that is stored, and one that is read meanwhile. */
 const OF_A_SITE = 2;
@@ -59,10 +59,10 @@ export class SiteQueue {
 
 /**
  * The queue in front of what stores: `places` windows of each stream at once, because an event waits for no backlog of
- * state, whosever.
+ * state, whosever, and neither for one of samples.
  */
 export function openSiteQueue(places: number) {
-  const queues: Record<Stream, SiteQueue> = { state: new SiteQueue(places), event: new SiteQueue(places) };
+  const queues = ofStreams(() => new SiteQueue(places));
   return <T>({ stream, siteId }: { stream: Stream; siteId: string }, work: () => Promise<T>): Promise<T> =>
     queues[stream].take(siteId, work);
 }
