@@ -6,8 +6,10 @@
 //   --without NAME     all but this
 //   --install          installs the Debian packages that are missing
 import './usage.mjs';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bin, bootstrap, root } from './bootstrap.mjs';
@@ -52,7 +54,10 @@ const DEBIAN = {
   lldpd: 'lldpd',
 };
 
-/** In order. `needs`: Debian packages, or `root`. `run`: commands, one after the other. */
+/**
+ * In order. `needs`: Debian packages, or `root`. `run`: commands, one after the other. `beside`: the step that it runs
+ * beside, its output told when both have ended: it mostly waits.
+ */
 const STEPS = [
   { name: 'build', why: 'types of everything, and the web application', run: [npm('build')] },
   { name: 'lint', why: 'format and lint', run: [[bin('biome'), ['ci', '--colors=off', '.']]] },
@@ -76,6 +81,13 @@ const STEPS = [
       ),
       sameAgain,
     ],
+  },
+  {
+    name: 'realnet',
+    why: 'a network of real routers, bridges and hosts: what is found, and what is said of an outage',
+    needs: ['root', 'iproute2', 'snmp', 'snmpd', 'frr', 'frr-snmp', 'lldpd'],
+    beside: 'install',
+    run: [npm('test:realnet')],
   },
   {
     name: 'install',
@@ -119,12 +131,6 @@ const STEPS = [
     why: 'whole installations: servers, collectors and simulated or real agents as processes',
     needs: ['root', 'postgresql', 'iproute2', 'snmp', 'snmpd', 'nginx-light', 'caddy', 'strace', 'openssl'],
     run: [npm('test:system')],
-  },
-  {
-    name: 'realnet',
-    why: 'a network of real routers, bridges and hosts: what is found, and what is said of an outage',
-    needs: ['root', 'iproute2', 'snmp', 'snmpd', 'frr', 'frr-snmp', 'lldpd'],
-    run: [npm('test:realnet')],
   },
   { name: 'web', why: 'every page in a browser', needs: ['chromium'], run: [npm('test:web')] },
   {
@@ -207,17 +213,49 @@ function refuse(why) {
 }
 
 /** 0, or why it failed. */
-function runStep({ run, env = {} }, shared) {
+async function runStep({ run, env = {} }, shared, output = 'inherit') {
   for (const command of run) {
-    const result =
-      typeof command === 'function'
-        ? command()
-        : spawnSync(...command, { cwd: root, stdio: 'inherit', env: { ...process.env, ...shared, ...env } });
     const failure =
-      typeof result === 'object' ? (result.error?.message ?? result.status ?? result.signal) : result;
+      typeof command === 'function' ? command() : await runProgram(command, { ...shared, ...env }, output);
     if (failure !== 0) return failure;
   }
   return 0;
+}
+
+async function runProgram([program, words], env, output) {
+  const child = spawn(program, words, {
+    cwd: root,
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...env },
+  });
+  try {
+    const [status, signal] = await once(child, 'exit');
+    return status ?? signal;
+  } catch (error) {
+    return error.message;
+  }
+}
+
+/** Starts a step whose output is kept in a file; the answer waits for its end and tells it. */
+function startBeside(step, shared) {
+  const file = join(tmpdir(), `rollcall-${step.name}-${process.pid}.log`);
+  const output = openSync(file, 'w');
+  const result = timed(step, shared, output);
+  return async () => {
+    const ended = await result;
+    closeSync(output);
+    process.stdout.write(`\n── ${step.name}: ${step.why} ──\n${readFileSync(file, 'utf8')}`);
+    rmSync(file);
+    return ended;
+  };
+}
+
+async function timed(step, shared, output) {
+  const start = Date.now();
+  const failure = await runStep(step, shared, output);
+  times.push(`${step.name} ${Math.round((Date.now() - start) / 1000)} s`);
+  if (failure !== 0) process.stderr.write(`rollcall: ${step.name} failed (${failure})\n`);
+  return failure;
 }
 
 const steps = chosen();
@@ -232,17 +270,17 @@ spawnSync(bin('tsc'), ['-b', 'test/chaos'], { cwd: root, stdio: 'inherit' });
 const { Postgres, postgresPrograms } = await import('../test/chaos/dist/postgres.js');
 const postgres = postgresPrograms() ? await Postgres.create({ durable: false }) : undefined;
 const shared = postgres ? { TEST_DATABASE_URL: postgres.url() } : {};
-let failure = 0;
 const times = [];
+let failure = 0;
 for (const step of steps) {
+  if (step.beside && steps.some(({ name }) => name === step.beside)) continue;
+  const beside = steps
+    .filter((other) => other.beside === step.name)
+    .map((other) => startBeside(other, shared));
   process.stdout.write(`\n── ${step.name}: ${step.why} ──\n`);
-  const start = Date.now();
-  failure = runStep(step, shared);
-  times.push(`${step.name} ${Math.round((Date.now() - start) / 1000)} s`);
-  if (failure !== 0) {
-    process.stderr.write(`rollcall: ${step.name} failed (${failure})\n`);
-    break;
-  }
+  failure = await timed(step, shared);
+  for (const end of beside) failure = (await end()) || failure;
+  if (failure !== 0) break;
 }
 await postgres?.destroy();
 process.stdout.write(`\n${times.join(' · ')}\n`);
