@@ -184,7 +184,12 @@ async function provision(api, { truth, port }) {
   const site = sites.find(({ name }) => name === SITE);
   const settings = { snmpPort: port };
   if (!site) {
-    await api('POST', '/api/sites', { name: SITE, allowLoopback: true, networks: ['127.0.0.0/8'], settings });
+    await api('POST', '/api/sites', {
+      name: SITE,
+      allowLoopback: true,
+      networks: ['127.0.0.0/8'],
+      settings: { ...settings, monitorFound: 'all', watchSnmpSeconds: 15 },
+    });
   } else if (site.settings.snmpPort !== port) {
     await api('PATCH', `/api/sites/${site.id}`, { settings: { ...site.settings, ...settings } });
   }

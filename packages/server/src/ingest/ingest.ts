@@ -42,6 +42,7 @@ import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
 import { inPieces } from './queue/pieces.ts';
 import { Faults, Splitting } from './queue/splitting.ts';
+import { monitorFound, scanThatEnds } from './scan-end.ts';
 import { save } from './tables/save.ts';
 import { mergeTables, type Timed } from './tables/walked.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
@@ -266,8 +267,16 @@ async function endJob(
   await deps.applyJobEnd(sql, end, from);
   if (end.result !== 'done') return [];
   const missed = await countMissed(sql, from.siteId, end.job, from.at, from.collectorId);
-  const settled = await settleAddresses(sql, from.siteId, end.job, from.at, from.collectorId);
-  await announce(sql, from.siteId, 'device', [...new Set([...missed.devices, ...settled.devices])]);
+  const scan = await scanThatEnds(sql, from.siteId, end.job);
+  if (!scan) {
+    await announce(sql, from.siteId, 'device', missed.devices);
+    return missed.changes;
+  }
+  const settled = await settleAddresses(sql, from.siteId, scan, from.at, from.collectorId);
+  const monitored = await monitorFound(sql, from.siteId, scan);
+  await announce(sql, from.siteId, 'device', [
+    ...new Set([...missed.devices, ...settled.devices, ...monitored]),
+  ]);
   return [...missed.changes, ...settled.changes];
 }
 

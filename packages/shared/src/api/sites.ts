@@ -1,6 +1,6 @@
 /** Sites: the places, each with its own address space. */
 import { z } from 'zod';
-import { SNMP_PORT } from '../model.ts';
+import { type DeviceClass, SNMP_PORT } from '../model.ts';
 import type { Operation } from './operation.ts';
 import { id, line, paging, resource, sortBy, unixSeconds } from './operation.ts';
 
@@ -20,6 +20,17 @@ export const SITE_DEFAULTS = {
   /** What lies behind a device that came back has this long to come back as well: routes and answers take a while. */
   recoverySeconds: 90,
 } as const;
+/** Which of the devices that a scan finds first are monitored from then on. The first is what holds without a setting. */
+export const MONITOR_FOUND = ['none', 'infrastructure', 'all'] as const;
+/** What others depend on: monitored by `infrastructure`. */
+export const INFRASTRUCTURE: readonly DeviceClass[] = [
+  'router',
+  'switch',
+  'firewall',
+  'wireless',
+  'load-balancer',
+  'ups',
+];
 /** How long trouble must last until it is an event, by the kinds whose hold time a site may set. @setting site `holdSeconds` */
 export const HOLD_SECONDS = {
   'device.down': 20,
@@ -93,6 +104,9 @@ export const siteSettings = z
       .meta({
         description: `After a device came back: what lies behind it is told as down only if it is still silent then. ${byDefault('recoverySeconds')}`,
       }),
+    monitorFound: z.enum(MONITOR_FOUND).meta({
+      description: `Which devices are monitored once a scan has found them; \`infrastructure\`: ${INFRASTRUCTURE.join(', ')}. Default: ${MONITOR_FOUND[0]}.`,
+    }),
     holdSeconds: z
       .strictObject({
         'device.down': hold('device.down'),

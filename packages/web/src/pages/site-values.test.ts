@@ -8,7 +8,7 @@ const SITE = {
   exclude: [],
   allowLoopback: false,
   allowSpecial: true,
-  settings: { snmpPort: 1_161, holdSeconds: { 'device.down': 45 } },
+  settings: { monitorFound: 'all', snmpPort: 1_161, holdSeconds: { 'device.down': 45 } },
 } as unknown as Site;
 
 it('a site comes back as it was', () => expect(siteBody(siteValues(SITE))).toEqual(SITE));
@@ -16,6 +16,7 @@ it('a site comes back as it was', () => expect(siteBody(siteValues(SITE))).toEqu
 it('what is left empty is left to the defaults', () => {
   const { settings, ...values } = siteValues(SITE);
   const emptied = { ...settings, snmpPort: ' ', holdSeconds: { 'device.down': '' } };
-  expect(siteBody({ ...values, settings: emptied }).settings).toEqual({});
-  expect(siteBody(siteValues()).settings).toEqual({});
+  expect(siteBody({ ...values, monitorFound: 'none', settings: emptied }).settings).toEqual({});
+  // A new site monitors its infrastructure, unless its maker says otherwise.
+  expect(siteBody(siteValues()).settings).toEqual({ monitorFound: 'infrastructure' });
 });

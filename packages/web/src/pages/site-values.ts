@@ -1,4 +1,10 @@
-import { HOLD_SECONDS, SITE_DEFAULTS, type Site, type SiteSettings } from '@rollcall/shared/api/sites';
+import {
+  HOLD_SECONDS,
+  MONITOR_FOUND,
+  SITE_DEFAULTS,
+  type Site,
+  type SiteSettings,
+} from '@rollcall/shared/api/sites';
 import { splitWords } from '../search.ts';
 
 /** Numbers as they are typed; empty: the default. */
@@ -12,19 +18,31 @@ const numbersOf = (texts: Texts): Record<string, number> =>
 
 /** A site as its form has it. */
 export function siteValues(site?: Site) {
-  const { holdSeconds = {}, ...settings }: SiteSettings = site?.settings ?? {};
+  // Somebody who makes a site by hand wants to see when it breaks.
+  const {
+    holdSeconds = {},
+    monitorFound,
+    ...settings
+  }: SiteSettings = site?.settings ?? { monitorFound: 'infrastructure' };
   return {
     name: site?.name ?? '',
     networks: site?.networks.join('\n') ?? '',
     exclude: site?.exclude.join('\n') ?? '',
     allowLoopback: site?.allowLoopback ?? false,
     allowSpecial: site?.allowSpecial ?? false,
+    monitorFound: monitorFound ?? MONITOR_FOUND[0],
     settings: { ...textsOf(SITE_DEFAULTS, settings), holdSeconds: textsOf(HOLD_SECONDS, holdSeconds) },
   };
 }
 
 /** What the form holds, as the body of a request. */
-export function siteBody({ networks, exclude, settings, ...values }: ReturnType<typeof siteValues>) {
+export function siteBody({
+  networks,
+  exclude,
+  monitorFound,
+  settings,
+  ...values
+}: ReturnType<typeof siteValues>) {
   const { holdSeconds, ...texts } = settings;
   const held = numbersOf(holdSeconds);
   return {
@@ -33,6 +51,7 @@ export function siteBody({ networks, exclude, settings, ...values }: ReturnType<
     exclude: splitWords(exclude),
     settings: {
       ...numbersOf(texts as Texts),
+      ...(monitorFound !== MONITOR_FOUND[0] && { monitorFound }),
       ...(Object.keys(held).length > 0 && { holdSeconds: held }),
     } as SiteSettings,
   };

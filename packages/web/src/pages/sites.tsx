@@ -1,6 +1,6 @@
-import { Switch, Textarea, TextInput } from '@mantine/core';
+import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { HOLD_SECONDS, SITE_DEFAULTS, type Site } from '@rollcall/shared/api/sites';
+import { HOLD_SECONDS, INFRASTRUCTURE, SITE_DEFAULTS, type Site } from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Empty } from '../components/feedback/index.ts';
@@ -152,6 +152,16 @@ function SiteForm(props: FormOf<Site>) {
           {...form.getInputProps('exclude')}
         />
       </Pair>
+      <Select
+        label="Monitor what scans find"
+        description={`Infrastructure: ${INFRASTRUCTURE.join(', ')}`}
+        data={[
+          { value: 'none', label: 'Nothing by itself' },
+          { value: 'infrastructure', label: 'Infrastructure' },
+          { value: 'all', label: 'Every device' },
+        ]}
+        {...form.getInputProps('monitorFound')}
+      />
       <FieldGroup label="Settings; empty: the default shown">
         <Pair>
           {SETTINGS.map(({ key, label, description }) => (

@@ -1,11 +1,11 @@
 /** The end of a scan: devices whose address was silent, is virtual or was found first now are settled (`main-address.ts`). */
 import { AddressSpace } from '@rollcall/shared/address-space';
-import { SITE_DEFAULTS } from '@rollcall/shared/api/sites';
 import { ALIVE_CODES } from '@rollcall/shared/model';
 import type { Span } from '@rollcall/shared/protocol';
 import type { Change } from '../../changes.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { moveTo } from '../observe.ts';
+import type { EndingScan } from '../scan-end.ts';
 import { save } from '../tables/save.ts';
 import { noWrites } from '../tables/walked.ts';
 import { emptyWorld, loadDevices } from '../world.ts';
@@ -15,17 +15,15 @@ import { type Move, mainAddress, type Place, type Standing } from './main-addres
 /** ifType softwareLoopback (IANAifType-MIB). */
 const LOOPBACK = 24;
 
-/** Settles the addresses of a scan's devices, once its last job has ended. `job`: the one that ends now. */
+/** Settles the addresses of a scan's devices, once its last job has ended. */
 export async function settleAddresses(
   sql: Sql,
   siteId: string,
-  job: string,
+  scan: EndingScan,
   at: number,
   collectorId: string,
 ): Promise<{ devices: string[]; changes: Change[] }> {
   const nothing = { devices: [], changes: [] };
-  const scan = await scanThatEnds(sql, siteId, job);
-  if (!scan) return nothing;
   const rows = await readPlaces(sql, siteId, scan);
   if (rows.length === 0) return nothing;
   const answeredAt = await readAnswers(sql, siteId, scan.id);
@@ -45,26 +43,6 @@ export async function settleAddresses(
   const isNews = (change: Change) =>
     change.kind !== 'device.renumbered' || moves.get(change.deviceId ?? '')?.reason === 'silent';
   return { devices, changes: world.changes.filter(isNews) };
-}
-
-interface EndingScan {
-  id: string;
-  startedAt: Date;
-  /** Missed scans that make a device gone. */
-  most: number;
-}
-
-async function scanThatEnds(sql: Sql, siteId: string, job: string): Promise<EndingScan | undefined> {
-  const [scan] = await sql.query<EndingScan & Record<string, unknown>>(
-    `SELECT j.scan_id AS id, COALESCE(n.started_at, j.started_at) AS "startedAt",
-       COALESCE((s.settings ->> 'missedScansUntilGone')::int, ${SITE_DEFAULTS.missedScansUntilGone}) AS most
-     FROM jobs j JOIN scans n ON n.id = j.scan_id AND n.site_id = j.site_id JOIN sites s ON s.id = j.site_id
-     WHERE j.id = $2::uuid AND j.site_id = $1::uuid AND j.started_at IS NOT NULL AND NOT EXISTS (
-       SELECT 1 FROM jobs o WHERE o.scan_id = j.scan_id AND o.site_id = j.site_id AND o.id <> j.id
-         AND o.status IN ('queued', 'leased', 'deferred'))`,
-    [siteId, job],
-  );
-  return scan;
 }
 
 interface PlaceRow {
