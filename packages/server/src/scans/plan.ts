@@ -52,15 +52,31 @@ const rangesOf = (texts: readonly string[]): Range[] =>
     return address.ok ? [Range.single(address.value)] : [];
   });
 
+/** All that targets name, whatever a site lets them. */
+const namedBy = (targets: string): readonly Range[] => {
+  const max = Number.MAX_SAFE_INTEGER;
+  const parsed = parseTargets(targets, { allowLoopback: true, allowSpecial: true, exclude: [], max });
+  return parsed.ok ? parsed.targets.ranges : [];
+};
+
 /** What the site lets a scan name. */
 const policyOf = ({ allowLoopback, allowSpecial }: PlanSite) => ({ allowLoopback, allowSpecial });
 
-/** Of addresses heard of: those in the site's networks that a scan of it may name. */
-export function followed(site: PlanSite, addresses: readonly string[]): string[] {
+/**
+ * Of addresses heard of: those in the site's networks that a scan of it may name, without those that `before`, the targets
+ * of the scans that led here, named already.
+ */
+export function followed(
+  site: PlanSite,
+  addresses: readonly string[],
+  before: readonly string[] = [],
+): string[] {
   const networks = rangesOf(site.networks);
+  const visited = before.flatMap(namedBy);
   return addresses.filter((text) => {
     const address = parseAddress(text);
     const own = address.ok && networks.some((range) => range.contains(address.value));
+    if (address.ok && visited.some((range) => range.contains(address.value))) return false;
     // One that may not be named would have the others refused with it.
     return own && parseTargets(text, policyOf(site)).ok;
   });

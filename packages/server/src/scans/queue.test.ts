@@ -96,8 +96,18 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
   const hears = async (siteId: string, scanId: string, addresses: string[]) => {
     const name = randomUUID();
     const [device] = await addDevices(db, [{ site_id: siteId, name, last_scan_id: scanId }]);
+    await addNeighbour(siteId, device, addresses);
+  };
+  const addNeighbour = async (
+    siteId: string,
+    device: string | undefined,
+    addresses: string[],
+    more: object = {},
+  ) => {
+    const name = randomUUID();
     await insert(db, 'neighbours', [
       {
+        ...more,
         site_id: siteId,
         device_id: device,
         protocol: 'lldp',
@@ -115,7 +125,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
       [siteId],
     );
 
-  it('follows the neighbours of an ended scan: unknown ones, inside the networks of the site, as often as told', async () => {
+  it('follows the neighbours of an ended scan: inside the networks of the site, as often as told', async () => {
     const id = await addSite(db, `site ${randomUUID()}`, {
       networks: ['10.0.0.0/16', '169.254.0.0/16'],
       exclude: ['10.0.9.9'],
@@ -152,10 +162,49 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
     await run(third?.id ?? '', ['10.0.4.1']);
     expect(await scansOf(id)).toEqual([
       { targets: '10.0.0.1', follow: 2, created_by_name: 'test' },
-      { targets: '10.0.1.1, 10.0.1.2, 10.0.9.9', follow: 1, created_by_name: 'test' },
+      { targets: '10.0.1.1, 10.0.1.2, 10.0.2.1, 10.0.9.9', follow: 1, created_by_name: 'test' },
       { targets: '10.0.3.1', follow: 0, created_by_name: 'test' },
     ]);
-    expect((await feature.scans.detail(null, second?.id ?? '')).addressesTotal).toBe(2);
+    expect((await feature.scans.detail(null, second?.id ?? '')).addressesTotal).toBe(3);
+  });
+
+  it('follows through devices that are known: reads them again where they are managed, each once, and no other network', async () => {
+    const id = await addSite(db, `site ${randomUUID()}`, { networks: ['10.0.0.0/16'] });
+    const from = { collectorId: await addCollector(db, id, 'a'), siteId: id };
+    const settings = profileSettings.parse({ follow: 16 });
+    await insert(db, 'profiles', [{ id: randomUUID(), name: `follow ${id}`, settings }]);
+    const address = (n: number) => (n === 3 ? '192.0.2.3' : `10.0.0.${n}`);
+    // 1 ─ 2 ─ 4 ─ 1, 2 ─ 3 (managed in a network that is not the site's), 4 ─ 5 (unknown): all but 5 known for long.
+    const devices = await addDevices(
+      db,
+      [1, 2, 3, 4].map((n) => ({ site_id: id, name: `known ${n}`, address: address(n) })),
+    );
+    const [first, second, third, fourth] = devices;
+    await addNeighbour(id, first, [], { remote_device_id: second });
+    await addNeighbour(id, second, ['10.0.0.1', '10.0.0.4'], { remote_device_id: fourth });
+    await addNeighbour(id, second, [], { remote_device_id: third });
+    await addNeighbour(id, fourth, ['10.0.0.5'], {});
+    await addNeighbour(id, fourth, ['10.0.0.1'], { remote_device_id: first });
+    const run = async (scanId: string, device?: string) => {
+      const job = await sole(from.collectorId, id);
+      await db.query('UPDATE sightings SET last_scan_id = $2 WHERE device_id = $1', [device ?? null, scanId]);
+      await outcomes(from, job, 0, '_'.repeat(size(job.spans)));
+      await end(from, job);
+    };
+    await scan(id, '10.0.0.1', `follow ${id}`);
+    for (const device of [first, second, fourth, undefined]) {
+      const [last] = await db.query<{ id: string }>(
+        'SELECT id FROM scans WHERE site_id = $1::uuid ORDER BY created_at DESC, id DESC LIMIT 1',
+        [id],
+      );
+      await run(last?.id ?? '', device);
+    }
+    expect((await scansOf(id)).map(({ targets }) => targets)).toEqual([
+      '10.0.0.1',
+      '10.0.0.2',
+      '10.0.0.4',
+      '10.0.0.5',
+    ]);
   });
 
   const size = (spans: Span[]) => spans.reduce((sum, { count }) => sum + count, 0);
