@@ -15,7 +15,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Logger } from 'pino';
 import proxyAddr from 'proxy-addr';
-import type { CertificateFiles } from '../keys/certificate.ts';
+import { type CertificateFiles, cannotReadPem } from '../keys/certificate.ts';
 import { type Config, isOwnHost, StartError } from '../ops/config.ts';
 import { tellNowAndThen } from '../ops/now-and-then.ts';
 import { boundCrowd } from './crowd.ts';
@@ -182,8 +182,7 @@ function readTls({ certFile, keyFile }: CertificateFiles): { cert: Buffer; key: 
   try {
     return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
   } catch (error) {
-    const { path, code } = error as NodeJS.ErrnoException;
-    throw new StartError(`cannot read ${path} (${code}): see ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY`, error);
+    throw cannotReadPem(error);
   }
 }
 

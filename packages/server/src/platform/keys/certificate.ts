@@ -110,11 +110,29 @@ export function crossSignature(
   }
 }
 
-/** The certificates of a PEM file, as they stand in it. */
+/** The certificates of a PEM file, as they stand in it. @throws StartError where it cannot be read. */
 export const certificatesIn = (file: string): X509Certificate[] =>
-  (readFileSync(file, 'utf8').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
+  (pemTextOf(file).match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
     (pem) => new X509Certificate(pem),
   );
+
+function pemTextOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw cannotReadPem(error);
+  }
+}
+
+/** Why a certificate or its key cannot be read, and what to do. */
+export function cannotReadPem(error: unknown): StartError {
+  const { path, code } = error as NodeJS.ErrnoException;
+  return new StartError(
+    `cannot read ${path ?? 'a certificate file'} (${code}): put the file there and make it readable for this user, or ` +
+      'change ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY (tls.cert and tls.key in server.yaml)',
+    error,
+  );
+}
 
 function interfaceAddresses(): NetworkInterfaceInfo[] {
   try {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyring, openKeyring, SealBroken } from './keyring.ts';
+import { StartError } from '../ops/config.ts';
+import { keyring, openKeyring, readKeyLines, SealBroken } from './keyring.ts';
 
 const [OLD, NEW] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
 const here = { table: 'credentials', row: 'a' };
@@ -70,7 +71,14 @@ describe('the key file', () => {
     chmodSync(file, 0o600);
     writeFileSync(file, 'short\n');
     expect(() => openKeyring({ folder: at })).toThrow(/base64 keys of 32 bytes/);
-    expect(() => openKeyring({ folder: at, file: join(at, 'none') })).toThrow(/ENOENT/);
+    const none = join(at, 'none');
+    const missing = `cannot read the key file ${none} (ENOENT), which opens the stored SNMP credentials: put it back`;
+    for (const read of [() => openKeyring({ folder: at, file: none }), () => readKeyLines(none)]) {
+      expect(read).toThrow(missing);
+      expect(read, 'a line without a stack, which names the setting').toThrow(StartError);
+      expect(read).toThrow(/ROLLCALL_KEY_FILE/);
+    }
+    expect(() => openKeyring({ folder: at, file: at })).toThrow(/cannot read the key file .* \(EISDIR\)/);
   });
 
   it('may come from the unit, and may hold older keys behind the newest', () => {

@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes }
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOnce } from '@rollcall/host/synced-file';
+import { StartError } from '../ops/config.ts';
 
 const FORMAT = 1;
 const NONCE = 12;
@@ -92,7 +93,7 @@ export function openKeyring({ folder, file, credentialsDirectory }: KeySource): 
     makeOnce(own, `${randomBytes(KEY).toString('base64')}\n`, 0o600);
   }
   if (process.platform !== 'win32' && (statSync(own).mode & 0o077) !== 0)
-    throw new Error(`${own} can be read by others; make it yours alone: chmod 600 ${own}`);
+    throw new StartError(`${own} can be read by others; make it yours alone: chmod 600 ${own}`);
   return keyring(readKeys(own));
 }
 
@@ -100,13 +101,28 @@ const exists = (file: string): boolean => statSync(file, { throwIfNoEntry: false
 
 const readKeys = (file: string): Buffer[] => readKeyLines(file).map((line) => Buffer.from(line, 'base64'));
 
-/** The keys of a file as they stand in it, the newest first, without comments. */
+/** The keys of a file as they stand in it, the newest first, without comments. @throws StartError */
 export function readKeyLines(file: string): string[] {
-  const lines = readFileSync(file, 'utf8')
+  const lines = textOf(file)
     .split('\n')
     .map((line) => line.replace(/#.*/, '').trim())
     .filter((line) => line !== '');
   if (lines.length === 0 || lines.some((line) => Buffer.from(line, 'base64').length !== KEY))
-    throw new Error(`${file} must hold base64 keys of ${KEY} bytes, one per line`);
+    throw new StartError(
+      `the key file ${file} must hold base64 keys of ${KEY} bytes, one per line: put the right file there`,
+    );
   return lines;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(
+      `cannot read the key file ${file} (${code}), which opens the stored SNMP credentials: put it back and make it ` +
+        'readable for this user, or name another in ROLLCALL_KEY_FILE (keyFile in server.yaml)',
+      error,
+    );
+  }
 }
