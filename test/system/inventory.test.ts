@@ -50,7 +50,7 @@ async function readSite(site: Site): Promise<Reading[]> {
     const credentials = site.credentials.map(({ name: _, ...access }) =>
       credentialOf({ id: uuidv7(), ...access } as WireCredential),
     );
-    const attempts = { left: () => 10, spend: () => undefined };
+    const attempts = { left: () => 10, spend: () => undefined, accepted: () => undefined };
     const agents = site.devices.filter((device) => device.access);
     const byAddress = new Map(agents.map((device) => [reachable(device)[0] ?? '', device]));
     const candidates = [...byAddress.keys()].map((address) => ({ address }));

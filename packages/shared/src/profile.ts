@@ -49,7 +49,7 @@ export const profileSettings = z.strictObject({
       deviceBudgetMs: z.int().min(1_000).max(3_600_000).default(120_000),
       /** Most rows of one table. */
       rows: z.int().min(1).max(1_000_000).default(100_000),
-      /** Failed authentications per host and day before it is left alone. */
+      /** Failed authentications per host and day, since the last accepted one, before it is left alone. */
       attempts: z.int().min(1).max(100).default(10),
     })
     .nullable()

@@ -1,7 +1,7 @@
 import { systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Candidate, type DiscoverOptions, discover, type Found } from './discover.ts';
+import { type Attempts, type Candidate, type DiscoverOptions, discover, type Found } from './discover.ts';
 import type { SnmpCredential } from './engine/credential.ts';
 import { SnmpEngine } from './engine/engine.ts';
 import type { UsmUser } from './message/keys.ts';
@@ -75,7 +75,7 @@ async function run(
   more: Partial<DiscoverOptions> = {},
 ): Promise<Map<string, Found>> {
   const results = new Map<string, Found>();
-  const attempts = { left: () => 10, spend: () => undefined };
+  const attempts = { left: () => 10, spend: () => undefined, accepted: () => undefined };
   const options = { port, credentials, attempts, timeoutMs: 250, tries: 1, ...more };
   await discover(engine, candidates, options, (found) => {
     expect(results.has(found.address)).toBe(false);
@@ -180,6 +180,16 @@ describe('who refuses', () => {
       users,
     });
 
+  const budget = (most: number) => {
+    const spent = new Map<string, number>();
+    const attempts: Attempts = {
+      left: (address) => most - (spent.get(address) ?? 0),
+      spend: (address) => void spent.set(address, (spent.get(address) ?? 0) + 1),
+      accepted: (address) => void spent.delete(address),
+    };
+    return { spent, attempts };
+  };
+
   it('v3: finds the user that fits after one that does not', async () => {
     const agent = await agentThat(secure(authority([user('right')]), honest(system)));
     const found = (await run([agent], [userCredential('wrong'), userCredential('right')])).get(agent.address);
@@ -204,19 +214,46 @@ describe('who refuses', () => {
   });
 
   it('stops at the attempts allowed, and silence of the dead costs none', async () => {
-    const spent = new Map<string, number>();
-    const attempts = {
-      left: (address: string) => 2 - (spent.get(address) ?? 0),
-      spend: (address: string) => void spent.set(address, (spent.get(address) ?? 0) + 1),
-    };
+    const { spent, attempts } = budget(2);
     const agent = await agentThat(secure(authority([user('right')]), honest(system)));
-    const credentials = ['a', 'b', 'c', 'right'].map((id) => userCredential(id));
+    const wrong = ['a', 'b', 'c'].map((id) => ({ ...userCredential('right', `not the phrase ${id}`), id }));
+    const credentials = [...wrong, userCredential('right')];
     const first = await run([agent, { address: '127.0.8.2' }], credentials, { attempts });
-    expect(first.get(agent.address)).toMatchObject({ outcome: 'snmp-auth-failed', credential: { id: 'b' } });
+    expect(first.get(agent.address)).toMatchObject({
+      outcome: 'budget-spent',
+      untried: 2,
+      failure: { code: 'wrong-digest' },
+    });
     expect(first.get('127.0.8.2')).toMatchObject({ outcome: 'silent' });
     expect([...spent]).toEqual([[agent.address, 2]]);
     const second = await run([agent], credentials, { attempts });
-    expect(second.get(agent.address)).toEqual({ address: agent.address, outcome: 'budget-spent' });
+    expect(second.get(agent.address)).toEqual({
+      address: agent.address,
+      outcome: 'budget-spent',
+      untried: 4,
+    });
+  });
+
+  it('users that the agent does not have cost no attempt: the one that fits is found behind many', async () => {
+    const { spent, attempts } = budget(2);
+    const agent = await agentThat(secure(authority([user('right')]), honest(system)));
+    const credentials = ['a', 'b', 'c', 'd', 'right'].map((id) => userCredential(id));
+    const found = await run([agent], credentials, { attempts });
+    expect(found.get(agent.address)).toMatchObject({ outcome: 'snmp', credential: { id: 'right' } });
+    expect([...spent]).toEqual([]);
+  });
+
+  it('an accepted credential takes back what was refused before it', async () => {
+    const { attempts } = budget(2);
+    const agent = await agentThat(secure(authority([user('right')]), honest(system)));
+    const credentials = [
+      { ...userCredential('right', 'but another phrase'), id: 'wrong' },
+      userCredential('right'),
+    ];
+    for (let sweep = 1; sweep <= 4; sweep++) {
+      const found = await run([agent], credentials, { attempts });
+      expect(found.get(agent.address)?.outcome, `sweep ${sweep}`).toBe('snmp');
+    }
   });
 });
 
@@ -249,7 +286,7 @@ describe('many at once', () => {
     await agentThat(() => undefined);
     let paced = 0;
     const pace = { take: () => void paced++ };
-    const attempts = { left: () => 9, spend: () => undefined };
+    const attempts = { left: () => 9, spend: () => undefined, accepted: () => undefined };
     const options = {
       port,
       credentials: [communityCredential('x')],

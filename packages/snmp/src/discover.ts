@@ -38,14 +38,19 @@ export type Found =
   | { address: string; outcome: 'snmp-auth-failed'; credential: SnmpCredential; failure: Failure }
   /** Silent to SNMP: `snmp-timeout` when it answered ICMP, else `silent`. */
   | { address: string; outcome: 'snmp-timeout' | 'silent'; failure: Failure }
-  /** No credential may be tried any more. */
-  | { address: string; outcome: 'budget-spent' }
+  /**
+   * No credential may be tried any more; so many were not. `failure` is what the agent said to the last one that it refused
+   * in this search, if it was asked.
+   */
+  | { address: string; outcome: 'budget-spent'; untried: number; failure?: Failure }
   | { address: string; outcome: 'error'; failure: Failure };
 
 /** How often an address may still be asked with credentials it did not accept; the day's memory is the caller's. */
 export interface Attempts {
   left(address: string): number;
   spend(address: string): void;
+  /** A credential was accepted: what was refused before it locks nobody out. */
+  accepted(address: string): void;
 }
 
 export interface DiscoverOptions extends AskOptions {
@@ -147,12 +152,14 @@ class Trial {
   judge({ prepared: { credential }, answer, speaksV3 }: Tried): Found | null | undefined {
     const address = this.#address;
     if (answer.ok) {
+      this.#attempts.accepted(address);
       return { address, outcome: 'snmp', credential, system: systemOf(answer.varbinds), rttMs: answer.rttMs };
     }
     this.speaksV3 = speaksV3 ?? this.speaksV3;
     if (isRefused(answer.code) || (answer.code === 'timeout' && (this.speaksV3 || this.#refused))) {
-      // An agent is there: only now a failed try may count against us on its side.
-      this.#attempts.spend(address);
+      // An agent is there: only now a failed try may count against us on its side. A user that it does not have is no
+      // failed authentication: there is no account to lock.
+      if (answer.code !== 'unknown-user') this.#attempts.spend(address);
       this.#refused = { credential, failure: answer };
     } else if (answer.code === 'timeout') this.#silence = answer;
     else if (answer.code === 'cancelled' || answer.code === 'closed') return null;
@@ -160,11 +167,14 @@ class Trial {
     return undefined;
   }
 
-  /** Nothing is left to try. */
-  end(alive: boolean | undefined): Found {
+  /** Nothing is left to try, or `untried` credentials may not be tried. */
+  end(alive: boolean | undefined, untried = 0): Found {
     const address = this.#address;
-    if (this.#refused) return { address, outcome: 'snmp-auth-failed', ...this.#refused };
-    if (this.spent) return { address, outcome: 'budget-spent' };
+    const refused = this.#refused;
+    if (untried > 0) {
+      return { address, outcome: 'budget-spent', untried, ...(refused && { failure: refused.failure }) };
+    }
+    if (refused) return { address, outcome: 'snmp-auth-failed', ...refused };
     return { address, outcome: alive ? 'snmp-timeout' : 'silent', failure: this.#silence };
   }
 }
@@ -218,7 +228,7 @@ class Probe {
       let paid = true;
       while (rest.length > 0 || open.size > 0) {
         const next = this.#nextOf(rest, open, trial);
-        if (next === 'spent') return trial.end(alive);
+        if (next === 'spent') return trial.end(alive, rest.length);
         if (next) {
           open.set(next, this.#try(address, next, { ...this.#options, signal: stop.signal, paid }));
           paid = false;

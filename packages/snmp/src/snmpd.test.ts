@@ -139,7 +139,7 @@ describe.skipIf(!available)('against snmpd', () => {
         userCredential('nobody', 'sha1', 'aes128'),
         userCredential('sha1aes', 'sha1', 'aes128'),
       ],
-      attempts: { left: () => 10, spend: () => undefined },
+      attempts: { left: () => 10, spend: () => undefined, accepted: () => undefined },
       timeoutMs: 300,
       tries: 1,
     };

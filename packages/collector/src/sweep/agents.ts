@@ -100,7 +100,7 @@ class Agents {
   }
 
   #found(engine: SnmpEngine, found: Found): void {
-    const { task, signal, hosts, settle, silent, report } = this.#deps;
+    const { task, signal, settle, silent } = this.#deps;
     if (signal.aborted) return;
     const index = task.space.indexOf(found.address);
     switch (found.outcome) {
@@ -117,16 +117,22 @@ class Agents {
         silent(index);
         break;
       case 'budget-spent':
-      case 'error': {
-        const code = found.outcome === 'error' ? 'e' : 'b';
-        const note = found.outcome === 'error' ? explanation(found.failure) : ATTEMPTS_SPENT;
-        if (hosts.rttOf(index) === undefined) report.outcome(index, code, note);
-        else settle(index, code, note, 'not-asked');
+        if (found.failure) settle(index, 'b', leftAlone(found), 'auth-failed');
+        else this.#notAsked(index, 'b', leftAlone(found));
         break;
-      }
+      case 'error':
+        this.#notAsked(index, 'e', explanation(found.failure));
+        break;
       default:
         found satisfies never;
     }
+  }
+
+  /** Nothing is known of the agent: whether something is there only the ping tells. */
+  #notAsked(index: number, code: OutcomeCode, note: string): void {
+    const { hosts, report, settle } = this.#deps;
+    if (hosts.rttOf(index) === undefined) report.outcome(index, code, note);
+    else settle(index, code, note, 'not-asked');
   }
 
   #track(reading: Promise<void>): void {
@@ -205,9 +211,16 @@ class Agents {
 
 type FoundAgent = Extract<Found, { outcome: 'snmp' }>;
 
-const ATTEMPTS_SPENT = 'no credential may be tried any more today: too many were refused';
 const NOTE_MOST = 200;
 const explanation = (failure: Failure): string => explain(failure).slice(0, NOTE_MOST);
+/** Why credentials were not tried, so that nobody takes it for the refusal of all. */
+const leftAlone = ({ untried, failure }: Extract<Found, { outcome: 'budget-spent' }>): string => {
+  const spent = `${untried} ${untried === 1 ? 'credential was' : 'credentials were'} not tried: too many were refused today`;
+  return `${spent} (snmp.attempts of the profile)${failure ? `; last: ${explain(failure)}` : ''}`.slice(
+    0,
+    NOTE_MOST,
+  );
+};
 
 /** How the reading of an agent went: read, cut by a budget, or fallen silent right away. */
 function verdictOf(facts: readonly DeviceFact[], groups: number): { code: OutcomeCode; note?: string } {

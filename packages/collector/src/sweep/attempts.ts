@@ -6,8 +6,8 @@ const DAY_MS = 86_400_000;
 const REMEMBERED = 100_000;
 
 /**
- * Failed authentications per address within a day, over all jobs: no device is to lock the scanner out, or to be woken
- * by it again and again.
+ * Failed authentications per address within a day and since the last that was accepted, over all jobs: no device is to lock
+ * the scanner out, or to be woken by it again and again.
  */
 export class AttemptBook {
   readonly #clock: Clock;
@@ -22,6 +22,7 @@ export class AttemptBook {
     return {
       left: (address) => most - (this.#current(address)?.count ?? 0),
       spend: (address) => this.#spend(address),
+      accepted: (address) => void this.#spent.delete(address),
     };
   }
 

@@ -7,6 +7,7 @@ import { Secret } from '@rollcall/shared/secret';
 import { parseTargets } from '@rollcall/shared/targets';
 import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
 import { SnmpEngine } from '@rollcall/snmp/engine/engine';
+import type { UsmUser } from '@rollcall/snmp/message/keys';
 import type { Value } from '@rollcall/snmp/message/pdu';
 import { AuthoritativeEngine } from '@rollcall/snmp/message/usm';
 import { community, FakeAgent, honest, secure } from '@rollcall/snmp/testing/fake-agent';
@@ -276,12 +277,46 @@ describe('every address ends once, explained', () => {
     const { outcomes } = await run({
       targets: '127.0.71.2',
       profile: profile('standard'),
-      attempts: { left: () => 0, spend: () => undefined },
+      attempts: { left: () => 0, spend: () => undefined, accepted: () => undefined },
     });
     expect(outcomes.get('127.0.71.2')).toMatchObject({
       code: 'b',
-      note: expect.stringMatching(/no credential/),
+      note: '1 credential was not tried: too many were refused today (snmp.attempts of the profile)',
     });
+  });
+
+  test('an agent that refused as many credentials as may be tried: the note and the host say so', async () => {
+    const user = (phrase: string): UsmUser => ({
+      name: 'monitor',
+      authProtocol: 'sha1',
+      authKey: new Secret(phrase),
+      privProtocol: 'none',
+    });
+    const authority = new AuthoritativeEngine({
+      id: Buffer.from('80001f8804000017', 'hex'),
+      boots: 1,
+      seconds: () => 50,
+      users: [user('the right phrase')],
+    });
+    const agent = await FakeAgent.start(secure(authority, honest(systemGroup('sw'))), '127.0.71.9', port);
+    port = agent.port;
+    agents.push(agent);
+    const { outcomes, facts } = await run({
+      targets: '127.0.71.9',
+      profile: profile('standard'),
+      echo: echoOf(new Map()),
+      credentials: ['a wrong phrase', 'another wrong phrase', 'the right phrase'].map((phrase) => ({
+        id: phrase,
+        version: 'v3',
+        user: user(phrase),
+      })),
+      attempts: new AttemptBook(systemClock).within(2),
+    });
+    expect(outcomes.get('127.0.71.9')).toEqual({
+      code: 'b',
+      note: expect.stringMatching(/^1 credential was not tried: .*; last: .*phrase or protocol is wrong/),
+    });
+    expect(facts).toMatchObject([{ kind: 'host', snmp: 'auth-failed' }]);
   });
 
   test('a fault of ours at one device costs that device only', async () => {

@@ -49,7 +49,7 @@ describe.skipIf(!available)('the inventory of a real snmpd', () => {
     engine = await SnmpEngine.open({ clock: systemClock });
     const options = { port: snmpd.port, timeoutMs: 1000, tries: 2 };
     const found: Found[] = [];
-    const attempts = { left: () => 10, spend: () => undefined };
+    const attempts = { left: () => 10, spend: () => undefined, accepted: () => undefined };
     await discover(
       engine,
       [{ address: snmpd.address }],

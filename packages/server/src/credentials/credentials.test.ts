@@ -93,6 +93,21 @@ describe.each(databases())('credentials on %s', (_name, open) => {
     expect(await feature.ofSite(other, ids)).toMatchObject([{ id: second.id }]);
   });
 
+  it('go to collectors in the order in which they are listed, also where only capitals tell names apart', async () => {
+    const site = await addSite(db, `order ${randomUUID()}`);
+    const mark = randomUUID();
+    for (const name of ['b', 'C', 'A', 'd']) {
+      await ask('credentials.create', credential({ name: `${name} ${mark}`, siteIds: [site] }));
+    }
+    const { data: listed } = await ask('credentials.list', {
+      query: { site: [site], page: '1', pageSize: '100' },
+    });
+    const own = listed.filter(({ name }: { name: string }) => name.endsWith(mark));
+    expect(own.map(({ name }: { name: string }) => name[0]).join('')).toBe('AbCd');
+    const ids = own.map(({ id }: { id: string }) => id);
+    expect((await feature.ofSite(site, ids)).map(({ id }) => id)).toEqual(ids);
+  });
+
   it('keep the secrets that a change leaves out, and check the whole', async () => {
     const v3 = { version: 'v3', user: 'u', authProtocol: 'md5', authKey: 'authentication' };
     const { data } = await ask('credentials.create', credential(v3));

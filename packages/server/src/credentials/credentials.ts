@@ -25,6 +25,9 @@ const facts = z.object({
   contextName: z.string().optional(),
 });
 
+/** The order in which credentials are tried and shown. */
+export const TRIED = 'position, lower(name), id';
+
 /** Most credentials that one job is given. */
 const MOST = 64;
 /** Most addresses with a known credential told with one job. */
@@ -73,13 +76,15 @@ export function createCredentials({ db, log, keyring }: { db: Database; log: Log
     ids: readonly string[] | null = null,
     most = MOST,
   ): Promise<WireCredential[]> => {
-    const usable = { OR: [{ allSites: true }, { siteIds: { has: siteId } }] };
-    const rows = await db.prisma.credential.findMany({
-      where: { ...usable, ...(ids && { id: { in: [...ids] } }) },
-      orderBy: [{ position: 'asc' }, { name: 'asc' }, { id: 'asc' }],
-      take: most,
-    });
-    return wired(rows);
+    const rows = await db.query<{ id: string }>(
+      `SELECT id FROM credentials WHERE (all_sites OR $1::uuid = ANY(site_ids)) AND ($2::uuid[] IS NULL OR id = ANY($2))
+       ORDER BY ${TRIED} LIMIT ${most}`,
+      [siteId, ids],
+    );
+    const order = rows.map(({ id }) => id);
+    const found = await db.prisma.credential.findMany({ where: { id: { in: order } } });
+    const byId = new Map(found.map((row) => [row.id, row]));
+    return wired(order.flatMap((id) => byId.get(id) ?? []));
   };
 
   /** Address → credential that worked there last time. */

@@ -10,7 +10,7 @@ import { type Actor, type Handlers, visibleSites } from '../platform/http/handle
 import { type Keyring, SealBroken } from '../platform/keys/keyring.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { Audit } from '../ports.ts';
-import { type Sealed, type Secrets, vault } from './credentials.ts';
+import { type Sealed, type Secrets, TRIED, vault } from './credentials.ts';
 
 const COLUMNS = `id, name, version, facts->>'user' AS "user", facts->>'authProtocol' AS "authProtocol",
   facts->>'privProtocol' AS "privProtocol", facts->>'contextName' AS "contextName", 'set' AS secret,
@@ -91,7 +91,7 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
         columns: COLUMNS,
         from: 'credentials',
         where: VISIBLE,
-        order: 'position, lower(name), id',
+        order: TRIED,
         params: [scopeOf(actor, query.site)],
         filters: {},
         query,

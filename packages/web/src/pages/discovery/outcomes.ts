@@ -29,8 +29,8 @@ const LOOKS: Record<OutcomeCode, [label: string, meaning: string, colour: string
     1,
   ],
   b: [
-    'partly read',
-    'Reading it took longer than the profile allows: the rest was left out.',
+    'cut short',
+    'A limit of the profile ended it: time, rows, or refused credentials. The rest was left out.',
     '--out-budget',
     1,
   ],
