@@ -2,9 +2,15 @@
 //
 //   npm run corpus -- DIR > results.jsonl
 //
+//   npm run corpus -- --unseen DIR
+//
+// prints how well it does, and how well on families of devices that no rule was written for (docs/accuracy.md); DIR is the
+// folder of the corpus with its expected results. Classified in memory, without agents and without a network.
+//
 // The lines are what `evaluate.mjs` of the corpus reads. Ends with 1 when a recording has no line.
 import './usage.mjs';
-import { resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { bin, bootstrap, run } from './bootstrap.mjs';
 
 const folder = process.argv.slice(2).find((word) => !word.startsWith('-'));
@@ -14,13 +20,28 @@ if (!folder) {
 }
 bootstrap();
 run(bin('tsc'), ['-b', 'packages/server', 'packages/collector', 'packages/lab']);
-const { playFolder } = await import('./corpus/play.mjs');
 try {
   // npm starts scripts in the project's root; INIT_CWD is where the person stands.
   const path = resolve(process.env.INIT_CWD ?? process.cwd(), folder);
+  if (process.argv.includes('--unseen')) {
+    await printUnseen(path);
+    process.exit();
+  }
+  const { playFolder } = await import('./corpus/play.mjs');
   const lost = await playFolder(path, (line) => process.stdout.write(`${JSON.stringify(line)}\n`));
   process.exitCode = lost > 0 ? 1 : 0;
 } catch (error) {
   process.stderr.write(`corpus: ${error.message}\n`);
   process.exitCode = 1;
+}
+
+async function printUnseen(path) {
+  const { classifyFolder, classifyUnseen, familiesOf } = await import('./corpus/classify.mjs');
+  const { beside } = await import('./corpus/figures.mjs');
+  const { corpus } = await import('./corpus/folder.mjs');
+  const { evaluate } = await import(join(corpus, 'evaluate.mjs'));
+  const truth = JSON.parse(readFileSync(join(path, 'expected.json'), 'utf8'));
+  const seen = evaluate(truth, await classifyFolder(path));
+  const unseen = evaluate(truth, await classifyUnseen(path, familiesOf(path)));
+  process.stdout.write(`${beside(seen, unseen)}\n`);
 }

@@ -1,32 +1,84 @@
 // Recordings read by the collector's own decoders through an agent in memory, and classified as the server would: no
 // network, no database, and so quick enough to run after every edit of a rule.
-import { readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { takeInventory } from '../../packages/collector/dist/walk/inventory.js';
 import { mibOf, readRecording } from '../../packages/lab/dist/testing/recording.js';
-import { classifier } from '../../packages/server/dist/ingest/classification/classify.js';
+import { classifier, matcher } from '../../packages/server/dist/ingest/classification/classify.js';
 import { loadRules, rulesWithout } from '../../packages/server/dist/ingest/classification/rules.js';
+import { enterpriseOf } from '../../packages/server/dist/ingest/identity/fingerprint.js';
 import { SYSTEM_OIDS } from '../../packages/snmp/dist/discover.js';
+
+const every = () => loadRules([new URL('../../rules', import.meta.url).pathname]);
 
 /**
  * Lines in the evaluator's form for the recordings of a folder. `makers: false` leaves out
  * the rules that know a maker: what is left must do for devices nobody has seen.
  */
 export async function classifyFolder(folder, { makers = true } = {}) {
-  const every = loadRules([new URL('../../rules', import.meta.url).pathname]);
-  const rules = makers ? every : rulesWithout(every, isOfMaker);
+  const rules = makers ? every() : rulesWithout(every(), isOfMaker);
   const classify = classifier(rules);
-  const recordings = join(folder, 'recordings');
-  const files = readdirSync(recordings, { recursive: true })
-    .filter((name) => name.endsWith('.snmprec.gz') && !name.includes('@'))
-    .sort();
   const lines = [];
-  for (const name of files) {
-    const file = join(recordings, name);
-    const recording = relative(recordings, file).replace(/\.snmprec\.gz$/, '');
-    lines.push(await result(file, recording, rules, classify));
+  for (const recording of recordingsOf(folder))
+    lines.push(lineOf(recording, await factsOf(recording, rules), classify));
+  return lines;
+}
+
+/**
+ * The same by families: each half of them without what was written for it, that is, without the rules that hold for none
+ * of the other half's recordings, and without the names of makers that only the half itself has.
+ * @param familyOf name of a recording → its family
+ */
+export async function classifyUnseen(folder, familyOf) {
+  const rules = every();
+  const holds = matcher(rules);
+  const recordings = [];
+  for (const recording of recordingsOf(folder)) {
+    const facts = await factsOf(recording, rules);
+    const enterprise = String(enterpriseOf(facts.system.sysObjectId));
+    recordings.push({ ...recording, half: half(familyOf(recording.name)), rules: holds(facts), enterprise });
+  }
+  const lines = [];
+  for (const held of [0, 1]) {
+    const own = recordings.filter((each) => each.half === held);
+    const others = recordings.filter((each) => each.half !== held);
+    const only = (of) => {
+      const elsewhere = new Set(others.flatMap(of));
+      return new Set(own.flatMap(of).filter((each) => !elsewhere.has(each)));
+    };
+    const names = only((each) => each.rules);
+    const makers = only((each) => [each.enterprise]);
+    const rest = rulesWithout(
+      rules,
+      ({ name }) => names.has(name),
+      (number) => makers.has(number),
+    );
+    const classify = classifier(rest);
+    for (const recording of own) lines.push(lineOf(recording, await factsOf(recording, rest), classify));
   }
   return lines;
+}
+
+/** Which half a family is in: one bit of a hash, so that a new family moves no other one. */
+const half = (family) => createHash('sha256').update(family).digest()[0] & 1;
+
+function recordingsOf(folder) {
+  const recordings = join(folder, 'recordings');
+  return readdirSync(recordings, { recursive: true })
+    .filter((name) => name.endsWith('.snmprec.gz') && !name.includes('@'))
+    .sort()
+    .map((name) => {
+      const file = join(recordings, name);
+      return { file, name: relative(recordings, file).replace(/\.snmprec\.gz$/, '') };
+    });
+}
+
+/** Recording → family, as the truth of a folder has it; a recording without one is a family of its own. */
+export function familiesOf(folder) {
+  const truth = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8'));
+  const families = new Map(truth.map(({ recording, family }) => [recording, family]));
+  return (name) => families.get(name) ?? name;
 }
 
 /** Agents that run on anybody's hardware. */
@@ -84,7 +136,7 @@ const systemOf = (mib) =>
     }),
   );
 
-async function result(file, recording, rules, classify) {
+async function factsOf({ file }, rules) {
   const mib = mibOf(await readRecording(file));
   const facts = await takeInventory({
     session: sessionOver(mib),
@@ -93,8 +145,12 @@ async function result(file, recording, rules, classify) {
     extra: rules.ruleset.extra,
     now: () => 0,
   });
-  const device = facts.find((fact) => fact.kind === 'device');
-  const c = classify({ system: device.system, chassis: device.chassis, vendor: device.vendor });
+  const { system, chassis, vendor } = facts.find((fact) => fact.kind === 'device');
+  return { system, chassis, vendor };
+}
+
+function lineOf({ name: recording }, facts, classify) {
+  const c = classify(facts);
   return {
     recording,
     vendor: c.vendor,
@@ -103,8 +159,8 @@ async function result(file, recording, rules, classify) {
     osVersion: c.osVersion,
     serial: c.serial,
     class: c.class,
-    sysName: device.system.sysName,
-    sysObjectID: device.system.sysObjectId,
+    sysName: facts.system.sysName,
+    sysObjectID: facts.system.sysObjectId,
     by: c.by,
   };
 }

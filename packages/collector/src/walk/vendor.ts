@@ -36,18 +36,35 @@ export async function vendorFacts(
     if (!exact.ok) break;
     const absent = asked.filter((oid, n) => !keep(facts, oid, exact.varbinds[n]));
     if (absent.length === 0) continue;
-    for (const oid of absent) {
-      if (oid.endsWith('.0')) continue;
-      const next = await session.getNext([oid]);
-      const first = next.ok ? next.varbinds[0] : undefined;
-      if (first?.oid.startsWith(`${oid}.`)) keep(facts, oid, first);
-    }
+    await firstRows(
+      session,
+      absent.filter((oid) => !oid.endsWith('.0')),
+      facts,
+    );
   }
   const sample = Math.max(
     0,
     ...extra.filter(({ prefix }) => appliesTo(prefix, sysObjectId)).map((rule) => rule.sample ?? 0),
   );
   return sample > 0 ? { ...(await sampleTexts(session, sysObjectId, sample)), ...facts } : facts;
+}
+
+/** The first row of each column. SNMPv1 refuses the whole question when one column is the last object of the agent. */
+async function firstRows(
+  session: Session,
+  columns: readonly string[],
+  facts: Record<string, string>,
+): Promise<void> {
+  const atOnce = session.credential.version === 'v1' ? 1 : BATCH;
+  for (let i = 0; i < columns.length; i += atOnce) {
+    const asked = columns.slice(i, i + atOnce);
+    const next = await session.getNext(asked);
+    if (!next.ok) continue;
+    for (const [n, oid] of asked.entries()) {
+      const first = next.varbinds[n];
+      if (first?.oid.startsWith(`${oid}.`)) keep(facts, oid, first);
+    }
+  }
 }
 
 function keep(facts: Record<string, string>, oid: string, varbind: Varbind | undefined): boolean {

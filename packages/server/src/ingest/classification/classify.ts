@@ -28,6 +28,12 @@ export function classifier(set: RuleSet): Classify {
   return (facts) => (facts.host ? classifyHost(facts.host) : classify(set, index, brandIn, facts));
 }
 
+/** Names of the rules of a set that hold for a device, the most specific first. */
+export function matcher(set: RuleSet): (facts: DeviceFacts) => string[] {
+  const index = indexRules(set.rules);
+  return (facts) => matching(index, facts).map(({ rule }) => rule.name);
+}
+
 /** What a hardware address and a name tell. */
 function classifyHost({ mac, name }: NonNullable<DeviceFacts['host']>): Classification {
   const draft = new Draft();
@@ -117,6 +123,7 @@ function classify(set: RuleSet, index: RuleIndex, named: BrandIn, facts: DeviceF
   general.complete(facts, (field, by, find) => draft.offer(field, by, find), {
     vendor: draft.get('vendor'),
     model: draft.get('model'),
+    catalogue: set.catalogue,
   });
   for (const { rule } of matched)
     draft.offer('class', rule.name, () => classOf(rule, facts, draft.get('model')));

@@ -12,9 +12,12 @@ const unsure = (text: string | null | undefined): Guess | null => (text ? { text
 /** A version: digits with dots, brackets, letters between (12.2(55)SE12, 15.1X53-D59.4, V200R003C01, RA.16.02.0012). */
 const VERSION = String.raw`[A-Za-z]{0,4}[._-]?\d[\w.+~-]*(?:\([\w.,/-]+\)[\w.]*)*(?: ?build[- ]?\w+)?`;
 
-const labelled = (words: string): RegExp =>
+/** Words before a label that make it something else's. */
+const OTHERS =
+  '(?<!(?:hard\\s?ware|hw|boot|rom|bootrom|kernel|loader|protocol|snmp|u-boot|board)[\\s:_-]{1,2})';
+const labelled = (words: string, before = OTHERS): RegExp =>
   new RegExp(
-    String.raw`(?<!hard\s?ware |hw |boot |rom |bootrom |kernel |loader |protocol |snmp |u-boot |board )\b(?:${words})\b[\s.:=#_]*(?:v(?:er(?:s(?:ion)?)?)?\b[\s.:]*)?(${VERSION})`,
+    String.raw`${before}\b(?:${words})\b[\s.:=#_]*(?:v(?:er(?:s(?:ion)?)?)?\b[\s.:]*)?(${VERSION})`,
     'i',
   );
 
@@ -26,7 +29,8 @@ const VERSION_LABELS = [
   labelled('software|sw|app ver'),
   labelled('version|vers|ver'),
   labelled('firmware|fw'),
-  labelled('[a-z]{0,8}os(?:-[a-z]{1,3})?|nos'),
+  // An operating system is named beside its kernel's version: its own stands behind its name.
+  labelled(String.raw`[a-z]{0,8}os(?:-[a-z]{1,3})?(?:-(?=v\d))?|nos`, ''),
   labelled('release|rel|revision|rev'),
 ];
 
@@ -45,9 +49,14 @@ const DATE =
 export function versionIn(text: string): Guess | null {
   const kernel = /^Linux \S+ (\d+\.\d+\S*)/.exec(text)?.[1];
   for (const label of VERSION_LABELS) {
-    const found = label.exec(text)?.[1];
-    if (found && /\d/.test(found) && !DATE.test(found) && found !== kernel) return sure(trimmed(found));
+    const found = trimmed(label.exec(text)?.[1] ?? '');
+    if (/\d/.test(found) && !DATE.test(found) && found !== kernel && !WORD.test(found)) return sure(found);
   }
+  // The kernel of these is the system itself.
+  const uname = /^(?:OpenBSD|NetBSD|DragonFly|FreeBSD|HP-UX|SunOS|Darwin) \S+ ((?:[A-Z]\.)?\d\S*)/.exec(
+    text,
+  )?.[1];
+  if (uname) return sure(uname);
   if (kernel) return unsure(kernel);
   const v = /(?:^|[\s(,;:_-])(v\d+(?:[._]\d+)+[\w.()+-]*)/i.exec(text)?.[1];
   if (v) return sure(trimmed(v));
@@ -57,6 +66,9 @@ export function versionIn(text: string): Guess | null {
     )?.[1];
   return unsure(dotted && trimmed(dotted));
 }
+
+/** A model behind a word that is no label there: two letters at least, and no dot (RouterOS RB760iGS). */
+const WORD = /^(?!(?:rev|rel|ver)\b)[a-z]{2,4}\d[^.]*$/i;
 
 const trimmed = (version: string): string => {
   const cut = version.replace(/^[.,;:_-]+|[.,;:_-]+$/g, '');
@@ -68,11 +80,14 @@ const MODEL_LABEL =
 
 /** Tokens with letters and digits that are no model. */
 const NO_MODEL =
-  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-9]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d|dvb\S*|\w+\.bin|jd\d+|(eth|wlan|lan|wan|lo|br|ge|fe|te|vlan)-?\d\S*)$/i;
+  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-9]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d|dvb\S*|\w+\.bin|\S*x86\S*|\S*[_-]v\d\S*|\d+-(?:mode|slot|bay|outlet|phase)\S*|family|jd\d+|(eth|wlan|lan|wan|lo|br|ge|fe|te|vlan)-?\d\S*)$/i;
 
 /** Words of a short sysDescr that say what kind of thing it is, not which. */
 const KIND_ONLY =
   /^(?:the|a|an|snmp|agent|card|device|systems?|switch|switched|router|gateway|server|managed|ethernet|gigabit|fast|industrial|smart|network|networks|management|controller|unit|module|software|hardware|firmware|description|descr|sys|web|adapter|interface|platform|products?|company|node|access|control|power|wireless|bridge|link|radio|microwave|for|and|of|by|with|to|ip|lan|web\/snmp|linux|embedded|host|local|test|private|unknown|pdu|ups|inc|<[^>]*>|\W*)$/i;
+
+/** Makers whose names have digits. */
+const MAKER_WORD = /^(3com|h3c|force10|a10|pica8|6wind|8devices|2n|4rf|o2micro|net2edge)$/i;
 
 /** Words behind which a number is no model. */
 const VERSION_WORD =
@@ -82,27 +97,35 @@ const VERSION_WORD =
  * The model in sysDescr: what a label names, what it "runs on", else the first word of letters and digits that is
  * neither version nor date nor speed. A short text without any such word may be the model itself.
  */
-export function modelIn(text: string, vendor: string | null): Guess | null {
-  if (text === '' || /^(Linux|FreeBSD|OpenBSD|NetBSD|Darwin|SunOS|AIX|HP-UX|Windows|Hardware:)\b/i.test(text))
+export function modelIn(words: string, vendor: string | null): Guess | null {
+  // Some agents quote the whole text.
+  const text = words.replace(/^[\\"'\s]+|[\\"'\s]+$/g, '');
+  if (
+    text === '' ||
+    /^(Linux|FreeBSD|OpenBSD|NetBSD|Darwin|SunOS|AIX|HP-UX|Windows|Hardware:)\b|\bFamily \d+ Model \d/i.test(
+      text,
+    )
+  )
     return null;
   const label =
     MODEL_LABEL.exec(text)?.[1] ??
     /\brunning on an? (.+?)\.?$/i.exec(text)?.[1] ??
     /\bmodel #?([A-Z][\w/-]*\d[\w/-]*)/i.exec(text)?.[1];
-  if (label && /\w/.test(label)) return sure(withoutVendor(label, vendor));
+  if (label && /\w/.test(label) && !/\.(?:bin|img|swi)$/i.test(label))
+    return sure(withoutVendor(label, vendor));
   const first = text.split(/[\n\r]/)[0] ?? '';
-  const words = first.split(/[\s,;|]+/).map((word) => word.replace(/^[("'[<]+|[)"'\]>.:]+$/g, ''));
-  const at = words.findIndex((word, i) => isModel(word) && !VERSION_WORD.test(words[i - 1] ?? ''));
-  if (at >= 0 && at < 12) return sure(withoutVendor(joined(words, at), vendor));
-  const number = words.findIndex(
+  const each = first.split(/[\s,;|]+/).map((word) => word.replace(/^[("'[<]+|[)"'\]>.:]+$/g, ''));
+  const at = each.findIndex((word, i) => isModel(word) && !VERSION_WORD.test(each[i - 1] ?? ''));
+  if (at >= 0 && at < 12) return sure(withoutVendor(joined(each, at), vendor));
+  const number = each.findIndex(
     (word, i) =>
       i > 0 &&
       /^\d{3,5}[A-Za-z]{0,3}$/.test(word) &&
       !/^(19|20)\d\d$/.test(word) &&
-      !VERSION_WORD.test(words[i - 1] ?? ''),
+      !VERSION_WORD.test(each[i - 1] ?? ''),
   );
-  if (number > 0 && number < 6 && /^[A-Za-z]{2}/.test(words[number - 1] ?? '')) {
-    return sure(withoutVendor(`${words[number - 1]} ${words[number]}`, vendor));
+  if (number > 0 && number < 6 && /^[A-Za-z]{2}/.test(each[number - 1] ?? '')) {
+    return sure(withoutVendor(`${each[number - 1]} ${each[number]}`, vendor));
   }
   const segment = (first.split(/[,;(]| - /)[0] ?? '').replace(/\s+v?\d+(\.\d+)+.*$/i, '').trim();
   const parts = segment.split(/\s+/);
@@ -110,6 +133,8 @@ export function modelIn(text: string, vendor: string | null): Guess | null {
   if (segment.length > 40 || parts.length > 6 || meaning.length === 0) return null;
   if (/[@=<>]|\bsoftware\b/i.test(segment)) return null;
   const named = withoutVendor(segment, vendor);
+  // A name with a number is one of a product line's (Room Alert 4E).
+  if (named && /\s\d{1,2}[A-Z]{0,2}$/.test(named) && named.split(/\s+/).length <= 4) return sure(named);
   return named && !KIND_ONLY.test(named) && named.toLowerCase() !== vendor?.toLowerCase()
     ? unsure(named)
     : null;
@@ -130,6 +155,7 @@ const isModel = (word: string): boolean =>
   /\d/.test(word) &&
   /^[\w(][\w.()/+-]*$/.test(word) &&
   !NO_MODEL.test(word) &&
+  !MAKER_WORD.test(word) &&
   !MAC.test(word) &&
   !/^(ver|version|rev|rel|build|hw|sw|fw|sn|cpu)[.:]?\d[\d._]*\w?$|^[vr][.:]?\d+([._]\d+)+\w*$|^[vr]\d{1,2}$/i.test(
     word,

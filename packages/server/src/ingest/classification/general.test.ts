@@ -62,3 +62,48 @@ describe('what a box with Linux on it does', () => {
     expect(classify(agent(NET_SNMP, 'Linux box-1 6.1.0 x86_64', values)).class).toBe(is);
   });
 });
+
+describe('the words of sysDescr', () => {
+  const said = (sysDescr: string, sysObjectId = '1.3.6.1.4.1.99999.1') =>
+    classify({ system: { sysObjectId, sysDescr }, chassis: [], vendor: {} });
+
+  it.each([
+    ['an internet router, kernel JUNOS 18.2R1.9, Build date: 2018-06-28', '18.2R1.9'],
+    ['Secure box, VSOS-V0600R0705B20180507', 'V0600R0705B20180507'],
+    ['Ring switch, HW: Version 3, FW: Version V04.02.00', 'V04.02.00'],
+    ['Platform Software LSQ1WCMD0. Product Version Release 2509P61', '2509P61'],
+    ['OpenBSD gate.example.org 7.1 GENERIC.MP#465 amd64', '7.1'],
+  ])('of the version: %s', (text, version) => {
+    expect(said(text).osVersion).toBe(version);
+  });
+
+  it.each([
+    ['BoxOS RB760iGS', 'RB760iGS'],
+    ['Room Alert 4E v4.2.4', 'Room Alert 4E'],
+    ['"Hardware: Intel64 Family 6 Model 106 Stepping 6 AT/AT COMPATIBLE - Software: Windows', null],
+    ['Unit (MB:v4.1.0 PN:apc_hw05_aos_708.bin)', null],
+    ['"BoxOS-C-22.10.R11 cpm/x86hops64 Nokia 7250 IXR', 'Nokia 7250'],
+    ['3Com SuperStack 3', 'SuperStack 3'],
+  ])('of the model: %s', (text, model) => {
+    expect(said(text, text.startsWith('3Com') ? '1.3.6.1.4.1.43.99' : undefined).model).toBe(model);
+  });
+});
+
+describe('a chassis of ENTITY-MIB', () => {
+  const model = (text: string) =>
+    classify({
+      system: { sysObjectId: '1.3.6.1.4.1.99999.1' },
+      chassis: [{ index: 1, class: 'chassis', model: text }],
+      vendor: {},
+    }).model;
+  it.each([
+    ['JL661A Aruba 6300M 48G PoE CLS 4 /4SFP56 Swch', '6300M 48G PoE CLS 4 /4SFP56'],
+    ['R8N85A Aruba 6000 48G', '6000 48G'],
+    ['J9146A', 'J9146A'],
+    ['710-030012', null],
+    ['CHASSIS', null],
+    ['4.4.2', null],
+  ])('of the model %s', (text, expected) => {
+    expect(model(text)).toBe(expected);
+  });
+});

@@ -4,6 +4,7 @@
  */
 import type { EntityRow } from '@rollcall/shared/observation';
 import { vendorEnterprise } from '../identity/fingerprint.ts';
+import type { Catalogue } from './catalogue.ts';
 import { organisation, publishedProduct, tradeOf } from './enterprises.ts';
 import type { DeviceFacts } from './facts.ts';
 import { type Guess, modelIn, osIn, sampledFields, serialIn, versionIn } from './general-text.ts';
@@ -79,7 +80,7 @@ export function boxes(rows: readonly EntityRow[]): EntityRow[] {
 export function complete(
   facts: DeviceFacts,
   offer: Offer,
-  known: { vendor: string | null; model: string | null },
+  known: { vendor: string | null; model: string | null; catalogue: Catalogue },
 ): void {
   const { system, vendor } = facts;
   const text = system.sysDescr?.trim() ?? '';
@@ -88,24 +89,49 @@ export function complete(
   const sample = once(() =>
     sampledFields(vendor, vendorEnterprise(system.sysObjectId), text, system.sysName ?? ''),
   );
+  const stated = (
+    role: 'model' | 'version' | 'serial',
+    sure: boolean,
+    clean: (text: string) => string | null,
+  ) => {
+    for (const each of known.catalogue.named(role, vendor)) {
+      const text = each.sure === sure ? clean(each.text) : null;
+      if (text !== null) return text;
+    }
+    return null;
+  };
   const only = (guess: Guess | null, sure: boolean) => (guess?.sure === sure ? guess.text : null);
   offer('osVersion', 'sysDescr', () => cleanVersion(only(version(), true)));
-  fromEntity(facts, offer);
+  fromEntity(facts.chassis.filter(isChassis), offer);
   fromStandardMibs(vendor, offer);
+  offer('model', 'catalogue', () => stated('model', true, ownModel));
+  offer('osVersion', 'catalogue', () => stated('version', true, cleanVersion));
+  offer('serial', 'catalogue', () => stated('serial', true, cleanSerial));
+  fromEntity(
+    facts.chassis.filter((row) => !isChassis(row)),
+    offer,
+  );
+  fromFirmware(facts.chassis, offer);
   offer('model', 'sysDescr', () => cleanModel(only(model(), true)));
+  offer('model', 'catalogue', () => stated('model', false, ownModel));
+  offer('model', 'product', () => known.catalogue.product(system.sysObjectId?.replace(/^\./, '') ?? ''));
   offer('model', 'sample', () => cleanModel(only(sample().model, true)));
   offer('model', 'published', () =>
     cleanModel(system.sysObjectId ? publishedModel(system.sysObjectId, known.vendor) : null),
   );
   offer('model', 'sysDescr', () => cleanModel(only(model(), false)));
   offer('model', 'sample', () => cleanModel(only(sample().model, false)));
+  offer('serial', 'sysDescr', () => cleanSerial(serialIn(text)));
+  offer('osVersion', 'catalogue', () => stated('version', false, cleanVersion));
+  offer('serial', 'catalogue', () => stated('serial', false, cleanSerial));
   offer('osVersion', 'sample', () => cleanVersion(only(sample().version, true)));
   offer('osVersion', 'sysDescr', () => cleanVersion(only(version(), false)));
   offer('osVersion', 'sample', () => cleanVersion(only(sample().version, false)));
-  offer('serial', 'sysDescr', () => cleanSerial(serialIn(text)));
   offer('serial', 'sample', () => cleanSerial(sample().serial));
   offer('os', 'sysDescr', () => osIn(text));
 }
+
+const isChassis = (row: EntityRow): boolean => row.class === 'chassis';
 
 /** Looks when first asked. */
 function once<T>(find: () => T): () => T {
@@ -149,17 +175,26 @@ const CATEGORIES: Record<string, string> = {
   'WAN Accelerator': 'router',
 };
 
-function fromEntity(facts: DeviceFacts, offer: Offer): void {
-  for (const row of boxes(facts.chassis)) {
+function fromEntity(rows: readonly EntityRow[], offer: Offer): void {
+  for (const row of boxes(rows)) {
     offer('vendor', 'entity-mib', () => cleanName(row.manufacturer));
-    offer('model', 'entity-mib', () => cleanModel(row.model));
+    offer('model', 'entity-mib', () => ownModel(row.model));
     offer('serial', 'entity-mib', () => cleanSerial(row.serial));
     offer('osVersion', 'entity-mib', () => cleanVersion(row.softwareRevision));
   }
-  for (const row of boxes(facts.chassis).slice(0, 4)) {
+}
+
+function fromFirmware(rows: readonly EntityRow[], offer: Offer): void {
+  for (const row of boxes(rows).slice(0, 4)) {
     offer('osVersion', 'entity-mib firmware', () => cleanVersion(row.firmwareRevision));
   }
 }
+
+/** Where ENTITY-MIB or the maker's own wants the model, some agents give the number of a part, a version or the kind of thing. */
+const NO_ENTITY_MODEL =
+  /^(\d{3}-\d{4,}(-\d+)*|\d+(\.\d+)+|chassis|module|system|switch|router|card|board|unit)$/i;
+const ownModel = (text: string | undefined | null): string | null =>
+  cleanModel(NO_ENTITY_MODEL.test(text?.trim() ?? '') ? null : text);
 
 function fromStandardMibs(v: Readonly<Record<string, string>>, offer: Offer): void {
   offer('vendor', 'ups-mib', () => cleanName(v[UPS.maker]));
@@ -298,10 +333,15 @@ const tidy = (text: string | null | undefined, nothing = NOTHING): string | null
   return one === '' || nothing.test(one) ? null : one;
 };
 
+/** A part number with the description of the part: the description names the model (JL661A Aruba 6300M 48G). */
+const PART_NUMBER = /^(?:J[A-Z]?\d{3,4}[A-Z]|[A-Z]\d[A-Z]\d\d[A-Z])\s+(?:Aruba\s+|HPE?\s+)?(?=[\w-]*\d)/;
+
 export function cleanModel(text: string | null | undefined): string | null {
   const one =
     tidy(text)
-      ?.replace(/[,;:]+$/, '')
+      ?.replace(PART_NUMBER, '')
+      .replace(/(?<=^.*\s\S.*)\s+(?:Swch|Switch)$/i, '')
+      .replace(/[,;:]+$/, '')
       .slice(0, 100) ?? null;
   return one !== null && one.length > 1 ? one : null;
 }

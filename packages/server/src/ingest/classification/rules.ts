@@ -3,12 +3,13 @@
  * keeps that. Operators add folders of their own; their rules come before the product's.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Ruleset } from '@rollcall/shared/protocol';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { StartError } from '../../platform/ops/config.ts';
+import { type Catalogue, NO_CATALOGUE, openCatalogue } from './catalogue.ts';
 import { GENERAL_OIDS, SAMPLED } from './general.ts';
 import { type Rule, ruleFile, type VendorTable, vendorFile } from './rule-schema.ts';
 
@@ -18,6 +19,8 @@ export interface RuleSet {
   id: string;
   rules: readonly Rule[];
   vendors: VendorTable;
+  /** What MIBs say of makers that no rule knows. */
+  catalogue: Catalogue;
   /** What collectors must read for them. */
   ruleset: Ruleset;
 }
@@ -27,6 +30,9 @@ export class RuleError extends StartError {}
 
 /** File of enterprise numbers in a rules folder. */
 const VENDORS = 'vendors.yaml';
+/** Folder of the catalogue in a rules folder, and its file that what a device says depends on most. */
+const CATALOGUE = 'catalogue';
+const CATALOGUE_FILES = ['inventory.txt', 'products.txt'];
 
 /**
  * Reads `*.yaml` of each folder, the first folder's rules first. Fails with RuleError: which file, where, why.
@@ -36,7 +42,13 @@ export function loadRules(folders: readonly string[]): RuleSet {
   const rules: Rule[] = [];
   const vendors: VendorTable = {};
   const names = new Map<string, string>();
+  let catalogue = NO_CATALOGUE;
   for (const folder of folders) {
+    const facts = join(folder, CATALOGUE);
+    if (existsSync(facts)) {
+      for (const name of CATALOGUE_FILES) hash.update(readFileSync(join(facts, name)));
+      catalogue = openCatalogue(facts);
+    }
     for (const file of yamlFiles(folder)) {
       const text = readFileSync(file, 'utf8');
       hash.update(`${basename(file)}\0${text}\0`);
@@ -55,17 +67,23 @@ export function loadRules(folders: readonly string[]): RuleSet {
     }
   }
   const id = hash.digest('hex').slice(0, 16);
-  return { id, rules, vendors, ruleset: { id, extra: extraOids(rules) } };
+  return { id, rules, vendors, catalogue, ruleset: { id, extra: extraOids(rules, catalogue) } };
 }
 
-/** The set without some of its rules, and what collectors must read for the others. */
-export function rulesWithout(set: RuleSet, left: (rule: Rule) => boolean): RuleSet {
+/** The set without some of its rules and makers, and what collectors must read for the others. */
+export function rulesWithout(
+  set: RuleSet,
+  left: (rule: Rule) => boolean,
+  unknown: (enterprise: string) => boolean = () => false,
+): RuleSet {
   const rules = set.rules.filter((rule) => !left(rule));
+  const vendors = Object.fromEntries(Object.entries(set.vendors).filter(([number]) => !unknown(number)));
   const id = createHash('sha256')
     .update(`${set.id} ${rules.map(({ name }) => name)}`)
     .digest('hex')
     .slice(0, 16);
-  return { id, rules, vendors: set.vendors, ruleset: { id, extra: extraOids(rules) } };
+  const { catalogue } = set;
+  return { id, rules, vendors, catalogue, ruleset: { id, extra: extraOids(rules, catalogue) } };
 }
 
 function yamlFiles(folder: string): string[] {
@@ -124,7 +142,7 @@ const oidsOf = (rule: Rule): string[] => [
 const OIDS_PER_PREFIX = 64;
 
 /** sysObjectID prefix → OIDs. A rule without a prefix is read for every agent. */
-function extraOids(rules: readonly Rule[]): Ruleset['extra'] {
+function extraOids(rules: readonly Rule[], catalogue: Catalogue): Ruleset['extra'] {
   const byPrefix = new Map<string, Set<string>>([['', new Set(GENERAL_OIDS)]]);
   for (const rule of rules) {
     const oids = oidsOf(rule);
@@ -135,6 +153,9 @@ function extraOids(rules: readonly Rule[]): Ruleset['extra'] {
       byPrefix.set(prefix, set);
     }
   }
+  // Behind the rules': a collector reads a bounded number of OIDs, the first ones.
+  for (const { prefix, oids } of catalogue.extra)
+    byPrefix.set(prefix, new Set([...(byPrefix.get(prefix) ?? []), ...oids]));
   return [...byPrefix].flatMap(([prefix, set]) => {
     const oids = [...set];
     const parts = Array.from({ length: Math.ceil(oids.length / OIDS_PER_PREFIX) }, (_, i) =>

@@ -4,6 +4,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { pino } from 'pino';
 import type { Change } from '../../changes.ts';
 import type { Database } from '../../platform/db/db.ts';
+import { NO_CATALOGUE } from '../classification/catalogue.ts';
 import { type Classify, classifier } from '../classification/classify.ts';
 import { createIngest, type Ingest, type IngestDeps } from '../ingest.ts';
 
@@ -14,6 +15,7 @@ export const entityOnly: Classify = classifier({
   id: 'test',
   rules: [],
   vendors: {},
+  catalogue: NO_CATALOGUE,
   ruleset: { id: 'test', extra: [] },
 });
 
