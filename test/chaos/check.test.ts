@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRecorder } from '@rollcall/server/incidents/record';
+import { NO_CATALOGUE } from '@rollcall/server/ingest/classification/catalogue';
 import { classifier } from '@rollcall/server/ingest/classification/classify';
 import { createIngest } from '@rollcall/server/ingest/ingest';
 import type { Database } from '@rollcall/server/platform/db/db';
@@ -36,7 +37,13 @@ describe.each(databases())('the checker on %s', (name, open) => {
       log,
       rules: () => ({
         id: 'none',
-        classify: classifier({ id: 'none', rules: [], vendors: {}, ruleset: { id: 'none', extra: [] } }),
+        classify: classifier({
+          id: 'none',
+          rules: [],
+          vendors: {},
+          catalogue: NO_CATALOGUE,
+          ruleset: { id: 'none', extra: [] },
+        }),
       }),
       applyOutcomes: async () => undefined,
       applySamples: async () => undefined,
