@@ -264,6 +264,14 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
   }));
   const byTime = (column: string) => ({ sorts: { [column]: by(column) }, usual: `-${column}` });
   const name = (row: Row): Key[] => [String(row.name).toLowerCase()];
+  /** As people count: `core-2` before `core-10`. */
+  const counted = (row: Row): string =>
+    String(row.name)
+      .toLowerCase()
+      .replace(/\d+/g, (digits) => digits.padStart(12, '0'));
+  const countedThen =
+    (column: string) =>
+    (row: Row): Key[] => [...by(column)(row), counted(row)];
   const small = { nulls: 'first' } as const;
 
   return {
@@ -471,14 +479,14 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
         monitor: { values: ['0', '1'], keeps: (row, text: string) => row.monitor === (text === '1') },
       },
       sorts: {
-        name,
+        name: (row) => [counted(row)],
         address: (row) => [
           row.address === null ? null : String(row.address).replace(/\d+/g, (n) => n.padStart(3, '0')),
         ],
-        class: by('class', 'name'),
-        vendor: by('vendor', 'name'),
-        model: by('model', 'name'),
-        status: by('status', 'name'),
+        class: countedThen('class'),
+        vendor: countedThen('vendor'),
+        model: countedThen('model'),
+        status: countedThen('status'),
         firstSeen: by('first_seen'),
         lastSeen: by('last_seen'),
       },
@@ -498,7 +506,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       filters: { site: site(siteIds) },
       sorts: {
         ifIndex: by('if_index'),
-        name: by('name', 'if_index'),
+        name: (row) => [counted(row), Number(row.if_index)],
         type: by('type', 'if_index'),
         speedBps: by('speed_bps', 'if_index'),
         adminStatus: by('admin_status', 'if_index'),

@@ -19,12 +19,12 @@ import { deviceConditions, requireCollector } from './device-filter.ts';
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
 const ORDERS: Record<Sort, readonly string[]> = {
-  name: ['d.name', 'd.id'],
+  name: ['d.sort_name', 'd.id'],
   address: ['d.address', 'd.id'],
-  class: ['d.class', 'd.name', 'd.id'],
-  vendor: ['d.vendor', 'd.name', 'd.id'],
-  model: ['d.model', 'd.name', 'd.id'],
-  status: ['d.status', 'd.name', 'd.id'],
+  class: ['d.class', 'd.sort_name', 'd.id'],
+  vendor: ['d.vendor', 'd.sort_name', 'd.id'],
+  model: ['d.model', 'd.sort_name', 'd.id'],
+  status: ['d.status', 'd.sort_name', 'd.id'],
   firstSeen: ['d.first_seen', 'd.id'],
   lastSeen: ['d.last_seen', 'd.id'],
 };

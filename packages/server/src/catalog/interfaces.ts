@@ -19,7 +19,7 @@ import { ifTypeName } from './if-type.ts';
 type Sort = (typeof INTERFACE_SORTS)[number];
 const ORDERS: Record<Sort, readonly string[]> = {
   ifIndex: ['i.if_index'],
-  name: ['i.name', 'i.if_index'],
+  name: ['natural_order(i.name)', 'i.if_index'],
   type: ['i.type', 'i.if_index'],
   speedBps: ['i.speed_bps', 'i.if_index'],
   adminStatus: ['i.admin_status', 'i.if_index'],

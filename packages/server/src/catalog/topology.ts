@@ -64,7 +64,7 @@ function readNodes(sql: Sql, scope: Scope): Promise<NodeRow[]> {
      LEFT JOIN (SELECT e.device_id, min(e.severity) AS severity FROM events e
        WHERE e.status < 2 AND e.device_id IS NOT NULL GROUP BY e.device_id) worst ON worst.device_id = d.id
      WHERE ${inScope(p, 'd.site_id', scope)}
-     ORDER BY d.name, d.id LIMIT ${TOPOLOGY_NODES + 1}`,
+     ORDER BY d.sort_name, d.id LIMIT ${TOPOLOGY_NODES + 1}`,
     p.values,
   );
 }
