@@ -56,5 +56,7 @@ export const samples = z.object({
     .optional(),
   /** Why growth is not known although the agent answers. */
   gap: z.enum(['first-reading', 'restarted', 'missed', 'counters-reset']).optional(),
+  /** How much longer than asked the interval is because the agent takes long to answer, milliseconds. */
+  lagMs: z.int().min(1).optional(),
 });
 export type Samples = z.infer<typeof samples>;

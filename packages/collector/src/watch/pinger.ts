@@ -9,6 +9,7 @@ import { type Echo, EchoRefused, MAX_ATTEMPTS, type OpenEcho } from '../icmp/ech
 import type { SweepPace } from '../icmp/sweep.ts';
 import { DueQueue, onGrid, phaseOf } from './due-queue.ts';
 import { answered, inDoubt, type Liveness, missed, newLiveness } from './liveness.ts';
+import type { PingTally } from './measure/tally.ts';
 
 /** How long an answer may take; also the pace at which a miss is confirmed. */
 const WAIT_MS = 1000;
@@ -32,6 +33,8 @@ export interface Pinged {
   /** Since they were last taken: requests, and those that nobody answered. */
   sent: number;
   lost: number;
+  /** Each counts for itself. */
+  readonly tallies: Set<PingTally>;
 }
 
 interface Host extends Pinged {
@@ -110,6 +113,7 @@ export class Pinger {
       rttMs: null,
       sent: 0,
       lost: 0,
+      tallies: new Set(),
       index: -1,
       attempt: 0,
       waiting: false,
@@ -279,6 +283,7 @@ export class Pinger {
     const turned = answered(host.liveness);
     if (host.waiting) {
       host.waiting = false;
+      for (const tally of host.tallies) tally.answered(rttMs);
       this.#plan(host, onGrid(host.askedAt, this.#intervalMs, host.phase));
     }
     if (turned) this.#deps.turned(host);
@@ -292,6 +297,7 @@ export class Pinger {
   #miss(host: Host, now: number): void {
     host.waiting = false;
     host.lost += 1;
+    for (const tally of host.tallies) tally.missed();
     const turned = missed(host.liveness);
     if (turned) host.downSince = now;
     if (inDoubt(host.liveness)) this.#plan(host, now);

@@ -49,6 +49,13 @@ export class Ports {
     this.#oper[at] = NONE;
   }
 
+  /** Speed of a row, bit/s, where it is known. */
+  speedOf(ifIndex: number): number | undefined {
+    const at = this.#at(ifIndex);
+    const speed = this.#indexes[at] === ifIndex ? this.#speed[at] : undefined;
+    return Number.isNaN(speed) ? undefined : speed;
+  }
+
   /** Everything that is known. */
   all(): PortFact[] {
     return Array.from(this.#indexes, (ifIndex, at) => ({ ifIndex, ...this.#fact(at) }));

@@ -1,4 +1,4 @@
-/** One reading of a watched device: its uptime, and the states of its interfaces in as few answers as it takes. */
+/** One reading of a watched device: its uptime, states and counters of its interfaces, in as few answers as it takes. */
 
 import { type FailureCode, isRefused } from '@rollcall/snmp/engine/failure';
 import type { Session } from '@rollcall/snmp/engine/session';
@@ -6,6 +6,17 @@ import type { Varbind } from '@rollcall/snmp/message/pdu';
 import { walk } from '@rollcall/snmp/walk';
 import { speedOf } from '../walk/interfaces.ts';
 import { textOf } from '../walk/text.ts';
+import {
+  type Columns,
+  columnsOf,
+  dropStopped,
+  LOW_COLUMNS,
+  lacksCounters,
+  learnt,
+  takeCounter,
+  V1_COLUMNS,
+} from './measure/columns.ts';
+import { CounterRow } from './measure/counters.ts';
 import type { PortReading } from './ports.ts';
 import type { Target } from './target.ts';
 import type { Uptime } from './uptime.ts';
@@ -15,6 +26,9 @@ const SYS_NAME = '1.3.6.1.2.1.1.5.0';
 const ENGINE_ID = '1.3.6.1.6.3.10.2.1.1.0';
 const ENGINE_BOOTS = '1.3.6.1.6.3.10.2.1.2.0';
 const IF_ENTRY = '1.3.6.1.2.1.2.2.1';
+const IF_DESCR = `${IF_ENTRY}.2`;
+/** Largest InterfaceIndex (RFC 2863). */
+const INDEX_MOST = 2 ** 31 - 1;
 const COLUMNS = {
   adminStatus: `${IF_ENTRY}.7`,
   operStatus: `${IF_ENTRY}.8`,
@@ -29,7 +43,7 @@ const DUPLEX = ['unknown', 'half', 'full'] as const;
 
 /** What one device may cost: thousands of ports, but not for ever. */
 const ROWS = 10_000;
-const BYTES = 4 << 20;
+const BYTES = 8 << 20;
 /** Longest time one reading of a watched device may take. */
 const BUDGET_MS = 20_000;
 
@@ -40,6 +54,8 @@ export interface ReadingWanted {
   line: boolean;
   /** Ask for snmpEngineBoots: not of agents that did not have it. */
   boots: boolean;
+  /** Counters that the agent has, as far as is known. */
+  columns: Columns;
 }
 
 export type Reading =
@@ -49,6 +65,11 @@ export type Reading =
       /** False: the agent has no snmpEngineBoots. */
       hasBoots: boolean;
       ports: Map<number, PortReading>;
+      counters: Map<number, CounterRow>;
+      columns: Columns;
+      /** When it began, and how long the agent took over it, milliseconds. */
+      at: number;
+      tookMs: number;
       /** The whole table was read. */
       complete: boolean;
     }
@@ -57,30 +78,56 @@ export type Reading =
 
 /** Never rejects. */
 export async function readAgent(session: Session, wanted: ReadingWanted): Promise<Reading> {
+  const { clock } = session.engine;
+  const asked = clock.monotonic();
   const answer = await session.get(wanted.boots ? [SYS_UP_TIME, ENGINE_BOOTS] : [SYS_UP_TIME]);
   if (!answer.ok) return { ok: false, verdict: verdictOf(answer.code) };
-  const at = session.engine.clock.monotonic();
+  const at = clock.monotonic();
   const [ticks, boots] = answer.varbinds.map(number);
-  const ports = new Map<number, PortReading & Speeds>();
-  const end = await walk(
-    session,
-    wanted.line ? [...STATE, ...LINE] : STATE,
-    {
-      budget: { rows: ROWS, bytes: BYTES, until: at + BUDGET_MS },
-      parallel: 1,
-      giveUpAfter: 3,
-      ...(wanted.ports > 0 ? { expect: wanted.ports } : {}),
-    },
-    (column, index, varbind) => take(ports, column, Number(index), varbind),
-  );
-  for (const port of ports.values()) settle(port);
+  const table = await readTable(session, at, wanted);
   return {
     ok: true,
     uptime: ticks === undefined ? null : { ticks, boots: boots ?? null, at },
     hasBoots: boots !== undefined,
-    ports,
-    complete: STATE.every((column) => !end.stopped.has(column)),
+    ...table,
+    at,
+    tookMs: clock.monotonic() - asked,
   };
+}
+
+/** The interfaces, in one walk; in a second one where it shows that some have counters of 32 bits only. */
+async function readTable(session: Session, at: number, { ports: expected, line, columns }: ReadingWanted) {
+  const ports = new Map<number, PortReading & Speeds>();
+  const counters = new Map<number, CounterRow>();
+  const options = {
+    budget: { rows: ROWS, bytes: BYTES, until: at + BUDGET_MS },
+    parallel: 1,
+    giveUpAfter: 3,
+    ...(expected > 0 ? { expect: expected } : {}),
+  };
+  const visit = (column: string, index: string, varbind: Varbind) => {
+    const ifIndex = Number(index);
+    if (!Number.isSafeInteger(ifIndex)) return;
+    let row = counters.get(ifIndex);
+    if (!row) {
+      row = new CounterRow();
+      counters.set(ifIndex, row);
+    }
+    if (!takeCounter(row, column, varbind)) take(ports, column, ifIndex, varbind);
+  };
+  let has = session.credential.version === 'v1' ? V1_COLUMNS : columns;
+  const end = await walk(session, [...STATE, ...columnsOf(has), ...(line ? LINE : [])], options, visit);
+  const complete = STATE.every((column) => !end.stopped.has(column));
+  for (const ifIndex of counters.keys())
+    if (!ports.has(ifIndex) || ifIndex > INDEX_MOST) counters.delete(ifIndex);
+  if (complete && !has.settled) {
+    const more = !has.low && lacksCounters(counters.values());
+    if (more) await walk(session, [...LOW_COLUMNS, IF_DESCR], options, visit);
+    has = learnt(counters.values());
+  }
+  dropStopped(counters.values(), end.stopped);
+  for (const port of ports.values()) settle(port);
+  return { ports, counters, columns: has, complete };
 }
 
 /**
@@ -135,7 +182,7 @@ function take(
   varbind: Varbind,
 ): void {
   const value = number(varbind);
-  if (!Number.isSafeInteger(ifIndex) || value === undefined) return;
+  if (value === undefined) return;
   let port = ports.get(ifIndex);
   // Other tables may have rows of their own; a port is what ifTable has.
   if (!port && (LINE as string[]).includes(column)) return;

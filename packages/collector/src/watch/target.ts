@@ -3,6 +3,9 @@ import type { WatchObservation } from '@rollcall/shared/observation';
 import type { WatchTarget } from '@rollcall/shared/protocol';
 import { phaseOf } from './due-queue.ts';
 import { type Liveness, newLiveness } from './liveness.ts';
+import { ALL_COLUMNS, type Columns } from './measure/columns.ts';
+import { Counters } from './measure/counters.ts';
+import { PingTally } from './measure/tally.ts';
 import type { Pinged } from './pinger.ts';
 import { Ports } from './ports.ts';
 import type { Uptime } from './uptime.ts';
@@ -28,6 +31,14 @@ export class Target {
   /** Why the agent is down. */
   trouble: 'timeout' | 'auth-failed' = 'timeout';
   readonly ports = new Ports();
+  readonly counters = new Counters();
+  /** Which counters its agent has. */
+  columns: Columns = ALL_COLUMNS;
+  readonly tally = new PingTally();
+  /** When its measurements were told last, monotonic milliseconds. */
+  sampledAt = 0;
+  /** How much longer than asked the time between two readings is, because its agent takes long to answer. */
+  lagMs = 0;
   /** Whether readings get to the end of its interfaces. */
   readonly table: Liveness = newLiveness();
   uptime: Uptime | null = null;
@@ -37,9 +48,10 @@ export class Target {
   summaries = 0;
   /** The reading that is under way. */
   reading: Promise<void> | null = null;
-  /** Its next reading and its next summary; others in the queue are out of date. */
+  /** Its next reading, summary and report of pings; others in the queue are out of date. */
   readDue = 0;
   summaryDue = 0;
+  sampleDue = 0;
   gone = false;
 
   constructor({ deviceId, address, credentialId, elsewhere }: WatchTarget, pinged: Pinged | null) {

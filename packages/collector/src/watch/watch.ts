@@ -3,26 +3,28 @@
  * else in a summary now and then. Nothing is kept across a restart, so a report always rests on answers of
  * its own.
  */
-import { createHash } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
 import { parseAddress } from '@rollcall/shared/ip';
 import type { WatchObservation } from '@rollcall/shared/observation';
 import type { WatchTarget } from '@rollcall/shared/protocol';
-import { credentialOf, type SnmpCredential } from '@rollcall/snmp/engine/credential';
-import type { SnmpEngine } from '@rollcall/snmp/engine/engine';
-import { Session } from '@rollcall/snmp/engine/session';
+import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
+import type { Session } from '@rollcall/snmp/engine/session';
 import type { Logger } from 'pino';
 import type { SweepPace } from '../icmp/sweep.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Scope } from '../sweep/scope.ts';
 import type { SharedTools } from '../sweep/tools.ts';
+import { Credentials } from './credentials.ts';
 import { DueQueue, onGrid } from './due-queue.ts';
 import { WatchList, type WatchMessage, type WatchSettings } from './list.ts';
 import { answered, inDoubt, missed } from './liveness.ts';
+import { ALL_COLUMNS } from './measure/columns.ts';
+import { Measuring } from './measure/measuring.ts';
 import { type Pinged, Pinger } from './pinger.ts';
 import type { PortFact } from './ports.ts';
 import { agentElsewhere, type Reading, readAgent } from './reading.ts';
 import { ReportQueue } from './report-queue.ts';
+import { Sessions } from './sessions.ts';
 import { Target } from './target.ts';
 import { restarted } from './uptime.ts';
 
@@ -30,9 +32,6 @@ import { restarted } from './uptime.ts';
 const TICK_MS = 100;
 /** A reading that failed is tried again this soon, until it is decided. */
 const RETRY_MS = 5000;
-/** How long an agent that is watched may take to answer one request. */
-const SNMP_TIMEOUT_MS = 1500;
-const SNMP_TRIES = 2;
 /** Speed and duplex are read with every so manieth reading, and when a port came up. */
 const LINE_EVERY = 5;
 /** Readings under way at once: each holds its rows until it is done. */
@@ -55,30 +54,32 @@ export interface WatchDeps {
   linked: () => boolean;
 }
 
-type Appointment = { target: Target; kind: 'read' | 'summary' };
+type Appointment = { target: Target; kind: 'read' | 'summary' | 'sample' };
 
 export class Watch {
   readonly #deps: WatchDeps;
   readonly #list = new WatchList();
   readonly #targets = new Map<string, Target>();
   readonly #byAddress = new Map<string, Set<Target>>();
-  /** In memory only. */
-  readonly #credentials = new Map<string, { mark: string; credential: SnmpCredential }>();
+  readonly #credentials = new Credentials();
   readonly #due = new DueQueue<Appointment>();
   readonly #pinger: Pinger;
   readonly #reports: ReportQueue;
+  readonly #measuring: Measuring;
+  readonly #sessions: Sessions;
   readonly #stopping = new AbortController();
   readonly #stop: () => void;
   #settings: WatchSettings = { icmpMs: 15_000, snmpMs: 60_000, port: 161 };
   #scope: Scope;
   #refused = new Map<string, WatchTarget>();
-  #engine: SnmpEngine | null = null;
   #readings = 0;
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
     this.#scope = deps.scope;
     this.#reports = new ReportQueue(deps.outbox);
+    this.#sessions = new Sessions({ ...deps, signal: this.#stopping.signal });
+    this.#measuring = new Measuring(deps, (samples) => this.#reports.add(samples));
     this.#pinger = new Pinger(
       {
         ...deps.tools,
@@ -96,11 +97,7 @@ export class Watch {
   take(message: WatchMessage): void {
     const before = this.#targets.size;
     const { set, remove, credentials, settings } = this.#list.take(message);
-    for (const wire of credentials) {
-      const mark = createHash('sha256').update(JSON.stringify(wire)).digest('base64');
-      if (this.#credentials.get(wire.id)?.mark === mark) continue;
-      this.#credentials.set(wire.id, { mark, credential: credentialOf(wire) });
-    }
+    this.#credentials.take(credentials);
     for (const id of remove) this.#remove(id);
     this.#set(settings);
     for (const target of set) this.#put(target);
@@ -109,7 +106,8 @@ export class Watch {
         { devices: this.#targets.size, before, refused: this.#refused.size },
         'the list of monitored devices changed',
       );
-    if (!message.more) this.#forgetCredentials();
+    if (!message.more)
+      this.#credentials.keep(new Set([...this.#targets.values()].map(({ credentialId }) => credentialId)));
   }
 
   /** Devices outside a narrower scope are let go, those inside a wider one taken up. */
@@ -122,7 +120,7 @@ export class Watch {
 
   /** Users that prove themselves by a key: for traps. */
   get users(): SnmpCredential[] {
-    return [...this.#credentials.values()].map(({ credential }) => credential);
+    return this.#credentials.all;
   }
 
   /** A device says itself that something happened: it is read now. `port`: the state known of it is in doubt. */
@@ -195,6 +193,9 @@ export class Watch {
     if (target.credentialId !== undefined)
       this.#readAt(target, onGrid(now, this.#settings.snmpMs, target.phase));
     this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
+    target.sampledAt = now;
+    target.pinged?.tallies.add(target.tally);
+    this.#sampleAt(target, now);
   }
 
   #remove(deviceId: string): void {
@@ -207,6 +208,7 @@ export class Watch {
     if (!target) return;
     target.gone = true;
     this.#targets.delete(deviceId);
+    target.pinged?.tallies.delete(target.tally);
     const here = this.#byAddress.get(target.address);
     here?.delete(target);
     if (here?.size !== 0) return;
@@ -220,15 +222,10 @@ export class Watch {
     this.#pinger.interval(settings.icmpMs);
     if (!reading) return;
     const now = this.#deps.clock.monotonic();
-    for (const target of this.#targets.values())
+    for (const target of this.#targets.values()) {
+      this.#sampleAt(target, now);
       if (target.credentialId !== undefined) this.#readAt(target, onGrid(now, settings.snmpMs, target.phase));
-  }
-
-  /** What no target uses and no trap can come with is kept nowhere. */
-  #forgetCredentials(): void {
-    const used = new Set([...this.#targets.values()].map(({ credentialId }) => credentialId));
-    for (const [id, { credential }] of this.#credentials)
-      if (!used.has(id) && credential.version !== 'v3') this.#credentials.delete(id);
+    }
   }
 
   #readAt(target: Target, due: number): void {
@@ -240,15 +237,26 @@ export class Watch {
     this.#due.add(due, { target, kind: 'summary' });
   }
 
+  /** Half an interval away from its readings, which tell its pings as well, where it is read. */
+  #sampleAt(target: Target, now: number): void {
+    target.sampleDue = onGrid(now, this.#settings.snmpMs, (target.phase + 0.5) % 1);
+    this.#due.add(target.sampleDue, { target, kind: 'sample' });
+  }
+
   #tick(): void {
     const now = this.#deps.clock.monotonic();
     while (this.#readings < READINGS_MOST) {
       const next = this.#due.take(now);
       if (!next) return;
       const { target, kind } = next.item;
-      if (target.gone || next.time !== (kind === 'read' ? target.readDue : target.summaryDue)) continue;
+      const due = { read: target.readDue, summary: target.summaryDue, sample: target.sampleDue }[kind];
+      if (target.gone || next.time !== due) continue;
       if (kind === 'summary') this.#summarise(target, now);
-      else void this.#read(target);
+      else if (kind === 'read') void this.#read(target);
+      else {
+        this.#measuring.ping(target, now, this.#settings.snmpMs);
+        this.#sampleAt(target, now);
+      }
     }
   }
 
@@ -315,7 +323,8 @@ export class Watch {
     if (!session || target.gone) return;
     this.#readings += 1;
     const line = target.readings % LINE_EVERY === 0;
-    const wanted = { ports: target.ports.size, line, boots: target.hasBoots };
+    const { hasBoots: boots, columns } = target;
+    const wanted = { ports: target.ports.size, line, boots, columns };
     let reading = await readAgent(session, wanted);
     const allowed = (where: string) => (this.#allows(where) ? this.#session(target, where) : null);
     const other = !reading.ok && target.isSilent ? await agentElsewhere(target, allowed) : undefined;
@@ -331,30 +340,16 @@ export class Watch {
   }
 
   async #session(target: Target, where: string): Promise<Session | null> {
-    const { tools, pace } = this.#deps;
-    const known = this.#credentials.get(target.credentialId ?? '');
-    const later = () => {
-      const now = this.#deps.clock.monotonic();
-      this.#readAt(target, onGrid(now, this.#settings.snmpMs, target.phase));
-      return null;
-    };
-    if (!known) return later();
-    try {
-      this.#engine ??= await tools.snmp();
-    } catch (error) {
-      this.#deps.log.warn({ reason: (error as Error).message }, 'no socket for SNMP; it is tried again');
-      return later();
-    }
-    const address = { address: where, port: this.#settings.port };
-    return new Session(this.#engine, address, known.credential, {
-      timeoutMs: SNMP_TIMEOUT_MS,
-      tries: SNMP_TRIES,
-      signal: this.#stopping.signal,
-      pace: { take: (count, to) => pace.take(count, to) },
-    });
+    const credential = this.#credentials.get(target.credentialId);
+    const at = { address: where, port: this.#settings.port };
+    const session = credential ? await this.#sessions.with(at, credential) : null;
+    if (!session)
+      this.#readAt(target, onGrid(this.#deps.clock.monotonic(), this.#settings.snmpMs, target.phase));
+    return session;
   }
 
-  #answered(target: Target, { uptime, hasBoots, ports, complete }: Reading & { ok: true }): void {
+  #answered(target: Target, reading: Reading & { ok: true }): void {
+    const { uptime, hasBoots, ports, complete } = reading;
     const now = this.#deps.clock.monotonic();
     // What was silent altogether while its agent was in doubt was reported down.
     const back = target.isSilent && target.agent.missed > 0;
@@ -364,7 +359,10 @@ export class Watch {
     const first = target.uptime === null;
     target.uptime = uptime ?? target.uptime;
     target.hasBoots = hasBoots || uptime === null;
+    const speedBefore = new Map([...ports.keys()].map((port) => [port, target.ports.speedOf(port)]));
     const changed = target.ports.take(ports, complete);
+    target.columns = again ? ALL_COLUMNS : reading.columns;
+    this.#measuring.read(target, reading, again, this.#settings.snmpMs, (port) => speedBefore.get(port));
     const cameUp =
       !first && changed.some(({ operStatus, speedBps }) => operStatus === 1 && speedBps === undefined);
     if (turned || again || changed.length > 0) {
@@ -376,7 +374,8 @@ export class Watch {
     // What was not reached may have changed; of a table that never ends that is known after some readings.
     (complete ? answered : missed)(target.table);
     const soon = cameUp || inDoubt(target.table) ? now + RETRY_MS : Number.POSITIVE_INFINITY;
-    this.#readAt(target, Math.min(soon, onGrid(now, this.#settings.snmpMs, target.phase)));
+    const interval = this.#measuring.interval(target, this.#settings.snmpMs, reading.tookMs);
+    this.#readAt(target, Math.min(soon, onGrid(now, interval, target.phase)));
   }
 
   #missed(target: Target, verdict: 'timeout' | 'auth-failed' | null): void {
@@ -386,6 +385,7 @@ export class Watch {
       target.trouble = verdict;
       if (missed(target.agent) || other) this.#report(target);
     }
+    this.#measuring.ping(target, now, this.#settings.snmpMs);
     const usual = onGrid(now, this.#settings.snmpMs, target.phase);
     this.#readAt(target, inDoubt(target.agent) ? Math.min(usual, now + RETRY_MS) : usual);
   }

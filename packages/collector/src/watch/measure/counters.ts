@@ -1,0 +1,168 @@
+/**
+ * The counters of one device as they were read last: typed arrays, some 120 octets an interface, because a collector
+ * watches a quarter of a million of them. Counters of 64 bits stay exact.
+ */
+import { PORT_COUNTERS, type PortCounter, SAMPLE_PORTS, type Samples } from '@rollcall/shared/samples';
+import { type Between, type PortCounters, portGrowth, RAW, type RawCounter, type Shown } from './growth.ts';
+
+export type SampledPorts = NonNullable<Samples['ports']>;
+
+/** A row as it was read. */
+export class CounterRow implements PortCounters {
+  name = '';
+  discontinuity = 0;
+  /** Present: bit i is counter i of RAW. Wide: that it has 64 bits. */
+  present = 0;
+  wide = 0;
+  readonly values = new BigUint64Array(RAW.length);
+
+  put(counter: number, { value, wide }: Shown): void {
+    this.values[counter] = value;
+    this.present |= 1 << counter;
+    if (wide) this.wide |= 1 << counter;
+    else this.wide &= ~(1 << counter);
+  }
+
+  has(counter: number): boolean {
+    return (this.present & (1 << counter)) !== 0;
+  }
+
+  drop(counter: number): void {
+    this.present &= ~(1 << counter);
+  }
+
+  shown(counter: RawCounter): Shown | undefined {
+    const at = RAW.indexOf(counter);
+    return this.has(at)
+      ? { value: this.values[at] as bigint, wide: (this.wide & (1 << at)) !== 0 }
+      : undefined;
+  }
+}
+
+/** Room that one interface takes in JSON beside its name, octets: ten numbers of at most 16 digits. */
+const PORT_BYTES = 200;
+/** Room of all interfaces of one observation. */
+const PORTS_BYTES = 80 * 1024;
+
+export class Counters {
+  /** When they were read, monotonic milliseconds; null: never. */
+  at: number | null = null;
+  #indexes = new Int32Array();
+  #names: string[] = [];
+  #discontinuity = new Uint32Array();
+  #present = new Uint16Array();
+  #wide = new Uint16Array();
+  #values = new BigUint64Array();
+
+  /** They say nothing of what comes: the agent began anew. */
+  forget(): void {
+    this.at = null;
+    this.#keep([]);
+  }
+
+  /**
+   * Takes over what was read, and answers how much each counter grew since the last time, in pieces that fit one
+   * observation; none where it has no interfaces.
+   * @param speedOf of an interface, bit/s, the higher one of both readings
+   */
+  take(
+    read: ReadonlyMap<number, CounterRow>,
+    at: number,
+    speedOf: (ifIndex: number) => number | undefined,
+  ): { pieces: SampledPorts[]; reset: boolean } {
+    const overMs = this.at === null ? 0 : at - this.at;
+    const rows = [...read].sort(([a], [b]) => a - b);
+    const sampled = new Sampled();
+    let reset = false;
+    for (const [ifIndex, row] of rows) {
+      const before = this.#at(ifIndex);
+      const between: Between = { overMs, speedBps: speedOf(ifIndex) };
+      const growth = portGrowth(before < 0 ? null : this.#row(before), row, between);
+      reset ||= growth.reset;
+      sampled.add(ifIndex, row.name, growth.grew);
+    }
+    this.#keep(rows);
+    this.at = at;
+    return { pieces: sampled.pieces(), reset };
+  }
+
+  #keep(rows: readonly (readonly [number, CounterRow])[]): void {
+    const count = rows.length;
+    if (count !== this.#indexes.length) {
+      this.#indexes = new Int32Array(count);
+      this.#discontinuity = new Uint32Array(count);
+      this.#present = new Uint16Array(count);
+      this.#wide = new Uint16Array(count);
+      this.#values = new BigUint64Array(count * RAW.length);
+      this.#names.length = count;
+    }
+    for (const [at, [ifIndex, row]] of rows.entries()) {
+      this.#indexes[at] = ifIndex;
+      // The text that is held already, where it is the same: the one that was read may then go.
+      if (this.#names[at] !== row.name) this.#names[at] = row.name;
+      this.#discontinuity[at] = row.discontinuity;
+      this.#present[at] = row.present;
+      this.#wide[at] = row.wide;
+      this.#values.set(row.values, at * RAW.length);
+    }
+  }
+
+  #row(at: number): PortCounters {
+    const [present = 0, wide = 0] = [this.#present[at], this.#wide[at]];
+    return {
+      name: this.#names[at] ?? '',
+      discontinuity: this.#discontinuity[at] ?? 0,
+      shown: (counter) => {
+        const bit = RAW.indexOf(counter);
+        return present & (1 << bit)
+          ? { value: this.#values[at * RAW.length + bit] as bigint, wide: (wide & (1 << bit)) !== 0 }
+          : undefined;
+      },
+    };
+  }
+
+  /** Position of an ifIndex, -1 where there is none. */
+  #at(ifIndex: number): number {
+    let [low, high] = [0, this.#indexes.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = this.#indexes[middle] as number;
+      if (found === ifIndex) return middle;
+      if (found < ifIndex) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+}
+
+type Grew = Partial<Record<PortCounter, number | null>>;
+
+/** Interfaces in columns. A column that none of them has is absent. */
+class Sampled {
+  readonly #pieces: { ifIndex: number[]; name: string[]; grew: Grew[] }[] = [];
+  #bytes = Number.POSITIVE_INFINITY;
+
+  add(ifIndex: number, name: string, grew: Grew): void {
+    const bytes = PORT_BYTES + Buffer.byteLength(JSON.stringify(name));
+    let last = this.#pieces.at(-1);
+    if (!last || last.ifIndex.length >= SAMPLE_PORTS || this.#bytes + bytes > PORTS_BYTES) {
+      last = { ifIndex: [], name: [], grew: [] };
+      this.#pieces.push(last);
+      this.#bytes = 0;
+    }
+    this.#bytes += bytes;
+    last.ifIndex.push(ifIndex);
+    last.name.push(name);
+    last.grew.push(grew);
+  }
+
+  pieces(): SampledPorts[] {
+    return this.#pieces.map(({ ifIndex, name, grew }) => {
+      const ports: SampledPorts = { ifIndex, name };
+      for (const counter of PORT_COUNTERS)
+        if (grew.some((one) => one[counter] !== undefined))
+          ports[counter] = grew.map((one) => one[counter] ?? null);
+      return ports;
+    });
+  }
+}
