@@ -76,6 +76,10 @@ interface Holder {
   deviceId: string;
   deviceName: string;
 }
+/** `address`: the one that it is about, which need not be where the device is managed. */
+interface Contested {
+  address: string;
+}
 
 /** Kinds that ingest and watch find. */
 interface Observed {
@@ -110,11 +114,14 @@ interface Observed {
   'interface.state': Turn<InterfaceState>;
   'neighbour.changed': Turn<Remote | Nothing>;
   /** An address answered as another device than before. */
-  'address.moved': Turn<Holder>;
+  'address.moved': Turn<Holder, Holder & Contested>;
   /** Two devices that are seen now claim one address of their own. */
-  'address.conflict': Turn<Holder, { reason: string }>;
+  'address.conflict': Turn<Holder, Contested & { reason: string }>;
   /** Strong evidence contradicts strong evidence: nothing was merged. */
-  'identity.conflict': Turn<Holder, { evidence: string; value: string; reason: string }>;
+  'identity.conflict': Turn<
+    Holder & { address: string | null },
+    { evidence: string; value: string; reason: string }
+  >;
   'trap.received': Turn<
     Nothing,
     {

@@ -92,7 +92,7 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   const knew = device.addresses.has(print.address);
   for (const other of decision.absorb)
     absorb(world, other.deviceId, device, other.reason, context.collectorId);
-  report(world, decision, device, at, context.collectorId);
+  const later = report(world, decision, device, at, context.collectorId);
   const seen = prepared.kind === 'host' ? seenHost(prepared, context) : seenDevice(prepared, context);
   seen.scanId = (observation.job && world.scans.get(observation.job)) ?? null;
   const before = device.row;
@@ -100,13 +100,14 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   if (swapped) forgetHardware(device, print);
   device.row = see(device.row, seen, knew);
   device.seen = { at, collectorId: context.collectorId };
-  claim(world, device, print, at);
+  later.push(...claim(world, device, print, at));
   if (prepared.kind === 'device') {
     world.walks.set(prepared.observation.walk, device.row.id);
     for (const address of print.addresses) list(world, address, device.row.id);
     mergeFacts(device, prepared, context.rules);
   } else mergeHost(device, print, at, context.rules);
   finish(device);
+  for (const tell of later) world.changes.push(tell());
   // A serial number on either side tells it with the row.
   if (swapped && !otherSerial(before, device.row))
     world.changes.push({

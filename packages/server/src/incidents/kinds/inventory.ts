@@ -1,5 +1,6 @@
 /** Kinds that scans find: what of the inventory is new, gone or different. */
 import { Severity } from '@rollcall/shared/model';
+import type { ChangeOf } from '../../changes.ts';
 import { DAY, declare, device, noted, of, port, shown, sides } from './kind.ts';
 
 const fields = (after: object): string => Object.keys(after).sort().join(', ');
@@ -9,6 +10,18 @@ function make({ vendor, model }: { vendor: string | null; model: string | null }
   const told = vendor !== null && model?.toLowerCase().startsWith(`${vendor.toLowerCase()} `);
   return [told ? null : vendor, model].filter(Boolean).join(' ');
 }
+
+/** A device that may share its name with the other one of the message: with where it is managed. */
+const who = ({ deviceName }: { deviceName: string }, address: string | null): string =>
+  address === null || deviceName === address
+    ? deviceName
+    : deviceName === ''
+      ? `the device at ${address}`
+      : `${deviceName} (${address})`;
+
+/** Where the device is managed, if not at the address that the change is about. */
+const elsewhere = (c: ChangeOf<'address.moved' | 'address.conflict'>): string | null =>
+  c.address === c.after.address ? null : c.address;
 
 export const INVENTORY_KINDS = declare({
   'device.new': {
@@ -199,8 +212,8 @@ export const INVENTORY_KINDS = declare({
       'address.moved': (c) =>
         noted(
           c,
-          `${c.address}:${c.after.deviceId}`,
-          `${c.address} is ${c.after.deviceName}, before ${c.before.deviceName}`,
+          `${c.after.address}:${c.after.deviceId}`,
+          `${c.after.address} is ${who(c.after, elsewhere(c))}, before ${c.before.deviceName}`,
         ),
     },
     expiresMs: DAY,
@@ -214,8 +227,8 @@ export const INVENTORY_KINDS = declare({
       'address.conflict': (c) =>
         noted(
           c,
-          `${c.address}`,
-          `${c.address} is claimed by ${c.deviceName} and ${c.before.deviceName}: ${c.after.reason}`,
+          c.after.address,
+          `${c.after.address} is claimed by ${who(c, elsewhere(c))} and ${c.before.deviceName}: ${c.after.reason}`,
         ),
     },
     expiresMs: 2 * DAY,
@@ -230,7 +243,7 @@ export const INVENTORY_KINDS = declare({
         noted(
           c,
           `${c.before.deviceId}:${c.after.evidence}`,
-          `${c.deviceName} and ${c.before.deviceName} may be one device: ${c.after.reason}`,
+          `${who(c, c.address)} and ${who(c.before, c.before.address)} may be one device: ${c.after.reason}`,
         ),
     },
     expiresMs: 7 * DAY,

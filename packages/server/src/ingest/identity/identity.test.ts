@@ -505,7 +505,22 @@ describe('one box is one device', () => {
     site.scan([agent(printer('3c:52:82:00:00:02', 'pr2'), '10.3.0.1')]);
     site.scan([agent(printer('3c:52:82:00:00:02', 'pr2'), '10.3.0.1')]);
     expect(site.kinds('address.moved')).toMatchObject([
-      { before: { deviceName: 'pr1' }, address: '10.3.0.1' },
+      { before: { deviceName: 'pr1' }, after: { deviceName: 'pr2', address: '10.3.0.1' } },
+    ]);
+  });
+
+  it('a conflict is about the address that both list, not about where one of them is managed', () => {
+    const one: Box = { sysName: 'gw1', macs: ['3c:52:82:00:01:01'], table: ['10.5.0.1', '10.5.0.254'] };
+    const two: Box = { sysName: 'gw2', macs: ['3c:52:82:00:01:02'], table: ['10.5.0.2', '10.5.0.254'] };
+    const site = new Site().scan([agent(one, '10.5.0.1'), agent(two, '10.5.0.2')]);
+    site.scan([agent(one, '10.5.0.254')]).scan([agent(two, '10.5.0.254')]);
+    expect(site.kinds('address.conflict')).toMatchObject([
+      {
+        deviceName: 'gw2',
+        address: '10.5.0.2',
+        before: { deviceName: 'gw1' },
+        after: { address: '10.5.0.254' },
+      },
     ]);
   });
 
