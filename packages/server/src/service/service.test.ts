@@ -1,5 +1,6 @@
 import { operations } from '@rollcall/shared/api/index';
 import { serviceOperations } from '@rollcall/shared/api/service';
+import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mintToken } from '../platform/access/token.ts';
@@ -101,6 +102,7 @@ describe.each(databases())('the service on %s', (_name, open) => {
       return { token: plaintext };
     };
     const figures = await server.ask('GET', '/metrics', await user(true));
+    expect(brokenConventions(figures.text)).toEqual([]);
     expect(figures.status).toBe(200);
     expect(figures.headers['content-type']).toContain('text/plain');
     expect(figures.text).toContain('rollcall_http_request_seconds');
