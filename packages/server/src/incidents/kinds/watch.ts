@@ -1,8 +1,9 @@
 /** Kinds that the watch of devices finds, and traps. */
 import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
 import { Severity } from '@rollcall/shared/model';
-import { DAY, declare, device, of, port, sides } from './kind.ts';
-import { linkTrap, TRAPS, trapName } from './traps.ts';
+import type { ChangeOf } from '../../changes.ts';
+import { DAY, declare, device, type Opening, of, port, sides } from './kind.ts';
+import { linkTrap, TRAPS, trapName, trapWords } from './traps.ts';
 
 /** IF-MIB ifAdminStatus and ifOperStatus. */
 const ADMIN_DOWN = 2;
@@ -12,6 +13,27 @@ const OPER_DOWN: ReadonlySet<number | null> = new Set([2, 7]);
 
 const bits = (bps: number): string =>
   bps >= 1e9 ? `${bps / 1e9} Gbit/s` : bps >= 1e6 ? `${bps / 1e6} Mbit/s` : `${bps} bit/s`;
+
+/** Characters of what a trap is about that tell its event from others. */
+const TRAP_ABOUT_MOST = 200;
+
+/** A trap as an event: what a standard names is told by name, one for each thing and state that it is about. */
+function trapOpening(c: ChangeOf<'trap.received'>): Opening {
+  const { source, trapOid, varbinds } = c.after;
+  const name = trapName(trapOid);
+  const words = trapWords(varbinds);
+  // Anybody may send traps from an address of no device, with any variables: how many, the collector bounds.
+  const about =
+    c.deviceId === null || name === trapOid
+      ? ''
+      : trapWords(varbinds, true).join(', ').slice(0, TRAP_ABOUT_MOST);
+  const sender = c.deviceId === null ? `${source}, which is no known device,` : c.deviceName;
+  return {
+    subject: `${c.deviceId ?? source}:${trapOid}${about && `:${about}`}`,
+    message: `${sender} sent trap ${name}${about && `: ${about}`}`,
+    details: { after: c.after, ...(words.length > 0 && { words }) },
+  };
+}
 
 export const WATCH_KINDS = declare({
   'device.down': {
@@ -194,17 +216,7 @@ export const WATCH_KINDS = declare({
           (c.deviceId !== null &&
             (c.after.trapOid === TRAPS.coldStart || c.after.trapOid === TRAPS.warmStart)) ||
           (linkTrap(c) !== null && c.interfaceId !== undefined);
-        return explained
-          ? null
-          : {
-              // Anybody may send traps from an address of no device: how many, the collector bounds.
-              subject: `${c.deviceId ?? c.after.source}:${c.after.trapOid}`,
-              message:
-                c.deviceId === null
-                  ? `${c.after.source}, which is no known device, sent trap ${trapName(c.after.trapOid)}`
-                  : `${c.deviceName} sent trap ${trapName(c.after.trapOid)}`,
-              details: { after: c.after },
-            };
+        return explained ? null : trapOpening(c);
       },
     },
     expiresMs: DAY,
