@@ -31,6 +31,14 @@ export type Feature =
   | 'high-speed'
   | 'engine-id';
 
+/** What is odd about the traffic of a port, in one direction. */
+export interface Load {
+  /** Carried all the time, bit/s, but for 3 %. */
+  full?: number;
+  /** Packets with errors, a share of all. */
+  errors?: number;
+}
+
 export interface Port {
   ifIndex: number;
   name: string;
@@ -52,6 +60,9 @@ export interface Port {
   bridgePort?: number;
   /** ifIndex of the aggregate it is a member of. */
   lag?: number;
+  /** The other end of its cable. */
+  peer?: { device: string; port: Port };
+  load?: { in?: Load; out?: Load };
 }
 
 export interface Address {

@@ -65,6 +65,7 @@ const isBridge = (device: Device): boolean => device.features.includes('bridge')
 
 function plugEnd(own: End, other: End, vlanOf: (address: string) => number): void {
   if (own.port.admin === 'up' && other.port.admin === 'up') own.port.oper = 'up';
+  own.port.peer = { device: other.device.name, port: other.port };
   own.port.alias = `${other.device.name} ${other.port.name}`;
   own.port.trunk = isBridge(own.device) && isBridge(other.device);
   if (isBridge(own.device) && !own.port.trunk)

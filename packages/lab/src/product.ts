@@ -61,6 +61,8 @@ export interface Box {
   vlans?: Record<number, string>;
   /** Aggregates by name, with the names of their members. */
   lags?: Record<string, string[]>;
+  /** Ports whose traffic is odd, by name. */
+  loads?: Record<string, NonNullable<Port['load']>>;
   /** Facts that differ from what the product says. */
   but?: Partial<Device>;
 }
@@ -86,6 +88,10 @@ export function makeDevice(box: Box): Device {
     extra: Object.keys(box.addresses),
     lags: box.lags ?? {},
   });
+  for (const port of ports) {
+    const load = box.loads?.[port.name];
+    if (load) port.load = load;
+  }
   return {
     name,
     class: product.class,

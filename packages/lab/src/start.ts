@@ -10,6 +10,7 @@ import { type Responder, Wire } from './wire.ts';
 export class LiveBox {
   readonly device: Device;
   readonly #startedAt = systemClock.monotonic();
+  readonly #localStart = systemClock.now() / 1000 - new Date().getTimezoneOffset() * 60;
   #contexts: Contexts | null = null;
   #agent: Agent;
 
@@ -29,7 +30,7 @@ export class LiveBox {
    * objects that a test sets or removes here last until then.
    */
   get contexts(): Contexts {
-    this.#contexts ??= describe(this.device, () => this.#elapsed());
+    this.#contexts ??= describe(this.device, () => this.#elapsed(), this.#localStart);
     return this.#contexts;
   }
 

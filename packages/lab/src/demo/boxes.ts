@@ -41,6 +41,8 @@ const routers: Box[] = [
     product: asr1001x,
     access: network,
     location: 'Head office, server room, rack A',
+    // The line to the branch in the north is full.
+    loads: { 'Gi0/0/1': { out: { full: 1e9 } } },
     addresses: {
       Lo0: at(0, 3, 32),
       'Te0/0/0': at(1, 1, 30),
@@ -116,7 +118,11 @@ const switches: Box[] = [
   managed('dist-1', aruba6300, 'vlan10', 33, { access: network }),
   managed('dist-2', aruba6300, 'vlan10', 34, { access: network }),
   managed('access-1', catalyst9300, 'Vl10', 35, { members: 3 }),
-  managed('access-2', catalyst9300, 'Vl10', 36, { members: 2 }),
+  // A bad cable.
+  managed('access-2', catalyst9300, 'Vl10', 36, {
+    members: 2,
+    loads: { 'Gi1/0/3': { in: { errors: 0.004 } } },
+  }),
   managed('access-3', catalyst9300, 'Vl10', 37),
   managed('access-4', procurve2530, 'DEFAULT_VLAN', 38),
   managed('access-5', procurve2530, 'DEFAULT_VLAN', 39),

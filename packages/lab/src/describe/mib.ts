@@ -18,9 +18,10 @@ export type Contexts = ReadonlyMap<string, Mib>;
 /**
  * Contexts of a box: one per VLAN (named by its number) when it keeps a bridge instance for each, one per VRF (named
  * after it) with that VRF's addresses.
+ * @param startedAt local time at which `uptime` began, seconds: traffic follows the hour of the day
  */
-export function describe(device: Device, uptime: () => number): Contexts {
-  const contexts = new Map([['', mibOf(device, uptime)]]);
+export function describe(device: Device, uptime: () => number, startedAt = 0): Contexts {
+  const contexts = new Map([['', mibOf(device, uptime, startedAt)]]);
   if (device.features.includes('vlan-contexts')) {
     for (const { id } of device.vlans) {
       const sheet = new Sheet();
@@ -38,10 +39,10 @@ export function describe(device: Device, uptime: () => number): Contexts {
   return contexts;
 }
 
-function mibOf(device: Device, uptime: () => number): Mib {
+function mibOf(device: Device, uptime: () => number, startedAt: number): Mib {
   const sheet = new Sheet();
   system(sheet, device);
-  interfaces(sheet, device);
+  interfaces(sheet, device, startedAt);
   ip(sheet, device);
   if (device.features.includes('entity')) entity(sheet, device);
   lldp(sheet, device);
