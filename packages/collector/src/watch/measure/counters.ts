@@ -1,5 +1,5 @@
 /**
- * The counters of one device as they were read last: typed arrays, some 120 octets an interface, because a collector
+ * The counters of one device as they were read last: typed arrays, some 110 octets an interface, because a collector
  * watches a quarter of a million of them. Counters of 64 bits stay exact.
  */
 import { PORT_COUNTERS, type PortCounter, SAMPLE_PORTS, type Samples } from '@rollcall/shared/samples';
@@ -14,7 +14,7 @@ export class CounterRow implements PortCounters {
   /** Present: bit i is counter i of RAW. Wide: that it has 64 bits. */
   present = 0;
   wide = 0;
-  readonly values = new BigUint64Array(RAW.length);
+  readonly values: bigint[] = new Array(RAW.length).fill(0n);
 
   put(counter: number, { value, wide }: Shown): void {
     this.values[counter] = value;
@@ -44,14 +44,25 @@ const PORT_BYTES = 200;
 /** Room of all interfaces of one observation. */
 const PORTS_BYTES = 80 * 1024;
 
+const FACTS = 3;
+const WIDE_BITS = 16;
+
+/** Names that many devices have, each held once. */
+const names = new Map<string, string>();
+const NAMES_MOST = 20_000;
+function shared(name: string): string {
+  const known = names.get(name);
+  if (known !== undefined || names.size >= NAMES_MOST) return known ?? name;
+  names.set(name, name);
+  return name;
+}
+
 export class Counters {
   /** When they were read, monotonic milliseconds; null: never. */
   at: number | null = null;
-  #indexes = new Int32Array();
   #names: string[] = [];
-  #discontinuity = new Uint32Array();
-  #present = new Uint16Array();
-  #wide = new Uint16Array();
+  /** FACTS of each interface: ifIndex, discontinuity, and which counters are present (low bits) and wide (high bits). */
+  #facts = new Uint32Array();
   #values = new BigUint64Array();
 
   /** They say nothing of what comes: the agent began anew. */
@@ -88,45 +99,39 @@ export class Counters {
 
   #keep(rows: readonly (readonly [number, CounterRow])[]): void {
     const count = rows.length;
-    if (count !== this.#indexes.length) {
-      this.#indexes = new Int32Array(count);
-      this.#discontinuity = new Uint32Array(count);
-      this.#present = new Uint16Array(count);
-      this.#wide = new Uint16Array(count);
+    if (count !== this.#names.length) {
+      this.#facts = new Uint32Array(count * FACTS);
       this.#values = new BigUint64Array(count * RAW.length);
-      this.#names.length = count;
+      this.#names = new Array(count).fill('');
     }
     for (const [at, [ifIndex, row]] of rows.entries()) {
-      this.#indexes[at] = ifIndex;
       // The text that is held already, where it is the same: the one that was read may then go.
-      if (this.#names[at] !== row.name) this.#names[at] = row.name;
-      this.#discontinuity[at] = row.discontinuity;
-      this.#present[at] = row.present;
-      this.#wide[at] = row.wide;
+      if (this.#names[at] !== row.name) this.#names[at] = shared(row.name);
+      this.#facts.set([ifIndex, row.discontinuity, row.present | (row.wide << WIDE_BITS)], at * FACTS);
       this.#values.set(row.values, at * RAW.length);
     }
   }
 
   #row(at: number): PortCounters {
-    const [present = 0, wide = 0] = [this.#present[at], this.#wide[at]];
+    const bits = this.#facts[at * FACTS + 2] ?? 0;
     return {
       name: this.#names[at] ?? '',
-      discontinuity: this.#discontinuity[at] ?? 0,
+      discontinuity: this.#facts[at * FACTS + 1] ?? 0,
       shown: (counter) => {
         const bit = RAW.indexOf(counter);
-        return present & (1 << bit)
-          ? { value: this.#values[at * RAW.length + bit] as bigint, wide: (wide & (1 << bit)) !== 0 }
-          : undefined;
+        if ((bits & (1 << bit)) === 0) return undefined;
+        const value = this.#values[at * RAW.length + bit] as bigint;
+        return { value, wide: (bits & (1 << (bit + WIDE_BITS))) !== 0 };
       },
     };
   }
 
   /** Position of an ifIndex, -1 where there is none. */
   #at(ifIndex: number): number {
-    let [low, high] = [0, this.#indexes.length - 1];
+    let [low, high] = [0, this.#names.length - 1];
     while (low <= high) {
       const middle = (low + high) >> 1;
-      const found = this.#indexes[middle] as number;
+      const found = this.#facts[middle * FACTS] as number;
       if (found === ifIndex) return middle;
       if (found < ifIndex) low = middle + 1;
       else high = middle - 1;
