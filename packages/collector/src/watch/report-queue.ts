@@ -2,24 +2,29 @@
 import type { Observation } from '@rollcall/shared/observation';
 import type { Outbox } from '../outbox/outbox.ts';
 
-/** Observations that may wait for the disk. */
-const MOST = 20_000;
 const AT_ONCE = 500;
 
 export class ReportQueue {
   readonly #outbox: Pick<Outbox, 'append'>;
+  readonly #most: number;
   readonly #queue: Observation[] = [];
   #writing = false;
   /** Not reported because there was no room. */
   lost = 0;
 
-  constructor(outbox: Pick<Outbox, 'append'>) {
+  /** `most`: observations that may wait for the disk. */
+  constructor(outbox: Pick<Outbox, 'append'>, most: number) {
     this.#outbox = outbox;
+    this.#most = most;
+  }
+
+  get isFull(): boolean {
+    return this.#queue.length >= this.#most;
   }
 
   /** False: there is no room; the caller reports it again later. */
   add(observation: Observation): boolean {
-    if (this.#queue.length >= MOST) {
+    if (this.isFull) {
       this.lost += 1;
       return false;
     }

@@ -42,6 +42,9 @@ const SUMMARY_MS = 300_000;
 const WHOLE_EVERY = 12;
 /** Interfaces of one observation. */
 const FACTS = 500;
+/** Reports and samples that may wait for the disk; apart, so that neither takes the room of the other. */
+const REPORTS_MOST = 20_000;
+const SAMPLES_MOST = 5_000;
 
 export interface WatchDeps {
   tools: Pick<SharedTools, 'echo' | 'snmp'>;
@@ -77,9 +80,9 @@ export class Watch {
   constructor(deps: WatchDeps) {
     this.#deps = deps;
     this.#scope = deps.scope;
-    this.#reports = new ReportQueue(deps.outbox);
+    this.#reports = new ReportQueue(deps.outbox, REPORTS_MOST);
     this.#sessions = new Sessions({ ...deps, signal: this.#stopping.signal });
-    this.#measuring = new Measuring(deps, (samples) => this.#reports.add(samples));
+    this.#measuring = new Measuring(deps, new ReportQueue(deps.outbox, SAMPLES_MOST));
     this.#pinger = new Pinger(
       {
         ...deps.tools,

@@ -116,6 +116,19 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(keys.filter(({ parts }) => parts)).toEqual([]);
   });
 
+  it('keeps samples waiting for nobody who holds the lock of their site', async () => {
+    // The embedded database does one thing at a time.
+    if (db.kind === 'pglite') return;
+    const { ingest, siteId, collectors } = await openSite(db);
+    const items = [{ kind: 'samples', at: NOW, deviceId: uuidv7(), overMs: 60_000 }];
+    const batch = { siteId, collectorId: collectors[0] ?? '', epoch: uuidv7(), from: 0, items };
+    await db.transaction(async (sql) => {
+      for (const lock of ['identity', 'events'])
+        await sql.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`${lock}:${siteId}`]);
+      expect(await ingest.accept({ ...batch, stream: 'sample', clockOffsetMs: 0 })).toEqual({ through: 0 });
+    });
+  });
+
   it('hands samples over as they were measured, by corrected time, and acknowledges them', async () => {
     const stored: unknown[] = [];
     const { ingest, siteId, collectors } = await openSite(db, {

@@ -1,5 +1,6 @@
 import type { Observation } from '@rollcall/shared/observation';
 import { type Samples, samples as schema } from '@rollcall/shared/samples';
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { SnmpEngine } from '@rollcall/snmp/engine/engine';
 import type { Value } from '@rollcall/snmp/message/pdu';
@@ -8,9 +9,12 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { echoOf } from '../../testing/fake-network.ts';
 import { fastClock } from '../../testing/fast-clock.ts';
+import { Target } from '../target.ts';
 import { Watch } from '../watch.ts';
+import { ALL_COLUMNS } from './columns.ts';
 import { CounterRow, Counters } from './counters.ts';
 import { RAW } from './growth.ts';
+import { Measuring } from './measuring.ts';
 import { intervalFor } from './pace.ts';
 import { PingTally } from './tally.ts';
 
@@ -162,6 +166,51 @@ describe('a device that is measured', () => {
       expect(ping?.avgMs).toBeLessThanOrEqual(ping?.maxMs ?? 0);
     }
     expect(told.reduce((all, { ping }) => all + (ping?.lost ?? 0), 0)).toBeGreaterThan(0);
+  });
+});
+
+describe('samples that cannot wait for the disk', () => {
+  it('are made later, over a longer time: nothing is lost', () => {
+    const clock = new ManualClock();
+    const queue = {
+      isFull: false,
+      told: [] as Samples[],
+      add: (one: Observation) => !!queue.told.push(one as Samples),
+    };
+    const measuring = new Measuring({ clock, log: pino({ level: 'silent' }) }, queue);
+    const target = new Target({ deviceId: uuidv7(), address: '192.0.2.1' }, null);
+    const read = (minute: number, octets: bigint, full: boolean) => {
+      const row = new CounterRow();
+      row.put(RAW.indexOf('inOctets'), { value: octets, wide: true });
+      const at = minute * 60_000;
+      queue.isFull = full;
+      target.tally.missed();
+      measuring.read(
+        target,
+        {
+          ok: true,
+          uptime: null,
+          hasBoots: false,
+          ports: new Map(),
+          counters: new Map([[1, row]]),
+          columns: ALL_COLUMNS,
+          at,
+          tookMs: 1,
+          complete: true,
+        },
+        false,
+        60_000,
+        () => 1e9,
+      );
+    };
+    read(1, 1000n, false);
+    read(2, 2000n, true);
+    read(3, 3000n, true);
+    read(4, 4000n, false);
+    expect(queue.told).toMatchObject([
+      { overMs: 60_000, gap: 'first-reading', ping: { sent: 1 } },
+      { overMs: 180_000, ports: { inOctets: [3000] }, ping: { sent: 3 } },
+    ]);
   });
 });
 

@@ -6,6 +6,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Samples } from '@rollcall/shared/samples';
 import type { Logger } from 'pino';
 import type { Reading } from '../reading.ts';
+import type { ReportQueue } from '../report-queue.ts';
 import type { Target } from '../target.ts';
 import { intervalFor } from './pace.ts';
 
@@ -19,12 +20,12 @@ type Gap = NonNullable<Samples['gap']>;
 export class Measuring {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #log: Logger;
-  readonly #report: (samples: Samples) => void;
+  readonly #queue: Pick<ReportQueue, 'add' | 'isFull'>;
 
-  constructor(deps: { clock: Clock; log: Logger }, report: (samples: Samples) => void) {
+  constructor(deps: { clock: Clock; log: Logger }, queue: Pick<ReportQueue, 'add' | 'isFull'>) {
     this.#clock = deps.clock;
     this.#log = deps.log;
-    this.#report = report;
+    this.#queue = queue;
   }
 
   /** The agent answered. `speedBefore`: of an interface, before this reading. */
@@ -38,8 +39,8 @@ export class Measuring {
     const { counters: held } = target;
     if (restarted) held.forget();
     const since = held.at;
-    // Of a table that was not read to its end the next reading tells, over a longer time.
-    if (!complete || (since !== null && at - since < intervalMs * DUE)) {
+    // Where the table was not read to its end, or nothing more may wait for the disk, the next reading tells, over a longer time.
+    if (!complete || this.#queue.isFull || (since !== null && at - since < intervalMs * DUE)) {
       this.ping(target, at, intervalMs);
       return;
     }
@@ -66,7 +67,7 @@ export class Measuring {
   /** Tells of the pings alone, where that is due: the agent did not answer, or there is none. */
   ping(target: Target, at: number, intervalMs: number): void {
     const overMs = at - target.sampledAt;
-    if (overMs < intervalMs * DUE) return;
+    if (overMs < intervalMs * DUE || this.#queue.isFull) return;
     target.sampledAt = at;
     const ping = target.tally.take();
     if (ping) this.#tell(target, at, overMs, { ping });
@@ -91,7 +92,7 @@ export class Measuring {
     { ping, ports, ...more }: Partial<Pick<Samples, 'ping' | 'gap' | 'lagMs'>> & { ports?: Samples['ports'] },
   ): void {
     if (!ping && !ports && !more.gap) return;
-    this.#report({
+    this.#queue.add({
       kind: 'samples',
       at: Math.max(0, Math.round(this.#clock.now() - (this.#clock.monotonic() - at))),
       deviceId,
