@@ -22,6 +22,7 @@ import { identityActions } from './ingest/identity/actions.ts';
 import { openIngestThread } from './ingest-thread.ts';
 import { createIngesting } from './ingesting.ts';
 import { openLive } from './live/live.ts';
+import { createMeasurementFeature } from './measurements/feature.ts';
 import { openAuthenticator } from './platform/access/auth.ts';
 import type { Database } from './platform/db/db.ts';
 import { refreshStatistics } from './platform/db/statistics.ts';
@@ -99,7 +100,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
   const base = await openBase(config, options, stops);
   const { db, clock, log, certificate } = base;
   const features = await createFeatures(config, base, stops);
-  const { incidents, scans, collectors, deliveries, ingest } = features;
+  const { incidents, scans, collectors, deliveries, ingest, measurements } = features;
 
   let current = config;
   let accepting = true;
@@ -126,6 +127,8 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
       { what: 'renewing table statistics', everyMs: 5_000, run: () => refreshStatistics(db) },
       { what: 'compacting counts', everyMs: 10_000, run: () => compactTallies(db) },
       { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
+      { what: 'folding samples', everyMs: 30_000, run: measurements.fold },
+      { what: 'deleting old measurements', everyMs: HOUR_MS, run: measurements.forget },
       { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
       {
         what: 'deleting old events and cases',
@@ -234,12 +237,25 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   stops.push(() => live.close());
   const { publicUrl } = config;
   const deliveries = createDeliveryFeature({ db, clock, log, keyring, audit, raise, publicUrl });
-  return { incidents, scans, credentials, rules, ingest, collectors, figures, live, deliveries };
+  const measurements = createMeasurementFeature({ db, clock });
+  return {
+    incidents,
+    scans,
+    credentials,
+    rules,
+    ingest,
+    collectors,
+    figures,
+    live,
+    deliveries,
+    measurements,
+  };
 }
 
 /** The handlers of every operation, by feature. */
 function handlersOf({ db, clock, auth, metrics }: Base, features: Features, accepting: () => boolean) {
-  const { incidents, scans, credentials, rules, collectors, figures, live, deliveries } = features;
+  const { incidents, scans, credentials, rules, collectors, figures, live, deliveries, measurements } =
+    features;
   return allHandlers(
     accountHandlers({ db, clock, forget: auth.forget }),
     serviceHandlers({ db, clock, metrics, refresh: () => figures.refresh(), accepting }),
@@ -256,5 +272,6 @@ function handlersOf({ db, clock, auth, metrics }: Base, features: Features, acce
     incidents.handlers,
     deliveries.handlers,
     live.handlers,
+    measurements.handlers,
   );
 }

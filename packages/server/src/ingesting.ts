@@ -10,6 +10,7 @@ import { createIngest } from './ingest/ingest.ts';
 import { createLinker } from './ingest/links/linker.ts';
 import { openSiteQueue, WINDOWS } from './ingest/queue/site-queue.ts';
 import { type Stored, storeBatches, type Unread } from './ingest/queue/unread.ts';
+import { storeSamples } from './measurements/samples.ts';
 import type { Database } from './platform/db/db.ts';
 import { observedJobs } from './scans/observed.ts';
 
@@ -42,8 +43,7 @@ export function createIngesting({
     log,
     rules: rules.current,
     ...observedJobs({ raise: record, now: () => clock.now() }),
-    // Acknowledged and forgotten, until something keeps them.
-    applySamples: async () => undefined,
+    applySamples: (sql, samples, { siteId }) => storeSamples(sql, samples, { siteId, now: clock.now() }),
     record,
     relink: linker.touched,
   });

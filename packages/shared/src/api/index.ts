@@ -7,6 +7,7 @@ import { incidentOperations } from './incidents.ts';
 import { interfaceOperations } from './interfaces.ts';
 import { inventoryOperations } from './inventory.ts';
 import { maintenanceOperations } from './maintenance.ts';
+import { measurementOperations } from './measurements.ts';
 import { profileOperations } from './profiles.ts';
 import { scanOperations } from './scans.ts';
 import { serviceOperations } from './service.ts';
@@ -21,6 +22,7 @@ export const operations = {
   ...profileOperations,
   ...inventoryOperations,
   ...interfaceOperations,
+  ...measurementOperations,
   ...incidentOperations,
   ...maintenanceOperations,
   ...deliveryOperations,

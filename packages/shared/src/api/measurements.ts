@@ -30,7 +30,9 @@ export const AGGREGATES = ['avg', 'max', 'p95'] as const;
 /** Most steps of one answer: more than a chart has pixels. */
 export const STEPS_MOST = 2000;
 /** Most series of one answer. */
-export const SERIES_MOST = 200;
+export const SERIES_MOST = 2000;
+/** Most values of one answer. */
+export const VALUES_MOST = 200_000;
 
 const series = z
   .strictObject({
@@ -118,7 +120,7 @@ export const measurementOperations = {
     description: 'The last measurement of each, none older than 5 minutes.',
     access: 'viewer',
     query: topQuery,
-    data: topEntry,
-    envelope: 'list',
+    data: z.array(topEntry),
+    envelope: 'item',
   },
 } as const satisfies Record<string, Operation>;

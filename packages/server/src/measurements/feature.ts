@@ -1,0 +1,25 @@
+/** Measurements over time: stored as they come, folded by the hour, answered at the step that is asked. */
+import type { Clock } from '@rollcall/shared/clock';
+import type { Database } from '../platform/db/db.ts';
+import { scopeOf } from '../platform/db/list.ts';
+import type { Handlers } from '../platform/http/handler.ts';
+import { fold, forgetChunks } from './fold.ts';
+import { readMeasurements } from './read.ts';
+import { readTop } from './top.ts';
+
+export function createMeasurementFeature({ db, clock }: { db: Database; clock: Clock }) {
+  const handlers: Handlers<'measurements.get' | 'measurements.top'> = {
+    'measurements.get': async ({ query, actor }) => ({
+      data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now() }),
+    }),
+    'measurements.top': async ({ query, actor }) => ({
+      data: await readTop(db, query, { scope: scopeOf(actor, query.site), now: clock.now() }),
+    }),
+  };
+  return {
+    handlers,
+    /** Bounded; to be called again and again. */
+    fold: () => fold({ db, clock }),
+    forget: () => forgetChunks({ db, clock }),
+  };
+}

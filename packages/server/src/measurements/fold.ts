@@ -1,0 +1,136 @@
+/**
+ * Samples of an hour that is over move into a compressed chunk; of a day that is over, its means and maxima of 5 minutes
+ * and of an hour are kept beside. Samples that come late open their hour and their day again.
+ */
+import type { Clock } from '@rollcall/shared/clock';
+import type { Database } from '../platform/db/db.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { summarise } from './aggregate.ts';
+import { packChunk, type SeriesById, unpackChunk } from './chunk.ts';
+import { SAMPLE_DAYS, type SampleRow, seriesOfRows } from './samples.ts';
+import { grouped, joined, type Series } from './series.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Samples come so late at most in ordinary times; later ones cost their hour another turn. */
+const LATE_MS = 300_000;
+/** Hours and days of devices of one turn. */
+const TURN = 500;
+/** Seconds of the summaries, and for how many days they are kept. */
+export const SUMMARIES = { 300: 90, 3600: 730 } as const;
+
+interface Piece {
+  siteId: string;
+  deviceId: string;
+  /** Unix milliseconds. */
+  begins: number;
+}
+
+/** Does what is due, so much at most. @returns hours and days that were folded */
+export async function fold({ db, clock }: { db: Database; clock: Clock }): Promise<number> {
+  const hours = await hoursThatAreOver(db, new Date(clock.now() - LATE_MS));
+  for (const hour of hours) await db.transaction((sql) => foldHour(sql, hour));
+  const days = await daysThatAreOver(db, new Date(clock.now() - LATE_MS - 2 * HOUR_MS));
+  for (const day of days) await db.transaction((sql) => foldDay(sql, day));
+  return hours.length + days.length;
+}
+
+/** Beginning of the hour or day that a time falls into, Unix milliseconds. */
+const beginning = (column: string, seconds: number): string =>
+  `(floor(extract(epoch FROM ${column}) / ${seconds}) * ${seconds * 1000})::int8`;
+
+const hoursThatAreOver = (db: Database, before: Date): Promise<Piece[]> =>
+  db.query<Piece & Record<string, unknown>>(
+    `SELECT site_id AS "siteId", device_id AS "deviceId", ${beginning("(at - interval '1 ms')", 3600)} AS begins FROM samples
+     WHERE at <= to_timestamp(floor(extract(epoch FROM $1::timestamptz) / 3600) * 3600)
+     GROUP BY 1, 2, 3 ORDER BY 3 LIMIT ${TURN}`,
+    [before],
+  );
+
+const daysThatAreOver = (db: Database, before: Date): Promise<Piece[]> =>
+  db.query<Piece & Record<string, unknown>>(
+    `SELECT DISTINCT site_id AS "siteId", device_id AS "deviceId", ${beginning('begins', 86_400)} AS begins
+     FROM sample_chunks WHERE step = 0 AND NOT summarised
+       AND begins < to_timestamp(floor(extract(epoch FROM $1::timestamptz) / 86400) * 86400)
+     LIMIT ${TURN}`,
+    [before],
+  );
+
+/** An interval belongs to the hour in which it ends. Whoever deletes the rows writes the chunk: of two servers one finds none. */
+async function foldHour(sql: Sql, { siteId, deviceId, begins }: Piece): Promise<void> {
+  const key = [siteId, deviceId, new Date(begins)];
+  const rows = await sql.query<SampleRow & Record<string, unknown>>(
+    `DELETE FROM samples WHERE site_id = $1::uuid AND device_id = $2::uuid AND at > $3 AND at <= $4
+     RETURNING at, over_ms AS "overMs", data`,
+    [...key, new Date(begins + HOUR_MS)],
+  );
+  if (rows.length === 0) return;
+  const [before] = await sql.query<{ data: Uint8Array }>(
+    `SELECT data FROM sample_chunks
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = 0 AND begins = $3 FOR UPDATE`,
+    key,
+  );
+  const all = together([...(before ? [unpackChunk(before.data)] : []), seriesOfRows(rows)]);
+  await write(sql, { siteId, deviceId, begins }, 0, all);
+}
+
+async function foldDay(sql: Sql, { siteId, deviceId, begins }: Piece): Promise<void> {
+  const chunks = await sql.query<{ data: Uint8Array }>(
+    `UPDATE sample_chunks SET summarised = true
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = 0 AND begins >= $3 AND begins < $4
+     RETURNING data`,
+    [siteId, deviceId, new Date(begins), new Date(begins + DAY_MS)],
+  );
+  // The interval that leads over midnight is in the first hour of the next day.
+  const next = await sql.query<{ data: Uint8Array }>(
+    `SELECT data FROM sample_chunks
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = 0 AND begins = $3`,
+    [siteId, deviceId, new Date(begins + DAY_MS)],
+  );
+  const all = together([...chunks, ...next].map(({ data }) => unpackChunk(data)));
+  for (const step of Object.keys(SUMMARIES).map(Number)) {
+    const summary = [...all].map(([id, one]): [string, Series] => [
+      id,
+      summarise(one, begins, begins + DAY_MS, step * 1000),
+    ]);
+    await write(sql, { siteId, deviceId, begins }, step, new Map(summary));
+  }
+}
+
+/** Series of several chunks, those of one thing joined. */
+export function together(chunks: readonly SeriesById[]): SeriesById {
+  const parts = grouped(
+    chunks.flatMap((chunk) => [...chunk]),
+    ([id]) => id,
+  );
+  return new Map([...parts].map(([id, some]) => [id, joined(some.map(([, one]) => one))]));
+}
+
+async function write(sql: Sql, piece: Piece, step: number, all: SeriesById): Promise<void> {
+  await sql.query(
+    `INSERT INTO sample_chunks (site_id, device_id, step, begins, data) VALUES ($1::uuid, $2::uuid, $3, $4, $5)
+     ON CONFLICT (site_id, device_id, step, begins) DO UPDATE SET data = EXCLUDED.data, summarised = false`,
+    [piece.siteId, piece.deviceId, step, new Date(piece.begins), packChunk(all)],
+  );
+}
+
+/** Chunks deleted in one statement, and statements of one turn. */
+const FORGOTTEN = 2_000;
+const STATEMENTS = 20;
+
+/** Deletes chunks that are too old. @returns how many */
+export async function forgetChunks({ db, clock }: { db: Database; clock: Clock }): Promise<number> {
+  let forgotten = 0;
+  for (const [step, days] of [[0, SAMPLE_DAYS], ...Object.entries(SUMMARIES)] as [number, number][])
+    for (let i = 0; i < STATEMENTS; i++) {
+      const rows = await db.query(
+        `DELETE FROM sample_chunks WHERE (site_id, device_id, step, begins) IN (
+           SELECT site_id, device_id, step, begins FROM sample_chunks WHERE step = $1 AND begins < $2
+           ORDER BY begins LIMIT ${FORGOTTEN}) RETURNING 1`,
+        [Number(step), new Date(clock.now() - days * DAY_MS)],
+      );
+      forgotten += rows.length;
+      if (rows.length < FORGOTTEN) break;
+    }
+  return forgotten;
+}

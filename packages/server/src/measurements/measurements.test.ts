@@ -1,0 +1,207 @@
+import type { MetricQuery } from '@rollcall/shared/api/measurements';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../platform/db/db.ts';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { fold, forgetChunks } from './fold.ts';
+import { readMeasurements } from './read.ts';
+import { storeSamples } from './samples.ts';
+import { readTop } from './top.ts';
+
+afterAll(closeDatabases);
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** The begin of a day. */
+const START = Date.UTC(2026, 10, 20);
+
+describe.each(databases())('measurements, on %s', (_name, open) => {
+  let db: Database;
+  let siteId: string;
+  let deviceId: string;
+  const ports = { eth0: '', eth1: '' };
+  let now = START;
+  const clock = { now: () => now } as never;
+  beforeAll(async () => {
+    db = await open();
+  });
+  beforeEach(async () => {
+    [siteId, deviceId, ports.eth0, ports.eth1] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
+    now = START;
+    await db.query(
+      `INSERT INTO sites (id, name, networks, exclude) VALUES ($1::uuid, $1::text, '{}', '{}')`,
+      [siteId],
+    );
+    await db.query(
+      `INSERT INTO devices (site_id, id, name, address, class, first_seen) VALUES ($1::uuid, $2::uuid, 'sw', '10.0.0.1', 'switch', now())`,
+      [siteId, deviceId],
+    );
+    for (const [i, name] of (['eth0', 'eth1'] as const).entries())
+      await db.query(
+        `INSERT INTO interfaces (site_id, id, device_id, if_index, name, speed_bps, first_seen, last_seen)
+         VALUES ($1::uuid, $2::uuid, $3::uuid, $4, $5, 1000000, now(), now())`,
+        [siteId, ports[name], deviceId, i + 1, name],
+      );
+  });
+
+  /** A minute that ends at `at`; eth0 receives as many octets. */
+  const minute = (at: number, octets: number | null, more: object = {}) => ({
+    at,
+    observation: {
+      kind: 'samples' as const,
+      at,
+      deviceId,
+      overMs: 60_000,
+      ping: { sent: 4, lost: 1, minMs: 1, avgMs: 2, maxMs: 5 },
+      ports: { ifIndex: [1, 2], name: ['eth0', 'eth1'], inOctets: [octets, 0], outOctets: [7500, null] },
+      ...more,
+    },
+  });
+  const store = async (...measured: ReturnType<typeof minute>[]) => {
+    now = Math.max(now, ...measured.map(({ at }) => at));
+    await db.transaction((sql) => storeSamples(sql, measured, { siteId, now }));
+  };
+  const read = (query: Partial<MetricQuery>) =>
+    readMeasurements(
+      db,
+      { deviceId, metrics: ['in'], aggregate: 'avg', interfaceId: ports.eth0, ...query } as MetricQuery,
+      { scope: null, now },
+    );
+  const valuesOf = async (query: Partial<MetricQuery>) => (await read(query)).series[0]?.values;
+  const at = (ms: number) => Math.floor(ms / 1000);
+  const everything = async () => {
+    for (let i = 0; i < 50; i++) if ((await fold({ db, clock })) === 0) return;
+    throw new Error('folding does not end');
+  };
+  const rows = async (table: string) =>
+    (
+      await db.query<{ n: number }>(`SELECT count(*) AS n FROM ${table} WHERE site_id = $1::uuid`, [siteId])
+    )[0]?.n;
+
+  it('answers what was measured, minute by minute, with gaps', async () => {
+    await store(
+      minute(START + 60_000, 75_000),
+      minute(START + 180_000, 150_000),
+      minute(START + 240_000, null),
+    );
+    const data = await read({ from: at(START), to: at(START) + 240, step: 60 });
+    expect(data).toMatchObject({ from: at(START), to: at(START) + 240, step: 60 });
+    expect(data.series).toMatchObject([
+      { interfaceName: 'eth0', metric: 'in', unit: 'bit/s', values: [10_000, null, 20_000, null] },
+    ]);
+  });
+
+  it('answers all interfaces where none is named, and the device itself', async () => {
+    await store(minute(START + 60_000, 75_000));
+    const { series } = await read({
+      interfaceId: undefined,
+      metrics: ['in', 'out', 'inUtilisation', 'rtt', 'rttMin', 'loss'],
+      from: at(START),
+      to: at(START) + 60,
+      step: 60,
+    });
+    expect(series.map(({ interfaceName, metric, values }) => [interfaceName, metric, ...values])).toEqual([
+      ['eth0', 'in', 10_000],
+      ['eth1', 'in', 0],
+      ['eth0', 'out', 1000],
+      ['eth1', 'out', null],
+      ['eth0', 'inUtilisation', 1],
+      ['eth1', 'inUtilisation', 0],
+      [null, 'rtt', 2],
+      [null, 'rttMin', 1],
+      [null, 'loss', 25],
+    ]);
+  });
+
+  it('follows an interface by its name when ifIndex moves', async () => {
+    const moved = { ifIndex: [2, 1], name: ['eth0', 'eth1'], inOctets: [75_000, 1] };
+    await store(minute(START + 60_000, 75_000), minute(START + 120_000, 0, { ports: moved }));
+    expect(await valuesOf({ from: at(START), to: at(START) + 120, step: 60 })).toEqual([10_000, 10_000]);
+  });
+
+  it('stores a sample once, and none of a device that is no more or of nonsense times', async () => {
+    await store(minute(START + 60_000, 75_000));
+    await store(minute(START + 60_000, 75_000));
+    const gone = minute(START + 60_000, 1, { deviceId: uuidv7() });
+    await db.transaction((sql) =>
+      storeSamples(sql, [gone, minute(now + DAY, 1), minute(now - 15 * DAY, 1)], { siteId, now }),
+    );
+    expect(await rows('samples')).toBe(1);
+  });
+
+  it('answers the same before and after it folds hours and days, and late samples too', async () => {
+    const day = Array.from({ length: 26 * 60 }, (_, i) =>
+      minute(START + (i + 1) * 60_000, 75_000 * (1 + (i % 3))),
+    );
+    const late = day.splice(100, 5);
+    await store(...day);
+    await everything();
+    const window = { from: at(START), to: at(START + DAY), step: 60 };
+    const before = await valuesOf(window);
+    now = START + 2 * DAY;
+    await everything();
+    expect([await rows('samples'), await rows('sample_chunks')]).toEqual([0, 26 + 2]);
+    expect(await valuesOf(window)).toEqual(before);
+    expect((before ?? []).slice(99, 106)).toEqual([10_000, null, null, null, null, null, 10_000]);
+    await store(...late);
+    const whole = await valuesOf(window);
+    expect(whole?.every((value) => value !== null)).toBe(true);
+    await everything();
+    expect(await valuesOf(window)).toEqual(whole);
+    // Every step of five minutes and of an hour holds as much of each of the three rates.
+    const hours = await valuesOf({ ...window, step: 3600 });
+    expect(hours).toHaveLength(24);
+    for (const value of hours ?? []) expect(value).toBeCloseTo(20_000, 0);
+    expect(await valuesOf({ ...window, step: 3600, aggregate: 'max' })).toEqual(hours?.map(() => 30_000));
+  });
+
+  it('forgets samples after two weeks, and keeps their summaries', async () => {
+    await store(...Array.from({ length: 60 }, (_, i) => minute(START + (i + 1) * 60_000, 75_000)));
+    now = START + 2 * DAY;
+    await everything();
+    now = START + 20 * DAY;
+    await forgetChunks({ db, clock });
+    expect(await rows('sample_chunks')).toBe(2);
+    const window = { from: at(START), to: at(START) + 3600 };
+    expect(await valuesOf({ ...window, step: 60 })).toEqual(Array.from({ length: 60 }, () => 10_000));
+    now = START + 100 * DAY;
+    await forgetChunks({ db, clock });
+    expect(await rows('sample_chunks')).toBe(1);
+    expect(await valuesOf({ ...window, step: 3600 })).toEqual([10_000]);
+  });
+
+  it('goes with its device', async () => {
+    await store(minute(START + 60_000, 1));
+    now = START + 2 * HOUR;
+    await everything();
+    await store(minute(now, 1));
+    await db.query('DELETE FROM devices WHERE site_id = $1::uuid', [siteId]);
+    expect([await rows('samples'), await rows('sample_chunks')]).toEqual([0, 0]);
+  });
+
+  it.each([
+    [{ from: 100, to: 100 }, '`from` must be before `to`'],
+    [{ from: 0, to: 86_400 * 30, step: 60 }, 'more than 2000'],
+  ])('says what is wrong with %j', async (query, message) => {
+    await expect(read(query)).rejects.toThrow(message);
+  });
+
+  it('knows only devices and interfaces in scope', async () => {
+    await expect(
+      readMeasurements(db, { deviceId, metrics: ['rtt'], aggregate: 'avg' }, { scope: [uuidv7()], now }),
+    ).rejects.toThrow('device');
+    await expect(read({ interfaceId: uuidv7() })).rejects.toThrow('interface');
+  });
+
+  it('ranks the last measurements', async () => {
+    await store(minute(START + 60_000, 900_000), minute(START + 120_000, 75_000));
+    const top = (metric: 'in' | 'inUtilisation' | 'loss') =>
+      readTop(db, { metric, limit: 5 }, { scope: [siteId], now });
+    expect(await top('in')).toMatchObject([
+      { deviceName: 'sw', interfaceName: 'eth0', value: 10_000, unit: 'bit/s', at: at(START) + 120 },
+    ]);
+    expect(await top('loss')).toMatchObject([{ interfaceName: null, value: 25, unit: '%' }]);
+    now += HOUR;
+    expect(await top('in')).toEqual([]);
+  });
+});

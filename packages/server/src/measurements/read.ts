@@ -1,0 +1,162 @@
+/** `GET /api/metrics`: measurements of a device over time, from the coarsest values that are fine enough. */
+import {
+  METRICS,
+  type MetricData,
+  type MetricName,
+  type MetricQuery,
+  SERIES_MOST,
+  STEPS_MOST,
+  VALUES_MOST,
+} from '@rollcall/shared/api/measurements';
+import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { notFound, Problem } from '../platform/problem.ts';
+import { billed, isOfInterface, steps } from './aggregate.ts';
+import { OF_DEVICE, type SeriesById, unpackChunk } from './chunk.ts';
+import { SUMMARIES, together } from './fold.ts';
+import { SAMPLE_DAYS, type SampleRow, seriesOfRows } from './samples.ts';
+import { type Series, type Span, spansOf } from './series.ts';
+
+const DAY = 86_400;
+/** Values of an answer where the caller names no step. */
+const USUAL_VALUES = 300;
+/** Steps that people read easily, seconds. */
+const STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, DAY, 7 * DAY];
+
+/** What is asked, in Unix seconds. */
+export interface Window {
+  from: number;
+  to: number;
+  step: number;
+}
+
+/** @throws Problem `invalid_request` where `to` is not behind `from`, or too many steps lie between */
+export function windowOf({ from, to, step }: Pick<MetricQuery, 'from' | 'to' | 'step'>, now: number): Window {
+  const end = to ?? Math.floor(now / 1000);
+  const begin = from ?? end - DAY;
+  if (begin >= end) throw new Problem('invalid_request', '`from` must be before `to`');
+  const long = end - begin;
+  const size =
+    step ?? STEPS.find((each) => long / each <= USUAL_VALUES) ?? Math.ceil(long / USUAL_VALUES / DAY) * DAY;
+  const first = Math.floor(begin / size) * size;
+  const last = Math.ceil(end / size) * size;
+  if ((last - first) / size > STEPS_MOST)
+    throw new Problem(
+      'invalid_request',
+      `${Math.ceil((last - first) / size)} steps are more than ${STEPS_MOST}: ask for a longer step or less time`,
+    );
+  return { from: first, to: last, step: size };
+}
+
+interface Device {
+  id: string;
+  siteId: string;
+}
+interface Port {
+  id: string;
+  name: string;
+}
+
+/** @throws Problem `not_found` without such a device or interface in scope, `invalid_request` where it is too much */
+export async function readMeasurements(
+  sql: Sql,
+  query: MetricQuery,
+  { scope, now }: { scope: Scope; now: number },
+): Promise<MetricData> {
+  const window = windowOf(query, now);
+  const device = await findDevice(sql, query.deviceId, scope);
+  const ports = query.metrics.some(isOfInterface) ? await findPorts(sql, device, query.interfaceId) : [];
+  const asked = query.metrics.flatMap((metric): [MetricName, Port | null][] =>
+    isOfInterface(metric) ? ports.map((port) => [metric, port]) : [[metric, null]],
+  );
+  bound(asked.length, window);
+  const wanted = new Set(asked.map(([, port]) => port?.id ?? OF_DEVICE));
+  const read = await readSeries(sql, device, window, { wanted, now });
+  return {
+    ...window,
+    series: asked.map(([metric, port]) => {
+      const spans = read(port?.id ?? OF_DEVICE, metric);
+      const [from, to] = [window.from * 1000, window.to * 1000];
+      return {
+        deviceId: device.id,
+        interfaceId: port?.id ?? null,
+        interfaceName: port?.name ?? null,
+        metric,
+        unit: METRICS[metric].unit,
+        values: steps(spans, { from, to, step: window.step * 1000, aggregate: query.aggregate, metric }),
+        p95: billed(spans, from, to),
+      };
+    }),
+  };
+}
+
+function bound(series: number, { from, to, step }: Window): void {
+  const values = series * ((to - from) / step);
+  if (series <= SERIES_MOST && values <= VALUES_MOST) return;
+  throw new Problem(
+    'invalid_request',
+    `${series} series with ${values} values are more than ${SERIES_MOST} with ${VALUES_MOST}: name one interface, or ask for a longer step`,
+  );
+}
+
+async function findDevice(sql: Sql, id: string, scope: Scope): Promise<Device> {
+  const p = new Parameters();
+  const [device] = await sql.query<Device & Record<string, unknown>>(
+    `SELECT d.id, d.site_id AS "siteId" FROM devices d
+     WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
+    p.values,
+  );
+  if (!device) throw notFound('device');
+  return device;
+}
+
+async function findPorts(sql: Sql, { id, siteId }: Device, only: string | undefined): Promise<Port[]> {
+  const ports = await sql.query<Port & Record<string, unknown>>(
+    `SELECT id, name FROM interfaces WHERE site_id = $1::uuid AND device_id = $2::uuid
+       AND ($3::uuid IS NULL AND gone_at IS NULL OR id = $3::uuid) ORDER BY if_index`,
+    [siteId, id, only ?? null],
+  );
+  if (only !== undefined && ports.length === 0) throw notFound('interface');
+  return ports;
+}
+
+/** Seconds of the values to read: the coarsest that are fine enough, or those that are kept so long. */
+export function levelOf({ from, step }: Window, now: number): number {
+  const age = now / 1000 - from;
+  if (step >= 3600 || age > SUMMARIES[300] * DAY) return 3600;
+  return step >= 300 || age > SAMPLE_DAYS * DAY ? 300 : 0;
+}
+
+/** The intervals of a series: summaries where there are, and samples of the time that has none yet. */
+async function readSeries(
+  sql: Sql,
+  { id, siteId }: Device,
+  window: Window,
+  { wanted, now }: { wanted: ReadonlySet<string>; now: number },
+): Promise<(series: string, metric: MetricName) => Span[]> {
+  const level = levelOf(window, now);
+  // A chunk begins a day at most before what it holds.
+  const [from, to] = [new Date((window.from - DAY) * 1000), new Date(window.to * 1000)];
+  const chunks = await sql.query<{ step: number; data: Uint8Array }>(
+    `SELECT step, data FROM sample_chunks WHERE site_id = $1::uuid AND device_id = $2::uuid
+       AND begins >= $3 AND begins < $4 AND (step = $5 OR step = 0 AND NOT summarised)`,
+    [siteId, id, from, to, level],
+  );
+  const rows = await sql.query<SampleRow & Record<string, unknown>>(
+    `SELECT at, over_ms AS "overMs", data FROM samples
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND at > $3 AND at <= $4 ORDER BY at`,
+    [siteId, id, new Date(window.from * 1000), new Date(window.to * 1000 + DAY)],
+  );
+  const unpacked = (isSample: boolean): SeriesById[] =>
+    chunks.filter(({ step }) => (step === 0) === isSample).map(({ data }) => unpackChunk(data, wanted));
+  const samples = together([...unpacked(true), seriesOfRows(rows)]);
+  const summaries = together(unpacked(false));
+  const spans = (of: SeriesById, series: string, metric: MetricName, summarised: boolean): Span[] => {
+    const one: Series | undefined = of.get(series);
+    return one ? spansOf(one, metric, summarised) : [];
+  };
+  return (series, metric) => [
+    ...spans(summaries, series, metric, true),
+    ...spans(samples, series, metric, false),
+  ];
+}

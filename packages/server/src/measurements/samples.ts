@@ -1,0 +1,127 @@
+/** Samples as they wait for the end of their hour: one row per device and interval. */
+import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
+import type { Measured } from '../ingest/ingest.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { OF_DEVICE, type SeriesById } from './chunk.ts';
+import { type Column, grouped, joined, type Series } from './series.ts';
+
+const DAY_MS = 86_400_000;
+/** So long samples are kept as they came; older ones are not taken. */
+export const SAMPLE_DAYS = 14;
+/** A collector's clock is corrected; what still lies so far ahead is nonsense. */
+const AHEAD_MS = 600_000;
+
+/** An interface as samples are matched with it. */
+interface Port {
+  id: string;
+  deviceId: string;
+  name: string;
+  ifIndex: number;
+  speedBps: number | null;
+}
+
+/** Columns of a row, as JSON. */
+export interface SampleData {
+  ping?: Record<string, number> | undefined;
+  ports?: { id: string[]; speedBps: Column } & Record<string, (string | number | null)[]>;
+}
+
+/** Stores samples of a collector's batch; those of devices that are no more are left out. */
+export async function storeSamples(
+  sql: Sql,
+  measured: readonly Measured[],
+  { siteId, now }: { siteId: string; now: number },
+): Promise<void> {
+  const timely = measured.filter(({ at }) => at > now - SAMPLE_DAYS * DAY_MS && at < now + AHEAD_MS);
+  const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
+  if (asked.length === 0) return;
+  const devices = await sql.query<{ id: string }>(
+    'SELECT id FROM devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE',
+    [siteId, asked],
+  );
+  const known = new Set(devices.map(({ id }) => id));
+  const ports = await portsOf(sql, siteId, [...known]);
+  const rows = timely
+    .filter(({ observation }) => known.has(observation.deviceId))
+    .map(({ observation, at }) => rowOf(observation, at, ports.get(observation.deviceId) ?? []));
+  await sql.query(
+    `INSERT INTO samples (site_id, device_id, at, part, over_ms, data)
+     SELECT $1::uuid, r.device, r.at, r.part, r.over, r.data
+     FROM jsonb_to_recordset($2::jsonb) AS r(device uuid, at timestamptz, part int8, over int, data jsonb)
+     ON CONFLICT DO NOTHING`,
+    [siteId, JSON.stringify(rows)],
+  );
+}
+
+async function portsOf(sql: Sql, siteId: string, devices: readonly string[]): Promise<Map<string, Port[]>> {
+  const rows = await sql.query<Port & Record<string, unknown>>(
+    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps"
+     FROM interfaces WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND gone_at IS NULL`,
+    [siteId, devices],
+  );
+  return grouped(rows, ({ deviceId }) => deviceId);
+}
+
+function rowOf({ deviceId, overMs, ping, ports }: Samples, at: number, known: readonly Port[]) {
+  const data: SampleData = { ping: ping as SampleData['ping'] };
+  if (ports) {
+    const port = matcher(known);
+    const found = ports.ifIndex.map((ifIndex, i) => port(ports.name[i] ?? '', ifIndex));
+    const kept = found.flatMap((one, i) => (one ? [{ one, i }] : []));
+    data.ports = { id: kept.map(({ one }) => one.id), speedBps: kept.map(({ one }) => one.speedBps) };
+    for (const counter of PORT_COUNTERS) {
+      const column = ports[counter];
+      if (column) data.ports[counter] = kept.map(({ i }) => column[i] ?? null);
+    }
+  }
+  const part = Math.min(...(ports?.ifIndex ?? []), Number.MAX_SAFE_INTEGER);
+  return {
+    device: deviceId,
+    at: new Date(at).toISOString(),
+    part: part === Number.MAX_SAFE_INTEGER ? -1 : part,
+    over: overMs,
+    data,
+  };
+}
+
+/** The interface that a sample is of: by its name, which stays when ifIndex moves; by ifIndex where names repeat or are none. */
+function matcher(known: readonly Port[]): (name: string, ifIndex: number) => Port | undefined {
+  const byName = grouped(known, ({ name }) => name);
+  const byIndex = new Map(known.map((port) => [port.ifIndex, port]));
+  return (name, ifIndex) => {
+    const named = byName.get(name) ?? [];
+    return named.length === 1
+      ? named[0]
+      : (named.find((port) => port.ifIndex === ifIndex) ?? byIndex.get(ifIndex));
+  };
+}
+
+export interface SampleRow {
+  at: Date;
+  overMs: number;
+  data: SampleData;
+}
+
+/** The series of a device out of its rows. */
+export function seriesOfRows(rows: readonly SampleRow[]): SeriesById {
+  const parts = new Map<string, Series[]>();
+  const add = (id: string, row: SampleRow, columns: Record<string, Column>) => {
+    const one = { end: [row.at.getTime()], over: [row.overMs], columns };
+    parts.set(id, [...(parts.get(id) ?? []), one]);
+  };
+  for (const row of rows) {
+    const { ping, ports } = row.data;
+    if (ping)
+      add(OF_DEVICE, row, Object.fromEntries(Object.entries(ping).map(([name, value]) => [name, [value]])));
+    const { id: ids = [], ...columns } = ports ?? {};
+    for (const [i, id] of (ids as string[]).entries())
+      add(
+        id,
+        row,
+        Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, [number(column?.[i])]])),
+      );
+  }
+  return new Map([...parts].map(([id, some]) => [id, joined(some)]));
+}
+
+const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);

@@ -1,0 +1,115 @@
+/**
+ * What was measured of one thing, a device or an interface, as columns over time. Samples hold the growth of counters;
+ * summaries hold means and maxima of metrics. Pure.
+ */
+import type { MetricName } from '@rollcall/shared/api/measurements';
+
+/** A value per interval; null where it is not known. */
+export type Column = (number | null)[];
+
+/** Intervals in ascending order: interval i ends at `end[i]` (Unix milliseconds) and lasts `over[i]` milliseconds. */
+export interface Series {
+  end: number[];
+  over: number[];
+  /** Of samples: `inOctets`, `sent`, `avgMs`, `speedBps` … Of summaries: a metric, and its maximum as `metric:max`. */
+  columns: Record<string, Column>;
+}
+
+/** One interval of a metric. */
+export interface Span {
+  /** Unix milliseconds. */
+  begins: number;
+  ends: number;
+  mean: number;
+  most: number;
+}
+
+type At = (column: string) => number | null;
+
+const perSecond =
+  (...counters: string[]) =>
+  (at: At, overMs: number): number | null => {
+    const known = counters.map(at).filter((growth) => growth !== null);
+    return known.length === 0 ? null : (known.reduce((sum, growth) => sum + growth, 0) * 1000) / overMs;
+  };
+const bitsPerSecond =
+  (octets: string) =>
+  (at: At, overMs: number): number | null => {
+    const growth = at(octets);
+    return growth === null ? null : (growth * 8000) / overMs;
+  };
+const ofSpeed =
+  (octets: string) =>
+  (at: At, overMs: number): number | null => {
+    const [bits, speed] = [bitsPerSecond(octets)(at, overMs), at('speedBps')];
+    return bits === null || !speed ? null : (bits * 100) / speed;
+  };
+
+/** How each metric follows from a sample. */
+const FROM_SAMPLE: Record<MetricName, (at: At, overMs: number) => number | null> = {
+  rtt: (at) => at('avgMs'),
+  rttMin: (at) => at('minMs'),
+  rttMax: (at) => at('maxMs'),
+  loss: (at) => {
+    const [sent, lost] = [at('sent'), at('lost')];
+    return sent === null || sent === 0 || lost === null ? null : (Math.min(lost, sent) * 100) / sent;
+  },
+  in: bitsPerSecond('inOctets'),
+  out: bitsPerSecond('outOctets'),
+  inUtilisation: ofSpeed('inOctets'),
+  outUtilisation: ofSpeed('outOctets'),
+  inPackets: perSecond('inUnicast', 'inNonUnicast'),
+  outPackets: perSecond('outUnicast', 'outNonUnicast'),
+  inErrors: perSecond('inErrors'),
+  outErrors: perSecond('outErrors'),
+  inDiscards: perSecond('inDiscards'),
+  outDiscards: perSecond('outDiscards'),
+};
+
+/** A metric in the last interval of samples; null where it is not known. */
+export const lastOf = ({ end, over, columns }: Series, metric: MetricName): number | null => {
+  const i = end.length - 1;
+  return FROM_SAMPLE[metric]((column) => columns[column]?.[i] ?? null, over[i] ?? 1);
+};
+
+/** The intervals of a metric that are known, out of samples or, where `summarised`, of summaries. */
+export function spansOf({ end, over, columns }: Series, metric: MetricName, summarised: boolean): Span[] {
+  const spans: Span[] = [];
+  for (const [i, ends] of end.entries()) {
+    const length = over[i] ?? 0;
+    const at: At = (column) => columns[column]?.[i] ?? null;
+    const mean = summarised ? at(metric) : FROM_SAMPLE[metric](at, length);
+    if (mean === null) continue;
+    const most = summarised ? (at(`${metric}:max`) ?? mean) : mean;
+    spans.push({ begins: ends - length, ends, mean, most });
+  }
+  return spans;
+}
+
+/** Joins series of the same thing, in order of time; of two intervals with the same end the first counts. */
+export function joined(parts: readonly Series[]): Series {
+  const rows = parts
+    .flatMap((part) => part.end.map((end, i) => ({ end, i, part })))
+    .sort((a, b) => a.end - b.end)
+    .filter(({ end }, i, all) => i === 0 || all[i - 1]?.end !== end);
+  const names = new Set(parts.flatMap(({ columns }) => Object.keys(columns)));
+  return {
+    end: rows.map(({ end }) => end),
+    over: rows.map(({ part, i }) => part.over[i] ?? 0),
+    columns: Object.fromEntries(
+      [...names].map((name) => [name, rows.map(({ part, i }) => part.columns[name]?.[i] ?? null)]),
+    ),
+  };
+}
+
+/** Things by a key of theirs, in their order. */
+export function grouped<T>(things: readonly T[], key: (thing: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const thing of things) {
+    const name = key(thing);
+    const group = groups.get(name);
+    if (group) group.push(thing);
+    else groups.set(name, [thing]);
+  }
+  return groups;
+}
