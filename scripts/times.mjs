@@ -49,13 +49,15 @@ function found(name, value, number, { what, setting }, numbers) {
 function inside(name, what, setting, value, numbers) {
   const whole = unitOf(name);
   if (value.startsWith('[')) {
+    // Numbers without a unit in the name are none of times, and may be anything.
+    if (!whole) return [];
     const parts = value
       .slice(1, -1)
       .split(',')
-      .map((part) => evaluate(part.trim(), numbers));
-    return whole && !parts.includes(undefined)
-      ? [{ name, what, values: parts.map((part) => ['', part * whole]) }]
-      : [];
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .map((part) => evaluate(part, numbers));
+    return parts.includes(undefined) ? [] : [{ name, what, values: parts.map((part) => ['', part * whole]) }];
   }
   const own = [];
   const shared = new Map();

@@ -139,6 +139,8 @@ export const rows = {
   'devices.explain': { param: on('device'), outside: 404 },
   'interfaces.list': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
   'topology.get': { outside: 'nothing' },
+  'measurements.get': { query: (world) => `deviceId=${world.id.device}&metrics=rtt,in`, outside: 404 },
+  'measurements.top': { query: () => 'metric=in', outside: 'nothing' },
 
   'events.list': { outside: 'nothing' },
   'events.get': { param: on('event'), outside: 404 },

@@ -4,9 +4,16 @@
  */
 import type { ProfileSettings } from '@rollcall/shared/profile';
 import type { Span, WireCredential } from '@rollcall/shared/protocol';
+import type { Samples } from '@rollcall/shared/samples';
 import type { Change } from './changes.ts';
 import type { Sql, Transaction } from './platform/db/sql.ts';
 import type { Actor } from './platform/http/handler.ts';
+
+/** What was measured, with the corrected end of its interval, Unix milliseconds. */
+export interface Measured {
+  observation: Samples;
+  at: number;
+}
 
 /** Records changes as events and cases, in the transaction that stores what they speak of. */
 export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;

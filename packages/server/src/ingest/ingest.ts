@@ -13,7 +13,6 @@ import type {
   OutcomesObservation,
   RowsObservation,
 } from '@rollcall/shared/observation';
-import type { Samples } from '@rollcall/shared/samples';
 import { unstorable } from '@rollcall/shared/storable';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { UnknownBySender } from '@rollcall/shared/wire';
@@ -25,7 +24,7 @@ import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { tellNowAndThen } from '../platform/ops/now-and-then.ts';
 import { reached } from '../platform/ops/stage.ts';
-import type { Raise } from '../ports.ts';
+import type { Measured, Raise } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
 import { settleAddresses } from './identity/settle.ts';
 import { digestOf, disturbed, recognise, writeAgain } from './identity/unchanged.ts';
@@ -52,12 +51,6 @@ export interface From {
   siteId: string;
   collectorId: string;
   /** Corrected time, Unix milliseconds. */
-  at: number;
-}
-
-/** What was measured, with the corrected end of its interval, Unix milliseconds. */
-export interface Measured {
-  observation: Samples;
   at: number;
 }
 

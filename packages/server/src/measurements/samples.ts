@@ -1,7 +1,7 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
 import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
-import type { Measured } from '../ingest/ingest.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import type { Measured } from '../ports.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { type Column, grouped, joined, type Series } from './series.ts';
 
