@@ -437,9 +437,46 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       before: { osVersion: '1' },
       after: { osVersion: '2' },
     });
-    scene.now += 8 * 86_400_000;
-    await scene.recorder.evaluateDue();
-    expect((await events()).map((e) => e.closeReason)).toEqual(Array(4).fill('expired'));
+    expect(all.map((e) => [e.status, e.closeReason, e.closedAt])).toEqual(
+      Array(4).fill([2, 'noted', scene.now / 1000]),
+    );
+  });
+
+  it('information without a state is closed when it is made; the same again counts up for a while, then it is new', async () => {
+    await network(['sw']);
+    const changed = (location: string): Change => ({
+      ...about('sw'),
+      kind: 'device.changed',
+      before: { location: 'hall 1' },
+      after: { location },
+    });
+    const told = async () =>
+      (await events()).map(({ kind, count, status, closeReason }) => [kind, count, status, closeReason]);
+    const days = async (n: number) => {
+      scene.now += n * 86_400_000;
+      await scene.recorder.evaluateDue();
+    };
+    await tell(changed('hall 2'));
+    await tell(changed('hall 2'), changed('hall 2'));
+    expect(await told()).toEqual([['device.changed', 3, 2, 'noted']]);
+    const { data } = await handlers()('events.list', { query: { Status: '0', page: '1', pageSize: '100' } });
+    expect(data.filter((e: { siteId: string }) => e.siteId === scene.site)).toEqual([]);
+    await days(6);
+    await tell(changed('hall 2'));
+    expect(await told(), 'within seven days of the last').toEqual([['device.changed', 4, 2, 'noted']]);
+    await days(8);
+    await tell(changed('hall 2'));
+    expect(await told()).toEqual([
+      ['device.changed', 4, 2, 'noted'],
+      ['device.changed', 1, 2, 'noted'],
+    ]);
+    // What a person is to judge, or is worse than information, stays open until it expires.
+    await tell(trap('sw', TRAPS.authenticationFailure));
+    expect((await told()).filter(([, , status]) => status === 0)).toEqual([
+      ['snmp.authentication-failure', 1, 0, null],
+    ]);
+    await days(2);
+    expect(await told()).toContainEqual(['snmp.authentication-failure', 1, 2, 'expired']);
   });
 
   it('a recurrence joins the case it had, and reopens it', async () => {
@@ -537,7 +574,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       ['device.down', 'a', 2, 'cleared'],
       ['device.down', 'b', 2, 'deleted'],
       ['device.down', 'd', 2, 'deleted'],
-      ['device.merged', 'd', 0, null],
+      ['device.merged', 'd', 2, 'noted'],
     ]);
     expect(await scene.db.query('SELECT 1 FROM conditions WHERE site_id = $1', [scene.site])).toEqual([]);
     expect((await cases()).map((c) => c.status)).toEqual([2, 2, 2]);

@@ -253,7 +253,13 @@ async function write(
   now: number,
   newId: () => string,
 ): Promise<void> {
-  const fresh = [...ledger.fresh.values()];
+  const made = [...ledger.fresh.values()];
+  const repeated = await store.repeatNoted(
+    sql,
+    siteId,
+    made.filter(({ closeReason }) => closeReason === 'noted'),
+  );
+  const fresh = made.filter(({ id }) => !repeated.has(id));
   await store.countEvents(sql, siteId, ledger.counts);
   const cleared = await store.clearEvents(sql, siteId, ledger.closes);
   const live = await store.liveEvents(sql, siteId, fresh);
@@ -288,7 +294,13 @@ async function write(
   const worse = await unacknowledge(sql, siteId, { again, fresh: own }, now, newId);
   await settleCases(sql, siteId, { joined: new Set(caseOf.values()), closed }, now, newId);
   await announce(sql, siteId, 'event', [
-    ...new Set([...holders.values(), ...ledger.counts.keys(), ...cleared.map(({ id }) => id), ...worse]),
+    ...new Set([
+      ...holders.values(),
+      ...repeated.values(),
+      ...ledger.counts.keys(),
+      ...cleared.map(({ id }) => id),
+      ...worse,
+    ]),
   ]);
 }
 

@@ -33,8 +33,8 @@ const caseStatus = z
 
 // ── Event ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Why an event closed: by its opposite, by hand, by age (a notice), or with what it was about. */
-export const CLOSE_REASONS = ['cleared', 'manual', 'expired', 'deleted'] as const;
+/** Why an event closed: by its opposite, by hand, by age (a notice), with what it was about, or as soon as it was made. */
+export const CLOSE_REASONS = ['cleared', 'manual', 'expired', 'deleted', 'noted'] as const;
 export const closeReason = z.enum(CLOSE_REASONS);
 
 /** What ends an acknowledgement: nothing before the event closes, or that it happens again or something worse does. */

@@ -1,6 +1,6 @@
 /** What one transaction will write about events, put together in memory so that each table takes one statement. */
 import { EventStatus } from '@rollcall/shared/model';
-import { type EventCode, kindOf } from '../kinds/kinds.ts';
+import { type EventCode, isClosedAtOnce, kindOf } from '../kinds/kinds.ts';
 import type { Condition, Effect, Root } from './condition.ts';
 import { dedupKey, type EventBody } from './signals.ts';
 
@@ -14,6 +14,7 @@ export interface FreshEvent {
   timestamp: number;
   /** Closed again within the same transaction. */
   closedAt: number | null;
+  closeReason: 'cleared' | 'noted' | null;
   root: Root | null;
   /** The condition it is the event of; null for a notice. */
   conditionKey: string | null;
@@ -46,6 +47,7 @@ export class Ledger {
       return;
     }
     const event = fresh({ id, key, code, body, at, conditionKey: null });
+    if (isClosedAtOnce(code)) Object.assign(event, { closedAt: at, closeReason: 'noted' });
     this.#notices.set(key, event);
     this.fresh.set(id, event);
   }
@@ -80,7 +82,7 @@ export class Ledger {
 
   #close(id: string, at: number): void {
     const event = this.fresh.get(id);
-    if (event) event.closedAt = Math.max(at, event.firstSeen);
+    if (event) Object.assign(event, { closedAt: Math.max(at, event.firstSeen), closeReason: 'cleared' });
     else this.closes.set(id, at);
   }
 }
@@ -96,6 +98,7 @@ const fresh = (
   firstSeen: event.at,
   timestamp: event.at,
   closedAt: null,
+  closeReason: null,
   root: null,
   conditionKey: event.conditionKey,
   formerCaseId: null,

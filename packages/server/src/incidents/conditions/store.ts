@@ -1,6 +1,7 @@
 /** The bulk statements of events and conditions: one per table and verb, rows as one JSON parameter. */
 import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
+import { kindOf } from '../kinds/kinds.ts';
 import { type FreshEvent, type StoredCondition, statusOf } from './ledger.ts';
 import type { EventBody } from './signals.ts';
 
@@ -67,7 +68,7 @@ export async function insertEvents(
     timestamp: iso(event.timestamp),
     // What is left out is null.
     closedAt: event.closedAt === null ? undefined : iso(event.closedAt),
-    closeReason: event.closedAt === null ? undefined : 'cleared',
+    closeReason: event.closeReason ?? undefined,
     caseId: caseOf.get(event.id),
     maintenanceUntil: iso(maintenance.get(event.id) ?? null) ?? undefined,
   }));
@@ -94,6 +95,41 @@ export async function insertEvents(
     stored.filter((row) => row.status < EventStatus.closed).map((row) => [row.dedupKey, row.id]),
   );
   return new Map(events.map(({ id, key }) => [id, ids.has(id) ? id : (live.get(key) ?? id)]));
+}
+
+/**
+ * Counts up notices that were closed when they were made, where the same happened not long ago. @returns the id that holds
+ * each given one's occurrence, of those.
+ */
+export async function repeatNoted(
+  sql: Sql,
+  siteId: string,
+  events: readonly FreshEvent[],
+): Promise<Map<string, string>> {
+  if (events.length === 0) return new Map();
+  const rows = events.map(({ id, key, count, code, body, timestamp }) => ({
+    id,
+    key,
+    count,
+    message: body.message,
+    details: body.details,
+    at: iso(timestamp),
+    since: iso(timestamp - (kindOf(code).expiresMs ?? 0)),
+  }));
+  const counted = await sql.query<{ id: string; held: string }>(
+    `UPDATE events e SET count = e.count + r.count, timestamp = greatest(e.timestamp, r.at), message = r.message,
+       details = r.details, closed_at = greatest(e.closed_at, r.at)
+     FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, key text, count int, message text, details jsonb, at timestamptz,
+       since timestamptz)
+     CROSS JOIN LATERAL (
+       SELECT n.id FROM events n
+       WHERE n.site_id = $1::uuid AND n.dedup_key = r.key AND n.close_reason = 'noted' AND n.timestamp >= r.since
+       ORDER BY n.timestamp DESC, n.id LIMIT 1) AS last
+     WHERE e.site_id = $1::uuid AND e.id = last.id
+     RETURNING r.id, e.id AS held`,
+    [siteId, JSON.stringify(rows)],
+  );
+  return new Map(counted.map(({ id, held }) => [id, held]));
 }
 
 /** Counts stored events up. */

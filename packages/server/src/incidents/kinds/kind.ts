@@ -3,7 +3,7 @@
  * whether it makes a case.
  *
  * A kind that something clears is a condition: it is open while it is so. A kind that nothing clears is a notice: it
- * says that something happened, and closes by itself when it has not happened again for a while.
+ * says that something happened, and closes by itself when it has not happened again for a while; information at once.
  */
 import type { EventSource, Severity } from '@rollcall/shared/model';
 import type { ChangeKind, ChangeOf } from '../../changes.ts';
@@ -31,9 +31,14 @@ export interface EventKind {
   opens: { readonly [K in ChangeKind]?: (change: ChangeOf<K>) => Opening | null };
   /** What clears it, by its subject; null: not this time. Absent: a notice. */
   clears?: { readonly [K in ChangeKind]?: (change: ChangeOf<K>) => string | null };
+  /** Information that a person is to judge: it stays open until it expires. */
+  judged?: true;
   /** A condition becomes an event when it has held this long. */
   holdMs?: number;
-  /** A notice closes when it has not happened again for this long. */
+  /**
+   * A notice closes when it has not happened again for this long. One that is closed when it is made (`isClosedAtOnce`)
+   * counts up when it happens again within it.
+   */
   expiresMs?: number;
   /** Not raised while the same device has one of these; it waits. */
   silencedBy?: readonly string[];

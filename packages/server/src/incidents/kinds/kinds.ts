@@ -1,5 +1,6 @@
 /** Every kind of event. Adding a kind is adding a member to one of these tables. */
 
+import { Severity } from '@rollcall/shared/model';
 import { INVENTORY_KINDS } from './inventory.ts';
 import type { EventKind } from './kind.ts';
 import { SERVICE_KINDS } from './service.ts';
@@ -13,4 +14,12 @@ export const kindOf = (code: EventCode): EventKind => KINDS[code];
 export const NOTICES: readonly EventCode[] = (Object.keys(KINDS) as EventCode[]).filter(
   (code) => kindOf(code).clears === undefined,
 );
+/**
+ * Notices that are closed when they are made: information without a state, which nobody has to end and which would hide
+ * what is open. The same again within `expiresMs` counts the closed one up.
+ */
+export const isClosedAtOnce = (code: EventCode): boolean => {
+  const { clears, severity, cases, judged = false } = kindOf(code);
+  return clears === undefined && severity === Severity.info && cases === 'none' && !judged;
+};
 export const isEventCode = (text: string): text is EventCode => Object.hasOwn(KINDS, text);

@@ -47,6 +47,7 @@ export const SERVICE_KINDS = declare({
         details: { address: c.address, fingerprint: c.fingerprint },
       }),
     },
+    judged: true,
     expiresMs: 7 * DAY,
     cases: 'none',
   },

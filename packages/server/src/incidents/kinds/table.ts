@@ -1,6 +1,6 @@
 /** The kinds of events as a table for the documentation, out of the data that decides. */
 import { Severity } from '@rollcall/shared/model';
-import { type EventCode, KINDS, kindOf } from './kinds.ts';
+import { type EventCode, isClosedAtOnce, KINDS, kindOf } from './kinds.ts';
 
 const severityName = (code: number): string =>
   Object.entries(Severity).find(([, value]) => value === code)?.[0] ?? String(code);
@@ -20,6 +20,11 @@ function span(ms: number | undefined): string {
 const CASES = { opens: 'opens one', joins: 'joins one', none: 'none' } as const;
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ') || '–';
 
+const ends = (name: EventCode): string => {
+  const after = span(kindOf(name).expiresMs);
+  return isClosedAtOnce(name) ? `at once; repeats count for ${after}` : `by itself after ${after}`;
+};
+
 /** Markdown. */
 export function kindsTable(): string {
   const rows = (Object.keys(KINDS) as EventCode[]).map((name) => {
@@ -33,7 +38,7 @@ export function kindsTable(): string {
       severityName(kind.severity),
       kind.about,
       code(Object.keys(kind.opens)),
-      kind.clears ? code(Object.keys(kind.clears)) : `by itself after ${span(kind.expiresMs)}`,
+      kind.clears ? code(Object.keys(kind.clears)) : ends(name),
       span(kind.holdMs),
       silenced.join(', ') || '–',
       CASES[kind.cases],

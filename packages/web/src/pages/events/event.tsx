@@ -43,6 +43,7 @@ const CLOSED: Record<string, string> = {
   manual: 'by hand',
   expired: 'by age: it did not happen again',
   deleted: 'with what it was about',
+  noted: 'when it was made: there is nothing to do about it',
 };
 
 function EventFacts({ event }: { event: Event }) {
