@@ -30,7 +30,7 @@ const VERSION_LABELS = [
   labelled('version|vers|ver'),
   labelled('firmware|fw'),
   // An operating system is named beside its kernel's version: its own stands behind its name.
-  labelled(String.raw`[a-z]{0,8}os(?:-[a-z]{1,3})?(?:-(?=v\d))?|nos`, ''),
+  labelled(String.raw`(?!ecos)[a-z]{0,8}os(?:-[a-z]{1,3})?(?:-(?=v\d))?|nos`, ''),
   labelled('release|rel|revision|rev'),
 ];
 

@@ -47,6 +47,22 @@ describe('four numbers with dots among a maker’s objects', () => {
   );
 });
 
+describe('a printer in HOST-RESOURCES-MIB', () => {
+  const PRINTER = {
+    '1.3.6.1.2.1.25.3.2.1.2.1': '1.3.6.1.2.1.25.3.1.5',
+    '1.3.6.1.2.1.25.3.2.1.3.1': 'Laser 4200dn; firmware 3',
+  };
+  it('is the device, and names it', () => {
+    expect(classify(agent('1.3.6.1.4.1.99999.1', 'Print engine', PRINTER))).toMatchObject({
+      class: 'printer',
+      model: 'Laser 4200dn',
+    });
+  });
+  it('is not a computer that prints on it', () => {
+    expect(classify(agent(NET_SNMP, 'Software: Windows Version 6.3', PRINTER)).class).toBe('server');
+  });
+});
+
 describe('what a box with Linux on it does', () => {
   const CAPABILITIES = '1.0.8802.1.1.2.1.3.6.0';
   it.each<[string, string, Record<string, string>]>([
@@ -86,6 +102,19 @@ describe('the words of sysDescr', () => {
     ['3Com SuperStack 3', 'SuperStack 3'],
   ])('of the model: %s', (text, model) => {
     expect(said(text, text.startsWith('3Com') ? '1.3.6.1.4.1.43.99' : undefined).model).toBe(model);
+  });
+});
+
+describe('the number that a chassis is ordered by', () => {
+  const model = (description: string) =>
+    classify({
+      system: { sysObjectId: '1.3.6.1.4.1.99999.1' },
+      chassis: [{ index: 1, class: 'chassis', model: 'JL635A', description }],
+      vendor: {},
+    }).model;
+  it('is the model only where no description names one', () => {
+    expect(model('Aruba 8325-48Y8C')).toBe('Aruba 8325-48Y8C');
+    expect(model('Chassis')).toBe('JL635A');
   });
 });
 

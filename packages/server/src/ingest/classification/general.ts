@@ -21,12 +21,22 @@ const UPS = {
   version: '1.3.6.1.2.1.33.1.1.3.0',
   agent: '1.3.6.1.2.1.33.1.1.4.0',
 };
-/** Printer-MIB (RFC 3805) prtGeneralSerialNumber; hrDeviceDescr (RFC 2790) of the first device names a printer. */
+/** Printer-MIB (RFC 3805) prtGeneralSerialNumber; hrDeviceDescr (RFC 2790) of the first device names a printer
+ * where hrDeviceType says that it is one. */
 const PRINTER = {
   serial: '1.3.6.1.2.1.43.5.1.1.17.1',
   name: '1.3.6.1.2.1.43.5.1.1.16.1',
   device: '1.3.6.1.2.1.25.3.2.1.3.1',
+  kind: '1.3.6.1.2.1.25.3.2.1.2.1',
 };
+/** hrDevicePrinter of hrDeviceType (RFC 2790). */
+const HR_PRINTER = '1.3.6.1.2.1.25.3.1.5';
+/** Computers list the printers that they print on. */
+const COMPUTER = /\b(?:Windows|Linux|SunOS|\w+BSD|Darwin|AIX|HP-UX)\b/i;
+const isPrinter = ({ vendor, system }: DeviceFacts): boolean =>
+  vendor[PRINTER.serial] !== undefined ||
+  vendor[PRINTER.name] !== undefined ||
+  (vendor[PRINTER.kind]?.replace(/^\./, '') === HR_PRINTER && !COMPUTER.test(system.sysDescr ?? ''));
 /** LLDP-EXT-MED-MIB lldpXMedLocalData: hardware, firmware, software, serial, maker, model. */
 const MED = '1.0.8802.1.1.2.1.5.4795.1.2';
 const LLDP_LOC_SYS_DESC = '1.0.8802.1.1.2.1.3.4.0';
@@ -103,7 +113,7 @@ export function complete(
   const only = (guess: Guess | null, sure: boolean) => (guess?.sure === sure ? guess.text : null);
   offer('osVersion', 'sysDescr', () => cleanVersion(only(version(), true)));
   fromEntity(facts.chassis.filter(isChassis), offer);
-  fromStandardMibs(vendor, offer);
+  fromStandardMibs(facts, offer);
   offer('model', 'catalogue', () => stated('model', true, ownModel));
   offer('osVersion', 'catalogue', () => stated('version', true, cleanVersion));
   offer('serial', 'catalogue', () => stated('serial', true, cleanSerial));
@@ -178,10 +188,20 @@ const CATEGORIES: Record<string, string> = {
 function fromEntity(rows: readonly EntityRow[], offer: Offer): void {
   for (const row of boxes(rows)) {
     offer('vendor', 'entity-mib', () => cleanName(row.manufacturer));
+    offer('model', 'entity-mib', () => (ORDER_NUMBER.test(row.model ?? '') ? described(row) : null));
     offer('model', 'entity-mib', () => ownModel(row.model));
     offer('serial', 'entity-mib', () => cleanSerial(row.serial));
     offer('osVersion', 'entity-mib', () => cleanVersion(row.softwareRevision));
   }
+}
+
+/** Numbers that a maker's things are ordered by (HPE, Ericsson): the description beside says what it is. */
+const ORDER_NUMBER = /^(?:J[A-Z]?\d{3,4}[A-Z]|[A-Z]\d[A-Z]\d\d[A-Z]|[A-Z]{2,4} ?\d{3} ?\d{2,4}\/\S+)$/;
+
+/** A short description with a number in it. */
+function described({ description, name }: EntityRow): string | null {
+  const text = [description, name].find((each) => each && /\d/.test(each) && /[A-Za-z]{2}/.test(each));
+  return text && text.length <= 60 ? ownModel(text) : null;
 }
 
 function fromFirmware(rows: readonly EntityRow[], offer: Offer): void {
@@ -196,12 +216,13 @@ const NO_ENTITY_MODEL =
 const ownModel = (text: string | undefined | null): string | null =>
   cleanModel(NO_ENTITY_MODEL.test(text?.trim() ?? '') ? null : text);
 
-function fromStandardMibs(v: Readonly<Record<string, string>>, offer: Offer): void {
+function fromStandardMibs(facts: DeviceFacts, offer: Offer): void {
+  const v = facts.vendor;
   offer('vendor', 'ups-mib', () => cleanName(v[UPS.maker]));
   offer('model', 'ups-mib', () => cleanModel(v[UPS.model]));
   offer('osVersion', 'ups-mib', () => cleanVersion(v[UPS.agent] || v[UPS.version]));
   offer('serial', 'printer-mib', () => cleanSerial(v[PRINTER.serial]));
-  if (v[PRINTER.serial] !== undefined || v[PRINTER.name] !== undefined) {
+  if (isPrinter(facts)) {
     offer('model', 'host-resources-mib', () => cleanModel(v[PRINTER.device]?.split(/[;,]/)[0]));
   }
   offer('model', 'lldp-med', () => cleanModel(v[`${MED}.7.0`]));
@@ -262,7 +283,7 @@ export function classHints(
   const named = (words: readonly (readonly [RegExp, string])[], texts: readonly string[]) =>
     words.find(([pattern]) => texts.some((text) => pattern.test(text)))?.[1];
   when(vendor[UPS.maker] !== undefined || vendor[UPS.model] !== undefined, 'ups-mib', 'ups');
-  when(vendor[PRINTER.serial] !== undefined || vendor[PRINTER.name] !== undefined, 'printer-mib', 'printer');
+  when(isPrinter(facts), 'printer-mib', 'printer');
   offer('sysDescr', () => named(THINGS, [descr]));
   const oid = system.sysObjectId?.replace(/^\./, '') ?? '';
   offer('published', () =>
