@@ -109,6 +109,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
     log,
     handlers: handlersOf(base, features, () => accepting),
     trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
     ratePerMinute: config.ratePerMinute,
     observe: base.metrics.request,
     ...(options.checkResponses ? { checkResponses: true } : {}),

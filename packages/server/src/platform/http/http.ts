@@ -9,6 +9,7 @@ import { isUuid, uuidv7 } from '@rollcall/shared/uuid';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { Authenticator } from '../access/auth.ts';
+import { crossOrigin } from '../access/cors.ts';
 import { forgery } from '../access/origin.ts';
 import { type Credentials, readCredentials } from '../access/presented.ts';
 import { Problem } from '../problem.ts';
@@ -30,6 +31,8 @@ export interface RestOptions {
   operations?: Record<string, Operation>;
   /** Addresses and CIDRs of reverse proxies whose X-Forwarded-* headers count. */
   trustedProxies?: readonly string[];
+  /** Origins whose pages may ask the API with a token. */
+  corsOrigins?: readonly string[];
   /** Requests per minute of one token or user; a tenth of it per address without either. 0: no limit. */
   ratePerMinute?: number;
   /** Test mode: an answer that does not fit its operation's schema becomes a 500. */
@@ -64,7 +67,7 @@ export function restApp(options: RestOptions): Express {
   app.disable('etag');
   app.set('query parser', false);
   app.set('trust proxy', options.trustedProxies?.length ? [...options.trustedProxies] : false);
-  app.use(begin(options), securityHeaders());
+  app.use(begin(options), securityHeaders(), crossOrigin(options.corsOrigins ?? []));
   const router = express.Router({ caseSensitive: true, strict: true });
   const serve = server(options);
   for (const [path, routes] of byPath(options)) {

@@ -9,6 +9,7 @@ import { readSettingsFile, SettingsError, type SettingsFile } from '@rollcall/ho
 import { SCAN_ADDRESSES } from '@rollcall/shared/model';
 import { Secret } from '@rollcall/shared/secret';
 import { z } from 'zod';
+import { isOrigin } from '../access/cors.ts';
 import { closest } from './hint.ts';
 
 /** A start that cannot go on; its message is one line that says what to do. */
@@ -30,6 +31,8 @@ export interface Config {
   tls: { kind: 'files'; certFile: string; keyFile: string } | { kind: 'own'; names: string[] } | undefined;
   /** Addresses and CIDRs of reverse proxies whose X-Forwarded-* headers count. */
   trustedProxies: string[];
+  /** Origins whose pages may ask the API from a browser, with a token. */
+  corsOrigins: string[];
   logLevel: (typeof LOG_LEVELS)[number];
   /** Requests per minute of one token or user; a tenth of it per address before that is known. 0: no limit. */
   ratePerMinute: number;
@@ -107,6 +110,10 @@ const variables = {
     .refine((blocks) => blocks.every(isBlock))
     .meta({ need: 'addresses or CIDRs, separated by commas' })
     .describe('Reverse proxies whose X-Forwarded-* headers count. Default: none.'),
+  ROLLCALL_CORS_ORIGINS: list
+    .refine((origins) => origins.every(isOrigin))
+    .meta({ need: 'origins such as https://portal.example.net, separated by commas, without a path or *' })
+    .describe('Origins whose pages may ask the API from a browser, with a token. Default: none.'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)
     .default('info')
@@ -153,6 +160,7 @@ export const FILE_KEYS = {
   ROLLCALL_TLS_CERT: ['tls', 'cert'],
   ROLLCALL_TLS_KEY: ['tls', 'key'],
   ROLLCALL_TRUSTED_PROXIES: ['trustedProxies'],
+  ROLLCALL_CORS_ORIGINS: ['cors', 'origins'],
   LOG_LEVEL: ['log'],
   ROLLCALL_RATE_LIMIT: ['rateLimit'],
   ROLLCALL_CONNECTIONS: ['connections'],
@@ -220,6 +228,7 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
     tls,
     trustedProxies,
+    corsOrigins: read('ROLLCALL_CORS_ORIGINS'),
     logLevel: read('LOG_LEVEL'),
     ratePerMinute: read('ROLLCALL_RATE_LIMIT'),
     connections: read('ROLLCALL_CONNECTIONS'),
