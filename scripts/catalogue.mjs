@@ -60,10 +60,16 @@ function worth({ role, name, table, rank, of, syntax, enum: numbers, obsolete })
 /** From here on an object is taken at its word; below it is a guess. */
 const STRONG = 80;
 
+/** What a part number is worth less than a model. */
+const PART = 40;
+
 function inventory() {
   const best = new Map();
-  for (const fact of facts('inventory')) {
-    const value = worth(fact);
+  for (const stated of facts('inventory')) {
+    // Where no object has the model, the number of the device as a part is the next best.
+    const part = stated.role === 'partNumber';
+    const fact = part ? { ...stated, role: 'model' } : stated;
+    const value = worth(fact) - (part ? PART : 0);
     if (value <= 20 || fact.enterprise === undefined) continue;
     const oid =
       fact.oid.slice(ENTERPRISES.length + String(fact.enterprise).length + 1) + (fact.table ? '' : '.0');

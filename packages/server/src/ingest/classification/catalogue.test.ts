@@ -82,6 +82,16 @@ describe('the product’s catalogue', () => {
     });
   });
 
+  it('takes the model with a number before the kind of thing', () => {
+    const rack = '1.3.6.1.4.1.674.10892.5';
+    const { model } = classify({
+      system: { sysObjectId: rack },
+      chassis: [],
+      vendor: { [`${rack}.1.1.1.0`]: 'Controller', [`${rack}.1.3.12.0`]: 'Edge R99' },
+    });
+    expect(model).toBe('Edge R99');
+  });
+
   it('tells what collectors are to read, within what one device may cost', () => {
     const extra = all.ruleset.extra.filter(({ prefix }) => prefix === '1.3.6.1.4.1.30140');
     expect(extra.flatMap(({ oids }) => oids)).toContain('1.3.6.1.4.1.30140.6.3.0');

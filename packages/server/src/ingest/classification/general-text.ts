@@ -274,7 +274,7 @@ const NO_NAME =
 function modelRank({ text, at }: SampleText, sysDescr: string): number {
   if (text.length > 40 || !/[A-Za-z]{2}/.test(text) || text.split(' ').length > 4) return 0;
   if (
-    /[@=?:,%°\\]|https?|\.(com|net|org|bin|img|xml|cfg|local)\b|\d\.\d+\.\d/i.test(text) ||
+    /[@=?:,%°*\\]|https?|\.(com|net|org|bin|img|xml|cfg|local)\b|\d\.\d+\.\d/i.test(text) ||
     NO_NAME.test(text)
   )
     return 0;

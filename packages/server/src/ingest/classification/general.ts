@@ -104,11 +104,12 @@ export function complete(
     sure: boolean,
     clean: (text: string) => string | null,
   ) => {
-    for (const each of known.catalogue.named(role, vendor)) {
+    const texts = known.catalogue.named(role, vendor).flatMap((each) => {
       const text = each.sure === sure ? clean(each.text) : null;
-      if (text !== null) return text;
-    }
-    return null;
+      return text === null ? [] : [text];
+    });
+    // Of several that may be the model, the one with a number is: the others say what kind of thing it is.
+    return (role === 'model' && texts.find((text) => /\d/.test(text))) || (texts[0] ?? null);
   };
   const only = (guess: Guess | null, sure: boolean) => (guess?.sure === sure ? guess.text : null);
   offer('osVersion', 'sysDescr', () => cleanVersion(only(version(), true)));
