@@ -93,7 +93,7 @@ const routeTree = root.addChildren([
   ),
   page(
     '/devices/$id',
-    ['tab', ...DEVICE],
+    ['tab', ...RANGE, 'interface', ...DEVICE],
     lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
   ),
   page(

@@ -29,6 +29,10 @@ import { Interfaces } from './interfaces.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { Summary } from './summary.tsx';
 
+/** With the library that draws charts: loaded when it is opened. */
+const Performance = lazy(() =>
+  import('./performance.tsx').then((module) => ({ default: module.Performance })),
+);
 const Dialogs = lazy(() => import('./dialogs.tsx').then((module) => ({ default: module.DeviceDialogs })));
 
 const route = getRouteApi('/devices/$id');
@@ -44,8 +48,9 @@ export function DevicePage() {
   );
 }
 
-const WITHIN: Record<string, (props: { device: DeviceDetail }) => React.ReactNode> = {
+const WITHIN: Record<string, React.ComponentType<{ device: DeviceDetail }>> = {
   summary: Summary,
+  performance: Performance,
   interfaces: Interfaces,
   hardware: Hardware,
   neighbours: Neighbours,
@@ -56,6 +61,7 @@ const WITHIN: Record<string, (props: { device: DeviceDetail }) => React.ReactNod
 
 const tabsOf = (device: DeviceDetail): Tab[] => [
   { id: 'summary', label: 'Summary' },
+  { id: 'performance', label: 'Performance' },
   { id: 'interfaces', label: 'Interfaces', count: device.interfaceCount },
   { id: 'hardware', label: 'Hardware', count: device.entities.length },
   { id: 'neighbours', label: 'Neighbours', count: device.neighbours.length },
@@ -85,7 +91,9 @@ function Device({ device }: { device: DeviceDetail }) {
       actions={<Actions device={device} />}
     >
       <Tabs label="Parts of the device" tabs={tabsOf(device)} active={tab} />
-      <Part device={device} />
+      <Suspense>
+        <Part device={device} />
+      </Suspense>
     </Page>
   );
 }

@@ -14,6 +14,7 @@ import { useUrlState } from '../../url-state.ts';
 import { Figures, healthParts, isUnmonitored } from './figures.tsx';
 import classes from './overview.module.css';
 import { Changes, CollectorsPanel, OpenEvents, Scans } from './panels.tsx';
+import { Top } from './top.tsx';
 
 export function Overview() {
   const {
@@ -45,6 +46,7 @@ export function Overview() {
               <div className="stack">
                 {!site && data.sites.length > 1 && <Sites sites={data.sites} />}
                 <OpenEvents site={site} monitored={!isUnmonitored(data)} />
+                {!isUnmonitored(data) && <Top site={site} />}
                 <Classes summary={data} site={site} />
               </div>
               <div className="stack">

@@ -1,0 +1,163 @@
+import { useElementSize } from '@mantine/hooks';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { usePreferences } from '../../preferences.ts';
+import { useShownScheme } from '../../scheme.ts';
+import classes from './chart.module.css';
+import { ChartTable, Legend } from './legend.tsx';
+import { described, type Line, tickText, valueRange, valueText } from './series.ts';
+
+/** A moment marked in a chart: an event. */
+export interface Mark {
+  /** Unix seconds. */
+  at: number;
+  /** A CSS variable of the theme. */
+  colour: string;
+}
+
+export interface ChartProps {
+  title: string;
+  unit: string;
+  /** Unix seconds, ascending. */
+  times: readonly number[];
+  lines: readonly Line[];
+  marks?: readonly Mark[];
+  /** The value axis reaches at least so far. */
+  least?: number;
+  /** A span of time was dragged over, Unix seconds. */
+  onZoom: (from: number, to: number) => void;
+}
+
+const HEIGHT = 180;
+/** The cursors of all charts of a page move together. */
+const SYNC = 'rollcall';
+
+/** Values over time: lines that one can point at and zoom by dragging, their figures, and the same as a table. */
+export function Chart(props: ChartProps) {
+  const { title, unit, times, lines } = props;
+  const { ref, width } = useElementSize();
+  const [pointed, setPointed] = useState<number | null>(null);
+  const plot = usePlot(props, width, setPointed);
+  return (
+    <figure className={classes.chart} ref={ref}>
+      <div ref={plot} role="img" aria-label={described(title, unit, lines)} style={{ height: HEIGHT }} />
+      <figcaption>
+        <Legend lines={lines} unit={unit} at={pointed} time={times[pointed ?? -1]} />
+        <ChartTable title={title} times={times} lines={lines} unit={unit} />
+      </figcaption>
+    </figure>
+  );
+}
+
+/** Draws into the element of the returned ref; draws anew when the colours, the width or the lines change. */
+function usePlot(
+  { unit, times, lines, marks = [], least = 1, onZoom }: ChartProps,
+  width: number,
+  onPoint: (index: number | null) => void,
+) {
+  const element = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const scheme = useShownScheme();
+  const { zone } = usePreferences();
+  const kept = useRef({ marks, onZoom, onPoint });
+  kept.current = { marks, onZoom, onPoint };
+  const looks = JSON.stringify(lines.map(({ label, colour, isMirrored }) => [label, colour, isMirrored]));
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the values follow below without building the plot anew
+  useEffect(() => {
+    if (!element.current || width === 0) return;
+    const made = new uPlot(
+      options({ unit, lines, least, width, zone, kept: () => kept.current }),
+      aligned(times, lines),
+      element.current,
+    );
+    plot.current = made;
+    return () => {
+      plot.current = null;
+      made.destroy();
+    };
+  }, [unit, looks, least, width, zone, scheme]);
+  const data = useMemo(() => aligned(times, lines), [times, lines]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: marks are read while it is drawn
+  useEffect(() => plot.current?.setData(data), [data, marks]);
+  return element;
+}
+
+/** Times and values as the plot takes them; what is mirrored is negative there. */
+const aligned = (times: readonly number[], lines: readonly Line[]): uPlot.AlignedData => [
+  [...times],
+  ...lines.map(({ values, isMirrored }) =>
+    values.map((value) => (value !== null && isMirrored ? -value : value)),
+  ),
+];
+
+const colourOf = (variable: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
+
+interface Drawn {
+  unit: string;
+  lines: readonly Line[];
+  least: number;
+  width: number;
+  zone: string;
+  /** What may change without drawing anew. */
+  kept: () => { marks: readonly Mark[]; onZoom: ChartProps['onZoom']; onPoint: (i: number | null) => void };
+}
+
+function options({ unit, lines, least, width, zone, kept }: Drawn): uPlot.Options {
+  const grid = { stroke: colourOf('--line-2'), width: 1 };
+  const axis = { stroke: colourOf('--ink-2'), grid, ticks: grid, font: '11px "IBM Plex Sans Variable"' };
+  return {
+    width,
+    height: HEIGHT,
+    padding: [10, 8, 0, 0],
+    legend: { show: false },
+    cursor: { sync: { key: SYNC }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+    scales: { x: { time: true }, y: { range: (_, low, high) => valueRange(low, high, least) } },
+    axes: [
+      { ...axis, values: (_, ticks, _axis, _space, apart) => ticks.map((at) => tickText(at, apart, zone)) },
+      { ...axis, size: 78, values: (_, ticks) => ticks.map((value) => valueText(Math.abs(value), unit)) },
+    ],
+    series: [
+      {},
+      ...lines.map(({ label, colour, isMirrored }) => ({
+        label,
+        stroke: colourOf(colour),
+        width: 1.5,
+        ...(isMirrored === undefined ? {} : { fill: `${colourOf(colour)}22` }),
+        points: { show: false },
+      })),
+    ],
+    hooks: {
+      setCursor: [({ cursor }) => kept().onPoint(cursor.idx ?? null)],
+      setSelect: [
+        (plot) => {
+          const { left, width: dragged } = plot.select;
+          if (dragged < 4) return;
+          const [from, to] = [plot.posToVal(left, 'x'), plot.posToVal(left + dragged, 'x')];
+          plot.setSelect({ ...plot.select, width: 0 }, false);
+          kept().onZoom(Math.floor(from), Math.ceil(to));
+        },
+      ],
+      draw: [(plot) => drawMarks(plot, kept().marks)],
+    },
+  };
+}
+
+function drawMarks(plot: uPlot, marks: readonly Mark[]): void {
+  const { ctx, bbox } = plot;
+  for (const { at, colour } of marks) {
+    const x = Math.round(plot.valToPos(at, 'x', true));
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.save();
+    ctx.strokeStyle = colourOf(colour);
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.setLineDash([4, 3]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.restore();
+  }
+}

@@ -1,0 +1,86 @@
+import { usePreferences } from '../../preferences.ts';
+import { absolute } from '../show/index.ts';
+import classes from './chart.module.css';
+import { figuresOf, type Line, valueText } from './series.ts';
+
+/** What the lines are, with the value that is pointed at or, while none is, the figures of the whole time. */
+export function Legend({
+  lines,
+  unit,
+  at,
+  time,
+}: {
+  lines: readonly Line[];
+  unit: string;
+  at: number | null;
+  time: number | undefined;
+}) {
+  const { zone } = usePreferences();
+  return (
+    <ul className={classes.legend}>
+      {lines.map(({ label, colour, values, p95 }) => {
+        const { last, mean, most } = figuresOf(values);
+        return (
+          <li key={label}>
+            <span className={classes.swatch} style={{ background: `var(${colour})` }} aria-hidden />
+            <span>{label}</span>
+            {at === null ? (
+              <span className="quiet">
+                last {valueText(last, unit)} · mean {valueText(mean, unit)} · max {valueText(most, unit)}
+                {p95 !== null && ` · 95th percentile ${valueText(p95, unit)}`}
+              </span>
+            ) : (
+              <strong>{valueText(values[at], unit)}</strong>
+            )}
+          </li>
+        );
+      })}
+      {time !== undefined && <li className="quiet">{absolute(Math.floor(time), zone)}</li>}
+    </ul>
+  );
+}
+
+/** The chart for those who would rather read it. */
+export function ChartTable({
+  title,
+  times,
+  lines,
+  unit,
+}: {
+  title: string;
+  times: readonly number[];
+  lines: readonly Line[];
+  unit: string;
+}) {
+  const { zone } = usePreferences();
+  return (
+    <details className={classes.table}>
+      <summary>{title} as a table</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <section className={classes.scroll} tabIndex={0} aria-label={`${title}, values`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {lines.map(({ label }) => (
+                <th key={label} scope="col">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {times.map((time, i) => (
+              <tr key={time}>
+                <th scope="row">{absolute(Math.floor(time), zone)}</th>
+                {lines.map(({ label, values }) => (
+                  <td key={label}>{valueText(values[i], unit)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </details>
+  );
+}

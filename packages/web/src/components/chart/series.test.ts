@@ -1,0 +1,75 @@
+import type { MetricData } from '@rollcall/shared/api/measurements';
+import { describe, expect, it } from 'vitest';
+import {
+  described,
+  figuresOf,
+  hasValues,
+  lineOf,
+  tickText,
+  timesOf,
+  valueRange,
+  valueText,
+} from './series.ts';
+
+const data = (values: (number | null)[]): MetricData => ({
+  from: 600,
+  to: 600 + values.length * 60,
+  step: 60,
+  series: [
+    { deviceId: 'd', interfaceId: null, interfaceName: null, metric: 'rtt', unit: 'ms', values, p95: 7 },
+  ],
+});
+
+describe('a line', () => {
+  it('has its values in the middle of their steps', () => {
+    expect(timesOf(data([1, 2, null]))).toEqual([630, 690, 750]);
+    expect(timesOf({ from: 0, to: 60, step: 60, series: [] })).toEqual([]);
+  });
+
+  it('is there only where its metric was measured', () => {
+    expect(lineOf(data([1, null]), 'rtt', { label: 'Mean', colour: '--chart-1' })).toEqual({
+      ...{ label: 'Mean', colour: '--chart-1', values: [1, null], p95: 7 },
+    });
+    expect(lineOf(data([1]), 'loss', { label: 'Loss', colour: '--bad' })).toBeUndefined();
+  });
+
+  it('is told in figures, gaps left out', () => {
+    expect(figuresOf([1, null, 5, 3, null])).toEqual({ last: 3, mean: 3, most: 5 });
+    expect(figuresOf([null])).toEqual({ last: null, mean: null, most: null });
+    expect(hasValues(data([null, null]).series)).toBe(false);
+    expect(hasValues(data([null, 0]).series)).toBe(true);
+    expect(described('Round trip', 'ms', [{ label: 'Mean', colour: '', values: [2, 4], p95: null }])).toBe(
+      'Round trip. Mean: last 4 ms, mean 3 ms, most 4 ms.',
+    );
+  });
+});
+
+it.each([
+  [null, 'ms', '–'],
+  [0, 'bit/s', '0 bit/s'],
+  [12_345_678, 'bit/s', '12.3 Mbit/s'],
+  [3.14259, 'ms', '3.14 ms'],
+  [0.0213, '1/s', '0.021 /s'],
+  [12_345.6, '1/s', '12,346 /s'],
+  [99.96, '%', '100 %'],
+])('%s in %s reads %s', (value, unit, text) => expect(valueText(value, unit)).toBe(text));
+
+it.each([
+  [Date.UTC(2026, 10, 25, 14, 5), 300, 'UTC', '14:05'],
+  [Date.UTC(2026, 10, 25, 14, 5), 300, 'Europe/Berlin', '15:05'],
+  [Date.UTC(2026, 10, 25), 3600, 'UTC', '25 Nov'],
+  [Date.UTC(2026, 10, 25, 14), 86_400, 'UTC', '25 Nov'],
+])('the tick at %s, %s s apart, in %s reads %s', (at, apart, zone, text) =>
+  expect(tickText(at / 1000, apart, zone)).toBe(text),
+);
+
+it.each([
+  [0, 100, 1, [0, 110]],
+  [0, 0, 1, [0, 1]],
+  [null, null, 5, [0, 5]],
+  [-50, 100, 1, [-55, 110]],
+])('values from %s to %s are drawn within bounds', (low, high, least, range) => {
+  const bounds = valueRange(low, high, least);
+  expect(bounds[0]).toBeCloseTo(range[0] as number);
+  expect(bounds[1]).toBeCloseTo(range[1] as number);
+});

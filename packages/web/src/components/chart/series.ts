@@ -1,0 +1,85 @@
+/** What charts are drawn from: pure, so that it is tested without a canvas. */
+import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
+import { bitrate } from '../../format.ts';
+
+/** One line of a chart. */
+export interface Line {
+  label: string;
+  /** A CSS variable of the theme. */
+  colour: string;
+  /** One value per point of time; null where nothing was measured. */
+  values: readonly (number | null)[];
+  /** Drawn below the axis: sent traffic beneath received. */
+  isMirrored?: boolean;
+  p95: number | null;
+}
+
+/** The middle of every step, Unix seconds: there its value is drawn. */
+export const timesOf = ({ from, step, series }: MetricData): number[] =>
+  Array.from({ length: series[0]?.values.length ?? 0 }, (_, i) => from + i * step + step / 2);
+
+/** The series of a metric as a line; undefined where it was not measured. */
+export function lineOf(
+  data: MetricData,
+  metric: MetricName,
+  look: Pick<Line, 'label' | 'colour' | 'isMirrored'>,
+): Line | undefined {
+  const found = data.series.find((one) => one.metric === metric);
+  return found && { ...look, values: found.values, p95: found.p95 };
+}
+
+/** Whether anything was measured at all. */
+export const hasValues = (series: readonly Pick<Line, 'values'>[]): boolean =>
+  series.some(({ values }) => values.some((value) => value !== null));
+
+/** A value as people read it: `12.4 Mbit/s`, `3.1 ms`, `0.02 /s`. */
+export function valueText(value: number | null | undefined, unit: string): string {
+  if (value === null || value === undefined) return '–';
+  if (unit === 'bit/s') return bitrate(Math.round(value));
+  const number = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+  const text = number.toLocaleString('en', { maximumFractionDigits: 3 });
+  return unit === '1/s' ? `${text} /s` : `${text} ${unit}`;
+}
+
+export interface Figures {
+  last: number | null;
+  mean: number | null;
+  most: number | null;
+}
+
+/** Last, mean and largest of what was measured. */
+export function figuresOf(values: readonly (number | null)[]): Figures {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return { last: null, mean: null, most: null };
+  const sum = known.reduce((total, value) => total + value, 0);
+  return { last: known.at(-1) ?? null, mean: sum / known.length, most: Math.max(...known) };
+}
+
+/** What somebody who does not see the chart is told. */
+export function described(title: string, unit: string, lines: readonly Line[]): string {
+  const said = lines.map(({ label, values }) => {
+    const { last, mean, most } = figuresOf(values);
+    return `${label}: last ${valueText(last, unit)}, mean ${valueText(mean, unit)}, most ${valueText(most, unit)}`;
+  });
+  return `${title}. ${said.join('. ')}.`;
+}
+
+const DAY = 86_400;
+
+/** A tick of the time axis: the date where ticks are days apart or a day begins, else the time of day. */
+export function tickText(seconds: number, apart: number, zone: string): string {
+  const timeZone = zone === 'local' ? {} : { timeZone: zone };
+  const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', ...timeZone });
+  const text = time.format(seconds * 1000);
+  if (apart < DAY && text !== '00:00') return text;
+  return new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...timeZone }).format(
+    seconds * 1000,
+  );
+}
+
+/** Bounds of the value axis: zero is always on it, and a flat line has room above. */
+export function valueRange(lowest: number | null, highest: number | null, least: number): [number, number] {
+  const above = Math.max(least, (highest ?? 0) * 1.1);
+  const below = Math.min(0, (lowest ?? 0) * 1.1);
+  return [below < 0 ? Math.min(below, -least) : 0, above];
+}

@@ -1,0 +1,28 @@
+import type { MetricName, Series } from '@rollcall/shared/api/measurements';
+import { expect, it } from 'vitest';
+import { busiest } from './busiest.ts';
+
+const series = (name: string, metric: MetricName, values: (number | null)[]): Series => ({
+  ...{ deviceId: 'd', interfaceId: name, interfaceName: name, metric, unit: 'bit/s', values, p95: null },
+});
+
+it('ranks interfaces by their busier direction, gaps and idle ones left out', () => {
+  const ports = busiest([
+    series('a', 'in', [10, null, 20]),
+    series('a', 'out', [1, 1, 1]),
+    series('b', 'in', [0, 0, 0]),
+    series('b', 'out', [100, null, 100]),
+    series('idle', 'in', [0, 0]),
+    series('silent', 'in', [null, null]),
+    { ...series('', 'rtt', [5]), interfaceId: null },
+  ]);
+  expect(ports.map(({ name, meanIn, meanOut }) => [name, meanIn, meanOut])).toEqual([
+    ['b', 0, 100],
+    ['a', 15, 1],
+  ]);
+});
+
+it('lists at most eight', () => {
+  const many = Array.from({ length: 20 }, (_, i) => series(`p${i}`, 'in', [i + 1]));
+  expect(busiest(many).map(({ name }) => name)).toEqual([19, 18, 17, 16, 15, 14, 13, 12].map((i) => `p${i}`));
+});

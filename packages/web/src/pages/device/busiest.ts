@@ -1,0 +1,39 @@
+import type { Series } from '@rollcall/shared/api/measurements';
+
+/** Traffic of one interface over a time. */
+export interface Busy {
+  id: string;
+  name: string;
+  in: readonly (number | null)[];
+  out: readonly (number | null)[];
+  meanIn: number | null;
+  meanOut: number | null;
+  /** Of the busier direction. */
+  mean: number;
+}
+
+/** Interfaces listed. */
+const MOST = 8;
+
+const meanOf = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
+};
+
+/** The interfaces with the most traffic in their busier direction; idle ones are left out. */
+export function busiest(series: readonly Series[]): Busy[] {
+  const ports = new Map<string, { name: string; in: Series['values']; out: Series['values'] }>();
+  for (const { interfaceId, interfaceName, metric, values } of series) {
+    if (interfaceId === null || (metric !== 'in' && metric !== 'out')) continue;
+    const port = ports.get(interfaceId) ?? { name: interfaceName ?? '', in: [], out: [] };
+    ports.set(interfaceId, { ...port, [metric]: values });
+  }
+  return [...ports]
+    .map(([id, port]) => {
+      const [meanIn, meanOut] = [meanOf(port.in), meanOf(port.out)];
+      return { id, ...port, meanIn, meanOut, mean: Math.max(meanIn ?? 0, meanOut ?? 0) };
+    })
+    .filter(({ mean }) => mean > 0)
+    .sort((a, b) => b.mean - a.mean)
+    .slice(0, MOST);
+}
