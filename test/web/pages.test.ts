@@ -73,6 +73,7 @@ browserSuite('every page', () => {
     ids.delivery = await made(`/api/subscriptions/${ids.subscription}/test`);
     ids.core = await world.device('core-1');
     ids.swapped = await world.device('access-3');
+    ids.monitored = await world.device('access-2');
     ids.scan = (await api<{ id: string }[]>('GET', '/api/discovery/scans')).data[0]?.id ?? '';
     ids.case = (await api<{ id: string }[]>('GET', '/api/cases?q=floor')).data[0]?.id ?? '';
     ids.event = (await api<{ id: string }[]>('GET', '/api/events?Severity=3')).data[0]?.id ?? '';
@@ -84,6 +85,7 @@ browserSuite('every page', () => {
     kiosk: () => ['/?kiosk=1', 'live'],
     devices: () => ['/devices', 'access-12'],
     device: () => [`/devices/${ids.core}`, 'CAT4788L0CH'],
+    'device-performance': () => [`/devices/${ids.monitored}?tab=performance`, 'Busiest interfaces'],
     'device-interfaces': () => [`/devices/${ids.core}?tab=interfaces`, 'Twe1/0/3'],
     'device-hardware': () => [`/devices/${ids.core}?tab=hardware`, 'Power Supply Module 2'],
     'device-neighbours': () => [`/devices/${ids.core}?tab=neighbours`, 'dist-1'],

@@ -40,8 +40,10 @@ export function Chart(props: ChartProps) {
   const [pointed, setPointed] = useState<number | null>(null);
   const plot = usePlot(props, width, setPointed);
   return (
-    <figure className={classes.chart} ref={ref}>
-      <div ref={plot} role="img" aria-label={described(title, unit, lines)} style={{ height: HEIGHT }} />
+    <figure className={classes.chart}>
+      <div ref={ref} className={classes.plot}>
+        <div ref={plot} role="img" aria-label={described(title, unit, lines)} style={{ height: HEIGHT }} />
+      </div>
       <figcaption>
         <Legend lines={lines} unit={unit} at={pointed} time={times[pointed ?? -1]} />
         <ChartTable title={title} times={times} lines={lines} unit={unit} />
@@ -109,14 +111,18 @@ function options({ unit, lines, least, width, zone, kept }: Drawn): uPlot.Option
   const grid = { stroke: colourOf('--line-2'), width: 1 };
   const axis = { stroke: colourOf('--ink-2'), grid, ticks: grid, font: '11px "IBM Plex Sans Variable"' };
   return {
-    width,
+    width: Math.floor(width),
     height: HEIGHT,
     padding: [10, 8, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: SYNC }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
     scales: { x: { time: true }, y: { range: (_, low, high) => valueRange(low, high, least) } },
     axes: [
-      { ...axis, values: (_, ticks, _axis, _space, apart) => ticks.map((at) => tickText(at, apart, zone)) },
+      {
+        ...axis,
+        size: 26,
+        values: (_, ticks, _axis, _space, apart) => ticks.map((at) => tickText(at, apart, zone)),
+      },
       { ...axis, size: 78, values: (_, ticks) => ticks.map((value) => valueText(Math.abs(value), unit)) },
     ],
     series: [

@@ -27,7 +27,7 @@ export function Legend({
             {at === null ? (
               <span className="quiet">
                 last {valueText(last, unit)} · mean {valueText(mean, unit)} · max {valueText(most, unit)}
-                {p95 !== null && ` · 95th percentile ${valueText(p95, unit)}`}
+                {unit === 'bit/s' && p95 !== null && ` · 95th percentile ${valueText(p95, unit)}`}
               </span>
             ) : (
               <strong>{valueText(values[at], unit)}</strong>

@@ -128,8 +128,9 @@ function OneInterface({ device, ...shared }: Shared & { device: DeviceDetail }) 
     <>
       <div className="strip">
         <Select
-          label="Interface"
+          aria-label="Interface"
           searchable
+          w={300}
           data={interfaces.map(({ id, name, alias }) => ({
             value: id,
             label: alias ? `${name} · ${alias}` : name,
