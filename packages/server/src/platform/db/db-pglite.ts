@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { PGlite, types } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
@@ -11,7 +11,11 @@ import type { Driver, DriverPool, Sql } from './sql.ts';
  * One session means that `main` and `ingest` are the same; a transaction keeps all others waiting.
  */
 export async function openPglite(folder: string): Promise<Driver> {
-  if (!folder.startsWith('memory://')) mkdirSync(folder, { recursive: true });
+  if (!folder.startsWith('memory://')) {
+    mkdirSync(folder, { recursive: true });
+    // Its files are writable for everybody (WebAssembly knows no umask): nobody else may get to them.
+    chmodSync(folder, 0o700);
+  }
   const db = await PGlite.create(folder, {
     extensions: { pg_trgm },
     parsers: { [types.INT8]: Number, [types.NUMERIC]: (text) => text },
