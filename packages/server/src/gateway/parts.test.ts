@@ -7,6 +7,7 @@ import { Lane } from './connection/lane.ts';
 import { Paced } from './connection/paced.ts';
 import { cut } from './connection/states.ts';
 import { shareOf } from './connection/window.ts';
+import { hostOf } from './enrolment/installer.ts';
 import { joinSecret, mintJoinToken } from './enrolment/join-token.ts';
 import { judgeHello } from './identity.ts';
 import { KeyedQuota, Quota } from './quota.ts';
@@ -33,6 +34,22 @@ describe('join tokens', () => {
     expect(joinSecret(plaintext.replace('rcj_', 'svc_'))).toBeUndefined();
     expect(joinSecret(`${plaintext}\n`)).toBeUndefined();
   });
+});
+
+it.each([
+  ['rollcall.example.net', true],
+  ['rollcall.example.net:8443', true],
+  ['192.0.2.1', true],
+  ['[2001:db8::1]:8443', true],
+  ['a$(reboot)', false],
+  ["a';reboot;'", false],
+  ['a b', false],
+  ['a|sh', false],
+  ['a\n', false],
+  ['', false],
+  [undefined, false],
+])('attack: a Host header %j stands in the line for a shell: %s', (header, stands) => {
+  expect(hostOf(header)).toBe(stands ? header : null);
 });
 
 describe('a hello whose signature is right', () => {

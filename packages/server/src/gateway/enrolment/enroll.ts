@@ -18,7 +18,7 @@ import { type Actor, type Handlers, sees, visibleSites } from '../../platform/ht
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
 import type { CollectorDeps } from '../deps.ts';
 import { KeyedQuota } from '../quota.ts';
-import { installLine } from './installer.ts';
+import { hostOf, installLine } from './installer.ts';
 import { joinSecret, mintJoinToken } from './join-token.ts';
 
 const COLUMNS = `t.id, t.site_id AS "siteId", s.name AS site, u.name AS "createdBy",
@@ -160,8 +160,8 @@ export function createEnrolment(deps: Deps) {
           subject: `join token for ${site.name}`,
           siteId: body.siteId,
         });
-        const host = header('host');
-        const url = publicUrl ?? (host === undefined ? null : `${secure ? 'https' : 'http'}://${host}`);
+        const host = hostOf(header('host'));
+        const url = publicUrl ?? (host === null ? null : `${secure ? 'https' : 'http'}://${host}`);
         const install = installLine(deps.handOut ?? null, url, plaintext, pin?.());
         return { data: await readToken(sql, actor, id), extra: { token: plaintext, install } };
       });

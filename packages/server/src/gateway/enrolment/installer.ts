@@ -7,6 +7,10 @@ import { notFound, Problem } from '../../platform/problem.ts';
 import type { CollectorDeps } from '../deps.ts';
 import type { HandOut, Offer } from './packages.ts';
 
+/** The host of a request as it may stand in a line for a shell; null for what is no name, address or port. */
+export const hostOf = (header: string | undefined): string | null =>
+  header !== undefined && /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.test(header) ? header : null;
+
 /**
  * The line for a host; null where this server has nothing to hand out (it runs from a checkout). Where nobody vouches for
  * the server's certificate curl knows it by its key, and asks no authority (-k).
