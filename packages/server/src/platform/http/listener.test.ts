@@ -6,9 +6,11 @@ import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
 import { systemClock } from '@rollcall/shared/clock';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { issueOwn } from '../keys/own-authority.ts';
 import { StartError } from '../ops/config.ts';
 import { openLog } from '../ops/log.ts';
 import { type Listener, listen, type Patience } from './listener.ts';
@@ -156,6 +158,28 @@ describe('the listener', () => {
     await sleep(100);
     await busy.stop(200);
     socket.destroy();
+  });
+
+  it('attack: agrees on no suite without forward secrecy or with a weak tag, in TLS 1.2 and 1.3', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rollcall-tls-'));
+    const { url } = await start({ tls: await issueOwn(folder, ['localhost'], Date.now()) });
+    const agreed = (ciphers: string, version: 'TLSv1.2' | 'TLSv1.3') =>
+      new Promise<string | null>((resolve) => {
+        const socket = connectTls({
+          ...{ host: '127.0.0.1', port: Number(new URL(url).port), rejectUnauthorized: false },
+          ...{ ciphers, minVersion: version, maxVersion: version },
+        });
+        socket.on('error', () => resolve(null));
+        socket.on('secureConnect', () => {
+          resolve(socket.getCipher().name);
+          socket.destroy();
+        });
+      });
+    for (const weak of ['AES128-SHA', 'AES256-SHA384', 'AES128-CCM8', 'AES256-CCM'])
+      expect(await agreed(`ECDHE-ECDSA-${weak}:@SECLEVEL=0`, 'TLSv1.2'), weak).toBeNull();
+    expect(await agreed('ECDHE-ECDSA-AES128-GCM-SHA256', 'TLSv1.2')).toBe('ECDHE-ECDSA-AES128-GCM-SHA256');
+    expect(await agreed('TLS_AES_128_CCM_8_SHA256', 'TLSv1.3')).toBeNull();
+    expect(await agreed('TLS_AES_128_GCM_SHA256', 'TLSv1.3')).toBe('TLS_AES_128_GCM_SHA256');
   });
 
   it.skipIf(noOpenssl)(

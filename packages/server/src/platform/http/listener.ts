@@ -35,6 +35,22 @@ const HEADERS = 100;
 /** Certificate files that change are read again after this: files that are being replaced change several times. */
 const SETTLE_MS = 500;
 
+/** Forward secrecy and authenticated encryption with full tags only: no CBC, no RSA key exchange, no CCM_8 (RFC 9325). */
+const SUITES = {
+  minVersion: 'TLSv1.2',
+  honorCipherOrder: true,
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    ...['ECDHE-ECDSA', 'ECDHE-RSA'].flatMap((exchange) =>
+      ['AES256-GCM-SHA384', 'CHACHA20-POLY1305', 'AES128-GCM-SHA256'].map(
+        (cipher) => `${exchange}-${cipher}`,
+      ),
+    ),
+  ].join(':'),
+} as const;
+
 export interface Listener {
   /** Where it can be reached from this machine. */
   url: string;
@@ -169,7 +185,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
 function createTls(limits: object, tls: CertificateFiles, app: RequestListener): HttpsServer {
   const files = readTls(tls);
   try {
-    return createHttps({ ...limits, minVersion: 'TLSv1.2', ...files }, app);
+    return createHttps({ ...limits, ...SUITES, ...files }, app);
   } catch (error) {
     throw new StartError(
       `${tls.certFile} and ${tls.keyFile} are no pair of certificate and key (PEM): see ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY`,
@@ -195,7 +211,7 @@ function watchTls(server: HttpsServer, tls: CertificateFiles, log: Logger, clock
     await clock.sleep(SETTLE_MS);
     waiting = false;
     try {
-      server.setSecureContext({ minVersion: 'TLSv1.2', ...readTls(tls) });
+      server.setSecureContext({ ...SUITES, ...readTls(tls) });
       log.info('the certificate was read again');
     } catch (error) {
       log.error({ err: error }, 'the new certificate cannot be used; the old one stays');
