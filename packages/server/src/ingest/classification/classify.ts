@@ -24,7 +24,7 @@ export type Classify = (facts: DeviceFacts) => Classification;
 /** A classifier over a compiled set. Rules are looked up by enterprise number; those without a prefix are always tried. */
 export function classifier(set: RuleSet): Classify {
   const index = indexRules(set.rules);
-  const brandIn = brands(Object.values(set.vendors));
+  const brandIn = brands(set.vendors);
   return (facts) => (facts.host ? classifyHost(facts.host) : classify(set, index, brandIn, facts));
 }
 
@@ -72,7 +72,10 @@ class Draft {
   }
 }
 
-type Brand = RuleSet['vendors'][string];
+type Brand = RuleSet['vendors'][string] & {
+  /** Enterprise numbers of that name. */
+  numbers: readonly number[];
+};
 type BrandIn = (texts: readonly (string | undefined)[]) => Brand | null;
 
 /** Names of makers that are words of their own: short ones and plain words say nothing. */
@@ -80,10 +83,13 @@ const NO_BRANDS =
   /^(.{1,3}|alpha|apple|belden|black box|broadcom|compaq|dec|delta|digi|dell|emc|general .*|harris|intel|legend|linksys|net-snmp|oracle|sony|sun|venus|waters|westell|novell|microsoft|freebsd|openbsd|netbsd|realtek|vmware|opengate|appear|advance.*)$/i;
 
 /** Finds the name of a known maker among words; the longest of several at the first place. */
-function brands(vendors: readonly Brand[]): BrandIn {
-  const known = new Map(
-    vendors.filter(({ name }) => !NO_BRANDS.test(name)).map((brand) => [brand.name.toLowerCase(), brand]),
-  );
+function brands(vendors: RuleSet['vendors']): BrandIn {
+  const known = new Map<string, Brand>();
+  for (const [number, vendor] of Object.entries(vendors)) {
+    if (NO_BRANDS.test(vendor.name)) continue;
+    const name = vendor.name.toLowerCase();
+    known.set(name, { ...vendor, numbers: [...(known.get(name)?.numbers ?? []), Number(number)] });
+  }
   const words = [...known.keys()]
     .sort((a, b) => b.length - a.length)
     .map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
@@ -97,8 +103,9 @@ function brands(vendors: readonly Brand[]): BrandIn {
   };
 }
 
-function classify(set: RuleSet, index: RuleIndex, named: BrandIn, facts: DeviceFacts): Classification {
+function classify(set: RuleSet, index: RuleIndex, named: BrandIn, told: DeviceFacts): Classification {
   const draft = new Draft();
+  const facts = { ...told, assumed: assumedMaker(named, told) };
   const matched = matching(index, facts);
   for (const { rule, prefix } of matched) {
     draft.offer('vendor', rule.name, () => rule.vendor);
@@ -146,6 +153,24 @@ function makerOfObjects(facts: DeviceFacts): number | null {
   return numbers.find((each) => each !== null && !NO_MAKERS.has(each)) ?? null;
 }
 
+/** Device with the enterprise numbers that stand in for the sysObjectID that it does not have. */
+interface Told extends DeviceFacts {
+  assumed?: readonly number[];
+}
+
+/** Of an agent without a sysObjectID of any enterprise: the numbers of the maker that sysDescr names. */
+const assumedMaker = (named: BrandIn, { system }: DeviceFacts): readonly number[] =>
+  enterpriseOf(system.sysObjectId) === null ? (named([system.sysDescr])?.numbers ?? []) : [];
+
+/** A rule of an assumed maker holds by its words, or when it is for all that a maker of one number makes. */
+const isAssumed = ({ sysObjectId, sysDescr }: Condition, { assumed = [] }: Told): boolean =>
+  assumed.length > 0 &&
+  sysObjectId?.some(
+    (oid) =>
+      assumed.includes(enterpriseOf(oid) ?? -1) &&
+      (sysDescr !== undefined || (assumed.length === 1 && oid.split('.').length === 7)),
+  ) === true;
+
 interface RuleIndex {
   byEnterprise: Map<number, Rule[]>;
   everywhere: Rule[];
@@ -178,9 +203,13 @@ interface Matched {
  * Rules that hold, the most specific first: a sysObjectID prefix counts more than one other condition, two conditions
  * count more than it; then the longer prefix; then the order of the files.
  */
-function matching(index: RuleIndex, facts: DeviceFacts): Matched[] {
+function matching(index: RuleIndex, facts: Told): Matched[] {
   const enterprise = enterpriseOf(facts.system.sysObjectId);
-  const candidates = [...(index.byEnterprise.get(enterprise ?? -1) ?? []), ...index.everywhere];
+  const makers = enterprise === null ? (facts.assumed ?? []) : [enterprise];
+  const candidates = new Set([
+    ...makers.flatMap((maker) => index.byEnterprise.get(maker) ?? []),
+    ...index.everywhere,
+  ]);
   const found: (Matched & { weight: number })[] = [];
   for (const rule of candidates) {
     let best: (Matched & { weight: number }) | undefined;
@@ -189,7 +218,8 @@ function matching(index: RuleIndex, facts: DeviceFacts): Matched[] {
       if (prefix === undefined) continue;
       const others = Object.keys(condition).length - (condition.sysObjectId ? 1 : 0);
       const arcs = prefix === '' ? 0 : 120 + prefix.split('.').length;
-      const weight = arcs + others * 100 - (rule.last ? 10_000 : 0);
+      const assumed = condition.sysObjectId && prefix === '' ? 50 : 0;
+      const weight = arcs + others * 100 - assumed - (rule.last ? 10_000 : 0);
       if (!best || weight > best.weight) best = { rule, prefix, weight };
     }
     if (best) found.push(best);
@@ -213,10 +243,12 @@ const isUnder = (oid: string | undefined, prefix: string): boolean =>
   oid?.startsWith(prefix) === true && (oid.length === prefix.length || oid[prefix.length] === '.');
 
 /** The sysObjectID prefix of a condition that holds ('' when it names none), undefined when it does not hold. */
-function holds(condition: Condition, facts: DeviceFacts, model: string | null): string | undefined {
+function holds(condition: Condition, facts: Told, model: string | null): string | undefined {
   const { system, chassis, vendor } = facts;
   const oid = oidOf(facts);
-  const prefix = condition.sysObjectId ? under(oid, condition.sysObjectId) : '';
+  const prefix = condition.sysObjectId
+    ? (under(oid, condition.sysObjectId) ?? (isAssumed(condition, facts) ? '' : undefined))
+    : '';
   if (prefix === undefined) return undefined;
   if (condition.sysDescr && !condition.sysDescr.test(system.sysDescr ?? '')) return undefined;
   if (condition.sysName && !condition.sysName.test(system.sysName ?? '')) return undefined;
@@ -290,7 +322,7 @@ function product(rule: Rule, prefix: string, facts: DeviceFacts): string | undef
   return rule.products[oid.slice(prefix.length + 1)];
 }
 
-function classOf(rule: Rule, facts: DeviceFacts, model: string | null): DeviceClass | undefined {
+function classOf(rule: Rule, facts: Told, model: string | null): DeviceClass | undefined {
   if (!Array.isArray(rule.class)) return rule.class;
   return rule.class.find(({ when }) => !when || holds(when, facts, model) !== undefined)?.is;
 }

@@ -136,3 +136,16 @@ describe('a chassis of ENTITY-MIB', () => {
     expect(model(text)).toBe(expected);
   });
 });
+
+describe('an agent without a sysObjectID whose words name a maker', () => {
+  const whole = classifier(all);
+  const said = (sysDescr: string, sysObjectId?: string) =>
+    whole({ system: { sysDescr, ...(sysObjectId ? { sysObjectId } : {}) }, chassis: [], vendor: {} });
+  const IOS = 'Cisco IOS Software, C2960X Software (C2960X-UNIVERSALK9-M), Version 15.2(7)E9';
+  it('is read by the rules of the maker that hold by words', () => {
+    expect(said(IOS)).toMatchObject({ vendor: 'Cisco', os: 'IOS', osVersion: '15.2(7)E9', class: 'switch' });
+  });
+  it('is not where it has the number of another maker', () => {
+    expect(said(IOS, '1.3.6.1.4.1.99999.1').by.os).not.toBe('cisco-ios');
+  });
+});
