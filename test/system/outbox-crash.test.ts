@@ -224,8 +224,8 @@ describe('a disk that fails', () => {
 
   test.skipIf(!traces).each([
     ['fdatasync', 'EIO', '6..7'],
-    ['pwrite64', 'EIO', '7'],
-    ['pwrite64', 'ENOSPC', '8..9'],
+    ['pwrite64', 'EIO', '9'],
+    ['pwrite64', 'ENOSPC', '10..11'],
   ])('B29: %s answers %s: written anew, not trusted, nothing told is missing', async (call, error, when) => {
     const run = start(
       [1e9, 20, 0],
