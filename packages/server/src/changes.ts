@@ -4,6 +4,8 @@
  * `incidents/kinds/kinds.ts`. Changes are handed to `record(sql, changes)` inside the transaction that stores them.
  */
 
+import type { Threshold } from '@rollcall/shared/api/sites';
+
 interface On {
   siteId: string;
   /** When it was so, Unix milliseconds by the server's clock. */
@@ -62,6 +64,13 @@ interface InterfaceFacts {
   /** half, full or unknown (EtherLike-MIB). */
   duplex: string | null;
 }
+interface Measurement {
+  of: Threshold;
+  /** Percent. */
+  value: number;
+  /** The site's threshold, percent. */
+  limit: number;
+}
 interface Hardware {
   serialNumber: string | null;
   /** A hardware address of it. */
@@ -112,6 +121,9 @@ interface Observed {
   'interface.removed': Turn<InterfaceFacts, Nothing>;
   'interface.changed': Turn<Partial<InterfaceFacts>>;
   'interface.state': Turn<InterfaceState>;
+  /** A measurement reached its threshold, or fell below what clears it. Of an interface there is `interfaceId`. */
+  'measured.above': Turn<Nothing, Measurement>;
+  'measured.below': Turn<Nothing, Measurement>;
   'neighbour.changed': Turn<Remote | Nothing>;
   /** An address answered as another device than before. */
   'address.moved': Turn<Holder, Holder & Contested>;

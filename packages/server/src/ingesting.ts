@@ -43,7 +43,7 @@ export function createIngesting({
     log,
     rules: rules.current,
     ...observedJobs({ raise: record, now: () => clock.now() }),
-    applySamples: (sql, samples, { siteId }) => storeSamples(sql, samples, { siteId, now: clock.now() }),
+    applySamples: (sql, samples, from) => storeSamples(sql, samples, { ...from, now: clock.now() }),
     record,
     relink: linker.touched,
   });

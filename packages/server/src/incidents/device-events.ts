@@ -5,6 +5,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import { settleCases } from './cases/cases.ts';
 import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
 import { ascendingIds } from './ids.ts';
+import { MEASURED_KINDS } from './kinds/measured.ts';
 import { WATCH_KINDS } from './kinds/watch.ts';
 
 interface SiteDevices {
@@ -13,7 +14,7 @@ interface SiteDevices {
 }
 
 /** Conditions that only the watch opens and clears, with what they are raised as. */
-const WATCHED = Object.entries(WATCH_KINDS)
+const WATCHED = Object.entries({ ...WATCH_KINDS, ...MEASURED_KINDS })
   .filter(([, kind]) => kind.clears !== undefined)
   .map(([code]) => code);
 

@@ -62,8 +62,12 @@ export interface IngestDeps {
   rules: () => Rules;
   applyOutcomes: (sql: Sql, outcomes: OutcomesObservation, from: From) => Promise<void>;
   applyJobEnd: (sql: Sql, end: JobEndObservation, from: From) => Promise<void>;
-  /** Stores measurements. They wait for no lock of the site, and hold none that another stream waits for. */
-  applySamples: (sql: Sql, samples: readonly Measured[], from: Omit<From, 'at'>) => Promise<void>;
+  /** Stores measurements, and answers where they cross thresholds. They wait for no lock of the site. */
+  applySamples: (
+    sql: Sql,
+    samples: readonly Measured[],
+    from: Omit<From, 'at'>,
+  ) => Promise<readonly Change[]>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
   record: Raise;
   /** Called after a commit that changed what links are made of. */
@@ -237,7 +241,7 @@ async function storeChanges(
   const samples = ofKind(items, 'samples');
   if (samples.length > 0) {
     const from = { siteId: batch.siteId, collectorId: batch.collectorId };
-    await deps.applySamples(sql, samples, from);
+    changes.push(...(await deps.applySamples(sql, samples, from)));
   }
   const happened = ofKind(items, 'watch', 'trap', 'gap');
   if (happened.length > 0) {

@@ -59,7 +59,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   });
   const store = async (...measured: ReturnType<typeof minute>[]) => {
     now = Math.max(now, ...measured.map(({ at }) => at));
-    await db.transaction((sql) => storeSamples(sql, measured, { siteId, now }));
+    return db.transaction((sql) => storeSamples(sql, measured, { siteId, collectorId: siteId, now }));
   };
   const read = (query: Partial<MetricQuery>) =>
     readMeasurements(
@@ -124,7 +124,11 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     await store(minute(START + 60_000, 75_000));
     const gone = minute(START + 60_000, 1, { deviceId: uuidv7() });
     await db.transaction((sql) =>
-      storeSamples(sql, [gone, minute(now + DAY, 1), minute(now - 15 * DAY, 1)], { siteId, now }),
+      storeSamples(sql, [gone, minute(now + DAY, 1), minute(now - 15 * DAY, 1)], {
+        siteId,
+        collectorId: siteId,
+        now,
+      }),
     );
     expect(await rows('samples')).toBe(1);
   });
@@ -191,6 +195,25 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
       readMeasurements(db, { deviceId, metrics: ['rtt'], aggregate: 'avg' }, { scope: [uuidv7()], now }),
     ).rejects.toThrow('device');
     await expect(read({ interfaceId: uuidv7() })).rejects.toThrow('interface');
+  });
+
+  it('says where they cross the thresholds of the site, of monitored devices only', async () => {
+    const changes = async (at: number, octets: number) =>
+      (await store(minute(at, octets))).map(({ kind, ...change }) => [
+        kind,
+        'after' in change ? change.after : null,
+      ]);
+    expect(await changes(START + 60_000, 7_500_000)).toEqual([]);
+    await db.query('UPDATE devices SET monitor = true WHERE site_id = $1::uuid', [siteId]);
+    expect(await changes(START + 120_000, 7_500_000)).toEqual([
+      ['measured.above', { of: 'loss', value: 25, limit: 20 }],
+      ['measured.above', { of: 'utilisation', value: 100, limit: 95 }],
+    ]);
+    await db.query(
+      `UPDATE sites SET settings = '{"thresholds": {"utilisation": 0, "loss": 50}}' WHERE id = $1::uuid`,
+      [siteId],
+    );
+    expect(await changes(START + 180_000, 7_500_000)).toEqual([]);
   });
 
   it('ranks the last measurements', async () => {

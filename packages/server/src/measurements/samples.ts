@@ -1,15 +1,26 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
+import { siteSettings, type Threshold } from '@rollcall/shared/api/sites';
 import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
+import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured } from '../ports.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { type Column, grouped, joined, type Series } from './series.ts';
+import { crossings, type Thresholds, thresholdsOf } from './thresholds.ts';
 
 const DAY_MS = 86_400_000;
 /** So long samples are kept as they came; older ones are not taken. */
 export const SAMPLE_DAYS = 14;
 /** A collector's clock is corrected; what still lies so far ahead is nonsense. */
 const AHEAD_MS = 600_000;
+
+/** A device as its measurements are told. */
+interface Owner {
+  id: string;
+  name: string;
+  address: string | null;
+  monitor: boolean;
+}
 
 /** An interface as samples are matched with it. */
 interface Port {
@@ -26,21 +37,25 @@ export interface SampleData {
   ports?: { id: string[]; speedBps: Column } & Record<string, (string | number | null)[]>;
 }
 
-/** Stores samples of a collector's batch; those of devices that are no more are left out. */
+/**
+ * Stores samples of a collector's batch; those of devices that are no more are left out.
+ * @returns where they cross the site's thresholds
+ */
 export async function storeSamples(
   sql: Sql,
   measured: readonly Measured[],
-  { siteId, now }: { siteId: string; now: number },
-): Promise<void> {
+  { siteId, collectorId, now }: { siteId: string; collectorId: string; now: number },
+): Promise<Change[]> {
   const timely = measured.filter(({ at }) => at > now - SAMPLE_DAYS * DAY_MS && at < now + AHEAD_MS);
   const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
-  if (asked.length === 0) return;
-  const devices = await sql.query<{ id: string }>(
-    'SELECT id FROM devices WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE',
+  if (asked.length === 0) return [];
+  const devices = await sql.query<Owner & Record<string, unknown>>(
+    `SELECT id, name, host(address) AS address, monitor FROM devices
+     WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE`,
     [siteId, asked],
   );
-  const known = new Set(devices.map(({ id }) => id));
-  const ports = await portsOf(sql, siteId, [...known]);
+  const known = new Map(devices.map((device) => [device.id, device]));
+  const ports = await portsOf(sql, siteId, [...known.keys()]);
   const rows = timely
     .filter(({ observation }) => known.has(observation.deviceId))
     .map(({ observation, at }) => rowOf(observation, at, ports.get(observation.deviceId) ?? []));
@@ -51,6 +66,72 @@ export async function storeSamples(
      ON CONFLICT DO NOTHING`,
     [siteId, JSON.stringify(rows)],
   );
+  return changesOf(sql, rows, { siteId, collectorId, known, ports });
+}
+
+interface Context {
+  siteId: string;
+  collectorId: string;
+  known: ReadonlyMap<string, Owner>;
+  ports: ReadonlyMap<string, Port[]>;
+}
+
+/** Of monitored devices, what crosses a threshold. */
+async function changesOf(
+  sql: Sql,
+  rows: readonly ReturnType<typeof rowOf>[],
+  { siteId, collectorId, known, ports }: Context,
+): Promise<Change[]> {
+  const { limits, present } = await readThresholds(sql, siteId, [...known.keys()]);
+  const changes: Change[] = [];
+  for (const [id, some] of grouped(rows, ({ device }) => device)) {
+    const device = known.get(id);
+    if (!device?.monitor) continue;
+    const names = new Map((ports.get(id) ?? []).map((port) => [port.id, port.name]));
+    const inOrder = some.map(({ at, over, data }) => ({ at: new Date(at), overMs: over, data }));
+    for (const [seriesId, series] of seriesOfRows(inOrder)) {
+      const isDevice = seriesId === OF_DEVICE;
+      const found = crossings(series, { isDevice, limits, present: present(isDevice ? id : seriesId) });
+      for (const { kind, at, ...after } of found)
+        changes.push({
+          ...{ kind, siteId, collectorId, at, before: {}, after },
+          ...{ deviceId: id, deviceName: device.name, address: device.address, monitor: true },
+          ...(isDevice ? {} : { interfaceId: seriesId, ifName: names.get(seriesId) ?? '' }),
+        });
+    }
+  }
+  return changes;
+}
+
+/** Kinds of events by their threshold. */
+const TOLD: Readonly<Record<Threshold, string>> = {
+  utilisation: 'interface.utilisation',
+  errors: 'interface.errors',
+  loss: 'device.loss',
+};
+
+/** The site's thresholds, and which of them are exceeded already, by device or interface. */
+async function readThresholds(
+  sql: Sql,
+  siteId: string,
+  devices: readonly string[],
+): Promise<{ limits: Thresholds; present: (id: string) => Set<Threshold> }> {
+  const [site] = await sql.query<{ settings: unknown }>(
+    'SELECT settings FROM sites WHERE id = $1::uuid',
+    [siteId],
+    'kept',
+  );
+  const exceeded = await sql.query<{ key: string }>(
+    `SELECT dedup_key AS key FROM conditions
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND kind = ANY($3::text[]) AND present`,
+    [siteId, devices, Object.values(TOLD)],
+  );
+  const keys = new Set(exceeded.map(({ key }) => key));
+  return {
+    limits: thresholdsOf(siteSettings.catch({}).parse(site?.settings ?? {}).thresholds),
+    present: (id) =>
+      new Set((Object.keys(TOLD) as Threshold[]).filter((of) => keys.has(`${TOLD[of]}:${id}`))),
+  };
 }
 
 async function portsOf(sql: Sql, siteId: string, devices: readonly string[]): Promise<Map<string, Port[]>> {

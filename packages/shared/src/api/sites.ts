@@ -38,7 +38,26 @@ export const HOLD_SECONDS = {
   'snmp.auth-failed': 5,
   'interface.down': 25,
   'collector.offline': 20,
+  'interface.utilisation': 300,
+  'interface.errors': 300,
+  'device.loss': 300,
 } as const;
+/** From which percentage on measurements are told, where a site says nothing else; 0: never. */
+export const THRESHOLDS = {
+  /** Traffic in one direction, of the speed of the interface. */
+  utilisation: 95,
+  /** Packets with errors and discarded ones, of all packets of an interface. */
+  errors: 1,
+  /** Pings of a device without an answer. */
+  loss: 20,
+} as const;
+export type Threshold = keyof typeof THRESHOLDS;
+const percent = (threshold: Threshold) =>
+  z
+    .number()
+    .min(0)
+    .max(100)
+    .meta({ description: `Percent; 0: never told. Default: ${THRESHOLDS[threshold]}.` });
 const hold = (kind: keyof typeof HOLD_SECONDS) =>
   z
     .int()
@@ -107,6 +126,14 @@ export const siteSettings = z
     monitorFound: z.enum(MONITOR_FOUND).meta({
       description: `Which devices are monitored once a scan has found them; \`infrastructure\`: ${INFRASTRUCTURE.join(', ')}. Default: ${MONITOR_FOUND[0]}.`,
     }),
+    thresholds: z
+      .strictObject({
+        utilisation: percent('utilisation'),
+        errors: percent('errors'),
+        loss: percent('loss'),
+      })
+      .partial()
+      .meta({ description: 'From which percentage on measurements are told, by what is measured.' }),
     holdSeconds: z
       .strictObject({
         'device.down': hold('device.down'),
@@ -114,6 +141,9 @@ export const siteSettings = z
         'snmp.auth-failed': hold('snmp.auth-failed'),
         'interface.down': hold('interface.down'),
         'collector.offline': hold('collector.offline'),
+        'interface.utilisation': hold('interface.utilisation'),
+        'interface.errors': hold('interface.errors'),
+        'device.loss': hold('device.loss'),
       })
       .partial()
       .meta({ description: 'Seconds that a kind of trouble must last until it is an event, by kind.' }),

@@ -8,14 +8,24 @@ const SITE = {
   exclude: [],
   allowLoopback: false,
   allowSpecial: true,
-  settings: { monitorFound: 'all', snmpPort: 1_161, holdSeconds: { 'device.down': 45 } },
+  settings: {
+    thresholds: { loss: 0 },
+    monitorFound: 'all',
+    snmpPort: 1_161,
+    holdSeconds: { 'device.down': 45 },
+  },
 } as unknown as Site;
 
 it('a site comes back as it was', () => expect(siteBody(siteValues(SITE))).toEqual(SITE));
 
 it('what is left empty is left to the defaults', () => {
   const { settings, ...values } = siteValues(SITE);
-  const emptied = { ...settings, snmpPort: ' ', holdSeconds: { 'device.down': '' } };
+  const emptied = {
+    ...settings,
+    snmpPort: ' ',
+    thresholds: { loss: '' },
+    holdSeconds: { 'device.down': '' },
+  };
   expect(siteBody({ ...values, monitorFound: 'none', settings: emptied }).settings).toEqual({});
   // A new site monitors its infrastructure, unless its maker says otherwise.
   expect(siteBody(siteValues()).settings).toEqual({ monitorFound: 'infrastructure' });

@@ -4,6 +4,7 @@ import {
   SITE_DEFAULTS,
   type Site,
   type SiteSettings,
+  THRESHOLDS,
 } from '@rollcall/shared/api/sites';
 import { splitWords } from '../search.ts';
 
@@ -21,6 +22,7 @@ export function siteValues(site?: Site) {
   // Somebody who makes a site by hand wants to see when it breaks.
   const {
     holdSeconds = {},
+    thresholds = {},
     monitorFound,
     ...settings
   }: SiteSettings = site?.settings ?? { monitorFound: 'infrastructure' };
@@ -31,7 +33,11 @@ export function siteValues(site?: Site) {
     allowLoopback: site?.allowLoopback ?? false,
     allowSpecial: site?.allowSpecial ?? false,
     monitorFound: monitorFound ?? MONITOR_FOUND[0],
-    settings: { ...textsOf(SITE_DEFAULTS, settings), holdSeconds: textsOf(HOLD_SECONDS, holdSeconds) },
+    settings: {
+      ...textsOf(SITE_DEFAULTS, settings),
+      thresholds: textsOf(THRESHOLDS, thresholds),
+      holdSeconds: textsOf(HOLD_SECONDS, holdSeconds),
+    },
   };
 }
 
@@ -43,8 +49,8 @@ export function siteBody({
   settings,
   ...values
 }: ReturnType<typeof siteValues>) {
-  const { holdSeconds, ...texts } = settings;
-  const held = numbersOf(holdSeconds);
+  const { holdSeconds, thresholds, ...texts } = settings;
+  const [held, limits] = [numbersOf(holdSeconds), numbersOf(thresholds)];
   return {
     ...values,
     networks: splitWords(networks),
@@ -52,6 +58,7 @@ export function siteBody({
     settings: {
       ...numbersOf(texts as Texts),
       ...(monitorFound !== MONITOR_FOUND[0] && { monitorFound }),
+      ...(Object.keys(limits).length > 0 && { thresholds: limits }),
       ...(Object.keys(held).length > 0 && { holdSeconds: held }),
     } as SiteSettings,
   };

@@ -1,6 +1,12 @@
 import { Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { HOLD_SECONDS, INFRASTRUCTURE, SITE_DEFAULTS, type Site } from '@rollcall/shared/api/sites';
+import {
+  HOLD_SECONDS,
+  INFRASTRUCTURE,
+  SITE_DEFAULTS,
+  type Site,
+  THRESHOLDS,
+} from '@rollcall/shared/api/sites';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Empty } from '../components/feedback/index.ts';
@@ -43,6 +49,11 @@ const FIELDS: Record<Setting, { short: string; label: string; description: strin
 };
 const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({ key, ...FIELDS[key] }));
 
+const LIMITS = [
+  ['utilisation', 'Traffic, of the speed of an interface', THRESHOLDS.utilisation],
+  ['errors', 'Errors and discards, of the packets of an interface', THRESHOLDS.errors],
+  ['loss', 'Pings of a device without an answer', THRESHOLDS.loss],
+] as const;
 const HELD = Object.entries(HOLD_SECONDS);
 
 const COLUMNS: readonly Column<Site>[] = [
@@ -172,6 +183,19 @@ function SiteForm(props: FormOf<Site>) {
               type="number"
               placeholder={String(SITE_DEFAULTS[key])}
               {...form.getInputProps(`settings.${key}`)}
+            />
+          ))}
+        </Pair>
+      </FieldGroup>
+      <FieldGroup label="Percent from which on measurements are events; 0: never">
+        <Pair>
+          {LIMITS.map(([key, label, usual]) => (
+            <TextInput
+              key={key}
+              label={label}
+              type="number"
+              placeholder={String(usual)}
+              {...form.getInputProps(`settings.thresholds.${key}`)}
             />
           ))}
         </Pair>

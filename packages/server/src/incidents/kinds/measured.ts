@@ -1,0 +1,54 @@
+/** Kinds that measurements find: what is too much for too long. */
+import { HOLD_SECONDS, type Threshold } from '@rollcall/shared/api/sites';
+import { Severity } from '@rollcall/shared/model';
+import type { ChangeOf } from '../../changes.ts';
+import { declare, type EventKind, type Opening } from './kind.ts';
+
+type Measured = ChangeOf<'measured.above' | 'measured.below'>;
+
+const percent = (value: number): string => `${Number(value.toPrecision(3))} %`;
+const subject = (c: Measured): string => c.interfaceId ?? String(c.deviceId);
+const whose = (c: Measured): string =>
+  c.interfaceId === undefined ? c.deviceName : `${c.ifName || c.interfaceId} of ${c.deviceName}`;
+
+/** Opened and cleared by measurements of one threshold. */
+const over = (of: Threshold, says: (whose: string, value: string) => string) => ({
+  source: 'snmp' as const,
+  severity: Severity.warning,
+  opens: {
+    'measured.above': (c: ChangeOf<'measured.above'>): Opening | null =>
+      c.after.of === of
+        ? {
+            subject: subject(c),
+            message: says(whose(c), percent(c.after.value)),
+            details: { after: c.after },
+          }
+        : null,
+  },
+  clears: {
+    'measured.below': (c: ChangeOf<'measured.below'>): string | null =>
+      c.after.of === of ? subject(c) : null,
+    'interface.removed': (c: ChangeOf<'interface.removed'>): string | null => c.interfaceId ?? null,
+  },
+  silencedBy: ['device.down'],
+  cases: 'opens' as const,
+});
+
+export const MEASURED_KINDS = declare({
+  'interface.utilisation': {
+    about: 'Traffic in one direction takes nearly all of the speed of an interface.',
+    ...over('utilisation', (port, value) => `${port} is full: ${value} of its speed`),
+    holdMs: HOLD_SECONDS['interface.utilisation'] * 1000,
+  },
+  'interface.errors': {
+    about: 'Many packets of an interface have errors or are discarded.',
+    ...over('errors', (port, value) => `${port} loses ${value} of its packets to errors and discards`),
+    holdMs: HOLD_SECONDS['interface.errors'] * 1000,
+  },
+  'device.loss': {
+    about: 'Many pings of a device that is up stay without an answer.',
+    ...over('loss', (device, value) => `${device} does not answer ${value} of its pings`),
+    source: 'icmp',
+    holdMs: HOLD_SECONDS['device.loss'] * 1000,
+  },
+} satisfies Record<string, EventKind>);

@@ -1,0 +1,72 @@
+import type { Threshold } from '@rollcall/shared/api/sites';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Series } from './series.ts';
+import { crossings, thresholdsOf } from './thresholds.ts';
+
+const limits = thresholdsOf();
+/** Minutes of a port of 1 Mbit/s, 7,500,000 octets a minute. */
+const port = (columns: Series['columns'], n = Object.values(columns)[0]?.length ?? 0): Series => ({
+  end: Array.from({ length: n }, (_, i) => (i + 1) * 60_000),
+  over: Array.from({ length: n }, () => 60_000),
+  columns: { speedBps: Array.from({ length: n }, () => 1_000_000), ...columns },
+});
+const told = (series: Series, isDevice = false, present: Threshold[] = []) =>
+  crossings(series, { isDevice, limits, present: new Set(present) }).map(
+    ({ of, kind, at }) => `${of} ${kind.slice(9)} ${at / 60_000}`,
+  );
+const full = (percent: number): number => 75_000 * percent;
+
+describe('an interface', () => {
+  it.each<[what: string, columns: Series['columns'], expected: string[]]>([
+    ['of usual traffic', { inOctets: [full(50), full(94)], outOctets: [full(1), full(2)] }, []],
+    ['that fills', { inOctets: [full(50), full(95), full(99)] }, ['utilisation above 2']],
+    ['that fills outward', { inOctets: [0], outOctets: [full(97)] }, ['utilisation above 1']],
+    ['that is a little less full stays so', { inOctets: [full(96), full(90)] }, ['utilisation above 1']],
+    [
+      'that is no more full',
+      { inOctets: [full(96), full(80)] },
+      ['utilisation above 1', 'utilisation below 2'],
+    ],
+    ['of unknown traffic in between', { inOctets: [full(96), null, full(97)] }, ['utilisation above 1']],
+    ['without a speed', { speedBps: [0], inOctets: [full(99)] }, []],
+    ['with few errors', { inErrors: [5], inUnicast: [5] }, []],
+    ['with many errors', { inErrors: [600], inUnicast: [20_000] }, ['errors above 1']],
+    ['with discards', { inErrors: [0], outDiscards: [600], outUnicast: [20_000] }, ['errors above 1']],
+    ['with many packets', { inErrors: [600], inUnicast: [2_000_000] }, []],
+  ])('%s', (_, columns, expected) => expect(told(port(columns))).toEqual(expected));
+});
+
+it.each<[sent: number[], lost: number[], present: Threshold[], expected: string[]]>([
+  [[4], [0], [], []],
+  [[4], [1], [], ['loss above 1']],
+  [[4], [4], [], []],
+  [[2], [1], [], []],
+  [[10, 20, 20], [3, 2, 1], [], ['loss above 1', 'loss below 3']],
+  [[20], [2], ['loss'], []],
+])('a device of which %j pings were sent and %j lost', (sent, lost, present, expected) =>
+  expect(told({ ...port({ sent, lost }), columns: { sent, lost } }, true, present)).toEqual(expected),
+);
+
+it('of 0 is never told, and ends what was', () => {
+  const series = port({ inOctets: [full(99), full(99)] });
+  const never = thresholdsOf({ utilisation: 0 });
+  const at = (present: Threshold[]) =>
+    crossings(series, { isDevice: false, limits: never, present: new Set(present) }).map(({ kind }) => kind);
+  expect(at([])).toEqual([]);
+  expect(at(['utilisation'])).toEqual(['measured.below']);
+});
+
+it('takes turns: what is above is told below before it is told above again', () =>
+  fc.assert(
+    fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 100 })), { maxLength: 80 }), (percents) => {
+      const octets = percents.map((percent) => (percent === null ? null : full(percent)));
+      const kinds = crossings(port({ inOctets: octets }, octets.length), {
+        isDevice: false,
+        limits,
+        present: new Set(),
+      });
+      for (const [i, { kind }] of kinds.entries())
+        expect(kind).toBe(i % 2 === 0 ? 'measured.above' : 'measured.below');
+    }),
+  ));

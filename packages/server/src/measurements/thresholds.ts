@@ -1,0 +1,78 @@
+/** What of the measurements is too much. Pure. */
+import { THRESHOLDS, type Threshold } from '@rollcall/shared/api/sites';
+import type { Series } from './series.ts';
+
+/** Percentages of a site; 0: never told. */
+export type Thresholds = Readonly<Record<Threshold, number>>;
+export const thresholdsOf = (own: Partial<Record<Threshold, number | undefined>> = {}): Thresholds => ({
+  utilisation: own.utilisation ?? THRESHOLDS.utilisation,
+  errors: own.errors ?? THRESHOLDS.errors,
+  loss: own.loss ?? THRESHOLDS.loss,
+});
+
+/** What is told ends below this part of its threshold, so that it does not come and go. */
+const CLEARS_BELOW: Readonly<Record<Threshold, number>> = { utilisation: 0.9, errors: 0.5, loss: 0.5 };
+/** Fewer lost packets a second are no trouble, whatever part they are: an idle port has few packets. */
+const ERRORS_LEAST = 1;
+/** Of fewer pings a part says nothing. */
+const PINGS_LEAST = 3;
+
+type At = (column: string) => number | null;
+const sum = (at: At, columns: readonly string[]): number =>
+  columns.reduce((total, column) => total + (at(column) ?? 0), 0);
+
+/** The percentage of an interval that each threshold is about; null: it cannot be known. */
+const PERCENT: Readonly<Record<Threshold, (at: At, overMs: number) => number | null>> = {
+  utilisation: (at, overMs) => {
+    const speed = at('speedBps');
+    const octets = [at('inOctets'), at('outOctets')].filter((growth) => growth !== null);
+    return !speed || octets.length === 0 ? null : (Math.max(...octets) * 800_000) / overMs / speed;
+  },
+  errors: (at, overMs) => {
+    const lost = sum(at, ['inErrors', 'outErrors', 'inDiscards', 'outDiscards']);
+    const packets = sum(at, ['inUnicast', 'outUnicast', 'inNonUnicast', 'outNonUnicast']);
+    if (at('inErrors') === null && at('inDiscards') === null) return null;
+    return (lost * 1000) / overMs < ERRORS_LEAST ? 0 : (lost * 100) / (lost + packets);
+  },
+  loss: (at) => {
+    const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];
+    // All of them: it is down, or its agent alone answers, which is told as that.
+    return sent < PINGS_LEAST || lost >= sent ? null : (lost * 100) / sent;
+  },
+};
+const OF_INTERFACE: readonly Threshold[] = ['utilisation', 'errors'];
+const OF_DEVICE: readonly Threshold[] = ['loss'];
+
+export interface Crossing {
+  of: Threshold;
+  kind: 'measured.above' | 'measured.below';
+  /** End of the interval, Unix milliseconds. */
+  at: number;
+  /** Percent. */
+  value: number;
+  limit: number;
+}
+
+/**
+ * Where a series crosses its thresholds, in order of time.
+ * @param present which of them are exceeded already, as far as is known; kept up to date
+ */
+export function crossings(
+  { end, over, columns }: Series,
+  { isDevice, limits, present }: { isDevice: boolean; limits: Thresholds; present: Set<Threshold> },
+): Crossing[] {
+  const found: Crossing[] = [];
+  for (const [i, at] of end.entries())
+    for (const of of isDevice ? OF_DEVICE : OF_INTERFACE) {
+      const value = PERCENT[of]((column) => columns[column]?.[i] ?? null, over[i] ?? 1);
+      const limit = limits[of];
+      if (value === null) continue;
+      const isAbove = limit > 0 && value >= limit;
+      const isBelow = limit === 0 || value < limit * CLEARS_BELOW[of];
+      if (isAbove && !present.has(of)) {
+        present.add(of);
+        found.push({ of, kind: 'measured.above', at, value, limit });
+      } else if (isBelow && present.delete(of)) found.push({ of, kind: 'measured.below', at, value, limit });
+    }
+  return found;
+}
