@@ -4,11 +4,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api.ts';
 import { valueText } from '../../components/chart/index.ts';
-import { Sparkline } from '../../components/chart/sparkline.tsx';
 import { Panel } from '../../components/page/index.ts';
 import { type Column, ShortTable } from '../../components/table/index.ts';
 import { useUrlState } from '../../url-state.ts';
 import { type Busy, busiest } from './busiest.ts';
+import { Traffic } from './traffic.tsx';
 
 const COLUMNS: readonly Column<Busy>[] = [
   { id: 'name', title: 'Interface', width: 'minmax(90px, 1fr)', narrow: true, value: (one) => one.name },
@@ -18,15 +18,7 @@ const COLUMNS: readonly Column<Busy>[] = [
     width: '120px',
     narrow: true,
     value: (one) => one.mean,
-    cell: (one) => (
-      <Sparkline
-        label={`Traffic of ${one.name}`}
-        lines={[
-          { values: one.in, colour: '--chart-1' },
-          { values: one.out, colour: '--chart-2' },
-        ]}
-      />
-    ),
+    cell: (one) => <Traffic port={one} />,
   },
   {
     id: 'in',

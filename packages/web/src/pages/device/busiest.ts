@@ -21,19 +21,22 @@ const meanOf = (values: readonly (number | null)[]): number | null => {
 };
 
 /** The interfaces with the most traffic in their busier direction; idle ones are left out. */
-export function busiest(series: readonly Series[]): Busy[] {
+export const busiest = (series: readonly Series[]): Busy[] =>
+  trafficOf(series)
+    .filter(({ mean }) => mean > 0)
+    .sort((a, b) => b.mean - a.mean)
+    .slice(0, MOST);
+
+/** Traffic by interface, out of the series of both directions. */
+export function trafficOf(series: readonly Series[]): Busy[] {
   const ports = new Map<string, { name: string; in: Series['values']; out: Series['values'] }>();
   for (const { interfaceId, interfaceName, metric, values } of series) {
     if (interfaceId === null || (metric !== 'in' && metric !== 'out')) continue;
     const port = ports.get(interfaceId) ?? { name: interfaceName ?? '', in: [], out: [] };
     ports.set(interfaceId, { ...port, [metric]: values });
   }
-  return [...ports]
-    .map(([id, port]) => {
-      const [meanIn, meanOut] = [meanOf(port.in), meanOf(port.out)];
-      return { id, ...port, meanIn, meanOut, mean: Math.max(meanIn ?? 0, meanOut ?? 0) };
-    })
-    .filter(({ mean }) => mean > 0)
-    .sort((a, b) => b.mean - a.mean)
-    .slice(0, MOST);
+  return [...ports].map(([id, port]) => {
+    const [meanIn, meanOut] = [meanOf(port.in), meanOf(port.out)];
+    return { id, ...port, meanIn, meanOut, mean: Math.max(meanIn ?? 0, meanOut ?? 0) };
+  });
 }

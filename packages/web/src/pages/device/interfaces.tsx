@@ -1,5 +1,9 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { apiQuery } from '../../api.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body } from '../../components/page/index.ts';
@@ -14,9 +18,26 @@ import {
 } from '../../components/table/index.ts';
 import { bitrate } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
+import { trafficOf } from './busiest.ts';
+import { Traffic } from './traffic.tsx';
+
+/** Seconds of one point of the course beside an interface. */
+const TRAFFIC_STEP = 1800;
 
 const COLUMNS: readonly Column<NetworkInterface>[] = [
-  { id: 'name', title: 'Name', width: 'minmax(110px, 0.8fr)', sort: 'name', narrow: true },
+  {
+    id: 'name',
+    title: 'Name',
+    width: 'minmax(110px, 0.8fr)',
+    sort: 'name',
+    narrow: true,
+    value: (one) => one.name,
+    cell: (one) => (
+      <Link to="." search={{ tab: 'performance', interface: one.id }} className="plain">
+        {one.name}
+      </Link>
+    ),
+  },
   {
     id: 'status',
     title: 'State',
@@ -91,6 +112,31 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   },
 ];
 
+/** The course of the last hours beside every interface, where its device is monitored. */
+function useTrafficColumn(device: DeviceDetail): readonly Column<NetworkInterface>[] {
+  const measured = useQuery({
+    ...apiQuery('measurements.get', {
+      query: { deviceId: device.id, metrics: 'in,out', step: TRAFFIC_STEP },
+    }),
+    enabled: device.monitor === 1,
+  });
+  return useMemo(() => {
+    const ports = new Map(trafficOf(measured.data?.data.series ?? []).map((port) => [port.id, port]));
+    if (ports.size === 0) return COLUMNS;
+    const column: Column<NetworkInterface> = {
+      id: 'traffic',
+      title: 'Traffic, 24 h',
+      width: '120px',
+      value: (one) => ports.get(one.id)?.mean,
+      cell: (one) => {
+        const port = ports.get(one.id);
+        return port && port.mean > 0 && <Traffic port={port} />;
+      },
+    };
+    return COLUMNS.toSpliced(2, 0, column);
+  }, [measured.data]);
+}
+
 export function Interfaces({ device }: { device: DeviceDetail }) {
   const {
     search: { sort },
@@ -98,12 +144,13 @@ export function Interfaces({ device }: { device: DeviceDetail }) {
   } = useUrlState('/devices/$id');
   const query = { deviceId: device.id, sort };
   const source = usePagedList('interfaces.list', query);
-  const { shown, ids, choose } = useColumns('interfaces', COLUMNS);
+  const columns = useTrafficColumn(device);
+  const { shown, ids, choose } = useColumns('interfaces', columns);
   return (
     <>
       <div className="strip">
         <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
-        <ColumnsMenu all={COLUMNS} ids={ids} onChoose={choose} />
+        <ColumnsMenu all={columns} ids={ids} onChoose={choose} />
         <ExportMenu
           id="interfaces.list"
           query={query}
