@@ -46,7 +46,7 @@ describe.each(databases())('the checker on %s', (name, open) => {
         }),
       }),
       applyOutcomes: async () => undefined,
-      applySamples: async () => undefined,
+      applySamples: async () => [],
       applyJobEnd: async () => undefined,
       record: createRecorder({ db, clock: systemClock }).record,
     });
