@@ -10,11 +10,11 @@ const start = () => startWorld(16_212);
 tasks('tasks with events and cases', start, (task, alone) => {
   task('events: acknowledge, make a case of it, close', async ({ page, open, row, button, item, dialog }) => {
     await open('/events?Source=discovery&Device=access-5');
-    await row(' is new').first().click();
+    await row(' is other hardware').first().click();
     await page.getByRole('complementary').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('complementary').waitFor({ state: 'detached' });
-    await row(' is new').first().click();
+    await row(' is other hardware').first().click();
     await button('Acknowledge until').click();
     await item(/^Until it gets worse/).click();
     await page.getByText(/^by admin .*, until it gets worse$/).waitFor();
@@ -143,7 +143,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
         expect(await side.isVisible()).toBe(true);
       };
       await open('/events?Source=discovery&Device=access-7');
-      await page.getByRole('row').filter({ hasText: ' is new' }).first().click();
+      await page.getByRole('row').filter({ hasText: ' is other hardware' }).first().click();
       await side.waitFor();
       // A dialog, and a list of choices in it.
       await button('Make a case').click();

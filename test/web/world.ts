@@ -79,6 +79,9 @@ export async function startNetwork(port: number): Promise<Network> {
   return { ...office, lab, scan, stop };
 }
 
+/** Switches that are other hardware at the second scan, with their new serial numbers; the first has a case. */
+const REPLACED = { 'access-3': 'FOC2741X0EX', 'access-5': 'CN27FP40EX', 'access-7': 'NW3619410EX' };
+
 export async function startWorld(port: number): Promise<World> {
   const network = await startNetwork(port);
   const { installation, lab, scan } = network;
@@ -94,10 +97,13 @@ export async function startWorld(port: number): Promise<World> {
   };
   const world = { ...network, device };
   // What the second scan finds different.
-  await lab.change('access-3', (device) => {
-    device.serial = 'FOC2741X0EX';
-    for (const entity of device.entities) if (entity.class === 3) entity.serial = 'FOC2741X0EX';
-  });
+  for (const [name, serial] of Object.entries(REPLACED))
+    await lab.change(name, (device) => {
+      for (const [oid, value] of Object.entries(device.objects))
+        if (value === device.serial) device.objects[oid] = serial;
+      device.serial = serial;
+      for (const entity of device.entities) if (entity.class === 3) entity.serial = serial;
+    });
   await Promise.all([scan(lab.truth.targets, 'standard'), trouble(world)]);
   await work(world);
   await linked(world, 'core-1', 'dist-1');
@@ -137,7 +143,7 @@ async function people({ installation, branch, operator, viewer }: Office): Promi
   });
 }
 
-async function work({ installation, site }: World): Promise<void> {
+async function work({ installation, site, device }: World): Promise<void> {
   const api = installation.api.bind(installation);
   await api('POST', '/api/discovery/schedules', {
     name: 'every night',
@@ -150,7 +156,12 @@ async function work({ installation, site }: World): Promise<void> {
   await api('POST', '/api/discovery/profiles', { name: 'gentle', settings: { rate: 100, ratePerNet: 20 } });
   let changes: { id: string }[] = [];
   await until(60_000, 'an event of the switch that was replaced', async () => {
-    changes = (await api<{ id: string }[]>('GET', '/api/events?Severity=4&Source=discovery')).data;
+    changes = (
+      await api<{ id: string }[]>(
+        'GET',
+        `/api/events?Severity=4&Source=discovery&Device=${await device('access-3')}`,
+      )
+    ).data;
     return changes.length > 0;
   });
   const { data: one } = await api<{ id: string }>('POST', '/api/cases', {
