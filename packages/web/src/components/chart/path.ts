@@ -11,7 +11,9 @@ export function pathOf(
     .map((value, i) => {
       if (value === null) return '';
       const isFirst = i === 0 || values[i - 1] === null;
-      return `${isFirst ? 'M' : 'L'}${round(i * across)} ${round(height - 1 - value * up)}`;
+      // A point alone is a dot, drawn by the round end of its line.
+      const isAlone = isFirst && (values[i + 1] ?? null) === null;
+      return `${isFirst ? 'M' : 'L'}${round(i * across)} ${round(height - 1 - value * up)}${isAlone ? 'h0' : ''}`;
     })
     .join('');
 }

@@ -22,6 +22,7 @@ export function Sparkline({
           fill="none"
           stroke={`var(${colour})`}
           strokeWidth={1.3}
+          strokeLinecap="round"
         />
       ))}
     </svg>

@@ -1,13 +1,13 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body } from '../../components/page/index.ts';
-import { DeviceLink, LinkStatus } from '../../components/show/index.ts';
+import { DeviceLink, LinkStatus, useNow } from '../../components/show/index.ts';
 import {
   type Column,
   ColumnsMenu,
@@ -22,7 +22,9 @@ import { trafficOf } from './busiest.ts';
 import { Traffic } from './traffic.tsx';
 
 /** Seconds of one point of the course beside an interface. */
-const TRAFFIC_STEP = 1800;
+const TRAFFIC_STEP = 120;
+/** Seconds of it. */
+const TRAFFIC_TIME = 21_600;
 
 const COLUMNS: readonly Column<NetworkInterface>[] = [
   {
@@ -114,18 +116,20 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
 
 /** The course of the last hours beside every interface, where its device is monitored. */
 function useTrafficColumn(device: DeviceDetail): readonly Column<NetworkInterface>[] {
+  const from = Math.floor(useNow() / (TRAFFIC_STEP * 1000)) * TRAFFIC_STEP - TRAFFIC_TIME;
   const measured = useQuery({
     ...apiQuery('measurements.get', {
-      query: { deviceId: device.id, metrics: 'in,out', step: TRAFFIC_STEP },
+      query: { deviceId: device.id, metrics: 'in,out', from, step: TRAFFIC_STEP },
     }),
     enabled: device.monitor === 1,
+    placeholderData: keepPreviousData,
   });
   return useMemo(() => {
     const ports = new Map(trafficOf(measured.data?.data.series ?? []).map((port) => [port.id, port]));
     if (ports.size === 0) return COLUMNS;
     const column: Column<NetworkInterface> = {
       id: 'traffic',
-      title: 'Traffic, 24 h',
+      title: 'Traffic, 6 h',
       width: '120px',
       value: (one) => ports.get(one.id)?.mean,
       cell: (one) => {
