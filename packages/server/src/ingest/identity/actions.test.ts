@@ -58,6 +58,33 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
     return { site, scan, first: await idAt(site, '10.0.0.1'), second: await idAt(site, '10.0.0.2') };
   };
 
+  it('keeps what was measured of both, of the one that stays where both were measured', async () => {
+    const { site, first, second } = await pair();
+    const sample = (device: string, minute: number, sent: number) =>
+      db.query(
+        `INSERT INTO samples (site_id, device_id, at, part, over_ms, data)
+         VALUES ($1::uuid, $2::uuid, to_timestamp($3), -1, 60000, jsonb_build_object('sent', $4::int))`,
+        [site.siteId, device, minute * 60, sent],
+      );
+    const chunk = (device: string, hour: number, word: string) =>
+      db.query(
+        `INSERT INTO sample_chunks (site_id, device_id, step, begins, data)
+         VALUES ($1::uuid, $2::uuid, 0, to_timestamp($3), convert_to($4, 'UTF8'))`,
+        [site.siteId, device, hour * 3600, word],
+      );
+    for (const minute of [1, 2]) await sample(first, minute, 1);
+    for (const minute of [2, 3]) await sample(second, minute, 2);
+    await chunk(first, 1, 'first');
+    for (const hour of [1, 2]) await chunk(second, hour, 'second');
+    await actions(site).merge(by, first, second);
+    const kept = await db.query(
+      `SELECT device_id AS id, data ->> 'sent' AS word FROM samples WHERE site_id = $1::uuid
+       UNION ALL SELECT device_id, convert_from(data, 'UTF8') FROM sample_chunks WHERE site_id = $1::uuid ORDER BY word`,
+      [site.siteId],
+    );
+    expect(kept).toEqual(['1', '1', '2', 'first', 'second'].map((word) => ({ id: first, word })));
+  });
+
   it('merges what ingest would not, keeps it merged, and gives the record back by a split', async () => {
     const { site, scan, first, second } = await pair();
     expect(first).not.toBe(second);

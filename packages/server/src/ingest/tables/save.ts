@@ -123,10 +123,28 @@ export async function absorbInto(
        AND (o.monitor OR o.name_override IS NOT NULL OR o.class_override IS NOT NULL)`,
     params,
   );
+  for (const pair of pairs) await moveMeasurements(sql, siteId, pair);
   await sql.query(
     `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
     params,
   );
+}
+
+/** What was measured of a record goes on as that of the receiver, for the time in which that was not measured itself. */
+async function moveMeasurements(
+  sql: Sql,
+  siteId: string,
+  { from, into }: { from: string; into: string },
+): Promise<void> {
+  const move = (table: string, ...same: string[]) =>
+    sql.query(
+      `UPDATE ${table} m SET device_id = $3::uuid WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid
+         AND NOT EXISTS (SELECT 1 FROM ${table} o WHERE o.site_id = m.site_id AND o.device_id = $3::uuid
+           AND ${same.map((column) => `o.${column} = m.${column}`).join(' AND ')})`,
+      [siteId, from, into],
+    );
+  await move('samples', 'at', 'part');
+  await move('sample_chunks', 'step', 'begins');
 }
 
 async function leaveAddresses(sql: Sql, world: World): Promise<void> {
