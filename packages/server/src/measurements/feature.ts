@@ -3,18 +3,28 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
+import { currentText } from './current.ts';
 import { fold, forgetChunks } from './fold.ts';
 import { readMeasurements } from './read.ts';
 import { readTop } from './top.ts';
 
 export function createMeasurementFeature({ db, clock }: { db: Database; clock: Clock }) {
-  const handlers: Handlers<'measurements.get' | 'measurements.top'> = {
+  const handlers: Handlers<'measurements.get' | 'measurements.top' | 'measurements.current'> = {
     'measurements.get': async ({ query, actor }) => ({
       data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now() }),
     }),
     'measurements.top': async ({ query, actor }) => ({
       data: await readTop(db, query, { scope: scopeOf(actor, query.site), now: clock.now() }),
     }),
+    'measurements.current': async ({ query, actor }) => {
+      const text = await currentText(db, scopeOf(actor, query.site), clock.now());
+      return {
+        raw: (response) => {
+          response.setHeader('Content-Type', 'application/openmetrics-text; version=1.0.0; charset=utf-8');
+          response.end(text);
+        },
+      };
+    },
   };
   return {
     handlers,

@@ -1,8 +1,10 @@
 import type { MetricQuery } from '@rollcall/shared/api/measurements';
+import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
+import { currentText } from './current.ts';
 import { fold, forgetChunks } from './fold.ts';
 import { readMeasurements } from './read.ts';
 import { storeSamples } from './samples.ts';
@@ -214,6 +216,23 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
       [siteId],
     );
     expect(await changes(START + 180_000, 7_500_000)).toEqual([]);
+  });
+
+  it('are told to Prometheus in base units, by names that keep its conventions', async () => {
+    await db.query(`UPDATE interfaces SET name = 'Gi"1\\2' WHERE site_id = $1::uuid AND if_index = 1`, [
+      siteId,
+    ]);
+    await store(minute(START + 60_000, 75_000));
+    const text = await currentText(db, [siteId], now);
+    const device = `site="${siteId}",device="sw",device_id="${deviceId}"`;
+    expect(text).toContain(`rollcall_device_rtt_seconds{${device}} 0.002\n`);
+    expect(text).toContain(`rollcall_device_ping_loss_ratio{${device}} 0.25\n`);
+    expect(text).toContain(
+      `rollcall_interface_receive_bytes_per_second{${device},interface="Gi\\"1\\\\2",interface_id="${ports.eth0}"} 1250\n`,
+    );
+    expect(text.endsWith('# EOF\n')).toBe(true);
+    expect(brokenConventions(text)).toEqual([]);
+    expect(await currentText(db, [uuidv7()], now)).not.toContain('{');
   });
 
   it('ranks the last measurements', async () => {

@@ -123,4 +123,17 @@ export const measurementOperations = {
     data: z.array(topEntry),
     envelope: 'item',
   },
+  'measurements.current': {
+    method: 'GET',
+    path: '/api/metrics/current',
+    tag: 'Metrics',
+    summary: 'The last measurements, for Prometheus',
+    description:
+      'OpenMetrics text: every device and interface in one scrape, in base units. Of more than 2,000 devices ask by site.',
+    access: 'viewer',
+    query: z.strictObject({ site: siteFilter }),
+    data: z.string(),
+    envelope: 'raw',
+    produces: 'application/openmetrics-text',
+  },
 } as const satisfies Record<string, Operation>;

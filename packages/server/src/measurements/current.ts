@@ -1,0 +1,131 @@
+/** `GET /api/metrics/current`: the last measurements of every device, for a Prometheus. */
+import type { MetricName } from '@rollcall/shared/api/measurements';
+import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { Problem } from '../platform/problem.ts';
+import { OF_DEVICE } from './chunk.ts';
+import { type SampleRow, seriesOfRows } from './samples.ts';
+import { lastOf } from './series.ts';
+
+/** Older measurements are not of now. */
+const NOW_MS = 300_000;
+/** Most devices of one answer: about 50 MB with 24 interfaces each. */
+export const CURRENT_DEVICES = 2_000;
+
+/** Names and base units of Prometheus: seconds, bytes, ratios. `by`: what the value is multiplied by. */
+const FAMILIES: readonly { metric: MetricName; name: string; help: string; by: number }[] = [
+  { metric: 'rtt', name: 'rollcall_device_rtt_seconds', help: 'Round trip of pings, mean.', by: 1e-3 },
+  { metric: 'loss', name: 'rollcall_device_ping_loss_ratio', help: 'Pings without an answer.', by: 1e-2 },
+  {
+    metric: 'in',
+    name: 'rollcall_interface_receive_bytes_per_second',
+    help: 'Traffic received.',
+    by: 1 / 8,
+  },
+  { metric: 'out', name: 'rollcall_interface_transmit_bytes_per_second', help: 'Traffic sent.', by: 1 / 8 },
+  {
+    metric: 'inUtilisation',
+    name: 'rollcall_interface_receive_utilisation_ratio',
+    help: 'Traffic received, of the speed of the interface.',
+    by: 1e-2,
+  },
+  {
+    metric: 'outUtilisation',
+    name: 'rollcall_interface_transmit_utilisation_ratio',
+    help: 'Traffic sent, of the speed of the interface.',
+    by: 1e-2,
+  },
+  {
+    metric: 'inErrors',
+    name: 'rollcall_interface_receive_errors_per_second',
+    help: 'Packets received with errors.',
+    by: 1,
+  },
+  {
+    metric: 'outErrors',
+    name: 'rollcall_interface_transmit_errors_per_second',
+    help: 'Packets not sent because of errors.',
+    by: 1,
+  },
+  {
+    metric: 'inDiscards',
+    name: 'rollcall_interface_receive_discards_per_second',
+    help: 'Packets received and discarded.',
+    by: 1,
+  },
+  {
+    metric: 'outDiscards',
+    name: 'rollcall_interface_transmit_discards_per_second',
+    help: 'Packets discarded instead of sent.',
+    by: 1,
+  },
+];
+
+interface Row extends SampleRow {
+  deviceId: string;
+  device: string;
+  site: string;
+}
+
+/**
+ * OpenMetrics 1.0 text.
+ * @throws Problem `invalid_request` where there are too many devices for one answer
+ */
+export async function currentText(sql: Sql, scope: Scope, now: number): Promise<string> {
+  const rows = await lastSamples(sql, scope, new Date(now - NOW_MS));
+  const devices = new Set(rows.map(({ deviceId }) => deviceId)).size;
+  if (devices > CURRENT_DEVICES)
+    throw new Problem(
+      'invalid_request',
+      `more than ${CURRENT_DEVICES} devices are measured: ask for one site at a time (site=…)`,
+    );
+  const names = await interfaceNames(sql, rows);
+  const lines = new Map<MetricName, string[]>(FAMILIES.map(({ metric }) => [metric, []]));
+  for (const row of rows)
+    for (const [id, series] of seriesOfRows([row])) {
+      const port = names.get(id);
+      if (id !== OF_DEVICE && port === undefined) continue;
+      const labels = labelsOf(row, port === undefined ? {} : { interface: port, interface_id: id });
+      for (const { metric, name, by } of FAMILIES) {
+        const value = lastOf(series, metric);
+        if (value !== null) lines.get(metric)?.push(`${name}{${labels}} ${value * by}`);
+      }
+    }
+  const families = FAMILIES.flatMap(({ metric, name, help }) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} gauge`,
+    ...(lines.get(metric) ?? []),
+  ]);
+  return `${[...families, '# EOF'].join('\n')}\n`;
+}
+
+const labelsOf = ({ site, device, deviceId }: Row, port: Record<string, string>): string =>
+  Object.entries({ site, device, device_id: deviceId, ...port })
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(',');
+
+const escaped = (value: string): string =>
+  value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
+
+function lastSamples(sql: Sql, scope: Scope, since: Date): Promise<Row[]> {
+  const p = new Parameters();
+  const where = [`m.at > ${p.add(since)}`, inScope(p, 'm.site_id', scope)];
+  return sql.query<Row & Record<string, unknown>>(
+    `WITH chosen AS MATERIALIZED (
+       SELECT DISTINCT m.site_id, m.device_id FROM samples m WHERE ${where.join(' AND ')} LIMIT ${CURRENT_DEVICES + 1})
+     SELECT DISTINCT ON (m.site_id, m.device_id, m.part) m.at, m.over_ms AS "overMs", m.data,
+       m.device_id AS "deviceId", d.name AS device, s.name AS site
+     FROM chosen c JOIN samples m ON m.site_id = c.site_id AND m.device_id = c.device_id
+     JOIN devices d ON d.site_id = m.site_id AND d.id = m.device_id JOIN sites s ON s.id = m.site_id
+     WHERE m.at > $1 ORDER BY m.site_id, m.device_id, m.part, m.at DESC`,
+    p.values,
+  );
+}
+
+async function interfaceNames(sql: Sql, rows: readonly Row[]): Promise<Map<string, string>> {
+  const found = await sql.query<{ id: string; name: string }>(
+    'SELECT id, name FROM interfaces WHERE device_id = ANY($1::uuid[])',
+    [[...new Set(rows.map(({ deviceId }) => deviceId))]],
+  );
+  return new Map(found.map(({ id, name }) => [id, name]));
+}
