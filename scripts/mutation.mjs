@@ -26,7 +26,7 @@ const DECIDERS = {
   },
   identity: {
     files: ['identify', 'fingerprint'].map((name) => `${ingest}/identity/${name}.ts`),
-    tests: ['identify', 'identity'].map((name) => `${ingest}/identity/${name}.test.ts`),
+    tests: ['fingerprint', 'identify', 'identity'].map((name) => `${ingest}/identity/${name}.test.ts`),
   },
   classification: {
     files: ['classify', 'general', 'general-text'].map((name) => `${ingest}/classification/${name}.ts`),
