@@ -113,7 +113,7 @@ function options({ unit, lines, least, width, zone, kept }: Drawn): uPlot.Option
   return {
     width: Math.floor(width),
     height: HEIGHT,
-    padding: [10, 8, 0, 0],
+    padding: [10, 20, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: SYNC }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
     scales: { x: { time: true }, y: { range: (_, low, high) => valueRange(low, high, least) } },
