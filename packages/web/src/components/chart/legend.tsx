@@ -1,7 +1,10 @@
+import { Button } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { download } from '../../csv.ts';
 import { usePreferences } from '../../preferences.ts';
 import { absolute } from '../show/index.ts';
 import classes from './chart.module.css';
-import { figuresOf, type Line, valueText } from './series.ts';
+import { csvOf, figuresOf, type Line, valueText } from './series.ts';
 
 /** What the lines are, with the value that is pointed at or, while none is, the figures of the whole time. */
 export function Legend({
@@ -56,6 +59,13 @@ export function ChartTable({
   return (
     <details className={classes.table}>
       <summary>{title} as a table</summary>
+      <Button
+        variant="subtle"
+        leftSection={<IconDownload size={14} aria-hidden />}
+        onClick={() => download(`${title}.csv`, 'text/csv;charset=utf-8', csvOf(unit, times, lines))}
+      >
+        CSV
+      </Button>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
       <section className={classes.scroll} tabIndex={0} aria-label={`${title}, values`}>
         <table>

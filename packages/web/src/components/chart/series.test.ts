@@ -44,6 +44,15 @@ describe('a line', () => {
   });
 });
 
+it('is a file of lines with gaps', () => {
+  const line = { label: 'In', colour: '', values: [1.5, null], p95: null };
+  expect(csvOf('bit/s', [0, 60], [line])).toEqual([
+    'time,"In, bit/s"\r\n',
+    '1970-01-01T00:00:00.000Z,1.5\r\n',
+    '1970-01-01T00:01:00.000Z,\r\n',
+  ]);
+});
+
 it.each([
   [null, 'ms', '–'],
   [0, 'bit/s', '0 bit/s'],

@@ -1,5 +1,6 @@
 /** What charts are drawn from: pure, so that it is tested without a canvas. */
 import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
+import { csvLine } from '../../csv.ts';
 import { bitrate } from '../../format.ts';
 
 /** One line of a chart. */
@@ -83,3 +84,11 @@ export function valueRange(lowest: number | null, highest: number | null, least:
   const below = Math.min(0, (lowest ?? 0) * 1.1);
   return [below < 0 ? Math.min(below, -least) : 0, above];
 }
+
+/** The chart as a file for spreadsheets: one line per point of time, in ISO 8601 (UTC), values in the unit of its title. */
+export const csvOf = (unit: string, times: readonly number[], lines: readonly Line[]): string[] => [
+  csvLine(['time', ...lines.map(({ label }) => `${label}, ${unit}`)]),
+  ...times.map((time, i) =>
+    csvLine([new Date(time * 1000).toISOString(), ...lines.map(({ values }) => values[i])]),
+  ),
+];
