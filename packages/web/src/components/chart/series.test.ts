@@ -1,6 +1,7 @@
 import type { MetricData } from '@rollcall/shared/api/measurements';
 import { describe, expect, it } from 'vitest';
 import {
+  csvOf,
   described,
   figuresOf,
   hasValues,
