@@ -34,3 +34,5 @@ CREATE INDEX "devices_by_model" ON "devices" ("model", "sort_name", "id") INCLUD
 CREATE INDEX "devices_by_status" ON "devices" ("status", "sort_name", "id") INCLUDE ("site_id");
 CREATE INDEX "devices_by_monitor" ON "devices" ("monitor", "sort_name", "id") INCLUDE ("site_id");
 CREATE INDEX "devices_by_collector" ON "devices" ("collector_id", "sort_name", "id") INCLUDE ("site_id", "class", "monitor");
+-- Devices are also named in filters.
+CREATE INDEX "devices_name_idx" ON "devices" ("name");
