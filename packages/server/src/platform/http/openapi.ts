@@ -19,6 +19,7 @@ const TAGS: Record<string, string> = {
   Devices: 'Everything with an address that answered.',
   Interfaces: 'The ports of devices.',
   Topology: 'Which device is connected to which.',
+  Metrics: 'What was measured of devices and interfaces over time: traffic, errors, round trip and loss.',
   Events: 'What is or went wrong or changed.',
   Cases: "Events that belong together, with people's work on them.",
   Maintenance: 'Planned work: events raised meanwhile open no case.',
