@@ -238,7 +238,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   stops.push(() => live.close());
   const { publicUrl } = config;
   const deliveries = createDeliveryFeature({ db, clock, log, keyring, audit, raise, publicUrl });
-  const measurements = createMeasurementFeature({ db, clock });
+  const measurements = createMeasurementFeature({ db, clock, log });
   return {
     incidents,
     scans,

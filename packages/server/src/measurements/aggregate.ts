@@ -6,8 +6,8 @@ export type Aggregate = (typeof AGGREGATES)[number];
 
 /** The part of a number of values that lies at or below their 95th percentile, as it is billed. */
 const P95 = 0.95;
-/** What is billed: the mean of so long. */
-const BILLED_MS = 300_000;
+/** What is billed: the mean of so many seconds. */
+export const BILLED = 300;
 
 /** The value that 95 % of the values do not exceed; null of none. */
 export function percentile95(values: readonly number[]): number | null {
@@ -18,7 +18,7 @@ export function percentile95(values: readonly number[]): number | null {
 /** The 95th percentile of the 5-minute means of some time; null where nothing was measured. */
 export const billed = (spans: readonly Span[], from: number, to: number): number | null =>
   percentile95(
-    steps(spans, { from, to, step: BILLED_MS, aggregate: 'avg' }).filter((value) => value !== null),
+    steps(spans, { from, to, step: BILLED * 1000, aggregate: 'avg' }).filter((value) => value !== null),
   );
 
 /** How the mean of a metric over a longer time follows from shorter ones; else weighted by time. */

@@ -64,6 +64,7 @@ const FAMILIES: readonly { metric: MetricName; name: string; help: string; by: n
 interface Row extends SampleRow {
   deviceId: string;
   device: string;
+  siteId: string;
   site: string;
 }
 
@@ -114,7 +115,7 @@ function lastSamples(sql: Sql, scope: Scope, since: Date): Promise<Row[]> {
     `WITH chosen AS MATERIALIZED (
        SELECT DISTINCT m.site_id, m.device_id FROM samples m WHERE ${where.join(' AND ')} LIMIT ${CURRENT_DEVICES + 1})
      SELECT DISTINCT ON (m.site_id, m.device_id, m.part) m.at, m.over_ms AS "overMs", m.data,
-       m.device_id AS "deviceId", d.name AS device, s.name AS site
+       m.device_id AS "deviceId", d.name AS device, m.site_id AS "siteId", s.name AS site
      FROM chosen c JOIN samples m ON m.site_id = c.site_id AND m.device_id = c.device_id
      JOIN devices d ON d.site_id = m.site_id AND d.id = m.device_id JOIN sites s ON s.id = m.site_id
      WHERE m.at > $1 ORDER BY m.site_id, m.device_id, m.part, m.at DESC`,
@@ -124,8 +125,8 @@ function lastSamples(sql: Sql, scope: Scope, since: Date): Promise<Row[]> {
 
 async function interfaceNames(sql: Sql, rows: readonly Row[]): Promise<Map<string, string>> {
   const found = await sql.query<{ id: string; name: string }>(
-    'SELECT id, name FROM interfaces WHERE device_id = ANY($1::uuid[])',
-    [[...new Set(rows.map(({ deviceId }) => deviceId))]],
+    'SELECT id, name FROM interfaces WHERE site_id = ANY($1::uuid[]) AND device_id = ANY($2::uuid[])',
+    [[...new Set(rows.map(({ siteId }) => siteId))], [...new Set(rows.map(({ deviceId }) => deviceId))]],
   );
   return new Map(found.map(({ id, name }) => [id, name]));
 }

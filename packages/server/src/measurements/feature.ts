@@ -1,5 +1,6 @@
 /** Measurements over time: stored as they come, folded by the hour, answered at the step that is asked. */
 import type { Clock } from '@rollcall/shared/clock';
+import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
@@ -8,7 +9,7 @@ import { fold, forgetChunks } from './fold.ts';
 import { readMeasurements } from './read.ts';
 import { readTop } from './top.ts';
 
-export function createMeasurementFeature({ db, clock }: { db: Database; clock: Clock }) {
+export function createMeasurementFeature({ db, clock, log }: { db: Database; clock: Clock; log: Logger }) {
   const handlers: Handlers<'measurements.get' | 'measurements.top' | 'measurements.current'> = {
     'measurements.get': async ({ query, actor }) => ({
       data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now() }),
@@ -29,7 +30,7 @@ export function createMeasurementFeature({ db, clock }: { db: Database; clock: C
   return {
     handlers,
     /** Bounded; to be called again and again. */
-    fold: () => fold({ db, clock }),
+    fold: () => fold({ db, clock, log }),
     forget: () => forgetChunks({ db, clock }),
   };
 }

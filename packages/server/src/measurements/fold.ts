@@ -3,7 +3,8 @@
  * and of an hour are kept beside. Samples that come late open their hour and their day again.
  */
 import type { Clock } from '@rollcall/shared/clock';
-import type { Database } from '../platform/db/db.ts';
+import type { Logger } from 'pino';
+import { type Database, databaseAway } from '../platform/db/db.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { summarise } from './aggregate.ts';
 import { packChunk, type SeriesById, unpackChunk } from './chunk.ts';
@@ -26,13 +27,32 @@ interface Piece {
   begins: number;
 }
 
+interface FoldDeps {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+}
+
 /** Does what is due, so much at most. @returns hours and days that were folded */
-export async function fold({ db, clock }: { db: Database; clock: Clock }): Promise<number> {
-  const hours = await hoursThatAreOver(db, new Date(clock.now() - LATE_MS));
-  for (const hour of hours) await db.transaction((sql) => foldHour(sql, hour));
-  const days = await daysThatAreOver(db, new Date(clock.now() - LATE_MS - 2 * HOUR_MS));
-  for (const day of days) await db.transaction((sql) => foldDay(sql, day));
-  return hours.length + days.length;
+export async function fold({ db, clock, log }: FoldDeps): Promise<number> {
+  let folded = 0;
+  /** What cannot be folded of one device holds up no other. */
+  const each = async (pieces: readonly Piece[], work: (sql: Sql, piece: Piece) => Promise<void>) => {
+    for (const piece of pieces)
+      try {
+        await db.transaction((sql) => work(sql, piece));
+        folded += 1;
+      } catch (error) {
+        if (databaseAway(error)) throw error;
+        log.error(
+          { ...piece, reason: (error as Error).message },
+          'measurements of a device cannot be folded',
+        );
+      }
+  };
+  await each(await hoursThatAreOver(db, new Date(clock.now() - LATE_MS)), foldHour);
+  await each(await daysThatAreOver(db, new Date(clock.now() - LATE_MS - 2 * HOUR_MS)), foldDay);
+  return folded;
 }
 
 /** Beginning of the hour or day that a time falls into, Unix milliseconds. */
@@ -56,7 +76,7 @@ const daysThatAreOver = (db: Database, before: Date): Promise<Piece[]> =>
     [before],
   );
 
-/** An interval belongs to the hour in which it ends. Whoever deletes the rows writes the chunk: of two servers one finds none. */
+/** An interval belongs to the hour in which it ends. The server that deletes the rows writes the chunk; another finds none. */
 async function foldHour(sql: Sql, { siteId, deviceId, begins }: Piece): Promise<void> {
   const key = [siteId, deviceId, new Date(begins)];
   const rows = await sql.query<SampleRow & Record<string, unknown>>(

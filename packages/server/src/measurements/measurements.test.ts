@@ -71,8 +71,10 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     );
   const valuesOf = async (query: Partial<MetricQuery>) => (await read(query)).series[0]?.values;
   const at = (ms: number) => Math.floor(ms / 1000);
+  const logged: unknown[] = [];
+  const log = { error: (what: unknown) => logged.push(what) } as never;
   const everything = async () => {
-    for (let i = 0; i < 50; i++) if ((await fold({ db, clock })) === 0) return;
+    for (let i = 0; i < 50; i++) if ((await fold({ db, clock, log })) === 0) return;
     throw new Error('folding does not end');
   };
   const rows = async (table: string) =>
@@ -176,6 +178,25 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     expect(await valuesOf({ ...window, step: 3600 })).toEqual([10_000]);
   });
 
+  it('folds a device although another’s cannot be', async () => {
+    const broken = uuidv7();
+    await db.query(
+      `INSERT INTO devices (site_id, id, name, first_seen) VALUES ($1::uuid, $2::uuid, 'broken', now())`,
+      [siteId, broken],
+    );
+    await db.query(
+      `INSERT INTO samples (site_id, device_id, at, part, over_ms, data) VALUES ($1::uuid, $2::uuid, $3, -1, 1, 'null')`,
+      [siteId, broken, new Date(START + 1000)],
+    );
+    await store(minute(START + 60_000, 75_000));
+    now = START + 2 * HOUR;
+    logged.length = 0;
+    await everything();
+    expect([await rows('samples'), await rows('sample_chunks')]).toEqual([1, 1]);
+    expect(logged).toMatchObject([{ deviceId: broken }, { deviceId: broken }]);
+    await db.query('DELETE FROM devices WHERE id = $1::uuid', [broken]);
+  });
+
   it('goes with its device', async () => {
     await store(minute(START + 60_000, 1));
     now = START + 2 * HOUR;
@@ -190,6 +211,13 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     [{ from: 0, to: 86_400 * 30, step: 60 }, 'more than 2000'],
   ])('says what is wrong with %j', async (query, message) => {
     await expect(read(query)).rejects.toThrow(message);
+  });
+
+  it('tells the 95th percentile of a year, of two years none', async () => {
+    await store(minute(START + 60_000, 75_000));
+    const p95 = async (days: number) =>
+      (await read({ from: at(now - days * DAY), to: at(now) })).series[0]?.p95;
+    expect([await p95(365), await p95(730)]).toEqual([10_000, null]);
   });
 
   it('knows only devices and interfaces in scope', async () => {

@@ -1,4 +1,5 @@
 /** `GET /api/metrics`: measurements of a device over time, from the coarsest values that are fine enough. */
+import { setImmediate as otherWork } from 'node:timers/promises';
 import {
   METRICS,
   type MetricData,
@@ -11,7 +12,7 @@ import {
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { notFound, Problem } from '../platform/problem.ts';
-import { billed, isOfInterface, steps } from './aggregate.ts';
+import { BILLED, billed, isOfInterface, steps } from './aggregate.ts';
 import { OF_DEVICE, type SeriesById, unpackChunk } from './chunk.ts';
 import { SUMMARIES, together } from './fold.ts';
 import { SAMPLE_DAYS, type SampleRow, seriesOfRows } from './samples.ts';
@@ -22,6 +23,9 @@ const DAY = 86_400;
 const USUAL_VALUES = 300;
 /** Steps that people read easily, seconds. */
 const STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, DAY, 7 * DAY];
+
+/** Readings are at most so far apart: an interval that ends so much later may reach into what is asked. */
+const LONGEST_MS = 900_000;
 
 /** What is asked, in Unix seconds. */
 export interface Window {
@@ -71,6 +75,7 @@ export async function readMeasurements(
   );
   bound(asked.length, window);
   const wanted = new Set(asked.map(([, port]) => port?.id ?? OF_DEVICE));
+  const isBilled = asked.length * ((window.to - window.from) / BILLED) <= VALUES_MOST;
   const read = await readSeries(sql, device, window, { wanted, now });
   return {
     ...window,
@@ -84,7 +89,7 @@ export async function readMeasurements(
         metric,
         unit: METRICS[metric].unit,
         values: steps(spans, { from, to, step: window.step * 1000, aggregate: query.aggregate, metric }),
-        p95: billed(spans, from, to),
+        p95: isBilled ? billed(spans, from, to) : null,
       };
     }),
   };
@@ -136,7 +141,7 @@ async function readSeries(
 ): Promise<(series: string, metric: MetricName) => Span[]> {
   const level = levelOf(window, now);
   // A chunk begins a day at most before what it holds.
-  const [from, to] = [new Date((window.from - DAY) * 1000), new Date(window.to * 1000)];
+  const [from, to] = [new Date((window.from - DAY) * 1000), new Date(window.to * 1000 + LONGEST_MS)];
   const chunks = await sql.query<{ step: number; data: Uint8Array }>(
     `SELECT step, data FROM sample_chunks WHERE site_id = $1::uuid AND device_id = $2::uuid
        AND begins >= $3 AND begins < $4 AND (step = $5 OR step = 0 AND NOT summarised)`,
@@ -145,12 +150,18 @@ async function readSeries(
   const rows = await sql.query<SampleRow & Record<string, unknown>>(
     `SELECT at, over_ms AS "overMs", data FROM samples
      WHERE site_id = $1::uuid AND device_id = $2::uuid AND at > $3 AND at <= $4 ORDER BY at`,
-    [siteId, id, new Date(window.from * 1000), new Date(window.to * 1000 + DAY)],
+    [siteId, id, new Date(window.from * 1000), to],
   );
-  const unpacked = (isSample: boolean): SeriesById[] =>
-    chunks.filter(({ step }) => (step === 0) === isSample).map(({ data }) => unpackChunk(data, wanted));
-  const samples = together([...unpacked(true), seriesOfRows(rows)]);
-  const summaries = together(unpacked(false));
+  const unpacked: { isSample: boolean; all: SeriesById }[] = [];
+  for (const { step, data } of chunks) {
+    unpacked.push({ isSample: step === 0, all: unpackChunk(data, wanted) });
+    // Other requests have their turn: a device may have hundreds of ports.
+    await otherWork();
+  }
+  const some = (samples: boolean) =>
+    unpacked.filter(({ isSample }) => isSample === samples).map(({ all }) => all);
+  const samples = together([...some(true), seriesOfRows(rows)]);
+  const summaries = together(some(false));
   const spans = (of: SeriesById, series: string, metric: MetricName, summarised: boolean): Span[] => {
     const one: Series | undefined = of.get(series);
     return one ? spansOf(one, metric, summarised) : [];

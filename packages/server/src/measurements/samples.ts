@@ -9,7 +9,7 @@ import { type Column, grouped, joined, type Series } from './series.ts';
 import { crossings, type Thresholds, thresholdsOf } from './thresholds.ts';
 
 const DAY_MS = 86_400_000;
-/** So long samples are kept as they came; older ones are not taken. */
+/** So long samples are kept as they came; a day less old they are taken. */
 export const SAMPLE_DAYS = 14;
 /** A collector's clock is corrected; what still lies so far ahead is nonsense. */
 const AHEAD_MS = 600_000;
@@ -46,7 +46,9 @@ export async function storeSamples(
   measured: readonly Measured[],
   { siteId, collectorId, now }: { siteId: string; collectorId: string; now: number },
 ): Promise<Change[]> {
-  const timely = measured.filter(({ at }) => at > now - SAMPLE_DAYS * DAY_MS && at < now + AHEAD_MS);
+  // Their day is summarised again, which takes all of its samples: none of it may be deleted by now.
+  const oldest = now - (SAMPLE_DAYS - 1) * DAY_MS;
+  const timely = measured.filter(({ at }) => at > oldest && at < now + AHEAD_MS);
   const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
   if (asked.length === 0) return [];
   const devices = await sql.query<Owner & Record<string, unknown>>(

@@ -44,7 +44,7 @@ const series = z
     unit: z.string().meta({ example: 'bit/s' }),
     /** One value per step from `from` on; null where nothing was measured. */
     values: z.array(z.number().nullable()),
-    /** The 95th percentile of all 5-minute means of the time asked, as it is billed; null without any. */
+    /** The 95th percentile of all 5-minute means of the time asked, as it is billed; null without any, and of very many at once. */
     p95: z.number().nullable(),
   })
   .meta({ id: 'Series' });

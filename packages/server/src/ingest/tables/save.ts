@@ -136,15 +136,16 @@ async function moveMeasurements(
   siteId: string,
   { from, into }: { from: string; into: string },
 ): Promise<void> {
-  const move = (table: string, ...same: string[]) =>
+  const move = (table: string, more: string, ...same: string[]) =>
     sql.query(
-      `UPDATE ${table} m SET device_id = $3::uuid WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid
+      `UPDATE ${table} m SET device_id = $3::uuid${more} WHERE m.site_id = $1::uuid AND m.device_id = $2::uuid
          AND NOT EXISTS (SELECT 1 FROM ${table} o WHERE o.site_id = m.site_id AND o.device_id = $3::uuid
            AND ${same.map((column) => `o.${column} = m.${column}`).join(' AND ')})`,
       [siteId, from, into],
     );
-  await move('samples', 'at', 'part');
-  await move('sample_chunks', 'step', 'begins');
+  await move('samples', '', 'at', 'part');
+  // The summaries of a day that both have a part of are made again.
+  await move('sample_chunks', ', summarised = false', 'step', 'begins');
 }
 
 async function leaveAddresses(sql: Sql, world: World): Promise<void> {
