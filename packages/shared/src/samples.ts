@@ -1,5 +1,7 @@
 /** What a collector measures of a monitored device in one interval. `docs/metrics.md` explains it. */
 import { z } from 'zod';
+import { SAMPLE_SENSORS, sensorReading } from './sensors.ts';
+import { each } from './wire.ts';
 
 /** Counters of an interface (IF-MIB, RFC 2863), 64-bit where the agent has them. */
 export const PORT_COUNTERS = [
@@ -54,6 +56,10 @@ export const samples = z.object({
       >),
     })
     .optional(),
+  /** Sensors of the device, in those intervals in which they are read. */
+  sensors: each(z.array(sensorReading).max(SAMPLE_SENSORS)).optional(),
+  /** Only with the last part of a reading of sensors: whether it saw all. False: a sensor missing says nothing. */
+  sensorsComplete: z.boolean().optional(),
   /** Why growth is not known although the agent answers. */
   gap: z.enum(['first-reading', 'restarted', 'missed', 'counters-reset']).optional(),
   /** How much longer than asked the interval is because the agent takes long to answer, milliseconds. */
