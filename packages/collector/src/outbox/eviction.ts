@@ -8,6 +8,8 @@ import type { RecordRef } from './pending-commit.ts';
 import { decode, jsonBytes } from './record.ts';
 import type { Store } from './store.ts';
 
+type Records = Pick<Store, 'read'>;
+
 /** Records looked at between two turns of the event loop. */
 const CHUNK = 2000;
 /** Subjects remembered while looking for replaced state (about 50 bytes each). */
@@ -23,7 +25,7 @@ type Floor = Record<Stream, number>;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Names records to drop, chunk by chunk, until they amount to `need` bytes or nothing more may go. */
-export async function* toFree(store: Store, need: number, floor: Floor): AsyncGenerator<Eviction> {
+export async function* toFree(store: Records, need: number, floor: Floor): AsyncGenerator<Eviction> {
   let left = need;
   const passes = [
     oldest(store, 'sample', floor),
@@ -34,7 +36,7 @@ export async function* toFree(store: Store, need: number, floor: Floor): AsyncGe
   for (const pass of passes) {
     for await (const { stream, records } of pass) {
       const taken = records.slice(0, enough(records, left));
-      if (taken.length > 0) yield { stream, records: taken };
+      yield { stream, records: taken };
       left -= taken.reduce((sum, { bytes }) => sum + bytes, 0);
       if (left <= 0) return;
     }
@@ -42,7 +44,7 @@ export async function* toFree(store: Store, need: number, floor: Floor): AsyncGe
 }
 
 /** Names records written before `age` (of the outbox, ms). */
-export async function* toExpire(store: Store, age: number, floor: Floor): AsyncGenerator<Eviction> {
+export async function* toExpire(store: Records, age: number, floor: Floor): AsyncGenerator<Eviction> {
   for (const stream of STREAMS) yield* oldest(store, stream, floor, age);
 }
 
@@ -55,7 +57,7 @@ function enough(records: readonly RecordRef[], need: number): number {
   return index < 0 ? records.length : index + 1;
 }
 
-async function* replaced(store: Store, floor: Floor): AsyncGenerator<Eviction> {
+async function* replaced(store: Records, floor: Floor): AsyncGenerator<Eviction> {
   const seen = new Map<number, number>();
   for (let start = Number.MAX_SAFE_INTEGER; start > floor.state && seen.size < SUBJECTS; ) {
     const records: RecordRef[] = [];
@@ -77,7 +79,7 @@ async function* replaced(store: Store, floor: Floor): AsyncGenerator<Eviction> {
 }
 
 async function* oldest(
-  store: Store,
+  store: Records,
   stream: Stream,
   floor: Floor,
   before = Number.POSITIVE_INFINITY,
