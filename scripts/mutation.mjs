@@ -30,7 +30,9 @@ const DECIDERS = {
   },
   classification: {
     files: ['classify', 'general', 'general-text'].map((name) => `${ingest}/classification/${name}.ts`),
-    tests: ['general', 'fixtures'].map((name) => `${ingest}/classification/${name}.test.ts`),
+    tests: ['general-text', 'rules', 'general', 'fixtures'].map(
+      (name) => `${ingest}/classification/${name}.test.ts`,
+    ),
   },
   outbox: {
     files: ['eviction', 'pending-commit', 'record'].map((name) => `packages/collector/src/outbox/${name}.ts`),

@@ -80,7 +80,7 @@ const MODEL_LABEL =
 
 /** Tokens with letters and digits that are no model. */
 const NO_MODEL =
-  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-9]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d|dvb\S*|\w+\.bin|\S*x86\S*|\S*[_-]v\d\S*|\d+-(?:mode|slot|bay|outlet|phase)\S*|family|jd\d+|(eth|wlan|lan|wan|lo|br|ge|fe|te|vlan)-?\d\S*)$/i;
+  /^(v?\d+(\.\d+)+\S*|\d+(\/\d+)+\S*|\d+-?port\S*|802\.\S+|x86(_64)?|i[3-9]86|amd64|armv\d\S*|aarch64|mips\S*|ppc\S*|ipv[46]|snmpv\d\S*|l[23]\+?|\d+g(be?|ig)?|\d+(gbps|mbps|gb|mb|hz|mhz|ghz|kva|va|kw|w|a|v|vac|vdc)|\d+g?base\S*|10\/100\S*|rfc\d+|sha\d*|md5|utf-?8|\(c\)\d*|20\d\d\S*|19\d\d\S*|#\d+\S*|\d+(st|nd|rd|th)|smp|c0|0x\S*|\d{1,2}:\d\d\S*|\d+x\d+g\S*|\d+u|mp\d|h\.?26\d|g\.?7\d\d|dvb\S*|\w+\.bin|\S*x86\S*|\S*[_-]v\d\S*|\d+-(?:mode|slot|bay|outlet|phase)\S*|family|jd\d+|(eth|wlan|lan|wan|lo|br|ge|fe|te|vlan)-?\d\S*)$/i;
 
 /** Words of a short sysDescr that say what kind of thing it is, not which. */
 const KIND_ONLY =
@@ -132,6 +132,7 @@ export function modelIn(words: string, vendor: string | null): Guess | null {
   const meaning = parts.filter((word) => !KIND_ONLY.test(word));
   if (segment.length > 40 || parts.length > 6 || meaning.length === 0) return null;
   if (/[@=<>]|\bsoftware\b/i.test(segment)) return null;
+  if (VERSION_WORD.test(parts[0] ?? '') || parts.some((part) => MAC.test(part))) return null;
   const named = withoutVendor(segment, vendor);
   // A name with a number is one of a product line's (Room Alert 4E).
   if (named && /\s\d{1,2}[A-Z]{0,2}$/.test(named) && named.split(/\s+/).length <= 4) return sure(named);
