@@ -58,7 +58,7 @@ export class Health {
   }
 
   beat(): Heartbeat {
-    const { depth, bytes, oldest, drops } = this.#outbox.status();
+    const { depth, bytes, oldest, drops, paused } = this.#outbox.status();
     const loopDelayMs = Math.max(0, Math.round(this.#delay.max / 1e5) / 10 - 20);
     this.#delay.reset();
     const addresses = this.#ownAddresses.reported();
@@ -66,6 +66,7 @@ export class Health {
       time: this.#clock.now(),
       outbox: { depth, bytes, oldest: oldest === null ? null : Math.max(0, oldest) },
       drops: { ...drops, ...this.#traps.drops },
+      ...(paused ? { paused: paused.slice(0, 300) } : {}),
       rssBytes: process.memoryUsage.rss(),
       loopDelayMs,
       watch: { ...this.#watch.status(), traps: this.#traps.status() },

@@ -41,8 +41,10 @@ import { openLog } from './platform/ops/log.ts';
 import { openMetrics } from './platform/ops/metrics.ts';
 import { startPeriodic } from './platform/ops/periodic.ts';
 import { createScanFeature } from './scans/feature.ts';
+import { tellAlive } from './service/dead-mans-switch.ts';
 import { openFigures } from './service/figures.ts';
 import { forget } from './service/retention.ts';
+import { createSelfCheck } from './service/self-check.ts';
 import { serviceHandlers } from './service/service.ts';
 import { createWatch } from './watch/watch.ts';
 
@@ -54,7 +56,8 @@ const COLLECTOR = fileURLToPath(new URL('../../../collector/', import.meta.url))
 
 /** Requests and batches that are under way at a stop have this long. */
 const GRACE_MS = 3_000;
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 /** Most credentials of a site that its watch uses. */
 const WATCH_CREDENTIALS = 1024;
 
@@ -128,6 +131,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
       { what: 'renewing table statistics', everyMs: 5_000, run: () => refreshStatistics(db) },
       { what: 'compacting counts', everyMs: 10_000, run: () => compactTallies(db) },
       { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
+      { what: 'checking this server', everyMs: 30_000, run: features.selfCheck },
       { what: 'folding samples', everyMs: 30_000, run: measurements.fold },
       { what: 'deleting old measurements', everyMs: HOUR_MS, run: measurements.forget },
       { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
@@ -150,11 +154,23 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
   log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
   const health = startHealthCheck({ db, clock, log });
   stops.push(health.stop);
+  const unhealthyReason = () => (listener.server.listening ? health.unhealthyReason() : 'it listens no more');
+  const aliveUrl = config.aliveUrl?.reveal();
+  if (aliveUrl !== undefined)
+    stops.push(
+      startPeriodic({ clock, log }, [
+        {
+          what: 'telling the service outside that this server works',
+          everyMs: MINUTE_MS,
+          run: () => tellAlive(aliveUrl, unhealthyReason()),
+        },
+      ]),
+    );
   return {
     url: listener.url,
     firstAdmin,
     db,
-    unhealthyReason: () => (listener.server.listening ? health.unhealthyReason() : 'it listens no more'),
+    unhealthyReason,
     apply: (changed) => {
       const before = current;
       current = changed;
@@ -234,6 +250,13 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
     certFile: certificate.files?.certFile,
     turnedAway: () => ({ joins: collectors.enrolment.counts, connections: collectors.gateway.counts }),
   });
+  const selfCheck = createSelfCheck({
+    db,
+    clock,
+    raise,
+    dataFolder: config.dataFolder,
+    certFile: certificate.files?.certFile,
+  });
   const live = await openLive({ db, clock, log, watch: auth.watch });
   stops.push(() => live.close());
   const { publicUrl } = config;
@@ -247,6 +270,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
     ingest,
     collectors,
     figures,
+    selfCheck,
     live,
     deliveries,
     measurements,

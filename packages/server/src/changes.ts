@@ -174,7 +174,21 @@ interface Kept {
   'collector.clock': { collectorId: string; collectorName: string; offsetMs: number; ok: boolean };
   /** It speaks an older protocol or version than this server wants, or no longer does. */
   'collector.version': { collectorId: string; collectorName: string; software: string; ok: boolean };
+  /** What it observed waits for longer than it should, or no longer does. */
+  'collector.backlog': {
+    collectorId: string;
+    collectorName: string;
+    behindMs: number;
+    waiting: number;
+    ok: boolean;
+  };
+  /** It collects nothing, because it cannot keep anything; or goes on. */
+  'collector.paused': { collectorId: string; collectorName: string; reason: string; ok: boolean };
+  /** A check of a server process of itself. `server`: its host. */
+  'server.checked': { server: string; check: 'disk' | 'certificate'; message: string; ok: boolean };
   'scan.failed': { scanId: string; targets: string; reason: string };
+  /** A webhook or mail subscription failed twice in a row or more. */
+  'subscription.failing': { subscriptionId: string; name: string; error: string };
   /** A webhook or mail subscription that failed for days was given up. */
   'subscription.disabled': { subscriptionId: string; name: string; reason: string };
 }

@@ -298,6 +298,8 @@ export const collectorMessage = z.discriminatedUnion('type', [
     time,
     outbox: z.object({ depth: seq, bytes: seq, oldest: time.nullable() }),
     drops: atMost(32, z.record(z.string().max(40), seq)),
+    /** Why it collects nothing now: its disk is full. */
+    paused: z.string().max(300).optional(),
     rssBytes: seq.optional(),
     loopDelayMs: z.number().optional(),
     /** What it watches; absent while it was told nothing. */

@@ -219,7 +219,17 @@ describe.each(databases())('deliveries on %s', (name, open) => {
       enabled: false,
       disabledReason: expect.stringContaining('72 hours'),
     });
-    expect(raised).toHaveLength(2);
+    // One failure is an accident, the second is told.
+    expect(raised.slice(1).map(({ kind }) => kind)).toEqual([
+      'subscription.failing',
+      'subscription.failing',
+      'subscription.disabled',
+    ]);
+    expect(raised[1]).toMatchObject({
+      siteId: site,
+      subscriptionId: data.id,
+      error: expect.stringContaining('500'),
+    });
   });
 
   it('reaches no private address by a name, nor by a change of what a name answers', async () => {

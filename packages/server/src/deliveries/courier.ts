@@ -241,6 +241,7 @@ async function settle(
   const { status, error } = conclude(outcome, next !== null, [...latest.values()]);
   // Somebody has it: a single address that nobody serves any more is no reason to tell the others nothing.
   const reached = outcome.ok || (outcome.recipients ?? []).some(({ state }) => state === 'delivered');
+  const nobody = !reached && ![...latest.values()].some(({ state }) => state === 'delivered');
   const entry = { at: Math.floor(now / 1000), status: outcome.status, error: outcome.error, ms: outcome.ms };
   if (!outcome.ok)
     log.info(
@@ -275,6 +276,7 @@ async function settle(
     const since = claimed.failingSince?.getTime() ?? now;
     const long = !reached && now - since >= DISABLE_MS;
     if (long || outcome.gone) await disable(deps, sql, claimed, outcome, now);
+    else if (nobody && claimed.failingSince !== null) await tellFailing(deps, sql, claimed, error, now);
   });
 }
 
@@ -290,6 +292,20 @@ function conclude(
     return { status: outcome.ok ? 'delivered' : 'failed', error: outcome.error };
   const without = missed.map(({ address, said }) => `${address}: ${said}`).join('; ');
   return { status: 'partial', error: `not delivered to ${without}`.slice(0, MISSED_CHARACTERS) };
+}
+
+/** One failure is an accident; from the second in a row on somebody should know before the third matters. */
+async function tellFailing(
+  { raise }: DeliveryDeps,
+  sql: Sql,
+  { subscription, name, siteId }: Claimed,
+  error: string,
+  now: number,
+): Promise<void> {
+  if (siteId === null) return;
+  await raise(sql, [
+    { kind: 'subscription.failing', siteId, at: now, subscriptionId: subscription, name, error },
+  ]);
 }
 
 /** Nobody hears it any more: people are told by an event instead. */

@@ -16,6 +16,7 @@ import { tellNowAndThen } from '../../platform/ops/now-and-then.ts';
 import { ONLINE_SECONDS } from '../../platform/ops/online.ts';
 import type { CollectorDeps } from '../deps.ts';
 import { clampInt } from '../identity.ts';
+import { type Said, turnsOf } from './self-report.ts';
 import type { Session } from './session.ts';
 import { type Share, shareOf } from './window.ts';
 
@@ -33,24 +34,12 @@ const AWAY_SECONDS = 15;
 const AWAY_MS = 5_000;
 /** After a start, and after the database was away, everybody is on the way back for this long. */
 const RETURN_MS = 60_000;
-/** A clock this far off is worth an event, and half of it is well again, milliseconds. */
-const CLOCK_OFF_MS = 10_000;
 
 type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'raise' | 'jobs'> & {
   instance: string;
   /** Locks out a collector of which two were alive at once. */
   quarantineDuplicate(collectorId: string): Promise<void>;
 };
-
-interface Written {
-  id: string;
-  name: string;
-  site_id: string;
-  /** Clock offsets, milliseconds. */
-  was: number;
-  is: number;
-  absent: boolean;
-}
 
 export type Roster = ReturnType<typeof createRoster>;
 
@@ -153,22 +142,36 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
 
   const writeRows = (rows: readonly object[]): Promise<void> =>
     db.transaction(async (sql) => {
-      const written = await sql.query<Written>(
+      const written = await sql.query<{
+        id: string;
+        name: string;
+        site_id: string;
+        absent: boolean;
+        was: Said;
+        is: Said;
+      }>(
         `WITH said AS (SELECT * FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "offset" int, health jsonb, addresses inet[])),
-           before AS (SELECT c.id, c.clock_offset_ms AS was, c.connected_at IS NULL AS absent
+           before AS (SELECT c.id, c.connected_at IS NULL AS absent,
+             jsonb_build_object('offset', c.clock_offset_ms, 'health', c.health) AS was
              FROM collectors c JOIN said ON said.id = c.id ORDER BY c.id FOR NO KEY UPDATE OF c)
          UPDATE collectors c SET last_seen_at = now(), clock_offset_ms = said."offset", instance = $2,
            connected_at = coalesce(c.connected_at, now()), health = c.health || said.health,
            addresses = CASE WHEN said.health = '{}' THEN c.addresses ELSE said.addresses END
          FROM said JOIN before ON before.id = said.id
          WHERE c.id = said.id AND c.status = 'active' AND coalesce(c.instance, $2) = $2
-         RETURNING c.id, c.name, c.site_id, before.was, before.absent, c.clock_offset_ms AS is`,
+         RETURNING c.id, c.name, c.site_id, before.absent, before.was,
+           jsonb_build_object('offset', c.clock_offset_ms, 'health', said.health) AS is`,
         [JSON.stringify(rows), instance],
       );
       const back = written.filter(({ absent }) => absent);
       const changes = [
         ...back.map((row) => ({ kind: 'collector.online' as const, ...about(row) })),
-        ...clocks(written),
+        ...written.flatMap((row) =>
+          turnsOf(row.absent ? { ...row.was, health: {} } : row.was, row.is).map((turn) => ({
+            ...about(row),
+            ...turn,
+          })),
+        ),
       ];
       if (changes.length > 0) await raise(sql, changes);
     });
@@ -179,17 +182,6 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
     collectorId: id,
     collectorName: name,
   });
-
-  /** Clocks that crossed the bound, either way. */
-  const clocks = (rows: readonly Written[]) =>
-    rows.flatMap((row) => {
-      const [was, is] = [Math.abs(row.was), Math.abs(row.is)];
-      const off = is > CLOCK_OFF_MS && was <= CLOCK_OFF_MS;
-      const well = is <= CLOCK_OFF_MS / 2 && was > CLOCK_OFF_MS / 2;
-      return off || well
-        ? [{ kind: 'collector.clock' as const, ...about(row), offsetMs: row.is, ok: well }]
-        : [];
-    });
 
   /** Forgets what dead instances left behind. */
   const forgetDead = (): Promise<void> =>

@@ -77,6 +77,10 @@ export const challengeOf = (nonce: string, time: number, successor: string | und
 export interface Beat extends Pick<Message<'heartbeat'>, 'outbox' | 'drops'> {
   /** Unix milliseconds by our clock. */
   at: number;
+  /** Age of the oldest observation that waits there, milliseconds by its own clock. */
+  behindMs: number;
+  /** Why it collects nothing; null: it does. */
+  paused: string | null;
   rssBytes: number | null;
   loopDelayMs: number | null;
   watch: (Omit<WatchHealth, 'traps'> & { traps: { reason: string | null } }) | null;
@@ -85,11 +89,13 @@ export interface Beat extends Pick<Message<'heartbeat'>, 'outbox' | 'drops'> {
 }
 
 export const beatOf = (
-  { outbox, drops, rssBytes, loopDelayMs, watch, addresses }: Message<'heartbeat'>,
+  { time, outbox, paused, drops, rssBytes, loopDelayMs, watch, addresses }: Message<'heartbeat'>,
   at: number,
 ): Beat => ({
   at,
   outbox,
+  behindMs: outbox.oldest === null ? 0 : Math.max(0, time - outbox.oldest),
+  paused: paused ?? null,
   drops,
   rssBytes: rssBytes ?? null,
   loopDelayMs: loopDelayMs ?? null,

@@ -1,9 +1,25 @@
 /** Kinds about the service's own parts. */
 import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
 import { Severity } from '@rollcall/shared/model';
-import { DAY, declare } from './kind.ts';
+import type { ChangeOf } from '../../changes.ts';
+import { DAY, declare, type Opening } from './kind.ts';
 
+const HOUR = DAY / 24;
 const collector = (change: { collectorId: string }): string => change.collectorId;
+
+/** Opened and cleared by one check of a server process of itself. */
+const ofServer = (check: ChangeOf<'server.checked'>['check']) => ({
+  source: 'api' as const,
+  opens: {
+    'server.checked': (c: ChangeOf<'server.checked'>): Opening | null =>
+      c.check === check && !c.ok ? { subject: c.server, message: c.message } : null,
+  },
+  clears: {
+    'server.checked': (c: ChangeOf<'server.checked'>): string | null =>
+      c.check === check && c.ok ? c.server : null,
+  },
+  cases: 'opens' as const,
+});
 
 export const SERVICE_KINDS = declare({
   'collector.offline': {
@@ -99,6 +115,53 @@ export const SERVICE_KINDS = declare({
     clears: { 'collector.version': (c) => (c.ok ? c.collectorId : null) },
     cases: 'none',
   },
+  'collector.backlog': {
+    about:
+      'What a collector observed reaches the server late: its link is slow, or the server takes it in slowly.',
+    severity: Severity.warning,
+    source: 'collector',
+    opens: {
+      'collector.backlog': (c) =>
+        c.ok
+          ? null
+          : {
+              subject: c.collectorId,
+              message: `Collector ${c.collectorName} is ${Math.round(c.behindMs / 1000)} s behind: ${c.waiting} observations wait there`,
+              details: { behindMs: c.behindMs, waiting: c.waiting },
+            },
+    },
+    clears: { 'collector.backlog': (c) => (c.ok ? c.collectorId : null), 'collector.offline': collector },
+    // What waited during a break of the link is sent within seconds.
+    holdMs: 20_000,
+    cases: 'joins',
+  },
+  'collector.paused': {
+    about: 'A collector observes nothing, because it has no room to keep what it observes.',
+    severity: Severity.major,
+    source: 'collector',
+    opens: {
+      'collector.paused': (c) =>
+        c.ok
+          ? null
+          : {
+              subject: c.collectorId,
+              message: `Collector ${c.collectorName} is paused: ${c.reason}`,
+              details: { reason: c.reason },
+            },
+    },
+    clears: { 'collector.paused': (c) => (c.ok ? c.collectorId : null), 'collector.offline': collector },
+    cases: 'opens',
+  },
+  'server.disk': {
+    about: 'The disk of a server is nearly full.',
+    severity: Severity.major,
+    ...ofServer('disk'),
+  },
+  'server.certificate': {
+    about: 'The certificate of a server ends soon.',
+    severity: Severity.warning,
+    ...ofServer('certificate'),
+  },
   'scan.failed': {
     about: 'A scan could not be done.',
     severity: Severity.warning,
@@ -111,6 +174,20 @@ export const SERVICE_KINDS = declare({
       }),
     },
     expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'subscription.failing': {
+    about: 'A webhook or a mail subscription failed twice in a row; it is tried again.',
+    severity: Severity.warning,
+    source: 'api',
+    opens: {
+      'subscription.failing': (c) => ({
+        subject: c.subscriptionId,
+        message: `Subscription ${c.name} delivers nothing: ${c.error}`,
+        details: { subscriptionId: c.subscriptionId, error: c.error },
+      }),
+    },
+    expiresMs: HOUR,
     cases: 'none',
   },
   'subscription.disabled': {

@@ -46,6 +46,8 @@ export interface Config {
   keyFile: string | undefined;
   /** Where people reach this server; absent: messages hold no links. No slash at the end. */
   publicUrl: string | undefined;
+  /** Asked every minute while this server works. Holds a secret. */
+  aliveUrl: Secret | undefined;
   /** Where systemd puts the unit's credentials (LoadCredential). */
   credentialsDirectory: string | undefined;
 }
@@ -141,6 +143,12 @@ const variables = {
     .optional()
     .meta({ need: 'an address such as https://rollcall.example.net' })
     .describe('Where people reach this server: links in mails and webhooks.'),
+  ROLLCALL_ALIVE_URL: z
+    .string()
+    .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
+    .optional()
+    .meta({ need: 'an address such as https://alarm.example.net/ping/4711', secret: true })
+    .describe('Asked every minute while this server works: a service that raises the alarm when it is not.'),
   CREDENTIALS_DIRECTORY: file
     .optional()
     .describe('Set by systemd (LoadCredential): `credential.keys` in it seals SNMP credentials.'),
@@ -168,6 +176,7 @@ export const FILE_KEYS = {
   ROLLCALL_EVENT_DAYS: ['eventDays'],
   ROLLCALL_KEY_FILE: ['keyFile'],
   ROLLCALL_PUBLIC_URL: ['publicUrl'],
+  ROLLCALL_ALIVE_URL: ['aliveUrl'],
 } as const satisfies Record<Exclude<Variable, 'CREDENTIALS_DIRECTORY'>, readonly [string, ...string[]]>;
 
 export const CONFIG_FILE = '/etc/rollcall/server.yaml';
@@ -219,13 +228,12 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
       `HOST ${host} without TLS would send passwords and tokens over the network in the clear: set ROLLCALL_TLS_OWN=true ` +
         'or ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY, or name the reverse proxy in ROLLCALL_TRUSTED_PROXIES',
     );
-  const databaseUrl = read('DATABASE_URL');
   return {
     host,
     port: read('PORT'),
     // Under systemd it is the unit's StateDirectory, wherever the service was started from.
     dataFolder: resolve(read('ROLLCALL_DATA') ?? (env.STATE_DIRECTORY || './data')),
-    databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
+    databaseUrl: secret(read('DATABASE_URL')),
     tls,
     trustedProxies,
     corsOrigins: read('ROLLCALL_CORS_ORIGINS'),
@@ -236,9 +244,13 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     eventDays: read('ROLLCALL_EVENT_DAYS'),
     keyFile: read('ROLLCALL_KEY_FILE'),
     publicUrl: read('ROLLCALL_PUBLIC_URL'),
+    aliveUrl: secret(read('ROLLCALL_ALIVE_URL')),
     credentialsDirectory: read('CREDENTIALS_DIRECTORY'),
   };
 }
+
+const secret = (text: string | undefined): Secret | undefined =>
+  text === undefined ? undefined : new Secret(text);
 
 /** What differs between two settings: taken over by a running server (`live`), or at its next start. */
 export function changesOf(
@@ -246,8 +258,10 @@ export function changesOf(
   after: Config,
   live: readonly (keyof Config)[],
 ): { changed: string[]; atNextStart: string[] } {
-  const plain = (config: Config, key: keyof Config) =>
-    key === 'databaseUrl' ? config.databaseUrl?.reveal() : JSON.stringify(config[key]);
+  const plain = (config: Config, key: keyof Config) => {
+    const value = config[key];
+    return value instanceof Secret ? value.reveal() : JSON.stringify(value);
+  };
   const differ = (Object.keys(after) as (keyof Config)[]).filter(
     (key) => plain(before, key) !== plain(after, key),
   );
