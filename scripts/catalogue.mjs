@@ -1,5 +1,5 @@
 // npm run catalogue   derives rules/catalogue/ from the facts of vendor MIBs, where a device's model, version and serial
-// number stand and which sysObjectID is which product
+// number stand, which sysObjectID is which product, and which objects are readings of health
 //
 // ROLLCALL_MIBS names the folder of the facts (../shared/mibs): JSON lines, gzip. The result holds OIDs, roles and names
 // of products only; one line an enterprise, so that a change of the facts is a readable difference.
@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { root } from './bootstrap.mjs';
+import { sensors, sensorsLine } from './catalogue/sensors.mjs';
 
 const mibs = resolve(root, process.env.ROLLCALL_MIBS ?? '../shared/mibs');
 const target = join(root, 'rules/catalogue');
@@ -139,7 +140,9 @@ function withoutMark(name, marks) {
 }
 
 function write(name, makers, line) {
-  const lines = [...makers].sort(([a], [b]) => a - b).map(([enterprise, entry]) => line(enterprise, entry));
+  const lines = [...makers]
+    .sort(([a], [b]) => (Number(a) || 0) - (Number(b) || 0))
+    .map(([enterprise, entry]) => line(enterprise, entry));
   writeFileSync(join(target, name), `${lines.join('\n')}\n`);
   process.stderr.write(
     `catalogue: ${name}: ${lines.length} enterprises, ${lines.join('\n').length} characters\n`,
@@ -151,3 +154,4 @@ write('inventory.txt', inventory(), (enterprise, entry) => `${enterprise} ${JSON
 write('products.txt', products(), (enterprise, rows) =>
   [enterprise, ...[...rows].map(([oid, name]) => `${oid}=${name}`)].join(' '),
 );
+write('sensors.txt', sensors(facts), sensorsLine);

@@ -63,7 +63,7 @@ export async function classifyUnseen(folder, familyOf) {
 /** Which half a family is in: one bit of a hash, so that a new family moves no other one. */
 const half = (family) => createHash('sha256').update(family).digest()[0] & 1;
 
-function recordingsOf(folder) {
+export function recordingsOf(folder) {
   const recordings = join(folder, 'recordings');
   return readdirSync(recordings, { recursive: true })
     .filter((name) => name.endsWith('.snmprec.gz') && !name.includes('@'))
@@ -88,7 +88,7 @@ const isOfMaker = (rule) =>
   rule.match.some(({ sysObjectId }) => sysObjectId && !sysObjectId.every((oid) => ANYBODYS.test(oid)));
 
 /** A session over a recording: the questions of the collector, answered without packets. */
-function sessionOver(mib) {
+export function sessionOver(mib) {
   const reply = (varbinds) => Promise.resolve({ ok: true, varbinds, bytes: 0, rttMs: 0 });
   const missing = (oid, type) => ({ oid, type, value: null });
   const follow = (oids, count) => {
@@ -128,7 +128,7 @@ const MEMBERS = [
   'sysLocation',
   'sysServices',
 ];
-const systemOf = (mib) =>
+export const systemOf = (mib) =>
   Object.fromEntries(
     SYSTEM_OIDS.flatMap((oid, i) => {
       const value = mib.get(oid);

@@ -1,0 +1,224 @@
+/** Readings out of the tables of the catalogue. Pure. */
+import type { SensorKind, SensorReading } from '@rollcall/shared/sensors';
+import { defined } from '../row.ts';
+import type { Reading, Table } from './catalogue.ts';
+import { dynamicReading } from './dynamic.ts';
+import { memoryOf } from './memory.ts';
+import { type Names, textIndex } from './names.ts';
+import { stepOf } from './scale.ts';
+import { canBe, fromUnit, isMarker, rounded, type Shown, shownBy, unitOf, type Values } from './values.ts';
+
+export const NAME_MOST = 255;
+/** Rows of one column. */
+const ROWS = 400;
+
+/** Decodes what was read of these tables. */
+export const decodeTables = (tables: readonly Table[], values: Values, names: Names): SensorReading[] =>
+  tables.flatMap((table) => new TableReader(table, values, names).readings());
+
+class TableReader {
+  readonly #table: Table;
+  readonly #values: Values;
+  readonly #names: Names;
+
+  constructor(table: Table, values: Values, names: Names) {
+    this.#table = table;
+    this.#values = values;
+    this.#names = names;
+  }
+
+  readings(): SensorReading[] {
+    const found: SensorReading[] = [];
+    const { readings } = this.#table;
+    const rows = new Set<string>();
+    const space = readings.filter(({ kind }) => kind === 'memory' || kind === 'storage');
+    for (const reading of withoutTwins(readings, this.#values)) {
+      if (space.includes(reading)) continue;
+      if (reading.kind === 'state') found.push(...this.#states(reading));
+      else if (reading.kind === 'dynamic')
+        found.push(...this.#dynamic(reading).filter((each) => isNewRow(each, rows)));
+      else found.push(...this.#measured(reading, reading.kind));
+    }
+    for (const members of groups(space))
+      found.push(...memoryOf(members, this.#values, (reading, index) => this.#head(reading, index)));
+    return this.#table.readings.some(({ kind }) => kind === 'signal-power')
+      ? withoutEmptyCages(found, this.#values)
+      : found;
+  }
+
+  #rows(oid: string): [index: string, shown: Shown][] {
+    const rows: [string, Shown][] = [];
+    for (const [index, varbind] of this.#values.column(oid)) {
+      if (rows.length >= ROWS) break;
+      if (this.#table.scalar && index !== '0') continue;
+      const shown = shownBy(varbind);
+      if (shown) rows.push([index, shown]);
+    }
+    return rows;
+  }
+
+  #head(reading: Reading, index: string): Pick<SensorReading, 'key' | 'name' | 'component' | 'ifIndex'> {
+    const { index: begins } = this.#table;
+    const first = index.split('.')[0] as string;
+    const component =
+      reading.component ??
+      (begins === 'ent' ? this.#names.componentOf(first) : undefined) ??
+      componentOfName(reading.label);
+    return defined({
+      key: `${reading.oid}.${index}`,
+      name: this.#name(reading, index).slice(0, NAME_MOST),
+      component,
+      ifIndex: begins === 'if' && component === 'optics' ? Number(first) : undefined,
+    });
+  }
+
+  #name({ label }: Reading, index: string): string {
+    if (this.#table.scalar) return capital(label);
+    const row = this.#rowName(index) ?? `${capital(label)} ${index}`;
+    const words = label
+      .split(' ')
+      .filter((word) => !VALUE_WORDS.has(word) && !row.toLowerCase().includes(word));
+    return row === `${capital(label)} ${index}` || words.length === 0 ? row : `${row} ${words.join(' ')}`;
+  }
+
+  #rowName(index: string): string | undefined {
+    const { name, index: begins } = this.#table;
+    const first = index.split('.')[0] as string;
+    const named =
+      name === undefined ? undefined : (this.#values.text(name, index) ?? this.#values.text(name, first));
+    if (named !== undefined) return named;
+    if (begins === 'ent') return this.#names.entity(first) ?? textIndex(index);
+    if (begins === 'if') return this.#names.port(first);
+    return textIndex(index);
+  }
+
+  #states(reading: Reading): SensorReading[] {
+    return this.#rows(reading.oid).flatMap(([index, { value }]) => {
+      const word = reading.states?.get(value);
+      // A number that the MIB does not know says nothing.
+      if (!word) return [];
+      const head = this.#head(reading, index);
+      return [
+        { ...head, kind: 'state', state: (word.label || String(value)).slice(0, 100), status: word.status },
+      ];
+    });
+  }
+
+  #measured(reading: Reading, kind: SensorKind): SensorReading[] {
+    const rows = this.#rows(reading.oid).flatMap(([index, shown]) => {
+      const own = shown.unit === undefined ? undefined : unitOf(shown.unit);
+      const raw = shown.value;
+      if (isMarker(kind, raw) || reading.words?.has(raw)) return [];
+      // A unit in the text is worth more than the MIB's.
+      if (own?.kind === kind) return [{ index, value: fromUnit(raw * own.factor, own.unit), sure: true }];
+      const scaled = shown.decimal ? raw : raw * reading.factor;
+      return [{ index, value: scaled, sure: false }];
+    });
+    const unsure = rows.filter(({ sure }) => !sure).map(({ value }) => value);
+    const step = stepOf(kind, unsure, reading);
+    return rows.flatMap(({ index, value, sure }) => {
+      const shown = sure ? value : fromUnit(value * step, reading.unit);
+      const usage = reading.role === 'idle' ? 100 - shown : shown;
+      if (!canBe(kind, usage, reading.component)) return [];
+      const limits = this.#limits(reading, kind, index, step);
+      return [{ ...this.#head(reading, index), kind, value: rounded(usage), ...(limits ? { limits } : {}) }];
+    });
+  }
+
+  #limits(reading: Reading, kind: SensorKind, index: string, step: number): SensorReading['limits'] {
+    const found: NonNullable<SensorReading['limits']> = {};
+    for (const { name, oid, factor = reading.factor } of reading.limits ?? []) {
+      const at = this.#values.column(oid).get(index);
+      const shown = at && shownBy(at);
+      if (!shown || isMarker(kind, shown.value)) continue;
+      const value = fromUnit((shown.decimal ? shown.value : shown.value * factor) * step, reading.unit);
+      // A limit of nothing is none that was set.
+      if (!canBe(kind, value, reading.component) || (shown.value === 0 && name.startsWith('high'))) continue;
+      found[name] = rounded(value);
+    }
+    return soundLimits(found);
+  }
+
+  #dynamic(reading: Reading): SensorReading[] {
+    return this.#rows(reading.oid).flatMap(([index, shown]) => {
+      const head = this.#head(reading, index);
+      const measured = dynamicReading(reading, shown, head.name, (oid) =>
+        this.#values.column(oid).get(index),
+      );
+      return measured ? [{ ...head, ...measured }] : [];
+    });
+  }
+}
+
+/** Limits whose order makes sense; a low limit that is not below the high one was never set. */
+export function soundLimits(limits: NonNullable<SensorReading['limits']>): SensorReading['limits'] {
+  const { low, high } = limits;
+  if (low !== undefined && high !== undefined && low >= high) return undefined;
+  return Object.keys(limits).length > 0 ? limits : undefined;
+}
+
+/** A table may hold the same value as a number and as a text: the first is taken. */
+function isNewRow({ key, kind, value }: SensorReading, rows: Set<string>): boolean {
+  const row = `${key.split('.').slice(-2).join('.')} ${kind} ${value}`;
+  if (rows.has(row)) return false;
+  rows.add(row);
+  return true;
+}
+
+const VALUE_WORDS = new Set(['value', 'current', 'reading', 'status', 'val', 'state']);
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const NAMED: readonly [RegExp, Reading['component']][] = [
+  [/\bfan|blower/, 'fan'],
+  [/\bpsu|power supply|\bps\b/, 'psu'],
+  [/\bbatt/, 'battery'],
+  [/\bcpu|processor/, 'cpu'],
+  [/\bsfp|optic|transceiver|\b[rt]x\b|laser|\bbias/, 'optics'],
+  [/\bdisk|drive|raid/, 'disk'],
+];
+const componentOfName = (label: string): Reading['component'] =>
+  NAMED.find(([pattern]) => pattern.test(label))?.[1];
+
+/** Members of each memory or storage, by the group that they share. */
+function groups(space: readonly Reading[]): Reading[][] {
+  const byGroup = new Map<string, Reading[]>();
+  for (const reading of space) {
+    const key = `${reading.kind} ${reading.group ?? ''}`;
+    byGroup.set(key, [...(byGroup.get(key) ?? []), reading]);
+  }
+  return [...byGroup.values()];
+}
+
+/** Of the columns that tell one processor's load over several times, the one over the longest. */
+function withoutTwins(readings: readonly Reading[], values: Values): Reading[] {
+  const processors = readings.filter(({ kind, oid }) => kind === 'processor' && values.has(oid));
+  if (processors.length < 2) return [...readings];
+  const times = (label: string) => TIMES.findIndex((pattern) => pattern.test(label));
+  const timed = processors.filter(({ label }) => times(label) >= 0);
+  const longest = timed.toSorted((a, b) => times(a.label) - times(b.label) || b.oid.length - a.oid.length);
+  const dropped = new Set(timed.length < 2 ? [] : timed.filter((each) => each !== longest[0]));
+  return readings.filter((reading) => !dropped.has(reading));
+}
+const TIMES = [/5 ?min|five ?min|300/, /1 ?min|one ?min|\bmin|60/, /\d+ ?s(ec)?|five ?sec/];
+
+/** The cages of optics that are empty measure nothing: all of such a row is 0 or −1. */
+function withoutEmptyCages(found: readonly SensorReading[], values: Values): SensorReading[] {
+  const measured = new Map<string, boolean>();
+  const rowOf = ({ key }: SensorReading) => key.split('.').slice(-1).join('.');
+  for (const reading of found) {
+    if (reading.kind === 'state') continue;
+    const raw = rawOf(reading.key, values);
+    const isOne = raw !== undefined && raw !== 0 && raw !== -1;
+    measured.set(rowOf(reading), (measured.get(rowOf(reading)) ?? false) || isOne);
+  }
+  return found.filter((reading) => reading.kind === 'state' || measured.get(rowOf(reading)));
+}
+
+/** The number under an OID of a column and index of any length. */
+function rawOf(key: string, values: Values): number | undefined {
+  for (let at = key.lastIndexOf('.'); at > 0; at = key.lastIndexOf('.', at - 1)) {
+    const column = key.slice(0, at);
+    if (values.has(column)) return values.number(column, key.slice(at + 1));
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+/** Memory and storage out of the objects that say what is used, free or there. Pure. */
+import type { SensorReading } from '@rollcall/shared/sensors';
+import type { Reading } from './catalogue.ts';
+import { rounded, shownBy, type Values } from './values.ts';
+
+type Head = (
+  reading: Reading,
+  index: string,
+) => Pick<SensorReading, 'key' | 'name' | 'component' | 'ifIndex'>;
+type Role = 'used' | 'free' | 'total' | 'percent' | 'freePercent';
+const TELLING = ['used', 'free', 'percent', 'freePercent'] as const;
+
+/** One reading for each row of the objects that share a group. */
+export function memoryOf(members: readonly Reading[], values: Values, head: Head): SensorReading[] {
+  const indexes = new Set(members.flatMap(({ oid }) => [...values.column(oid).keys()]));
+  return [...indexes].flatMap((index) => {
+    const shown: Partial<Record<Role, number>> = {};
+    let first: Reading | undefined;
+    // The later column is the one of 64 bits.
+    for (const role of [...TELLING, 'total'] as const)
+      for (const member of members.toReversed()) {
+        if (member.role !== role || shown[role] !== undefined) continue;
+        const value = amountOf(member, values, index);
+        if (value === undefined) continue;
+        shown[role] = value;
+        if (role !== 'total') first ??= member;
+      }
+    const space = spaceOf(shown);
+    return first && space ? [{ ...head(first, index), kind: first.kind as 'memory', ...space }] : [];
+  });
+}
+
+function amountOf({ oid, factor, role }: Reading, values: Values, index: string): number | undefined {
+  const varbind = values.column(oid).get(index);
+  const shown = varbind && shownBy(varbind);
+  if (!shown) return undefined;
+  // Counters of 31 bits that grew past them.
+  const raw = shown.value < 0 && Number.isInteger(shown.value) ? shown.value + 2 ** 32 : shown.value;
+  const bytes = SIZES[shown.unit?.charAt(0).toLowerCase() ?? ''];
+  const value = role === 'percent' || role === 'freePercent' ? shown.value * factor : raw * (bytes ?? factor);
+  return Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+const SIZES: Record<string, number> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+
+/** What is used of how much, from whatever of it is told; undefined: nothing that can be. */
+export function spaceOf(
+  shown: Partial<Record<Role, number>>,
+): Pick<SensorReading, 'value' | 'usedBytes' | 'totalBytes'> | undefined {
+  const { free } = shown;
+  const total =
+    shown.total ?? (shown.used !== undefined && free !== undefined ? shown.used + free : undefined);
+  const used = shown.used ?? (total !== undefined && free !== undefined ? total - free : undefined);
+  const percent = shown.percent ?? (shown.freePercent === undefined ? undefined : 100 - shown.freePercent);
+  if (total !== undefined && total > 0 && used !== undefined && used >= 0 && used <= total)
+    return {
+      value: rounded((100 * used) / total),
+      usedBytes: Math.round(used),
+      totalBytes: Math.round(total),
+    };
+  if (percent === undefined || percent < 0 || percent > 100) return undefined;
+  return {
+    value: rounded(percent),
+    ...(total !== undefined && total > 0
+      ? { usedBytes: Math.round((total * percent) / 100), totalBytes: Math.round(total) }
+      : {}),
+  };
+}
