@@ -128,7 +128,7 @@ const MEMBERS = [
   'sysLocation',
   'sysServices',
 ];
-export const systemOf = (mib) =>
+const systemOf = (mib) =>
   Object.fromEntries(
     SYSTEM_OIDS.flatMap((oid, i) => {
       const value = mib.get(oid);

@@ -2,7 +2,7 @@
 import { readSensors } from '../../packages/collector/dist/walk/sensors/read.js';
 import { mibOf, readRecording } from '../../packages/lab/dist/testing/recording.js';
 import { SENSOR_UNITS } from '../../packages/shared/dist/sensors.js';
-import { recordingsOf, sessionOver, systemOf } from './classify.mjs';
+import { recordingsOf, sessionOver } from './classify.mjs';
 
 const BUDGET = { rows: 10_000, bytes: 64 << 20, ms: 60_000 };
 
@@ -11,8 +11,7 @@ export async function healthOfFolder(folder, emit, only) {
   for (const recording of recordingsOf(folder)) {
     if (only && !only.has(recording.name)) continue;
     const mib = mibOf(await readRecording(recording.file));
-    const { sysObjectId } = systemOf(mib);
-    const subject = { sysObjectId, budget: BUDGET, memory: { plan: null, learntAt: 0 } };
+    const subject = { budget: BUDGET, memory: { plan: null, learntAt: 0 } };
     const asked = { count: 0 };
     const { sensors } = await readSensors(counting(sessionOver(mib), asked), subject);
     const learnt = asked.count;

@@ -5,6 +5,7 @@ import { phaseOf } from './due-queue.ts';
 import { type Liveness, newLiveness } from './liveness.ts';
 import { ALL_COLUMNS, type Columns } from './measure/columns.ts';
 import { Counters } from './measure/counters.ts';
+import { SensorState } from './measure/sensor-state.ts';
 import { PingTally } from './measure/tally.ts';
 import type { Pinged } from './pinger.ts';
 import { Ports } from './ports.ts';
@@ -34,6 +35,7 @@ export class Target {
   readonly counters = new Counters();
   /** Which counters its agent has. */
   columns: Columns = ALL_COLUMNS;
+  readonly sensors = new SensorState();
   readonly tally = new PingTally();
   /** When its measurements were told last, monotonic milliseconds. */
   sampledAt = 0;

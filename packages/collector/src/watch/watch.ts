@@ -338,7 +338,8 @@ export class Watch {
     this.#readings -= 1;
     if (target.gone || this.#stopping.signal.aborted) return;
     target.readings += 1;
-    if (reading.ok) this.#answered(target, reading);
+    if (reading.ok)
+      void this.#measuring.sensing.answered(target, other ?? session, this.#answered(target, reading));
     else this.#missed(target, reading.verdict);
   }
 
@@ -351,7 +352,8 @@ export class Watch {
     return session;
   }
 
-  #answered(target: Target, reading: Reading & { ok: true }): void {
+  /** Answers whether the device restarted. */
+  #answered(target: Target, reading: Reading & { ok: true }): boolean {
     const { uptime, hasBoots, ports, complete } = reading;
     const now = this.#deps.clock.monotonic();
     // What was silent altogether while its agent was in doubt was reported down.
@@ -379,6 +381,7 @@ export class Watch {
     const soon = cameUp || inDoubt(target.table) ? now + RETRY_MS : Number.POSITIVE_INFINITY;
     const interval = this.#measuring.interval(target, this.#settings.snmpMs, reading.tookMs);
     this.#readAt(target, Math.min(soon, onGrid(now, interval, target.phase)));
+    return again;
   }
 
   #missed(target: Target, verdict: 'timeout' | 'auth-failed' | null): void {

@@ -29,6 +29,7 @@ async function sessionTo(target: { address: string; port: number }, version: 'v1
 const SENSOR = '1.3.6.1.2.1.99.1.1.1';
 const box = (celsius: number): Record<string, Value> => ({
   '1.3.6.1.2.1.1.1.0': text('box'),
+  '1.3.6.1.2.1.1.2.0': { type: 'oid', value: '1.3.6.1.4.1.318.1.3.27' },
   '1.3.6.1.2.1.47.1.1.1.1.7.5': text('Inlet'),
   [`${SENSOR}.1.5`]: integer(8),
   [`${SENSOR}.2.5`]: integer(9),
@@ -54,7 +55,6 @@ describe('reading an agent', () => {
       const agent = await agentWith(objects);
       const session = await sessionTo(agent, version);
       const subject = {
-        sysObjectId: '1.3.6.1.4.1.318.1.3.27',
         memory: { plan: null, learntAt: 0 },
         budget,
       };

@@ -35,8 +35,9 @@ const RELEARN_MS = 6 * 3_600_000;
 /** Different plans that are held once, however many devices have them. */
 const PLANS = 2_000;
 
+const SYS_OBJECT_ID = '1.3.6.1.2.1.1.2.0';
+
 export interface SensorSubject {
-  sysObjectId?: string | undefined;
   /** Rows of one column, octets of all answers, and time for all of it, milliseconds. */
   budget: { rows: number; bytes: number; ms: number };
   /** What was learnt of the device so far; readings change it. */
@@ -72,7 +73,7 @@ export async function readSensors(session: Session, subject: SensorSubject): Pro
   const { memory } = subject;
   const until = clock.monotonic() + subject.budget.ms;
   if (!memory.plan || clock.monotonic() - memory.learntAt >= RELEARN_MS) {
-    const learnt = await learn(session, subject, until);
+    const learnt = await learn(session, until);
     if (learnt) [memory.plan, memory.learntAt] = [learnt, clock.monotonic()];
   }
   const { plan } = memory;
@@ -101,12 +102,10 @@ function decodePlan(plan: Plan, values: Values): SensorReading[] {
   ]);
 }
 
-async function learn(
-  session: Session,
-  { sysObjectId }: SensorSubject,
-  until: number,
-): Promise<Plan | undefined> {
-  const own = /^1\.3\.6\.1\.4\.1\.(\d+)/.exec(sysObjectId ?? '')?.[1];
+async function learn(session: Session, until: number): Promise<Plan | undefined> {
+  const system = await session.get([SYS_OBJECT_ID]);
+  const sysObjectId = system.ok ? system.varbinds[0]?.value : undefined;
+  const own = /^1\.3\.6\.1\.4\.1\.(\d+)/.exec(typeof sysObjectId === 'string' ? sysObjectId : '')?.[1];
   const there = await enterprisesOf(session, ENTERPRISES);
   const makers = [...new Set(['std', ...(own ? [own] : []), ...there])];
   const tables = makers.flatMap(tablesOf);

@@ -16,6 +16,7 @@ import { CounterRow, Counters } from './counters.ts';
 import { RAW } from './growth.ts';
 import { Measuring } from './measuring.ts';
 import { intervalFor } from './pace.ts';
+import { partsOf } from './sensing.ts';
 import { PingTally } from './tally.ts';
 
 const closing: (() => unknown)[] = [];
@@ -156,6 +157,21 @@ describe('a device that is measured', () => {
     expect(told.find(({ gap }) => gap === 'counters-reset')?.ports).toMatchObject({ inOctets: [null, 0] });
   });
 
+  it('tells its sensors in samples of their own, the last of them whether that is all', async () => {
+    const SENSOR = '1.3.6.1.2.1.99.1.1.1';
+    const objects = device(true);
+    for (let sensor = 1; sensor <= 450; sensor++)
+      for (const [column, value] of [8, 9, 0, 20 + (sensor % 40), 1].entries())
+        objects[`${SENSOR}.${column + 1}.${sensor}`] = integer(value);
+    const { told, until } = await measured(objects);
+    await until(() => told.some(({ sensorsComplete }) => sensorsComplete === true));
+    const parts = told.filter(({ sensors }) => sensors);
+    expect(parts.map(({ sensors }) => sensors?.length)).toEqual([300, 150]);
+    expect(parts.map(({ sensorsComplete }) => sensorsComplete)).toEqual([undefined, true]);
+    expect(parts[0]?.sensors?.[0]).toMatchObject({ key: `${SENSOR}.4.1`, kind: 'temperature', value: 21 });
+    expect(parts.every(({ ports, ping, overMs }) => !ports && !ping && overMs === 300_000)).toBe(true);
+  });
+
   it('tells its pings where it has no agent', async () => {
     const { told, until } = await measured({}, { snmp: false, loses: true });
     await until(() => told.length >= 4);
@@ -167,6 +183,23 @@ describe('a device that is measured', () => {
     }
     expect(told.reduce((all, { ping }) => all + (ping?.lost ?? 0), 0)).toBeGreaterThan(0);
   });
+});
+
+it('sensors are told in parts that fit one observation, whatever their names', () => {
+  for (const name of ['Inlet', '\u0001'.repeat(255), '€'.repeat(255)]) {
+    const sensors = Array.from({ length: 1500 }, (_, i) => ({
+      key: `1.3.${i}`,
+      kind: 'state' as const,
+      name,
+    }));
+    const parts = partsOf(sensors);
+    expect(parts.flat()).toEqual(sensors);
+    for (const part of parts) {
+      expect(part.length).toBeLessThanOrEqual(300);
+      expect(Buffer.byteLength(JSON.stringify(part))).toBeLessThan(88 * 1024);
+    }
+  }
+  expect(partsOf([])).toEqual([[]]);
 });
 
 describe('samples that cannot wait for the disk', () => {

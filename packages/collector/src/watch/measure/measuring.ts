@@ -9,6 +9,7 @@ import type { Reading } from '../reading.ts';
 import type { ReportQueue } from '../report-queue.ts';
 import type { Target } from '../target.ts';
 import { intervalFor } from './pace.ts';
+import { Sensing } from './sensing.ts';
 
 /** Readings come a little early or late, and more of them when a port changes: this share of the interval is one. */
 const DUE = 0.75;
@@ -21,11 +22,13 @@ export class Measuring {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #log: Logger;
   readonly #queue: Pick<ReportQueue, 'add' | 'isFull'>;
+  readonly sensing: Sensing;
 
   constructor(deps: { clock: Clock; log: Logger }, queue: Pick<ReportQueue, 'add' | 'isFull'>) {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#queue = queue;
+    this.sensing = new Sensing(deps.clock, queue);
   }
 
   /** The agent answered. `speedBefore`: of an interface, before this reading. */
