@@ -316,7 +316,12 @@ function prefixesOf(facts) {
 const without = (list, words) => new Set(list.filter((word) => !words.has(word)));
 
 /** What is left of the name behind what the names of its module begin with. */
-const labelOf = ({ name }, common) => tokens(name).slice(common).join(' ');
+const labelOf = ({ name, kind }, common) =>
+  tokens(name)
+    .slice(common)
+    // Times travel in minutes, whatever the MIB counts in.
+    .map((word) => (kind === 'runtime' && /^(seconds?|minutes?|secs?|mins?)$/.test(word) ? 'time' : word))
+    .join(' ');
 
 // ---- limits
 

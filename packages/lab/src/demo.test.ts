@@ -122,3 +122,26 @@ function sound(d: Device): void {
     }
   }
 }
+
+describe('the sensors of the demonstration site', () => {
+  const mib = (name: string, uptime: number) => {
+    const device = demo.devices.find((each) => each.name === name) as Device;
+    const found = mibsOf(device, () => uptime).get('');
+    return (oid: string) => found?.get(oid)?.value;
+  };
+  it('move with the time of the day', () => {
+    const at = (hour: number) => Number(mib('core-1', hour * 3600)('1.3.6.1.2.1.99.1.1.1.4.900001'));
+    expect(at(15)).toBeGreaterThan(at(3) + 30);
+    expect(at(3)).toBeGreaterThan(150);
+  });
+  it('show a full disk and a failed power supply', () => {
+    const [size, used] = [5, 6].map((column) => Number(mib('db-1', 60)(`1.3.6.1.2.1.25.2.3.1.${column}.32`)));
+    expect((used ?? 0) / (size ?? 1)).toBeGreaterThan(0.95);
+    const supplies = (name: string) =>
+      (demo.devices.find((each) => each.name === name)?.entities ?? [])
+        .filter((entity) => entity.class === 6)
+        .map(({ index }) => mib(name, 60)(`1.3.6.1.2.1.131.1.1.1.3.${index}`));
+    expect(supplies('access-2')).toEqual([2, 3]);
+    expect(supplies('access-1')).toEqual([3, 3, 3]);
+  });
+});

@@ -152,6 +152,8 @@ export interface Device {
   fdb: FdbEntry[];
   /** Further objects: vendor MIBs. */
   objects: Record<string, Plain>;
+  /** What fails in it: its first power supply; the disk of this name is full. */
+  unwell?: { supply?: true; disk?: string };
   /** Null: answers ICMP only. */
   access: Access | null;
 }

@@ -121,6 +121,8 @@ const switches: Box[] = [
   // A bad cable.
   managed('access-2', catalyst9300, 'Vl10', 36, {
     members: 2,
+    // The power supply of its first member has failed.
+    but: { unwell: { supply: true } },
     loads: { 'Gi1/0/3': { in: { errors: 0.004 } } },
   }),
   managed('access-3', catalyst9300, 'Vl10', 37),
@@ -163,7 +165,8 @@ const linux = (name: string, hosts: number[], product = debian12): Box => {
 export const servers: Box[] = [
   linux('web-1', [17, 45]),
   linux('web-2', [18]),
-  linux('db-1', [19, 46]),
+  // Its disk is full.
+  { ...linux('db-1', [19, 46]), but: { unwell: { disk: '/var' } } },
   linux('mail-1', [20]),
   linux('dns-1', [21]),
   linux('monitor-1', [22]),

@@ -5,6 +5,7 @@ import { asValue } from '../value.ts';
 import { bridge, vtp } from './bridge.ts';
 import { cdp } from './cdp.ts';
 import { entity } from './entity.ts';
+import { health } from './health.ts';
 import { interfaces } from './interfaces.ts';
 import { ip } from './ip.ts';
 import { lldp } from './lldp.ts';
@@ -45,6 +46,7 @@ function mibOf(device: Device, uptime: () => number, startedAt: number): Mib {
   interfaces(sheet, device, startedAt);
   ip(sheet, device);
   if (device.features.includes('entity')) entity(sheet, device);
+  health(sheet, device, startedAt);
   lldp(sheet, device);
   cdp(sheet, device);
   bridge(sheet, device);
