@@ -30,6 +30,7 @@ import {
   STREAMS,
 } from '@rollcall/shared/observation';
 import { FACT_GROUPS } from '@rollcall/shared/profile';
+import { SENSOR_STATUS } from '@rollcall/shared/sensors';
 import { expect, it } from 'vitest';
 
 /** The values of a union type: those that it does not have, or that are left out, do not compile. */
@@ -74,6 +75,7 @@ const LISTS: Record<string, readonly string[]> = {
     ndp: true,
     mndp: true,
   }),
+  'Sensor.status': SENSOR_STATUS,
   'WalkPart.tableName': MERGED_TABLES,
   'DeviceFacts.group': [...DEVICE_GROUPS, ...FACT_GROUPS, 'attachment'],
   'Event.source': EVENT_SOURCES,

@@ -140,6 +140,7 @@ export const rows = {
   'interfaces.list': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
   'topology.get': { outside: 'nothing' },
   'measurements.get': { query: (world) => `deviceId=${world.id.device}&metrics=rtt,in`, outside: 404 },
+  'sensors.list': { query: (world) => `deviceId=${world.id.device}`, outside: 'nothing' },
   'measurements.current': { outside: 'nothing' },
   'measurements.top': { query: () => 'metric=in', outside: 'nothing' },
 

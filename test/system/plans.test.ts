@@ -5,6 +5,7 @@
 
 import { catalogHandlers } from '@rollcall/server/catalog/feature';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
+import { createMeasurementFeature } from '@rollcall/server/measurements/feature';
 import type { Database } from '@rollcall/server/platform/db/db';
 import { compactTallies } from '@rollcall/server/platform/db/tally';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
@@ -22,6 +23,7 @@ const LARGE = new Set([
   'device_addresses',
   'interfaces',
   'sightings',
+  'sensors',
   'events',
   'cases',
   'case_activity',
@@ -65,7 +67,11 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
       audit: unused,
     };
-    const ask = asCaller({ ...catalogHandlers(deps), ...incidentHandlers(deps) }, caller('viewer', sites));
+    const measurements = createMeasurementFeature({ ...deps, log: undefined as never });
+    const ask = asCaller(
+      { ...catalogHandlers(deps), ...incidentHandlers(deps), ...measurements.handlers },
+      caller('viewer', sites),
+    );
     statements = [];
     await ask(id, request);
     expect(statements.length).toBeGreaterThan(0);
@@ -101,6 +107,8 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['devices.list', { sort: '-lastSeen' }],
     ['devices.list', { sort: 'status' }],
     ['devices.list', { sort: '-firstSeen' }],
+    ['devices.list', { sort: 'health' }],
+    ['devices.list', { health: 'critical,warning' }],
     ['devices.list', { search: '12345' }],
     ['devices.list', { search: 'SN00ABC' }],
     ['devices.list', { Address: '10.0.7.7' }],
@@ -129,6 +137,11 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['events.list', { sort: 'severity' }],
     ['events.list', { sort: '-severity', page: '1000' }],
     ['interfaces.list', { deviceId: device }],
+    ['sensors.list', {}],
+    ['sensors.list', {}, [site]],
+    ['sensors.list', { deviceId: device }],
+    ['sensors.list', { health: 'critical,warning' }],
+    ['sensors.list', { kind: 'temperature' }],
     ['cases.list', {}],
     ['cases.list', {}, [site]],
     ['cases.list', { tag: 'floor-7' }],
@@ -153,7 +166,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     },
   );
 
-  it.each(['name', 'address', '-class', 'vendor', 'model', 'status', '-firstSeen', 'lastSeen'])(
+  it.each(['name', 'address', '-class', 'vendor', 'model', 'status', 'health', '-firstSeen', 'lastSeen'])(
     'a deep page of devices by %s is walked to in its index alone',
     async (sort) => {
       const steps = await stepsOf('devices.list', { query: { sort, page: '1500' } });

@@ -18,6 +18,7 @@ import { collectorHandlers } from './gateway/collectors.ts';
 import { createEnrolment } from './gateway/enrolment/enroll.ts';
 import { lossHandlers } from './gateway/losses.ts';
 import { createIncidentFeature } from './incidents/feature.ts';
+import { createMeasurementFeature } from './measurements/feature.ts';
 import type { Database } from './platform/db/db.ts';
 import { createScanFeature } from './scans/feature.ts';
 import { closeDatabases, databases } from './testing/database.ts';
@@ -54,6 +55,11 @@ const LISTS = Object.entries(operations as Record<string, Operation>).filter(
 );
 /** Lists that are not rows of a table. */
 const ELSEWHERE = ['sessions.list', 'scans.addresses'];
+
+const HEALTHS = ['critical', 'warning,unknown', 'ok'];
+/** Tables keep the place in this order. */
+const isHealth = ({ health }: Row, text: string): boolean =>
+  text.split(',').includes(String(['critical', 'warning', 'unknown', 'ok'][Number(health)]));
 
 const NOW = Date.UTC(2026, 10, 25, 12);
 const unix = (row: Row, column: string): number | null =>
@@ -163,6 +169,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       model: maybe(word()),
       location: maybe(word()),
       status: any(['up', 'down', 'unknown']),
+      health: any([0, 1, 2, 3]),
       monitor: any([true, false]),
       ...any([{ collector_id: near.id, site_id: near.site_id }, { collector_id: null }]),
       first_seen: time(),
@@ -187,6 +194,24 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       oper_status: maybe(any([1, 2, 7])),
       last_change: maybe(time()),
       vlan: maybe(any([1, 2])),
+      gone_at: any([null, null, time()]),
+      first_seen: time(),
+      last_seen: time(),
+    };
+  });
+  const sensors = await made('sensors', 40, (i) => {
+    const device = any(devices.slice(0, 3));
+    return {
+      site_id: device.site_id,
+      device_id: device.id,
+      id: uuidv7(),
+      key: `1.${i}`,
+      kind: any(['temperature', 'state']),
+      name: word(),
+      component: any(['psu', 'fan']),
+      value: maybe(any([1, 2, 3])),
+      health: any([0, 1, 2, 3]),
+      health_since: time(),
       gone_at: any([null, null, time()]),
       first_seen: time(),
       last_seen: time(),
@@ -477,6 +502,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
             ),
         },
         monitor: { values: ['0', '1'], keeps: (row, text: string) => row.monitor === (text === '1') },
+        health: { values: HEALTHS, keeps: (row, text: string) => isHealth(row, text) },
       },
       sorts: {
         name: (row) => [counted(row)],
@@ -487,6 +513,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
         vendor: countedThen('vendor'),
         model: countedThen('model'),
         status: countedThen('status'),
+        health: (row) => [Number(row.health), counted(row)],
         firstSeen: by('first_seen'),
         lastSeen: by('last_seen'),
       },
@@ -516,6 +543,18 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       },
       usual: 'ifIndex',
       of: { query: 'deviceId', ids: deviceIds.slice(0, 4), owns: (row, id) => row.device_id === id },
+    },
+    'sensors.list': {
+      rows: sensors.filter(({ gone_at }) => gone_at === null),
+      visible: inSite,
+      filters: {
+        site: site(siteIds),
+        deviceId: exactly('device_id', deviceIds.slice(0, 4)),
+        kind: oneOf('kind', ['temperature', 'state', 'fan']),
+        health: { values: HEALTHS, keeps: (row, text: string) => isHealth(row, text) },
+      },
+      sorts: { health: by('health', 'device_id') },
+      usual: 'health',
     },
     'events.list': {
       rows: events,
@@ -659,6 +698,7 @@ describe.each(databases())('lists on %s', (_name, open) => {
     handlers = {
       ...accountHandlers(deps),
       ...catalogHandlers(deps),
+      ...createMeasurementFeature(deps).handlers,
       ...createIncidentFeature(deps).handlers,
       ...createScanFeature(deps).handlers,
       ...createCredentialFeature(deps).handlers,

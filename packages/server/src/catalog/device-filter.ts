@@ -2,6 +2,7 @@
 import type { DeviceQuery } from '@rollcall/shared/api/inventory';
 import { canonicalAddress, formatAddress, parseCidr } from '@rollcall/shared/ip';
 import { isUuid } from '@rollcall/shared/uuid';
+import { rankOf } from '../platform/db/health.ts';
 import {
   anywhere,
   conditionsOf,
@@ -30,6 +31,7 @@ const FILTERS: Filters<DeviceFilters, Scope> = {
   monitor: (p, monitor) => `d.monitor = ${p.add(monitor === 1)}::boolean`,
   class: (p, classes) => oneOf(p, 'd.class', 'text', classes),
   status: (p, states) => oneOf(p, 'd.status', 'text', states),
+  health: (p, healths) => oneOf(p, 'd.health', 'int', healths.map(rankOf)),
   collector: (p, collector, scope) => `d.collector_id ${collectors(p, collector, scope)}`,
 };
 

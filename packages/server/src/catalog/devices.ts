@@ -1,6 +1,7 @@
 /** The device list and one device, each as one statement. */
 import type { DEVICE_SORTS, Device, DeviceDetail, DeviceQuery } from '@rollcall/shared/api/inventory';
 import { deviceClass, deviceStatus } from '@rollcall/shared/model';
+import { healthOf } from '../platform/db/health.ts';
 import {
   inScope,
   orderOf,
@@ -25,6 +26,7 @@ const ORDERS: Record<Sort, readonly string[]> = {
   vendor: ['d.vendor', 'd.sort_name', 'd.id'],
   model: ['d.model', 'd.sort_name', 'd.id'],
   status: ['d.status', 'd.sort_name', 'd.id'],
+  health: ['d.health', 'd.sort_name', 'd.id'],
   firstSeen: ['d.first_seen', 'd.id'],
   lastSeen: ['d.last_seen', 'd.id'],
 };
@@ -57,6 +59,7 @@ interface DeviceRow {
   snmp: boolean | null;
   rttMs: number | null;
   interfaceCount: number;
+  health: number;
   openEvents: number;
   firstSeen: Date;
   lastSeen: Date;
@@ -75,7 +78,7 @@ const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS 
   d.mac_address AS "macAddress", d.class, d.vendor, d.model, d.os, d.os_version AS "osVersion",
   d.serial_number AS "serialNumber", d.sys_name AS "sysName", d.sys_descr AS "sysDescr",
   d.sys_object_id AS "sysObjectId", d.location, d.contact, d.booted_at AS "bootedAt", d.monitor, d.status,
-  d.icmp_reachable AS icmp, d.snmp_reachable AS snmp, d.rtt_ms AS "rttMs", d.interface_count AS "interfaceCount",
+  d.icmp_reachable AS icmp, d.snmp_reachable AS snmp, d.rtt_ms AS "rttMs", d.interface_count AS "interfaceCount", d.health,
   (SELECT count(*) FROM events e WHERE e.device_id = d.id AND e.status < 2) AS "openEvents",
   d.first_seen AS "firstSeen", d.last_seen AS "lastSeen", d.last_scan_id AS "lastScanId"`;
 
@@ -87,6 +90,7 @@ function toDevice(row: DeviceRow, now: number): Device {
     ...plain,
     class: deviceClass.catch('unknown').parse(row.class),
     status: deviceStatus.catch('unknown').parse(row.status),
+    health: healthOf(row.health),
     uptimeSeconds: running ? Math.max(0, Math.floor((now - bootedAt.getTime()) / 1000)) : null,
     monitor: monitor ? 1 : 0,
     reachable: { icmp, snmp },

@@ -7,10 +7,13 @@ import type { Handlers } from '../platform/http/handler.ts';
 import { currentText } from './current.ts';
 import { fold, forgetChunks } from './fold.ts';
 import { readMeasurements } from './read.ts';
+import { listSensors } from './sensors/list.ts';
 import { readTop } from './top.ts';
 
 export function createMeasurementFeature({ db, clock, log }: { db: Database; clock: Clock; log: Logger }) {
-  const handlers: Handlers<'measurements.get' | 'measurements.top' | 'measurements.current'> = {
+  const handlers: Handlers<
+    'measurements.get' | 'measurements.top' | 'measurements.current' | 'sensors.list'
+  > = {
     'measurements.get': async ({ query, actor }) => ({
       data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now() }),
     }),
@@ -25,6 +28,10 @@ export function createMeasurementFeature({ db, clock, log }: { db: Database; clo
           response.end(text);
         },
       };
+    },
+    'sensors.list': async ({ query, actor }) => {
+      const { rows, totalCount } = await listSensors(db, query, scopeOf(actor, query.site));
+      return { data: rows, totalCount };
     },
   };
   return {

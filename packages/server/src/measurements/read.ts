@@ -9,6 +9,7 @@ import {
   STEPS_MOST,
   VALUES_MOST,
 } from '@rollcall/shared/api/measurements';
+import { SENSOR_UNITS, type SensorKind } from '@rollcall/shared/sensors';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { notFound, Problem } from '../platform/problem.ts';
@@ -56,9 +57,12 @@ interface Device {
   id: string;
   siteId: string;
 }
-interface Port {
+/** An interface or a sensor. */
+interface Part {
   id: string;
   name: string;
+  /** Of a sensor: that of its kind. */
+  unit?: string;
 }
 
 /** @throws Problem `not_found` without such a device or interface in scope, `invalid_request` where it is too much */
@@ -69,29 +73,43 @@ export async function readMeasurements(
 ): Promise<MetricData> {
   const window = windowOf(query, now);
   const device = await findDevice(sql, query.deviceId, scope);
-  const ports = query.metrics.some(isOfInterface) ? await findPorts(sql, device, query.interfaceId) : [];
-  const asked = query.metrics.flatMap((metric): [MetricName, Port | null][] =>
-    isOfInterface(metric) ? ports.map((port) => [metric, port]) : [[metric, null]],
+  const parts = {
+    device: [null],
+    interface: query.metrics.some(isOfInterface) ? await findPorts(sql, device, query.interfaceId) : [],
+    sensor: query.metrics.includes('sensor') ? await findSensors(sql, device, query.sensorId) : [],
+  };
+  const asked = query.metrics.flatMap((metric) =>
+    parts[METRICS[metric].of].map((part): [MetricName, Part | null] => [metric, part]),
   );
   bound(asked.length, window);
-  const wanted = new Set(asked.map(([, port]) => port?.id ?? OF_DEVICE));
+  const wanted = new Set(asked.map(([, part]) => part?.id ?? OF_DEVICE));
   const isBilled = asked.length * ((window.to - window.from) / BILLED) <= VALUES_MOST;
   const read = await readSeries(sql, device, window, { wanted, now });
   return {
     ...window,
-    series: asked.map(([metric, port]) => {
-      const spans = read(port?.id ?? OF_DEVICE, metric);
+    series: asked.map(([metric, part]) => {
+      const spans = read(part?.id ?? OF_DEVICE, metric);
       const [from, to] = [window.from * 1000, window.to * 1000];
       return {
         deviceId: device.id,
-        interfaceId: port?.id ?? null,
-        interfaceName: port?.name ?? null,
+        ...whose(metric, part),
         metric,
-        unit: METRICS[metric].unit,
+        unit: part?.unit ?? METRICS[metric].unit,
         values: steps(spans, { from, to, step: window.step * 1000, aggregate: query.aggregate, metric }),
         p95: isBilled ? billed(spans, from, to) : null,
       };
     }),
+  };
+}
+
+/** The members of a series that name what it is of. */
+function whose(metric: MetricName, part: Part | null) {
+  const [isPort, isSensor] = [isOfInterface(metric), METRICS[metric].of === 'sensor'];
+  return {
+    interfaceId: (isPort && part?.id) || null,
+    interfaceName: isPort ? (part?.name ?? null) : null,
+    sensorId: (isSensor && part?.id) || null,
+    sensorName: isSensor ? (part?.name ?? null) : null,
   };
 }
 
@@ -100,7 +118,7 @@ function bound(series: number, { from, to, step }: Window): void {
   if (series <= SERIES_MOST && values <= VALUES_MOST) return;
   throw new Problem(
     'invalid_request',
-    `${series} series with ${values} values are more than ${SERIES_MOST} with ${VALUES_MOST}: name one interface, or ask for a longer step`,
+    `${series} series with ${values} values are more than ${SERIES_MOST} with ${VALUES_MOST}: name one interface or sensor, or ask for a longer step`,
   );
 }
 
@@ -115,14 +133,24 @@ async function findDevice(sql: Sql, id: string, scope: Scope): Promise<Device> {
   return device;
 }
 
-async function findPorts(sql: Sql, { id, siteId }: Device, only: string | undefined): Promise<Port[]> {
-  const ports = await sql.query<Port & Record<string, unknown>>(
+async function findPorts(sql: Sql, { id, siteId }: Device, only: string | undefined): Promise<Part[]> {
+  const ports = await sql.query<Part & Record<string, unknown>>(
     `SELECT id, name FROM interfaces WHERE site_id = $1::uuid AND device_id = $2::uuid
        AND ($3::uuid IS NULL AND gone_at IS NULL OR id = $3::uuid) ORDER BY if_index`,
     [siteId, id, only ?? null],
   );
   if (only !== undefined && ports.length === 0) throw notFound('interface');
   return ports;
+}
+
+async function findSensors(sql: Sql, { id, siteId }: Device, only: string | undefined): Promise<Part[]> {
+  const sensors = await sql.query<{ id: string; name: string; kind: SensorKind }>(
+    `SELECT id, name, kind FROM sensors WHERE site_id = $1::uuid AND device_id = $2::uuid
+       AND ($3::uuid IS NULL AND gone_at IS NULL OR id = $3::uuid) ORDER BY health, id`,
+    [siteId, id, only ?? null],
+  );
+  if (only !== undefined && sensors.length === 0) throw notFound('sensor');
+  return sensors.map(({ kind, ...part }) => ({ ...part, unit: SENSOR_UNITS[kind] }));
 }
 
 /** Seconds of the values to read: the coarsest that are fine enough, or those that are kept so long. */

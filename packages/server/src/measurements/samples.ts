@@ -1,10 +1,12 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
+import { createHash } from 'node:crypto';
 import { siteSettings, type Threshold } from '@rollcall/shared/api/sites';
 import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured } from '../ports.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
+import { type StoredSensors, storeSensors } from './sensors/store.ts';
 import { type Column, grouped, joined, type Series } from './series.ts';
 import { crossings, type Thresholds, thresholdsOf } from './thresholds.ts';
 
@@ -29,12 +31,15 @@ interface Port {
   name: string;
   ifIndex: number;
   speedBps: number | null;
+  operStatus: number | null;
 }
 
 /** Columns of a row, as JSON. */
 export interface SampleData {
   ping?: Record<string, number> | undefined;
   ports?: { id: string[]; speedBps: Column } & Record<string, (string | number | null)[]>;
+  /** Values of sensors by their ids. */
+  sensors?: { id: string[]; sensor: Column };
 }
 
 /**
@@ -58,9 +63,11 @@ export async function storeSamples(
   );
   const known = new Map(devices.map((device) => [device.id, device]));
   const ports = await portsOf(sql, siteId, [...known.keys()]);
-  const rows = timely
-    .filter(({ observation }) => known.has(observation.deviceId))
-    .map(({ observation, at }) => rowOf(observation, at, ports.get(observation.deviceId) ?? []));
+  const ofKnown = timely.filter(({ observation }) => known.has(observation.deviceId));
+  const sensors = await storeSensors(sql, ofKnown, { siteId, isLinkDown: linkDown(ports) });
+  const rows = ofKnown.map(({ observation, at }) =>
+    rowOf(observation, at, { known: ports.get(observation.deviceId) ?? [], sensors }),
+  );
   await sql.query(
     `INSERT INTO samples (site_id, device_id, at, part, over_ms, data)
      SELECT $1::uuid, r.device, r.at, r.part, r.over, r.data
@@ -138,14 +145,30 @@ async function readThresholds(
 
 async function portsOf(sql: Sql, siteId: string, devices: readonly string[]): Promise<Map<string, Port[]>> {
   const rows = await sql.query<Port & Record<string, unknown>>(
-    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps"
+    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps", oper_status AS "operStatus"
      FROM interfaces WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND gone_at IS NULL`,
     [siteId, devices],
   );
   return grouped(rows, ({ deviceId }) => deviceId);
 }
 
-function rowOf({ deviceId, overMs, ping, ports }: Samples, at: number, known: readonly Port[]) {
+/** IF-MIB ifOperStatus. */
+const UP = 1;
+const linkDown = (ports: ReadonlyMap<string, Port[]>) => (deviceId: string, ifIndex: number) => {
+  const port = ports.get(deviceId)?.find((one) => one.ifIndex === ifIndex);
+  return typeof port?.operStatus === 'number' && port.operStatus !== UP;
+};
+
+/** Tells apart the parts of a reading that has no interfaces: below -1, by its first sensor. */
+function sensorPart(key: string): number {
+  return -2 - createHash('sha256').update(key).digest().readUInt32BE(0);
+}
+
+function rowOf(
+  { deviceId, overMs, ping, ports, sensors }: Samples,
+  at: number,
+  { known, sensors: stored }: { known: readonly Port[]; sensors: StoredSensors },
+) {
   const data: SampleData = { ping: ping as SampleData['ping'] };
   if (ports) {
     const port = matcher(known);
@@ -157,11 +180,19 @@ function rowOf({ deviceId, overMs, ping, ports }: Samples, at: number, known: re
       if (column) data.ports[counter] = kept.map(({ i }) => column[i] ?? null);
     }
   }
+  const valued = (sensors ?? []).flatMap(({ key, value }) => {
+    const id = stored.idOf(deviceId, key);
+    return id === undefined || value === undefined ? [] : [{ id, value }];
+  });
+  if (valued.length > 0)
+    data.sensors = { id: valued.map(({ id }) => id), sensor: valued.map(({ value }) => value) };
   const part = Math.min(...(ports?.ifIndex ?? []), Number.MAX_SAFE_INTEGER);
+  const first = sensors?.[0]?.key;
+  const only = ping === undefined && first !== undefined ? sensorPart(first) : -1;
   return {
     device: deviceId,
     at: new Date(at).toISOString(),
-    part: part === Number.MAX_SAFE_INTEGER ? -1 : part,
+    part: part === Number.MAX_SAFE_INTEGER ? only : part,
     over: overMs,
     data,
   };
@@ -193,7 +224,7 @@ export function seriesOfRows(rows: readonly SampleRow[]): SeriesById {
     parts.set(id, [...(parts.get(id) ?? []), one]);
   };
   for (const row of rows) {
-    const { ping, ports } = row.data;
+    const { ping, ports, sensors } = row.data;
     if (ping)
       add(OF_DEVICE, row, Object.fromEntries(Object.entries(ping).map(([name, value]) => [name, [value]])));
     const { id: ids = [], ...columns } = ports ?? {};
@@ -203,6 +234,8 @@ export function seriesOfRows(rows: readonly SampleRow[]): SeriesById {
         row,
         Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, [number(column?.[i])]])),
       );
+    for (const [i, id] of (sensors?.id ?? []).entries())
+      add(id, row, { sensor: [number(sensors?.sensor[i])] });
   }
   return new Map([...parts].map(([id, some]) => [id, joined(some)]));
 }

@@ -64,6 +64,7 @@ const FROM_SAMPLE: Record<MetricName, (at: At, overMs: number) => number | null>
   outErrors: perSecond('outErrors'),
   inDiscards: perSecond('inDiscards'),
   outDiscards: perSecond('outDiscards'),
+  sensor: (at) => at('sensor'),
 };
 
 /** A metric in the last interval of samples; null where it is not known. */

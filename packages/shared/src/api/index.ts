@@ -10,6 +10,7 @@ import { maintenanceOperations } from './maintenance.ts';
 import { measurementOperations } from './measurements.ts';
 import { profileOperations } from './profiles.ts';
 import { scanOperations } from './scans.ts';
+import { sensorOperations } from './sensors.ts';
 import { serviceOperations } from './service.ts';
 import { siteOperations } from './sites.ts';
 
@@ -23,6 +24,7 @@ export const operations = {
   ...inventoryOperations,
   ...interfaceOperations,
   ...measurementOperations,
+  ...sensorOperations,
   ...incidentOperations,
   ...maintenanceOperations,
   ...deliveryOperations,

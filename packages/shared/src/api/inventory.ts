@@ -1,10 +1,12 @@
 /** Devices: what they are, what happened to them, why they are one. */
 import { z } from 'zod';
 import { DEVICE_CLASSES, DEVICE_STATUSES, deviceClass, deviceStatus } from '../model.ts';
+import { SENSOR_STATUS } from '../sensors.ts';
 import { closeReason } from './incidents.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
 import { codes, id, idParams, line, paging, resource, siteFilter, sortBy, wholeNumber } from './operation.ts';
+import { health } from './sensors.ts';
 
 // ── Device ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -42,6 +44,7 @@ export const device = z
       .meta({ description: 'What answered last; null when it was not asked.' }),
     rttMs: z.number().nullable().meta({ example: 0.42 }),
     interfaceCount: z.int().meta({ example: 52 }),
+    health: health.meta({ description: 'The worst of its sensors; unknown: none is judged.' }),
     openEvents: z.int().meta({ description: 'Events on it that are not closed.', example: 0 }),
     firstSeen: time,
     lastSeen: time,
@@ -127,6 +130,7 @@ export const DEVICE_SORTS = [
   'vendor',
   'model',
   'status',
+  'health',
   'firstSeen',
   'lastSeen',
 ] as const;
@@ -149,6 +153,10 @@ const deviceFilters = {
   status: codes(DEVICE_STATUSES).optional().meta({
     description: 'One state, or several separated by commas.',
     example: 'down',
+  }),
+  health: codes(SENSOR_STATUS).optional().meta({
+    description: 'Worst of its sensors: one, or several separated by commas.',
+    example: 'critical,warning',
   }),
   collector: z.string().min(1).max(200).optional().meta({
     description: 'Id or exact name of the collector that saw it last.',

@@ -20,7 +20,8 @@ export const METRICS = {
   outErrors: { of: 'interface', unit: '1/s', says: 'Packets not sent because of errors.' },
   inDiscards: { of: 'interface', unit: '1/s', says: 'Packets received and discarded.' },
   outDiscards: { of: 'interface', unit: '1/s', says: 'Packets discarded instead of sent.' },
-} as const satisfies Record<string, { of: 'device' | 'interface'; unit: string; says: string }>;
+  sensor: { of: 'sensor', unit: '', says: 'Value of a sensor, in the unit of its kind.' },
+} as const satisfies Record<string, { of: 'device' | 'interface' | 'sensor'; unit: string; says: string }>;
 export type MetricName = keyof typeof METRICS;
 export const METRIC_NAMES = Object.keys(METRICS) as [MetricName, ...MetricName[]];
 
@@ -40,6 +41,8 @@ const series = z
     interfaceId: id.nullable(),
     /** ifName of the interface. */
     interfaceName: z.string().nullable(),
+    sensorId: id.nullable(),
+    sensorName: z.string().nullable(),
     metric: z.enum(METRIC_NAMES),
     unit: z.string().meta({ example: 'bit/s' }),
     /** One value per step from `from` on; null where nothing was measured. */
@@ -65,6 +68,9 @@ export const metricQuery = z.strictObject({
   deviceId: z.uuid().meta({ description: 'Required: whose measurements.' }),
   interfaceId: z.uuid().optional().meta({
     description: 'Only this interface. Without it: the device, and for metrics of interfaces all of them.',
+  }),
+  sensorId: z.uuid().optional().meta({
+    description: 'Only this sensor. Without it: for metrics of sensors all of them.',
   }),
   metrics: codes(METRIC_NAMES).meta({ description: 'Names of metrics.', example: 'in,out' }),
   from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
@@ -92,8 +98,9 @@ export const topEntry = z
 export type TopEntry = z.infer<typeof topEntry>;
 
 export const TOP_MOST = 100;
+/** Values of sensors have many units: which is the highest says nothing. */
 export const topQuery = z.strictObject({
-  metric: z.enum(METRIC_NAMES),
+  metric: z.enum(METRIC_NAMES).exclude(['sensor']),
   site: siteFilter,
   class: codes(deviceClass.options).optional(),
   limit: wholeNumber(1, TOP_MOST).default(10).meta({ description: 'Entries.' }),

@@ -146,6 +146,8 @@ async function moveMeasurements(
   await move('samples', '', 'at', 'part');
   // The summaries of a day that both have a part of are made again.
   await move('sample_chunks', ', summarised = false', 'step', 'begins');
+  // A sensor that the receiver has as well is its own; the health of both follows with the next reading.
+  await move('sensors', '', 'key');
 }
 
 async function leaveAddresses(sql: Sql, world: World): Promise<void> {

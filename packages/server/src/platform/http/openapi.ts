@@ -20,6 +20,7 @@ const TAGS: Record<string, string> = {
   Interfaces: 'The ports of devices.',
   Topology: 'Which device is connected to which.',
   Metrics: 'What was measured of devices and interfaces over time: traffic, errors, round trip and loss.',
+  Sensors: 'What devices say of their own health.',
   Events: 'What is or went wrong or changed.',
   Cases: "Events that belong together, with people's work on them.",
   Maintenance: 'Planned work: events raised meanwhile open no case.',

@@ -17,7 +17,17 @@ const data = (values: (number | null)[]): MetricData => ({
   to: 600 + values.length * 60,
   step: 60,
   series: [
-    { deviceId: 'd', interfaceId: null, interfaceName: null, metric: 'rtt', unit: 'ms', values, p95: 7 },
+    {
+      deviceId: 'd',
+      interfaceId: null,
+      interfaceName: null,
+      sensorId: null,
+      sensorName: null,
+      metric: 'rtt',
+      unit: 'ms',
+      values,
+      p95: 7,
+    },
   ],
 });
 

@@ -3,7 +3,17 @@ import { expect, it } from 'vitest';
 import { busiest } from './busiest.ts';
 
 const series = (name: string, metric: MetricName, values: (number | null)[]): Series => ({
-  ...{ deviceId: 'd', interfaceId: name, interfaceName: name, metric, unit: 'bit/s', values, p95: null },
+  ...{
+    deviceId: 'd',
+    interfaceId: name,
+    interfaceName: name,
+    sensorId: null,
+    sensorName: null,
+    metric,
+    unit: 'bit/s',
+    values,
+    p95: null,
+  },
 });
 
 it('ranks interfaces by their busier direction, gaps and idle ones left out', () => {
