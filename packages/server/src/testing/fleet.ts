@@ -25,6 +25,7 @@ const KINDS = {
   interface: '5',
   event: '6',
   case: '7',
+  sensor: '8',
 } as const;
 
 /** Id number `n` of a kind of thing: a UUIDv7 in shape, rising with `n`, known without asking. */
@@ -65,7 +66,16 @@ export async function fillFleet(
   }
 }
 
-const FILLED = ['devices', 'sightings', 'device_addresses', 'interfaces', 'events', 'cases', 'case_activity'];
+const FILLED = [
+  'devices',
+  'sightings',
+  'sensors',
+  'device_addresses',
+  'interfaces',
+  'events',
+  'cases',
+  'case_activity',
+];
 
 async function fillTables(sql: Sql, size: FleetSize, said: (what: string) => void): Promise<void> {
   const sites = fleetSites(size);
@@ -84,6 +94,7 @@ async function fillTables(sql: Sql, size: FleetSize, said: (what: string) => voi
   const steps: [string, number, (from: number, to: number) => string][] = [
     ['devices', size.devices, (from, to) => devices(from, to, sites)],
     ['sightings', size.devices, (from, to) => sightings(from, to, sites)],
+    ['sensors', size.devices, (from, to) => sensors(from, to, sites)],
     ['device addresses', size.devices, (from, to) => addresses(from, to, sites)],
     [
       'interfaces',
@@ -110,11 +121,11 @@ const ADDRESS = (n: string) => `('10.0.0.0'::inet + (${n})::bigint)`;
 
 const devices = (from: number, to: number, sites: number) => `
   INSERT INTO devices (site_id, id, collector_id, name, address, mac_address, class, vendor, model, os, os_version,
-    serial_number, sys_name, sys_descr, sys_object_id, location, monitor, status, icmp_reachable, interface_count,
+    serial_number, sys_name, sys_descr, sys_object_id, location, monitor, status, icmp_reachable, interface_count, health,
     first_seen, booted_at, search_text)
   SELECT site_id, id, collector_id, name, address, mac, class, vendor, model, os, version, serial, name, descr,
     '1.3.6.1.4.1.9.1.' || (n % 2000), location, n % 10 < 7, CASE WHEN n % 50 = 0 THEN 'down' WHEN n % 10 < 9 THEN 'up' ELSE 'unknown' END,
-    true, 5, ${NOW} - interval '400 days' + n * interval '10 seconds', ${NOW} - interval '30 days',
+    true, 5, CASE WHEN n % 50 = 0 THEN 0 ELSE 3 END, ${NOW} - interval '400 days' + n * interval '10 seconds', ${NOW} - interval '30 days',
     lower(concat_ws(E'\\n', concat_ws(' ', name, vendor, model, os, location, descr), host(address), serial, mac))
   FROM (SELECT n, ${idSql('site', `n % ${sites}`)} AS site_id, ${idSql('device', 'n')} AS id,
       ${idSql('collector', `n % ${2 * sites}`)} AS collector_id, c.class, v.vendor,
@@ -132,6 +143,14 @@ const devices = (from: number, to: number, sites: number) => `
 const sightings = (from: number, to: number, sites: number) => `
   INSERT INTO sightings (site_id, device_id, last_seen)
   SELECT ${idSql('site', `n % ${sites}`)}, ${idSql('device', 'n')}, ${NOW} FROM ${series(from, to)}`;
+
+/** A reading each; one in fifty is too high. */
+const sensors = (from: number, to: number, sites: number) => `
+  INSERT INTO sensors (site_id, device_id, key, id, kind, name, component, value, limits, health, reason, health_since,
+    first_seen, last_seen)
+  SELECT ${idSql('site', `n % ${sites}`)}, ${idSql('device', 'n')}, '1.3.6.1.2.1.99.1.1.1.4.1', ${idSql('sensor', 'n')},
+    CASE WHEN n % 20 > 0 THEN 'voltage' ELSE 'temperature' END, 'Inlet', 'chassis', 20 + n % 50, '{"high": 68}',
+    CASE WHEN n % 50 = 0 THEN 0 ELSE 3 END, '', ${NOW}, ${NOW}, ${NOW} FROM ${series(from, to)}`;
 
 const addresses = (from: number, to: number, sites: number) => `
   INSERT INTO device_addresses (site_id, device_id, address, origin, first_seen, last_seen)
