@@ -137,7 +137,6 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['events.list', { sort: 'severity' }],
     ['events.list', { sort: '-severity', page: '1000' }],
     ['interfaces.list', { deviceId: device }],
-    ['sensors.list', {}],
     ['sensors.list', {}, [site]],
     ['sensors.list', { deviceId: device }],
     ['sensors.list', { health: 'critical,warning' }],
