@@ -5,6 +5,7 @@
  */
 
 import type { Threshold } from '@rollcall/shared/api/sites';
+import type { SensorKind } from '@rollcall/shared/sensors';
 
 interface On {
   siteId: string;
@@ -71,6 +72,30 @@ interface Measurement {
   /** The site's threshold, percent. */
   limit: number;
 }
+/** What sensors may have; kinds of events have these names. */
+export const SENSOR_TROUBLES = [
+  'hardware.failed',
+  'sensor.critical',
+  'sensor.warning',
+  'power.on-battery',
+  'storage.full',
+  'memory.full',
+  'processor.busy',
+  'session.down',
+] as const;
+export type SensorTrouble = (typeof SENSOR_TROUBLES)[number];
+interface Unwell {
+  of: SensorTrouble;
+  sensorId: string;
+  name: string;
+  kind: SensorKind;
+  component: string;
+  /** In the unit of the kind. */
+  value: number | null;
+  reason: string;
+  /** Of a session: the address of its far end, where it is known. */
+  peer?: string | null;
+}
 interface Hardware {
   serialNumber: string | null;
   /** A hardware address of it. */
@@ -124,6 +149,10 @@ interface Observed {
   /** A measurement reached its threshold, or fell below what clears it. Of an interface there is `interfaceId`. */
   'measured.above': Turn<Nothing, Measurement>;
   'measured.below': Turn<Nothing, Measurement>;
+  /** A sensor is judged warning or critical, or otherwise so than before. */
+  'sensor.unwell': Turn<Nothing, Unwell>;
+  /** It is so no more, or there is no such sensor any more. */
+  'sensor.well': Turn<Nothing, { sensorId: string }>;
   'neighbour.changed': Turn<Remote | Nothing>;
   /** An address answered as another device than before. */
   'address.moved': Turn<Holder, Holder & Contested>;

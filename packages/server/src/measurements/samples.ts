@@ -2,11 +2,12 @@
 import { createHash } from 'node:crypto';
 import { siteSettings, type Threshold } from '@rollcall/shared/api/sites';
 import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
-import type { Change } from '../changes.ts';
+import { type Change, SENSOR_TROUBLES, type SensorTrouble } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured } from '../ports.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
+import { sensorChanges } from './sensors/trouble.ts';
 import { type Column, grouped, joined, type Series } from './series.ts';
 import { crossings, type Thresholds, thresholdsOf } from './thresholds.ts';
 
@@ -75,7 +76,10 @@ export async function storeSamples(
      ON CONFLICT DO NOTHING`,
     [siteId, JSON.stringify(rows)],
   );
-  return changesOf(sql, rows, { siteId, collectorId, known, ports });
+  return [
+    ...(await changesOf(sql, rows, { siteId, collectorId, known, ports })),
+    ...(await changesOfSensors(sql, sensors, { siteId, collectorId, known, now })),
+  ];
 }
 
 interface Context {
@@ -110,6 +114,36 @@ async function changesOf(
     }
   }
   return changes;
+}
+
+/** Of monitored devices, which sensors are unwell, and which are no more. */
+async function changesOfSensors(
+  sql: Sql,
+  { judged, gone }: StoredSensors,
+  { siteId, collectorId, known, now }: Omit<Context, 'ports'> & { now: number },
+): Promise<Change[]> {
+  const devices = [...new Set([...judged, ...gone].map(({ deviceId }) => deviceId))];
+  if (devices.length === 0) return [];
+  const rows = await sql.query<{ kind: SensorTrouble; key: string }>(
+    `SELECT kind, dedup_key AS key FROM conditions
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND kind = ANY($3::text[]) AND present`,
+    [siteId, devices, SENSOR_TROUBLES],
+  );
+  const present = grouped(rows, ({ kind, key }) => key.slice(kind.length + 1));
+  return devices.flatMap((id) => {
+    const device = known.get(id);
+    if (!device?.monitor) return [];
+    const { name: deviceName, address } = device;
+    return sensorChanges(
+      { siteId, collectorId, deviceId: id, deviceName, address, monitor: true },
+      {
+        judged: judged.filter(({ deviceId }) => deviceId === id),
+        gone: gone.flatMap((one) => (one.deviceId === id ? [one.id] : [])),
+        at: now,
+      },
+      (sensorId) => new Set(present.get(sensorId)?.map(({ kind }) => kind)),
+    );
+  });
 }
 
 /** Kinds of events by their threshold. */

@@ -4,6 +4,7 @@ import { readFarEnds, readLinks } from '../correlation/neighbours.ts';
 import { readAnswered, readTerrain } from '../correlation/networks.ts';
 import { reachOf } from '../correlation/reachability.ts';
 import { doubtful, type RootCause, rootCauses } from '../correlation/root-cause.ts';
+import { readSessionCauses } from '../correlation/sessions.ts';
 import { type EventCode, kindOf } from '../kinds/kinds.ts';
 import { readSettings } from '../settings.ts';
 import type { ConditionState, Root, Silence } from './condition.ts';
@@ -29,6 +30,7 @@ export async function readSilences(
   }
   const { recoveryMs } = await readSettings(sql, siteId);
   await readPorts(sql, siteId, waiting, now - recoveryMs, silences);
+  await silenceSessions(sql, siteId, { waiting, since: now - recoveryMs - SESSIONS_READ_MS }, silences);
   const present = await readPresent(sql, siteId, [...silencers], now - recoveryMs);
   const wrong = new Set(present.map(({ kind, deviceId }) => `${kind} ${deviceId}`));
   for (const { key, condition } of waiting) {
@@ -81,6 +83,31 @@ async function readPorts(
       const present = untold.get(id);
       if (present !== undefined) silences.set(key, { by: present ? 'far-end' : 'recovery' });
     }
+}
+
+/** Sessions are read every five minutes: one that is back is known to be so late. */
+const SESSIONS_READ_MS = 330_000;
+
+/** Sessions over a link or a device that is down: the one event says it, of both ends of all of them. */
+async function silenceSessions(
+  sql: Sql,
+  siteId: string,
+  { waiting, since }: { waiting: readonly Loaded[]; since: number },
+  silences: Map<string, Silence>,
+): Promise<void> {
+  const sessions = waiting.flatMap(({ key, condition: { kind, since: downSince, opening } }) =>
+    kind === 'session.down' && opening.deviceId !== null
+      ? [{ key, deviceId: opening.deviceId, peer: peerIn(opening.details), since: downSince }]
+      : [],
+  );
+  for (const [key, present] of await readSessionCauses(sql, siteId, sessions, since))
+    silences.set(key, { by: present ? 'far-end' : 'recovery' });
+}
+
+/** The address of the far end of a session, out of the details of its event. */
+function peerIn(details: Readonly<Record<string, unknown>>): string | null {
+  const peer = (details.after as { peer?: unknown } | undefined)?.peer;
+  return typeof peer === 'string' ? peer : null;
 }
 
 /** Kinds that the watch finds and something else may explain; a collector's own troubles are not among them. */

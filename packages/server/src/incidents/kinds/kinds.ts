@@ -4,10 +4,17 @@ import { Severity } from '@rollcall/shared/model';
 import { INVENTORY_KINDS } from './inventory.ts';
 import type { EventKind } from './kind.ts';
 import { MEASURED_KINDS } from './measured.ts';
+import { SENSOR_EVENT_KINDS } from './sensors.ts';
 import { SERVICE_KINDS } from './service.ts';
 import { WATCH_KINDS } from './watch.ts';
 
-export const KINDS = { ...WATCH_KINDS, ...MEASURED_KINDS, ...INVENTORY_KINDS, ...SERVICE_KINDS };
+export const KINDS = {
+  ...WATCH_KINDS,
+  ...MEASURED_KINDS,
+  ...SENSOR_EVENT_KINDS,
+  ...INVENTORY_KINDS,
+  ...SERVICE_KINDS,
+};
 
 export type EventCode = keyof typeof KINDS;
 export const kindOf = (code: EventCode): EventKind => KINDS[code];

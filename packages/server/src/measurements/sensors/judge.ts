@@ -28,6 +28,7 @@ const DEFAULTS: { readonly [Kind in SensorKind]?: { from: number; until: number;
   processor: { from: 95, until: 90, holdMs: 600_000 },
 };
 
+export const ON_BATTERY_REASON = 'on battery';
 /** Agents' words for a UPS without mains: upsOutputSource of UPS-MIB (RFC 1628), and what makers write. */
 const ON_BATTERY = /^(on[ _-]?)?battery$/i;
 
@@ -64,7 +65,7 @@ export function judge(
 /** What the state says; null: nothing. */
 function byState({ state, status, component }: SensorReading): Found | null {
   if (state !== undefined && component === 'battery' && ON_BATTERY.test(state.trim()))
-    return { health: 'critical', reason: 'on battery' };
+    return { health: 'critical', reason: ON_BATTERY_REASON };
   if (status === undefined || status === 'unknown') return null;
   return { health: status, reason: status === 'ok' ? '' : state ? `state: ${state}` : `state: ${status}` };
 }

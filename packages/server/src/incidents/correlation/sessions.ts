@@ -1,0 +1,122 @@
+/** What explains that routing sessions are down: a port or a device beneath them that is. */
+import type { Sql } from '../../platform/db/sql.ts';
+import { readLinks } from './neighbours.ts';
+
+/** A session that is down. */
+export interface SessionDown {
+  /** Of its condition. */
+  key: string;
+  deviceId: string;
+  /** Address of the far end; null: not known. */
+  peer: string | null;
+  /** Unix milliseconds. */
+  since: number;
+}
+
+/** Something beneath that is down, or came back a moment ago. */
+export interface Cause {
+  deviceId: string;
+  /** The port; null: all of the device. */
+  interfaceId: string | null;
+  since: number;
+  present: boolean;
+}
+
+/** What a session stands on. */
+export interface Ground {
+  /** Its two ends, the own device first. */
+  ends: ReadonlySet<string>;
+  /** Devices beside the ends. */
+  beside: ReadonlySet<string>;
+  /** The ports whose network has both addresses; none: there are others in between. */
+  ports: ReadonlySet<string>;
+}
+
+/** A session ends so much later than what it stands on: hold time of BGP (RFC 4271: 90 s, many set 180) and a reading of sensors. */
+const LATE_MS = 600_000;
+/** Ports are read once a minute, so that what explains a session may be found after it. */
+const EARLY_MS = 120_000;
+
+/**
+ * Whether one of some causes explains a session: an end that is down; the port to the far end; and, at about the same time,
+ * any port of its ends where it goes over others, or a device beside them. Null: none does. Pure.
+ */
+export function explainedBy(session: SessionDown, ground: Ground, causes: readonly Cause[]): Cause | null {
+  const isNear = ({ since }: Cause) => since <= session.since + EARLY_MS && session.since - since <= LATE_MS;
+  const fits = (cause: Cause): boolean => {
+    const { deviceId, interfaceId } = cause;
+    if (interfaceId === null)
+      return ground.ends.has(deviceId) || (ground.beside.has(deviceId) && isNear(cause));
+    if (ground.ports.has(interfaceId)) return true;
+    return ground.ports.size === 0 && ground.ends.has(deviceId) && isNear(cause);
+  };
+  return causes.find((cause) => cause.present && fits(cause)) ?? causes.find(fits) ?? null;
+}
+
+/**
+ * Key of each session that something explains → whether that is so now; false: it came back after `returnedSince`
+ * (Unix milliseconds), and the session has time to do so too.
+ */
+export async function readSessionCauses(
+  sql: Sql,
+  siteId: string,
+  sessions: readonly SessionDown[],
+  returnedSince: number,
+): Promise<Map<string, boolean>> {
+  if (sessions.length === 0) return new Map();
+  const rows = await sql.query<{
+    deviceId: string;
+    interfaceId: string | null;
+    since: Date;
+    present: boolean;
+  }>(
+    `SELECT device_id AS "deviceId", opening ->> 'interfaceId' AS "interfaceId", since, present FROM conditions
+     WHERE site_id = $1::uuid AND kind = ANY('{device.down,interface.down}') AND device_id IS NOT NULL
+       AND (present OR changed_at > $2::timestamptz)`,
+    [siteId, new Date(returnedSince)],
+  );
+  if (rows.length === 0) return new Map();
+  const causes = rows.map((row) => ({ ...row, since: row.since.getTime() }));
+  const grounds = await readGrounds(sql, siteId, sessions);
+  return new Map(
+    sessions.flatMap((session): [string, boolean][] => {
+      const ground = grounds.get(session.key);
+      const cause = ground && explainedBy(session, ground, causes);
+      return cause ? [[session.key, cause.present]] : [];
+    }),
+  );
+}
+
+async function readGrounds(
+  sql: Sql,
+  siteId: string,
+  sessions: readonly SessionDown[],
+): Promise<Map<string, Ground>> {
+  const rows = await sql.query<{ key: string; far: string[]; ports: string[] }>(
+    `SELECT s.key,
+       ARRAY(SELECT a.device_id FROM device_addresses a WHERE a.site_id = $1::uuid AND a.address = s.peer) AS far,
+       ARRAY(SELECT i.id FROM device_addresses a
+           JOIN interfaces i ON i.site_id = a.site_id AND i.device_id = a.device_id AND i.if_index = a.if_index
+         WHERE a.site_id = $1::uuid AND a.device_id = s."deviceId" AND a.prefix_length IS NOT NULL
+           AND s.peer <<= set_masklen(a.address, a.prefix_length)
+         UNION
+         SELECT i.id FROM device_addresses own
+           JOIN device_addresses a ON a.site_id = own.site_id AND a.address = s.peer
+           JOIN interfaces i ON i.site_id = a.site_id AND i.device_id = a.device_id AND i.if_index = a.if_index
+         WHERE own.site_id = $1::uuid AND own.device_id = s."deviceId" AND own.prefix_length IS NOT NULL
+           AND s.peer <<= set_masklen(own.address, own.prefix_length)) AS ports
+     FROM jsonb_to_recordset($2::jsonb) AS s(key text, "deviceId" uuid, peer inet)`,
+    [siteId, JSON.stringify(sessions.map(({ key, deviceId, peer }) => ({ key, deviceId, peer })))],
+  );
+  const known = new Map(rows.map((row) => [row.key, row]));
+  const ends = sessions.flatMap(({ key, deviceId }) => [deviceId, ...(known.get(key)?.far ?? [])]);
+  const links = await readLinks(sql, siteId, [...new Set(ends)]);
+  return new Map(
+    sessions.map(({ key, deviceId }): [string, Ground] => {
+      const { far = [], ports = [] } = known.get(key) ?? {};
+      const own = new Set([deviceId, ...far]);
+      const beside = new Set([...own].flatMap((id) => [...(links.get(id) ?? [])]));
+      return [key, { ends: own, beside, ports: new Set(ports) }];
+    }),
+  );
+}
