@@ -12,7 +12,7 @@ afterAll(closeDatabases);
 
 describe.each(databases())('who a collector is on %s', (_, open) => {
   const scene = collectorScene(open);
-  const { audited, site, over, connect, confirmed, row, scan, refusedHello } = scene;
+  const { site, over, connect, row, confirmed, audited, refusedHello } = scene;
   let db: Database;
   let one: Instance;
   let two: Instance;

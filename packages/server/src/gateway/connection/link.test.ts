@@ -15,7 +15,7 @@ afterAll(closeDatabases);
 
 describe.each(databases())('a link on %s', (name, open) => {
   const scene = collectorScene(open);
-  const { audited, site, over, connect, confirmed, row, scan, refusedHello } = scene;
+  const { site, over, connect, row, scan, confirmed } = scene;
   let db: Database;
   let one: Instance;
   let two: Instance;
