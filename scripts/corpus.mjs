@@ -7,9 +7,13 @@
 // prints how well it does, and how well on families of devices that no rule was written for (docs/accuracy.md); DIR is the
 // folder of the corpus with its expected results. Classified in memory, without agents and without a network.
 //
-// The lines are what `evaluate.mjs` of the corpus reads. Ends with 1 when a recording has no line.
+//   npm run corpus -- --health DIR
+//
+// prints how well sensors, processors, memory and storage are read, in ten seconds and likewise without a network.
+//
+// The lines are what `evaluate.mjs` and `evaluate-health.mjs` of the corpus read. Ends with 1 when a recording has no line.
 import './usage.mjs';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bin, bootstrap, run } from './bootstrap.mjs';
 
@@ -27,8 +31,15 @@ try {
     await printUnseen(path);
     process.exit();
   }
+  if (process.argv.includes('--health')) {
+    await printHealth(path);
+    process.exit();
+  }
   const { playFolder } = await import('./corpus/play.mjs');
-  const lost = await playFolder(path, (line) => process.stdout.write(`${JSON.stringify(line)}\n`));
+  const health = await healthOf(path);
+  const lost = await playFolder(path, (line) =>
+    process.stdout.write(`${JSON.stringify({ ...line, health: health.get(line.recording)?.health })}\n`),
+  );
   process.exitCode = lost > 0 ? 1 : 0;
 } catch (error) {
   process.stderr.write(`corpus: ${error.message}\n`);
@@ -44,4 +55,25 @@ async function printUnseen(path) {
   const seen = evaluate(truth, await classifyFolder(path));
   const unseen = evaluate(truth, await classifyUnseen(path, familiesOf(path)));
   process.stdout.write(`${beside(seen, unseen)}\n`);
+}
+
+/** Recording → its line; none where the folder is one of recordings alone. */
+async function healthOf(path) {
+  const { healthOfFolder } = await import('./corpus/health.mjs');
+  const lines = new Map();
+  if (existsSync(join(path, 'recordings'))) await healthOfFolder(path, (line) => lines.set(line.id, line));
+  return lines;
+}
+
+async function printHealth(path) {
+  const { corpus } = await import('./corpus/folder.mjs');
+  const { evaluate, render } = await import(join(corpus, 'evaluate-health.mjs'));
+  const truth = JSON.parse(readFileSync(join(path, 'health.json'), 'utf8'));
+  const lines = await healthOf(path);
+  const recordings = join(path, 'recordings');
+  process.stdout.write(`${render(evaluate(truth, [...lines.values()], { recordings }))}\n`);
+  const requests = (of) => [...lines.values()].reduce((sum, each) => sum + each.requests[of], 0);
+  process.stdout.write(
+    `requests to a device, on average: ${(requests('first') / lines.size).toFixed(1)} to learn and read, then ${(requests('again') / lines.size).toFixed(1)} a reading\n`,
+  );
 }

@@ -7,38 +7,44 @@ const NO_READING =
 
 const RULES = [
   [
-    /\b(temp|temperature|tmp)( (value|reading|current|sensor|c|celsius|deg c|degree|degrees|curr|measured|in|out|val))*$/,
+    /\b(temp|temperature|tmp|temper)( (value|reading|current|sensor|c|celsius|deg c|degree|degrees|curr|measured|in|out|val))*$/,
     'temperature',
     'C',
   ],
   [/\b(temp|temperature)( (value|reading|current))* (f|fahrenheit|deg f)$/, 'temperature', 'F'],
-  [/\b(humidity|rh)( (value|reading|current|percent|val))*$/, 'humidity', '%'],
+  [/\b(humidity|rh|hum)( (value|reading|current|percent|val))*$/, 'humidity', '%'],
   [/\b(voltage|volts?|vcc)( (value|reading|current|val|rms|l \d|ln|ll))*$/, 'voltage', 'V'],
   [
-    /\b(bias|output|input|load|line|phase|battery|outlet|rectifier|laser|tx|bank|circuit|feed|breaker|pdu|psu|supply|charge|pcu|total) (current|amps|amperage)( (value|reading|val|rms))*$/,
+    /\b(bias|output|input|load|line|phase|battery|outlet|rectifier|laser|tx|inlet|bank|circuit|feed|breaker|pdu|psu|supply|charge|pcu|total)( status)? (current|amps|amperage)( (value|reading|val|rms))*$/,
     'current',
     'A',
   ],
   [/\b(amps|amperage)$/, 'current', 'A'],
   [/\bfan\b.*\b(speed|rpm)( (value|reading|current))*$/, 'fanspeed', 'rpm'],
   [/\b(watts|active power|real power|power consumption|output power watts|power watts)$/, 'power', 'W'],
+  [/\b(inlet|input|output|line|bypass|phase|mains)( status)? (frequency|freq)( value)*$/, 'frequency', 'Hz'],
   [
     /\b(opr|opt|(rx|tx|receive|received|transmit|transmitted|optical) (optical )?(power|pwr|opt power|level)( dbm)?|rx power|tx power)( (value|val))*$/,
     'dbm',
     'dBm',
   ],
   [
-    /\b(cpu|processor)\b.*\b(util\w*|usage|load|busy|percent|pct|occupancy)( (percent|value|current|rate|\d+ ?\w*))*$/,
+    /\b(cpu|processor)\b.*\b(util\w*|usage|load\w*|busy|percent|pct|occupancy)( (percent|value|current|rate|\d+ ?\w*))*$/,
     'processor',
     '%',
   ],
   [/\b(cpu|cpu percentage)$/, 'processor', '%'],
+  [/\bcpu idle$/, 'processor', '%', 'idle'],
   [
     /\b(mem|memory|dram|ram)\b.*\b(util\w*|usage|percent|pct|occupancy)( (percent|value|current|rate))*$/,
     'memory',
     '%',
   ],
-  [/\b(mem|memory|dram|ram)\b.*\b(used|free|total|avail|available|size)\b/, 'memory', 'B'],
+  [
+    /\b(mem|memory|dram|ram)\b.*\b(used|free|freed|alloc|allocated|total|avail|available|size)\b/,
+    'memory',
+    'B',
+  ],
 ];
 
 /** Scale by words of the name. */
@@ -62,10 +68,10 @@ export function guessed(object, tokens) {
   if (NO_READING.test(text)) return null;
   const rule = RULES.find(([pattern]) => pattern.test(text));
   if (!rule) return null;
-  const [, kind, unit] = rule;
+  const [, kind, unit, role] = rule;
   const scale =
     unit === 'B' ? (words.map((word) => SIZES[word]).find(Boolean) ?? sizeIn(object.units) ?? 1) : 1;
-  return { ...object, kind, unit, scale, from: 'default', rank: 3 };
+  return { ...object, kind, unit, scale, from: 'default', rank: 3, ...(role ? { role } : {}) };
 }
 
 const sizeIn = (units = '') =>
@@ -76,8 +82,18 @@ export const KNOWN = [
   // Juniper: load and memory in use of a part, percent.
   ['1.3.6.1.4.1.2636.3.1.13.1.8', { kind: 'processor', unit: '%' }],
   ['1.3.6.1.4.1.2636.3.1.13.1.11', { kind: 'memory', unit: '%', role: 'percent' }],
-  // FASTPATH, under the numbers of those that build on it: load of all processes, percent.
-  ['1.3.6.1.4.1.674.10895.5000.2.6132.1.1.1.1.4.9', { kind: 'processor', unit: '%' }],
+  // FASTPATH, under the numbers of those that build on it: free memory and all of it in kB, load of all processes in percent.
+  ...['674.10895.5000.2.6132', '4413', '4526.10', '7244.2'].flatMap((maker) => [
+    [
+      `1.3.6.1.4.1.${maker}.1.1.1.1.4.1`,
+      { name: 'memoryFree', kind: 'memory', unit: 'B', scale: 1024, role: 'free' },
+    ],
+    [
+      `1.3.6.1.4.1.${maker}.1.1.1.1.4.2`,
+      { name: 'memoryTotal', kind: 'memory', unit: 'B', scale: 1024, role: 'total' },
+    ],
+    [`1.3.6.1.4.1.${maker}.1.1.1.1.4.9`, { name: 'processorLoad', kind: 'processor', unit: '%' }],
+  ]),
   // UPS-MIB (RFC 1628): where the output comes from.
   [
     '1.3.6.1.2.1.33.1.4.1',
@@ -100,4 +116,11 @@ export const KNOWN = [
   ['1.3.6.1.4.1.12356.101.4.3.2.1.3', { kind: 'dynamic', by: {} }],
   ['1.3.6.1.4.1.5951.4.1.1.41.7.1.2', { kind: 'dynamic', by: {} }],
   ['1.3.6.1.3.94.1.8.1.6', { kind: 'dynamic', by: {} }],
+  // Dell: tenths of amperes, or watts, by the type of the probe.
+  ...['1.3.6.1.4.1.674.10892.1.600.30.1.6', '1.3.6.1.4.1.674.10892.5.4.600.30.1.6'].map((oid) => [
+    oid,
+    { kind: 'dynamic', by: { unit: [7, { 23: '0.1 A', 24: 'W', 25: '0.1 A', 26: 'W' }] } },
+  ]),
+  // Brocade: sensors of a kind each.
+  ['1.3.6.1.4.1.1588.2.1.1.1.1.22.1.4', { kind: 'dynamic', by: { type: 'swSensorType' } }],
 ];

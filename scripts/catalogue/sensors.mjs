@@ -65,7 +65,10 @@ const BY_HAND = [
 ];
 /** Tables and objects of something else than health: what is asked for, simulated, remembered or of other devices. */
 const NOT_HEALTH =
-  /ovrflw|overflow|extcal|slope|offset|thctrl|nbr$|history|hist(?=[A-Z])|log(?=[A-Z]|$)|config|cfg|simul|template|profile|trap(?!ezoid)|notif|neighbo|remote(?=[A-Z])|pm(?=Curr|Prev)|15min|24hour|interval|^isis|rttMon|bucket|previous|prev(?=[A-Z])|average(?=Max|Min)/i;
+  /ovrflw|overflow|extcal|slope|offset|thctrl|nbr$|history|simul|template|profile|notif|neighbo|15min|24hour|interval|^isis|rttmon|bucket|previous|pmcurr|pmprev/i;
+const NOT_HEALTH_WORDS = new Set('hist log config cfg configuration trap remote prev'.split(' '));
+const speaksOfOther = (name) =>
+  NOT_HEALTH.test(name) || tokens(name).some((word) => NOT_HEALTH_WORDS.has(word));
 
 export function sensors(facts) {
   const health = facts('health');
@@ -130,7 +133,9 @@ const LOADS = new Set(['processor', 'memory']);
 
 function wanted({ oid, name, table = '', kind, rank, role, obsolete, rw }) {
   if (obsolete || BY_HAND.some((prefix) => oid.startsWith(prefix)) || !oid.startsWith(STANDARD)) return false;
-  if (NOT_HEALTH.test(name) || NOT_HEALTH.test(table)) return false;
+  // A table of settings may hold what is measured as well.
+  if (speaksOfOther(name) || speaksOfOther(rw ? table : table.replace(/config(uration)?|cfg/i, '')))
+    return false;
   if (role === 'limit') return false;
   if (LOADS.has(kind) && (role === 'statistic' || (!role && rank === 4))) return !PEAK.test(name);
   if (role === 'statistic' || role === 'nominal') return false;
@@ -162,12 +167,13 @@ function tableOf({ entry, facts, scalar }, { prefix, names, enums, prefixes, col
     }
     const made = readingOf(fact, arc, common, maker);
     if (!made) continue;
-    const beside = limitsOf(fact, limits, values);
+    const beside = fact.kind === 'state' ? null : limitsOf(fact, limits, values);
     if (beside) made[4] = { ...made[4], l: beside };
     readings.push(made);
   }
   if (readings.length === 0) return null;
   const [, first] = values[0];
+  rawOptics(readings);
   return {
     e: entry.slice(prefix.length),
     ...(scalar ? { s: 1 } : {}),
@@ -175,6 +181,17 @@ function tableOf({ entry, facts, scalar }, { prefix, names, enums, prefixes, col
     ...nameOf(entry, first, names, prefix, scalar),
     r: readings,
   };
+}
+
+/** Temperatures in 1/256 °C are what the optics' own memory holds, where currents are counted in 2 µA (SFF-8472). */
+function rawOptics(readings) {
+  if (!readings.some(([, kind, factor]) => kind === 'temperature' && Math.abs(factor - 1 / 256) < 1e-6))
+    return;
+  for (const reading of readings)
+    if (reading[1] === 'current') {
+      reading[2] = 2e-6;
+      for (const limit of Object.values(reading[4].l ?? {})) limit.length = 1;
+    }
 }
 
 /** Loads and shares that are a processor's by their name. */
@@ -204,15 +221,23 @@ function readingOf(fact, arc, common, maker) {
 }
 
 const ROLE_WORDS = new Set(
-  'total used free avail available usage utilization utilisation util percent percentage pct size in use left remaining capacity allocated alloc allocation current value max space bytes byte kb kbytes kilobytes mb mbytes megabytes gb amount installed idle consumed occupancy rate ratio unused hc ovrflw overflow'.split(
+  'total used free avail available usage utilization utilisation util percent percentage pct size in use left remaining capacity allocated alloc allocation current value max space bytes byte kb kbytes kilobytes mb mbytes megabytes gb amount installed idle inuse freed consumed occupancy rate ratio unused hc ovrflw overflow'.split(
     ' ',
   ),
 );
 const groupOf = (name) => [...without(tokens(name), ROLE_WORDS)].join(' ');
 const roleOf = (name) => tokens(name).reduceRight((found, word) => found ?? ROLES[word], undefined);
 const ROLES = {
-  ...{ used: 'used', alloc: 'used', allocated: 'used', consumed: 'used' },
-  ...{ free: 'free', idle: 'free', avail: 'free', available: 'free', remaining: 'free', unused: 'free' },
+  ...{ used: 'used', inuse: 'used', alloc: 'used', allocated: 'used', consumed: 'used' },
+  ...{
+    free: 'free',
+    freed: 'free',
+    idle: 'free',
+    avail: 'free',
+    available: 'free',
+    remaining: 'free',
+    unused: 'free',
+  },
   ...{ total: 'total', size: 'total', capacity: 'total', installed: 'total' },
 };
 
@@ -231,12 +256,16 @@ function dynamicOf({ by, role, name }, entry, enums, names) {
   const columns = names.columns.get(entry) ?? new Map();
   const made = {};
   for (const [what, column] of Object.entries(by)) {
+    if (Array.isArray(column)) {
+      made[what] = column;
+      continue;
+    }
     const arc = columns.get(column);
-    if (arc === undefined) return null;
+    if (arc === undefined) continue;
     const labels = enums.get(`${entry}.${arc}`);
     made[what] = labels ? [arc, labels] : [arc];
   }
-  return { by: made };
+  return Object.keys(made).length > 0 || Object.keys(by).length === 0 ? { by: made } : null;
 }
 
 // ---- names

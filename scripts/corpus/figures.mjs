@@ -49,6 +49,29 @@ export function figuresOf(score) {
   ];
 }
 
+/** The figures of `evaluate-health.mjs`: shares found are the mean over devices, as a sum of shares. */
+export function healthFigures({ rows, additional }) {
+  const mean = (name, row, aim) => ({ name, right: Math.round(row.recall), counted: row.devices, aim });
+  const right = (name, row, aim) => ({ name, right: row.value, counted: row.found, aim });
+  const measured = rows['sensor MEASURED'];
+  const all = rows['sensor ALL'];
+  const invented = Object.values(additional).reduce((sum, each) => sum + each.invented, 0);
+  return [
+    { name: 'measured sensors found', right: measured.found, counted: measured.truth },
+    mean('measured sensors found, mean of devices', measured, 92),
+    right('value right, of those found', measured, 98),
+    { name: 'limits right, of those found', right: measured.limitsRight, counted: measured.limits, aim: 95 },
+    { name: 'status of states right, of those found', right: all.status, counted: all.statusN, aim: 95 },
+    mean('processors found, mean of devices', rows.processor, 97),
+    right('load right, of those found', rows.processor, 97),
+    mean('memory found, mean of devices', rows['memory ALL'], 95),
+    right('memory right, of those found', rows['memory ALL'], 95),
+    mean('storage found, mean of devices', rows['storage ALL'] ?? rows.storage, 95),
+    right('storage right, of those found', rows['storage ALL'] ?? rows.storage, 95),
+    { name: 'invented sensors', right: invented, counted: null, aim: 0 },
+  ];
+}
+
 /** What is worth measuring where no rule knows the device: `{ name, right, counted }`, named by the way of measuring. */
 export const unseenFigures = (score, way) =>
   ['vendor', 'class', 'os', 'model', 'version', 'serial'].map((name) => ({
@@ -85,7 +108,7 @@ export function figuresIn(document) {
   return new Map(rows.map(([, name, right]) => [name, Number(right)]));
 }
 
-export const report = ({ figures, unseen, unknown, recordings, seconds }) => `# Accuracy
+export const report = ({ figures, unseen, unknown, health, recordings, seconds }) => `# Accuracy
 
 How well Rollcall identifies and classifies recordings of real devices, measured by \`npm run corpus:report\`, which writes this file.
 \`npm run corpus:check\` measures again and fails where a figure is lower than here.
@@ -119,6 +142,17 @@ The same recordings without the rules that name a maker. The rest applies to all
 standard MIBs, the catalogue, the text of sysDescr, and the sample of a maker's own objects. Expect this for a device without a rule.
 
 ${table(unknown)}
+
+## Health
+
+Sensors, processors, memory and storage of the same recordings as the collector reads them, compared with what other projects state.
+\`npm run corpus -- --health DIR\` prints it by kind, in ten seconds and without a network. "Measured" are sensors with a value that is
+neither a count nor of a radio. What is found is the mean over devices, because a few devices have hundreds of sensors. The catalogue is
+derived from MIBs and of no family; what people wrote by hand is in \`scripts/catalogue/guess.mjs\` and \`packages/collector/src/walk/sensors\`,
+and the plausibility of scales was chosen on these recordings. The stated values have mistakes as well: LibreNMS reads some scales and kinds
+otherwise than the MIB, and lists sensors that are no health (bit rates, error ratios, packet loss), which are not read here.
+
+${table(health)}
 `;
 
 function table(figures) {

@@ -6,10 +6,9 @@ import { recordingsOf, sessionOver } from './classify.mjs';
 
 const BUDGET = { rows: 10_000, bytes: 64 << 20, ms: 60_000 };
 
-/** Calls `emit` with `{ id, health }` of every recording of a folder. `only`: names of recordings to read. */
-export async function healthOfFolder(folder, emit, only) {
+/** Calls `emit` with `{ id, health }` of every recording of a folder, and the requests of a first and a further reading. */
+export async function healthOfFolder(folder, emit) {
   for (const recording of recordingsOf(folder)) {
-    if (only && !only.has(recording.name)) continue;
     const mib = mibOf(await readRecording(recording.file));
     const subject = { budget: BUDGET, memory: { plan: null, learntAt: 0 } };
     const asked = { count: 0 };

@@ -107,6 +107,9 @@ describe('the scale of a column', () => {
     ['a line as it is', 'voltage', [230, 231], guess, 1],
     ['frequency in tenths', 'frequency', [499, 501], guess, 0.1],
     ['hundredths of dBm', 'signal-power', [-1088, -257], stated, 0.01],
+    ['a laser in milliamperes', 'current', [39.5, 41], { ...stated, component: 'optics' }, 0.001],
+    ['seconds of a battery', 'runtime', [7260], guess, 1 / 60],
+    ['no reading beside sound ones', 'voltage', [238_440, -2_000_000, -2_000_000], guess, 0.001],
     ['nothing to tell from', 'temperature', [0, 0], guess, 1],
   ] as const)('%s', (_, kind, values, scale, step) => {
     expect(stepOf(kind, values, scale)).toBeCloseTo(step, 9);
@@ -181,6 +184,14 @@ describe('tables of the catalogue', () => {
       ['temperature', 41],
       ['voltage', 230.1],
       ['current', 0.007],
+    ]);
+  });
+
+  it('takes light that is never negative for microwatts', () => {
+    const tables = TABLE([[2, 'signal-power', 1, 'rx power', { c: 'optics' }]]);
+    const values = valuesOf({ [`${ENTRY}.2`]: { 7: 536, 8: 591, 9: -1 } });
+    expect(decodeTables(tables, values, new Names(values)).map(({ value }) => value)).toEqual([
+      -2.70835, -2.28413,
     ]);
   });
 
@@ -326,12 +337,24 @@ describe('the standard MIBs', () => {
       '1.3.6.1.2.1.15.3.1.2': { '192.0.2.1': 6, '192.0.2.2': 3, '192.0.2.3': 1 },
       '1.3.6.1.2.1.15.3.1.3': { '192.0.2.1': 2, '192.0.2.2': 2, '192.0.2.3': 1 },
       '1.3.6.1.2.1.15.3.1.9': { '192.0.2.1': 65_000, '192.0.2.2': 65_001, '192.0.2.3': 65_002 },
+      // The first of these peers is one of BGP4-MIB's.
+      '1.3.6.1.4.1.9.9.187.1.2.5.1.3': { '1.4.192.0.2.1': 6, '2.16.32.1.13.184.0.0.0.0.0.0.0.0.0.0.0.9': 6 },
+      '1.3.6.1.4.1.9.9.187.1.2.5.1.11': {
+        '1.4.192.0.2.1': 65_000,
+        '2.16.32.1.13.184.0.0.0.0.0.0.0.0.0.0.0.9': 65_009,
+      },
       '1.3.6.1.2.1.14.10.1.6': { '10.0.0.2.0': 8, '10.0.0.3.0': 1 },
     });
     expect(brief([...of(bgp, values), ...of(ospf, values)])).toEqual([
       { name: 'BGP peer 192.0.2.1 AS 65000', kind: 'state', state: 'established', status: 'ok' },
       { name: 'BGP peer 192.0.2.2 AS 65001', kind: 'state', state: 'active', status: 'critical' },
       { name: 'BGP peer 192.0.2.3 AS 65002', kind: 'state', state: 'idle', status: 'unknown' },
+      {
+        name: 'BGP peer 2001:0db8:0000:0000:0000:0000:0000:0009 AS 65009',
+        kind: 'state',
+        state: 'established',
+        status: 'ok',
+      },
       { name: 'OSPF neighbour 10.0.0.2', kind: 'state', state: 'full', status: 'ok' },
       { name: 'OSPF neighbour 10.0.0.3', kind: 'state', state: 'down', status: 'critical' },
     ]);

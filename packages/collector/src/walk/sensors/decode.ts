@@ -115,7 +115,15 @@ class TableReader {
       return [{ index, value: scaled, sure: false }];
     });
     const unsure = rows.filter(({ sure }) => !sure).map(({ value }) => value);
-    const step = stepOf(kind, unsure, reading);
+    const step = this.#stepOf(reading, kind, unsure);
+    // Optics receive and send less than 10 dBm: where numbers are larger and none is negative, they are microwatts.
+    const isWatts =
+      kind === 'signal-power' &&
+      step < 1 &&
+      !reading.unit &&
+      unsure.every((value) => value >= -reading.factor);
+    if (isWatts && reading.component !== 'wireless')
+      return this.#measured({ ...reading, factor: 1e-6, unit: 'mW' }, kind);
     return rows.flatMap(({ index, value, sure }) => {
       const shown = sure ? value : fromUnit(value * step, reading.unit);
       const usage = reading.role === 'idle' ? 100 - shown : shown;
@@ -123,6 +131,15 @@ class TableReader {
       const limits = this.#limits(reading, kind, index, step);
       return [{ ...this.#head(reading, index), kind, value: rounded(usage), ...(limits ? { limits } : {}) }];
     });
+  }
+
+  /** What nothing states is taken from the voltages of the table: a maker mostly keeps one scale. */
+  #stepOf(reading: Reading, kind: SensorKind, values: readonly number[]): number {
+    if (!reading.guessed || (kind !== 'current' && kind !== 'power')) return stepOf(kind, values, reading);
+    const volts = this.#table.readings.find((each) => each.kind === 'voltage' && each.guessed);
+    const told = volts ? this.#rows(volts.oid).map(({ 1: { value } }) => value * volts.factor) : [];
+    const step = volts ? stepOf('voltage', told, volts) : 1;
+    return step <= MILLI ? step : stepOf(kind, values, reading);
   }
 
   #limits(reading: Reading, kind: SensorKind, index: string, step: number): SensorReading['limits'] {
@@ -140,15 +157,26 @@ class TableReader {
   }
 
   #dynamic(reading: Reading): SensorReading[] {
-    return this.#rows(reading.oid).flatMap(([index, shown]) => {
+    const rows = this.#rows(reading.oid).flatMap(([index, shown]) => {
       const head = this.#head(reading, index);
-      const measured = dynamicReading(reading, shown, head.name, (oid) =>
-        this.#values.column(oid).get(index),
-      );
-      return measured ? [{ ...head, ...measured }] : [];
+      const at = (oid: string) => this.#values.column(oid).get(index);
+      const measured = dynamicReading(reading, shown, head.name, at);
+      return measured ? [{ head, ...measured }] : [];
+    });
+    const valuesOf = (kind: SensorKind) => rows.filter((row) => row.kind === kind).map(({ value }) => value);
+    // What temperatures give away holds for all of the column: their range is the narrowest.
+    const warm = stepOf('temperature', valuesOf('temperature'), EXACT);
+    const steps = new Map(
+      rows.map(({ kind }) => [kind, warm < 1 ? warm : stepOf(kind, valuesOf(kind), EXACT)]),
+    );
+    return rows.flatMap(({ head, kind, value }) => {
+      const scaled = value * (steps.get(kind) ?? 1);
+      return canBe(kind, scaled) ? [{ ...head, kind, value: rounded(scaled) }] : [];
     });
   }
 }
+const MILLI = 0.001;
+const EXACT = { factor: 1, guessed: false };
 
 /** Limits whose order makes sense; a low limit that is not below the high one was never set. */
 export function soundLimits(limits: NonNullable<SensorReading['limits']>): SensorReading['limits'] {

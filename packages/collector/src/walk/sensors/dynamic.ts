@@ -1,8 +1,8 @@
 /** Readings whose kind, unit or scale the same row says in other columns. Pure. */
-import type { SensorKind, SensorReading } from '@rollcall/shared/sensors';
+import type { SensorKind } from '@rollcall/shared/sensors';
 import type { Varbind } from '@rollcall/snmp/message/pdu';
 import type { By, Reading } from './catalogue.ts';
-import { canBe, fromUnit, isMarker, rounded, type Shown, shownBy, textIn, unitOf } from './values.ts';
+import { fromUnit, isMarker, type Shown, shownBy, textIn, unitOf } from './values.ts';
 
 /** Words of scale → power of ten, as entPhySensorScale has them (RFC 3433). */
 const PREFIXES: Record<string, number> = {
@@ -21,6 +21,7 @@ const PREFIXES: Record<string, number> = {
 };
 
 /**
+ * What a row says; whether it can be, and whether all of the column keep another scale, is for the caller to see.
  * @param at the value of a column in the same row
  * @param name what the row is called: it may be all that tells the kind
  */
@@ -29,7 +30,7 @@ export function dynamicReading(
   shown: Shown,
   name: string,
   at: (oid: string) => Varbind | undefined,
-): Pick<SensorReading, 'kind' | 'value'> | undefined {
+): { kind: SensorKind; value: number } | undefined {
   const said = (what: By): string | undefined => {
     const column = by[what];
     const varbind = column && at(column.oid);
@@ -38,14 +39,18 @@ export function dynamicReading(
       ? column.labels[String(varbind.value)]
       : (textIn(varbind) ?? (typeof varbind.value === 'number' ? String(varbind.value) : undefined));
   };
-  const unit = unitIn([said('unit'), said('unitText'), said('type'), shown.unit]) ?? kindIn(name);
+  const words = [said('unit'), said('unitText'), said('type')];
+  const unit =
+    unitIn([...words, shown.unit]) ??
+    kindIn(words.join(' ')) ??
+    ((by.type ?? by.unit) ? undefined : kindIn(name));
   if (!unit || isMarker(unit.kind, shown.value)) return undefined;
   const exponent = exponentOf(said('scale')) - precisionOf(by.precision && at(by.precision.oid));
   const value = fromUnit(
     shown.decimal ? shown.value * unit.factor : shown.value * 10 ** exponent * unit.factor,
     unit.unit,
   );
-  return canBe(unit.kind, value) ? { kind: unit.kind, value: rounded(value) } : undefined;
+  return { kind: unit.kind, value };
 }
 
 function unitIn(words: readonly (string | undefined)[]): ReturnType<typeof unitOf> {
@@ -84,14 +89,15 @@ function exponentOf(scale: string | undefined): number {
 
 function precisionOf(varbind: Varbind | undefined): number {
   const digits = varbind && shownBy(varbind)?.value;
-  return digits !== undefined && digits > 0 && digits <= 9 ? digits : 0;
+  // Some state the exponent, which is negative.
+  return digits !== undefined && Math.abs(digits) <= 9 ? Math.abs(digits) : 0;
 }
 
 /** Kinds that names of sensors tell. */
 const NAMED: readonly [RegExp, SensorKind][] = [
   [/temp|thermal|°c/i, 'temperature'],
-  [/\bfan|rpm|blower/i, 'fan'],
-  [/volt|\bvcc|\b[+-]?\d+(\.\d+)? ?v\b|\dV\d/i, 'voltage'],
+  [/\bfan(?! ?(ok|status))|rpm|blower/i, 'fan'],
+  [/volt(?! ?ok)|\bvcc|\b[+-]?\d+(\.\d+)? ?v\b|\dV\d/i, 'voltage'],
   [/humid/i, 'humidity'],
   [/\bamps?\b|current/i, 'current'],
   [/watt|power(?! supply)/i, 'power'],

@@ -25,7 +25,7 @@ export function memoryOf(members: readonly Reading[], values: Values, head: Head
         shown[role] = value;
         if (role !== 'total') first ??= member;
       }
-    const space = spaceOf(shown);
+    const space = spaceOf(scaledOf(shown, first));
     return first && space ? [{ ...head(first, index), kind: first.kind as 'memory', ...space }] : [];
   });
 }
@@ -41,6 +41,29 @@ function amountOf({ oid, factor, role }: Reading, values: Values, index: string)
   return Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 const SIZES: Record<string, number> = { k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+
+/** Sizes that no memory or disk has where nothing states that they are bytes, and where a MIB's kilobytes are bytes. */
+const LEAST = 2 ** 25;
+const TINY = 2 ** 16;
+const MOST_KB = 2 ** 27;
+
+/** The amounts in bytes, where their size shows that the MIB's scale is not the device's. */
+function scaledOf(shown: Partial<Record<Role, number>>, first: Reading | undefined): typeof shown {
+  const whole = shown.total ?? (shown.used ?? 0) + (shown.free ?? 0);
+  if (!first || whole === 0) return shown;
+  const factor =
+    first.guessed && first.factor === 1 && whole < LEAST
+      ? whole < TINY
+        ? 2 ** 20
+        : 2 ** 10
+      : first.kind === 'memory' && first.factor === 1024 && whole / 1024 >= MOST_KB
+        ? 1 / 1024
+        : 1;
+  const scaled: typeof shown = { ...shown };
+  for (const role of ['used', 'free', 'total'] as const)
+    if (scaled[role] !== undefined) scaled[role] *= factor;
+  return scaled;
+}
 
 /** What is used of how much, from whatever of it is told; undefined: nothing that can be. */
 export function spaceOf(

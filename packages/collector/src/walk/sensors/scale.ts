@@ -12,6 +12,8 @@ const NOMINAL: Partial<Record<SensorKind, readonly number[]>> = {
 };
 const NEAR = 0.12;
 const STEPS = [1, 0.1, 0.01, 0.001, 0.0001];
+/** Lasers are measured in mA or µA. */
+const METRIC = [1, 1e-3, 1e-6];
 /** What a kind usually is; a scale that nothing states is chosen to stay within. */
 const USUAL: Partial<Record<SensorKind, readonly [least: number, most: number]>> = {
   temperature: [-40, 130],
@@ -23,6 +25,8 @@ const USUAL: Partial<Record<SensorKind, readonly [least: number, most: number]>>
 /** Temperatures that no box has throughout, and those that it has. */
 const COLD = 12;
 const MOSTLY = 0.8;
+/** No battery lasts so many minutes: they are seconds. */
+const LONG_MIN = 1440;
 const WARM: readonly [least: number, most: number] = [14, 110];
 
 export interface ScaleStated {
@@ -41,8 +45,14 @@ export function stepOf(
   values: readonly number[],
   { factor, guessed, unit, component }: ScaleStated,
 ): number {
-  // Optics without light say 0 or −1.
-  const told = values.filter((value) => value !== 0 && !(kind === 'signal-power' && value === -factor));
+  const someAbove = values.some((value) => value > 0);
+  // Optics without light say 0 or −1; a number far below what can be, beside sound ones, is no reading.
+  const told = values.filter(
+    (value) =>
+      value !== 0 &&
+      !(kind === 'signal-power' && value === -factor) &&
+      !(someAbove && value < 0 && unit === undefined && !canBe(kind, value, component)),
+  );
   if (told.length === 0) return 1;
   const possible = (step: number) => (value: number) => canBe(kind, fromUnit(value * step, unit), component);
   if (
@@ -57,9 +67,13 @@ export function stepOf(
   }
   // Of most rows that can be the scale stays: one broken probe does not move the others.
   if (!guessed && told.filter(possible(1)).length * 2 > told.length) return 1;
-  const stated = STEPS.find((step) => told.every(possible(step))) ?? 1;
+  const steps = kind === 'current' && component === 'optics' ? METRIC : STEPS;
+  const mostly = (step: number) => told.filter(possible(step)).length >= MOSTLY * told.length;
+  const stated = steps.find(mostly) ?? 1;
+  if (kind === 'runtime' && guessed) return told.some((value) => value > LONG_MIN) ? 1 / 60 : 1;
   const usual = USUAL[kind];
-  if (!guessed || usual === undefined || unit !== undefined) return stated;
+  if (!guessed || usual === undefined || unit !== undefined)
+    return stated === 1 || unit !== undefined ? stated : (nominalStep(kind, told) ?? stated);
   const within = (value: number) => value >= usual[0] && value <= usual[1];
   if (told.every(within)) return 1;
   return (

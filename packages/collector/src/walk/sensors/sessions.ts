@@ -2,27 +2,54 @@
 import type { SensorReading, SensorStatus } from '@rollcall/shared/sensors';
 import { columns, type Standard, stateReading } from './standard.ts';
 
-const PEER = '1.3.6.1.2.1.15.3.1';
-const peer = { state: 2, admin: 3, remoteAs: 9 };
+/** Tables of BGP peers with the numbers of their columns: all count states alike, and the peer is in the index. */
+const PEERS: readonly { entry: string; state: number; admin: number; remoteAs: number }[] = [
+  // BGP4-MIB.
+  { entry: '1.3.6.1.2.1.15.3.1', state: 2, admin: 3, remoteAs: 9 },
+  // CISCO-BGP4-MIB cbgpPeer2Table, ARISTA-BGP4V2-MIB, BGP4-V2-MIB-JUNIPER: IPv6 too.
+  { entry: '1.3.6.1.4.1.9.9.187.1.2.5.1', state: 3, admin: 4, remoteAs: 11 },
+  { entry: '1.3.6.1.4.1.30065.4.1.1.2.1', state: 13, admin: 12, remoteAs: 10 },
+  { entry: '1.3.6.1.4.1.2636.5.1.1.2.1.1.1', state: 2, admin: 3, remoteAs: 13 },
+];
 const PEER_STATES = ['idle', 'connect', 'active', 'opensent', 'openconfirm', 'established'];
 const STOPPED = 1;
 
 export const bgp: Standard = {
-  columns: columns(PEER, ...Object.values(peer)),
+  columns: PEERS.flatMap(({ entry, state, admin, remoteAs }) => columns(entry, state, admin, remoteAs)),
   decode(values) {
-    const found: SensorReading[] = [];
-    for (const index of values.column(`${PEER}.${peer.state}`).keys()) {
-      const state = PEER_STATES[(values.number(`${PEER}.${peer.state}`, index) ?? 0) - 1];
-      if (!state) continue;
-      const as = values.number(`${PEER}.${peer.remoteAs}`, index);
-      const name = `BGP peer ${index}${as === undefined ? '' : ` AS ${as < 0 ? as + 2 ** 32 : as}`}`;
-      const stopped = values.number(`${PEER}.${peer.admin}`, index) === STOPPED;
-      const status: SensorStatus = state === 'established' ? 'ok' : stopped ? 'unknown' : 'critical';
-      found.push(stateReading(`${PEER}.${peer.state}.${index}`, name, 'session', [state, status]));
-    }
-    return found;
+    const found = new Map<string, SensorReading>();
+    for (const { entry, state, admin, remoteAs } of PEERS)
+      for (const index of values.column(`${entry}.${state}`).keys()) {
+        const shown = PEER_STATES[(values.number(`${entry}.${state}`, index) ?? 0) - 1];
+        const as = values.number(`${entry}.${remoteAs}`, index);
+        const name = `BGP peer ${peerOf(index)}${as === undefined ? '' : ` AS ${as < 0 ? as + 2 ** 32 : as}`}`;
+        // The makers' tables list the peers of BGP4-MIB once more.
+        if (!shown || found.has(name)) continue;
+        const stopped = values.number(`${entry}.${admin}`, index) === STOPPED;
+        const status: SensorStatus = shown === 'established' ? 'ok' : stopped ? 'unknown' : 'critical';
+        found.set(name, stateReading(`${entry}.${state}.${index}`, name, 'session', [shown, status]));
+      }
+    return [...found.values()];
   },
 };
+
+/** The address at the end of an index: behind its type (1 IPv4, 2 IPv6), which its length may follow. */
+export function peerOf(index: string): string {
+  const arcs = index.split('.').map(Number);
+  for (const [type, length] of [
+    [2, 16],
+    [1, 4],
+  ] as const) {
+    const before = arcs.slice(0, -length);
+    const last = before.at(-1);
+    if (last !== type && !(last === length && before.at(-2) === type)) continue;
+    const octets = arcs.slice(-length);
+    if (length === 4) return octets.join('.');
+    const hex = octets.map((octet) => octet.toString(16).padStart(2, '0')).join('');
+    return hex.replace(/.{4}(?=.)/g, '$&:');
+  }
+  return index;
+}
 
 const NEIGHBOUR = '1.3.6.1.2.1.14.10.1';
 const neighbour = { router: 3, state: 6 };

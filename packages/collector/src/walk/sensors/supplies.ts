@@ -9,11 +9,18 @@ const supply = { class: 4, description: 6, unit: 7, most: 8, level: 9 };
 const RECEPTACLE = 4;
 /** PrtMarkerSuppliesSupplyUnitTC percent. */
 const PERCENT = 19;
+/** prtInputTable: trays, in sheets. */
+const INPUT = '1.3.6.1.2.1.43.8.2.1';
+const input = { most: 9, level: 10, name: 13, description: 18 };
 const LIFE_COUNT = '1.3.6.1.2.1.43.10.2.1.4';
 
 export const printer: Standard = {
-  columns: [...columns(SUPPLY, ...Object.values(supply)), LIFE_COUNT],
-  decode: (values) => [...supplies(values), ...pages(values)],
+  columns: [
+    ...columns(SUPPLY, ...Object.values(supply)),
+    ...columns(INPUT, ...Object.values(input)),
+    LIFE_COUNT,
+  ],
+  decode: (values) => [...supplies(values), ...trays(values), ...pages(values)],
 };
 
 function supplies(values: Values): SensorReading[] {
@@ -29,6 +36,21 @@ function supplies(values: Values): SensorReading[] {
     const name = values.text(`${SUPPLY}.${supply.description}`, index) ?? `Supply ${index}`;
     const value = rounded(at(supply.class) === RECEPTACLE ? 100 - share : share);
     found.push({ key: `${SUPPLY}.${supply.level}.${index}`, kind: 'supply', name, value });
+  }
+  return found;
+}
+
+function trays(values: Values): SensorReading[] {
+  const found: SensorReading[] = [];
+  for (const index of values.column(`${INPUT}.${input.level}`).keys()) {
+    const [level, most] = [input.level, input.most].map((column) =>
+      values.number(`${INPUT}.${column}`, index),
+    );
+    if (level === undefined || most === undefined || level < 0 || most <= 0 || level > most) continue;
+    const named = values.text(`${INPUT}.${input.name}`, index);
+    const name = named ?? values.text(`${INPUT}.${input.description}`, index) ?? `Tray ${index}`;
+    const value = rounded((100 * level) / most);
+    found.push({ key: `${INPUT}.${input.level}.${index}`, kind: 'supply', name, value });
   }
   return found;
 }
@@ -75,7 +97,7 @@ export const powerEthernet: Standard = {
         });
       if (used !== undefined && power !== undefined && power > 0 && used <= power)
         found.push({
-          key: `${PSE}.${pse.power}.${index}`,
+          key: `${PSE}.${threshold === undefined ? pse.power : pse.threshold}.${index}`,
           kind: 'load',
           name: `${name} budget`,
           value: rounded((100 * used) / power),

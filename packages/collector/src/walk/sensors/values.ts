@@ -144,9 +144,16 @@ const RANGE: Partial<Record<SensorKind, readonly [least: number, most: number]>>
 
 /** Optics measure less than radios. */
 const OPTICS: readonly [number, number] = [-50, 40];
+/** Currents of lasers are milliamperes. */
+const BIAS: readonly [number, number] = [0, 1];
 
 export const canBe = (kind: SensorKind, value: number, component?: string): boolean => {
-  const range = kind === 'signal-power' && component !== 'wireless' ? OPTICS : RANGE[kind];
+  const range =
+    kind === 'signal-power' && component !== 'wireless'
+      ? OPTICS
+      : kind === 'current' && component === 'optics'
+        ? BIAS
+        : RANGE[kind];
   return Number.isFinite(value) && (!range || (value >= range[0] && value <= range[1]));
 };
 
