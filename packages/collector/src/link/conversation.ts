@@ -15,9 +15,8 @@ import {
   parseServerMessage,
   type Ruleset,
   type ServerMessage,
-  signedHello,
-  signedKey,
 } from '@rollcall/shared/protocol';
+import { signedHello, signedKey } from '@rollcall/shared/signed-texts';
 import { untold } from '@rollcall/shared/wire';
 import type { Logger } from 'pino';
 import type { Outbox } from '../outbox/outbox.ts';

@@ -4,7 +4,7 @@
  * public authority vouches for a name, and names change hands.
  */
 import { createHash, verify, X509Certificate } from 'node:crypto';
-import { signedSuccessor } from '@rollcall/shared/protocol';
+import { signedSuccessor } from '@rollcall/shared/signed-texts';
 import type { Ending } from './ending.ts';
 import { nobodyVouches } from './server-address.ts';
 

@@ -7,9 +7,9 @@ import {
   type CollectorMessage,
   parseCollectorMessage,
   type ServerMessage,
-  signedHello,
   WINDOW,
 } from '@rollcall/shared/protocol';
+import { signedHello } from '@rollcall/shared/signed-texts';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 type Said<T extends CollectorMessage['type']> = Extract<CollectorMessage, { type: T }>;

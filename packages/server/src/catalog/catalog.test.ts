@@ -174,6 +174,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       openEvents: 0,
       firstSeen: Date.parse(SEEN) / 1000,
       neighbours: [],
+      links: [],
       entities: [],
       openCases: [],
     });
@@ -375,6 +376,14 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     expect(data.neighbours).toMatchObject([
       { protocol: 'cdp', deviceId: null, name: 'stranger', localPort: 'Gi1', port: 'x' },
       { protocol: 'lldp', deviceId: ids.edge1, name: 'edge-1', port: 'port 48', addresses: ['10.0.1.1'] },
+    ]);
+    const cable = { protocols: ['lldp'], status: 'up' };
+    expect(data.links).toMatchObject([
+      { ...cable, port: 'Gi1', deviceId: ids.edge1, name: 'edge-1', farPort: 'port 48' },
+    ]);
+    const far = await as()('devices.get', { params: { id: ids.edge1 ?? '' } });
+    expect(far.data.links).toMatchObject([
+      { ...cable, port: 'port 48', deviceId: ids.core, name: 'core-1', farPort: 'Gi1' },
     ]);
     expect(data.entities).toMatchObject([
       { index: 1, class: 'chassis', serialNumber: 'FOC1932X0KZ', replaceable: true },

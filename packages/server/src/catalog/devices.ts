@@ -16,6 +16,7 @@ import {
 import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { deviceConditions, requireCollector } from './device-filter.ts';
+import { readLinks } from './topology.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
 /** Every order ends in a unique column, so that pages neither repeat nor skip. */
@@ -181,5 +182,11 @@ export async function readDevice(
   );
   if (!row) return null;
   const { neighbours, entities, openCases, ...device } = row;
-  return { ...toDevice(device, now), neighbours, entities, openCases };
+  return {
+    ...toDevice(device, now),
+    neighbours,
+    links: await readLinks(sql, scope, id),
+    entities,
+    openCases,
+  };
 }

@@ -53,7 +53,13 @@ export function catalogHandlers({ db, clock, identity, events, audit }: CatalogD
     return device;
   };
   const brief = async (id: string, actor: Actor) => {
-    const { neighbours: _n, entities: _e, openCases: _c, ...device } = await read(id, scopeOf(actor));
+    const {
+      neighbours: _n,
+      links: _l,
+      entities: _e,
+      openCases: _c,
+      ...device
+    } = await read(id, scopeOf(actor));
     return device;
   };
   const mustExist = async (id: string, scope: Scope) => {

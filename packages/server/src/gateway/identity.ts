@@ -11,9 +11,8 @@ import {
   type CollectorMessage,
   PROTOCOL_OLDEST,
   PROTOCOL_VERSION,
-  signedHello,
-  signedKey,
 } from '@rollcall/shared/protocol';
+import { signedHello, signedKey } from '@rollcall/shared/signed-texts';
 import type { Database, Sql } from '../platform/db/db.ts';
 import { announce, notifyLinks, notifyWatch } from '../platform/db/notify.ts';
 import type { Audit, Raise } from '../ports.ts';

@@ -8,9 +8,8 @@ import {
   type CollectorMessage,
   parseServerMessage,
   type ServerMessage,
-  signedHello,
-  signedKey,
 } from '@rollcall/shared/protocol';
+import { signedHello, signedKey } from '@rollcall/shared/signed-texts';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { type ClientOptions, WebSocket } from 'ws';
 import type { Link } from '../gateway/connection/states.ts';

@@ -79,6 +79,21 @@ export const deviceNeighbour = z
   .meta({ id: 'DeviceNeighbour' });
 export type DeviceNeighbour = z.infer<typeof deviceNeighbour>;
 
+/** A cable between this device and another, whichever of the two told of it. */
+export const deviceLink = z
+  .strictObject({
+    interfaceId: id.nullable(),
+    port: text('Gi1/0/48'),
+    deviceId: id.meta({ description: 'The device at the far end.' }),
+    name: z.string().meta({ example: 'dist-2' }),
+    farPort: text('Te1/1/1'),
+    protocols: z.array(z.string()).meta({ example: ['cdp', 'lldp'] }),
+    status: deviceStatus.meta({ description: 'Up when both known ends are up.' }),
+    lastSeen: time,
+  })
+  .meta({ id: 'DeviceLink' });
+export type DeviceLink = z.infer<typeof deviceLink>;
+
 /** A piece of hardware (ENTITY-MIB entPhysicalTable). */
 export const entity = z
   .strictObject({
@@ -117,6 +132,7 @@ export const deviceDetail = z
   .strictObject({
     ...device.shape,
     neighbours: z.array(deviceNeighbour),
+    links: z.array(deviceLink).meta({ description: 'To devices of the inventory, each once; by port.' }),
     entities: z.array(entity),
     openCases: z.array(caseBrief),
   })

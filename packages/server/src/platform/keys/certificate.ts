@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@rollcall/shared/clock';
-import { signedSuccessor } from '@rollcall/shared/protocol';
+import { signedSuccessor } from '@rollcall/shared/signed-texts';
 import type { Logger } from 'pino';
 import { type Config, StartError } from '../ops/config.ts';
 

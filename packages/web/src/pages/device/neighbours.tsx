@@ -1,9 +1,32 @@
-import type { DeviceDetail, DeviceNeighbour } from '@rollcall/shared/api/inventory';
+import type { DeviceLink as Cable, DeviceDetail, DeviceNeighbour } from '@rollcall/shared/api/inventory';
 import { Link } from '@tanstack/react-router';
 import { Empty } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
-import { DeviceLink } from '../../components/show/index.ts';
+import { DeviceLink, DeviceStatus } from '../../components/show/index.ts';
 import { type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
+
+/** Each cable once, whichever end told of it and by how many protocols. */
+const CABLES: readonly Column<Cable>[] = [
+  { id: 'port', title: 'Local port', width: 'minmax(100px, 0.7fr)', narrow: true },
+  {
+    id: 'device',
+    title: 'Device',
+    width: 'minmax(140px, 1fr)',
+    narrow: true,
+    value: (link) => link.name,
+    cell: (link) => <DeviceLink id={link.deviceId}>{link.name}</DeviceLink>,
+  },
+  { id: 'farPort', title: 'Remote port', width: 'minmax(100px, 0.7fr)', narrow: true },
+  {
+    id: 'status',
+    title: 'Link',
+    width: '90px',
+    value: (link) => link.status,
+    cell: (link) => <DeviceStatus status={link.status} />,
+  },
+  { id: 'protocols', title: 'By', width: '90px', value: (link) => link.protocols.join(', ') },
+  timeColumn({ id: 'seen', title: 'Last seen', at: (link) => link.lastSeen }),
+];
 
 const COLUMNS: readonly Column<DeviceNeighbour>[] = [
   {
@@ -42,25 +65,42 @@ const COLUMNS: readonly Column<DeviceNeighbour>[] = [
 
 export function Neighbours({ device }: { device: DeviceDetail }) {
   return (
-    <Panel
-      title="Neighbours"
-      note="as this device sees them"
-      end={
-        <Link to="/topology" search={{ site: device.siteId, device: device.id }}>
-          Show on the map
-        </Link>
-      }
-    >
+    <>
+      <Panel
+        title="Connected to"
+        note="as either end sees it"
+        end={
+          <Link to="/topology" search={{ site: device.siteId, device: device.id }}>
+            Show on the map
+          </Link>
+        }
+      >
+        <ShortTable
+          label="Connected to"
+          items={device.links}
+          columns={CABLES}
+          rowKey={(link) => `${link.port} ${link.deviceId} ${link.farPort}`}
+          empty={
+            <Empty title="No connection to a device of the inventory is known">
+              They are read from LLDP, CDP and forwarding tables by a scan with the profile deep.
+            </Empty>
+          }
+        />
+      </Panel>
+      {device.neighbours.length > 0 && <Reported device={device} />}
+    </>
+  );
+}
+
+function Reported({ device }: { device: DeviceDetail }) {
+  return (
+    <Panel title="Neighbours" note="as this device reports them, one row per protocol">
       <ShortTable
         label="Neighbours"
         items={device.neighbours}
         columns={COLUMNS}
         rowKey={(far) => `${far.localPort} ${far.name} ${far.port} ${far.protocol}`}
-        empty={
-          <Empty title="No neighbours are known">
-            They are read from LLDP, CDP and forwarding tables by a scan with the profile deep.
-          </Empty>
-        }
+        empty={<Empty title="No neighbours are known" />}
       />
     </Panel>
   );

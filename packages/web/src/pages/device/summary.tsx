@@ -21,6 +21,7 @@ import {
   Time,
   TimeFact,
 } from '../../components/show/index.ts';
+import { plural } from '../../format.ts';
 import classes from './device.module.css';
 
 const answers = (yes: boolean | null): string =>
@@ -39,7 +40,7 @@ export function Summary({ device }: { device: DeviceDetail }) {
         </Panel>
         <OpenCases device={device} />
         <OpenEvents device={device} />
-        <NextTo device={device} />
+        <ConnectedTo device={device} />
         <RecentHistory device={device} />
       </div>
     </div>
@@ -160,20 +161,28 @@ function OpenEvents({ device }: { device: DeviceDetail }) {
   );
 }
 
-function NextTo({ device }: { device: DeviceDetail }) {
-  if (device.neighbours.length === 0) return null;
+/** What is at the other end of its cables: `access-2 Gi1/0/1`. */
+function ConnectedTo({ device }: { device: DeviceDetail }) {
+  const strangers = device.neighbours.filter(({ deviceId }) => deviceId === null).length;
+  if (device.links.length + strangers === 0) return null;
   return (
-    <Panel title="Neighbours" end={<TabLink tab="neighbours">All {device.neighbours.length}</TabLink>}>
-      {device.neighbours.slice(0, 6).map((far) => (
+    <Panel
+      title="Connected to"
+      end={<TabLink tab="neighbours">All {device.links.length + strangers}</TabLink>}
+    >
+      {device.links.slice(0, 6).map((link) => (
         <Entry
-          key={`${far.localPort} ${far.name} ${far.port} ${far.protocol}`}
-          start={<span className="quiet">{far.localPort}</span>}
-          end={<span className="quiet">{far.protocol}</span>}
+          key={`${link.port} ${link.deviceId} ${link.farPort}`}
+          start={<span className="quiet">{link.port}</span>}
+          end={<span className="quiet">{link.protocols.join(', ')}</span>}
         >
-          {far.deviceId ? <DeviceLink id={far.deviceId}>{far.name}</DeviceLink> : far.name}{' '}
-          <span className="quiet">{far.port}</span>
+          <DeviceLink id={link.deviceId}>{link.name}</DeviceLink>{' '}
+          <span className="quiet">{link.farPort}</span>
         </Entry>
       ))}
+      {device.links.length === 0 && (
+        <p className="quiet">{plural(strangers, 'neighbour')} that are not in the inventory</p>
+      )}
     </Panel>
   );
 }
