@@ -81,7 +81,14 @@ const sizeIn = (units = '') =>
 export const KNOWN = [
   // Juniper: load and memory in use of a part, percent.
   ['1.3.6.1.4.1.2636.3.1.13.1.8', { kind: 'processor', unit: '%' }],
-  ['1.3.6.1.4.1.2636.3.1.13.1.11', { kind: 'memory', unit: '%', role: 'percent' }],
+  [
+    '1.3.6.1.4.1.2636.3.1.13.1.11',
+    { name: 'jnxOperatingMemoryUsage', kind: 'memory', unit: '%', role: 'percent' },
+  ],
+  [
+    '1.3.6.1.4.1.2636.3.1.13.1.15',
+    { name: 'jnxOperatingMemoryTotal', kind: 'memory', unit: 'B', scale: 1048576, role: 'total' },
+  ],
   // FASTPATH, under the numbers of those that build on it: free memory and all of it in kB, load of all processes in percent.
   ...['674.10895.5000.2.6132', '4413', '4526.10', '7244.2'].flatMap((maker) => [
     [

@@ -174,6 +174,7 @@ function tableOf({ entry, facts, scalar }, { prefix, names, enums, prefixes, col
   if (readings.length === 0) return null;
   const [, first] = values[0];
   rawOptics(readings);
+  alike(readings);
   return {
     e: entry.slice(prefix.length),
     ...(scalar ? { s: 1 } : {}),
@@ -192,6 +193,15 @@ function rawOptics(readings) {
       reading[2] = 2e-6;
       for (const limit of Object.values(reading[4].l ?? {})) limit.length = 1;
     }
+}
+
+/** Amounts of one memory have one scale: what one object states holds for those that state none. */
+function alike(readings) {
+  const isAmount = ([, , , , { o }]) => ['used', 'free', 'total'].includes(o);
+  for (const reading of readings.filter(isAmount)) {
+    const sibling = readings.find((each) => isAmount(each) && !each[4].q && each[4].g === reading[4].g);
+    if (reading[4].q && sibling) reading[2] = sibling[2];
+  }
 }
 
 /** Loads and shares that are a processor's by their name. */

@@ -50,6 +50,7 @@ describe('a number as agents show it', () => {
       { value: 25.5, decimal: true },
     ],
     [{ type: 'counter64', value: 7n } as Value, { value: 7 }],
+    [text('    5 Secs ( 35.13%)   60 Secs ( 30.2%)'), { value: 35.13, unit: '%', decimal: true }],
     [text('N/A'), undefined],
     [text('10.0.0.1'), undefined],
     [text('2024-01-02'), undefined],

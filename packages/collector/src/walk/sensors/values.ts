@@ -66,6 +66,9 @@ export function shownBy(varbind: Varbind): Shown | undefined {
   // What stands before a colon names the sensor.
   const found = text === undefined ? null : NUMBER.exec(text.slice(text.lastIndexOf(': ') + 1).trim());
   if (!found) return undefined;
+  // `5 Secs (35.1%)`: a share over some time.
+  const share = found[2] && !unitOf(found[2]) ? /(\d+(?:\.\d+)?) ?%/.exec(text ?? '')?.[1] : undefined;
+  if (share !== undefined) return { value: Number(share), unit: '%', decimal: true };
   const unit = found[2] ? { unit: found[2].trim() } : {};
   return { value: Number(found[1]), ...unit, ...(found[1]?.includes('.') ? { decimal: true } : {}) };
 }
