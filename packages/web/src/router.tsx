@@ -43,6 +43,7 @@ const DEVICES = [
   'Address',
   'class',
   'status',
+  'health',
   'monitor',
   'collector',
   'site',
@@ -93,7 +94,7 @@ const routeTree = root.addChildren([
   ),
   page(
     '/devices/$id',
-    ['tab', ...RANGE, 'interface', ...DEVICE],
+    ['tab', ...RANGE, 'interface', 'sensor', ...DEVICE],
     lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
   ),
   page(

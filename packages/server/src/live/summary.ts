@@ -1,6 +1,7 @@
 /** How everything is, in one statement of sums and partial indexes. */
 import type { Summary } from '@rollcall/shared/api/service';
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
+import { rankOf } from '../platform/db/health.ts';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 
@@ -32,6 +33,8 @@ interface Facts {
   cases: Counts[];
   collectors: Counts[];
   scans: Counts[];
+  /** Devices that are unwell, by the rank of their health. */
+  unwell: Counts[];
   sites: SiteRow[];
 }
 
@@ -56,18 +59,19 @@ export async function readSummary(sql: Sql, scope: Scope, now: number): Promise<
         `t.status <> 'revoked'`,
       )} AS collectors,
       ${counted('t.status', 'scans', `t.status IN ('queued', 'running')`)} AS scans,
+      ${counted('t.health', 'devices', 't.health < 2')} AS unwell,
       ${rows(`SELECT t.id, t.name FROM sites t WHERE ${inScope(p, 't.id', scope)} ORDER BY t.name LIMIT ${SITES_MOST}`)} AS sites`,
     p.values,
   );
   return summaryOf(
-    facts ?? { devices: [], events: [], cases: [], collectors: [], scans: [], sites: [] },
+    facts ?? { devices: [], events: [], cases: [], collectors: [], scans: [], unwell: [], sites: [] },
     now,
   );
 }
 
 /** Adds up. Pure. */
 export function summaryOf(facts: Facts, now: number): Summary {
-  const { devices, events, cases, collectors, scans } = facts;
+  const { devices, events, cases, collectors, scans, unwell } = facts;
   const sum = <Row extends { n: number }>(rows: readonly Row[], fits: (row: Row) => boolean = () => true) =>
     rows.reduce((total, row) => (fits(row) ? total + row.n : total), 0);
   const by = (rows: readonly Counts[], status: string | number) => sum(rows, (row) => row.status === status);
@@ -80,6 +84,7 @@ export function summaryOf(facts: Facts, now: number): Summary {
   return {
     at: Math.floor(now / 1000),
     devices: { total: sum(devices), monitored: sum(devices, (row) => row.monitor), ...states(devices) },
+    health: { critical: by(unwell, rankOf('critical')), warning: by(unwell, rankOf('warning')) },
     classes: DEVICE_CLASSES.map((name) => ({ class: name, count: sum(devices, (row) => row.class === name) }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),

@@ -5,6 +5,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import { Problem } from '../platform/problem.ts';
 import { OF_DEVICE } from './chunk.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
+import { sensorLines } from './sensors/open-metrics.ts';
 import { lastOf } from './series.ts';
 
 /** Older measurements are not of now. */
@@ -97,11 +98,15 @@ export async function currentText(sql: Sql, scope: Scope, now: number): Promise<
     `# TYPE ${name} gauge`,
     ...(lines.get(metric) ?? []),
   ]);
-  return `${[...families, '# EOF'].join('\n')}\n`;
+  const sensors = await sensorLines(sql, scope, { now, labelled });
+  return `${[...families, ...sensors, '# EOF'].join('\n')}\n`;
 }
 
 const labelsOf = ({ site, device, deviceId }: Row, port: Record<string, string>): string =>
-  Object.entries({ site, device, device_id: deviceId, ...port })
+  labelled({ site, device, device_id: deviceId, ...port });
+
+const labelled = (labels: Record<string, string>): string =>
+  Object.entries(labels)
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',');
 

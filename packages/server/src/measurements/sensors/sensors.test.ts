@@ -1,5 +1,6 @@
 import type { SensorQuery } from '@rollcall/shared/api/sensors';
 import { DEVICE_SENSORS, SAMPLE_SENSORS, type SensorReading } from '@rollcall/shared/sensors';
+import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listDevices } from '../../catalog/devices.ts';
@@ -7,6 +8,7 @@ import { absorbInto } from '../../ingest/tables/save.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { addDevices, insert } from '../../testing/rows.ts';
+import { currentText } from '../current.ts';
 import { fold } from '../fold.ts';
 import { readMeasurements } from '../read.ts';
 import { storeSamples } from '../samples.ts';
@@ -154,6 +156,16 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
     const log = { error: (what: unknown) => expect(what).toBeUndefined() } as never;
     while ((await fold({ db, clock: { now: () => later } as never, log })) > 0);
     expect((await ask(later)).series).toMatchObject([expected]);
+  });
+
+  it('is told to a Prometheus in base units, while it is of now', async () => {
+    await store(START, [inlet, failed, { key: '1.3', kind: 'storage', name: '/"x"', value: 40 }]);
+    const text = await currentText(db, [siteId], START + MIN);
+    expect(brokenConventions(text)).toEqual([]);
+    expect(text).toMatch(/rollcall_sensor_temperature_celsius\{.*sensor="Inlet".*component="chassis"\} 40\n/);
+    expect(text).toMatch(/rollcall_sensor_storage_usage_ratio\{.*sensor="\/\\"x\\"".*\} 0\.4\n/);
+    expect(text).toMatch(/rollcall_sensor_health\{.*sensor="PSU 1".*\} 2\n/);
+    expect(await currentText(db, [siteId], START + 20 * MIN)).not.toContain('Inlet');
   });
 
   it('goes over to the device that its own proves to be', async () => {

@@ -23,6 +23,7 @@ export {
   DeliveryStatus,
   DeviceStatus,
   EventStatus,
+  HealthStatus,
   JobStatus,
   LinkStatus,
   ScanStatus,

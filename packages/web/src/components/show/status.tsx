@@ -24,6 +24,11 @@ const DEVICE: Record<string, Look> = {
   down: ['bad', IconCircleXFilled],
   unknown: ['idle', IconCircleDashed],
 };
+const HEALTH: Record<string, Look> = {
+  ok: ['ok', IconCircleCheckFilled],
+  warning: ['warn', IconAlertTriangle],
+  critical: ['bad', IconCircleXFilled],
+};
 const SCAN: Record<string, Look> = {
   queued: ['idle', IconClockPause],
   running: ['busy', IconLoader2],
@@ -85,6 +90,10 @@ function Look({ look: [tone, icon, word], name, short }: { look: Look; name: str
 
 export const DeviceStatus = ({ status, short = false }: { status: string; short?: boolean }) => (
   <Look look={DEVICE[status] ?? UNKNOWN} name={status} short={short} />
+);
+/** Of a sensor or a device, as it is judged. */
+export const HealthStatus = ({ health, short = false }: { health: string; short?: boolean }) => (
+  <Look look={HEALTH[health] ?? UNKNOWN} name={health} short={short} />
 );
 export const ScanStatus = ({ status }: { status: string }) => (
   <Look look={SCAN[status] ?? UNKNOWN} name={status} />

@@ -11,12 +11,12 @@ import {
   IconTrash,
 } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { IconButton, type MenuAction, MoreMenu } from '../../components/controls/index.ts';
 import { LoadedPage, Page, type Tab, Tabs } from '../../components/page/index.ts';
-import { DeviceClassLabel, DeviceStatus } from '../../components/show/index.ts';
+import { DeviceClassLabel, DeviceStatus, HealthStatus } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useAction } from '../../use-action.ts';
@@ -33,6 +33,7 @@ import { Summary } from './summary.tsx';
 const Performance = lazy(() =>
   import('./performance.tsx').then((module) => ({ default: module.Performance })),
 );
+const Health = lazy(() => import('./health.tsx').then((module) => ({ default: module.Health })));
 const Dialogs = lazy(() => import('./dialogs.tsx').then((module) => ({ default: module.DeviceDialogs })));
 
 const route = getRouteApi('/devices/$id');
@@ -50,6 +51,7 @@ export function DevicePage() {
 
 const WITHIN: Record<string, React.ComponentType<{ device: DeviceDetail }>> = {
   summary: Summary,
+  health: Health,
   performance: Performance,
   interfaces: Interfaces,
   hardware: Hardware,
@@ -61,6 +63,7 @@ const WITHIN: Record<string, React.ComponentType<{ device: DeviceDetail }>> = {
 
 const tabsOf = (device: DeviceDetail): Tab[] => [
   { id: 'summary', label: 'Summary' },
+  { id: 'health', label: 'Health' },
   { id: 'performance', label: 'Performance' },
   { id: 'interfaces', label: 'Interfaces', count: device.interfaceCount },
   { id: 'hardware', label: 'Hardware', count: device.entities.length },
@@ -69,6 +72,8 @@ const tabsOf = (device: DeviceDetail): Tab[] => [
   { id: 'history', label: 'History' },
   { id: 'identity', label: 'Identity evidence' },
 ];
+
+const isUnwell = ({ health }: DeviceDetail): boolean => health === 'critical' || health === 'warning';
 
 function Device({ device }: { device: DeviceDetail }) {
   const {
@@ -83,6 +88,11 @@ function Device({ device }: { device: DeviceDetail }) {
       marks={
         <>
           <DeviceStatus status={device.status} />
+          {isUnwell(device) && (
+            <Link to="." search={{ tab: 'health' }} className="plain">
+              <HealthStatus health={device.health} />
+            </Link>
+          )}
           <DeviceClassLabel class={device.class} />
           <span className="mono">{device.address}</span>
           <span>{device.site}</span>

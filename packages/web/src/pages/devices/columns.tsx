@@ -1,5 +1,11 @@
 import type { Device } from '@rollcall/shared/api/inventory';
-import { DeviceClassLabel, DeviceLink, DeviceStatus, duration } from '../../components/show/index.ts';
+import {
+  DeviceClassLabel,
+  DeviceLink,
+  DeviceStatus,
+  duration,
+  HealthStatus,
+} from '../../components/show/index.ts';
 import { type Column, timeColumn } from '../../components/table/index.ts';
 
 const answers = (yes: boolean | null): string => (yes === null ? '' : yes ? 'answers' : 'silent');
@@ -21,6 +27,13 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     narrow: true,
     value: (d) => d.status,
     cell: (d) => <DeviceStatus status={d.status} />,
+  },
+  {
+    id: 'health',
+    title: 'Health',
+    width: '88px',
+    sort: 'health',
+    cell: (d) => (d.health === 'unknown' ? '' : <HealthStatus health={d.health} />),
   },
   { id: 'address', title: 'Address', width: '118px', sort: 'address', narrow: true, mono: true },
   {

@@ -1,4 +1,5 @@
 import { DEVICE_CLASSES, DEVICE_STATUSES } from '@rollcall/shared/model';
+import { SENSOR_STATUS } from '@rollcall/shared/sensors';
 import { IconRadar2 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useChoices, useSiteChoices } from '../../choices.ts';
@@ -7,7 +8,7 @@ import { Empty } from '../../components/feedback/index.ts';
 import { choicesOf, Filters, Views } from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body, Page } from '../../components/page/index.ts';
-import { DeviceClassLabel, DeviceStatus } from '../../components/show/index.ts';
+import { DeviceClassLabel, DeviceStatus, HealthStatus } from '../../components/show/index.ts';
 import { ColumnsMenu, useColumns, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { type SearchOf, type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
@@ -16,6 +17,7 @@ import { DEVICE_COLUMNS } from './columns.tsx';
 
 const CLASSES = choicesOf(DEVICE_CLASSES, (name) => <DeviceClassLabel class={name} />);
 const STATUSES = choicesOf(DEVICE_STATUSES, (status) => <DeviceStatus status={status} />);
+const HEALTHS = choicesOf(SENSOR_STATUS, (health) => <HealthStatus health={health} />);
 const MONITORED = [
   { value: '1', label: 'monitored' },
   { value: '0', label: 'not monitored' },
@@ -26,6 +28,7 @@ const VIEWS = [
   { name: 'Network', search: { class: 'router,switch,firewall,wireless,load-balancer' } },
   { name: 'Servers', search: { class: 'server,hypervisor,storage' } },
   { name: 'Down', search: { status: 'down' } },
+  { name: 'Unwell', search: { health: 'critical,warning', sort: 'health' } },
   { name: 'New', search: { sort: '-firstSeen' } },
 ];
 
@@ -89,6 +92,7 @@ function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUr
         { key: 'Address', label: 'Address or CIDR', placeholder: '10.20.0.0/16', width: 160 },
         { key: 'class', label: 'Class', choices: CLASSES, many: true },
         { key: 'status', label: 'Status', choices: STATUSES, many: true },
+        { key: 'health', label: 'Health', choices: HEALTHS, many: true },
         { key: 'site', label: 'Site', choices: sites },
         { key: 'collector', label: 'Collector', choices: collectors },
         { key: 'monitor', label: 'Monitored', choices: MONITORED },

@@ -2,7 +2,7 @@ import { Group } from '@mantine/core';
 import type { Summary } from '@rollcall/shared/api/service';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Bar, SEVERITIES, Severity } from '../../components/show/index.ts';
+import { Bar, HealthStatus, SEVERITIES, Severity } from '../../components/show/index.ts';
 import { count, plural } from '../../format.ts';
 import classes from './overview.module.css';
 
@@ -31,11 +31,14 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
         legend={
           isUnmonitored(summary)
             ? []
-            : healthParts(devices).map(({ label, count: number }) => (
-                <Link key={label} to="/devices" search={{ ...here, status: label }} className="plain">
-                  {count(number)} {label}
-                </Link>
-              ))
+            : [
+                ...healthParts(devices).map(({ label, count: number }) => (
+                  <Link key={label} to="/devices" search={{ ...here, status: label }} className="plain">
+                    {count(number)} {label}
+                  </Link>
+                )),
+                ...unwell(summary, here),
+              ]
         }
       >
         {isUnmonitored(summary) ? (
@@ -100,6 +103,16 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
     </section>
   );
 }
+
+/** Devices that are up and say that something is wrong with them. */
+const unwell = ({ health }: Summary, here: { site?: string }): ReactNode[] =>
+  (['critical', 'warning'] as const)
+    .filter((word) => health[word] > 0)
+    .map((word) => (
+      <Link key={word} to="/devices" search={{ ...here, health: word }} className="plain">
+        <HealthStatus health={word} short /> {count(health[word])} health {word}
+      </Link>
+    ));
 
 interface FigureProps {
   title: string;
