@@ -86,7 +86,7 @@ browserSuite('every page', () => {
     devices: () => ['/devices', 'access-12'],
     device: () => [`/devices/${ids.core}`, 'CAT4788L0CH'],
     'device-performance': () => [`/devices/${ids.monitored}?tab=performance`, 'Busiest interfaces'],
-    'device-health': () => [`/devices/${ids.unwell}?tab=health`, 'What is wrong'],
+    'device-health': () => [`/devices/${ids.monitored}?tab=health`, 'state: disabled'],
     'device-interfaces': () => [`/devices/${ids.core}?tab=interfaces`, 'Twe1/0/3'],
     'device-hardware': () => [`/devices/${ids.core}?tab=hardware`, 'Power Supply Module 2'],
     'device-neighbours': () => [`/devices/${ids.core}?tab=neighbours`, 'dist-1'],

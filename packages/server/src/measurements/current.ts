@@ -83,14 +83,19 @@ export async function currentText(sql: Sql, scope: Scope, now: number): Promise<
     );
   const names = await interfaceNames(sql, rows);
   const lines = new Map<MetricName, string[]>(FAMILIES.map(({ metric }) => [metric, []]));
-  for (const row of rows)
+  // A device whose reading failed between has pings in another part: of each value the last one counts.
+  const told = new Set<string>();
+  for (const row of [...rows].sort((x, y) => y.at.getTime() - x.at.getTime()))
     for (const [id, series] of seriesOfRows([row])) {
       const port = names.get(id);
       if (id !== OF_DEVICE && port === undefined) continue;
       const labels = labelsOf(row, port === undefined ? {} : { interface: port, interface_id: id });
       for (const { metric, name, by } of FAMILIES) {
         const value = lastOf(series, metric);
-        if (value !== null) lines.get(metric)?.push(`${name}{${labels}} ${value * by}`);
+        const line = `${name}{${labels}}`;
+        if (value === null || told.has(line)) continue;
+        told.add(line);
+        lines.get(metric)?.push(`${line} ${value * by}`);
       }
     }
   const families = FAMILIES.flatMap(({ metric, name, help }) => [

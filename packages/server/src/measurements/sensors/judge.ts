@@ -56,7 +56,7 @@ export function judge(
       reason:
         reading.value === undefined && reading.state === undefined
           ? 'no reading'
-          : 'the device states no limit and no condition',
+          : 'no limit and no condition stated',
       aboveSince: null,
     }
   );

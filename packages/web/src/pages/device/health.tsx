@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import type { Sensor } from '@rollcall/shared/api/sensors';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -126,7 +126,13 @@ const COLUMNS: readonly Column<Sensor>[] = [
     wrap: true,
     value: limitsText,
   },
-  { id: 'reason', title: 'Why', width: 'minmax(130px, 1.2fr)', wrap: true },
+  {
+    id: 'reason',
+    title: 'Why',
+    width: 'minmax(130px, 1.2fr)',
+    wrap: true,
+    cell: (one) => <span className={one.health === 'unknown' ? 'quiet' : undefined}>{one.reason}</span>,
+  },
   {
     id: 'since',
     title: 'Since',
@@ -195,11 +201,11 @@ function OneSensor({ device, sensor }: { device: DeviceDetail; sensor: Sensor })
         </Button>
       }
     >
-      <div className="strip">
+      <Group p="8px 12px 0">
         <TimeRange search={chosen} onChange={set} />
         <HealthStatus health={sensor.health} />
-        <p>{sensor.reason}</p>
-      </div>
+        <span>{sensor.reason}</span>
+      </Group>
       {hasValues(lines) ? (
         <Chart
           title={sensor.name}
