@@ -1,4 +1,5 @@
 /** Which events a sensor makes. Pure. */
+import { canonicalAddress } from '@rollcall/shared/ip';
 import type { SensorReading } from '@rollcall/shared/sensors';
 import type { Change, SensorTrouble } from '../../changes.ts';
 import { ON_BATTERY_REASON } from './judge.ts';
@@ -18,17 +19,17 @@ export function troubleOf({ reading, health, reason }: JudgedSensor): SensorTrou
 
 /** Columns whose index begins with the IPv4 address of the far end: bgpPeerState (RFC 4273), ospfNbrState (RFC 4750). */
 const PEERS = ['1.3.6.1.2.1.15.3.1.2.', '1.3.6.1.2.1.14.10.1.6.'];
-const IPV4 = /(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])/;
 
 /** The address of the far end of a session; null where neither its OID nor its name has one. */
 export function peerOf({ key, name }: SensorReading): string | null {
   const column = PEERS.find((prefix) => key.startsWith(prefix));
-  const text = column
-    ? key.slice(column.length).split('.').slice(0, 4).join('.')
-    : (IPV4.exec(name)?.[0] ?? '');
-  return /^(\d{1,3}\.){3}\d{1,3}$/.test(text) && text.split('.').every((part) => Number(part) < 256)
-    ? text
-    : null;
+  if (column) return canonicalAddress(key.slice(column.length).split('.').slice(0, 4).join('.'));
+  return (
+    name
+      .split(/[\s,()[\]]+/)
+      .map(canonicalAddress)
+      .find((address) => address !== null) ?? null
+  );
 }
 
 /** Whom changes are about. */
