@@ -196,6 +196,22 @@ describe('tables of the catalogue', () => {
     ]);
   });
 
+  it('takes one of the number and the text that tell the same', () => {
+    const tables = TABLE([
+      [2, 'dynamic', 1, 'value str', { by: { unitText: [4] } }],
+      [3, 'dynamic', 1, 'value int', { by: { unitText: [4], scale: [5] } }],
+    ]);
+    const values = valuesOf({
+      [`${ENTRY}.2`]: { 1: '24.10 degree C' },
+      [`${ENTRY}.3`]: { 1: 2410 },
+      [`${ENTRY}.4`]: { 1: 'degree C' },
+      [`${ENTRY}.5`]: { 1: -100 },
+    });
+    expect(decodeTables(tables, values, new Names(values)).map(({ key, value }) => [key, value])).toEqual([
+      [`${ENTRY}.3.1`, 24.1],
+    ]);
+  });
+
   it('is silent of cages without optics', () => {
     const tables = TABLE(
       [

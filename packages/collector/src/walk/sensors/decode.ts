@@ -30,13 +30,14 @@ class TableReader {
   readings(): SensorReading[] {
     const found: SensorReading[] = [];
     const { readings } = this.#table;
-    const rows = new Set<string>();
+    const rows = new Map<string, number>();
     const space = readings.filter(({ kind }) => kind === 'memory' || kind === 'storage');
-    for (const reading of withoutTwins(readings, this.#values)) {
+    const told = ({ by = {} }: Reading) => Object.keys(by).length;
+    for (const reading of withoutTwins(readings, this.#values).sort((a, b) => told(b) - told(a))) {
       if (space.includes(reading)) continue;
       if (reading.kind === 'state') found.push(...this.#states(reading));
       else if (reading.kind === 'dynamic')
-        found.push(...this.#dynamic(reading).filter((each) => isNewRow(each, rows)));
+        found.push(...this.#dynamic(reading).filter((each) => isNewRow(reading, each, rows)));
       else found.push(...this.#measured(reading, reading.kind));
     }
     for (const members of groups(space))
@@ -185,13 +186,18 @@ export function soundLimits(limits: NonNullable<SensorReading['limits']>): Senso
   return Object.keys(limits).length > 0 ? limits : undefined;
 }
 
-/** A table may hold the same value as a number and as a text: the first is taken. */
-function isNewRow({ key, kind, value }: SensorReading, rows: Set<string>): boolean {
-  const row = `${key.split('.').slice(-2).join('.')} ${kind} ${value}`;
-  if (rows.has(row)) return false;
-  rows.add(row);
-  return true;
+/** A table may hold the same value as a number and as a text: the one that more columns tell of is taken. */
+function isNewRow(
+  { oid }: Reading,
+  { key, kind, value = 0 }: SensorReading,
+  rows: Map<string, number>,
+): boolean {
+  const row = `${key.slice(oid.length)} ${kind}`;
+  const other = rows.get(row);
+  rows.set(row, value);
+  return other === undefined || Math.abs(value - other) > ALIKE * Math.abs(other);
 }
+const ALIKE = 0.05;
 
 const VALUE_WORDS = new Set(['value', 'current', 'reading', 'status', 'val', 'state']);
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
