@@ -14,6 +14,8 @@ const RAM = `${TYPES}2`;
 const VIRTUAL = `${TYPES}3`;
 /** Disks that cannot be full in a way that matters: they are read only. */
 const COMPACT_DISC = `${TYPES}7`;
+/** Images that packages of snapd are mounted from: always full. */
+const IMAGE = /^\/(?:var\/lib\/snapd\/)?snap\/[^/]+\/\d+$/;
 /** What net-snmp and others list beside the memory, being part of it. */
 const PART_OF_MEMORY = /buffer|cache|shared/i;
 const MEMORY = /memory|\bram\b|swap|heap/i;
@@ -72,7 +74,7 @@ const isMemory = (type: string, description: string): boolean =>
 
 function readingOf(space: Space, parts: readonly Space[]): SensorReading[] {
   const { index, description, type, total } = space;
-  if (type === COMPACT_DISC) return [];
+  if (type === COMPACT_DISC || IMAGE.test(description)) return [];
   const memory = isMemory(type, description);
   const isPart = memory && PART_OF_MEMORY.test(description);
   // Buffers and cache are given back when memory is needed.
