@@ -139,6 +139,7 @@ export const rows = {
   'devices.explain': { param: on('device'), outside: 404 },
   'interfaces.list': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
   'topology.get': { outside: 'nothing' },
+  'endpoints.place': { query: () => 'mac=00:1b:54:00:00:01', outside: 'nothing' },
   'measurements.get': { query: (world) => `deviceId=${world.id.device}&metrics=rtt,in`, outside: 404 },
   'sensors.list': { query: (world) => `deviceId=${world.id.device}`, outside: 'nothing' },
   'measurements.current': { outside: 'nothing' },

@@ -16,6 +16,7 @@ import { openData, ruleFolders } from './data.ts';
 import { createDeliveryFeature } from './deliveries/feature.ts';
 import { openHandOut } from './gateway/enrolment/packages.ts';
 import { createCollectorFeature } from './gateway/feature.ts';
+import { endpointHandlers } from './endpoints/feature.ts';
 import { createIncidentFeature } from './incidents/feature.ts';
 import { openRuleBook } from './ingest/classification/rule-book.ts';
 import { identityActions } from './ingest/identity/actions.ts';
@@ -298,5 +299,6 @@ function handlersOf({ db, clock, auth, metrics }: Base, features: Features, acce
     deliveries.handlers,
     live.handlers,
     measurements.handlers,
+    endpointHandlers({ db }),
   );
 }

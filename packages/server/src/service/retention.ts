@@ -13,7 +13,7 @@ interface Rule {
 }
 
 /** Rows of these tables are deleted when they are older. Audit: a year, and what an audit of that year takes. */
-const KEPT_DAYS = { scans: 90, audit: 400, dead_letters: 30, gaps: 90, maintenance_windows: 90 };
+const KEPT_DAYS = { scans: 90, audit: 400, dead_letters: 30, gaps: 90, maintenance_windows: 90, endpoints: 365 };
 
 export const RULES: readonly Rule[] = [
   // Jobs go with their scan. The last scan of a schedule stays: it says how the schedule does.
@@ -27,6 +27,7 @@ export const RULES: readonly Rule[] = [
   { table: 'dead_letters', where: 't.at < $1', days: KEPT_DAYS.dead_letters },
   { table: 'gaps', where: 't.at < $1', days: KEPT_DAYS.gaps },
   { table: 'maintenance_windows', where: 't.over_at < $1', days: KEPT_DAYS.maintenance_windows },
+  { table: 'endpoints', where: 't.until < $1', days: KEPT_DAYS.endpoints },
 ];
 
 const DAY_MS = 86_400_000;

@@ -3,6 +3,7 @@ import { accountOperations } from './accounts.ts';
 import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
 import { deliveryOperations } from './deliveries.ts';
+import { endpointOperations } from './endpoints.ts';
 import { incidentOperations } from './incidents.ts';
 import { interfaceOperations } from './interfaces.ts';
 import { inventoryOperations } from './inventory.ts';
@@ -23,6 +24,7 @@ export const operations = {
   ...profileOperations,
   ...inventoryOperations,
   ...interfaceOperations,
+  ...endpointOperations,
   ...measurementOperations,
   ...sensorOperations,
   ...incidentOperations,

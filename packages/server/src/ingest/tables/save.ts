@@ -3,6 +3,7 @@ import { arrayOf } from '../../platform/db/arrays.ts';
 import { WATCH_CHANNEL } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { current, factsRow, type World } from '../world.ts';
+import { keepEndpoints } from './endpoints.ts';
 import { deviceChanges } from './merge.ts';
 import { type DeviceRow, sameDevice, sameSighting } from './rows.ts';
 import * as store from './store.ts';
@@ -27,6 +28,7 @@ export async function save(sql: Sql, world: World, writes: Writes): Promise<stri
     tracked.flatMap((device) => [...device.dirty].flatMap((group) => factsRow(device, group) ?? [])),
   );
   await placeVlans(sql, world, writes);
+  await keepEndpoints(sql, world);
   for (const device of changed)
     world.changes.unshift(...deviceChanges(device.stored, device.row, device.seen));
   for (const device of tracked) {

@@ -18,6 +18,7 @@ Every answer is an envelope: \`success\`, \`data\`, and on lists \`totalCount\`.
 const TAGS: Record<string, string> = {
   Devices: 'Everything with an address that answered.',
   Interfaces: 'The ports of devices.',
+  Endpoints: 'Where hardware addresses enter the network.',
   Topology: 'Which device is connected to which.',
   Metrics: 'What was measured of devices and interfaces over time: traffic, errors, round trip and loss.',
   Sensors: 'What devices say of their own health.',

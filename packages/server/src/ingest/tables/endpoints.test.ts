@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../platform/db/db.ts';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { asked, type Box, NOW, openSite, type TestSite, table } from '../testing/site.ts';
+
+afterAll(closeDatabases);
+
+const box: Box = { sysName: 'sw1', serials: ['FCW1929B68S'], macs: ['00:1b:54:00:00:01'] };
+const A = '02:00:00:00:00:0a';
+const B = '02:00:00:00:00:0b';
+const HOUR_MS = 3600_000;
+const entry = (mac: string, ifIndex: number) => ({ mac, ifIndex, bridgePort: ifIndex, vlan: 10 });
+
+describe.each(databases())('intervals of addresses on %s', (_name, open) => {
+  let db: Database;
+  beforeAll(async () => {
+    db = await open();
+  });
+
+  const walk = async (site: TestSite, rows: unknown[], hours: number, name: 'fdb' | 'arp' = 'fdb') => {
+    const at = NOW + hours * HOUR_MS;
+    site.clock.set(at);
+    const device = { ...asked(box, '10.0.0.1'), at };
+    await site.send([device, { ...table(device, name, rows), at }]);
+  };
+  /** `mac port since until`, in hours. */
+  const intervals = async (site: TestSite) => {
+    const rows = await db.query<{ mac: string; port: number; address: string; since: Date; until: Date | null }>(
+      `SELECT mac, if_index AS port, address, since, until FROM endpoints WHERE site_id = $1::uuid
+       ORDER BY mac, since, if_index, address`,
+      [site.siteId],
+    );
+    const hour = (date: Date | null) => date && (date.getTime() - NOW) / HOUR_MS;
+    return rows.map(({ mac, port, address, since, until }) => [mac, port, address, hour(since), hour(until)]);
+  };
+
+  it('ends what a table no longer has and begins what is new, ARP and forwarding apart', async () => {
+    const site = await openSite(db);
+    await walk(site, [entry(A, 1), entry(B, 2), entry('01:00:5e:00:00:01', 3)], 0);
+    await walk(site, [{ ifIndex: 9, address: '10.0.0.7', mac: A }], 0, 'arp');
+    await walk(site, [entry(A, 4), entry(B, 2)], 8);
+    expect(await intervals(site)).toEqual([
+      [A, 1, '', 0, 8],
+      [A, 9, '10.0.0.7', 0, null],
+      [A, 4, '', 8, null],
+      [B, 2, '', 0, null],
+    ]);
+  });
+
+  it('takes what is back within the hour as never away, and later as come again', async () => {
+    const site = await openSite(db);
+    await walk(site, [entry(A, 1), entry(B, 2)], 0);
+    await walk(site, [entry(B, 2)], 1);
+    await walk(site, [entry(A, 1), entry(B, 2)], 1.5);
+    expect(await intervals(site)).toEqual([
+      [A, 1, '', 0, null],
+      [B, 2, '', 0, null],
+    ]);
+    await walk(site, [entry(B, 2)], 8);
+    await walk(site, [entry(A, 1), entry(B, 2)], 20);
+    expect(await intervals(site)).toEqual([
+      [A, 1, '', 0, 8],
+      [A, 1, '', 20, null],
+      [B, 2, '', 0, null],
+    ]);
+  });
+});
