@@ -50,21 +50,19 @@ describe('where an address enters the network', () => {
  * common port; others share its port behind an unmanaged switch or a phone. `forgetful`: switches
  * with 0 have forgotten every station.
  */
-const network = fc
-  .array(fc.nat(), { minLength: 3, maxLength: 20 })
-  .chain((drawn) => {
-    const parents = drawn.map((n, i) => n % (i + 1));
-    const host = fc.record({
-      on: fc.nat(parents.length),
-      mlag: fc.boolean(),
-      behind: fc.constantFrom(0, 0, 1, 8),
-    });
-    return fc.record({
-      parents: fc.constant(parents),
-      hosts: fc.array(host, { minLength: 10, maxLength: 40 }),
-      forgetful: fc.array(fc.nat(199), { minLength: parents.length + 1, maxLength: parents.length + 1 }),
-    });
+const network = fc.array(fc.nat(), { minLength: 3, maxLength: 20 }).chain((drawn) => {
+  const parents = drawn.map((n, i) => n % (i + 1));
+  const host = fc.record({
+    on: fc.nat(parents.length),
+    mlag: fc.boolean(),
+    behind: fc.constantFrom(0, 0, 1, 8),
   });
+  return fc.record({
+    parents: fc.constant(parents),
+    hosts: fc.array(host, { minLength: 10, maxLength: 40 }),
+    forgetful: fc.array(fc.nat(199), { minLength: parents.length + 1, maxLength: parents.length + 1 }),
+  });
+});
 
 function learntOf(
   parents: readonly number[],

@@ -24,7 +24,8 @@ export interface Placement<Port extends LearntAt> {
 export function place<Port extends LearntAt>(learnt: readonly Port[]): Placement<Port> {
   const edges = learnt.filter(({ bridges }) => bridges.length === 0);
   const [only] = edges;
-  if (only && edges.length === 1) return { verdict: 'placed', ports: [only], reason: whyPlaced(only, learnt) };
+  if (only && edges.length === 1)
+    return { verdict: 'placed', ports: [only], reason: whyPlaced(only, learnt) };
   if (only)
     return {
       verdict: 'alternatives',
@@ -33,8 +34,7 @@ export function place<Port extends LearntAt>(learnt: readonly Port[]): Placement
         `${edges.length} ports have it and lead to no other bridge: it hangs on a pair of switches (MLAG), has just moved, ` +
         'or a link between bridges is not known',
     };
-  if (learnt.length === 0)
-    return { verdict: 'unknown', ports: [], reason: 'no forwarding table has it now' };
+  if (learnt.length === 0) return { verdict: 'unknown', ports: [], reason: 'no forwarding table has it now' };
   const behind = [...new Set(learnt.flatMap(({ bridges }) => bridges))].sort();
   return {
     verdict: 'unknown',

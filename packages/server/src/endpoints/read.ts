@@ -43,7 +43,9 @@ export async function placesOf(db: Database, mac: string, scope: Scope): Promise
       mac,
       locallyAdministered: (Number.parseInt(mac.slice(0, 2), 16) & 2) === 0 ? 0 : 1,
       owner: await readOwner(db, siteId, mac),
-      addresses: [...new Set(list.flatMap(({ address, until }) => (address && until === null ? address : [])))],
+      addresses: [
+        ...new Set(list.flatMap(({ address, until }) => (address && until === null ? address : []))),
+      ],
       placement: {
         verdict,
         reason,

@@ -13,7 +13,14 @@ interface Rule {
 }
 
 /** Rows of these tables are deleted when they are older. Audit: a year, and what an audit of that year takes. */
-const KEPT_DAYS = { scans: 90, audit: 400, dead_letters: 30, gaps: 90, maintenance_windows: 90, endpoints: 365 };
+const KEPT_DAYS = {
+  scans: 90,
+  audit: 400,
+  dead_letters: 30,
+  gaps: 90,
+  maintenance_windows: 90,
+  endpoints: 365,
+};
 
 export const RULES: readonly Rule[] = [
   // Jobs go with their scan. The last scan of a schedule stays: it says how the schedule does.

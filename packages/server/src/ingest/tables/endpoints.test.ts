@@ -25,7 +25,13 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
   };
   /** `mac port since until`, in hours. */
   const intervals = async (site: TestSite) => {
-    const rows = await db.query<{ mac: string; port: number; address: string; since: Date; until: Date | null }>(
+    const rows = await db.query<{
+      mac: string;
+      port: number;
+      address: string;
+      since: Date;
+      until: Date | null;
+    }>(
       `SELECT mac, if_index AS port, address, since, until FROM endpoints WHERE site_id = $1::uuid
        ORDER BY mac, since, if_index, address`,
       [site.siteId],

@@ -27,9 +27,7 @@ const TOLD = `
 
 /** Ends what the tables no longer have, and begins what is new in them. Runs after the facts are written. */
 export async function keepEndpoints(sql: Sql, { siteId, devices }: World): Promise<void> {
-  const ids = [...devices.values()]
-    .filter(({ dirty }) => [...dirty].some(isLearnt))
-    .map(({ row }) => row.id);
+  const ids = [...devices.values()].filter(({ dirty }) => [...dirty].some(isLearnt)).map(({ row }) => row.id);
   if (ids.length === 0) return;
   const params = [siteId, ids];
   await sql.query(
