@@ -70,4 +70,23 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
       [B, 2, '', 0, null],
     ]);
   });
+
+  it('attack: rows that no column takes cost no other row its place', async () => {
+    const site = await openSite(db);
+    await walk(
+      site,
+      [
+        { ...entry(A, 1), vlan: 5_000_000_000 },
+        { ...entry(B, 2), vlan: -1 },
+      ],
+      0,
+    );
+    const nowhere = { ifIndex: 9, address: "x'; --", mac: A };
+    await walk(site, [nowhere, { ifIndex: 9, address: '2001:db8::7', mac: B }], 0, 'arp');
+    expect(await intervals(site)).toEqual([
+      [A, 1, '', 0, null],
+      [B, 2, '', 0, null],
+      [B, 9, '2001:db8::7', 0, null],
+    ]);
+  });
 });

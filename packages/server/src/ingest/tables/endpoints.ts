@@ -12,16 +12,20 @@ const PER_DEVICE = 50_000;
  */
 const AWAY = "interval '1 hour'";
 
-/** What the stored tables of the devices say; group addresses are nobody's. VLAN 0: not told. Address empty: no ARP. */
+/**
+ * What the stored tables of the devices say; group addresses are nobody's. VLAN 0: not told. Address empty: no ARP. What a
+ * device tells is cast to nothing that it may not fit: one such row would cost its whole site the batch.
+ */
 const TOLD = `
   SELECT * FROM (
-    SELECT f.device_id, r.mac, r."ifIndex" AS if_index, coalesce(r.vlan, 0) AS vlan,
-      coalesce(host(r.address), '') AS address, max(f.seen_at) AS at,
+    SELECT f.device_id, r.mac, r."ifIndex" AS if_index,
+      CASE WHEN r.vlan BETWEEN 1 AND 4095 THEN r.vlan::int ELSE 0 END AS vlan,
+      coalesce(r.address, '') AS address, max(f.seen_at) AS at,
       row_number() OVER (PARTITION BY f.device_id ORDER BY r.mac, r."ifIndex") AS place
-    FROM device_facts f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan int, address inet)
+    FROM device_facts f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan numeric, address text)
     WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
       AND (f."group" IN ('fdb', 'arp') OR starts_with(f."group", 'fdb/') OR starts_with(f."group", 'arp/'))
-      AND r."ifIndex" IS NOT NULL AND substr(r.mac, 2, 1) = ANY('{0,2,4,6,8,a,c,e}')
+      AND r."ifIndex" IS NOT NULL AND coalesce(r.address, '::') ~ '^[0-9a-f.:]+$' AND substr(r.mac, 2, 1) = ANY('{0,2,4,6,8,a,c,e}')
     GROUP BY 1, 2, 3, 4, 5) every_row
   WHERE place <= ${PER_DEVICE}`;
 
