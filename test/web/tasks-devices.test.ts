@@ -109,7 +109,7 @@ tasks('tasks with devices', start, (task) => {
       await page.getByRole('link', { name: /^Hardware/ }).click();
       await row('Power Supply Module 2').waitFor();
       await page.getByRole('link', { name: /^Neighbours/ }).click();
-      await row('dist-1').getByRole('link', { name: 'dist-1' }).click();
+      await row('dist-1').first().getByRole('link', { name: 'dist-1' }).click();
       await page.getByRole('heading', { level: 1 }).filter({ hasText: 'dist-1' }).waitFor();
       await open(`/devices/${await world.device('access-3')}`);
       const parts = page.getByRole('navigation', { name: 'Parts of the device' });
