@@ -41,7 +41,7 @@ it('says a reading with its unit, its room and its state', () => {
   expect(readingText(sensor({}))).toBe('41.5 °C');
   expect(readingText(sensor({ value: null, unit: '', state: 'failed' }))).toBe('failed');
   expect(readingText(sensor({ value: 50, unit: '%', usedBytes: 1024, totalBytes: 2048 }))).toBe(
-    '50 %, 1 KiB of 2 KiB',
+    '50 %, 1.0 KiB of 2.0 KiB',
   );
   expect(readingText(sensor({ value: 3, unit: '' }))).toBe('3');
 });
