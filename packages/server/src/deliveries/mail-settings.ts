@@ -57,7 +57,7 @@ export function mailHandlers({
           ? keyring.seal(MAIL_PLACE, password)
           : forgets && { sealed: null, keyId: null };
         const row = { ...server, sender: from, updatedAt: new Date(clock.now()), ...secret };
-        await mailSettings.upsert({ where: ONE, create: row, update: row });
+        await mailSettings.upsert({ where: ONE, create: { ...ONE, ...row }, update: row });
         await audit(sql, { actor, address, action: 'mail.update', subject: `mail server ${host || 'none'}` });
         return read(sql);
       });
