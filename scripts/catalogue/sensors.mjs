@@ -2,6 +2,8 @@
 // enterprise, `std` for the standard MIBs. rules/README.md describes the form.
 
 import { guessed, KNOWN } from './guess.mjs';
+import { isLimitBeside, limitColumns, limitsOf } from './limits.mjs';
+import { tokens, without } from './words.mjs';
 
 const ENTERPRISES = '1.3.6.1.4.1.';
 const STANDARD = '1.3.6.1.';
@@ -156,23 +158,26 @@ function tableOf({ entry, facts, scalar }, { prefix, names, enums, prefixes, col
   const all = [...facts].sort(([a], [b]) => a - b);
   const common = prefixes.get(all[0][1].module) ?? 0;
   const readings = [];
-  const limits = columns.get(entry) ?? [];
-  const values = all;
+  const bounds = all.filter(([, fact]) => isLimitBeside(fact, all)).map(([, fact]) => fact);
+  const values = all.filter(([, fact]) => !bounds.includes(fact));
+  const limits = [...bounds.map((fact) => ({ ...fact, fact })), ...columns.of(all[0][1])];
   for (const [arc, fact] of values) {
     if (fact.kind === 'state' && !isHealthState(fact)) continue;
     if (fact.kind === 'dynamic') {
       const by = dynamicOf(fact, entry, enums, names);
-      if (by) readings.push([arc, 'dynamic', 1, labelOf(fact, common), by]);
+      const beside = by && limitsOf(fact, limits, values, { entry, prefix });
+      if (by) readings.push([arc, 'dynamic', 1, labelOf(fact, common), beside ? { ...by, l: beside } : by]);
       continue;
     }
     const made = readingOf(fact, arc, common, maker);
     if (!made) continue;
-    const beside = fact.kind === 'state' ? null : limitsOf(fact, limits, values);
+    const [, units] = KINDS[fact.kind];
+    const beside = fact.kind === 'state' ? null : limitsOf(fact, limits, values, { entry, prefix, units });
     if (beside) made[4] = { ...made[4], l: beside };
     readings.push(made);
   }
   if (readings.length === 0) return null;
-  const [, first] = values[0];
+  const [, first] = all[0];
   rawOptics(readings);
   alike(readings);
   return {
@@ -325,15 +330,6 @@ function indexOf({ index = [] }) {
 
 // ---- words of names
 
-export const tokens = (name) =>
-  name
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
-    .replace(/[-_]/g, ' ')
-    .toLowerCase()
-    .split(' ')
-    .filter(Boolean);
-
 /** How many words nearly all names of a module begin with. */
 const SHARED = 0.8;
 function prefixesOf(facts) {
@@ -352,8 +348,6 @@ function prefixesOf(facts) {
   return prefixes;
 }
 
-const without = (list, words) => new Set(list.filter((word) => !words.has(word)));
-
 /** What is left of the name behind what the names of its module begin with. */
 const labelOf = ({ name, kind }, common) =>
   tokens(name)
@@ -361,82 +355,6 @@ const labelOf = ({ name, kind }, common) =>
     // Times travel in minutes, whatever the MIB counts in.
     .map((word) => (kind === 'runtime' && /^(seconds?|minutes?|secs?|mins?)$/.test(word) ? 'time' : word))
     .join(' ');
-
-// ---- limits
-
-const words = (text) => new Set(text.split(' '));
-const EXPLICIT = words(
-  'alarm alarms alrm alm warn warning critical crit major minor severe thresh threshold thr thd thld th limit lmt lim fatal shutdown trip unrecoverable noncritical allowed',
-);
-const LIMIT_WORDS = new Set([
-  ...EXPLICIT,
-  ...words(
-    'high hi low lo upper lower upr lwr max maximum min minimum over under shut down point excess trigger set degree non recoverable nc value config cfg exceed below above temp exception',
-  ),
-]);
-const VALUE_WORDS = words(
-  'value current reading present curr cur now measured status val degree input level raw c f celsius dbm degc int',
-);
-const HIGH = /^(high|hi|upper|upr|max|maximum|over|excess|exceed|above)$/;
-const LOW = /^(low|lo|lower|lwr|min|minimum|under|below)$/;
-const WARNING = /^(warn|warning|minor|noncritical|nc|non)$/;
-const NUMERIC = new Set(['INTEGER', 'Gauge32', 'Unsigned32', 'Counter32', 'OCTET STRING']);
-/** Where a limit's own scale is believed; a description often leaves it out. */
-const STATED = /units|hint/;
-const NO_LIMIT =
-  /status|state|enable|count|event|trap|hyst|delay|time|notif|severity|flag|date|duration|active|clear|action|admin|cleared|log/i;
-
-/** Columns of a table that limits stand in, by entry. */
-function limitColumns(objects, health) {
-  const roles = new Map(health.map((fact) => [fact.oid, fact]));
-  const byEntry = new Map();
-  for (const object of objects) {
-    const { oid, name, syntax, enum: labels, obsolete } = object;
-    if (obsolete || labels || !NUMERIC.has(syntax) || NO_LIMIT.test(name)) continue;
-    const fact = roles.get(oid);
-    if (fact?.role !== 'limit' && (fact?.role || !tokens(name).some((word) => EXPLICIT.has(word)))) continue;
-    const entry = oid.slice(0, oid.lastIndexOf('.'));
-    const arc = Number(oid.slice(entry.length + 1));
-    byEntry.set(entry, [...(byEntry.get(entry) ?? []), { arc, name, fact }]);
-  }
-  return byEntry;
-}
-
-/** Words of what is measured, so that a reading and its limits have the same. */
-const subject = (name, left) =>
-  [
-    ...without(
-      tokens(name).map((word) => (word === 'temp' ? 'temperature' : word === 'volt' ? 'voltage' : word)),
-      left,
-    ),
-  ]
-    .sort()
-    .join(' ');
-
-/** Columns that hold its limits, each with its factor: h high, hw high warning, l low, lw low warning. */
-function limitsOf(fact, limits, values) {
-  const [, units] = KINDS[fact.kind];
-  const own = subject(fact.name, VALUE_WORDS);
-  const alone = values.filter(([, { kind, role }]) => kind === fact.kind && !role).length === 1;
-  const made = {};
-  for (const { arc, name, fact: limit } of limits) {
-    const list = tokens(name);
-    const rest = subject(name, new Set([...VALUE_WORDS, ...LIMIT_WORDS].filter((word) => word !== 'temp')));
-    const sameKind = limit?.role === 'limit' && limit.kind === fact.kind;
-    if (rest !== own && rest !== subject(own, LIMIT_WORDS) && !(alone && sameKind)) continue;
-    const high = list.some((word) => HIGH.test(word));
-    const low = list.some((word) => LOW.test(word));
-    if (high && low) continue;
-    if (!high && !low && fact.kind !== 'temperature') continue;
-    const side = `${low ? 'l' : 'h'}${list.some((word) => WARNING.test(word)) ? 'w' : ''}`;
-    const convert =
-      sameKind && STATED.test(limit.from) && limit.unit === fact.unit ? units[limit.unit] : undefined;
-    const factor =
-      convert === undefined ? undefined : (typeof convert === 'number' ? convert : 1) * (limit.scale ?? 1);
-    made[side] ??= factor === undefined ? [arc] : [arc, Number(factor.toPrecision(6))];
-  }
-  return Object.keys(made).length > 0 ? made : null;
-}
 
 export const sensorsLine = (maker, { enums, tables }) =>
   `${maker} ${JSON.stringify({ z: enums, t: tables.sort((a, b) => byNumbers(a.e, b.e)) })}`;

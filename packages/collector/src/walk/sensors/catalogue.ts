@@ -101,7 +101,8 @@ interface RawMore {
   g?: string;
   z?: number;
   n?: number[];
-  l?: Record<string, [column: number, factor?: number]>;
+  /** A column of the same table, or an OID behind the maker's prefix. */
+  l?: Record<string, [at: number | string, factor?: number]>;
   by?: Record<string, [column: number, labels?: Record<string, string>]>;
 }
 
@@ -123,13 +124,18 @@ export function parseTables(line: string, prefix: string): Table[] {
         label,
         guessed: more.q === 1,
         rank: more.k ?? 1,
-        ...moreOf(entry, more, states),
+        ...moreOf(entry, prefix, more, states),
       })),
     };
   });
 }
 
-function moreOf(entry: string, more: RawMore, states: ReadonlyMap<number, StateWord>[]): Partial<Reading> {
+function moreOf(
+  entry: string,
+  prefix: string,
+  more: RawMore,
+  states: ReadonlyMap<number, StateWord>[],
+): Partial<Reading> {
   const component = SENSOR_COMPONENTS.find((each) => each === more.c);
   const enumeration = more.z === undefined ? undefined : states[more.z];
   return {
@@ -141,12 +147,12 @@ function moreOf(entry: string, more: RawMore, states: ReadonlyMap<number, StateW
     ...(more.n ? { words: new Set(more.n) } : {}),
     ...(more.l
       ? {
-          limits: Object.entries(more.l).flatMap(([side, [column, factor]]) =>
+          limits: Object.entries(more.l).flatMap(([side, [at, factor]]) =>
             LIMITS[side]
               ? [
                   {
                     name: LIMITS[side],
-                    oid: `${entry}.${column}`,
+                    oid: typeof at === 'string' ? prefix + at : `${entry}.${at}`,
                     ...(factor === undefined ? {} : { factor }),
                   },
                 ]

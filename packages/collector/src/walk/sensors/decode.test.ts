@@ -2,7 +2,7 @@ import { SENSOR_KINDS, SENSOR_UNITS, type SensorReading, sensorReading } from '@
 import type { Value, Varbind } from '@rollcall/snmp/message/pdu';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseTables, tablesOf } from './catalogue.ts';
+import { columnsOfTables, parseTables, tablesOf } from './catalogue.ts';
 import { decodeTables } from './decode.ts';
 import { ciscoEntitySensor, entitySensor, entityState } from './entity-sensor.ts';
 import { hostResources, ucd } from './host.ts';
@@ -122,7 +122,8 @@ const TABLE = (readings: unknown[], more = {}) =>
     JSON.stringify({ z: ['1oup,2cfailed,3unotPresent'], t: [{ e: '1.2.1', ...more, r: readings }] }),
     '1.3.6.1.4.1.99.',
   );
-const ENTRY = '1.3.6.1.4.1.99.1.2.1';
+const PREFIX = '1.3.6.1.4.1.99.';
+const ENTRY = `${PREFIX}1.2.1`;
 const decode = (tables: ReturnType<typeof TABLE>, values: Values) =>
   brief(decodeTables(tables, values, new Names(values)));
 
@@ -144,6 +145,64 @@ describe('tables of the catalogue', () => {
     expect(decode(tables, values)).toEqual([
       { name: 'Inlet chassis temperature', kind: 'temperature', value: 23.5, limits: { high: 60, low: 5 } },
     ]);
+  });
+
+  it('reads limits out of another table with the same index', () => {
+    const tables = TABLE([[3, 'voltage', 0.001, 'rail', { k: 1, l: { h: ['9.1.2'], l: ['9.1.3', 1] } }]]);
+    const values = valuesOf({
+      [`${ENTRY}.3`]: { 1: 3300 },
+      [`${PREFIX}9.1.2`]: { 1: 3600 },
+      [`${PREFIX}9.1.3`]: { 1: 3 },
+    });
+    expect(columnsOfTables(tables)).toContain(`${PREFIX}9.1.2`);
+    expect(decode(tables, values)).toMatchObject([{ value: 3.3, limits: { high: 3.6, low: 3 } }]);
+  });
+
+  it('scales the limits of a sensor whose row says its unit as its value', () => {
+    const tables = TABLE([[2, 'dynamic', 1, 'value', { by: { unitText: [4] }, l: { h: [5], lw: [6] } }]]);
+    const values = valuesOf({
+      [`${ENTRY}.2`]: { 1: 900 },
+      [`${ENTRY}.4`]: { 1: 'mA' },
+      [`${ENTRY}.5`]: { 1: 1500 },
+      [`${ENTRY}.6`]: { 1: 200 },
+    });
+    expect(decode(tables, values)).toMatchObject([
+      { kind: 'current', value: 0.9, limits: { high: 1.5, lowWarning: 0.2 } },
+    ]);
+  });
+
+  it.each<[string, string, Record<string, number>, object | undefined]>([
+    ['in °F beside °C', 'temperature', { h: 95, l: 40 }, { high: 95 }],
+    ['of nothing', 'temperature', { h: 0, hw: -1, l: 5 }, { low: 5 }],
+    ['of a high that no box keeps', 'temperature', { h: 13, l: 7 }, { low: 7 }],
+    ['in the wrong order', 'voltage', { h: 3, l: 5, hw: 4, lw: 2 }, { highWarning: 4, lowWarning: 2 }],
+    ['of 0 dBm', 'signal-power', { h: 0, l: -12 }, { high: 0, low: -12 }],
+  ])('limits %s: keeps what was set', (_what, kind, told, kept) => {
+    const columns = Object.keys(told);
+    const l = Object.fromEntries(columns.map((side, i) => [side, [10 + i]]));
+    const tables = TABLE([[2, kind, 1, 'reading', { k: 1, l }]]);
+    const values = valuesOf({
+      [`${ENTRY}.2`]: { 1: 22 },
+      ...Object.fromEntries(columns.map((side, i) => [`${ENTRY}.${10 + i}`, { 1: told[side] as number }])),
+    });
+    expect(decode(tables, values)[0]?.limits).toEqual(kept);
+  });
+
+  it('reads hundredths of dBm beside light in microwatts', () => {
+    const tables = TABLE([
+      [2, 'signal-power', 1e-6, 'rx power', { c: 'optics', u: 'mW', l: { h: [3], l: [4] } }],
+    ]);
+    const values = valuesOf({
+      [`${ENTRY}.2`]: { 7: 536 },
+      [`${ENTRY}.3`]: { 7: 250 },
+      [`${ENTRY}.4`]: { 7: -1850 },
+    });
+    expect(decode(tables, values)).toMatchObject([{ value: -2.70835, limits: { high: 2.5, low: -18.5 } }]);
+  });
+
+  it('takes the current of a laser for milliamperes where only its name says optics', () => {
+    const tables = TABLE([[2, 'current', 1, 'tx bias current', { q: 1 }]]);
+    expect(decode(tables, valuesOf({ [`${ENTRY}.2`]: { 7: '30.09' } }))).toMatchObject([{ value: 0.03009 }]);
   });
 
   it('says states by their labels, and nothing of numbers that the MIB does not know', () => {

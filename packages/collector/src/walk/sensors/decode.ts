@@ -1,7 +1,7 @@
 /** Readings out of the tables of the catalogue. Pure. */
 import type { SensorKind, SensorReading } from '@rollcall/shared/sensors';
 import { defined } from '../row.ts';
-import type { Reading, Table } from './catalogue.ts';
+import type { LimitName, Reading, Table } from './catalogue.ts';
 import { dynamicReading } from './dynamic.ts';
 import { memoryOf } from './memory.ts';
 import { type Names, textIndex } from './names.ts';
@@ -105,7 +105,10 @@ class TableReader {
     });
   }
 
-  #measured(reading: Reading, kind: SensorKind): SensorReading[] {
+  #measured(stated: Reading, kind: SensorKind): SensorReading[] {
+    // What a maker calls bias or laser is optics, whose scale is another.
+    const component = stated.component ?? componentOfName(stated.label);
+    const reading = component === 'optics' ? { ...stated, component } : stated;
     const rows = this.#rows(reading.oid).flatMap(([index, shown]) => {
       const own = shown.unit === undefined ? undefined : unitOf(shown.unit);
       const raw = shown.value;
@@ -144,15 +147,20 @@ class TableReader {
   }
 
   #limits(reading: Reading, kind: SensorKind, index: string, step: number): SensorReading['limits'] {
-    const found: NonNullable<SensorReading['limits']> = {};
-    for (const { name, oid, factor = reading.factor } of reading.limits ?? []) {
+    const told = (reading.limits ?? []).flatMap(({ name, oid, factor = reading.factor }) => {
       const at = this.#values.column(oid).get(index);
       const shown = at && shownBy(at);
-      if (!shown || isMarker(kind, shown.value)) continue;
-      const value = fromUnit((shown.decimal ? shown.value : shown.value * factor) * step, reading.unit);
-      // A limit of nothing is none that was set.
-      if (!canBe(kind, value, reading.component) || (shown.value === 0 && name.startsWith('high'))) continue;
-      found[name] = rounded(value);
+      return shown && !isMarker(kind, shown.value) ? [{ name, factor, ...shown }] : [];
+    });
+    // Less than nothing is no power in watts: limits beside such a reading are hundredths of a dBm.
+    const isDbm = reading.unit === 'mW' && told.some(({ value }) => value < 0);
+    const scaled = ({ value, decimal, factor }: (typeof told)[number]) =>
+      isDbm ? value / 100 : fromUnit((decimal ? value : value * factor) * step, reading.unit);
+    const found: NonNullable<SensorReading['limits']> = {};
+    for (const limit of told) {
+      const value = scaled(limit);
+      if (isLimit(kind, limit.name, value, limit.value, reading.component))
+        found[limit.name] = rounded(value);
     }
     return soundLimits(found);
   }
@@ -162,7 +170,15 @@ class TableReader {
       const head = this.#head(reading, index);
       const at = (oid: string) => this.#values.column(oid).get(index);
       const measured = dynamicReading(reading, shown, head.name, at);
-      return measured ? [{ head, ...measured }] : [];
+      if (!measured) return [];
+      const limits = (reading.limits ?? []).flatMap(({ name, oid }) => {
+        const limit = at(oid);
+        const told = limit && shownBy(limit);
+        // The columns beside say how its limits are scaled, too.
+        const scaled = told && dynamicReading(reading, told, head.name, at);
+        return scaled?.kind === measured.kind ? [{ name, value: scaled.value, raw: told?.value }] : [];
+      });
+      return [{ head, ...measured, limits }];
     });
     const valuesOf = (kind: SensorKind) => rows.filter((row) => row.kind === kind).map(({ value }) => value);
     // What temperatures give away holds for all of the column: their range is the narrowest.
@@ -170,20 +186,55 @@ class TableReader {
     const steps = new Map(
       rows.map(({ kind }) => [kind, warm < 1 ? warm : stepOf(kind, valuesOf(kind), EXACT)]),
     );
-    return rows.flatMap(({ head, kind, value }) => {
-      const scaled = value * (steps.get(kind) ?? 1);
-      return canBe(kind, scaled) ? [{ ...head, kind, value: rounded(scaled) }] : [];
+    return rows.flatMap(({ head, kind, value, limits: told }) => {
+      const step = steps.get(kind) ?? 1;
+      if (!canBe(kind, value * step)) return [];
+      const found: NonNullable<SensorReading['limits']> = {};
+      for (const limit of told)
+        if (isLimit(kind, limit.name, limit.value * step, limit.raw))
+          found[limit.name] = rounded(limit.value * step);
+      const limits = soundLimits(found);
+      return [{ ...head, kind, value: rounded(value * step), ...(limits ? { limits } : {}) }];
     });
   }
 }
 const MILLI = 0.001;
 const EXACT = { factor: 1, guessed: false };
 
-/** Limits whose order makes sense; a low limit that is not below the high one was never set. */
+/**
+ * Whether a limit is one that was set, in the reading's unit: it can be, and a high one of nothing (0 or -1) is none, but
+ * for 0 dBm. No box has its low limit above 30 °C or its high one below 15 °C: those are in °F, or of something else.
+ */
+const isLimit = (
+  kind: SensorKind,
+  name: LimitName,
+  value: number,
+  raw: number | undefined,
+  component?: string,
+): boolean => {
+  if (!canBe(kind, value, component)) return false;
+  const isHigh = name.startsWith('high');
+  if (kind === 'temperature' && (isHigh ? value < LEAST_HIGH : value > MOST_LOW)) return false;
+  return !(isHigh && (raw === 0 || raw === -1) && kind !== 'signal-power');
+};
+const LEAST_HIGH = 15;
+const MOST_LOW = 30;
+
+const PAIRS = [
+  ['low', 'high'],
+  ['lowWarning', 'highWarning'],
+] as const;
+
+/** Limits whose order makes sense; a low limit that is not below the high one was never set, nor was that. */
 export function soundLimits(limits: NonNullable<SensorReading['limits']>): SensorReading['limits'] {
-  const { low, high } = limits;
-  if (low !== undefined && high !== undefined && low >= high) return undefined;
-  return Object.keys(limits).length > 0 ? limits : undefined;
+  const sound = { ...limits };
+  for (const [below, above] of PAIRS) {
+    const [low, high] = [limits[below], limits[above]];
+    if (low === undefined || high === undefined || low < high) continue;
+    delete sound[below];
+    delete sound[above];
+  }
+  return Object.keys(sound).length > 0 ? sound : undefined;
 }
 
 /** A table may hold the same value as a number and as a text: the one that more columns tell of is taken. */

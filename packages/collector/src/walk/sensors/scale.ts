@@ -67,11 +67,12 @@ export function stepOf(
   }
   // Of most rows that can be the scale stays: one broken probe does not move the others.
   if (!guessed && told.filter(possible(1)).length * 2 > told.length) return 1;
-  const steps = kind === 'current' && component === 'optics' ? METRIC : STEPS;
+  const isLaser = kind === 'current' && component === 'optics';
+  const steps = isLaser ? METRIC : STEPS;
   const mostly = (step: number) => told.filter(possible(step)).length >= MOSTLY * told.length;
   const stated = steps.find(mostly) ?? 1;
   if (kind === 'runtime' && guessed) return told.some((value) => value > LONG_MIN) ? 1 / 60 : 1;
-  const usual = USUAL[kind];
+  const usual = isLaser ? undefined : USUAL[kind];
   if (!guessed || usual === undefined || unit !== undefined)
     return stated === 1 || unit !== undefined ? stated : (nominalStep(kind, told) ?? stated);
   const within = (value: number) => value >= usual[0] && value <= usual[1];
