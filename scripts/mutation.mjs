@@ -36,7 +36,9 @@ const DECIDERS = {
   },
   outbox: {
     files: ['eviction', 'pending-commit', 'record'].map((name) => `packages/collector/src/outbox/${name}.ts`),
-    tests: ['eviction', 'outbox'].map((name) => `packages/collector/src/outbox/${name}.test.ts`),
+    tests: ['eviction', 'pending-commit', 'record'].map(
+      (name) => `packages/collector/src/outbox/${name}.test.ts`,
+    ),
   },
   targets: { files: ['packages/shared/src/targets.ts'], tests: ['packages/shared/src/targets.test.ts'] },
 };
