@@ -255,6 +255,11 @@ async function inventory(db: Sql, { site, id }: World): Promise<void> {
     [site.alpha, id.interface, id.device, CANARY],
   );
   await db.query(
+    `INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since)
+     VALUES ($1, '00:1b:54:00:00:01', $2, 1, 10, '', now()), ($1, '00:1b:54:00:00:01', $2, 1, 0, '10.77.0.2', now())`,
+    [site.alpha, id.device],
+  );
+  await db.query(
     `INSERT INTO neighbours (site_id, device_id, protocol, key, local_port, sys_name, addresses, first_seen, last_seen,
        remote_device_id)
      VALUES ($1, $2, 'lldp', 'k', 'Gi1/0/1', $3, '{}', now(), now(), $4)`,

@@ -4,6 +4,9 @@
  */
 
 import { catalogHandlers } from '@rollcall/server/catalog/feature';
+import { MAKERS } from '@rollcall/server/data';
+import { endpointHandlers } from '@rollcall/server/endpoints/feature';
+import { openMakers } from '@rollcall/server/endpoints/makers';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { createMeasurementFeature } from '@rollcall/server/measurements/feature';
 import type { Database } from '@rollcall/server/platform/db/db';
@@ -28,7 +31,18 @@ const LARGE = new Set([
   'cases',
   'case_activity',
   'conditions',
+  'endpoints',
+  'endpoint_macs',
 ]);
+
+/** Each address is learnt by four devices of its site; every third has an IP address. */
+const ENDPOINTS = `
+  INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since, until)
+  SELECT d.site_id, '02:00:00:' || regexp_replace(lpad(to_hex(n), 6, '0'), '(..)(?!$)', '\\1:', 'g'), d.id, 1 + n % 48, n % 40,
+    CASE WHEN hop = 0 AND n % 3 = 0 THEN host('10.32.0.0'::inet + n) ELSE '' END,
+    timestamptz '2026-11-01' + n * interval '1 second', CASE WHEN n % 5 = 0 THEN timestamptz '2026-11-20' END
+  FROM (SELECT row_number() OVER (ORDER BY site_id, id) - 1 AS at, site_id, id FROM devices) d
+  JOIN (SELECT n, hop FROM generate_series(0, 49999) AS n, generate_series(0, 3) AS hop) x ON d.at = n + hop`;
 
 interface Plan {
   'Node Type': string;
@@ -45,6 +59,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
   beforeAll(async () => {
     db = await open();
     await fillFleet(db.ingest, SIZE);
+    await db.ingest.query(ENDPOINTS);
     await compactTallies(db);
     // Vacuumed: an index alone can answer only where the visibility map says so.
     await db.ingest.query('VACUUM (ANALYZE)');
@@ -69,7 +84,12 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     };
     const measurements = createMeasurementFeature({ ...deps, log: undefined as never });
     const ask = asCaller(
-      { ...catalogHandlers(deps), ...incidentHandlers(deps), ...measurements.handlers },
+      {
+        ...catalogHandlers(deps),
+        ...incidentHandlers(deps),
+        ...measurements.handlers,
+        ...endpointHandlers({ db: spied, makers: openMakers(MAKERS) }),
+      },
       caller('viewer', sites),
     );
     statements = [];
@@ -141,6 +161,19 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['sensors.list', { deviceId: device }],
     ['sensors.list', { health: 'critical,warning' }],
     ['sensors.list', { kind: 'temperature' }],
+    ['endpoints.list', {}],
+    ['endpoints.list', {}, [site]],
+    ['endpoints.list', { page: '1500' }],
+    ['endpoints.list', { sort: '-lastSeen' }],
+    ['endpoints.list', { sort: 'firstSeen' }],
+    ['endpoints.list', { current: '1' }, [site]],
+    ['endpoints.list', { mac: '00.12.34' }],
+    ['endpoints.list', { search: '10.32.1.' }],
+    ['endpoints.list', { search: 'cisco systems' }],
+    ['endpoints.list', { ip: '10.32.1.7', at: '1795000000' }],
+    ['endpoints.list', { device }],
+    ['endpoints.list', { device, vlan: '7', current: '1' }],
+    ['endpoints.list', { interface: fleetId('interface', 77_777) }],
     ['cases.list', {}],
     ['cases.list', {}, [site]],
     ['cases.list', { tag: 'floor-7' }],

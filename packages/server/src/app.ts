@@ -12,9 +12,10 @@ import type { Logger } from 'pino';
 import { accountHandlers, audit, ensureFirstAdmin, purgeAccounts } from './accounts/accounts.ts';
 import { catalogHandlers } from './catalog/feature.ts';
 import { createCredentialFeature } from './credentials/feature.ts';
-import { openData, ruleFolders } from './data.ts';
+import { MAKERS, openData, ruleFolders } from './data.ts';
 import { createDeliveryFeature } from './deliveries/feature.ts';
 import { endpointHandlers } from './endpoints/feature.ts';
+import { openMakers } from './endpoints/makers.ts';
 import { openHandOut } from './gateway/enrolment/packages.ts';
 import { createCollectorFeature } from './gateway/feature.ts';
 import { createIncidentFeature } from './incidents/feature.ts';
@@ -299,6 +300,6 @@ function handlersOf({ db, clock, auth, metrics }: Base, features: Features, acce
     deliveries.handlers,
     live.handlers,
     measurements.handlers,
-    endpointHandlers({ db }),
+    endpointHandlers({ db, makers: openMakers(MAKERS) }),
   );
 }

@@ -109,6 +109,9 @@ const once = (work: () => Promise<void>): (() => Promise<void>) => {
 /** Device knowledge of the product: beside the packages in a checkout, beside the bundle in an installation. */
 const RULES = fileURLToPath(new URL('../../../rules/', import.meta.url));
 
+/** The registry of makers of hardware addresses. */
+export const MAKERS = join(RULES, 'catalogue/makers.txt');
+
 /** Folders of rules; an operator's own, `rules` in the data folder, come before the product's. */
 export function ruleFolders({ dataFolder }: Pick<Config, 'dataFolder'>): string[] {
   const own = join(dataFolder, 'rules');

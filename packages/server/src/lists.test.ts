@@ -13,7 +13,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountHandlers } from './accounts/accounts.ts';
 import { catalogHandlers } from './catalog/feature.ts';
 import { createCredentialFeature } from './credentials/feature.ts';
+import { MAKERS } from './data.ts';
 import { createDeliveryFeature } from './deliveries/feature.ts';
+import { endpointHandlers } from './endpoints/feature.ts';
+import { openMakers } from './endpoints/makers.ts';
 import { collectorHandlers } from './gateway/collectors.ts';
 import { createEnrolment } from './gateway/enrolment/enroll.ts';
 import { lossHandlers } from './gateway/losses.ts';
@@ -217,6 +220,51 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       last_seen: time(),
     };
   });
+  // All intervals of an address hold at the same time, so that filters by time and by place are independent.
+  const endpoints: Row[] = Array.from({ length: 24 }, (_, i) => ({
+    ...ofSite(),
+    mac: `00:1b:${any(['53', '54'])}:00:00:${String(i).padStart(2, '0')}`,
+    first_seen: time(),
+    gone_at: any([null, null, new Date(NOW).toISOString()]),
+    learnt: Array.from({ length: any([1, 2, 4]) }, () => ({
+      ...{ at: any(interfaces), vlan: any([0, 1, 2]), address: any(['', '', '10.0.0.1', '10.1.0.1']) },
+    })),
+  }));
+  for (const row of endpoints)
+    row.learnt = (row.learnt as { at: Row }[]).filter(({ at }) => at.site_id === row.site_id);
+  const learnt = endpoints.filter((row) => (row.learnt as Row[]).length > 0);
+  const learntAs = (row: Row) => row.learnt as { at: Row; vlan: number; address: string }[];
+  const distinct = new Map(
+    learnt.flatMap((row) =>
+      learntAs(row).map(({ at, vlan, address }) => {
+        const { site_id, mac, first_seen: since, gone_at: until } = row;
+        const { device_id, if_index } = at;
+        const interval = { site_id, mac, device_id, if_index, vlan, address, since, until };
+        return [JSON.stringify(interval), interval];
+      }),
+    ),
+  );
+  await insert(db, 'endpoints', [...distinct.values()]);
+  const ofTime: Record<'current' | 'at', Filter> = {
+    current: { values: ['0', '1'], keeps: (row, text: string) => (row.gone_at === null) === (text === '1') },
+    at: {
+      values: [0, 5, 30].map((days) => String(NOW / 1000 - days * 86_400)),
+      keeps: (row, text: string) => {
+        const at = Number(text) * 1000;
+        return (
+          Date.parse(String(row.first_seen)) <= at &&
+          (row.gone_at === null || Date.parse(String(row.gone_at)) > at)
+        );
+      },
+    },
+  };
+  const ofEndpoints = {
+    rows: learnt,
+    visible: inSite,
+    sorts: { mac: by('mac'), firstSeen: by('first_seen', 'mac'), lastSeen: by('gone_at', 'mac') },
+    usual: 'mac',
+    id: ['mac', 'mac'] as const,
+  };
   const cases = await made('cases', 14, (i) => ({
     ...ofSite(),
     id: uuidv7(),
@@ -544,6 +592,50 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       usual: 'ifIndex',
       of: { query: 'deviceId', ids: deviceIds.slice(0, 4), owns: (row, id) => row.device_id === id },
     },
+    'endpoints.list': {
+      ...ofEndpoints,
+      filters: {
+        ...ofTime,
+        site: site(siteIds),
+        search: {
+          values: ['10.1.', '1b:54', 'cisco', 'nothing'],
+          keeps: (row, text: string) =>
+            (text === '10.1.' && learntAs(row).some(({ address }) => address === '10.1.0.1')) ||
+            (text === '1b:54' && String(row.mac).includes(text)) ||
+            // Both prefixes are Cisco's.
+            text === 'cisco',
+        },
+        mac: {
+          values: ['1b54', '00.00', '001b.5300'],
+          keeps: (row, text: string) => String(row.mac).replaceAll(':', '').includes(text.replace('.', '')),
+        },
+        ip: {
+          values: ['10.0.0.1', '10.9.9.9'],
+          keeps: (row, text: string) => learntAs(row).some(({ address }) => address === text),
+        },
+        vlan: {
+          values: ['1', '2', '7'],
+          keeps: (row, text: string) => learntAs(row).some(({ vlan }) => vlan === Number(text)),
+        },
+        device: {
+          values: deviceIds.slice(0, 4),
+          keeps: (row, text: string) => learntAs(row).some(({ at }) => at.device_id === text),
+        },
+        interface: {
+          values: interfaces.slice(0, 4).map(({ id }) => String(id)),
+          keeps: (row, text: string) => learntAs(row).some(({ at }) => at.id === text),
+        },
+      },
+    },
+    'interfaces.endpoints': {
+      ...ofEndpoints,
+      filters: ofTime,
+      of: {
+        params: 'id',
+        ids: interfaces.slice(0, 6).map(({ id }) => String(id)),
+        owns: (row, id) => learntAs(row).some(({ at }) => at.id === id),
+      },
+    },
     'sensors.list': {
       rows: sensors.filter(({ gone_at }) => gone_at === null),
       visible: inSite,
@@ -699,6 +791,7 @@ describe.each(databases())('lists on %s', (_name, open) => {
       ...accountHandlers(deps),
       ...catalogHandlers(deps),
       ...createMeasurementFeature(deps).handlers,
+      ...endpointHandlers({ db, makers: openMakers(MAKERS) }),
       ...createIncidentFeature(deps).handlers,
       ...createScanFeature(deps).handlers,
       ...createCredentialFeature(deps).handlers,

@@ -1,15 +1,23 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAKERS } from '../data.ts';
 import type { Database } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { addDevices, addSite, insert } from '../testing/rows.ts';
-import { placesOf } from './read.ts';
+import { addDevices, addSite, asCaller, caller, insert } from '../testing/rows.ts';
+import { endpointHandlers } from './feature.ts';
+import { readIdentities } from './identity.ts';
+import { openMakers } from './makers.ts';
 
 afterAll(closeDatabases);
 
 const HOST = '02:00:00:00:00:aa';
 const ACCESS = '00:1b:54:00:00:02';
+const PHONE = '00:1b:54:00:00:77';
 const AT = '2026-11-20T12:00:00Z';
+const T = Date.parse(AT) / 1000;
+const DAY = 86_400;
+const GI7 = uuidv7();
+const makers = openMakers(MAKERS);
 
 describe.each(databases())('places of an address on %s', (_name, open) => {
   let db: Database;
@@ -35,7 +43,15 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
       row(core, HOST, 3, { vlan: 0, address: '10.0.0.9' }),
       row(access, HOST, 7),
       row(access, '00:00:5e:00:00:01', 7),
+      row(access, PHONE, 7, { vlan: 20 }),
       row(access, HOST, 6, { since: '2026-11-19T12:00:00Z', until: AT }),
+    ]);
+    await insert(db, 'neighbours', [
+      {
+        ...{ site_id: site, device_id: access, protocol: 'lldp', key: 'k', if_index: 7, addresses: [] },
+        ...{ chassis_id: 'networkAddress:10.0.0.77', port_id: PHONE, sys_name: 'phone-7' },
+        ...{ first_seen: AT, last_seen: AT },
+      },
     ]);
     await insert(db, 'evidence', [
       {
@@ -52,34 +68,119 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     );
     await insert(db, 'interfaces', [
       {
-        ...{ site_id: site, device_id: access, id: uuidv7(), if_index: 7, name: 'Gi1/0/7' },
+        ...{ site_id: site, device_id: access, id: GI7, if_index: 7, name: 'Gi1/0/7' },
         ...{ first_seen: AT, last_seen: AT },
       },
     ]);
   });
 
+  /** What a caller that sees these sites is answered. */
+  const ask = (
+    id: 'endpoints.list' | 'endpoints.get' | 'interfaces.endpoints',
+    request: object,
+    sites = [site],
+  ) => asCaller(endpointHandlers({ db, makers }), caller('viewer', sites))(id, request);
+  const placesOf = async (mac: string) => (await ask('endpoints.get', { params: { mac } })).data;
+  const macs = async (query: object) => {
+    const { data, totalCount } = await ask('endpoints.list', { query });
+    expect(totalCount).toBe(data.length);
+    return data.map(({ mac }: { mac: string }) => mac);
+  };
+
   it('names the port that leads to no other bridge, and where it was before', async () => {
-    const [found, ...rest] = await placesOf(db, HOST, null);
+    const [found, ...rest] = await placesOf(HOST);
     expect(rest).toEqual([]);
-    expect(found).toMatchObject({ site: 'a', locallyAdministered: 1, owner: null, addresses: ['10.0.0.9'] });
+    expect(found).toMatchObject({ site: 'a', locallyAdministered: 1, maker: null, addresses: ['10.0.0.9'] });
+    expect(found).toMatchObject({ firstSeen: T - DAY, lastSeen: null });
     expect(found?.placement).toMatchObject({
       verdict: 'placed',
-      ports: [{ deviceId: access, device: 'access', ifIndex: 7, port: 'Gi1/0/7', others: 1 }],
+      ports: [{ deviceId: access, device: 'access', ifIndex: 7, port: 'Gi1/0/7', others: 2 }],
     });
+    expect(found.places).toMatchObject([
+      { from: T, to: null, verdict: 'placed', ports: [{ device: 'access', ifIndex: 7 }] },
+      { from: T - DAY, to: T, verdict: 'placed', ports: [{ device: 'access', ifIndex: 6 }] },
+    ]);
     expect(found?.sightings).toHaveLength(4);
-    const until = Date.parse(AT) / 1000;
-    expect(found?.sightings.at(-1)).toMatchObject({ ifIndex: 6, vlan: 10, until, since: until - 86_400 });
-    expect(found?.sightings.find(({ address }) => address)).toMatchObject({ vlan: null, ifIndex: 3 });
+    expect(found?.sightings.at(-1)).toMatchObject({ ifIndex: 6, vlan: 10, until: T, since: T - DAY });
+    expect(found?.sightings.find(({ address }: { address: string }) => address)).toMatchObject({
+      ...{ vlan: null, ifIndex: 3 },
+    });
   });
 
   it('says which device of ours has the address', async () => {
-    const [found] = await placesOf(db, ACCESS, [site]);
+    const [found] = await placesOf(ACCESS);
     expect(found).toMatchObject({ owner: { deviceId: access, name: 'access' }, locallyAdministered: 0 });
+    expect(found).toMatchObject({ name: 'access', maker: 'Cisco Systems' });
     expect(found?.placement).toMatchObject({ verdict: 'unknown', ports: [] });
   });
 
+  it('links the device that is known by its IP address alone, unless several have it', async () => {
+    const printer = { siteId: site, mac: HOST, addresses: ['10.0.0.9'], ports: [] };
+    expect(await readIdentities(db, [printer])).toEqual([{ owner: null, name: null }]);
+    const [first] = await addDevices(db, [{ site_id: site, name: 'printer', address: '10.0.0.9' }]);
+    expect(await readIdentities(db, [printer])).toMatchObject([{ owner: { deviceId: first } }]);
+    const [second] = await addDevices(db, [{ site_id: site, name: 'another', address: '10.0.0.9' }]);
+    expect(await readIdentities(db, [printer])).toEqual([{ owner: null, name: null }]);
+    await db.query('DELETE FROM devices WHERE id = ANY($1::uuid[])', [[first, second]]);
+  });
+
+  it('lists each address once, with its port, its name and its maker', async () => {
+    const { data } = await ask('endpoints.list', { query: {} });
+    expect(data.map(({ mac }: { mac: string }) => mac)).toEqual(['00:00:5e:00:00:01', ACCESS, PHONE, HOST]);
+    expect(data[3]).toMatchObject({
+      ...{ verdict: 'placed', ports: [{ device: 'access', port: 'Gi1/0/7', interfaceId: GI7 }] },
+      ...{ vlans: [10], addresses: ['10.0.0.9'], lastSeen: null, firstSeen: T - DAY },
+    });
+    expect(data[2]).toMatchObject({ name: 'phone-7', owner: null, maker: 'Cisco Systems' });
+    expect(data[1]).toMatchObject({ owner: { name: 'access' }, verdict: 'unknown', ports: [] });
+  });
+
+  it.each<[string, object, string[]]>([
+    ['a part of an address, in any notation', { mac: '5400.0077' }, [PHONE]],
+    ['an address, in any notation', { mac: '001B-5400-0077' }, [PHONE]],
+    ['the beginning of an IP address', { search: '10.0.' }, [HOST]],
+    ['a part of an address in the search', { search: '54:00:00' }, [ACCESS, PHONE]],
+    ['the name of a maker', { search: 'cisco sys' }, [ACCESS, PHONE]],
+    ['a word that means nothing', { search: 'zzz' }, []],
+    ['an IP address', { ip: '10.0.0.9' }, [HOST]],
+    ['an IP address at a time before', { ip: '10.0.0.9', at: `${T - 1}` }, []],
+    ['a time before', { at: `${T - 1}` }, [HOST]],
+    ['a VLAN', { vlan: '20' }, [PHONE]],
+  ])('finds by %s', async (_what, query, expected) => {
+    expect(await macs(query)).toEqual(expected);
+  });
+
+  it('says where an address was at a time', async () => {
+    const { data } = await ask('endpoints.list', { query: { at: `${T - 1}` } });
+    expect(data).toMatchObject([{ mac: HOST, ports: [{ device: 'access', ifIndex: 6 }] }]);
+  });
+
+  it('tells what a port has learnt', async () => {
+    const { data } = await ask('interfaces.endpoints', { params: { id: GI7 }, query: {} });
+    expect(data.map(({ mac }: { mac: string }) => mac)).toEqual(['00:00:5e:00:00:01', PHONE, HOST]);
+    expect(await macs({ device: core, current: '1' })).toEqual([ACCESS, HOST]);
+    await expect(ask('interfaces.endpoints', { params: { id: core }, query: {} })).rejects.toThrow(
+      /interface/,
+    );
+  });
+
   it('tells nothing of other sites', async () => {
-    expect(await placesOf(db, HOST, [other])).toEqual([]);
-    expect(await placesOf(db, HOST, [])).toEqual([]);
+    expect((await ask('endpoints.list', { query: {} }, [other])).data).toEqual([]);
+    await expect(ask('endpoints.get', { params: { mac: HOST } }, [other])).rejects.toThrow(/endpoint/);
+    await expect(ask('interfaces.endpoints', { params: { id: GI7 }, query: {} }, [other])).rejects.toThrow();
+  });
+
+  it('knows what is gone, and forgets what no interval has any more', async () => {
+    const [gone = ''] = await addDevices(db, [{ site_id: site, name: 'gone' }]);
+    const mac = '02:00:00:00:00:bb';
+    const row = { site_id: site, device_id: gone, mac, if_index: 1, vlan: 0, address: '', since: AT };
+    await insert(db, 'endpoints', [row, { ...row, device_id: core, until: '2026-11-21T12:00:00Z' }]);
+    expect(await macs({ mac, current: '1' })).toEqual([mac]);
+    await db.query('DELETE FROM devices WHERE id = $1', [gone]);
+    expect((await ask('endpoints.list', { query: { mac, current: '0' } })).data).toMatchObject([
+      { lastSeen: T + DAY, verdict: 'placed', ports: [{ device: 'core', ifIndex: 1 }] },
+    ]);
+    await db.query('DELETE FROM endpoints WHERE mac = $1', [mac]);
+    expect(await macs({ mac })).toEqual([]);
   });
 });

@@ -2,15 +2,31 @@
 import { z } from 'zod';
 import { address, flag, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import { id, siteFilter } from './operation.ts';
+import { id, idParams, paging, queryTime, siteFilter, sortBy, wholeNumber } from './operation.ts';
 
-/** A hardware address of 6 octets in any notation that devices print: colons, dashes, dots (Cisco), or none. */
+/** Without what notations put between the digits: colons, dashes, dots (Cisco), blanks. */
+const bare = (text: string): string => text.replace(/[\s:.-]/g, '').toLowerCase();
+
+/** A hardware address of 6 octets in any notation that devices print. */
 const anyMac = z
   .string()
   .max(40)
-  .transform((text) => text.replace(/[\s:.-]/g, '').toLowerCase())
+  .transform(bare)
   .pipe(z.string().regex(/^[0-9a-f]{12}$/, 'must be a hardware address of 6 octets'))
   .transform((digits) => digits.replace(/(..)(?=.)/g, '$1:'));
+
+/** Fewest digits of a part of an address: an index finds no fewer. */
+export const MAC_PART_LEAST = 3;
+
+/** The digits of a part of a hardware address in any notation; null where the text is none. */
+export function macPart(text: string): string | null {
+  const digits = bare(text);
+  return /^[0-9a-f]{3,12}$/.test(digits) ? digits : null;
+}
+
+/** The beginning of an IP address, as far as it is written. */
+export const isAddressStart = (text: string): boolean =>
+  /^(?=.*[.:])(\d{1,3}(\.\d{0,3}){1,3}|[0-9a-f]{0,4}(:[0-9a-f]{0,4}){1,7})$/i.test(text);
 
 const port = {
   deviceId: id,
@@ -20,30 +36,67 @@ const port = {
   port: text('Gi1/0/12'),
 };
 const mac = z.string().meta({ description: 'Lower-case colon form.', example: '00:1b:21:3c:9d:f8' });
+const verdict = z.enum(['placed', 'alternatives', 'unknown']).meta({
+  description: 'One port is left; several are; none is.',
+});
 
-export const endpointPlace = z
+/** What is known of an address wherever it is. */
+const identity = {
+  siteId: id,
+  site: z.string(),
+  mac,
+  maker: text('Intel Corporate').meta({
+    description: 'To whom the IEEE assigned its prefix, without the legal form.',
+  }),
+  locallyAdministered: flag.meta({
+    description: 'The address was made up, by a virtual machine or for privacy: no maker assigned it.',
+  }),
+  name: text('phone-214').meta({
+    description: 'Of the device that has the address, else as it calls itself by LLDP at its port.',
+  }),
+  owner: z
+    .strictObject({ deviceId: id, name: z.string() })
+    .nullable()
+    .meta({ description: 'The device of the inventory that has this address, or its IP address.' }),
+  addresses: z.array(address).meta({ description: 'By ARP tables now, or when it was there last.' }),
+  firstSeen: time,
+  lastSeen: maybeTime.meta({ description: 'When it was first missing; null: a table has it now.' }),
+};
+
+export const endpoint = z
   .strictObject({
-    siteId: id,
-    site: z.string(),
-    mac,
-    locallyAdministered: flag.meta({
-      description: 'The address was made up, by a virtual machine or for privacy: no maker assigned it.',
+    ...identity,
+    vlans: z.array(z.int()),
+    verdict,
+    ports: z.array(z.strictObject(port)).meta({
+      description: 'Where it enters the network: one when placed, several as alternatives.',
     }),
-    owner: z
-      .strictObject({ deviceId: id, name: z.string() })
-      .nullable()
-      .meta({ description: 'The device of the inventory that has this address.' }),
-    addresses: z.array(address).meta({ description: 'By ARP tables now.' }),
-    placement: z.strictObject({
-      verdict: z.enum(['placed', 'alternatives', 'unknown']),
-      reason: z.string(),
-      ports: z.array(
+  })
+  .meta({ id: 'Endpoint' });
+export type Endpoint = z.infer<typeof endpoint>;
+
+const placedPort = z.strictObject({
+  ...port,
+  others: z.int().min(0).meta({ description: 'Other hardware addresses that the port has now.' }),
+});
+
+export const endpointPlaces = z
+  .strictObject({
+    ...identity,
+    placement: z.strictObject({ verdict, reason: z.string(), ports: z.array(placedPort) }),
+    places: z
+      .array(
         z.strictObject({
-          ...port,
-          others: z.int().min(0).meta({ description: 'Other hardware addresses on this port.' }),
+          from: time,
+          to: maybeTime.meta({ description: 'Null: it is there now.' }),
+          verdict,
+          reason: z.string(),
+          ports: z.array(z.strictObject(port)),
         }),
-      ),
-    }),
+      )
+      .meta({
+        description: 'Where it was over time, the latest first; by the links that are known now.',
+      }),
     sightings: z
       .array(
         z.strictObject({
@@ -54,24 +107,81 @@ export const endpointPlace = z
           until: maybeTime.meta({ description: 'When it was first missing; null: it is there.' }),
         }),
       )
-      .meta({ description: 'Where it was learnt over time, the latest first; at most 1,000.' }),
+      .meta({ description: 'Which table had it when, the latest first; at most 1,000.' }),
   })
-  .meta({ id: 'EndpointPlace' });
-export type EndpointPlace = z.infer<typeof endpointPlace>;
+  .meta({ id: 'EndpointPlaces' });
+export type EndpointPlaces = z.infer<typeof endpointPlaces>;
+
+export const ENDPOINT_SORTS = ['mac', 'firstSeen', 'lastSeen'] as const;
+
+const ofTime = {
+  current: wholeNumber(0, 1)
+    .optional()
+    .meta({ description: '1: those that a table has now; 0: those that are gone.', example: 1 }),
+  at: queryTime.optional().meta({ description: 'Those that a table had at this time. Unix seconds.' }),
+  sort: sortBy(ENDPOINT_SORTS),
+  ...paging,
+};
+export const endpointQuery = z.strictObject({
+  search: z.string().max(60).optional().meta({
+    description: 'A part of a hardware address in any notation, or the beginning of an IP address.',
+    example: '10.20.',
+  }),
+  mac: z
+    .string()
+    .max(40)
+    .refine((text) => macPart(text) !== null, `must be ${MAC_PART_LEAST} to 12 hexadecimal digits`)
+    .optional()
+    .meta({ description: 'A hardware address or a part of one, in any notation.', example: '3c9d.f8' }),
+  ip: z.string().max(60).optional().meta({
+    description: 'An IP address, by ARP tables.',
+    example: '10.20.0.17',
+  }),
+  vlan: wholeNumber(1, 4095).optional().meta({ description: 'Learnt in this VLAN.', example: 20 }),
+  device: z.uuid().optional().meta({ description: 'Learnt by this device.' }),
+  interface: z.uuid().optional().meta({ description: 'Learnt at this interface.' }),
+  site: siteFilter,
+  ...ofTime,
+});
+export type EndpointQuery = z.output<typeof endpointQuery>;
 
 export const endpointOperations = {
-  'endpoints.place': {
+  'endpoints.list': {
     method: 'GET',
-    path: '/api/endpoints/place',
+    path: '/api/endpoints',
     tag: 'Endpoints',
-    summary: 'Where a hardware address enters the network, and where it was learnt over time',
-    description: 'One answer for each site that knows it.',
+    summary: 'Hardware addresses, each with the port where it enters the network',
+    description:
+      'Of several filters each holds by itself: some table has it in this VLAN, some device has it. With `at` or `current` each holds at that time.',
     access: 'viewer',
-    query: z.strictObject({
+    query: endpointQuery,
+    data: endpoint,
+    envelope: 'list',
+  },
+  'endpoints.get': {
+    method: 'GET',
+    path: '/api/endpoints/{mac}',
+    tag: 'Endpoints',
+    summary: 'Where a hardware address enters the network, and where it was over time',
+    description: 'One answer for each site that knows it. The address may be written in any notation.',
+    access: 'viewer',
+    params: z.strictObject({
       mac: anyMac.meta({ description: 'In any notation.', example: '001b.213c.9df8' }),
-      site: siteFilter,
     }),
-    data: z.array(endpointPlace),
+    query: z.strictObject({ site: siteFilter }),
+    data: z.array(endpointPlaces),
     envelope: 'item',
+  },
+  'interfaces.endpoints': {
+    method: 'GET',
+    path: '/api/interfaces/{id}/endpoints',
+    tag: 'Endpoints',
+    summary: 'Hardware addresses that an interface has learnt',
+    description: 'Those behind it, if it leads to a bridge: their `ports` say where they enter.',
+    access: 'viewer',
+    params: idParams,
+    query: z.strictObject(ofTime),
+    data: endpoint,
+    envelope: 'list',
   },
 } as const satisfies Record<string, Operation>;

@@ -1,0 +1,105 @@
+/** What the filters of the list of endpoints mean, as SQL over `endpoint_macs m`. */
+import { type EndpointQuery, isAddressStart, macPart } from '@rollcall/shared/api/endpoints';
+import { canonicalAddress } from '@rollcall/shared/ip';
+import {
+  anywhere,
+  type FilterOf,
+  type Filters,
+  inScope,
+  type Parameters,
+  type Scope,
+} from '../platform/db/list.ts';
+import { invalid } from '../platform/problem.ts';
+import { type Makers, PREFIX_LENGTHS } from './makers.ts';
+
+export interface FilterContext {
+  scope: Scope;
+  makers: Makers;
+  /** When an interval must hold: at a time, now, or at any time. */
+  at: number | undefined;
+  current: number | undefined;
+}
+
+/** Most prefixes of the makers that a search means; more are no search. */
+const PREFIXES = 3000;
+/** Fewest letters of a maker's name. */
+const MAKER_LEAST = 3;
+
+export const FILTERS: Filters<FilterOf<EndpointQuery>, FilterContext> = {
+  search: (p, text, context) => search(p, text.trim(), context),
+  mac: (p, text) => hasDigits(p, macPart(text) ?? ''),
+  ip: (p, text, context) => {
+    const address = canonicalAddress(text);
+    if (address === null) throw invalid('ip', 'must be an IPv4 or IPv6 address');
+    return learnt(p, `e.address <> '' AND e.address = ${p.add(address)}::text`, context);
+  },
+  vlan: (p, vlan, context) => learnt(p, `e.vlan > 0 AND e.vlan = ${p.add(vlan)}::int`, context),
+  device: (p, id, context) => learnt(p, ofDevice(p.add(id)), context),
+  interface: (p, id, context) => {
+    const it = p.add(id);
+    return learnt(
+      p,
+      `(e.site_id, e.device_id, e.if_index) =
+        (SELECT i.site_id, i.device_id, i.if_index FROM interfaces i WHERE i.id = ${it}::uuid)`,
+      context,
+    );
+  },
+  current: (_p, current) => `m.gone_at IS ${current === 1 ? '' : 'NOT '}NULL`,
+  at: (p, at, context) =>
+    `m.first_seen <= to_timestamp(${p.add(at)}::int8) AND EXISTS (SELECT 1 FROM endpoints e
+      WHERE e.site_id = m.site_id AND e.mac = m.mac AND ${during(p, context)})`,
+};
+
+const ofDevice = (id: string): string =>
+  `e.site_id = (SELECT d.site_id FROM devices d WHERE d.id = ${id}::uuid) AND e.device_id = ${id}::uuid`;
+
+/** That an interval of the address is as told, at the time that is asked for. */
+const learnt = (p: Parameters, condition: string, context: FilterContext): string =>
+  `(m.site_id, m.mac) IN (SELECT e.site_id, e.mac FROM endpoints e
+    WHERE ${condition} AND ${inScope(p, 'e.site_id', context.scope)} AND ${during(p, context)})`;
+
+function during(p: Parameters, { at, current }: FilterContext): string {
+  if (at !== undefined) {
+    const then = `to_timestamp(${p.add(at)}::int8)`;
+    return `e.since <= ${then} AND (e.until IS NULL OR e.until > ${then})`;
+  }
+  return current === 1 ? 'e.until IS NULL' : 'true';
+}
+
+const hasDigits = (p: Parameters, digits: string): string =>
+  digits.length === 12
+    ? `m.mac = ${p.add(digits.replace(/(..)(?=.)/g, '$1:'))}::text`
+    : `replace(m.mac, ':', '') LIKE ${p.add(anywhere(digits))}::text`;
+
+/** One box: whatever the text may be, any of it. */
+function search(p: Parameters, text: string, context: FilterContext): string | null {
+  if (text === '') return null;
+  const isAddress = isAddressStart(text);
+  const digits = isAddress && text.includes('.') ? null : macPart(text);
+  const ways = [
+    ...(isAddress
+      ? [learnt(p, `e.address <> '' AND e.address LIKE ${p.add(`${text.toLowerCase()}%`)}::text`, context)]
+      : []),
+    ...(digits === null ? [] : [hasDigits(p, digits)]),
+    ...(isAddress || text.length < MAKER_LEAST ? [] : made(p, text, context)),
+  ];
+  return ways.length === 0 ? 'false' : `(${ways.join(' OR ')})`;
+}
+
+/** By the name of the maker. */
+function made(p: Parameters, text: string, { makers }: FilterContext): string[] {
+  const prefixes = makers.prefixes(text);
+  if (prefixes.length === 0) return [];
+  if (prefixes.length > PREFIXES)
+    throw invalid('search', 'too many makers are named so: say more of the name');
+  const heads = [...new Set(prefixes.map((prefix) => colons(prefix.slice(0, 6))))];
+  const exact = PREFIX_LENGTHS.flatMap((length) => {
+    const of = prefixes.filter((prefix) => prefix.length === length).map(colons);
+    return of.length === 0
+      ? []
+      : [`left(m.mac, ${colons('0'.repeat(length)).length}) = ANY(${p.add(of)}::text[])`];
+  });
+  return [`(left(m.mac, 8) = ANY(${p.add(heads)}::text[]) AND (${exact.join(' OR ')}))`];
+}
+
+const colons = (digits: string): string => digits.replace(/(..)(?=.)/g, '$1:');

@@ -1,0 +1,95 @@
+/** Whose hardware addresses are: the device of the inventory, else the name that they go by at their port. */
+import { canonicalAddress } from '@rollcall/shared/ip';
+import type { Sql } from '../platform/db/sql.ts';
+import { type NamedPort, portKey } from './ports.ts';
+
+export interface Asked {
+  siteId: string;
+  mac: string;
+  /** By ARP tables. */
+  addresses: readonly string[];
+  /** Where it enters. */
+  ports: readonly NamedPort[];
+}
+
+export interface Identity {
+  owner: { deviceId: string; name: string } | null;
+  name: string | null;
+}
+
+/** In the order of what is asked. */
+export async function readIdentities(sql: Sql, asked: readonly Asked[]): Promise<Identity[]> {
+  if (asked.length === 0) return [];
+  const byMac = await ownersByMac(sql, asked);
+  const byAddress = await ownersByAddress(sql, asked);
+  const names = await namesAtPorts(sql, asked);
+  return asked.map((_one, n) => {
+    const owner = byMac.get(n) ?? byAddress.get(n) ?? null;
+    return { owner, name: owner?.name ?? names.get(n) ?? null };
+  });
+}
+
+interface Owned extends Record<string, unknown> {
+  n: number;
+  deviceId: string;
+  name: string;
+}
+const owners = (rows: readonly Owned[]) =>
+  new Map(rows.map(({ n, deviceId, name }) => [n, { deviceId, name }]));
+
+/** Devices whose own interfaces have the address. */
+async function ownersByMac(sql: Sql, asked: readonly Asked[]) {
+  const rows = await sql.query<Owned>(
+    `SELECT a.n::int - 1 AS n, d.id AS "deviceId", d.name
+     FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS a(site, mac, n)
+     CROSS JOIN LATERAL (SELECT v.device_id FROM evidence v
+       WHERE v.site_id = a.site AND v.kind IN ('mac', 'chassis-mac') AND v.value = a.mac LIMIT 1) v
+     JOIN devices d ON d.site_id = a.site AND d.id = v.device_id`,
+    [asked.map(({ siteId }) => siteId), asked.map(({ mac }) => mac)],
+  );
+  return owners(rows);
+}
+
+/** Devices that are known by their IP address alone. An address that several devices have tells nothing. */
+async function ownersByAddress(sql: Sql, asked: readonly Asked[]) {
+  const told = asked.flatMap(({ siteId, addresses }, n) =>
+    addresses.flatMap((text) => {
+      const address = canonicalAddress(text);
+      return address === null ? [] : [{ n, siteId, address }];
+    }),
+  );
+  if (told.length === 0) return new Map<number, Identity['owner']>();
+  const rows = await sql.query<Owned>(
+    `SELECT a.n, min(d.id::text) AS "deviceId", min(d.name) AS name
+     FROM unnest($1::int[], $2::uuid[], $3::inet[]) AS a(n, site, address)
+     JOIN device_addresses x ON x.site_id = a.site AND x.address = a.address
+     JOIN devices d ON d.site_id = x.site_id AND d.id = x.device_id
+     GROUP BY a.n HAVING count(DISTINCT d.id) = 1`,
+    [told.map(({ n }) => n), told.map(({ siteId }) => siteId), told.map(({ address }) => address)],
+  );
+  return owners(rows);
+}
+
+/** As they call themselves by LLDP at the port: telephones and access points that nobody asks by SNMP. */
+async function namesAtPorts(sql: Sql, asked: readonly Asked[]): Promise<ReadonlyMap<number, string>> {
+  const at = asked.flatMap(({ siteId, mac, ports }, n) =>
+    ports.map(({ deviceId, ifIndex }) => ({ n, siteId, mac, deviceId, ifIndex })),
+  );
+  if (at.length === 0) return new Map();
+  const rows = await sql.query<{ n: number; name: string }>(
+    `SELECT a.n, b.sys_name AS name
+     FROM unnest($1::int[], $2::uuid[], $3::text[], $4::uuid[], $5::int8[]) AS a(n, site, mac, device, port)
+     JOIN neighbours b ON b.site_id = a.site AND b.device_id = a.device AND b.if_index = a.port
+       AND (b.chassis_id = 'macAddress:' || a.mac OR b.port_id = a.mac) AND b.sys_name <> ''`,
+    [
+      ...[at.map(({ n }) => n), at.map(({ siteId }) => siteId), at.map(({ mac }) => mac)],
+      ...[at.map(({ deviceId }) => deviceId), at.map(({ ifIndex }) => ifIndex)],
+    ],
+  );
+  return new Map(rows.map(({ n, name }) => [n, name]));
+}
+
+/** Ports once each. */
+export const distinctPorts = <Port extends NamedPort>(ports: readonly Port[]): Port[] => [
+  ...new Map(ports.map((port) => [portKey(port), port])).values(),
+];

@@ -1,0 +1,123 @@
+/** The list of endpoints: hardware addresses, each with the port where it enters the network. */
+import type { ENDPOINT_SORTS, Endpoint, EndpointQuery } from '@rollcall/shared/api/endpoints';
+import {
+  conditionsOf,
+  inScope,
+  orderOf,
+  orderSql,
+  type Page,
+  Parameters,
+  pageKeys,
+  readPage,
+  type Scope,
+  seconds,
+} from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import { FILTERS } from './filter.ts';
+import { distinctPorts, readIdentities } from './identity.ts';
+import { isLocal, type Makers } from './makers.ts';
+import { place } from './place.ts';
+import { type NamedPort, namedPort, portKey, readBridges } from './ports.ts';
+
+type Sort = (typeof ENDPOINT_SORTS)[number];
+const ORDERS: Record<Sort, readonly string[]> = {
+  mac: ['m.mac', 'm.site_id'],
+  firstSeen: ['m.first_seen', 'm.mac', 'm.site_id'],
+  lastSeen: ['m.gone_at', 'm.mac', 'm.site_id'],
+};
+
+/** Intervals of one address that are looked at. */
+const INTERVALS = 200;
+
+interface Row {
+  id: string;
+  siteId: string;
+  site: string;
+  mac: string;
+  firstSeen: Date;
+  goneAt: Date | null;
+}
+
+/** One page of endpoints and how many there are on all pages. */
+export async function listEndpoints(
+  sql: Sql,
+  query: EndpointQuery,
+  { scope, makers }: { scope: Scope; makers: Makers },
+): Promise<Page<Endpoint>> {
+  const p = new Parameters();
+  const order = orderOf(ORDERS, query.sort ?? 'mac');
+  const context = { scope, makers, at: query.at, current: query.current };
+  const where = [inScope(p, 'm.site_id', scope), ...conditionsOf(p, FILTERS, query, context)].join(' AND ');
+  const { rows, totalCount } = await readPage<Row>(
+    sql,
+    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM endpoint_macs m WHERE ${where}),
+     keys AS MATERIALIZED (${pageKeys({ keys: 'm.site_id, m.mac', from: 'endpoint_macs m', where, order }, query)})
+     SELECT total.n AS total, m.mac AS id, m.site_id AS "siteId", s.name AS site, m.mac, m.first_seen AS "firstSeen",
+       m.gone_at AS "goneAt"
+     FROM total LEFT JOIN (keys k JOIN endpoint_macs m ON m.site_id = k.site_id AND m.mac = k.mac
+       JOIN sites s ON s.id = m.site_id) ON true
+     ORDER BY ${orderSql(order)}`,
+    p,
+  );
+  return { rows: await describe(sql, rows, query.at, makers), totalCount };
+}
+
+async function describe(
+  sql: Sql,
+  rows: readonly Row[],
+  at: number | undefined,
+  makers: Makers,
+): Promise<Endpoint[]> {
+  const learnt = await readLearnt(sql, rows, at);
+  const ports = distinctPorts(learnt.filter(({ address }) => address === ''));
+  const bridges = await readBridges(sql, ports, 1);
+  const of = new Map<number, Learnt[]>();
+  for (const each of learnt) of.set(each.n, [...(of.get(each.n) ?? []), each]);
+  const known = rows.map((row, n) => {
+    const all = of.get(n) ?? [];
+    const at = distinctPorts(all.filter(({ address }) => address === ''));
+    const { verdict, ports } = place(
+      at.map((port) => ({ ...port, bridges: bridges.get(portKey(port)) ?? [], others: 0 })),
+    );
+    const addresses = [...new Set(all.flatMap(({ address }) => address || []))].sort();
+    const vlans = [...new Set(all.flatMap(({ vlan }) => vlan || []))].sort((a, b) => a - b);
+    return { ...row, verdict, ports: ports.map(namedPort), addresses, vlans };
+  });
+  const identities = await readIdentities(sql, known);
+  return known.map(({ id: _, goneAt, firstSeen, ...each }, n) => ({
+    ...each,
+    maker: makers.of(each.mac),
+    locallyAdministered: isLocal(each.mac) ? 1 : 0,
+    owner: identities[n]?.owner ?? null,
+    name: identities[n]?.name ?? null,
+    firstSeen: seconds(firstSeen),
+    lastSeen: seconds(goneAt),
+  }));
+}
+
+interface Learnt extends NamedPort {
+  /** Which row it is of. */
+  n: number;
+  siteId: string;
+  vlan: number;
+  address: string;
+}
+
+/** What tables have of each address: at a time, else now, else before it was gone. */
+function readLearnt(sql: Sql, rows: readonly Row[], at: number | undefined): Promise<Learnt[]> {
+  if (rows.length === 0) return Promise.resolve([]);
+  const moment = ({ goneAt }: Row) => (goneAt === null ? null : new Date(goneAt.getTime() - 1).toISOString());
+  const asked = at === undefined ? null : new Date(at * 1000).toISOString();
+  return sql.query<Learnt & Record<string, unknown>>(
+    `SELECT k.n::int - 1 AS n, e.site_id AS "siteId", e.device_id AS "deviceId", d.name AS device, e.if_index AS "ifIndex",
+       i.id AS "interfaceId", i.name AS port, e.vlan, e.address
+     FROM unnest($1::uuid[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS k(site, mac, at, n)
+     CROSS JOIN LATERAL (SELECT * FROM endpoints e WHERE e.site_id = k.site AND e.mac = k.mac
+       AND CASE WHEN k.at IS NULL THEN e.until IS NULL
+         ELSE e.since <= k.at AND (e.until IS NULL OR e.until > k.at) END LIMIT ${INTERVALS}) e
+     JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id
+     LEFT JOIN interfaces i ON i.site_id = e.site_id AND i.device_id = e.device_id AND i.if_index = e.if_index
+     ORDER BY k.n, d.name, e.if_index, e.vlan, e.address`,
+    [rows.map(({ siteId }) => siteId), rows.map(({ mac }) => mac), rows.map((row) => asked ?? moment(row))],
+  );
+}
