@@ -141,6 +141,7 @@ export const rows = {
   'topology.get': { outside: 'nothing' },
   'endpoints.list': { outside: 'nothing' },
   'endpoints.get': { param: () => '00:1b:54:00:00:01', outside: 404 },
+  'search.get': { query: () => 'q=core', outside: 'nothing' },
   'interfaces.endpoints': { param: on('interface'), outside: 404 },
   'measurements.get': { query: (world) => `deviceId=${world.id.device}&metrics=rtt,in`, outside: 404 },
   'sensors.list': { query: (world) => `deviceId=${world.id.device}`, outside: 'nothing' },

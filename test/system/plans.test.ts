@@ -6,11 +6,13 @@
 import { catalogHandlers } from '@rollcall/server/catalog/feature';
 import { MAKERS } from '@rollcall/server/data';
 import { endpointHandlers } from '@rollcall/server/endpoints/feature';
+import { findEndpoints } from '@rollcall/server/endpoints/list';
 import { openMakers } from '@rollcall/server/endpoints/makers';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { createMeasurementFeature } from '@rollcall/server/measurements/feature';
 import type { Database } from '@rollcall/server/platform/db/db';
 import { compactTallies } from '@rollcall/server/platform/db/tally';
+import { searchHandlers } from '@rollcall/server/search/feature';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
 import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
 import { asCaller, caller } from '@rollcall/server/testing/rows';
@@ -20,6 +22,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 afterAll(closeDatabases);
 
+const makers = openMakers(MAKERS);
 const SIZE = { devices: 100_000, interfaces: 1, events: 100_000, cases: 20_000 };
 const LARGE = new Set([
   'devices',
@@ -88,7 +91,11 @@ describe.each(databases())('query plans on %s', (_name, open) => {
         ...catalogHandlers(deps),
         ...incidentHandlers(deps),
         ...measurements.handlers,
-        ...endpointHandlers({ db: spied, makers: openMakers(MAKERS) }),
+        ...endpointHandlers({ db: spied, makers }),
+        ...searchHandlers({
+          db: spied,
+          findEndpoints: (text, within) => findEndpoints(spied, text, { ...within, makers }),
+        }),
       },
       caller('viewer', sites),
     );
@@ -174,6 +181,12 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['endpoints.list', { device }],
     ['endpoints.list', { device, vlan: '7', current: '1' }],
     ['endpoints.list', { interface: fleetId('interface', 77_777) }],
+    ['search.get', { q: 'switch-01' }],
+    ['search.get', { q: 'switch-01' }, [site]],
+    ['search.get', { q: '00.1234' }],
+    ['search.get', { q: '02:00:00:00:12:34' }],
+    ['search.get', { q: '10.32.1.7' }],
+    ['search.get', { q: '#777' }],
     ['cases.list', {}],
     ['cases.list', {}, [site]],
     ['cases.list', { tag: 'floor-7' }],

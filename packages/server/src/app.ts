@@ -15,6 +15,7 @@ import { createCredentialFeature } from './credentials/feature.ts';
 import { MAKERS, openData, ruleFolders } from './data.ts';
 import { createDeliveryFeature } from './deliveries/feature.ts';
 import { endpointHandlers } from './endpoints/feature.ts';
+import { findEndpoints } from './endpoints/list.ts';
 import { openMakers } from './endpoints/makers.ts';
 import { openHandOut } from './gateway/enrolment/packages.ts';
 import { createCollectorFeature } from './gateway/feature.ts';
@@ -43,6 +44,7 @@ import { openLog } from './platform/ops/log.ts';
 import { openMetrics } from './platform/ops/metrics.ts';
 import { startPeriodic } from './platform/ops/periodic.ts';
 import { createScanFeature } from './scans/feature.ts';
+import { searchHandlers } from './search/feature.ts';
 import { tellAlive } from './service/dead-mans-switch.ts';
 import { openFigures } from './service/figures.ts';
 import { forget } from './service/retention.ts';
@@ -283,6 +285,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
 function handlersOf({ db, clock, auth, metrics }: Base, features: Features, accepting: () => boolean) {
   const { incidents, scans, credentials, rules, collectors, figures, live, deliveries, measurements } =
     features;
+  const makers = openMakers(MAKERS);
   return allHandlers(
     accountHandlers({ db, clock, forget: auth.forget }),
     serviceHandlers({ db, clock, metrics, refresh: () => figures.refresh(), accepting }),
@@ -300,6 +303,7 @@ function handlersOf({ db, clock, auth, metrics }: Base, features: Features, acce
     deliveries.handlers,
     live.handlers,
     measurements.handlers,
-    endpointHandlers({ db, makers: openMakers(MAKERS) }),
+    endpointHandlers({ db, makers }),
+    searchHandlers({ db, findEndpoints: (text, within) => findEndpoints(db, text, { ...within, makers }) }),
   );
 }

@@ -59,3 +59,19 @@ export interface JobCredentials {
   credentials: WireCredential[];
   known: Record<string, string>;
 }
+
+/** An endpoint that a text may mean, for the search over everything. */
+export interface FoundEndpoint {
+  siteId: string;
+  site: string;
+  mac: string;
+  name: string | null;
+  maker: string | null;
+  addresses: readonly string[];
+  ports: readonly { deviceId: string; device: string; interfaceId: string | null; port: string | null }[];
+}
+/** At most so many of the endpoints that have this part of a hardware address, or an IP address that begins so. */
+export type FindEndpoints = (
+  text: string,
+  within: { scope: readonly string[] | null; most: number },
+) => Promise<FoundEndpoint[]>;

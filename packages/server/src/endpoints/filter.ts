@@ -74,16 +74,20 @@ const hasDigits = (p: Parameters, digits: string): string =>
 /** One box: whatever the text may be, any of it. */
 function search(p: Parameters, text: string, context: FilterContext): string | null {
   if (text === '') return null;
-  const isAddress = isAddressStart(text);
-  const digits = isAddress && text.includes('.') ? null : macPart(text);
-  const ways = [
-    ...(isAddress
-      ? [learnt(p, `e.address <> '' AND e.address LIKE ${p.add(`${text.toLowerCase()}%`)}::text`, context)]
-      : []),
-    ...(digits === null ? [] : [hasDigits(p, digits)]),
-    ...(isAddress || text.length < MAKER_LEAST ? [] : made(p, text, context)),
-  ];
+  const ways = meant(p, text, context);
+  if (!isAddressStart(text) && text.length >= MAKER_LEAST) ways.push(...made(p, text, context));
   return ways.length === 0 ? 'false' : `(${ways.join(' OR ')})`;
+}
+
+/** The conditions of which one must hold: an IP address that begins so, a hardware address with this part. */
+export function meant(p: Parameters, text: string, context: FilterContext): string[] {
+  const isAddress = isAddressStart(text);
+  const start = () => `${text.toLowerCase()}%`;
+  const digits = isAddress && text.includes('.') ? null : macPart(text);
+  return [
+    ...(isAddress ? [learnt(p, `e.address <> '' AND e.address LIKE ${p.add(start())}::text`, context)] : []),
+    ...(digits === null ? [] : [hasDigits(p, digits)]),
+  ];
 }
 
 /** By the name of the maker. */

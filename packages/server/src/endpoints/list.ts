@@ -13,7 +13,7 @@ import {
   seconds,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { FILTERS } from './filter.ts';
+import { FILTERS, meant } from './filter.ts';
 import { distinctPorts, readIdentities } from './identity.ts';
 import { isLocal, type Makers } from './makers.ts';
 import { place } from './place.ts';
@@ -28,6 +28,8 @@ const ORDERS: Record<Sort, readonly string[]> = {
 
 /** Intervals of one address that are looked at. */
 const INTERVALS = 200;
+/** Endpoints among which a search chooses. */
+const CANDIDATES = 200;
 
 interface Row {
   id: string;
@@ -52,14 +54,39 @@ export async function listEndpoints(
     sql,
     `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM endpoint_macs m WHERE ${where}),
      keys AS MATERIALIZED (${pageKeys({ keys: 'm.site_id, m.mac', from: 'endpoint_macs m', where, order }, query)})
-     SELECT total.n AS total, m.mac AS id, m.site_id AS "siteId", s.name AS site, m.mac, m.first_seen AS "firstSeen",
-       m.gone_at AS "goneAt"
+     SELECT total.n AS total, ${COLUMNS}
      FROM total LEFT JOIN (keys k JOIN endpoint_macs m ON m.site_id = k.site_id AND m.mac = k.mac
        JOIN sites s ON s.id = m.site_id) ON true
      ORDER BY ${orderSql(order)}`,
     p,
   );
   return { rows: await describe(sql, rows, query.at, makers), totalCount };
+}
+
+const COLUMNS = `m.mac AS id, m.site_id AS "siteId", s.name AS site, m.mac, m.first_seen AS "firstSeen", m.gone_at AS "goneAt"`;
+
+/** Some endpoints that a text means, those that are there first. Not by makers: of one there are many. */
+export async function findEndpoints(
+  sql: Sql,
+  text: string,
+  { scope, most, makers }: { scope: Scope; most: number; makers: Makers },
+): Promise<Endpoint[]> {
+  const p = new Parameters();
+  const found = meant(p, text, { scope, makers, at: undefined, current: undefined });
+  if (found.length === 0) return [];
+  // Each way by itself: joined by OR, no index would serve both.
+  const keys = found.map(
+    (condition) =>
+      `(SELECT m.site_id, m.mac FROM endpoint_macs m
+        WHERE ${inScope(p, 'm.site_id', scope)} AND ${condition} LIMIT ${CANDIDATES})`,
+  );
+  const rows = await sql.query<Row & Record<string, unknown>>(
+    `SELECT ${COLUMNS} FROM (${keys.join(' UNION ')}) k
+     JOIN endpoint_macs m ON m.site_id = k.site_id AND m.mac = k.mac JOIN sites s ON s.id = m.site_id
+     ORDER BY m.gone_at DESC NULLS FIRST, m.mac, m.site_id LIMIT ${most}`,
+    p.values,
+  );
+  return describe(sql, rows, undefined, makers);
 }
 
 async function describe(

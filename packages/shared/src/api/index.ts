@@ -11,6 +11,7 @@ import { maintenanceOperations } from './maintenance.ts';
 import { measurementOperations } from './measurements.ts';
 import { profileOperations } from './profiles.ts';
 import { scanOperations } from './scans.ts';
+import { searchOperations } from './search.ts';
 import { sensorOperations } from './sensors.ts';
 import { serviceOperations } from './service.ts';
 import { siteOperations } from './sites.ts';
@@ -25,6 +26,7 @@ export const operations = {
   ...inventoryOperations,
   ...interfaceOperations,
   ...endpointOperations,
+  ...searchOperations,
   ...measurementOperations,
   ...sensorOperations,
   ...incidentOperations,

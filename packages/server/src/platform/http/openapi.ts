@@ -19,6 +19,7 @@ const TAGS: Record<string, string> = {
   Devices: 'Everything with an address that answered.',
   Interfaces: 'The ports of devices.',
   Endpoints: 'Where hardware addresses enter the network.',
+  Search: 'One box, one answer: devices, interfaces, endpoints and cases by whatever is known of them.',
   Topology: 'Which device is connected to which.',
   Metrics: 'What was measured of devices and interfaces over time: traffic, errors, round trip and loss.',
   Sensors: 'What devices say of their own health.',

@@ -1,0 +1,148 @@
+/** What a text may mean, kind by kind: each statement is served by an index and looks at a bounded number of rows. */
+import { isAddressStart, macPart } from '@rollcall/shared/api/endpoints';
+import type { SearchHit } from '@rollcall/shared/api/search';
+import { canonicalAddress } from '@rollcall/shared/ip';
+import { anywhere, inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import type { Sql } from '../platform/db/sql.ts';
+import type { SearchDeps } from './feature.ts';
+
+/** Hits of one kind. */
+const MOST = 6;
+/** Rows of one kind among which the closest are chosen. */
+const CANDIDATES = 200;
+/** Digits of a part of a hardware address that devices are searched by: fewer are words as well. */
+const MAC_DIGITS_LEAST = 4;
+
+export async function searchAll(
+  { db, findEndpoints }: SearchDeps,
+  text: string,
+  scope: Scope,
+): Promise<{ hits: SearchHit[]; more: SearchHit['kind'][] }> {
+  const kinds = [
+    await findDevices(db, text, scope),
+    await findInterfaces(db, text, scope),
+    (await findEndpoints(text, { scope, most: MOST + 1 })).map(endpointHit),
+    await findCases(db, text, scope),
+  ];
+  return {
+    hits: kinds.flatMap((hits) => hits.slice(0, MOST)),
+    more: kinds.flatMap((hits) => (hits.length > MOST ? hits.slice(0, 1).map(({ kind }) => kind) : [])),
+  };
+}
+
+type Found = SearchHit & Record<string, unknown>;
+const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(' · ');
+
+/** As `search_text` is written: lower case, white space as single spaces. */
+const words = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
+
+/** Digits of a hardware address as they stand in a text of pairs with colons: their first may end a pair or begin one. */
+function pairs(text: string): string[] {
+  const digits = isAddressStart(text) && text.includes('.') ? null : macPart(text);
+  if (digits === null || digits.length < MAC_DIGITS_LEAST) return [];
+  const paired = (some: string) => some.replace(/(..)(?=.)/g, '$1:');
+  return [paired(digits), `${digits.slice(0, 1)}:${paired(digits.slice(1))}`];
+}
+
+/** By any word of it; first that which is called so, has the address, or begins so. */
+async function findDevices(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
+  const p = new Parameters();
+  const wanted = words(text);
+  const [name, start, exact] = [p.add(wanted), p.add(`${anywhere(wanted).slice(1)}`), p.add(text)];
+  const address = canonicalAddress(text);
+  const mac = macPart(text);
+  const seen = (column: string) => inScope(p, column, scope);
+  const ways = [
+    `SELECT d.site_id, d.id FROM devices d WHERE d.name = ${exact}::text AND ${seen('d.site_id')}`,
+    ...(address === null
+      ? []
+      : [
+          `SELECT a.site_id, a.device_id FROM device_addresses a WHERE a.address = ${p.add(address)}::inet AND ${seen('a.site_id')}`,
+        ]),
+    ...(mac?.length === 12
+      ? [
+          `SELECT v.site_id, v.device_id FROM sites s JOIN evidence v ON v.site_id = s.id
+             AND v.kind IN ('mac', 'chassis-mac') AND v.value = ${p.add(pairs(text)[0])}::text WHERE ${seen('s.id')}`,
+        ]
+      : []),
+    ...[wanted, ...pairs(text)].map(
+      (part) =>
+        `SELECT d.site_id, d.id FROM devices d WHERE d.search_text LIKE ${p.add(anywhere(part))}::text AND ${seen('d.site_id')}`,
+    ),
+  ];
+  const rows = await sql.query<{ rank: number; address: string | null } & Found>(
+    `SELECT 'device' AS kind, d.id, d.site_id AS "siteId", s.name AS site, d.name AS title, d.id AS "deviceId",
+       null AS "interfaceId", host(d.address) AS address, concat_ws(' ', d.vendor, d.model) AS detail
+     FROM (${limited(ways)}) k(site_id, id) JOIN devices d ON d.site_id = k.site_id AND d.id = k.id
+     JOIN sites s ON s.id = d.site_id
+     ORDER BY lower(d.name) <> ${name}::text, lower(d.name) NOT LIKE ${start}::text, d.sort_name, d.id LIMIT ${MOST + 1}`,
+    p.values,
+  );
+  return rows.map(({ address, ...hit }) => ({ ...hit, detail: joined([address, hit.site, hit.detail]) }));
+}
+
+/** Every way by itself, so that each has its index; once each row. */
+const limited = (ways: readonly string[]): string =>
+  ways.map((way) => `(${way} LIMIT ${CANDIDATES})`).join(' UNION ');
+
+/** By what people wrote on it, its hardware address, or an IP address that it has. */
+async function findInterfaces(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
+  const p = new Parameters();
+  const seen = (column: string) => inScope(p, column, scope);
+  const address = canonicalAddress(text);
+  const mac = macPart(text);
+  const ways = [
+    `SELECT i.site_id, i.id FROM interfaces i WHERE i.alias <> '' AND lower(i.alias) LIKE ${p.add(anywhere(text.toLowerCase()))}::text
+       AND ${seen('i.site_id')}`,
+    ...(mac?.length === 12
+      ? [
+          `SELECT i.site_id, i.id FROM interfaces i WHERE i.mac_address = ${p.add(pairs(text)[0])}::text AND ${seen('i.site_id')}`,
+        ]
+      : []),
+    ...(address === null
+      ? []
+      : [
+          `SELECT i.site_id, i.id FROM device_addresses a JOIN interfaces i ON i.site_id = a.site_id AND i.device_id = a.device_id
+             AND i.if_index = a.if_index WHERE a.address = ${p.add(address)}::inet AND ${seen('a.site_id')}`,
+        ]),
+  ];
+  const rows = await sql.query<{ device: string; mac: string | null } & Found>(
+    `SELECT 'interface' AS kind, i.id, i.site_id AS "siteId", s.name AS site, d.name || ' ' || i.name AS title, d.id AS "deviceId",
+       i.id AS "interfaceId", coalesce(i.alias, '') AS detail, i.mac_address AS mac
+     FROM (${limited(ways)}) k(site_id, id) JOIN interfaces i ON i.site_id = k.site_id AND i.id = k.id
+     JOIN devices d ON d.site_id = i.site_id AND d.id = i.device_id JOIN sites s ON s.id = i.site_id
+     WHERE i.gone_at IS NULL ORDER BY d.sort_name, i.if_index, i.id LIMIT ${MOST + 1}`,
+    p.values,
+  );
+  return rows.map(({ mac, ...hit }) => ({ ...hit, detail: joined([hit.detail, mac, hit.site]) }));
+}
+
+function endpointHit({ mac, siteId, site, name, maker, addresses, ports }: EndpointFound): SearchHit {
+  const [port] = ports;
+  const place = ports.length === 1 && port ? `${port.device} ${port.port ?? ''}`.trim() : null;
+  return {
+    ...{ kind: 'endpoint', id: mac, siteId, site, title: name === null ? mac : `${name} (${mac})` },
+    detail: joined([place, addresses.slice(0, 2).join(', '), maker, site]),
+    deviceId: port?.deviceId ?? null,
+    interfaceId: port?.interfaceId ?? null,
+  };
+}
+type EndpointFound = Awaited<ReturnType<SearchDeps['findEndpoints']>>[number];
+
+/** By its number, or by words of it; those that were worked on last first. */
+async function findCases(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
+  const p = new Parameters();
+  const number = /^#(\d{1,9})$/.exec(text)?.[1];
+  const condition =
+    number === undefined
+      ? `c.search_text LIKE ${p.add(anywhere(words(text)))}::text`
+      : `c.number = ${p.add(Number(number))}::int`;
+  return sql.query<Found>(
+    `SELECT 'case' AS kind, c.id, c.site_id AS "siteId", s.name AS site, '#' || c.number || ' ' || c.title AS title,
+       s.name AS detail, null AS "deviceId", null AS "interfaceId"
+     FROM (SELECT c.site_id, c.id, c.updated_at FROM cases c WHERE ${condition} AND ${inScope(p, 'c.site_id', scope)} LIMIT ${CANDIDATES}) k
+     JOIN cases c ON c.site_id = k.site_id AND c.id = k.id JOIN sites s ON s.id = c.site_id
+     ORDER BY c.updated_at DESC, c.id LIMIT ${MOST + 1}`,
+    p.values,
+  );
+}
