@@ -100,6 +100,7 @@ const handlers = {
     clock,
     identity: { merge: unused, split: unused, reclassify: unused },
     events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
+    makerOf: () => null,
   }),
   ...incidentHandlers({ db, clock }),
   ...live.handlers,

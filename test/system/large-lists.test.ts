@@ -23,6 +23,7 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
         identity: { merge: unused, split: unused, reclassify: unused },
         events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
         audit: unused,
+        makerOf: () => null,
       }),
       actor,
     )('devices.list', { query });

@@ -84,6 +84,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       identity: { merge: unused, split: unused, reclassify: unused },
       events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
       audit: unused,
+      makerOf: () => null,
     };
     const measurements = createMeasurementFeature({ ...deps, log: undefined as never });
     const ask = asCaller(
@@ -176,12 +177,12 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['endpoints.list', { current: '1' }, [site]],
     ['endpoints.list', { mac: '00.12.34' }],
     ['endpoints.list', { search: '10.32.1.' }],
-    ['endpoints.list', { search: 'cisco systems' }],
+    ['endpoints.list', { search: '3com europe' }],
     ['endpoints.list', { ip: '10.32.1.7', at: '1795000000' }],
     ['endpoints.list', { device }],
     ['endpoints.list', { device, vlan: '7', current: '1' }],
     ['endpoints.list', { interface: fleetId('interface', 77_777) }],
-    ['search.get', { q: 'switch-01' }],
+    ['search.get', { q: 'switch-0123' }],
     ['search.get', { q: 'switch-01' }, [site]],
     ['search.get', { q: '00.1234' }],
     ['search.get', { q: '02:00:00:00:12:34' }],

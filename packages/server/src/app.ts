@@ -298,6 +298,7 @@ function handlersOf({ db, clock, auth, metrics }: Base, features: Features, acce
       identity: { ...identityActions({ db, clock, record: incidents.record }), reclassify: rules.reclassify },
       events: incidents.events,
       audit,
+      makerOf: makers.of,
     }),
     incidents.handlers,
     deliveries.handlers,

@@ -786,6 +786,7 @@ describe.each(databases())('lists on %s', (_name, open) => {
       log: pino({ level: 'silent' }),
       audit: async () => undefined,
       raise: async () => undefined,
+      makerOf: () => null,
     } as never;
     handlers = {
       ...accountHandlers(deps),

@@ -60,6 +60,9 @@ export interface JobCredentials {
   known: Record<string, string>;
 }
 
+/** The maker of a hardware address in lower-case colon form; null where none is registered. */
+export type MakerOf = (mac: string) => string | null;
+
 /** An endpoint that a text may mean, for the search over everything. */
 export interface FoundEndpoint {
   siteId: string;

@@ -1,8 +1,16 @@
 import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
-import { IconArrowRight, IconBriefcase, IconSearch, IconServer } from '@tabler/icons-react';
+import type { SearchHit } from '@rollcall/shared/api/search';
+import {
+  IconArrowRight,
+  IconBriefcase,
+  IconPlug,
+  IconPlugConnected,
+  IconSearch,
+  IconServer,
+} from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, memo, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useState } from 'react';
 import { apiQuery } from './api.ts';
 import { PLACES } from './places.ts';
 import { useHasRole } from './session.tsx';
@@ -40,6 +48,21 @@ const ADMIN_GOALS: readonly Goal[] = [
 ];
 const LEAST = 2;
 
+const ICONS: Record<SearchHit['kind'], ReactNode> = {
+  device: <IconServer size={16} aria-hidden />,
+  interface: <IconPlug size={16} aria-hidden />,
+  endpoint: <IconPlugConnected size={16} aria-hidden />,
+  case: <IconBriefcase size={16} aria-hidden />,
+};
+
+/** The page where a hit is shown. */
+function addressOf({ kind, id, siteId, deviceId }: SearchHit): string {
+  if (kind === 'case') return `/cases/${id}`;
+  if (kind === 'endpoint') return `/endpoints?mac=${id}&endpoint=${id}&in=${siteId}`;
+  if (kind === 'interface') return `/devices/${deviceId}?tab=performance&interface=${id}`;
+  return `/devices/${id}`;
+}
+
 /** Enter opens the first of what was found: answers come after the typing, when nothing is selected any more. */
 function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
   if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
@@ -48,44 +71,31 @@ function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
     dialog?.querySelector<HTMLElement>('.mantine-Spotlight-action')?.click();
 }
 
-/** Command palette: pages and actions by name, devices and cases by whatever their lists can be searched by. */
+/** Command palette: pages and actions by name, all else by whatever is known of it. */
 export const Palette = memo(function Palette() {
   const navigate = useNavigate();
   const admin = useHasRole('admin');
   const [query, setQuery] = useState('');
   const text = query.trim();
   const enabled = text.length >= LEAST;
-  const devices = useQuery({
-    ...apiQuery('devices.list', { query: { search: text, pageSize: 6 } }),
-    enabled,
-    placeholderData: keepPreviousData,
-  });
-  const cases = useQuery({
-    ...apiQuery('cases.list', { query: { q: text, pageSize: 4 } }),
+  const search = useQuery({
+    ...apiQuery('search.get', { query: { q: text } }),
     enabled,
     placeholderData: keepPreviousData,
   });
   const go = (href: string) => () => void navigate({ href });
-
-  const found: SpotlightActionData[] = enabled
-    ? (devices.data?.data ?? []).map((device) => ({
-        id: device.id,
-        label: device.name,
-        description: [device.address, device.site, device.vendor, device.model].filter(Boolean).join(' · '),
-        leftSection: <IconServer size={16} aria-hidden />,
+  const hits = enabled ? (search.data?.data.hits ?? []) : [];
+  const of = (wanted: SearchHit['kind']): SpotlightActionData[] =>
+    hits
+      .filter(({ kind }) => kind === wanted)
+      .map((hit) => ({
+        id: `${hit.kind} ${hit.siteId} ${hit.id}`,
+        label: hit.title,
+        description: hit.detail,
+        leftSection: ICONS[hit.kind],
         keywords: query,
-        onClick: go(`/devices/${device.id}`),
-      }))
-    : [];
-  const work: SpotlightActionData[] = enabled
-    ? (cases.data?.data ?? []).map((one) => ({
-        id: one.id,
-        label: `#${one.number} ${one.title}`,
-        leftSection: <IconBriefcase size={16} aria-hidden />,
-        keywords: query,
-        onClick: go(`/cases/${one.id}`),
-      }))
-    : [];
+        onClick: go(addressOf(hit)),
+      }));
   const pages: SpotlightActionData[] = [
     ...PLACES.watch,
     ...PLACES.run,
@@ -101,20 +111,22 @@ export const Palette = memo(function Palette() {
   return (
     <Spotlight
       actions={[
-        { group: 'Devices', actions: found },
-        { group: 'Cases', actions: work },
+        { group: 'Devices', actions: of('device') },
+        { group: 'Endpoints', actions: of('endpoint') },
+        { group: 'Interfaces', actions: of('interface') },
+        { group: 'Cases', actions: of('case') },
         { group: 'Go to', actions: pages },
       ]}
       query={query}
       onQueryChange={setQuery}
       nothingFound="Nothing found"
-      limit={16}
+      limit={24}
       shortcut={null}
       scrollable
       maxHeight={460}
       searchProps={{
         leftSection: <IconSearch size={16} aria-hidden />,
-        placeholder: 'Device, address, case, page',
+        placeholder: 'Name, MAC or IP address, serial number, case, page',
         'aria-label': 'Search everything',
         onKeyDown: openFirst,
       }}

@@ -5,6 +5,7 @@ import {
   IconBuilding,
   IconHistory,
   IconLayoutDashboard,
+  IconPlugConnected,
   IconRadar2,
   IconServer,
   IconTimelineEvent,
@@ -31,6 +32,12 @@ export const PLACES = {
   watch: [
     { to: '/', label: 'Overview', description: 'health by site', icon: IconLayoutDashboard },
     { to: '/devices', label: 'Devices', description: 'all devices and filters', icon: IconServer },
+    {
+      to: '/endpoints',
+      label: 'Endpoints',
+      description: 'which address is on which port, now and before',
+      icon: IconPlugConnected,
+    },
     { to: '/topology', label: 'Topology', description: 'map of links', icon: IconTopologyStar3 },
     {
       to: '/events',

@@ -51,6 +51,18 @@ const DEVICES = [
 ] as const satisfies Of<'devices.list'>;
 /** Of the lists behind its tabs. */
 const DEVICE = ['sort'] as const satisfies Of<'interfaces.list' | 'events.list'>;
+const ENDPOINTS = [
+  'search',
+  'mac',
+  'ip',
+  'vlan',
+  'device',
+  'interface',
+  'current',
+  'at',
+  'site',
+  'sort',
+] as const satisfies Of<'endpoints.list'>;
 const TOPOLOGY = ['site'] as const satisfies Of<'topology.get'>;
 const EVENTS = [
   'Severity',
@@ -96,6 +108,11 @@ const routeTree = root.addChildren([
     '/devices/$id',
     ['tab', ...RANGE, 'interface', 'sensor', ...DEVICE],
     lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
+  ),
+  page(
+    '/endpoints',
+    [...ENDPOINTS, 'endpoint', 'in'],
+    lazyRouteComponent(() => import('./pages/endpoints/endpoints.tsx'), 'Endpoints'),
   ),
   page(
     '/topology',

@@ -46,7 +46,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     },
   };
   const as = (actor: Actor = caller()) =>
-    asCaller(catalogHandlers({ db, clock, identity, events, audit }), actor);
+    asCaller(catalogHandlers({ db, clock, identity, events, audit, makerOf: () => 'Cisco Systems' }), actor);
   const names = async (query: Record<string, string>, actor?: Actor) =>
     (await as(actor)('devices.list', { query })).data.map((device: { name: string }) => device.name);
 
@@ -294,6 +294,28 @@ describe.each(databases())('inventory on %s', (_name, open) => {
         addresses: [],
       },
     ]);
+    const learnt = (mac: string, more = {}) => ({
+      ...{
+        site_id: north,
+        device_id: ids.core,
+        mac,
+        if_index: 2,
+        vlan: 10,
+        address: '',
+        since: SEEN,
+        ...more,
+      },
+    });
+    const macs = [1, 2, 3, 4].map((n) => `00:1b:54:00:00:0${n}`);
+    await insert(db, 'endpoints', [
+      ...macs.map((mac) => learnt(mac)),
+      learnt(macs[0] ?? '', { vlan: 20 }),
+      learnt('00:1b:54:00:00:00', { until: SEEN }),
+      learnt(macs[1] ?? '', { device_id: ids.edge1, if_index: 9, vlan: 0, address: '10.0.1.77' }),
+    ]);
+    await insert(db, 'evidence', [
+      { ...common, kind: 'chassis-mac', value: macs[0] ?? '', device_id: ids.edge1 },
+    ]);
     const { data, totalCount } = await as()('interfaces.list', { query: { deviceId: ids.core ?? '' } });
     expect(totalCount).toBe(2);
     expect(data[0]).toEqual({
@@ -314,6 +336,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       addresses: ['10.9.0.1'],
       vlan: 7,
       neighbour: { deviceId: ids.edge1, name: 'edge-1', port: 'port 48', protocol: 'lldp' },
+      endpoints: { count: 0, shown: [] },
       firstSeen: Date.parse(SEEN) / 1000,
       lastSeen: Date.parse(SEEN) / 1000,
     });
@@ -322,6 +345,14 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       adminStatus: 'down',
       operStatus: 'lowerLayerDown',
       neighbour: null,
+      endpoints: {
+        count: 4,
+        shown: [
+          { mac: macs[0], deviceId: ids.edge1, name: 'edge-1', address: null, maker: 'Cisco Systems' },
+          { mac: macs[1], deviceId: null, name: null, address: '10.0.1.77', maker: 'Cisco Systems' },
+          { mac: macs[2], deviceId: null, name: null, address: null, maker: 'Cisco Systems' },
+        ],
+      },
     });
     const other = await as()('interfaces.list', { query: { deviceId: ids.edge1 ?? '' } });
     expect(other.data[0]).toMatchObject({ type: '9999', operStatus: 'up', adminStatus: null });

@@ -4,7 +4,7 @@ import type { Database } from '../platform/db/db.ts';
 import { type Scope, scopeOf } from '../platform/db/list.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { notFound } from '../platform/problem.ts';
-import type { Audit } from '../ports.ts';
+import type { Audit, MakerOf } from '../ports.ts';
 import { listDevices, readDevice } from './devices.ts';
 import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
@@ -31,6 +31,7 @@ export interface CatalogDeps {
   identity: IdentityActions;
   events: EventActions;
   audit: Audit;
+  makerOf: MakerOf;
 }
 
 type Ids =
@@ -46,7 +47,8 @@ type Ids =
   | 'interfaces.list'
   | 'topology.get';
 
-export function catalogHandlers({ db, clock, identity, events, audit }: CatalogDeps): Handlers<Ids> {
+export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
+  const { db, clock, identity, events, audit, makerOf } = deps;
   const read = async (id: string, scope: Scope) => {
     const device = await readDevice(db, id, scope, clock.now());
     if (!device) throw notFound('device');
@@ -163,7 +165,7 @@ export function catalogHandlers({ db, clock, identity, events, audit }: CatalogD
     },
     'interfaces.list': async ({ query, actor }) => {
       const page = isUuid(query.deviceId)
-        ? await listInterfaces(db, query, scopeOf(actor, query.site))
+        ? await listInterfaces(db, query, { scope: scopeOf(actor, query.site), makerOf })
         : null;
       if (!page) throw notFound('device');
       return { data: page.rows, totalCount: page.totalCount };

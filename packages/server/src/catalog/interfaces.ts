@@ -14,6 +14,7 @@ import {
   seconds,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import type { MakerOf } from '../ports.ts';
 import { ifTypeName } from './if-type.ts';
 
 type Sort = (typeof INTERFACE_SORTS)[number];
@@ -46,9 +47,25 @@ interface InterfaceRow {
   vlan: number | null;
   duplex: NetworkInterface['duplex'];
   neighbour: NetworkInterface['neighbour'];
+  endpoints: { count: number; shown: Omit<NetworkInterface['endpoints']['shown'][number], 'maker'>[] };
   firstSeen: Date;
   lastSeen: Date;
 }
+
+/** Endpoints of an interface that are counted, and that are described. */
+const COUNTED = 1000;
+const DESCRIBED = 3;
+
+/** What the port has learnt; the device that has an address, and its IP address by any ARP table. */
+const ENDPOINTS = `(SELECT jsonb_build_object('count', count(*), 'shown', coalesce(jsonb_agg(jsonb_build_object('mac', l.mac,
+      'deviceId', o.id, 'name', o.name, 'address', a.address) ORDER BY l.mac) FILTER (WHERE l.place <= ${DESCRIBED}), '[]'))
+    FROM (SELECT m.mac, row_number() OVER (ORDER BY m.mac) AS place FROM (
+      SELECT DISTINCT e.mac FROM endpoints e WHERE e.site_id = i.site_id AND e.device_id = i.device_id AND e.if_index = i.if_index
+        AND e.until IS NULL AND e.address = '' ORDER BY e.mac LIMIT ${COUNTED}) m) l
+    LEFT JOIN LATERAL (SELECT d.id, d.name FROM evidence v JOIN devices d ON d.site_id = v.site_id AND d.id = v.device_id
+      WHERE l.place <= ${DESCRIBED} AND v.site_id = i.site_id AND v.kind IN ('mac', 'chassis-mac') AND v.value = l.mac LIMIT 1) o ON true
+    LEFT JOIN LATERAL (SELECT e.address FROM endpoints e WHERE l.place <= ${DESCRIBED} AND e.site_id = i.site_id AND e.mac = l.mac
+      AND e.until IS NULL AND e.address <> '' ORDER BY e.address LIMIT 1) a ON true) AS endpoints`;
 
 const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias, i.type,
   i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
@@ -63,18 +80,23 @@ const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.nam
     WHERE n.site_id = i.site_id AND n.device_id = i.device_id AND n.if_index = i.if_index
     -- A port has one far end to show: one that is known as a device, then the one seen last.
     ORDER BY (r.id IS NULL), n.last_seen DESC, n.protocol, n.key LIMIT 1) AS neighbour,
+  ${ENDPOINTS},
   i.first_seen AS "firstSeen", i.last_seen AS "lastSeen"`;
 
 const statusName = (number: number | null) =>
   number === null ? null : (INTERFACE_STATUSES[number - 1] ?? 'unknown');
 
-function toInterface(row: InterfaceRow): NetworkInterface {
+function toInterface(row: InterfaceRow, makerOf: MakerOf): NetworkInterface {
   return {
     ...row,
     type: ifTypeName(row.type),
     adminStatus: statusName(row.adminStatus),
     operStatus: statusName(row.operStatus),
     lastChange: seconds(row.lastChange),
+    endpoints: {
+      count: row.endpoints.count,
+      shown: row.endpoints.shown.map((each) => ({ ...each, maker: makerOf(each.mac) })),
+    },
     firstSeen: seconds(row.firstSeen),
     lastSeen: seconds(row.lastSeen),
   };
@@ -92,7 +114,7 @@ const FILTERS: Filters<FilterOf<InterfaceQuery>, null> = {
 export async function listInterfaces(
   sql: Sql,
   query: InterfaceQuery,
-  scope: Scope,
+  { scope, makerOf }: { scope: Scope; makerOf: MakerOf },
 ): Promise<{ rows: NetworkInterface[]; totalCount: number } | null> {
   const p = new Parameters();
   const order = orderOf(ORDERS, query.sort ?? 'ifIndex');
@@ -113,5 +135,5 @@ export async function listInterfaces(
   const [first] = rows;
   if (!first) return null;
   const found = rows.filter((row) => row.id !== null);
-  return { rows: found.map(({ total: _, ...row }) => toInterface(row)), totalCount: first.total };
+  return { rows: found.map(({ total: _, ...row }) => toInterface(row, makerOf)), totalCount: first.total };
 }

@@ -40,7 +40,7 @@ export const FILTERS: Filters<FilterOf<EndpointQuery>, FilterContext> = {
     return learnt(
       p,
       `(e.site_id, e.device_id, e.if_index) =
-        (SELECT i.site_id, i.device_id, i.if_index FROM interfaces i WHERE i.id = ${it}::uuid)`,
+        (SELECT i.site_id, i.device_id, i.if_index FROM sites s JOIN interfaces i ON i.site_id = s.id AND i.id = ${it}::uuid)`,
       context,
     );
   },

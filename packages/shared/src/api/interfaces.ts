@@ -50,6 +50,23 @@ export const networkInterface = z
         protocol: z.string().meta({ example: 'lldp' }),
       })
       .nullable(),
+    endpoints: z
+      .strictObject({
+        count: z.int().min(0).meta({ description: 'At most 1,000 are counted.' }),
+        shown: z.array(
+          z.strictObject({
+            mac: z.string().meta({ example: '00:1b:21:3c:9d:f8' }),
+            maker: text('Intel Corporate'),
+            deviceId: id.nullable(),
+            name: text('printer-3'),
+            address: address.nullable(),
+          }),
+        ),
+      })
+      .meta({
+        description:
+          'Hardware addresses in its forwarding table now, the first three of them with what is known.',
+      }),
     firstSeen: time,
     lastSeen: time,
   })

@@ -7,7 +7,7 @@ import { apiQuery } from '../../api.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body } from '../../components/page/index.ts';
-import { DeviceLink, LinkStatus, useNow } from '../../components/show/index.ts';
+import { LinkStatus, useNow } from '../../components/show/index.ts';
 import {
   type Column,
   ColumnsMenu,
@@ -19,6 +19,7 @@ import {
 import { bitrate } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
 import { trafficOf } from './busiest.ts';
+import { Connected, connectedText } from './connected.tsx';
 import { Traffic } from './traffic.tsx';
 
 /** Seconds of one point of the course beside an interface. */
@@ -51,21 +52,12 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   },
   { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true },
   {
-    id: 'neighbour',
-    title: 'Neighbour',
-    width: 'minmax(130px, 1fr)',
-    value: (one) => [one.neighbour?.name, one.neighbour?.port].filter(Boolean).join(' '),
-    cell: (one) =>
-      one.neighbour && (
-        <>
-          {one.neighbour.deviceId ? (
-            <DeviceLink id={one.neighbour.deviceId}>{one.neighbour.name}</DeviceLink>
-          ) : (
-            one.neighbour.name
-          )}{' '}
-          <span className="quiet">{one.neighbour.port}</span>
-        </>
-      ),
+    id: 'connected',
+    title: 'Connected',
+    width: 'minmax(170px, 1.5fr)',
+    narrow: true,
+    value: connectedText,
+    cell: (one) => <Connected port={one} />,
   },
   {
     id: 'speed',
