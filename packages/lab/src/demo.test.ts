@@ -6,6 +6,7 @@ import { BerWriter } from '@rollcall/snmp/message/ber';
 import { writePdu } from '@rollcall/snmp/message/pdu';
 import { describe, expect, it } from 'vitest';
 import { cables } from './demo/cables.ts';
+import { stations } from './demo/stations.ts';
 import { demoSite } from './demo.ts';
 import { describe as mibsOf } from './describe/mib.ts';
 import { type Device, reachable } from './device.ts';
@@ -25,6 +26,21 @@ const doubles = <T>(list: T[]): T[] => list.filter((item, i) => list.indexOf(ite
 
 describe('the demonstration site', () => {
   const truth = truthOf(demo);
+  it('has stations that answer nobody: learnt at their ports, and by a router', () => {
+    const named = (name: string) => demo.devices.find((d) => d.name === name);
+    for (const { at, mac, address } of stations()) {
+      const [access, port] = at.split(/:(.*)/);
+      const learnt = named(access ?? '')?.fdb.filter((entry) => entry.mac === mac) ?? [];
+      const ports = learnt.map(({ ifIndex }) =>
+        named(access ?? '')?.ports.find((p) => p.ifIndex === ifIndex),
+      );
+      expect(ports.map((p) => [p?.name, p?.oper])).toEqual([[port, 'up']]);
+      expect(named('dist-1')?.fdb.some((entry) => entry.mac === mac)).toBe(true);
+      const known = named('core-1')?.arp.some((entry) => entry.mac === mac && entry.address === address);
+      expect(known).toBe(address !== undefined);
+    }
+  });
+
   it('is a believable site: size, kinds, versions, several addresses, hosts that only answer ping', () => {
     expect(truth.devices.length).toBeGreaterThanOrEqual(60);
     expect(new Set(truth.devices.map((d) => d.class)).size).toBeGreaterThanOrEqual(12);

@@ -5,6 +5,7 @@
 import { credentials } from './demo/access.ts';
 import { boxes } from './demo/boxes.ts';
 import { cables } from './demo/cables.ts';
+import { stations } from './demo/stations.ts';
 import { makeSite, type Site } from './site.ts';
 
 /** The site `demo`, made anew by each call. */
@@ -13,6 +14,7 @@ export const demoSite = (): Site =>
     name: 'demo',
     boxes,
     links: cables(),
+    stations: stations(),
     credentials,
     vlanOf: (address) => Number(/^127\.20\.(10|20|40|50)\./.exec(address)?.[1] ?? 1),
   });

@@ -10,6 +10,14 @@ export interface Link {
   unmanaged?: boolean;
 }
 
+/** What is plugged in at a port and answers nobody: bridges learn it, routers may know its address. */
+export interface Station {
+  /** `box:port`; several on one port stand behind an unmanaged switch, a telephone or an access point. */
+  at: string;
+  mac: string;
+  address?: string;
+}
+
 interface End {
   device: Device;
   port: Port;
@@ -33,7 +41,11 @@ export function plug(devices: Device[], links: Link[], vlanOf: (address: string)
  * Writes into every device what it learns over the cables whose ends are up: neighbours, forwarding and ARP tables.
  * What it had learnt before is removed. `vlanOf` gives the VLAN of an address's network.
  */
-export function learn(devices: Device[], links: Link[], vlanOf: (address: string) => number): void {
+export function learn(
+  devices: Device[],
+  { links, stations = [] }: { links: Link[]; stations?: Station[] },
+  vlanOf: (address: string) => number,
+): void {
   const cables = cablesOf(devices, links).filter((c) => c.a.port.oper === 'up' && c.b.port.oper === 'up');
   for (const device of devices) Object.assign(device, { neighbours: [], arp: [], fdb: [] });
   for (const cable of cables) {
@@ -41,8 +53,10 @@ export function learn(devices: Device[], links: Link[], vlanOf: (address: string
     hear(cable.a, cable.b);
     hear(cable.b, cable.a);
   }
-  forward(devices, cables, vlanOf);
+  const tree = spanningTree(devices.filter(isBridge), cables);
+  forward(devices, { cables, tree }, vlanOf);
   for (const device of devices) resolve(device, devices);
+  for (const station of stations) know(devices, { station, tree }, vlanOf);
 }
 
 function cablesOf(devices: Device[], links: Link[]): Cable[] {
@@ -62,6 +76,21 @@ function endOf(devices: Map<string, Device>, end: string): End {
 }
 
 const isBridge = (device: Device): boolean => device.features.includes('bridge');
+
+/** Stations are plugged in like boxes: their ports come up in the VLAN of their addresses. */
+export function plugStations(
+  devices: Device[],
+  stations: readonly Station[],
+  vlanOf: (address: string) => number,
+): void {
+  const byName = new Map(devices.map((d) => [d.name, d]));
+  for (const { at, address } of stations) {
+    const { port } = endOf(byName, at);
+    if (port.peer) continue;
+    if (port.admin === 'up') port.oper = 'up';
+    if (address !== undefined) port.vlan = vlanOf(address);
+  }
+}
 
 function plugEnd(own: End, other: End, vlanOf: (address: string) => number): void {
   if (own.port.admin === 'up' && other.port.admin === 'up') own.port.oper = 'up';
@@ -90,8 +119,11 @@ function hear(own: End, other: End): void {
 }
 
 /** Every bridge learns every station on the port that leads to it over the spanning tree. */
-function forward(devices: Device[], cables: Cable[], vlanOf: (address: string) => number): void {
-  const tree = spanningTree(devices.filter(isBridge), cables);
+function forward(
+  devices: Device[],
+  { cables, tree }: { cables: Cable[]; tree: Tree },
+  vlanOf: (address: string) => number,
+): void {
   const learn = (at: Device, toward: Device | null, own: Port | null, mac: string, vlan: number) => {
     const port = own ?? (toward && tree.portToward(at, toward));
     if (port) at.fdb.push({ mac, ifIndex: port.lag ?? port.ifIndex, vlan });
@@ -144,6 +176,8 @@ function spanningTree(bridges: Device[], cables: Cable[]) {
   return { portToward: (at: Device, to: Device): Port | null => routes.get(at)?.get(to) ?? null };
 }
 
+type Tree = ReturnType<typeof spanningTree>;
+
 const endsAt = (device: Device, cables: Cable[]): { own: End; other: End }[] =>
   cables.flatMap(({ a, b }) => {
     if (a.device === device) return [{ own: a, other: b }];
@@ -178,6 +212,30 @@ function resolve(device: Device, devices: Device[]): void {
       }
     }
   }
+}
+
+/** Every bridge learns a station at its port or towards it, and routers in its network its address. */
+function know(
+  devices: Device[],
+  { station: { at, mac, address }, tree }: { station: Station; tree: Tree },
+  vlanOf: (address: string) => number,
+): void {
+  const { device: access, port } = endOf(new Map(devices.map((d) => [d.name, d])), at);
+  if (port.oper !== 'up') return;
+  const vlan = address === undefined ? port.vlan : vlanOf(address);
+  for (const bridge of devices.filter(isBridge)) {
+    const own = bridge === access ? port : tree.portToward(bridge, access);
+    if (own) bridge.fdb.push({ mac, ifIndex: own.lag ?? own.ifIndex, vlan });
+  }
+  if (address === undefined) return;
+  for (const router of devices.filter((d) => (d.sysServices & 4) !== 0 && d.features.includes('arp')))
+    for (const own of router.addresses)
+      if (
+        !own.address.includes(':') &&
+        own.listed !== false &&
+        inNetwork(address, own.address, own.prefixLength)
+      )
+        router.arp.push({ ifIndex: own.ifIndex, address, mac });
 }
 
 /** IPv4 only; a host route (/32) has nobody in it. */

@@ -1,7 +1,7 @@
 /** A described site: its boxes, its cables, and what is true of it. */
 import type { DeviceClass } from '@rollcall/shared/model';
 import { type Access, type Device, reachable } from './device.ts';
-import { type Link, learn, plug } from './network.ts';
+import { type Link, learn, plug, plugStations, type Station } from './network.ts';
 import { type Box, makeDevice } from './product.ts';
 import { coverOf } from './targets.ts';
 
@@ -12,6 +12,8 @@ interface SiteDescription {
   name: string;
   boxes: Box[];
   links: Link[];
+  /** What else is plugged in, and answers nobody. */
+  stations?: Station[];
   /** In the order in which a scanner should try them. */
   credentials: Credential[];
   /** VLAN of an address's network; VLAN 1 for all by default. */
@@ -54,10 +56,11 @@ export interface SiteTruth {
 /** Makes the boxes and plugs the cables. Each call makes a site of its own, to be changed freely. */
 export function makeSite(description: SiteDescription): Site {
   const vlanOf = description.vlanOf ?? (() => 1);
-  const { name, links, credentials } = description;
+  const { name, links, stations = [], credentials } = description;
   const devices = description.boxes.map(makeDevice);
   plug(devices, links, vlanOf);
-  const site: Site = { name, devices, credentials, learn: () => learn(devices, links, vlanOf) };
+  plugStations(devices, stations, vlanOf);
+  const site: Site = { name, devices, credentials, learn: () => learn(devices, { links, stations }, vlanOf) };
   site.learn();
   return site;
 }

@@ -63,7 +63,7 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
       db,
       'device_facts',
       [core, access].map((device_id) => ({
-        ...{ site_id: site, device_id, group: 'fdb', data: '[]', hash: '', seen_at: AT },
+        ...{ site_id: site, device_id, group: 'fdb', data: [{ mac: HOST }], hash: '', seen_at: AT },
       })),
     );
     await insert(db, 'interfaces', [
@@ -111,11 +111,35 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     const [found] = await placesOf(ACCESS);
     expect(found).toMatchObject({ owner: { deviceId: access, name: 'access' }, locallyAdministered: 0 });
     expect(found).toMatchObject({ name: 'access', maker: 'Cisco Systems' });
-    expect(found?.placement).toMatchObject({ verdict: 'unknown', ports: [] });
+    // Behind the port is the bridge that has the address, and no other.
+    expect(found?.placement).toMatchObject({ verdict: 'placed', ports: [{ device: 'core', ifIndex: 50 }] });
+  });
+
+  it('takes no device for a bridge whose forwarding table is empty', async () => {
+    const mac = '02:00:00:00:00:cc';
+    const [box = ''] = await addDevices(db, [{ site_id: site, name: 'access-point' }]);
+    await insert(db, 'device_facts', [
+      { site_id: site, device_id: box, group: 'fdb', data: [], hash: '', seen_at: AT },
+    ]);
+    await insert(db, 'neighbours', [
+      {
+        ...{ site_id: site, device_id: access, protocol: 'lldp', key: 'ap', if_index: 8, addresses: [] },
+        ...{ remote_device_id: box, first_seen: AT, last_seen: AT },
+      },
+    ]);
+    const row = { site_id: site, device_id: access, mac, if_index: 8, vlan: 30, address: '', since: AT };
+    await insert(db, 'endpoints', [row]);
+    expect((await placesOf(mac))[0]?.placement).toMatchObject({ verdict: 'placed', ports: [{ ifIndex: 8 }] });
+    await db.query(`UPDATE device_facts SET data = '[{}]' WHERE device_id = $1`, [box]);
+    expect((await placesOf(mac))[0]?.placement).toMatchObject({
+      ...{ verdict: 'unknown', reason: expect.stringMatching(/access-point$/) },
+    });
+    await db.query('DELETE FROM devices WHERE id = $1', [box]);
+    await db.query('DELETE FROM endpoints WHERE mac = $1', [mac]);
   });
 
   it('links the device that is known by its IP address alone, unless several have it', async () => {
-    const printer = { siteId: site, mac: HOST, addresses: ['10.0.0.9'], ports: [] };
+    const printer = { siteId: site, mac: HOST, owner: null, addresses: ['10.0.0.9'], ports: [] };
     expect(await readIdentities(db, [printer])).toEqual([{ owner: null, name: null }]);
     const [first] = await addDevices(db, [{ site_id: site, name: 'printer', address: '10.0.0.9' }]);
     expect(await readIdentities(db, [printer])).toMatchObject([{ owner: { deviceId: first } }]);
@@ -132,7 +156,7 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
       ...{ vlans: [10], addresses: ['10.0.0.9'], lastSeen: null, firstSeen: T - DAY },
     });
     expect(data[2]).toMatchObject({ name: 'phone-7', owner: null, maker: 'Cisco Systems' });
-    expect(data[1]).toMatchObject({ owner: { name: 'access' }, verdict: 'unknown', ports: [] });
+    expect(data[1]).toMatchObject({ owner: { name: 'access' }, ports: [{ device: 'core', ifIndex: 50 }] });
   });
 
   it.each<[string, object, string[]]>([

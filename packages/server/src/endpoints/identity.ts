@@ -3,9 +3,14 @@ import { canonicalAddress } from '@rollcall/shared/ip';
 import type { Sql } from '../platform/db/sql.ts';
 import { type NamedPort, portKey } from './ports.ts';
 
+/** The device of ours that has an address. */
+export type Owner = { deviceId: string; name: string } | null;
+
 export interface Asked {
   siteId: string;
   mac: string;
+  /** By its hardware address. */
+  owner: Owner;
   /** By ARP tables. */
   addresses: readonly string[];
   /** Where it enters. */
@@ -13,18 +18,17 @@ export interface Asked {
 }
 
 export interface Identity {
-  owner: { deviceId: string; name: string } | null;
+  owner: Owner;
   name: string | null;
 }
 
 /** In the order of what is asked. */
 export async function readIdentities(sql: Sql, asked: readonly Asked[]): Promise<Identity[]> {
   if (asked.length === 0) return [];
-  const byMac = await ownersByMac(sql, asked);
   const byAddress = await ownersByAddress(sql, asked);
   const names = await namesAtPorts(sql, asked);
-  return asked.map((_one, n) => {
-    const owner = byMac.get(n) ?? byAddress.get(n) ?? null;
+  return asked.map((one, n) => {
+    const owner = one.owner ?? byAddress.get(n) ?? null;
     return { owner, name: owner?.name ?? names.get(n) ?? null };
   });
 }
@@ -37,8 +41,11 @@ interface Owned extends Record<string, unknown> {
 const owners = (rows: readonly Owned[]) =>
   new Map(rows.map(({ n, deviceId, name }) => [n, { deviceId, name }]));
 
-/** Devices whose own interfaces have the address. */
-async function ownersByMac(sql: Sql, asked: readonly Asked[]) {
+/** Devices whose own interfaces have the addresses, in the order of what is asked. */
+export async function readOwners(
+  sql: Sql,
+  asked: readonly Pick<Asked, 'siteId' | 'mac'>[],
+): Promise<Owner[]> {
   const rows = await sql.query<Owned>(
     `SELECT a.n::int - 1 AS n, d.id AS "deviceId", d.name
      FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS a(site, mac, n)
@@ -47,7 +54,8 @@ async function ownersByMac(sql: Sql, asked: readonly Asked[]) {
      JOIN devices d ON d.site_id = a.site AND d.id = v.device_id`,
     [asked.map(({ siteId }) => siteId), asked.map(({ mac }) => mac)],
   );
-  return owners(rows);
+  const of = owners(rows);
+  return asked.map((_one, n) => of.get(n) ?? null);
 }
 
 /** Devices that are known by their IP address alone. An address that several devices have tells nothing. */

@@ -14,10 +14,10 @@ import {
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { FILTERS, meant } from './filter.ts';
-import { distinctPorts, readIdentities } from './identity.ts';
+import { distinctPorts, readIdentities, readOwners } from './identity.ts';
 import { isLocal, type Makers } from './makers.ts';
 import { place } from './place.ts';
-import { type NamedPort, namedPort, portKey, readBridges } from './ports.ts';
+import { type NamedPort, namedPort, readBridges, towardKey } from './ports.ts';
 
 type Sort = (typeof ENDPOINT_SORTS)[number];
 const ORDERS: Record<Sort, readonly string[]> = {
@@ -96,19 +96,25 @@ async function describe(
   makers: Makers,
 ): Promise<Endpoint[]> {
   const learnt = await readLearnt(sql, rows, at);
-  const ports = distinctPorts(learnt.filter(({ address }) => address === ''));
-  const bridges = await readBridges(sql, ports, 1);
+  const owners = await readOwners(sql, rows);
+  const toward = learnt
+    .filter(({ address }) => address === '')
+    .map((each) => ({ ...each, owner: owners[each.n]?.deviceId ?? null }));
+  const ways = [...new Map(toward.map((port) => [towardKey(port), port])).values()];
+  const bridges = await readBridges(sql, ways, 1);
   const of = new Map<number, Learnt[]>();
   for (const each of learnt) of.set(each.n, [...(of.get(each.n) ?? []), each]);
   const known = rows.map((row, n) => {
     const all = of.get(n) ?? [];
     const at = distinctPorts(all.filter(({ address }) => address === ''));
+    const owner = owners[n] ?? null;
+    const key = (port: NamedPort) => towardKey({ ...port, owner: owner?.deviceId ?? null });
     const { verdict, ports } = place(
-      at.map((port) => ({ ...port, bridges: bridges.get(portKey(port)) ?? [], others: 0 })),
+      at.map((port) => ({ ...port, bridges: bridges.get(key(port)) ?? [], others: 0 })),
     );
     const addresses = [...new Set(all.flatMap(({ address }) => address || []))].sort();
     const vlans = [...new Set(all.flatMap(({ vlan }) => vlan || []))].sort((a, b) => a - b);
-    return { ...row, verdict, ports: ports.map(namedPort), addresses, vlans };
+    return { ...row, owner, verdict, ports: ports.map(namedPort), addresses, vlans };
   });
   const identities = await readIdentities(sql, known);
   return known.map(({ id: _, goneAt, firstSeen, ...each }, n) => ({

@@ -30,20 +30,28 @@ const columns = (ports: readonly PortKey[]): unknown[] => [
   ports.map(({ ifIndex }) => ifIndex),
 ];
 
+/** A port that has an address of a device of the inventory, or of nobody. */
+export interface Toward extends PortKey {
+  owner: string | null;
+}
+export const towardKey = (port: Pick<Toward, 'deviceId' | 'ifIndex' | 'owner'>): string =>
+  `${portKey(port)} ${port.owner ?? ''}`;
+
 /**
- * Names of bridges behind ports, by `portKey`: far ends of links, whichever end told it, and owners of addresses that the port
- * has learnt (an aggregate hears no neighbour, its members do). A bridge is a device with a forwarding table that is read.
+ * Names of bridges behind ports, by `towardKey`, without the owner of the address, which is not behind itself: far ends of links, whichever end told it, and owners of addresses that the port
+ * has learnt (an aggregate hears no neighbour, its members do). A bridge is a device whose forwarding table is read and has something in it:
+ * of every device that is walked the table is asked for.
  * @param most Bridges told of one port. One is found soon, at the first address.
  */
 export async function readBridges(
   sql: Sql,
-  ports: readonly PortKey[],
+  ports: readonly Toward[],
   most: number,
 ): Promise<ReadonlyMap<string, string[]>> {
   if (ports.length === 0) return new Map();
-  const rows = await sql.query<{ deviceId: string; ifIndex: number; name: string }>(
-    `SELECT r.device AS "deviceId", r.port AS "ifIndex", found.name
-     FROM unnest($1::uuid[], $2::uuid[], $3::int8[]) AS r(site, device, port)
+  const rows = await sql.query<{ deviceId: string; ifIndex: number; owner: string | null; name: string }>(
+    `SELECT r.device AS "deviceId", r.port AS "ifIndex", r.owner, found.name
+     FROM unnest($1::uuid[], $2::uuid[], $3::int8[], $4::uuid[]) AS r(site, device, port, owner)
      CROSS JOIN LATERAL (SELECT ${most === 1 ? '' : 'DISTINCT'} d.name FROM (
          SELECT n.remote_device_id AS id FROM neighbours n
          WHERE n.site_id = r.site AND n.device_id = r.device AND n.if_index = r.port
@@ -52,13 +60,14 @@ export async function readBridges(
            SELECT e.mac FROM endpoints e WHERE e.site_id = r.site AND e.device_id = r.device AND e.if_index = r.port
              AND e.until IS NULL AND e.address = '' LIMIT ${ADDRESSES}) l
          JOIN evidence v ON v.site_id = r.site AND v.kind IN ('mac', 'chassis-mac') AND v.value = l.mac) far
-       JOIN devices d ON d.site_id = r.site AND d.id = far.id AND d.id <> r.device
-       WHERE EXISTS (SELECT 1 FROM device_facts f WHERE f.site_id = r.site AND f.device_id = d.id AND f."group" = 'fdb')
+       JOIN devices d ON d.site_id = r.site AND d.id = far.id AND d.id <> r.device AND d.id IS DISTINCT FROM r.owner
+       WHERE EXISTS (SELECT 1 FROM device_facts f WHERE f.site_id = r.site AND f.device_id = d.id AND f."group" = 'fdb'
+         AND f.data <> '[]')
        ${most === 1 ? '' : 'ORDER BY d.name'} LIMIT ${most}) found`,
-    columns(ports),
+    [...columns(ports), ports.map(({ owner }) => owner)],
   );
   const bridges = new Map<string, string[]>();
-  for (const row of rows) bridges.set(portKey(row), [...(bridges.get(portKey(row)) ?? []), row.name]);
+  for (const row of rows) bridges.set(towardKey(row), [...(bridges.get(towardKey(row)) ?? []), row.name]);
   return bridges;
 }
 

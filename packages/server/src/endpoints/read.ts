@@ -4,10 +4,10 @@ import type { Database } from '../platform/db/db.ts';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import { unix } from '../platform/db/page.ts';
 import { staysOf } from './history.ts';
-import { distinctPorts, readIdentities } from './identity.ts';
+import { distinctPorts, readIdentities, readOwners } from './identity.ts';
 import { isLocal, type Makers } from './makers.ts';
 import { type LearntAt, type Placement, place } from './place.ts';
-import { countOthers, type NamedPort, namedPort, portKey, readBridges } from './ports.ts';
+import { countOthers, type NamedPort, namedPort, portKey, readBridges, towardKey } from './ports.ts';
 
 /** Most intervals of one address that are read, the latest first. */
 const INTERVALS = 1000;
@@ -49,14 +49,16 @@ async function placesIn(
 ): Promise<EndpointPlaces> {
   const [{ siteId = '', site = '', firstSeen = 0, goneAt = null } = {}] = list;
   const bridged = list.filter(({ address }) => address === '');
-  const bridges = await readBridges(db, distinctPorts(bridged), BRIDGES);
-  const learnt = bridged.map((each) => ({ ...each, bridges: bridges.get(portKey(each)) ?? [], others: 0 }));
+  const [owner = null] = await readOwners(db, [{ siteId, mac }]);
+  const ways = bridged.map((each) => ({ ...each, owner: owner?.deviceId ?? null }));
+  const bridges = await readBridges(db, distinctPorts(ways), BRIDGES);
+  const learnt = ways.map((each) => ({ ...each, bridges: bridges.get(towardKey(each)) ?? [], others: 0 }));
   const now = distinctPorts(learnt.filter(({ until }) => until === null));
   const others = await countOthers(db, now, mac);
   const placement = place(now.map((port) => ({ ...port, others: others.get(portKey(port)) ?? 0 })));
   const last = list.filter(({ until }) => until === goneAt);
   const addresses = [...new Set(last.flatMap(({ address }) => address || []))].sort();
-  const [identity] = await readIdentities(db, [{ siteId, mac, addresses, ports: placement.ports }]);
+  const [identity] = await readIdentities(db, [{ siteId, mac, owner, addresses, ports: placement.ports }]);
   return {
     ...{ siteId, site, mac, maker: makers.of(mac), locallyAdministered: isLocal(mac) ? 1 : 0 },
     ...{ name: identity?.name ?? null, owner: identity?.owner ?? null, addresses },

@@ -2,9 +2,15 @@
 import { isAddressStart, macPart } from '@rollcall/shared/api/endpoints';
 import type { SearchHit } from '@rollcall/shared/api/search';
 import { canonicalAddress } from '@rollcall/shared/ip';
+import type { Database } from '../platform/db/db.ts';
 import { anywhere, inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import type { SearchDeps } from './feature.ts';
+import type { FindEndpoints } from '../ports.ts';
+
+export interface SearchDeps {
+  db: Database;
+  findEndpoints: FindEndpoints;
+}
 
 /** Hits of one kind. */
 const MOST = 6;
