@@ -59,13 +59,6 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
         ...{ first_seen: AT, last_seen: AT },
       },
     ]);
-    await insert(
-      db,
-      'device_facts',
-      [core, access].map((device_id) => ({
-        ...{ site_id: site, device_id, group: 'fdb', data: [{ mac: HOST }], hash: '', seen_at: AT },
-      })),
-    );
     await insert(db, 'interfaces', [
       {
         ...{ site_id: site, device_id: access, id: GI7, if_index: 7, name: 'Gi1/0/7' },
@@ -118,9 +111,6 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
   it('takes no device for a bridge whose forwarding table is empty', async () => {
     const mac = '02:00:00:00:00:cc';
     const [box = ''] = await addDevices(db, [{ site_id: site, name: 'access-point' }]);
-    await insert(db, 'device_facts', [
-      { site_id: site, device_id: box, group: 'fdb', data: [], hash: '', seen_at: AT },
-    ]);
     await insert(db, 'neighbours', [
       {
         ...{ site_id: site, device_id: access, protocol: 'lldp', key: 'ap', if_index: 8, addresses: [] },
@@ -130,7 +120,7 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     const row = { site_id: site, device_id: access, mac, if_index: 8, vlan: 30, address: '', since: AT };
     await insert(db, 'endpoints', [row]);
     expect((await placesOf(mac))[0]?.placement).toMatchObject({ verdict: 'placed', ports: [{ ifIndex: 8 }] });
-    await db.query(`UPDATE device_facts SET data = '[{}]' WHERE device_id = $1`, [box]);
+    await insert(db, 'endpoints', [{ ...row, device_id: box, mac: '02:00:00:00:00:cd' }]);
     expect((await placesOf(mac))[0]?.placement).toMatchObject({
       ...{ verdict: 'unknown', reason: expect.stringMatching(/access-point$/) },
     });

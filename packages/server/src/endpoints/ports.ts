@@ -38,9 +38,10 @@ export const towardKey = (port: Pick<Toward, 'deviceId' | 'ifIndex' | 'owner'>):
   `${portKey(port)} ${port.owner ?? ''}`;
 
 /**
- * Names of bridges behind ports, by `towardKey`, without the owner of the address, which is not behind itself: far ends of links, whichever end told it, and owners of addresses that the port
- * has learnt (an aggregate hears no neighbour, its members do). A bridge is a device whose forwarding table is read and has something in it:
- * of every device that is walked the table is asked for.
+ * Names of bridges behind ports, by `towardKey`, without the owner of the address, which is not behind itself: far ends of
+ * links, whichever end told it, and owners of addresses that the port has learnt (an aggregate hears no neighbour, its members
+ * do). A bridge is a device that has learnt something itself: every device that is walked is asked for its forwarding table,
+ * and most have an empty one.
  * @param most Bridges told of one port. One is found soon, at the first address.
  */
 export async function readBridges(
@@ -61,8 +62,8 @@ export async function readBridges(
              AND e.until IS NULL AND e.address = '' LIMIT ${ADDRESSES}) l
          JOIN evidence v ON v.site_id = r.site AND v.kind IN ('mac', 'chassis-mac') AND v.value = l.mac) far
        JOIN devices d ON d.site_id = r.site AND d.id = far.id AND d.id <> r.device AND d.id IS DISTINCT FROM r.owner
-       WHERE EXISTS (SELECT 1 FROM device_facts f WHERE f.site_id = r.site AND f.device_id = d.id AND f."group" = 'fdb'
-         AND f.data <> '[]')
+       WHERE EXISTS (SELECT 1 FROM endpoints b WHERE b.site_id = r.site AND b.device_id = d.id
+         AND b.until IS NULL AND b.address = '')
        ${most === 1 ? '' : 'ORDER BY d.name'} LIMIT ${most}) found`,
     [...columns(ports), ports.map(({ owner }) => owner)],
   );
