@@ -50,6 +50,7 @@ export async function readBridges(
   most: number,
 ): Promise<ReadonlyMap<string, string[]>> {
   if (ports.length === 0) return new Map();
+  // Limits within: else the planner goes over the devices of the site and reads the port for each of them.
   const rows = await sql.query<{ deviceId: string; ifIndex: number; owner: string | null; name: string }>(
     `SELECT r.device AS "deviceId", r.port AS "ifIndex", r.owner, found.name
      FROM unnest($1::uuid[], $2::uuid[], $3::int8[], $4::uuid[]) AS r(site, device, port, owner)
@@ -60,10 +61,12 @@ export async function readBridges(
          SELECT v.device_id FROM (
            SELECT e.mac FROM endpoints e WHERE e.site_id = r.site AND e.device_id = r.device AND e.if_index = r.port
              AND e.until IS NULL AND e.address = '' LIMIT ${ADDRESSES}) l
-         JOIN evidence v ON v.site_id = r.site AND v.kind IN ('mac', 'chassis-mac') AND v.value = l.mac) far
-       JOIN devices d ON d.site_id = r.site AND d.id = far.id AND d.id <> r.device AND d.id IS DISTINCT FROM r.owner
-       WHERE EXISTS (SELECT 1 FROM endpoints b WHERE b.site_id = r.site AND b.device_id = d.id
-         AND b.until IS NULL AND b.address = '')
+         CROSS JOIN LATERAL (SELECT v.device_id FROM evidence v
+           WHERE v.site_id = r.site AND v.kind IN ('mac', 'chassis-mac') AND v.value = l.mac LIMIT 2) v) far
+       CROSS JOIN LATERAL (SELECT d.name FROM devices d
+         WHERE d.site_id = r.site AND d.id = far.id AND d.id <> r.device AND d.id IS DISTINCT FROM r.owner
+           AND EXISTS (SELECT 1 FROM endpoints b WHERE b.site_id = r.site AND b.device_id = far.id
+             AND b.until IS NULL AND b.address = '') LIMIT 1) d
        ${most === 1 ? '' : 'ORDER BY d.name'} LIMIT ${most}) found`,
     [...columns(ports), ports.map(({ owner }) => owner)],
   );
