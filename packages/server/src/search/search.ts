@@ -81,7 +81,7 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
        null AS "interfaceId", host(d.address) AS address, concat_ws(' ', d.vendor, d.model) AS detail
      FROM (${limited(ways)}) k(site_id, id) JOIN devices d ON d.site_id = k.site_id AND d.id = k.id
      JOIN sites s ON s.id = d.site_id
-     ORDER BY lower(d.name) <> ${name}::text, lower(d.name) NOT LIKE ${start}::text, d.sort_name, d.id LIMIT ${MOST + 1}`,
+     ORDER BY lower(d.name) <> ${name}::text, lower(d.name) NOT LIKE ${start}::text, d.sort_name, s.name, d.id LIMIT ${MOST + 1}`,
     p.values,
   );
   return rows.map(({ address, ...hit }) => ({ ...hit, detail: joined([address, hit.site, hit.detail]) }));
@@ -117,7 +117,7 @@ async function findInterfaces(sql: Sql, text: string, scope: Scope): Promise<Sea
        i.id AS "interfaceId", coalesce(i.alias, '') AS detail, i.mac_address AS mac
      FROM (${limited(ways)}) k(site_id, id) JOIN interfaces i ON i.site_id = k.site_id AND i.id = k.id
      JOIN devices d ON d.site_id = i.site_id AND d.id = i.device_id JOIN sites s ON s.id = i.site_id
-     WHERE i.gone_at IS NULL ORDER BY d.sort_name, i.if_index, i.id LIMIT ${MOST + 1}`,
+     WHERE i.gone_at IS NULL ORDER BY d.sort_name, s.name, i.if_index, i.id LIMIT ${MOST + 1}`,
     p.values,
   );
   return rows.map(({ mac, ...hit }) => ({ ...hit, detail: joined([hit.detail, mac, hit.site]) }));
