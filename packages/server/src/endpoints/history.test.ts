@@ -39,6 +39,7 @@ describe('where an address was over time', () => {
       ],
     ],
     ['another VLAN is the same port', [at('a', 1, 5), at('a', 5, null)], [[1, null, 'placed', 'a']]],
+    ['an uplink learns it later', [at('a', 1, null), at('core', 3, null, ['a'])], [[1, null, 'placed', 'a']]],
     ['behind a bridge', [at('core', 1, null, ['a'])], [[1, null, 'unknown', '']]],
     ['nowhere', [], []],
   ])('%s', (_name, intervals, expected) => {

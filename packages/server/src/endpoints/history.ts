@@ -29,7 +29,8 @@ export function staysOf<Port extends LearntAt & Interval>(
     if (there.length === 0) continue;
     const found = place([...new Map(there.map((port) => [keyOf(port), port])).values()]);
     const before = stays.at(-1);
-    if (before && before.to === from && isSame(before, found, keyOf)) before.to = finite(to);
+    if (before && before.to === from && isSame(before, found, keyOf))
+      Object.assign(before, { to: finite(to), reason: found.reason });
     else stays.push({ ...found, from, to: finite(to) });
   }
   return stays.reverse();
@@ -43,5 +44,6 @@ function isSame<Port extends LearntAt>(
   keyOf: (port: Port) => string,
 ): boolean {
   const keys = ({ ports }: Placement<Port>) => ports.map(keyOf).sort().join('\n');
-  return a.verdict === b.verdict && a.reason === b.reason && keys(a) === keys(b);
+  // Where it is known, the reason also counts ports between bridges, which learn it one by one.
+  return a.verdict === b.verdict && keys(a) === keys(b) && (a.ports.length > 0 || a.reason === b.reason);
 }
