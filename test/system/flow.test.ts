@@ -1,7 +1,7 @@
 import { demoSite } from '@rollcall/lab/demo';
 import { type LiveSite, startSite } from '@rollcall/lab/start';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databases, Installation, type RunningCollector, until } from './harness.ts';
+import { databases, Installation, oneDatabase, type RunningCollector, until } from './harness.ts';
 
 /**
  * The whole path as one story. Two sites use the same addresses; each has a collector of its own, and north has a
@@ -18,7 +18,7 @@ interface Device {
   sysName: string | null;
 }
 
-describe.each(databases)('the flow on %s', (_name, url) => {
+describe.each(databases)('the flow on %s', (name, url) => {
   let world: Installation;
   let north: LiveSite;
   let south: LiveSite;
@@ -106,29 +106,35 @@ describe.each(databases)('the flow on %s', (_name, url) => {
     await expectTruth('north');
   }, 120_000);
 
-  it('goes on with another collector of the site when one is killed in the middle of a scan', async () => {
-    const { scanId } = await world.api('POST', '/api/discovery/scan', {
-      targets: north.truth.targets,
-      profile: 'slow',
-      site: 'north',
-    });
-    await until(30_000, 'a part of the scan', async () => {
-      const { data } = await world.api<{ addressesProbed: number }>('GET', `/api/discovery/scans/${scanId}`);
-      return data.addressesProbed > 5;
-    });
-    await first.kill();
-    await world.collector(northId, 'north-2');
-    const scan = await world.scanEnd(scanId, 120_000);
-    expect(scan).toMatchObject({ status: 'completed', devicesNew: 0 });
-    expect(scan.jobs.map((job) => job.collector)).toEqual(['north-2']);
-    await expectTruth('north');
-  }, 180_000);
+  // Who takes over is decided by leases, a minute of waiting, and in the same way on each database.
+  if (oneDatabase.some(([each]) => each === name)) {
+    it('goes on with another collector of the site when one is killed in the middle of a scan', async () => {
+      const { scanId } = await world.api('POST', '/api/discovery/scan', {
+        targets: north.truth.targets,
+        profile: 'slow',
+        site: 'north',
+      });
+      await until(30_000, 'a part of the scan', async () => {
+        const { data } = await world.api<{ addressesProbed: number }>(
+          'GET',
+          `/api/discovery/scans/${scanId}`,
+        );
+        return data.addressesProbed > 5;
+      });
+      await first.kill();
+      await world.collector(northId, 'north-2');
+      const scan = await world.scanEnd(scanId, 120_000);
+      expect(scan).toMatchObject({ status: 'completed', devicesNew: 0 });
+      expect(scan.jobs.map((job) => job.collector)).toEqual(['north-2']);
+      await expectTruth('north');
+    }, 180_000);
 
-  it('takes the killed collector back where it stopped', async () => {
-    first.start();
-    await world.online('north-1', true);
-    expect(await first.stop()).toBe(0);
-  }, 60_000);
+    it('takes the killed collector back where it stopped', async () => {
+      first.start();
+      await world.online('north-1', true);
+      expect(await first.stop()).toBe(0);
+    }, 60_000);
+  }
 
   it('shows a token of one site nothing of the other', async () => {
     const { data: user } = await world.api<{ id: string }>('POST', '/api/users', {
