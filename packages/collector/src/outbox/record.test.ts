@@ -40,7 +40,9 @@ describe('a record', () => {
   it('is the same bytes as ever: an outbox of another version is read', () => {
     const record = encode(rows('192.0.2.1', 'vlans'), 60_000);
     seal(record, 3);
-    expect(record.subarray(0, 24).toString('hex')).toMatchInlineSnapshot(`"52c4604f00000000004ced4078dfef32a3ab14433c3311a3"`);
+    expect(record.subarray(0, 24).toString('hex')).toMatchInlineSnapshot(
+      `"52c4604f00000000004ced4078dfef32a3ab14433c3311a3"`,
+    );
   });
 
   it('is nothing under another sequence, also of 33 bits', () => {

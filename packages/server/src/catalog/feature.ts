@@ -8,6 +8,7 @@ import type { Audit, MakerOf } from '../ports.ts';
 import { listDevices, readDevice } from './devices.ts';
 import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
+import { type ExportIds, exportHandlers } from './export/feature.ts';
 import { listInterfaces } from './interfaces.ts';
 import { readTopology } from './topology.ts';
 
@@ -45,7 +46,8 @@ type Ids =
   | 'devices.history'
   | 'devices.explain'
   | 'interfaces.list'
-  | 'topology.get';
+  | 'topology.get'
+  | ExportIds;
 
 export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
   const { db, clock, identity, events, audit, makerOf } = deps;
@@ -85,6 +87,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     });
   };
   return {
+    ...exportHandlers({ db }),
     'devices.list': async ({ query, actor }) => {
       const { rows, totalCount } = await listDevices(db, query, {
         scope: scopeOf(actor, query.site),

@@ -4,6 +4,7 @@ import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
 import { deliveryOperations } from './deliveries.ts';
 import { endpointOperations } from './endpoints.ts';
+import { exportOperations } from './exports.ts';
 import { incidentOperations } from './incidents.ts';
 import { interfaceOperations } from './interfaces.ts';
 import { inventoryOperations } from './inventory.ts';
@@ -27,6 +28,7 @@ export const operations = {
   ...interfaceOperations,
   ...endpointOperations,
   ...searchOperations,
+  ...exportOperations,
   ...measurementOperations,
   ...sensorOperations,
   ...incidentOperations,

@@ -152,7 +152,7 @@ export const DEVICE_SORTS = [
 ] as const;
 
 /** Filters of the device list, by the names of the customer's document. */
-const deviceFilters = {
+export const deviceFilters = {
   search: z.string().max(200).optional().meta({
     description:
       'Case-insensitive substring of name, address, description, vendor, model, serial number, location or MAC address.',

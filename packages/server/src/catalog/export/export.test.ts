@@ -1,0 +1,157 @@
+import { exportOperations } from '@rollcall/shared/api/exports';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../platform/db/db.ts';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { addDevices, addSite, asCaller, caller, insert } from '../../testing/rows.ts';
+import { exportHandlers } from './feature.ts';
+import {
+  ansibleInventory,
+  type ExportedDevice,
+  netboxCsv,
+  oxidizedLines,
+  prometheusTargets,
+} from './formats.ts';
+
+afterAll(closeDatabases);
+
+const device = (more: Partial<ExportedDevice> = {}): ExportedDevice => ({
+  ...{ id: 'd1', site: 'Head Office', name: 'core-1', address: '10.0.0.1', class: 'switch', status: 'up' },
+  ...{ vendor: 'Cisco', model: 'C9300', os: 'IOS-XE', osVersion: '17.9.4', serialNumber: 'FOC1' },
+  ...{ location: null, credential: 'read-only', ...more },
+});
+
+describe('devices for Prometheus', () => {
+  it('name the module and the credential of an agent that was read; what is not known is no label', () => {
+    expect(prometheusTargets([device(), device({ credential: null, os: null })])).toEqual([
+      {
+        targets: ['10.0.0.1'],
+        labels: {
+          ...{
+            __meta_rollcall_id: 'd1',
+            __meta_rollcall_site: 'Head Office',
+            __meta_rollcall_name: 'core-1',
+          },
+          ...{
+            __meta_rollcall_class: 'switch',
+            __meta_rollcall_status: 'up',
+            __meta_rollcall_vendor: 'Cisco',
+          },
+          ...{
+            __meta_rollcall_model: 'C9300',
+            __meta_rollcall_os: 'IOS-XE',
+            __meta_rollcall_os_version: '17.9.4',
+          },
+          ...{ __meta_rollcall_serial_number: 'FOC1', __meta_rollcall_credential: 'read-only' },
+          ...{ __param_module: 'if_mib', __param_auth: 'read-only' },
+        },
+      },
+      { targets: ['10.0.0.1'], labels: expect.not.objectContaining({ __param_auth: expect.anything() }) },
+    ]);
+  });
+});
+
+describe('devices for Ansible', () => {
+  it('are hosts with variables, in groups by site, class and system', () => {
+    const inventory = ansibleInventory([device(), device({ name: 'srv', os: null, class: 'server' })]);
+    expect(inventory).toMatchObject({
+      _meta: {
+        hostvars: { 'core-1': { ansible_host: '10.0.0.1', ansible_network_os: 'cisco.ios.ios' }, srv: {} },
+      },
+      all: { children: ['class_server', 'class_switch', 'os_ios_xe', 'site_head_office'] },
+      site_head_office: { hosts: ['core-1', 'srv'] },
+      os_ios_xe: { hosts: ['core-1'] },
+    });
+  });
+
+  it('of one name are told apart, and a name that objects have of themselves is a host as any', () => {
+    const two = [
+      device(),
+      device({ address: '10.0.0.2' }),
+      device({ name: '__proto__', address: '10.0.0.3' }),
+    ];
+    const { _meta } = JSON.parse(JSON.stringify(ansibleInventory(two)));
+    expect(Object.keys(_meta.hostvars)).toEqual(['core-1 (10.0.0.1)', 'core-1 (10.0.0.2)', '__proto__']);
+  });
+});
+
+describe('devices for Oxidized', () => {
+  it('are lines of four members, without those that it has no model for, which are counted', () => {
+    const devices = [device(), device({ os: null }), device({ name: 'a:b c', address: '2001:db8::1' })];
+    expect(oxidizedLines(devices)).toBe(
+      '# 1 of 3 left out: Oxidized has no model for their system\ncore-1:10.0.0.1:ios:Head-Office\na-b-c:a-b-c:ios:Head-Office\n',
+    );
+  });
+});
+
+describe('devices for NetBox', () => {
+  it('are rows of CSV, quoted where a name says so', () => {
+    expect(netboxCsv([device({ name: 'core "a", 1', status: 'down', model: null })])).toBe(
+      'name,role,manufacturer,device_type,platform,serial,site,status\r\n' +
+        '"core ""a"", 1",switch,Cisco,Unknown,IOS-XE,FOC1,Head Office,offline\r\n',
+    );
+  });
+});
+
+describe.each(databases())('exports on %s', (_name, open) => {
+  let db: Database;
+  let site: string;
+  let other: string;
+  beforeAll(async () => {
+    db = await open();
+    site = await addSite(db, 'north');
+    other = await addSite(db, 'south');
+    const credential = uuidv7();
+    await insert(db, 'credentials', [
+      {
+        id: credential,
+        name: 'read-only',
+        version: 'v2c',
+        sealed: Buffer.from('x'),
+        key_id: 'k',
+        site_ids: '{}',
+      },
+    ]);
+    await addDevices(db, [
+      { site_id: site, name: 'core', address: '10.0.0.1', class: 'router', credential_id: credential },
+      { site_id: site, name: 'printer', address: '10.0.0.9', class: 'printer' },
+      { site_id: site, name: 'nowhere', address: null },
+      { site_id: other, name: 'secret', address: '10.9.0.1', class: 'router' },
+    ]);
+  });
+
+  const ask = async (id: keyof typeof exportOperations, query: object, who = caller('admin')) => {
+    const answer = (await asCaller(exportHandlers({ db }), who)(id, {
+      query: query as never,
+    })) as unknown as {
+      raw: (response: object) => void;
+    };
+    let text = '';
+    answer.raw({ setHeader: () => undefined, end: (body: string) => (text = body) });
+    return text;
+  };
+  const names = async (query: object, who = caller('admin')) =>
+    JSON.parse(await ask('export.prometheus', query, who)).map(
+      ({ labels }: { labels: Record<string, string> }) => labels.__meta_rollcall_name,
+    );
+
+  it('hold the devices with an address, in their order, by the filters of the list', async () => {
+    expect(await names({})).toEqual(['core', 'printer', 'secret']);
+    expect(await names({ class: ['router'], site })).toEqual(['core']);
+    expect(await names({ snmp: 1 })).toEqual(['core']);
+    expect(await names({ snmp: 0, site })).toEqual(['printer']);
+  });
+
+  it('end at the sites of the caller', async () => {
+    expect(await names({}, caller('viewer', [site]))).toEqual(['core', 'printer']);
+    expect(await ask('export.netbox', {}, caller('viewer', [site]))).not.toContain('secret');
+  });
+
+  it('are what their operations describe', async () => {
+    const targets = JSON.parse(await ask('export.prometheus', {}));
+    expect(exportOperations['export.prometheus'].data.parse(targets)).toEqual(targets);
+    expect(targets[0].labels).toMatchObject({ __param_auth: 'read-only' });
+    const inventory = JSON.parse(await ask('export.ansible', {}));
+    expect(exportOperations['export.ansible'].data.parse(inventory)).toEqual(inventory);
+  });
+});

@@ -1,0 +1,150 @@
+/** Devices in the forms of other programs. Pure. */
+import type { ScrapeTarget } from '@rollcall/shared/api/exports';
+
+export interface ExportedDevice {
+  id: string;
+  site: string;
+  name: string;
+  address: string;
+  class: string;
+  status: string;
+  vendor: string | null;
+  model: string | null;
+  os: string | null;
+  osVersion: string | null;
+  serialNumber: string | null;
+  location: string | null;
+  /** Name of the credential that its agent answered; null: it was not read by SNMP. */
+  credential: string | null;
+}
+
+/** Module of snmp_exporter that reads interfaces; a job may set another. */
+const MODULE = 'if_mib';
+
+/** Targets of Prometheus' HTTP service discovery; an absent fact is no label. */
+export function prometheusTargets(devices: readonly ExportedDevice[]): ScrapeTarget[] {
+  return devices.map(({ address, credential, ...device }) => {
+    const facts = { ...device, credential };
+    const labels = Object.entries(facts).flatMap(([name, value]) =>
+      value ? [[`__meta_rollcall_${snakeCase(name)}`, value]] : [],
+    );
+    const snmp = credential ? { __param_module: MODULE, __param_auth: credential } : {};
+    return { targets: [address], labels: { ...Object.fromEntries(labels), ...snmp } };
+  });
+}
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** System → `ansible_network_os`, by the collections that have one. */
+const ANSIBLE: Record<string, string> = {
+  IOS: 'cisco.ios.ios',
+  'IOS-XE': 'cisco.ios.ios',
+  'IOS-XR': 'cisco.iosxr.iosxr',
+  'NX-OS': 'cisco.nxos.nxos',
+  ASA: 'cisco.asa.asa',
+  JunOS: 'junipernetworks.junos.junos',
+  EOS: 'arista.eos.eos',
+  FortiOS: 'fortinet.fortios.fortios',
+  RouterOS: 'community.routeros.routeros',
+  VyOS: 'vyos.vyos.vyos',
+};
+
+/** What an inventory script prints for `--list`. Two hosts of one name are told apart by their address. */
+export function ansibleInventory(devices: readonly ExportedDevice[]): Record<string, unknown> {
+  const names = new Map<string, number>();
+  for (const { name } of devices) names.set(name, (names.get(name) ?? 0) + 1);
+  const hosts = new Map<string, Record<string, string>>();
+  const groups = new Map<string, string[]>();
+  for (const device of devices) {
+    const host = (names.get(device.name) ?? 0) > 1 ? `${device.name} (${device.address})` : device.name;
+    hosts.set(host, hostVariables(device));
+    for (const group of groupsOf(device)) groups.set(group, [...(groups.get(group) ?? []), host]);
+  }
+  return {
+    _meta: { hostvars: Object.fromEntries(hosts) },
+    all: { children: [...groups.keys()].sort() },
+    ...Object.fromEntries(
+      [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, of]) => [name, { hosts: of }]),
+    ),
+  };
+}
+
+function hostVariables(device: ExportedDevice): Record<string, string> {
+  const network = device.os ? ANSIBLE[device.os] : undefined;
+  const facts = Object.entries({ ...device, credential: null, name: null, address: null }).flatMap(
+    ([name, value]) => (value ? [[`rollcall_${snakeCase(name)}`, value]] : []),
+  );
+  return {
+    ansible_host: device.address,
+    ...(network ? { ansible_network_os: network } : {}),
+    ...Object.fromEntries(facts),
+  };
+}
+
+/** Names of groups are words of letters, digits and `_`. */
+const groupsOf = ({ site, class: is, os }: ExportedDevice): string[] =>
+  [`site_${site}`, `class_${is}`, ...(os ? [`os_${os}`] : [])].map((name) =>
+    name.toLowerCase().replace(/[^a-z0-9]+/g, '_'),
+  );
+
+/** System → model of Oxidized. */
+const OXIDIZED: Record<string, string> = {
+  IOS: 'ios',
+  'IOS-XE': 'ios',
+  'IOS-XR': 'iosxr',
+  'NX-OS': 'nxos',
+  ASA: 'asa',
+  JunOS: 'junos',
+  EOS: 'eos',
+  FortiOS: 'fortios',
+  'PAN-OS': 'panos',
+  RouterOS: 'routeros',
+  VyOS: 'vyos',
+  VRP: 'vrp',
+  Comware: 'comware',
+  ProCurve: 'procurve',
+  'ArubaOS-CX': 'aoscx',
+  ArubaOS: 'aosw',
+  ExtremeXOS: 'xos',
+  OS10: 'os10',
+  SonicOS: 'sonicos',
+  IronWare: 'ironware',
+  'AlliedWare Plus': 'awplus',
+  GAiA: 'gaiaos',
+  OPNsense: 'opnsense',
+  pfSense: 'pfsense',
+  TiMOS: 'timos',
+  EdgeOS: 'edgeos',
+};
+
+/** Lines of `router.db`; a colon would begin the next member. */
+export function oxidizedLines(devices: readonly ExportedDevice[]): string {
+  const known = devices.flatMap((device) => {
+    const model = device.os ? OXIDIZED[device.os] : undefined;
+    return model ? [[device.name, device.address, model, device.site].map(asMember).join(':')] : [];
+  });
+  const left = devices.length - known.length;
+  const head =
+    left > 0 ? [`# ${left} of ${devices.length} left out: Oxidized has no model for their system`] : [];
+  return `${[...head, ...known].join('\n')}\n`;
+}
+/** IPv6 addresses hold colons as well: Oxidized reads them by name. */
+const asMember = (text: string, at: number, all: string[]): string =>
+  at === 1 && text.includes(':') ? asMember(all[0] as string, 0, all) : text.replace(/[:\s]+/g, '-');
+
+const NETBOX = ['name', 'role', 'manufacturer', 'device_type', 'platform', 'serial', 'site', 'status'];
+
+/** CSV for NetBox' import of devices (RFC 4180). */
+export function netboxCsv(devices: readonly ExportedDevice[]): string {
+  const rows = devices.map((device) => [
+    device.name,
+    device.class,
+    device.vendor ?? 'Unknown',
+    device.model ?? 'Unknown',
+    device.os ?? '',
+    device.serialNumber ?? '',
+    device.site,
+    device.status === 'down' ? 'offline' : 'active',
+  ]);
+  return `${[NETBOX, ...rows].map((row) => row.map(asCell).join(',')).join('\r\n')}\r\n`;
+}
+const asCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
