@@ -143,7 +143,6 @@ export const rows = {
   'endpoints.get': { param: () => '00:1b:54:00:00:01', outside: 404 },
   'search.get': { query: () => 'q=core', outside: 'nothing' },
   'interfaces.endpoints': { param: on('interface'), outside: 404 },
-  'endpoints.place': { query: () => 'mac=00:1b:54:00:00:01', outside: 'nothing' },
   'export.prometheus': { outside: 'nothing' },
   'export.ansible': { outside: 'nothing' },
   'export.oxidized': { outside: 'nothing' },
