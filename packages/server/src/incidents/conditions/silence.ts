@@ -45,7 +45,9 @@ export async function readSilences(
   for (const { key, condition } of suppressible) {
     const id = condition.opening.deviceId ?? '';
     const root = roots.get(id);
-    if (returned.get(id)?.returned) silences.set(key, { by: 'recovery' });
+    const before = returned.get(id);
+    // Also where the root is not back: what answers beside it came back, so the root may be about to.
+    if (before && (before.returned || !root)) silences.set(key, { by: 'recovery' });
     else if (root) silences.set(key, { by: 'path', root });
     else if (condition.state === 'held' && doubts.has(id)) silences.set(key, { by: 'doubt' });
   }

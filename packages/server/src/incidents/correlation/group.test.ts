@@ -78,6 +78,18 @@ describe('grouping', () => {
       { a: 'n1: new' },
     ],
     [
+      'a port that was in a case of its own, resolved by now, and leads to what another case says is down',
+      [event('a', { formerCaseId: 'x', interfaceId: 'p' })],
+      {
+        cases: [
+          open('y', { rootDeviceId: 'd2', downIds: new Set(['d2']) }),
+          open('x', { rootDeviceId: 'd1', resolvedAt: 1 }),
+        ],
+        farEnds: new Map([['a', new Set(['d2'])]]),
+      },
+      { a: 'y: far-end' },
+    ],
+    [
       'other trouble of the device that the case is about',
       [event('a')],
       { cases: [open('x', { rootDeviceId: 'd1' })] },

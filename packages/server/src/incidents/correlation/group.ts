@@ -301,17 +301,14 @@ function match(
   const together = (c: Candidate) => isOpen(c) && isNear(event, c, world.grouping.windowMs);
   const sameCable = (c: Candidate) =>
     c.farEnds?.has(deviceId ?? '') === true && [...c.deviceIds].some((id) => far?.has(id));
+  const farIsDown = (c: Candidate) => far !== undefined && [...c.downIds].some((id) => far.has(id));
   const rules: [Reason, (c: Candidate) => boolean][] = [
-    // One that is resolved takes back what it was about, and nothing that only came with it.
-    ['recurrence', (c) => c.id === event.formerCaseId && (isOpen(c) || c.rootDeviceId === deviceId)],
+    ['recurrence', (c) => c.id === event.formerCaseId && isOpen(c)],
     ['root', (c) => rootId !== null && isOpen(c) && (c.rootDeviceId === rootId || c.downIds.has(rootId))],
-    [
-      'far-end',
-      (c) =>
-        isOpen(c) &&
-        far !== undefined &&
-        ([...c.downIds].some((id) => far.has(id)) || (sameCable(c) && isNear(event, c, LATE_ROOT_MS))),
-    ],
+    ['far-end', (c) => isOpen(c) && (farIsDown(c) || (sameCable(c) && isNear(event, c, LATE_ROOT_MS)))],
+    // One that is resolved takes back what it was about, unless that has another cause now, and nothing that only came
+    // with it.
+    ['recurrence', (c) => c.id === event.formerCaseId && c.rootDeviceId === deviceId],
     ['cause', (c) => explains(event, c, world)],
     [
       'device',

@@ -99,6 +99,24 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     expect((await events()).map((e) => `${e.kind} ${e.device}`)).toContain('device.down router');
   });
 
+  it('what lies behind a device is not told while others behind it come back, though it is not heard yet', async () => {
+    await network(['gate', 'router', 'switch', 'host'], ['gate>router', 'router>switch', 'switch>host']);
+    // Only its agent is asked, and seldom.
+    await scene.db.query('UPDATE devices SET icmp_reachable = false WHERE id = $1', [devices.get('switch')]);
+    for (const name of ['router', 'host']) await mark(name, 'down');
+    await tell(down('router'), down('host'));
+    await wait(40);
+    await mark('switch', 'down');
+    await tell(down('switch'));
+    await wait(15);
+    await mark('host', 'up');
+    await tell(up('host'));
+    await wait(20);
+    for (const name of ['router', 'switch']) await mark(name, 'up');
+    await tell(up('router'), up('switch'));
+    expect(await words()).toEqual(['device.down router closed', 'device.unreachable host closed']);
+  });
+
   it('what lay behind a device, and came back before anybody looked, is not told', async () => {
     await network(['router', 'core', 'a', 'lone'], ['router>core', 'core>a']);
     for (const name of ['core', 'a', 'lone']) await mark(name, 'down');
