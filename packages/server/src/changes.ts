@@ -138,7 +138,8 @@ interface Observed {
   'device.merged': Turn<Named, { reason: string }>;
   /** A person said that a record is two boxes; `after` is the new record. */
   'device.split': Turn<Nothing, Named>;
-  'device.down': Turn<Nothing, { icmp: 'down' }>;
+  /** `before` where its agent alone answered: it is asked seldom. */
+  'device.down': Turn<Nothing | { snmp: 'ok' }, { icmp: 'down' }>;
   'device.up': Turn<Nothing, { icmp: 'up' }>;
   'device.snmp-lost': Turn<Nothing, { reason: 'timeout' | 'auth-failed' }>;
   'device.snmp-restored': Turn<Nothing>;

@@ -120,6 +120,7 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     expect((await site.devices())[0]).toMatchObject({ status: 'up', icmp_reachable: false });
     await happen(site, watch(NOW + 1, { icmp: 'down', snmp: 'timeout' }));
     expect(site.changes.map(({ kind }) => kind)).toEqual(['device.down', 'device.snmp-lost']);
+    expect(site.changes[0]).toMatchObject({ before: { snmp: 'ok' } });
   });
 
   it('tells a reboot that the collector saw, however short the time between two', async () => {

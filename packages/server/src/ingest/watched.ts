@@ -64,7 +64,11 @@ function transitionsOf(row: DeviceRow, next: DeviceRow): Transition[] {
   // The first report since `monitor` was set: what scans said before counts for nothing.
   const wasDown = row.watchedAt !== null && row.status === 'down';
   if (next.status === 'down' && !wasDown)
-    transitions.push({ kind: 'device.down', before: {}, after: { icmp: 'down' } });
+    transitions.push({
+      kind: 'device.down',
+      before: row.icmpReachable || row.watchedSnmp !== 'ok' ? {} : { snmp: 'ok' },
+      after: { icmp: 'down' },
+    });
   if (next.status === 'up' && row.status === 'down')
     transitions.push({ kind: 'device.up', before: {}, after: { icmp: 'up' } });
   const [was, is] = [row.watchedSnmp, next.watchedSnmp];

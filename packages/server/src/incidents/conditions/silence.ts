@@ -28,7 +28,7 @@ export async function readSilences(
     for (const { key } of watched) silences.set(key, { by: 'collector' });
     return silences;
   }
-  const { recoveryMs } = await readSettings(sql, siteId);
+  const { recoveryMs, readingMs } = await readSettings(sql, siteId);
   await readPorts(sql, siteId, waiting, now - recoveryMs, silences);
   await silenceSessions(sql, siteId, { waiting, since: now - recoveryMs - SESSIONS_READ_MS }, silences);
   const present = await readPresent(sql, siteId, [...silencers], now - recoveryMs);
@@ -42,10 +42,14 @@ export async function readSilences(
   if (suppressible.length === 0) return silences;
   const { roots, doubtful: doubts } = await readRootCauses(sql, siteId, now);
   const { roots: returned } = await readRootCauses(sql, siteId, now, now - recoveryMs);
-  for (const { key, condition } of suppressible) {
+  const { roots: longReturned } = suppressible.some(seldomAsked)
+    ? await readRootCauses(sql, siteId, now, now - recoveryMs - readingMs)
+    : { roots: returned };
+  for (const each of suppressible) {
+    const { key, condition } = each;
     const id = condition.opening.deviceId ?? '';
     const root = roots.get(id);
-    const before = returned.get(id);
+    const before = (seldomAsked(each) ? longReturned : returned).get(id);
     // Also where the root is not back: what answers beside it came back, so the root may be about to.
     if (before && (before.returned || !root)) silences.set(key, { by: 'recovery' });
     else if (root) silences.set(key, { by: 'path', root });
@@ -53,6 +57,10 @@ export async function readSilences(
   }
   return silences;
 }
+
+/** Its agent alone answers: that it is back is known with the next reading. */
+const seldomAsked = ({ condition: { opening } }: Loaded): boolean =>
+  (opening.details.before as { snmp?: unknown } | undefined)?.snmp === 'ok';
 
 /**
  * Ports that lead to a device that is down: that is told first, so that the port is placed where it belongs. Of one that

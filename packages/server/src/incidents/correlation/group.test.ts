@@ -102,6 +102,30 @@ describe('grouping', () => {
       { a: 'n1: new' },
     ],
     [
+      'other trouble of it that set in before the case was resolved',
+      [event('a')],
+      { cases: [open('x', { rootDeviceId: 'd1', resolvedAt: 1_000_000 })] },
+      { a: 'x: device' },
+    ],
+    [
+      'a device that was down before the case of the port that leads to it was resolved',
+      [event('a', { down: true })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2', resolvedAt: 1_000_000 })],
+        farEnds: new Map([['x', new Set(['d1'])]]),
+      },
+      { a: 'x: cause' },
+    ],
+    [
+      'a device that was down after the case of the port that leads to it was resolved',
+      [event('a', { down: true })],
+      {
+        cases: [open('x', { rootDeviceId: 'd2', resolvedAt: 999_999 })],
+        farEnds: new Map([['x', new Set(['d1'])]]),
+      },
+      { a: 'n1: new' },
+    ],
+    [
       'other trouble of a device that only is in the case',
       [event('a')],
       { cases: [open('x', { rootDeviceId: 'd9', deviceIds: new Set(['d1']) })] },

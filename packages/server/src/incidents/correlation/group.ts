@@ -271,6 +271,10 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   };
 }
 
+/** What set in before a case was resolved, and is told later, is no less of it. */
+const isOpenFor = ({ at }: Incoming, { resolvedAt }: Candidate): boolean =>
+  resolvedAt === null || at <= resolvedAt;
+
 const isNear = (event: Incoming, { begunAt }: Candidate, withinMs: number): boolean =>
   Math.abs(event.at - begunAt) <= withinMs;
 
@@ -279,7 +283,7 @@ const explains = (event: Incoming, c: Candidate, world: World): boolean =>
   event.deviceId !== null &&
   event.rootId === null &&
   c.rootDeviceId !== null &&
-  c.resolvedAt === null &&
+  isOpenFor(event, c) &&
   (world.causes.get(c.rootDeviceId) === event.deviceId || leadsTo(event, c)) &&
   isNear(event, c, LATE_ROOT_MS);
 
@@ -296,7 +300,7 @@ function match(
   const { deviceId, rootId } = event;
   const near = deviceId === null ? undefined : world.links.get(deviceId);
   const far = world.farEnds.get(event.eventId);
-  const isOpen = (c: Candidate) => c.resolvedAt === null;
+  const isOpen = (c: Candidate) => isOpenFor(event, c);
   // A window that starts with the case and then locks: a case does not grow for ever by things that happen nearby.
   const together = (c: Candidate) => isOpen(c) && isNear(event, c, world.grouping.windowMs);
   const sameCable = (c: Candidate) =>

@@ -95,7 +95,7 @@ async function readCauses(
   return new Map([...causes].flatMap(([id, root]) => (roots.has(root.id) ? [[id, root.id]] : [])));
 }
 
-/** Where the ports lead of cases that are about ports alone. */
+/** Where the ports lead of cases that are about ports alone; of one that is resolved, those that it was about. */
 async function readPortCases(
   sql: Sql,
   siteId: string,
@@ -104,9 +104,13 @@ async function readPortCases(
   if (cases.length === 0) return new Map();
   const rows = await sql.query<{ id: string; ports: string[] }>(
     `SELECT e.case_id AS id, array_agg(e.interface_id) AS ports FROM events e
-     WHERE e.site_id = $1::uuid AND e.case_id = ANY($2::uuid[]) AND e.status < 2
+     WHERE e.site_id = $1::uuid AND e.case_id = ANY($2::uuid[]) AND (e.status < 2 OR e.case_id = ANY($3::uuid[]))
      GROUP BY e.case_id HAVING bool_and(e.kind = 'interface.down' AND e.interface_id IS NOT NULL)`,
-    [siteId, cases.map(({ id }) => id)],
+    [
+      siteId,
+      cases.map(({ id }) => id),
+      cases.flatMap(({ id, resolvedAt }) => (resolvedAt === null ? [] : [id])),
+    ],
   );
   const far = await readFarEnds(
     sql,

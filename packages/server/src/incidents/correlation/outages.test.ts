@@ -74,6 +74,26 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     ]);
   });
 
+  it('a device that went down before the case of the port to it was resolved takes that case over', async () => {
+    await network(['router', 'core'], ['router>core']);
+    const port = uuidv7();
+    const at = { site_id: scene.site, first_seen: SEEN, last_seen: SEEN };
+    const row = { ...at, id: port, device_id: devices.get('router'), if_index: 1, name: 'Gi1' };
+    await insert(scene.db, 'interfaces', [row]);
+    await scene.db.query('UPDATE neighbours SET if_index = 1 WHERE remote_device_id = $1', [
+      devices.get('core'),
+    ]);
+    await tell(scene.state('router', port, 1, 2));
+    await wait(25);
+    await mark('core', 'down');
+    await tell(down('core'));
+    await wait(5);
+    await tell(scene.state('router', port, 2, 1));
+    expect((await cases()).map(({ title, status }) => [title, status])).toEqual([['Gi1 of router is down', 2]]);
+    await wait(20);
+    expect((await cases()).map(({ title, status }) => [title, status])).toEqual([['core does not answer', 1]]);
+  });
+
   it('what lies behind a device that came back has time to come back, also where it was not told yet', async () => {
     await network(['router', 'core', 'a', 'b', 'c'], ['router>core', 'core>a', 'a>b', 'core>c']);
     await mark('core', 'down');
@@ -115,6 +135,22 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     for (const name of ['router', 'switch']) await mark(name, 'up');
     await tell(up('router'), up('switch'));
     expect(await words()).toEqual(['device.down router closed', 'device.unreachable host closed']);
+  });
+
+  it('what is known by its agent alone has until its next reading to come back', async () => {
+    await network(['gate', 'router', 'switch'], ['gate>router', 'router>switch']);
+    await mark('router', 'down');
+    await tell(down('router'));
+    await wait(40);
+    await mark('switch', 'down');
+    await tell({ ...down('switch'), before: { snmp: 'ok' } } as Change);
+    await wait(25);
+    await mark('router', 'up');
+    await tell(up('router'));
+    await wait(160);
+    expect(await words()).toEqual(['device.down router closed', 'device.unreachable switch open']);
+    await wait(30);
+    expect(await words()).toContain('device.down switch open');
   });
 
   it('what lay behind a device, and came back before anybody looked, is not told', async () => {

@@ -65,6 +65,8 @@ interface Told {
   raised: number;
   closed: number | null;
   since: number;
+  /** When it happened last. */
+  last: number;
   message: string;
 }
 interface Case {
@@ -277,10 +279,11 @@ export class Story {
       caseId: string | null;
       closedAt: Date | null;
       firstSeen: Date;
+      timestamp: Date;
       message: string;
     }>(
       `SELECT id, kind, device_id AS "deviceId", interface_id AS "interfaceId", case_id AS "caseId",
-         closed_at AS "closedAt", first_seen AS "firstSeen", message FROM events WHERE site_id = $1 ORDER BY id`,
+         closed_at AS "closedAt", first_seen AS "firstSeen", timestamp, message FROM events WHERE site_id = $1 ORDER BY id`,
       [site],
     );
     const names = new Map([...devices].map(([name, id]) => [id, name]));
@@ -291,7 +294,7 @@ export class Story {
       ]),
     );
     const second = (at: Date) => (at.getTime() - this.#start) / 1000;
-    return rows.map(({ id, deviceId, interfaceId, closedAt, firstSeen, ...row }) => ({
+    return rows.map(({ id, deviceId, interfaceId, closedAt, firstSeen, timestamp, ...row }) => ({
       ...row,
       id,
       device: names.get(deviceId ?? '') ?? '-',
@@ -300,6 +303,7 @@ export class Story {
       raised: (Number.parseInt(id.replace('-', '').slice(0, 12), 16) - this.#start) / 1000,
       closed: closedAt && second(closedAt),
       since: second(firstSeen),
+      last: second(timestamp),
     }));
   }
 
@@ -395,6 +399,7 @@ export class Story {
         else if (
           !fine &&
           !truth.dead.has(each.device) &&
+          !(slow && truthAt(this.network, this.faults, each.since).dead.has(each.device)) &&
           !this.#heads(still).has(each.device) &&
           this.#knowable(each.device)
         )
@@ -450,15 +455,17 @@ export class Story {
       const alone = this.faults.every(
         (other) => other === fault || other.spans.every(([a, b]) => b + 120 < from || a > to + 60),
       );
-      // An agent that alone is asked, once a minute, may miss a short one.
-      const slow = heads.every((name) => this.#boxes.get(name)?.ping === false);
+      const slow = heads.every((name) => this.#seldomKnown(name));
       if (!alone || heads.length === 0 || (slow && to - from < 2 * READING)) continue;
       figures.expected += 1;
+      // What is told to come and go counts further times.
+      const told = ({ kind, raised, since, last }: Told) =>
+        kind === 'flapping' && raised < from
+          ? last >= from && last <= to + 5
+          : raised >= from && raised <= to + 5 && since >= from;
       const named = alarms.filter(
         (each) =>
-          each.raised >= from &&
-          each.raised <= to + 5 &&
-          each.since >= from &&
+          told(each) &&
           heads.includes(each.device) &&
           each.kind !== 'interface.down',
       );
@@ -467,11 +474,18 @@ export class Story {
       );
       if (rooted.length > 0) figures.named += 1;
       else wrong.push(`not named: ${fault.what} at ${from}, heads ${heads.join(' ')}`);
-      const first = named[0]?.raised;
+      const first = named[0] && Math.max(named[0].raised, from);
       if (first === undefined || first - from <= PROMISED) continue;
       figures[slow ? 'lateBySnmp' : 'late'] += 1;
       if (!slow) wrong.push(`late: ${fault.what} at ${from} told at ${first}`);
     }
+  }
+
+  /** An agent that alone is asked, once a minute, may miss a short outage: of its box, and of what only it is beside. */
+  #seldomKnown(name: string): boolean {
+    const bySnmp = (box: string) => this.#boxes.get(box)?.ping === false;
+    const near = this.network.cables.flatMap(({ a, b }) => (a === name ? [b] : b === name ? [a] : []));
+    return bySnmp(name) || near.every(bySnmp);
   }
 
   #judgeCases(
