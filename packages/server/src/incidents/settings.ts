@@ -11,10 +11,14 @@ export interface IncidentSettings {
   recoveryMs: number;
   /** An agent that answers was read within this time. */
   readingMs: number;
+  /** A device that answers ping is found down within this time. */
+  pingingMs: number;
 }
 
 /** A reading that gets no answer is tried again so long until the agent is called silent. */
 const RETRIES_MS = 20_000;
+/** Pings that get no answer are repeated, and the agent is asked, for so long until the device is called down. */
+const OPINION_MS = 25_000;
 
 export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSettings> {
   const [site] = await sql.query<{ settings: unknown }>(
@@ -34,6 +38,7 @@ export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSe
     },
     recoveryMs: of('recoverySeconds') * 1000,
     readingMs: (settings.watchSnmpSeconds ?? SITE_DEFAULTS.watchSnmpSeconds) * 1000 + RETRIES_MS,
+    pingingMs: (settings.watchIcmpSeconds ?? SITE_DEFAULTS.watchIcmpSeconds) * 1000 + OPINION_MS,
     holdMs: (code) => {
       const seconds = held[code];
       return seconds === undefined ? (kindOf(code).holdMs ?? 0) : seconds * 1000;

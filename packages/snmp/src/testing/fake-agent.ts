@@ -91,8 +91,14 @@ export const response = (asked: Asked, varbinds: Varbind[], errorStatus = 0, err
 /** An honest agent over these objects: get, getNext and getBulk as RFC 3416 wants them. */
 export function honest(objects: Record<string, Value>): (asked: Asked) => PlainPdu {
   const oids = Object.keys(objects).sort(compareOid);
+  const nextOf = new Map<string, string | undefined>();
   const after = (oid: string): Varbind => {
-    const next = oids.find((each) => compareOid(each, oid) > 0);
+    if (!nextOf.has(oid))
+      nextOf.set(
+        oid,
+        oids.find((each) => compareOid(each, oid) > 0),
+      );
+    const next = nextOf.get(oid);
     return next === undefined
       ? { oid, type: 'endOfMibView', value: null }
       : ({ oid: next, ...objects[next] } as Varbind);

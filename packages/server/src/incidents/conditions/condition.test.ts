@@ -14,7 +14,7 @@ import {
 
 const HOLD: Timing = { holdMs: 20_000, silenceable: true, explainable: true, recoveryMs: 90_000 };
 const AT_ONCE: Timing = { holdMs: 0, silenceable: false, explainable: false, recoveryMs: 90_000 };
-const ROOT = { id: 'core', name: 'core-1', since: 5000, told: true };
+const ROOT = { id: 'core', name: 'core-1', told: true, late: false };
 
 /** Plays signals; answers the last state and what was done, as short words. */
 function play(timing: Timing, signals: (Signal<string> & { live?: boolean })[]) {
@@ -157,14 +157,14 @@ describe('a condition', () => {
     [
       'that was raised and proves to lie behind another is suppressed by it',
       HOLD,
-      [on(0), due(20), due(30, { by: 'path', root: { ...ROOT, since: 100_000 } })],
+      [on(0), due(20), due(30, { by: 'path', root: ROOT })],
       'suppressed',
       ['raise plain@0', 'close plain@30', 'raise suppressed@0 behind core-1'],
     ],
     [
       'that was raised long before another went down stands for itself',
       HOLD,
-      [on(0), due(20), due(130, { by: 'path', root: { ...ROOT, since: 100_001 } })],
+      [on(0), due(20), due(130, { by: 'path', root: { ...ROOT, late: true } })],
       'raised',
       ['raise plain@0'],
     ],

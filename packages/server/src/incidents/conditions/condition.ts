@@ -55,10 +55,10 @@ export type Silence =
 export interface Root {
   id: string;
   name: string;
-  /** When it went down, Unix milliseconds. */
-  since: number;
   /** An event says so. */
   told: boolean;
+  /** It was found down so much later than the other that this one went down for another reason. */
+  late: boolean;
   /** Where that needs saying: why the one lies behind the other; stands behind the name. */
   why?: string;
 }
@@ -92,7 +92,7 @@ export const RECHECK_MS = 10_000;
 const RECHECK_AGE = 0.1;
 /**
  * A device that went down so much later than another is not why that one is down. One whose agent alone is asked, once a
- * minute, is found down so late.
+ * minute, is found down so late; one that is pinged sooner.
  */
 export const LATE_ROOT_MS = 100_000;
 
@@ -247,7 +247,7 @@ function due<Body>(
       const age = Math.max(RECHECK_MS, (at - condition.since) * RECHECK_AGE);
       if (!timing.explainable || !live) return { next: { ...condition, dueAt: null }, effects: [] };
       // Until the root is told, its case is not there to be joined.
-      if (silence?.by !== 'path' || !silence.root.told || silence.root.since > condition.since + LATE_ROOT_MS)
+      if (silence?.by !== 'path' || !silence.root.told || silence.root.late)
         return { next: { ...condition, dueAt: at + age }, effects: [] };
       const now = { ...condition, changedAt: at };
       const suppressed = raise(now, 'suppressed', condition.since, silence.root, newId, at);

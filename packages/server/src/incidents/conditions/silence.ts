@@ -7,7 +7,7 @@ import { doubtful, type RootCause, rootCauses } from '../correlation/root-cause.
 import { readSessionCauses } from '../correlation/sessions.ts';
 import { type EventCode, kindOf } from '../kinds/kinds.ts';
 import { readSettings } from '../settings.ts';
-import type { ConditionState, Root, Silence } from './condition.ts';
+import { type ConditionState, LATE_ROOT_MS, type Root, type Silence } from './condition.ts';
 import type { Loaded } from './store.ts';
 
 /** States in which silence decides. */
@@ -171,8 +171,10 @@ export async function readRootCauses(
     name: string;
     present: boolean;
     told: boolean;
+    seldom: boolean;
   }>(
-    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name, present, event_id IS NOT NULL AS told
+    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name, present, event_id IS NOT NULL AS told,
+       coalesce(opening #>> '{details,before,snmp}' = 'ok', false) AS seldom
      FROM conditions
      WHERE site_id = $1::uuid AND (present OR changed_at > $2::timestamptz) AND kind = 'device.down'
        AND device_id IS NOT NULL`,
@@ -186,7 +188,7 @@ export async function readRootCauses(
   );
   const down = new Set(downs.map(({ deviceId }) => deviceId));
   const around = [...links.keys()].filter((id) => !down.has(id));
-  const { readingMs } = await readSettings(sql, siteId);
+  const { readingMs, pingingMs } = await readSettings(sql, siteId);
   const lastRead = now - readingMs;
   const answered = await readAnswered(sql, siteId, around, { now, lastRead });
   const known = await readTerrain(sql, siteId, downs, { now, lastRead });
@@ -199,14 +201,16 @@ export async function readRootCauses(
   const byId = new Map(rows.map((row) => [row.deviceId, row]));
   const nameOf = (id: string) => byId.get(id)?.name ?? id;
   const back = new Set(rows.flatMap(({ deviceId, present }) => (present ? [] : [deviceId])));
+  const sinceOf = (id: string) => byId.get(id)?.since.getTime() ?? 0;
+  const latestMs = (id: string) => (byId.get(id)?.seldom ? LATE_ROOT_MS : Math.min(pingingMs, LATE_ROOT_MS));
   const roots = new Map(
     [...explained].map(([id, cause]) => [
       id,
       {
         id: cause.root,
         name: nameOf(cause.root),
-        since: byId.get(cause.root)?.since.getTime() ?? 0,
         told: byId.get(cause.root)?.told ?? false,
+        late: sinceOf(cause.root) > sinceOf(id) + latestMs(cause.root),
         why: whyOf(cause, nameOf),
         returned: back.has(cause.root),
       },
