@@ -461,7 +461,7 @@ export class Story {
       // What is told to come and go counts further times.
       const told = ({ kind, raised, since, last }: Told) =>
         kind === 'flapping' && raised < from
-          ? last >= from && last <= to + 5
+          ? last >= from && last <= (fault.spans.at(-1)?.[1] ?? to) + 5
           : raised >= from && raised <= to + 5 && since >= from;
       const named = alarms.filter(
         (each) =>
