@@ -2,7 +2,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import { DueQueue } from '../watch/due-queue.ts';
 
 /** Shortest time between two calls of a repeated task, milliseconds. */
-const STEP_MS = 25;
+const STEP_MS = 100;
 
 /** A clock that stands still except while it is run: a day passes in seconds, the same every time. */
 export class SteppedClock implements Clock {

@@ -148,6 +148,15 @@ describe('rootCauses', () => {
         ['C', 'X', 'Y'],
       ],
       [
+        'nor do links to what lies behind it make a router the best connected of what stands before it',
+        'RSQHAB',
+        ['S-R', 'S-Q', 'S-H', 'R-Q', 'R-A', 'R-B'],
+        [],
+        ['A<R', 'B<R'],
+        { R: 'S', Q: 'S', H: 'S', A: 'S', B: 'S' },
+        ['S', 'R', 'Q', 'H'],
+      ],
+      [
         'leaves of a switch that a router cuts off, whose own networks nobody knows',
         'RSABC',
         ['S-A', 'S-B', 'S-C'],

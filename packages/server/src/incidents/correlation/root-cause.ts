@@ -114,9 +114,11 @@ function spread(starts: readonly string[], next: (id: string) => string[]): Map<
   return owner;
 }
 
-/** The one with the most links; of those the one that went first. */
+/** The one with the most links to others of them; of those the one that went first. */
 function centre(island: readonly string[], links: Links, down: ReadonlyMap<string, Down>): string {
-  const rank = (id: string) => [-(links.get(id)?.size ?? 0), down.get(id)?.since ?? 0] as const;
+  const among = new Set(island);
+  const near = (id: string) => [...(links.get(id) ?? [])].filter((next) => among.has(next)).length;
+  const rank = (id: string) => [-near(id), down.get(id)?.since ?? 0] as const;
   return [...island].sort((a, b) => {
     const [x, y] = [rank(a), rank(b)];
     return x[0] - y[0] || x[1] - y[1] || (a < b ? -1 : 1);

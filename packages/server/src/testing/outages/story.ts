@@ -1,11 +1,10 @@
 /** Plays the outages of a seed to the product and reads every event and case as the one on call would. */
 import { PROTOCOL_WATCHES } from '@rollcall/shared/protocol';
 import type { Change } from '../../changes.ts';
-import type { DeviceRow } from '../../ingest/tables/rows.ts';
-import { watchedDevice } from '../../ingest/watched.ts';
 import type { Scene } from '../incident-scene.ts';
 import { addCollector, insert, SEEN } from '../rows.ts';
 import { type Fault, faultsOf, type Truth, truthAt } from './faults.ts';
+import { Monitored } from './monitored.ts';
 import { type Box, type Cable, type Network, networkOf } from './network.ts';
 import { type Seen, Watcher } from './watcher.ts';
 
@@ -92,7 +91,7 @@ export class Story {
   readonly #end: number;
   readonly #watcher: Watcher;
   readonly #scene: Scene;
-  readonly #rows = new Map<string, DeviceRow>();
+  readonly #monitored: Monitored;
   readonly #boxes: ReadonlyMap<string, Box>;
   /** Interface id by box and cable. */
   readonly #ports = new Map<string, string>();
@@ -108,6 +107,7 @@ export class Story {
     this.#end = end;
     this.#watcher = new Watcher(seed, this.network, faults);
     this.#scene = scene;
+    this.#monitored = new Monitored(scene);
     this.#boxes = new Map(this.network.boxes.map((box) => [box.name, box]));
   }
 
@@ -166,18 +166,7 @@ export class Story {
         'UPDATE devices SET address = $2::inet, icmp_reachable = $3, snmp_reachable = $4 WHERE id = $1',
         [id(name), addresses[0]?.split('/')[0], ping, snmp],
       );
-      const row = {
-        status: 'up',
-        monitor: true,
-        icmpReachable: ping,
-        snmpReachable: snmp,
-        watchedSnmp: snmp ? 'ok' : null,
-        watchedAt: 0,
-        lastSeen: 0,
-        rttMs: null,
-        bootedAt: null,
-      };
-      this.#rows.set(name, row as unknown as DeviceRow);
+      this.#monitored.add(name, { ping, snmp });
     }
     const ports = cables.flatMap((cable, i) =>
       [cable.a, cable.b].flatMap((box) => {
@@ -231,7 +220,7 @@ export class Story {
   }
 
   async #tell(seen: readonly Seen[]): Promise<void> {
-    const { db, site, devices, now } = this.#scene;
+    const { now } = this.#scene;
     const changes: Change[] = [];
     for (const each of seen) {
       const about = this.#scene.about(each.box);
@@ -247,24 +236,7 @@ export class Story {
         const [before, after] = each.up ? [2, 1] : [1, 2];
         const change = this.#scene.state(each.box, interfaceId, before, after);
         changes.push({ ...change, ifName: `p${this.network.cables.indexOf(each.port) + 1}` } as Change);
-      } else {
-        const row = this.#rows.get(each.box) as DeviceRow;
-        const watched = watchedDevice(row, { kind: 'watch', at: now, ...each.report } as never, now);
-        if (!watched) continue;
-        this.#rows.set(each.box, watched.row);
-        for (const transition of watched.transitions) changes.push({ ...about, ...transition } as Change);
-        const { status, icmpReachable, snmpReachable, watchedSnmp, lastSeen } = watched.row;
-        await db.query(
-          `UPDATE devices SET status = $2, icmp_reachable = $3, snmp_reachable = $4, watched_snmp = $5 WHERE id = $1`,
-          [devices.get(each.box), status, icmpReachable, snmpReachable, watchedSnmp],
-        );
-        if (lastSeen > 0)
-          await db.query('UPDATE sightings SET last_seen = $3 WHERE site_id = $1 AND device_id = $2', [
-            site,
-            devices.get(each.box),
-            new Date(lastSeen),
-          ]);
-      }
+      } else changes.push(...(await this.#monitored.report(each.box, each.report)));
     }
     if (changes.length > 0) await this.#scene.tell(...changes);
   }
