@@ -1,4 +1,4 @@
-import { noisyEcho, noisyEngine, type NoisyBox } from '@rollcall/collector/testing/noisy-network';
+import { type NoisyBox, noisyEcho, noisyEngine } from '@rollcall/collector/testing/noisy-network';
 import { SteppedClock } from '@rollcall/collector/testing/stepped-clock';
 import { Watch } from '@rollcall/collector/watch/watch';
 import type { Change } from '@rollcall/server/changes';
@@ -67,65 +67,70 @@ function boxes(random: () => number): Record<string, NoisyBox> {
 const CABLES = ['r1>r2', 'r1>s1', 'r1>s2', 's1>h1', 's2>h2', 'r2>h3', 'r2>h4'];
 
 describe.each(databases().slice(0, 1))('a quiet and noisy network on %s', (_name, open) => {
-  it.each(SEEDS)('has in a day no events but the true ones (noise %i)', async (seed) => {
-    const scene = new Scene();
-    await scene.begin(open);
-    const clock = new SteppedClock(scene.now);
-    const noise = { clock, random: randomOf(seed), loss: 0.01 };
-    const network = boxes(noise.random);
-    await scene.network(Object.keys(network), CABLES);
-    const monitored = new Monitored(scene);
-    for (const [name, { agent }] of Object.entries(network)) monitored.add(name, { ping: true, snmp: !!agent });
+  it.each(SEEDS)(
+    'has in a day no events but the true ones (noise %i)',
+    async (seed) => {
+      const scene = new Scene();
+      await scene.begin(open);
+      const clock = new SteppedClock(scene.now);
+      const noise = { clock, random: randomOf(seed), loss: 0.01 };
+      const network = boxes(noise.random);
+      await scene.network(Object.keys(network), CABLES);
+      const monitored = new Monitored(scene);
+      for (const [name, { agent }] of Object.entries(network))
+        monitored.add(name, { ping: true, snmp: !!agent });
 
-    const seen: Observation[] = [];
-    const list = Object.values(network);
-    const watch = new Watch({
-      tools: { echo: noisyEcho(list, noise), snmp: async () => noisyEngine(list, noise) },
-      outbox: { append: async (items: readonly Observation[]) => void seen.push(...items) },
-      clock,
-      log: scene.log,
-      pace: { take: () => undefined },
-      scope: { allows: () => true },
-      linked: () => true,
-    } as unknown as ConstructorParameters<typeof Watch>[0]);
-    const credential = { id: uuidv7(), version: 'v2c' as const, community: 'public' };
-    watch.take({
-      type: 'watch',
-      revision: 1,
-      full: true,
-      set: Object.entries(network).map(([name, { address, agent }]) => ({
-        deviceId: scene.devices.get(name) ?? '',
-        address,
-        ...(agent ? { credentialId: credential.id } : {}),
-      })),
-      remove: [],
-      credentials: [credential],
-      intervals: { icmpMs: 15_000, snmpMs: 60_000 },
-    });
+      const seen: Observation[] = [];
+      const list = Object.values(network);
+      const watch = new Watch({
+        tools: { echo: noisyEcho(list, noise), snmp: async () => noisyEngine(list, noise) },
+        outbox: { append: async (items: readonly Observation[]) => void seen.push(...items) },
+        clock,
+        log: scene.log,
+        pace: { take: () => undefined },
+        scope: { allows: () => true },
+        linked: () => true,
+      } as unknown as ConstructorParameters<typeof Watch>[0]);
+      const credential = { id: uuidv7(), version: 'v2c' as const, community: 'public' };
+      watch.take({
+        type: 'watch',
+        revision: 1,
+        full: true,
+        set: Object.entries(network).map(([name, { address, agent }]) => ({
+          deviceId: scene.devices.get(name) ?? '',
+          address,
+          ...(agent ? { credentialId: credential.id } : {}),
+        })),
+        remove: [],
+        credentials: [credential],
+        intervals: { icmpMs: 15_000, snmpMs: 60_000 },
+      });
 
-    const names = new Map([...scene.devices].map(([name, id]) => [id, name]));
-    let decideUntil = 0;
-    let pings = { sent: 0, lost: 0 };
-    for (let second = 0; second < 24 * 3600; second++) {
-      await clock.run(1000);
-      scene.now = clock.now();
-      const changes: Change[] = [];
-      for (const each of seen.splice(0)) {
-        if (each.kind === 'watch')
-          changes.push(...(await monitored.report(names.get(each.deviceId) ?? '', each)));
-        if (each.kind === 'samples' && each.ping)
-          pings = { sent: pings.sent + each.ping.sent, lost: pings.lost + each.ping.lost };
+      const names = new Map([...scene.devices].map(([name, id]) => [id, name]));
+      let decideUntil = 0;
+      let pings = { sent: 0, lost: 0 };
+      for (let second = 0; second < 24 * 3600; second++) {
+        await clock.run(1000);
+        scene.now = clock.now();
+        const changes: Change[] = [];
+        for (const each of seen.splice(0)) {
+          if (each.kind === 'watch')
+            changes.push(...(await monitored.report(names.get(each.deviceId) ?? '', each)));
+          if (each.kind === 'samples' && each.ping)
+            pings = { sent: pings.sent + each.ping.sent, lost: pings.lost + each.ping.lost };
+        }
+        if (changes.length > 0) await scene.tell(...changes);
+        // Something may be due for a while after something changed.
+        if (changes.length > 0) decideUntil = second + DECIDES_S;
+        if (second <= decideUntil && second % 5 === 0) await scene.recorder.evaluateDue();
       }
-      if (changes.length > 0) await scene.tell(...changes);
-      // Something may be due for a while after something changed.
-      if (changes.length > 0) decideUntil = second + DECIDES_S;
-      if (second <= decideUntil && second % 5 === 0) await scene.recorder.evaluateDue();
-    }
-    watch.stop();
-    // The noise was there.
-    expect(pings.lost / pings.sent).toBeGreaterThan(0.01);
-    const told = (await scene.events()).map(({ kind, device }) => `${kind} ${device}`);
-    expect(told.sort()).toEqual(['device.down r2', 'device.unreachable h3', 'device.unreachable h4']);
-    expect(await scene.cases()).toMatchObject([{ title: 'r2 does not answer', status: 2 }]);
-  }, 300_000);
+      watch.stop();
+      // The noise was there.
+      expect(pings.lost / pings.sent).toBeGreaterThan(0.01);
+      const told = (await scene.events()).map(({ kind, device }) => `${kind} ${device}`);
+      expect(told.sort()).toEqual(['device.down r2', 'device.unreachable h3', 'device.unreachable h4']);
+      expect(await scene.cases()).toMatchObject([{ title: 'r2 does not answer', status: 2 }]);
+    },
+    300_000,
+  );
 });

@@ -92,7 +92,9 @@ async function readCauses(
   if (down.length === 0) return new Map();
   const roots = new Set(down);
   const { roots: causes } = await readRootCauses(sql, siteId, now);
-  return new Map([...causes].flatMap(([id, root]) => (roots.has(root.id) && !root.late ? [[id, root.id]] : [])));
+  return new Map(
+    [...causes].flatMap(([id, root]) => (roots.has(root.id) && !root.late ? [[id, root.id]] : [])),
+  );
 }
 
 /** Where the ports lead of cases that are about ports alone; of one that is resolved, those that it was about. */

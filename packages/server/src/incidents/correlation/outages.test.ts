@@ -89,9 +89,13 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     await tell(down('core'));
     await wait(5);
     await tell(scene.state('router', port, 2, 1));
-    expect((await cases()).map(({ title, status }) => [title, status])).toEqual([['Gi1 of router is down', 2]]);
+    expect((await cases()).map(({ title, status }) => [title, status])).toEqual([
+      ['Gi1 of router is down', 2],
+    ]);
     await wait(20);
-    expect((await cases()).map(({ title, status }) => [title, status])).toEqual([['core does not answer', 1]]);
+    expect((await cases()).map(({ title, status }) => [title, status])).toEqual([
+      ['core does not answer', 1],
+    ]);
   });
 
   it('what lies behind a device that came back has time to come back, also where it was not told yet', async () => {
@@ -234,21 +238,24 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     ['pinged, goes down 45 s', {}, 45, 2],
     ['asked by its agent alone, goes down 100 s', { snmp: 'ok' as const }, 100, 1],
     ['asked by its agent alone, goes down 105 s', { snmp: 'ok' as const }, 105, 2],
-  ])('a device beside it that is %s after one that was down for itself', async (_what, before, seconds, count) => {
-    await network(['router', 'core', 'a'], ['router>core', 'core>a']);
-    await mark('a', 'down');
-    await tell(down('a'));
-    await wait(seconds);
-    await mark('core', 'down');
-    await tell({ ...down('core'), before } as Change);
-    await wait(60);
-    const found = (await cases()).filter(({ status }) => status < 2);
-    expect(found.map(({ title }) => title)).toEqual(
-      count === 1 ? ['core does not answer'] : ['a does not answer', 'core does not answer'],
-    );
-    const kind = count === 1 ? 'device.unreachable' : 'device.down';
-    expect(await words()).toContain(`${kind} a open`);
-  });
+  ])(
+    'a device beside it that is %s after one that was down for itself',
+    async (_what, before, seconds, count) => {
+      await network(['router', 'core', 'a'], ['router>core', 'core>a']);
+      await mark('a', 'down');
+      await tell(down('a'));
+      await wait(seconds);
+      await mark('core', 'down');
+      await tell({ ...down('core'), before } as Change);
+      await wait(60);
+      const found = (await cases()).filter(({ status }) => status < 2);
+      expect(found.map(({ title }) => title)).toEqual(
+        count === 1 ? ['core does not answer'] : ['a does not answer', 'core does not answer'],
+      );
+      const kind = count === 1 ? 'device.unreachable' : 'device.down';
+      expect(await words()).toContain(`${kind} a open`);
+    },
+  );
 
   it('a title that somebody wrote stays when the root is recognised, and a case that somebody took stays his', async () => {
     await network(['router', 'core', 'a', 'b'], ['router>core', 'core>a', 'core>b']);

@@ -436,10 +436,7 @@ export class Story {
           ? last >= from && last <= (fault.spans.at(-1)?.[1] ?? to) + 5
           : raised >= from && raised <= to + 5 && since >= from;
       const named = alarms.filter(
-        (each) =>
-          told(each) &&
-          heads.includes(each.device) &&
-          each.kind !== 'interface.down',
+        (each) => told(each) && heads.includes(each.device) && each.kind !== 'interface.down',
       );
       const rooted = named.filter(({ caseId }) =>
         cases.some((c) => c.id === caseId && c.root !== null && heads.includes(c.root)),
