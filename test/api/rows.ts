@@ -151,6 +151,8 @@ export const rows = {
   'sensors.list': { query: (world) => `deviceId=${world.id.device}`, outside: 'nothing' },
   'measurements.current': { outside: 'nothing' },
   'measurements.top': { query: () => 'metric=in', outside: 'nothing' },
+  'availability.list': { query: (world) => `of=devices&deviceId=${world.id.device}`, outside: 404 },
+  'availability.file': { query: (world) => `of=interfaces&deviceId=${world.id.device}`, outside: 404 },
 
   'events.list': { outside: 'nothing' },
   'events.get': { param: on('event'), outside: 404 },

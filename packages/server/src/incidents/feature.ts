@@ -3,6 +3,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import type { Audit } from '../ports.ts';
+import { availabilityHandlers } from './availability/handlers.ts';
 import { onDevicesDeleted, onMonitoringStopped } from './device-events.ts';
 import { incidentHandlers } from './handlers.ts';
 import { maintenanceHandlers } from './maintenance/handlers.ts';
@@ -14,5 +15,5 @@ export const createIncidentFeature = (deps: { db: Database; clock: Clock; log: L
   deleteOld: createRetention(deps),
   /** For whoever changes devices, inside their transaction. */
   events: { onMonitoringStopped, onDevicesDeleted },
-  handlers: { ...incidentHandlers(deps), ...maintenanceHandlers(deps) },
+  handlers: { ...incidentHandlers(deps), ...maintenanceHandlers(deps), ...availabilityHandlers(deps) },
 });

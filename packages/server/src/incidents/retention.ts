@@ -9,6 +9,7 @@ import { tryLock } from '../platform/db/lock.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Logger } from '../platform/ops/log.ts';
 import type { Audit } from '../ports.ts';
+import { forgetHistories } from './availability/forget.ts';
 
 export interface Deleted {
   events: number;
@@ -112,6 +113,7 @@ export function createRetention({ db, clock, log, audit }: Deps): (days: number)
     const deleted: Deleted = { events: 0, cases: 0 };
     if (days === 0) return deleted;
     const before = new Date(clock.now() - days * DAY_MS);
+    await forgetHistories(db, before);
     try {
       for (const table of ['events', 'cases'] as const) {
         const walk = walks[table];

@@ -1,5 +1,6 @@
 /** The one table of all REST operations, by operation id. */
 import { accountOperations } from './accounts.ts';
+import { availabilityOperations } from './availability.ts';
 import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
 import { deliveryOperations } from './deliveries.ts';
@@ -31,6 +32,7 @@ export const operations = {
   ...exportOperations,
   ...measurementOperations,
   ...sensorOperations,
+  ...availabilityOperations,
   ...incidentOperations,
   ...maintenanceOperations,
   ...deliveryOperations,

@@ -51,7 +51,7 @@ export async function maintained<E extends Covered & { eventId: string }>(
 }
 
 /** Which of some devices a scope means. */
-async function devicesOf(
+export async function devicesOf(
   sql: Sql,
   siteId: string,
   { deviceIds, class: classes, search, Address }: MaintenanceScope,

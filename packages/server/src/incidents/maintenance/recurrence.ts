@@ -44,6 +44,27 @@ export function nextAfter(window: Times, at: number): Span | null {
   return from === null ? null : { from, until: from + times.minutes * MINUTE };
 }
 
+/**
+ * The spans that reach into a time of Unix seconds, in the same unit and in order; they may overlap. Null: they are more
+ * than `most`.
+ */
+export function spansBetween({ times, timezone }: Times, { from, until }: Span, most: number): Span[] | null {
+  if (times.kind === 'once')
+    return times.from < until && times.until > from ? [{ from: times.from, until: times.until }] : [];
+  const startAfter = startsOf({ times, timezone });
+  const length = times.minutes * MINUTE;
+  const spans: Span[] = [];
+  for (
+    let start = startAfter(from * 1000 - length);
+    start !== null && start < until * 1000;
+    start = startAfter(start)
+  ) {
+    if (spans.length >= most) return null;
+    spans.push({ from: start / 1000, until: (start + length) / 1000 });
+  }
+  return spans;
+}
+
 const within = (span: Span, at: number): Span | null => (span.from <= at && at < span.until ? span : null);
 
 /** When a recurring window begins next after a moment. */

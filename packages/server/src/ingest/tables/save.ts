@@ -150,6 +150,7 @@ async function moveMeasurements(
   await move('sample_chunks', ', summarised = false', 'step', 'begins');
   // A sensor that the receiver has as well is its own; the health of both follows with the next reading.
   await move('sensors', '', 'key');
+  await move('monitoring_history', '', 'since');
 }
 
 async function leaveAddresses(sql: Sql, world: World): Promise<void> {

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { download } from '../../csv.ts';
+import { download } from '../../download.ts';
 import { usePreferences } from '../../preferences.ts';
 import { absolute } from '../show/index.ts';
 import classes from './chart.module.css';

@@ -1,6 +1,6 @@
 /** What charts are drawn from: pure, so that it is tested without a canvas. */
 import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
-import { csvLine } from '../../csv.ts';
+import { csvLine } from '@rollcall/shared/csv';
 import { bitrate } from '../../format.ts';
 
 /** One line of a chart. */

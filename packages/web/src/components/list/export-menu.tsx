@@ -1,8 +1,9 @@
 import { Button, Menu } from '@mantine/core';
+import { csvLine } from '@rollcall/shared/csv';
 import { IconDownload, IconTerminal2 } from '@tabler/icons-react';
 import { memo, useRef, useState } from 'react';
 import { addressOf, allPages, type Item } from '../../api.ts';
-import { csvLine, download } from '../../csv.ts';
+import { download } from '../../download.ts';
 import { notify, notifyProblem } from '../feedback/index.ts';
 import { copyText } from '../show/index.ts';
 import { type Column, cellValue, type ListId, type ListQuery } from '../table/index.ts';

@@ -1,0 +1,189 @@
+/** `GET /api/availability`: whose availability is asked, page by page, and what it was. */
+
+import { setImmediate as otherWork } from 'node:timers/promises';
+import type { Availability, AvailabilityQuery } from '@rollcall/shared/api/availability';
+import { inScope, type Page, Parameters, type Scope, seconds } from '../../platform/db/list.ts';
+import type { Sql } from '../../platform/db/sql.ts';
+import { notFound, Problem } from '../../platform/problem.ts';
+import { type Facts, type Port, readFacts } from './facts.ts';
+import type { Period } from './period.ts';
+import { add, divide, type Known, measure, NOTHING, percentOf, type Seconds, sum } from './spans.ts';
+
+export type Asked = Pick<AvailabilityQuery, 'of' | 'deviceId' | 'page' | 'pageSize'>;
+
+interface Site {
+  siteId: string;
+  site: string;
+}
+interface Device extends Site {
+  deviceId: string;
+  device: string;
+}
+
+/** @throws Problem `invalid_request` without the site or device that the entries need, `not_found` without such a device */
+export async function readAvailability(
+  sql: Sql,
+  asked: Asked,
+  { scope, period }: { scope: Scope; period: Period },
+): Promise<Page<Availability>> {
+  if (asked.of === 'sites') return ofSites(sql, asked, scope, period);
+  if (asked.deviceId !== undefined) {
+    const device = await findDevice(sql, asked.deviceId, scope);
+    return asked.of === 'devices'
+      ? { rows: await ofDevices(sql, [device], period), totalCount: 1 }
+      : ofInterfaces(sql, device, asked, period);
+  }
+  const [siteId] = scope ?? [];
+  if (asked.of === 'interfaces') throw new Problem('invalid_request', 'interfaces need `deviceId`');
+  if (scope?.length !== 1 || siteId === undefined)
+    throw new Problem('invalid_request', 'devices need `site` or `deviceId`');
+  const { rows, totalCount } = await monitoredDevices(sql, siteId, asked, period);
+  return { rows: await ofDevices(sql, rows, period), totalCount };
+}
+
+const offset = ({ page, pageSize }: Asked): number => (page - 1) * pageSize;
+
+async function findDevice(sql: Sql, id: string, scope: Scope): Promise<Device> {
+  const p = new Parameters();
+  const [device] = await sql.query<Device & Record<string, unknown>>(
+    `SELECT d.id AS "deviceId", d.name AS device, d.site_id AS "siteId", s.name AS site
+     FROM devices d JOIN sites s ON s.id = d.site_id
+     WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
+    p.values,
+  );
+  if (!device) throw notFound('device');
+  return device;
+}
+
+/** Devices of a site that were monitored at some time in the period, in the order of their names. */
+async function monitoredDevices(
+  sql: Sql,
+  siteId: string,
+  asked: Asked,
+  period: Period,
+): Promise<Page<Device>> {
+  const rows = await sql.query<Device & { total: number } & Record<string, unknown>>(
+    `WITH monitored AS MATERIALIZED (
+       SELECT DISTINCT device_id FROM monitoring_history WHERE site_id = $1::uuid
+         AND since < to_timestamp($3::int8) AND coalesce(until, 'infinity') > to_timestamp($2::int8))
+     SELECT d.id AS "deviceId", d.name AS device, d.site_id AS "siteId", s.name AS site,
+       (SELECT count(*) FROM monitored)::int AS total
+     FROM monitored m JOIN devices d ON d.site_id = $1::uuid AND d.id = m.device_id JOIN sites s ON s.id = d.site_id
+     ORDER BY d.sort_name, d.id LIMIT $4 OFFSET $5`,
+    [siteId, period.from, period.until, asked.pageSize, offset(asked)],
+  );
+  const [first] = rows;
+  if (first || asked.page === 1)
+    return { rows: rows.map(({ total: _, ...device }) => device), totalCount: first?.total ?? 0 };
+  // Behind the last page nothing carries the number.
+  return {
+    rows: [],
+    totalCount: (await monitoredDevices(sql, siteId, { ...asked, page: 1, pageSize: 1 }, period)).totalCount,
+  };
+}
+
+async function ofDevices(sql: Sql, devices: readonly Device[], period: Period): Promise<Availability[]> {
+  const [first] = devices;
+  if (!first) return [];
+  const deviceIds = devices.map(({ deviceId }) => deviceId);
+  const facts = await readFacts(sql, { siteId: first.siteId, deviceIds, interfaces: false, period });
+  return devices.map((device) => ({
+    ...device,
+    interfaceId: null,
+    interface: null,
+    devices: 1,
+    ...shown(parted(facts.ofDevice(device.deviceId), period), period),
+  }));
+}
+
+async function ofInterfaces(
+  sql: Sql,
+  device: Device,
+  asked: Asked,
+  period: Period,
+): Promise<Page<Availability>> {
+  const { siteId, deviceId } = device;
+  const rows = await sql.query<{
+    id: string;
+    name: string;
+    firstSeen: Date;
+    goneAt: Date | null;
+    total: number;
+  }>(
+    `SELECT id, name, first_seen AS "firstSeen", gone_at AS "goneAt", (count(*) OVER ())::int AS total FROM interfaces
+     WHERE site_id = $1::uuid AND device_id = $2::uuid ORDER BY if_index LIMIT $3 OFFSET $4`,
+    [siteId, deviceId, asked.pageSize, offset(asked)],
+  );
+  const [count] =
+    rows.length > 0
+      ? rows
+      : await sql.query<{ total: number }>(
+          'SELECT count(*)::int AS total FROM interfaces WHERE site_id = $1::uuid AND device_id = $2::uuid',
+          [siteId, deviceId],
+        );
+  const facts = await readFacts(sql, { siteId, deviceIds: [deviceId], interfaces: true, period });
+  const entries = rows.map(({ id, name, firstSeen, goneAt }) => {
+    const until = goneAt === null ? Number.MAX_SAFE_INTEGER : seconds(goneAt);
+    const port: Port = { id, deviceId, there: { from: seconds(firstSeen), until } };
+    const parts = parted(facts.ofInterface(port), period);
+    return { ...device, interfaceId: id, interface: name, devices: 1, ...shown(parts, period) };
+  });
+  return { rows: entries, totalCount: count?.total ?? 0 };
+}
+
+async function ofSites(sql: Sql, asked: Asked, scope: Scope, period: Period): Promise<Page<Availability>> {
+  const p = new Parameters();
+  const where = inScope(p, 's.id', scope);
+  const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
+    `SELECT count(*)::int AS total FROM sites s WHERE ${where}`,
+    p.values,
+  );
+  const sites = await sql.query<Site & Record<string, unknown>>(
+    `SELECT s.id AS "siteId", s.name AS site FROM sites s WHERE ${where}
+     ORDER BY lower(s.name), s.id LIMIT ${p.add(asked.pageSize)} OFFSET ${p.add(offset(asked))}`,
+    p.values,
+  );
+  const rows: Availability[] = [];
+  for (const site of sites) {
+    const facts = await readFacts(sql, { siteId: site.siteId, deviceIds: null, interfaces: false, period });
+    const parts = await ofAll(facts, period);
+    rows.push({
+      ...site,
+      ...{ deviceId: null, device: null, interfaceId: null, interface: null },
+      devices: facts.devices.length,
+      ...shown(parts, period),
+    });
+  }
+  return { rows, totalCount: total };
+}
+
+/** Devices between which other requests have their turn. */
+const TURN = 500;
+
+/** The seconds of all devices, by part of the period. */
+async function ofAll(facts: Facts, period: Period): Promise<Seconds[]> {
+  let total = partsOf(period).map(() => NOTHING);
+  for (const [i, id] of facts.devices.entries()) {
+    const own = parted(facts.ofDevice(id), period);
+    total = total.map((one, part) => add(one, own[part] ?? NOTHING));
+    if (i % TURN === TURN - 1) await otherWork();
+  }
+  return total;
+}
+
+const partsOf = (period: Period) => period.days ?? [period];
+const parted = (known: Known, period: Period): Seconds[] => measure(divide(known, period), partsOf(period));
+
+/** The members of an entry that tell the time, out of the seconds of each part. */
+function shown(parts: readonly Seconds[], { days }: Period) {
+  const total = sum(parts);
+  return {
+    ...total,
+    availability: percentOf(total),
+    days:
+      days?.map(({ from, until }, i) => {
+        const own = parts[i] ?? NOTHING;
+        return { from, to: until, ...own, availability: percentOf(own) };
+      }) ?? null,
+  };
+}

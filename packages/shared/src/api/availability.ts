@@ -1,0 +1,99 @@
+/** How long devices, interfaces and sites were up, down, in maintenance and not observed. `docs/metrics.md` explains it. */
+import { z } from 'zod';
+import { text, time } from './members.ts';
+import { id, type Operation, queryTime, siteFilter, wholeNumber } from './operation.ts';
+
+/** Entries of a page: each is computed from all that happened to it. */
+export const AVAILABILITY_PAGE_MOST = 100;
+/** Entries of one file. */
+export const AVAILABILITY_FILE_MOST = 5000;
+/** Calendar days of one answer. */
+export const AVAILABILITY_DAYS_MOST = 400;
+
+const count = (description: string) => z.int().min(0).meta({ description });
+const seconds = {
+  up: count('Seconds in which it was observed and not down.'),
+  down: count('Seconds in which an event says that it was down.'),
+  maintenance: count('Seconds in which a maintenance window covered it.'),
+  notObserved: count('Seconds in which it was not monitored, or no collector of the site was connected.'),
+};
+const availability = z.number().min(0).max(100).nullable().meta({
+  description: 'Percent: `up` of `up` and `down`; null where both are 0.',
+  example: 99.95,
+});
+
+const day = z
+  .strictObject({ from: time, to: time, ...seconds, availability })
+  .meta({ id: 'AvailabilityDay' });
+export const availabilityEntry = z
+  .strictObject({
+    siteId: id,
+    site: z.string().meta({ example: 'Berlin' }),
+    deviceId: id.nullable(),
+    device: text('core-1'),
+    interfaceId: id.nullable(),
+    interface: text('Gi1/0/1'),
+    devices: count('Devices that the seconds are of: of a site, those monitored at some time in the period.'),
+    ...seconds,
+    availability,
+    days: z.array(day).nullable().meta({ description: 'By calendar day, where `timezone` is given.' }),
+  })
+  .meta({
+    id: 'Availability',
+    description: 'The four numbers of seconds add up to the length of the period, times `devices`.',
+  });
+export type Availability = z.infer<typeof availabilityEntry>;
+
+const asked = {
+  of: z.enum(['sites', 'devices', 'interfaces']).default('sites').meta({
+    description: 'What the entries are. Devices need `site` or `deviceId`, interfaces need `deviceId`.',
+  }),
+  site: siteFilter,
+  deviceId: z.uuid().optional().meta({ description: 'Only this device, or its interfaces.' }),
+  from: queryTime.optional().meta({ description: 'Unix seconds; 30 days before `to` when absent.' }),
+  to: queryTime.optional().meta({ description: 'Unix seconds; now when absent or later.' }),
+  timezone: z.string().min(1).max(100).optional().meta({
+    description: 'Answers each calendar day of this IANA time zone as well.',
+    example: 'Europe/Berlin',
+  }),
+};
+export const availabilityQuery = z.strictObject({
+  ...asked,
+  page: wholeNumber(1, 1_000_000).default(1).meta({ description: 'Page, 1-based.', example: 1 }),
+  pageSize: wholeNumber(1, AVAILABILITY_PAGE_MOST)
+    .default(25)
+    .meta({ description: 'Items per page.', example: 25 }),
+});
+export type AvailabilityQuery = z.output<typeof availabilityQuery>;
+
+const description = `Every second has one state: maintenance before not observed, before down, before up.
+It follows from the events \`device.down\`, \`device.unreachable\` and \`interface.down\`, flapping ones included.`;
+
+export const availabilityOperations = {
+  'availability.list': {
+    method: 'GET',
+    path: '/api/availability',
+    tag: 'Metrics',
+    summary: 'Up, down, maintenance and not observed over a period',
+    description,
+    access: 'viewer',
+    query: availabilityQuery,
+    data: availabilityEntry,
+    envelope: 'list',
+    extra: z.strictObject({ from: time, to: time }),
+    errors: ['not_found'],
+  },
+  'availability.file': {
+    method: 'GET',
+    path: '/api/availability/csv',
+    tag: 'Metrics',
+    summary: 'The same as CSV',
+    description: `A line per entry or, with \`timezone\`, per entry and day. At most ${AVAILABILITY_FILE_MOST} entries.`,
+    access: 'viewer',
+    query: z.strictObject(asked),
+    data: z.string(),
+    envelope: 'raw',
+    produces: 'text/csv',
+    errors: ['not_found'],
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,10 @@
+/** Hands a file to the browser's downloads. */
+export function download(name: string, type: string, parts: string[]): void {
+  // The mark tells Excel that it is UTF-8.
+  const url = URL.createObjectURL(new Blob(['\ufeff', ...parts], { type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
