@@ -8,6 +8,7 @@ import { MAKERS } from '@rollcall/server/data';
 import { endpointHandlers } from '@rollcall/server/endpoints/feature';
 import { findEndpoints } from '@rollcall/server/endpoints/list';
 import { openMakers } from '@rollcall/server/endpoints/makers';
+import { availabilityHandlers } from '@rollcall/server/incidents/availability/handlers';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { createMeasurementFeature } from '@rollcall/server/measurements/feature';
 import type { Database } from '@rollcall/server/platform/db/db';
@@ -97,6 +98,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
           db: spied,
           findEndpoints: (text, within) => findEndpoints(spied, text, { ...within, makers }),
         }),
+        ...availabilityHandlers(deps),
       },
       caller('viewer', sites),
     );
@@ -188,6 +190,9 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['search.get', { q: '02:00:00:00:12:34' }],
     ['search.get', { q: '10.32.1.7' }],
     ['search.get', { q: '#777' }],
+    ['availability.list', { site }],
+    ['availability.list', { of: 'devices', site }],
+    ['availability.list', { of: 'interfaces', deviceId: device }],
     ['cases.list', {}],
     ['cases.list', {}, [site]],
     ['cases.list', { tag: 'floor-7' }],

@@ -102,6 +102,8 @@ browserSuite('every page', () => {
     'cases-list': () => ['/cases?view=list', 'Switch on floor 2 was replaced'],
     case: () => [`/cases/${ids.case}`, 'Called the site lead'],
     'case-new': () => ['/cases?new=1', 'Open the case'],
+    availability: () => ['/availability', 'percent of the time observed'],
+    'availability-site': () => [`/availability?site=${world.site}`, 'access-2'],
     discovery: () => ['/discovery', 'completed'],
     'discovery-plan': () => [
       `/discovery?new=1&targets=127.20.10.0/26&profile=deep&site=${world.site}`,

@@ -3,6 +3,7 @@ import {
   IconBriefcase,
   IconBroadcast,
   IconBuilding,
+  IconCalendarStats,
   IconHistory,
   IconLayoutDashboard,
   IconPlugConnected,
@@ -53,6 +54,12 @@ export const PLACES = {
       description: 'events that belong together, and the work on them',
       icon: IconBriefcase,
       open: 'cases',
+    },
+    {
+      to: '/availability',
+      label: 'Availability',
+      description: 'report of a month by site and device',
+      icon: IconCalendarStats,
     },
   ],
   run: [

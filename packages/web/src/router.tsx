@@ -91,6 +91,7 @@ const SUBSCRIPTIONS = ['sort'] as const satisfies Of<'subscriptions.list'>;
 const DELIVERIES = ['subscription', 'status', 'site'] as const satisfies Of<'deliveries.list'>;
 const USERS = ['search', 'sort'] as const satisfies Of<'users.list'>;
 const AUDIT = ['actor', 'action', 'site'] as const satisfies Of<'audit.list'>;
+const AVAILABILITY = ['site', 'page'] as const satisfies Of<'availability.list'>;
 const RANGE = ['last', 'from', 'to'] as const;
 
 const routeTree = root.addChildren([
@@ -133,6 +134,11 @@ const routeTree = root.addChildren([
     '/cases/$id',
     [],
     lazyRouteComponent(() => import('./pages/cases/case.tsx'), 'CasePage'),
+  ),
+  page(
+    '/availability',
+    [...AVAILABILITY, 'month'],
+    lazyRouteComponent(() => import('./pages/availability/availability.tsx'), 'AvailabilityPage'),
   ),
   page(
     '/discovery',

@@ -23,6 +23,7 @@ import {
 } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 import classes from './device.module.css';
+import { LastDays } from './last-days.tsx';
 
 const answers = (yes: boolean | null): string =>
   yes === null ? 'not asked' : yes ? 'answers' : 'does not answer';
@@ -38,6 +39,7 @@ export function Summary({ device }: { device: DeviceDetail }) {
         <Panel title="Presence">
           <Presence device={device} />
         </Panel>
+        <LastDays device={device} />
         <OpenCases device={device} />
         <OpenEvents device={device} />
         <ConnectedTo device={device} />
