@@ -136,7 +136,7 @@ async function ofSites(sql: Sql, asked: Asked, scope: Scope, period: Period): Pr
   const where = inScope(p, 's.id', scope);
   const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
     `SELECT count(*)::int AS total FROM sites s WHERE ${where}`,
-    p.values,
+    [...p.values],
   );
   const sites = await sql.query<Site & Record<string, unknown>>(
     `SELECT s.id AS "siteId", s.name AS site FROM sites s WHERE ${where}
