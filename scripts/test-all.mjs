@@ -52,6 +52,8 @@ const DEBIAN = {
   frr: 'vtysh',
   'frr-snmp': '/usr/share/doc/frr-snmp',
   lldpd: 'lldpd',
+  prometheus: 'prometheus',
+  'victoria-metrics': 'victoria-metrics',
 };
 
 /**
@@ -115,7 +117,7 @@ const STEPS = [
   {
     name: 'postgresql',
     why: 'what concerns the database, on PostgreSQL',
-    needs: ['postgresql'],
+    needs: ['postgresql', 'prometheus', 'victoria-metrics'],
     env: { TEST_EMBEDDED: '0' },
     run: [databaseTests('fast')],
   },

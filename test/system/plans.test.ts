@@ -86,6 +86,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
       audit: unused,
       makerOf: () => null,
+      raise: unused,
     };
     const measurements = createMeasurementFeature({ ...deps, log: undefined as never });
     const ask = asCaller(

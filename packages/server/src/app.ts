@@ -137,6 +137,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
       { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
       { what: 'checking this server', everyMs: 30_000, run: features.selfCheck },
       { what: 'folding samples', everyMs: 30_000, run: measurements.fold },
+      { what: 'writing samples to their engine', everyMs: 5_000, run: measurements.ship },
       { what: 'deleting old measurements', everyMs: HOUR_MS, run: measurements.forget },
       { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
       {
@@ -217,11 +218,12 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   const credentials = createCredentialFeature({ db, log, audit, keyring });
   const folders = ruleFolders(config);
   const rules = openRuleBook({ db, log, folders });
+  const toEngine = config.metrics !== undefined;
   // In a thread of its own, so that API requests take priority; the embedded database has only one session.
   const ingest =
     config.databaseUrl === undefined
-      ? createIngesting({ db, clock, log, rules })
-      : openIngestThread({ databaseUrl: config.databaseUrl.reveal(), folders }, { clock, log });
+      ? createIngesting({ db, clock, log, rules, toEngine })
+      : openIngestThread({ databaseUrl: config.databaseUrl.reveal(), folders, toEngine }, { clock, log });
   const watch = createWatch({
     db,
     log,
@@ -265,7 +267,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   stops.push(() => live.close());
   const { publicUrl } = config;
   const deliveries = createDeliveryFeature({ db, clock, log, keyring, audit, raise, publicUrl });
-  const measurements = createMeasurementFeature({ db, clock, log });
+  const measurements = createMeasurementFeature({ db, clock, log, raise, engine: config.metrics });
   return {
     incidents,
     scans,

@@ -215,7 +215,14 @@ interface Kept {
   /** It collects nothing, because it cannot keep anything; or goes on. */
   'collector.paused': { collectorId: string; collectorName: string; reason: string; ok: boolean };
   /** A check of a server process of itself. `server`: its host. */
-  'server.checked': { server: string; check: 'disk' | 'certificate'; message: string; ok: boolean };
+  'server.checked': {
+    server: string;
+    check: 'disk' | 'certificate' | 'metrics';
+    message: string;
+    ok: boolean;
+  };
+  /** Readings of devices that the engine for time series does not have. */
+  'samples.lost': { count: number; reason: string };
   'scan.failed': { scanId: string; targets: string; reason: string };
   /** A webhook or mail subscription failed twice in a row or more. */
   'subscription.failing': { subscriptionId: string; name: string; error: string };

@@ -20,6 +20,7 @@ export interface ThreadSettings {
   databaseUrl: string;
   /** Of rules. */
   folders: string[];
+  toEngine: boolean;
 }
 /** Batches of one stream, in order, and whose they are. */
 export interface Gathered extends Omit<Unread, 'gather'> {

@@ -29,11 +29,14 @@ export function createIngesting({
   clock,
   log,
   rules,
+  toEngine,
 }: {
   db: Database;
   clock: Clock;
   log: Logger;
   rules: RuleBook;
+  /** Samples are to be written to an engine for time series. */
+  toEngine: boolean;
 }): Ingesting {
   const { record } = createRecorder({ db, clock, log });
   const linker = createLinker({ db, clock, log, record });
@@ -43,7 +46,7 @@ export function createIngesting({
     log,
     rules: rules.current,
     ...observedJobs({ raise: record, now: () => clock.now() }),
-    applySamples: (sql, samples, from) => storeSamples(sql, samples, { ...from, now: clock.now() }),
+    applySamples: (sql, samples, from) => storeSamples(sql, samples, { ...from, now: clock.now(), toEngine }),
     record,
     relink: linker.touched,
   });

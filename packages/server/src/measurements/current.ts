@@ -4,6 +4,7 @@ import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { Problem } from '../platform/problem.ts';
 import { OF_DEVICE } from './chunk.ts';
+import { PROMETHEUS } from './names.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
 import { sensorLines } from './sensors/open-metrics.ts';
 import { lastOf } from './series.ts';
@@ -13,54 +14,12 @@ const NOW_MS = 300_000;
 /** Most devices of one answer: about 50 MB with 24 interfaces each. */
 export const CURRENT_DEVICES = 2_000;
 
-/** Names and base units of Prometheus: seconds, bytes, ratios. `by`: what the value is multiplied by. */
-const FAMILIES: readonly { metric: MetricName; name: string; help: string; by: number }[] = [
-  { metric: 'rtt', name: 'rollcall_device_rtt_seconds', help: 'Round trip of pings, mean.', by: 1e-3 },
-  { metric: 'loss', name: 'rollcall_device_ping_loss_ratio', help: 'Pings without an answer.', by: 1e-2 },
-  {
-    metric: 'in',
-    name: 'rollcall_interface_receive_bytes_per_second',
-    help: 'Traffic received.',
-    by: 1 / 8,
-  },
-  { metric: 'out', name: 'rollcall_interface_transmit_bytes_per_second', help: 'Traffic sent.', by: 1 / 8 },
-  {
-    metric: 'inUtilisation',
-    name: 'rollcall_interface_receive_utilisation_ratio',
-    help: 'Traffic received, of the speed of the interface.',
-    by: 1e-2,
-  },
-  {
-    metric: 'outUtilisation',
-    name: 'rollcall_interface_transmit_utilisation_ratio',
-    help: 'Traffic sent, of the speed of the interface.',
-    by: 1e-2,
-  },
-  {
-    metric: 'inErrors',
-    name: 'rollcall_interface_receive_errors_per_second',
-    help: 'Packets received with errors.',
-    by: 1,
-  },
-  {
-    metric: 'outErrors',
-    name: 'rollcall_interface_transmit_errors_per_second',
-    help: 'Packets not sent because of errors.',
-    by: 1,
-  },
-  {
-    metric: 'inDiscards',
-    name: 'rollcall_interface_receive_discards_per_second',
-    help: 'Packets received and discarded.',
-    by: 1,
-  },
-  {
-    metric: 'outDiscards',
-    name: 'rollcall_interface_transmit_discards_per_second',
-    help: 'Packets discarded instead of sent.',
-    by: 1,
-  },
+/** What of the measurements is told. */
+const TOLD = [
+  ...(['rtt', 'loss', 'in', 'out', 'inUtilisation', 'outUtilisation'] as const),
+  ...(['inErrors', 'outErrors', 'inDiscards', 'outDiscards'] as const),
 ];
+const FAMILIES = TOLD.map((metric) => ({ metric, ...PROMETHEUS[metric] }));
 
 interface Row extends SampleRow {
   deviceId: string;

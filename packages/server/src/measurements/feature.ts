@@ -1,21 +1,36 @@
 /** Measurements over time: stored as they come, folded by the hour, answered at the step that is asked. */
 import type { Clock } from '@rollcall/shared/clock';
+import type { Secret } from '@rollcall/shared/secret';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
+import type { Raise } from '../ports.ts';
 import { currentText } from './current.ts';
+import { openEngine } from './engine/query.ts';
+import { createShipper } from './engine/ship.ts';
 import { fold, forgetChunks } from './fold.ts';
 import { readMeasurements } from './read.ts';
 import { listSensors } from './sensors/list.ts';
 import { readTop } from './top.ts';
 
-export function createMeasurementFeature({ db, clock, log }: { db: Database; clock: Clock; log: Logger }) {
+interface Deps {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  raise: Raise;
+  /** An engine for time series that keeps measurements; absent: the database does. */
+  engine?: { write: Secret; query: Secret } | undefined;
+}
+
+export function createMeasurementFeature({ db, clock, log, raise, engine: at }: Deps) {
+  const engine = at && openEngine(at.query.reveal());
+  const shipper = at && createShipper({ db, clock, log, raise, write: at.write.reveal() });
   const handlers: Handlers<
     'measurements.get' | 'measurements.top' | 'measurements.current' | 'sensors.list'
   > = {
     'measurements.get': async ({ query, actor }) => ({
-      data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now() }),
+      data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now(), engine }),
     }),
     'measurements.top': async ({ query, actor }) => ({
       data: await readTop(db, query, { scope: scopeOf(actor, query.site), now: clock.now() }),
@@ -37,7 +52,12 @@ export function createMeasurementFeature({ db, clock, log }: { db: Database; clo
   return {
     handlers,
     /** Bounded; to be called again and again. */
-    fold: () => fold({ db, clock, log }),
-    forget: () => forgetChunks({ db, clock }),
+    fold: () => fold({ db, clock, log, ...(engine && { only: 'unsent IS NULL' }) }),
+    /** Sends what waits to the engine, where there is one. */
+    ship: async () => shipper?.ship(),
+    forget: async () => {
+      await shipper?.forget();
+      return forgetChunks({ db, clock });
+    },
   };
 }

@@ -29,12 +29,14 @@ interface Piece {
 
 interface FoldDeps {
   db: Database;
+  /** Of rows, which: those that go to an engine for time series are not folded. */
+  only?: string;
   clock: Clock;
   log: Logger;
 }
 
 /** Does what is due, so much at most. @returns hours and days that were folded */
-export async function fold({ db, clock, log }: FoldDeps): Promise<number> {
+export async function fold({ db, clock, log, only = 'true' }: FoldDeps): Promise<number> {
   let folded = 0;
   /** What cannot be folded of one device holds up no other. */
   const each = async (pieces: readonly Piece[], work: (sql: Sql, piece: Piece) => Promise<void>) => {
@@ -50,7 +52,9 @@ export async function fold({ db, clock, log }: FoldDeps): Promise<number> {
         );
       }
   };
-  await each(await hoursThatAreOver(db, new Date(clock.now() - LATE_MS)), foldHour);
+  await each(await hoursThatAreOver(db, new Date(clock.now() - LATE_MS), only), (sql, piece) =>
+    foldHour(sql, piece, only),
+  );
   await each(await daysThatAreOver(db, new Date(clock.now() - LATE_MS - 2 * HOUR_MS)), foldDay);
   return folded;
 }
@@ -59,10 +63,10 @@ export async function fold({ db, clock, log }: FoldDeps): Promise<number> {
 const beginning = (column: string, seconds: number): string =>
   `(floor(extract(epoch FROM ${column}) / ${seconds}) * ${seconds * 1000})::int8`;
 
-const hoursThatAreOver = (db: Database, before: Date): Promise<Piece[]> =>
+const hoursThatAreOver = (db: Database, before: Date, only: string): Promise<Piece[]> =>
   db.query<Piece & Record<string, unknown>>(
     `SELECT site_id AS "siteId", device_id AS "deviceId", ${beginning("(at - interval '1 ms')", 3600)} AS begins FROM samples
-     WHERE at <= to_timestamp(floor(extract(epoch FROM $1::timestamptz) / 3600) * 3600)
+     WHERE at <= to_timestamp(floor(extract(epoch FROM $1::timestamptz) / 3600) * 3600) AND ${only}
      GROUP BY 1, 2, 3 ORDER BY 3 LIMIT ${TURN}`,
     [before],
   );
@@ -77,10 +81,10 @@ const daysThatAreOver = (db: Database, before: Date): Promise<Piece[]> =>
   );
 
 /** An interval belongs to the hour in which it ends. The server that deletes the rows writes the chunk; another finds none. */
-async function foldHour(sql: Sql, { siteId, deviceId, begins }: Piece): Promise<void> {
+async function foldHour(sql: Sql, { siteId, deviceId, begins }: Piece, only: string): Promise<void> {
   const key = [siteId, deviceId, new Date(begins)];
   const rows = await sql.query<SampleRow & Record<string, unknown>>(
-    `DELETE FROM samples WHERE site_id = $1::uuid AND device_id = $2::uuid AND at > $3 AND at <= $4
+    `DELETE FROM samples WHERE site_id = $1::uuid AND device_id = $2::uuid AND at > $3 AND at <= $4 AND ${only}
      RETURNING at, over_ms AS "overMs", data`,
     [...key, new Date(begins + HOUR_MS)],
   );

@@ -61,7 +61,9 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   });
   const store = async (...measured: ReturnType<typeof minute>[]) => {
     now = Math.max(now, ...measured.map(({ at }) => at));
-    return db.transaction((sql) => storeSamples(sql, measured, { siteId, collectorId: siteId, now }));
+    return db.transaction((sql) =>
+      storeSamples(sql, measured, { siteId, collectorId: siteId, now, toEngine: false }),
+    );
   };
   const read = (query: Partial<MetricQuery>) =>
     readMeasurements(
@@ -132,6 +134,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
         siteId,
         collectorId: siteId,
         now,
+        toEngine: false,
       }),
     );
     expect(await rows('samples')).toBe(1);

@@ -15,6 +15,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import { notFound, Problem } from '../platform/problem.ts';
 import { BILLED, billed, isOfInterface, steps } from './aggregate.ts';
 import { OF_DEVICE, type SeriesById, unpackChunk } from './chunk.ts';
+import type { Engine, SpansOf } from './engine/query.ts';
 import { SUMMARIES, together } from './fold.ts';
 import { SAMPLE_DAYS, type SampleRow, seriesOfRows } from './samples.ts';
 import { type Series, type Span, spansOf } from './series.ts';
@@ -69,7 +70,7 @@ interface Part {
 export async function readMeasurements(
   sql: Sql,
   query: MetricQuery,
-  { scope, now }: { scope: Scope; now: number },
+  { scope, now, engine }: { scope: Scope; now: number; engine?: Engine | undefined },
 ): Promise<MetricData> {
   const window = windowOf(query, now);
   const device = await findDevice(sql, query.deviceId, scope);
@@ -84,7 +85,12 @@ export async function readMeasurements(
   bound(asked.length, window);
   const wanted = new Set(asked.map(([, part]) => part?.id ?? OF_DEVICE));
   const isBilled = asked.length * ((window.to - window.from) / BILLED) <= VALUES_MOST;
-  const read = await readSeries(sql, device, window, { wanted, now });
+  const until = engine && askedUntil(engineLevel(window), now);
+  const ours = await readSeries(sql, device, window, { wanted, now, until });
+  const only = query.interfaceId ?? query.sensorId;
+  const theirs =
+    engine && (await readEngine(engine, device, window, { metrics: query.metrics, only, until }));
+  const read: SpansOf = (...of) => [...(theirs?.(...of) ?? []), ...ours(...of)];
   return {
     ...window,
     series: asked.map(([metric, part]) => {
@@ -160,13 +166,41 @@ export function levelOf({ from, step }: Window, now: number): number {
   return step >= 300 || age > SAMPLE_DAYS * DAY ? 300 : 0;
 }
 
+/**
+ * Up to when an engine for time series is asked, Unix seconds. What is younger is here as well (`HERE_MS` of ship.ts), and
+ * engines answer what they got a moment ago with a delay. On the border of a mean, so that each has one source.
+ */
+const SETTLED_S = 1200;
+const askedUntil = (level: number, now: number): number => {
+  const settled = Math.floor(now / 1000) - SETTLED_S;
+  return level === 0 ? settled : Math.floor(settled / level) * level;
+};
+
+/** Seconds of the means that an engine is asked for; how long it keeps samples is its own matter. */
+const engineLevel = ({ step }: Window): number => (step >= 3600 ? 3600 : step >= 300 ? 300 : 0);
+
+function readEngine(
+  engine: Engine,
+  { id, siteId }: Device,
+  window: Window,
+  {
+    until,
+    ...asked
+  }: { metrics: readonly MetricName[]; only: string | undefined; until: number | undefined },
+): Promise<SpansOf> {
+  const level = engineLevel(window);
+  const reach = level === 0 ? LONGEST_MS / 1000 : level;
+  const to = Math.min(window.to + reach, until ?? 0);
+  return engine.read({ ...asked, siteId, deviceId: id, from: window.from, to, level });
+}
+
 /** The intervals of a series: summaries where there are, and samples of the time that has none yet. */
 async function readSeries(
   sql: Sql,
   { id, siteId }: Device,
   window: Window,
-  { wanted, now }: { wanted: ReadonlySet<string>; now: number },
-): Promise<(series: string, metric: MetricName) => Span[]> {
+  { wanted, now, until }: { wanted: ReadonlySet<string>; now: number; until: number | undefined },
+): Promise<SpansOf> {
   const level = levelOf(window, now);
   // A chunk begins a day at most before what it holds.
   const [from, to] = [new Date((window.from - DAY) * 1000), new Date(window.to * 1000 + LONGEST_MS)];
@@ -177,8 +211,9 @@ async function readSeries(
   );
   const rows = await sql.query<SampleRow & Record<string, unknown>>(
     `SELECT at, over_ms AS "overMs", data FROM samples
-     WHERE site_id = $1::uuid AND device_id = $2::uuid AND at > $3 AND at <= $4 ORDER BY at`,
-    [siteId, id, new Date(window.from * 1000), to],
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND at > $3 AND at <= $4
+       AND ($5::timestamptz IS NULL OR at > $5 OR unsent IS DISTINCT FROM false) ORDER BY at`,
+    [siteId, id, new Date(window.from * 1000), to, until === undefined ? null : new Date(until * 1000)],
   );
   const unpacked: { isSample: boolean; all: SeriesById }[] = [];
   for (const { step, data } of chunks) {

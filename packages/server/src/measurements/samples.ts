@@ -43,6 +43,14 @@ export interface SampleData {
   sensors?: { id: string[]; sensor: Column };
 }
 
+interface StoreContext {
+  siteId: string;
+  collectorId: string;
+  now: number;
+  /** They are to be written to an engine for time series. */
+  toEngine: boolean;
+}
+
 /**
  * Stores samples of a collector's batch; those of devices that are no more are left out.
  * @returns where they cross the site's thresholds
@@ -50,7 +58,7 @@ export interface SampleData {
 export async function storeSamples(
   sql: Sql,
   measured: readonly Measured[],
-  { siteId, collectorId, now }: { siteId: string; collectorId: string; now: number },
+  { siteId, collectorId, now, toEngine }: StoreContext,
 ): Promise<Change[]> {
   // Their day is summarised again, which takes all of its samples: none of it may be deleted by now.
   const oldest = now - (SAMPLE_DAYS - 1) * DAY_MS;
@@ -70,11 +78,11 @@ export async function storeSamples(
     rowOf(observation, at, { known: ports.get(observation.deviceId) ?? [], sensors }),
   );
   await sql.query(
-    `INSERT INTO samples (site_id, device_id, at, part, over_ms, data)
-     SELECT $1::uuid, r.device, r.at, r.part, r.over, r.data
+    `INSERT INTO samples (site_id, device_id, at, part, over_ms, data, unsent)
+     SELECT $1::uuid, r.device, r.at, r.part, r.over, r.data, nullif($3, false)
      FROM jsonb_to_recordset($2::jsonb) AS r(device uuid, at timestamptz, part int8, over int, data jsonb)
      ON CONFLICT DO NOTHING`,
-    [siteId, JSON.stringify(rows)],
+    [siteId, JSON.stringify(rows), toEngine],
   );
   return [
     ...(await changesOf(sql, rows, { siteId, collectorId, known, ports })),

@@ -162,6 +162,25 @@ export const SERVICE_KINDS = declare({
     severity: Severity.warning,
     ...ofServer('certificate'),
   },
+  'server.metrics': {
+    about: 'Measurements cannot be written to the engine that keeps them; they wait.',
+    severity: Severity.major,
+    ...ofServer('metrics'),
+  },
+  'metrics.lost': {
+    about: 'Measurements are lost: the engine refuses them, or they waited for a day.',
+    severity: Severity.warning,
+    source: 'api',
+    opens: {
+      'samples.lost': (c) => ({
+        subject: c.siteId,
+        message: `${c.count} readings of devices are lost: ${c.reason}`,
+        details: { count: c.count, reason: c.reason },
+      }),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
   'scan.failed': {
     about: 'A scan could not be done.',
     severity: Severity.warning,

@@ -52,7 +52,7 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
   const store = (at: number, sensors: SensorReading[], more: object = { sensorsComplete: true }) => {
     const observation = { kind: 'samples' as const, at, deviceId, overMs: MIN, sensors, ...more };
     return db.transaction((sql) =>
-      storeSamples(sql, [{ at, observation }], { siteId, collectorId: siteId, now: at }),
+      storeSamples(sql, [{ at, observation }], { siteId, collectorId: siteId, now: at, toEngine: false }),
     );
   };
   const list = async (query: Partial<SensorQuery> = {}) =>

@@ -4,7 +4,7 @@
  */
 import type { Sql } from './sql.ts';
 
-const JOBS = ['migrations', 'tallies', 'sign-ins', 'forgetting', 'deliveries'] as const;
+const JOBS = ['migrations', 'tallies', 'sign-ins', 'forgetting', 'deliveries', 'shipping'] as const;
 export type Job = (typeof JOBS)[number];
 
 /** The same in every instance and every release: add at the end, remove nothing. */

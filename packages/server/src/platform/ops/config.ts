@@ -48,6 +48,11 @@ export interface Config {
   publicUrl: string | undefined;
   /** Asked every minute while this server works. Holds a secret. */
   aliveUrl: Secret | undefined;
+  /**
+   * An engine for time series: where it takes remote write, and where it answers PromQL. Absent: measurements are kept in
+   * the database. Both may hold a password.
+   */
+  metrics: { write: Secret; query: Secret } | undefined;
   /** Where systemd puts the unit's credentials (LoadCredential). */
   credentialsDirectory: string | undefined;
 }
@@ -71,6 +76,11 @@ const list = z
   .string()
   .default('')
   .transform((text) => text.split(/[\s,]+/).filter(Boolean));
+const engine = z
+  .string()
+  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
+  .optional()
+  .meta({ need: 'an address such as http://victoria.example.net:8428/api/v1/write', secret: true });
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 
 /** Every variable with its default and what it must be. @setting server */
@@ -149,6 +159,10 @@ const variables = {
     .optional()
     .meta({ need: 'an address such as https://alarm.example.net/ping/4711', secret: true })
     .describe('Asked every minute while this server works: a service that raises the alarm when it is not.'),
+  ROLLCALL_METRICS_WRITE: engine.describe(
+    'Where an engine for time series takes Prometheus remote write. Default: measurements are kept in the database.',
+  ),
+  ROLLCALL_METRICS_QUERY: engine.describe('Where it answers PromQL: what /api/v1/query is appended to.'),
   CREDENTIALS_DIRECTORY: file
     .optional()
     .describe('Set by systemd (LoadCredential): `credential.keys` in it seals SNMP credentials.'),
@@ -177,6 +191,8 @@ export const FILE_KEYS = {
   ROLLCALL_KEY_FILE: ['keyFile'],
   ROLLCALL_PUBLIC_URL: ['publicUrl'],
   ROLLCALL_ALIVE_URL: ['aliveUrl'],
+  ROLLCALL_METRICS_WRITE: ['metrics', 'write'],
+  ROLLCALL_METRICS_QUERY: ['metrics', 'query'],
 } as const satisfies Record<Exclude<Variable, 'CREDENTIALS_DIRECTORY'>, readonly [string, ...string[]]>;
 
 export const CONFIG_FILE = '/etc/rollcall/server.yaml';
@@ -220,6 +236,10 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
   const own = read('ROLLCALL_TLS_OWN') ? { kind: 'own' as const, names } : undefined;
   const given = certFile !== undefined && keyFile !== undefined;
   const tls = given ? { kind: 'files' as const, certFile, keyFile } : own;
+  const [write, query] = [secret(read('ROLLCALL_METRICS_WRITE')), secret(read('ROLLCALL_METRICS_QUERY'))];
+  if ((write === undefined) !== (query === undefined))
+    throw new StartError('ROLLCALL_METRICS_WRITE and ROLLCALL_METRICS_QUERY go together: set both or none');
+  const metrics = write && query ? { write, query } : undefined;
   // Passwords and tokens must not cross a network in the clear by default: without TLS only this machine reaches us.
   const host = read('HOST') ?? (tls ? '::' : '127.0.0.1');
   const trustedProxies = read('ROLLCALL_TRUSTED_PROXIES');
@@ -245,6 +265,7 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     keyFile: read('ROLLCALL_KEY_FILE'),
     publicUrl: read('ROLLCALL_PUBLIC_URL'),
     aliveUrl: secret(read('ROLLCALL_ALIVE_URL')),
+    metrics,
     credentialsDirectory: read('CREDENTIALS_DIRECTORY'),
   };
 }
@@ -260,7 +281,9 @@ export function changesOf(
 ): { changed: string[]; atNextStart: string[] } {
   const plain = (config: Config, key: keyof Config) => {
     const value = config[key];
-    return value instanceof Secret ? value.reveal() : JSON.stringify(value);
+    return value instanceof Secret
+      ? value.reveal()
+      : JSON.stringify(value, (_, part) => (part instanceof Secret ? part.reveal() : part));
   };
   const differ = (Object.keys(after) as (keyof Config)[]).filter(
     (key) => plain(before, key) !== plain(after, key),

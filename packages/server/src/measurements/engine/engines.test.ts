@@ -1,0 +1,198 @@
+/**
+ * The same questions to every engine that may keep measurements: the database, and Debian's Prometheus and VictoriaMetrics,
+ * which the test starts itself.
+ */
+import type { MetricQuery } from '@rollcall/shared/api/measurements';
+import { Secret } from '@rollcall/shared/secret';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../platform/db/db.ts';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { ENGINE_NAMES, hasEngine, type RunningEngine, startEngine } from '../../testing/engines.ts';
+import { addDevices, addSite, asCaller, caller, insert } from '../../testing/rows.ts';
+import { createMeasurementFeature } from '../feature.ts';
+import { storeSamples } from '../samples.ts';
+
+afterAll(closeDatabases);
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** The begin of a day. */
+const START = Date.UTC(2026, 10, 20);
+const seconds = (ms: number) => String(ms / 1000);
+const NONE = 'database';
+const [, open] = databases()[0] ?? [];
+
+describe.each([NONE, ...ENGINE_NAMES.filter(hasEngine)] as const)('measurements kept by %s', (name) => {
+  let db: Database;
+  let engine: RunningEngine | undefined;
+  let siteId: string;
+  let deviceId: string;
+  let now = START;
+  const [eth0, eth1] = [uuidv7(), uuidv7()];
+  const log = { error: () => undefined, warn: () => undefined } as never;
+  const clock = { now: () => now, monotonic: () => now } as never;
+  let feature: ReturnType<typeof createMeasurementFeature>;
+
+  beforeAll(async () => {
+    if (!open) throw new Error('no database');
+    db = await open();
+    if (name !== NONE) engine = await startEngine(name);
+    feature = createMeasurementFeature({
+      ...{ db, clock, log, raise: async () => undefined },
+      ...(engine && { engine: { write: new Secret(engine.write), query: new Secret(engine.query) } }),
+    });
+    siteId = await addSite(db, uuidv7());
+    [deviceId = ''] = await addDevices(db, [{ site_id: siteId, name: 'sw', class: 'switch' }]);
+    const port = { site_id: siteId, device_id: deviceId, speed_bps: 1_000_000 };
+    const seen = { first_seen: new Date(START), last_seen: new Date(START) };
+    await insert(db, 'interfaces', [
+      { ...port, ...seen, id: eth0, if_index: 1, name: 'eth0' },
+      { ...port, ...seen, id: eth1, if_index: 2, name: 'eth1' },
+    ]);
+    await measure();
+  }, 180_000);
+  afterAll(async () => engine?.stop());
+
+  /** A minute that ends at `at`; eth0 receives as many octets. */
+  const minute = (at: number, octets: number | null) => ({
+    at,
+    observation: {
+      kind: 'samples' as const,
+      ...{ at, deviceId, overMs: 60_000 },
+      ping: { sent: 4, lost: 1, minMs: 1, avgMs: 2, maxMs: 5 },
+      ports: { ifIndex: [1, 2], name: ['eth0', 'eth1'], inOctets: [octets, 0], outOctets: [7500, null] },
+    },
+  });
+  const store = (...measured: ReturnType<typeof minute>[]) =>
+    db.transaction((sql) =>
+      storeSamples(sql, measured, { siteId, collectorId: siteId, now, toEngine: engine !== undefined }),
+    );
+  /** Whatever runs again and again. */
+  const everything = async () => {
+    for (let i = 0; i < 10; i++) {
+      await feature.ship();
+      await feature.fold();
+    }
+    await feature.forget();
+    await engine?.settle();
+  };
+
+  /** A day: minute i of hour h receives 7500 × (h + 1) octets, so h + 1 kbit/s; an hour is missing, then one minute. */
+  async function measure() {
+    const all = [];
+    for (let i = 1; i <= 1440; i++) {
+      const hour = Math.floor((i - 1) / 60);
+      if (hour !== 5 && i !== 603) all.push(minute(START + i * 60_000, 7500 * (hour + 1)));
+    }
+    now = START + DAY;
+    // One comes an hour late.
+    const [late] = all.splice(700, 1);
+    for (let i = 0; i < all.length; i += 200) await store(...all.slice(i, i + 200));
+    await everything();
+    if (late) await store(late);
+    await everything();
+    now = START + DAY + 3 * HOUR;
+    await everything();
+  }
+
+  const ask = async (query: Partial<Record<keyof MetricQuery, string>>) => {
+    const request = { query: { deviceId, metrics: 'in', interfaceId: eth0, ...query } };
+    return (await asCaller(feature.handlers, caller())('measurements.get', request)).data;
+  };
+  const close = (values: (number | null)[]) =>
+    values.map((value) => (value === null ? null : Number(value.toPrecision(6))));
+  const valuesOf = async (query: Parameters<typeof ask>[0]) => close((await ask(query)).series[0].values);
+
+  it('keeps samples only as long as they are needed here', async () => {
+    const [row] = await db.query<{ n: number }>('SELECT count(*)::int AS n FROM samples WHERE site_id = $1', [
+      siteId,
+    ]);
+    expect(row?.n).toBe(0);
+    const [chunks] = await db.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM sample_chunks WHERE site_id = $1',
+      [siteId],
+    );
+    expect((chunks?.n ?? 0) > 0).toBe(engine === undefined);
+  });
+
+  it('minutes, with gaps', async () => {
+    const from = START + 10 * HOUR;
+    const values = await valuesOf({ from: seconds(from), to: seconds(from + 6 * 60_000), step: '60' });
+    expect(values).toEqual([11_000, 11_000, null, 11_000, 11_000, 11_000]);
+    const border = START + 5 * HOUR - 120_000;
+    expect(await valuesOf({ from: seconds(border), to: seconds(border + 240_000), step: '60' })).toEqual([
+      ...[5000, 5000],
+      ...[null, null],
+    ]);
+  });
+
+  it('the minute that came late', async () => {
+    const around = START + 12 * HOUR;
+    const values = await valuesOf({ from: seconds(around), to: seconds(around + HOUR), step: '60' });
+    expect(values).toEqual(Array(60).fill(13_000));
+  });
+
+  it('five minutes, an hour, by mean and maximum', async () => {
+    const hours = { from: seconds(START + 3 * HOUR), to: seconds(START + 7 * HOUR), step: '3600' };
+    expect(await valuesOf(hours)).toEqual([4000, 5000, null, 7000]);
+    expect(await valuesOf({ ...hours, aggregate: 'max' })).toEqual([4000, 5000, null, 7000]);
+    const border = { from: seconds(START + 2 * HOUR - 300_000), to: seconds(START + 2 * HOUR + 300_000) };
+    expect(await valuesOf({ ...border, step: '300' })).toEqual([2000, 3000]);
+    const day = { from: seconds(START), to: seconds(START + DAY), step: '86400' };
+    expect(await valuesOf(day)).toEqual([close([(300_000 - 6000) / 23])[0]]);
+    expect(await valuesOf({ ...day, aggregate: 'max' })).toEqual([24_000]);
+  });
+
+  it('the 95th percentile of 5-minute means, as it is billed', async () => {
+    const { series } = await ask({ from: seconds(START), to: seconds(START + DAY), step: '300' });
+    // 276 means, 12 of each hour: the highest 13 lie above it.
+    expect(series[0].p95).toBeCloseTo(23_000, 3);
+  });
+
+  it('several metrics of the device and of all its interfaces', async () => {
+    const from = START + HOUR;
+    const asked = { from: seconds(from), to: seconds(from + 120_000), step: '60' };
+    const request = { query: { deviceId, metrics: 'rtt,rttMax,loss,in,out,inUtilisation', ...asked } };
+    const { data } = await asCaller(feature.handlers, caller())('measurements.get', request);
+    const found = data.series.map(
+      ({ metric, interfaceName, values }: { metric: string; interfaceName: string; values: number[] }) => [
+        `${metric} ${interfaceName ?? ''}`.trim(),
+        ...close(values),
+      ],
+    );
+    expect(found).toEqual([
+      ['rtt', 2, 2],
+      ['rttMax', 5, 5],
+      ['loss', 25, 25],
+      ['in eth0', 2000, 2000],
+      ['in eth1', 0, 0],
+      ['out eth0', 1000, 1000],
+      ['out eth1', null, null],
+      ['inUtilisation eth0', 0.2, 0.2],
+      ['inUtilisation eth1', 0, 0],
+    ]);
+  });
+
+  it('what was measured just now, once, and the highest of it', async () => {
+    now = START + 2 * DAY;
+    await store(minute(now - 120_000, 30_000), minute(now - 60_000, 60_000));
+    const asked = { from: seconds(now - 180_000), to: seconds(now), step: '60' };
+    expect(await valuesOf(asked)).toEqual([4000, 8000, null]);
+    await everything();
+    expect(await valuesOf(asked)).toEqual([4000, 8000, null]);
+    expect(await valuesOf({ ...asked, from: seconds(now - HOUR), step: '3600' })).toEqual([6000]);
+    const { data } = await asCaller(feature.handlers, caller())('measurements.top', {
+      query: { metric: 'in' },
+    });
+    const own = data.filter((one: { siteId: string }) => one.siteId === siteId);
+    expect(own).toMatchObject([{ deviceName: 'sw', interfaceName: 'eth0', value: 8000, unit: 'bit/s' }]);
+  });
+
+  it('nothing of another device', async () => {
+    const [other = ''] = await addDevices(db, [{ site_id: siteId, name: 'other' }]);
+    const query = { deviceId: other, metrics: 'rtt', from: seconds(START), to: seconds(START + DAY) };
+    const { data } = await asCaller(feature.handlers, caller())('measurements.get', { query });
+    expect(data.series[0].values.every((value: unknown) => value === null)).toBe(true);
+  });
+});
