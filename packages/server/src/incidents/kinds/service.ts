@@ -167,14 +167,14 @@ export const SERVICE_KINDS = declare({
     severity: Severity.major,
     ...ofServer('metrics'),
   },
-  'metrics.lost': {
+  'samples.lost': {
     about: 'Measurements are lost: the engine refuses them, or they waited for a day.',
     severity: Severity.warning,
     source: 'api',
     opens: {
       'samples.lost': (c) => ({
         subject: c.siteId,
-        message: `${c.count} readings of devices are lost: ${c.reason}`,
+        message: `Readings of devices that are lost: ${c.count} (${c.reason})`,
         details: { count: c.count, reason: c.reason },
       }),
     },

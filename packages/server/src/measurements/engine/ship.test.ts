@@ -170,8 +170,8 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
     expect(await waiting()).toBe(0);
     const [event] = await scene.events();
     expect(event).toMatchObject({
-      kind: 'metrics.lost',
-      message: '1 readings of devices are lost: 400 out of bounds',
+      kind: 'samples.lost',
+      message: 'Readings of devices that are lost: 1 (400 out of bounds)',
       details: { count: 1 },
     });
   });
@@ -190,7 +190,7 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
     scene.now += HOUR;
     expect(await forget()).toBe(3);
     expect(await scene.events()).toMatchObject([
-      { kind: 'metrics.lost', message: '3 readings of devices are lost: not written within a day' },
+      { kind: 'samples.lost', message: 'Readings of devices that are lost: 3 (not written within a day)' },
     ]);
   });
 });
