@@ -55,12 +55,13 @@ const GENERATED: Record<string, () => string | Promise<string>> = {
 
 /**
  * What the browser takes from the shared package is data: lists of words, bounds. Each module is read here and its
- * plain values are handed on; schemas and functions are not, so neither zod nor an IP library reaches the browser.
+ * plain values are handed on; schemas and functions are not, so neither zod nor an IP library reaches the browser. Modules of
+ * functions that import nothing are taken as they are.
  */
 const sharedData = (): Plugin => ({
   name: 'rollcall-shared-data',
   enforce: 'pre',
-  resolveId: { filter: { id: /^@rollcall\/shared\// }, handler: (id) => `\0data:${id}` },
+  resolveId: { filter: { id: /^@rollcall\/shared\/(?!csv$)/ }, handler: (id) => `\0data:${id}` },
   load: {
     filter: { id: /^\0data:/ },
     handler: async (id) => {
