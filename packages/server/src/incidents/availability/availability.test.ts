@@ -260,7 +260,7 @@ describe.each(databases())('histories on %s', (_name, open) => {
     await set(`connected_at = now(), last_seen_at = now()`);
     expect(await rows('connection_history')).toMatchObject([{ open: true }]);
     // Connects again at once: it was not away.
-    await set(`connected_at = now() + interval '1 ms'`);
+    await set(`connected_at = now() + interval '1 minute'`);
     expect(await rows('connection_history')).toHaveLength(1);
     await db.query(`UPDATE connection_history SET since = now() - interval '1 hour' WHERE site_id = $1`, [
       siteId,
