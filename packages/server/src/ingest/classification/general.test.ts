@@ -149,3 +149,84 @@ describe('an agent without a sysObjectID whose words name a maker', () => {
     expect(said(IOS, '1.3.6.1.4.1.99999.1').by.os).not.toBe('cisco-ios');
   });
 });
+
+describe('what an agent does', () => {
+  const IP_FORWARDING = '1.3.6.1.2.1.4.1.0';
+  const is = (system: Partial<DeviceFacts['system']>, vendor: Record<string, string> = {}) =>
+    classify({
+      system: { sysObjectId: '1.3.6.1.4.1.99999.1', sysDescr: 'Thing', ...system },
+      chassis: [],
+      vendor,
+    }).class;
+  it.each<[string, number, string]>([
+    ['forwards by addresses', 4, 'router'],
+    ['bridges', 2, 'switch'],
+    ['bridges and forwards', 6, 'router'],
+    ['serves applications', 64, 'server'],
+    ['serves applications and bridges', 66, 'switch'],
+  ])('%s: sysServices tells its class', (_what, sysServices, kind) => {
+    expect(is({ sysServices })).toBe(kind);
+  });
+  it('forwards packets by IP-MIB', () => {
+    expect(is({}, { [IP_FORWARDING]: '1' })).toBe('router');
+    expect(is({}, { [IP_FORWARDING]: '2' })).not.toBe('router');
+  });
+  it('says nothing of layers that are no class', () => {
+    expect(is({ sysServices: 8 })).toBe('unknown');
+    expect(is({})).toBe('unknown');
+  });
+});
+
+describe('a serial number', () => {
+  const serial = (text: string) =>
+    classify({
+      system: { sysObjectId: '1.3.6.1.4.1.99999.1', sysDescr: 'Thing' },
+      chassis: [{ index: 1, class: 'chassis', serial: text }],
+      vendor: {},
+    }).serial;
+  it.each<[string, string | null]>([
+    ['ABC', 'ABC'],
+    ['AB', null],
+    ['S/N: FOC1234', 'FOC1234'],
+    ['Serial Number: 12345', '12345'],
+    ['n/a', null],
+    ['not specified', null],
+    ['x'.repeat(80), 'x'.repeat(64)],
+  ])('of "%s" is %s', (text, told) => {
+    expect(serial(text)).toBe(told);
+  });
+});
+
+describe('a UPS by its MIB', () => {
+  const UPS = '1.3.6.1.2.1.33.1.1';
+  it('has maker, model and the version of its agent before that of itself', () => {
+    const told = (vendor: Record<string, string>) => classify(agent('1.3.6.1.4.1.99999.1', 'Thing', vendor));
+    expect(told({ [`${UPS}.1.0`]: 'Acme Power', [`${UPS}.2.0`]: 'AP 3000' })).toMatchObject({
+      class: 'ups',
+      vendor: 'Acme Power',
+      model: 'AP 3000',
+    });
+    expect(told({ [`${UPS}.3.0`]: '1.2.3', [`${UPS}.2.0`]: 'AP 3000' }).osVersion).toBe('1.2.3');
+    expect(
+      told({ [`${UPS}.3.0`]: '1.2.3', [`${UPS}.4.0`]: '7.8.9', [`${UPS}.2.0`]: 'AP 3000' }).osVersion,
+    ).toBe('7.8.9');
+  });
+});
+
+describe('a host that only answers ping', () => {
+  it.each([
+    ['sw-3', 'switch'],
+    ['access-2.example.net', 'switch'],
+    ['gw', 'router'],
+    ['esx04', 'hypervisor'],
+    ['nas', 'storage'],
+    ['laptop-ab12', 'workstation'],
+    ['switchboard', 'unknown'],
+    ['webshop', 'unknown'],
+  ])('is by its name %s: %s', (name, kind) => {
+    expect(
+      classify({ system: {}, chassis: [], vendor: {}, host: { name, mac: null } } as unknown as DeviceFacts)
+        .class,
+    ).toBe(kind);
+  });
+});

@@ -106,6 +106,55 @@ describe('rules', () => {
       'Any',
     ],
     [
+      'two texts before a prefix',
+      [
+        `{ name: prefix, match: { sysObjectId: ${BOX}.1.7 }, os: Prefix }`,
+        `{ name: texts, match: { sysDescr: BoxOS, value: { ${BOX}.9.1.0: x }, entity: Rack }, os: Texts }`,
+      ],
+      'Texts',
+    ],
+    [
+      'the agent’s own number with all of a rule before a text',
+      [
+        `{ name: exact, match: { sysObjectId: ${BOX}.1.7 }, os: Exact }`,
+        `{ name: text, match: { sysDescr: BoxOS }, os: Text }`,
+      ],
+      'Exact',
+    ],
+    [
+      'no rule whose `not` is a prefix of the agent’s number',
+      [
+        `{ name: not, match: { sysDescr: BoxOS, not: { sysObjectId: [${BOX}.1] } }, os: Not }`,
+        `{ name: any, match: { sysDescr: Box }, os: Any }`,
+      ],
+      'Any',
+    ],
+    [
+      'a rule whose `not` names another number',
+      [
+        `{ name: not, match: { sysDescr: BoxOS, not: { sysObjectId: [${BOX}.2] } }, os: Not }`,
+        `{ name: any, match: { sysDescr: Box }, os: Any }`,
+      ],
+      'Not',
+    ],
+    [
+      'no rule whose value is another',
+      [
+        `{ name: value, match: { sysDescr: BoxOS, value: { ${BOX}.9.1.0: y } }, os: Value }`,
+        `{ name: missing, match: { sysDescr: BoxOS, value: { ${BOX}.9.9.0: . } }, os: Missing }`,
+        `{ name: any, match: { sysDescr: Box }, os: Any }`,
+      ],
+      'Any',
+    ],
+    [
+      'no rule whose hardware is another',
+      [
+        `{ name: entity, match: { sysDescr: BoxOS, entity: Blade }, os: Entity }`,
+        `{ name: any, match: { sysDescr: Box }, os: Any }`,
+      ],
+      'Any',
+    ],
+    [
       'no prefix that ends inside a number',
       [
         `{ name: inside, match: { sysObjectId: 1.3.6.1.4.1.9999 }, os: Inside }`,
@@ -114,7 +163,11 @@ describe('rules', () => {
       'Any',
     ],
   ])('take %s', (_what, list, os) => {
-    expect(classify(rules(...list)).os).toBe(os);
+    const facts = {
+      ...agent({}, { [`${BOX}.9.1.0`]: 'x' }),
+      chassis: [{ index: 1, class: 'chassis', description: 'Rack 2' }],
+    };
+    expect(classify(rules(...list), facts).os).toBe(os);
   });
 
   it('fill a field from the next rule where the first says nothing of it', () => {
@@ -138,6 +191,68 @@ describe('rules', () => {
     const chassis = [{ index: 1, class: 'chassis' as const, model: 'B4' }];
     expect(model({ ...agent(), chassis })).toBe('B4');
     expect(model(agent())).toBe('Box Seven');
+  });
+
+  it.each<[string, string, Partial<DeviceFacts['system']>, string | null]>([
+    ['the first group that took part', `{ sysDescr: 'Crate (\\d+)|(Box) 7' }`, {}, 'Box'],
+    ['all of it, without a group', `{ sysDescr: 'Box \\d' }`, {}, 'Box 7'],
+    ['the name that the agent gave', `{ sysName: '^(Box\\S+)' }`, { sysName: 'Box12-lab' }, 'Box12-lab'],
+    ['nothing, where there is no name', `{ sysName: '^(Box\\S+)' }`, {}, null],
+    ['a word of the rule’s own', `{ text: Box 9 }`, {}, 'Box 9'],
+    [
+      'groups put together, an absent one left out',
+      `{ sysDescr: '(Box) (\\d)(x)?', as: '$1-$2$3' }`,
+      {},
+      'Box-7',
+    ],
+  ])('read %s', (_what, source, more, model) => {
+    const rule = `{ name: box, match: { sysDescr: BoxOS }, model: [${source}, { text: none of it }] }`;
+    expect(classify(rules(rule), agent(more)).model).toBe(model ?? 'none of it');
+  });
+
+  it.each<[string, DeviceFacts['chassis'], string]>([
+    [
+      'the chassis before its modules',
+      [
+        { index: 1, class: 'module', model: 'M1' },
+        { index: 2, class: 'chassis', model: 'C1' },
+      ],
+      'C1',
+    ],
+    [
+      'the members before the stack',
+      [
+        { index: 1, class: 'stack', model: 'S1' },
+        { index: 2, class: 'module', model: 'M1' },
+      ],
+      'M1',
+    ],
+    [
+      'of two chassis the one that says something',
+      [
+        { index: 1, class: 'chassis', description: 'x' },
+        { index: 2, class: 'chassis', model: 'C2' },
+      ],
+      'C2',
+    ],
+    [
+      'of two that say as much the first',
+      [
+        { index: 1, class: 'chassis', model: 'C1' },
+        { index: 2, class: 'chassis', model: 'C2' },
+      ],
+      'C1',
+    ],
+  ])('of hardware read %s', (_what, chassis, model) => {
+    const rule = `{ name: box, match: { sysObjectId: ${BOX} }, model: { entity: model } }`;
+    expect(classify(rules(rule), { ...agent(), chassis }).model).toBe(model);
+  });
+
+  it('find a product by what stands behind the prefix, and only below it', () => {
+    const rule = `{ name: box, match: { sysObjectId: ${BOX}.1 }, products: { 7: Box Seven } }`;
+    expect(classify(rules(rule)).model).toBe('Box Seven');
+    expect(classify(rules(rule), agent({ sysObjectId: `.${BOX}.1.7` })).model).toBe('Box Seven');
+    expect(classify(rules(rule), agent({ sysObjectId: `${BOX}.1.8` })).model).not.toBe('Box Seven');
   });
 
   it('choose a class by the model that was found', () => {
