@@ -31,6 +31,13 @@ describe('notices of what packages carry of others', () => {
     expect(text.match(/a-mit 1\.2\.3/g), 'once').toHaveLength(1);
   });
 
+  it('hold each text of a licence that names several, where the package brings none', () => {
+    const both = installed('d-both', { license: '(Apache-2.0 AND BSD-3-Clause)' });
+    const text = noticesOf(componentsOf([both]));
+    expect(text).toContain('Apache License');
+    expect(text).toContain('Redistribution and use in source and binary forms');
+  });
+
   it.each([
     ['no licence', {}],
     ['one that is none of SPDX', { license: 'SEE LICENSE IN terms.txt' }],

@@ -52,10 +52,16 @@ function textOf(folder, about) {
       .sort()
       .map((name) => readFileSync(join(folder, name), 'utf8').trim())
       .join('\n\n');
-  const { licenseText } = readJson(
-    new URL(`../../node_modules/spdx-license-list/licenses/${about.license}.json`, import.meta.url),
-  );
   const holder = authorOf(about) ?? `the authors of ${about.name}`;
+  // Of "(GPL-2.0-only OR ISC)" those that we accepted; of "Apache-2.0 AND BSD-3-Clause" both.
+  const licences = about.license.split(/[()\s]+/).filter((word) => ACCEPTED.includes(word));
+  return licences.map((licence) => standardText(licence, holder)).join('\n\n');
+}
+
+function standardText(licence, holder) {
+  const { licenseText } = readJson(
+    new URL(`../../node_modules/spdx-license-list/licenses/${licence}.json`, import.meta.url),
+  );
   return licenseText
     .replace(/<year>\s*/g, '')
     .replace(/<(owner|copyright holders?)>/g, holder)
