@@ -1,5 +1,6 @@
 // npm run test:all [-- OPTIONS]: everything that guards the project, one step after the other, each with its time. It
-// starts a PostgreSQL of its own in a temporary folder. What the steps need and this machine lacks is said at once.
+// starts a PostgreSQL of its own in a temporary folder. What the steps need and this machine lacks is said at once. A
+// step that fails does not end the run: the others are tried, too.
 //
 //   --list             the steps, and what each needs
 //   --only NAME,NAME   these only
@@ -273,17 +274,19 @@ const { Postgres, postgresPrograms } = await import('../test/chaos/dist/postgres
 const postgres = postgresPrograms() ? await Postgres.create({ durable: false }) : undefined;
 const shared = postgres ? { TEST_DATABASE_URL: postgres.url() } : {};
 const times = [];
-let failure = 0;
+const failed = [];
 for (const step of steps) {
   if (step.beside && steps.some(({ name }) => name === step.beside)) continue;
   const beside = steps
     .filter((other) => other.beside === step.name)
-    .map((other) => startBeside(other, shared));
+    .map((other) => [other, startBeside(other, shared)]);
   process.stdout.write(`\n── ${step.name}: ${step.why} ──\n`);
-  failure = await timed(step, shared);
-  for (const end of beside) failure = (await end()) || failure;
-  if (failure !== 0) break;
+  if ((await timed(step, shared)) !== 0) failed.push(step.name);
+  for (const [other, end] of beside) if ((await end()) !== 0) failed.push(other.name);
+  // Without what it builds the others fail for that alone; apart from that one run tells all that is wrong.
+  if (failed.includes('build')) break;
 }
 await postgres?.destroy();
 process.stdout.write(`\n${times.join(' · ')}\n`);
-process.exitCode = failure === 0 ? 0 : 1;
+if (failed.length > 0) process.stdout.write(`failed: ${failed.join(', ')}\n`);
+process.exitCode = failed.length === 0 ? 0 : 1;
