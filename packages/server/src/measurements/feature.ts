@@ -53,11 +53,11 @@ export function createMeasurementFeature({ db, clock, log, raise, engine: at }: 
     handlers,
     /** Bounded; to be called again and again. */
     fold: () => fold({ db, clock, log, ...(engine && { only: 'unsent IS NULL' }) }),
-    /** Sends what waits to the engine, where there is one. */
-    ship: async () => shipper?.ship(),
-    forget: async () => {
+    /** Sends what waits to the engine, where there is one, and deletes what it has. */
+    ship: async () => {
+      await shipper?.ship();
       await shipper?.forget();
-      return forgetChunks({ db, clock });
     },
+    forget: () => forgetChunks({ db, clock }),
   };
 }

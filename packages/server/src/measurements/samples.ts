@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** So long samples are kept as they came; a day less old they are taken. */
 export const SAMPLE_DAYS = 14;
 /** A collector's clock is corrected; what still lies so far ahead is nonsense. */
-const AHEAD_MS = 600_000;
+export const AHEAD_MS = 600_000;
 
 /** A device as its measurements are told. */
 interface Owner {

@@ -6,13 +6,16 @@ import { uncompress } from 'snappyjs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
+import { addDevices, addSite } from '../../testing/rows.ts';
 import { storeSamples } from '../samples.ts';
 import { createShipper, HERE_MS } from './ship.ts';
+import { startingAfter, takeTurns } from './turns.ts';
 import { samplesOf, writeRequest } from './write-request.ts';
 
 afterAll(closeDatabases);
 
 const HOUR = 3_600_000;
+type Answer = [status: number, text?: string];
 
 /** Series of a request, each as its labels, time and value. */
 function decoded(body: Uint8Array): { labels: Record<string, string>; at: number; value: number }[] {
@@ -65,11 +68,43 @@ describe('a write request', () => {
   });
 });
 
+describe('turns', () => {
+  it('begin behind who was last, and go around while somebody has more', async () => {
+    expect(startingAfter('b', ['a', 'b', 'c'])).toEqual(['c', 'a', 'b']);
+    expect(startingAfter('', ['a', 'b'])).toEqual(['a', 'b']);
+    expect(startingAfter('z', ['a', 'b'])).toEqual(['a', 'b']);
+    const left = new Map([
+      ['a', 3],
+      ['b', 1],
+      ['c', 2],
+    ]);
+    const turns: string[] = [];
+    await takeTurns([...left.keys()], 1, async (party) => {
+      turns.push(party);
+      left.set(party, (left.get(party) ?? 0) - 1);
+      return (left.get(party) ?? 0) > 0;
+    });
+    expect(turns.join('')).toBe('abcaca');
+  });
+
+  it('that fail are told when the other lanes are done', async () => {
+    const done: string[] = [];
+    const turns = takeTurns(['a', 'b'], 2, async (party) => {
+      if (party === 'a') throw new Error('broken');
+      await null;
+      done.push(party);
+      return false;
+    });
+    await expect(turns).rejects.toThrow('broken');
+    expect(done).toEqual(['b']);
+  });
+});
+
 describe.each(databases())('samples on their way to an engine, on %s', (_name, open) => {
   const scene = new Scene();
   let server: Server;
   /** What the engine answers to a request of so many samples. */
-  let answer: (body: Uint8Array) => [status: number, text?: string];
+  let answer: (body: Uint8Array) => Answer | Promise<Answer>;
   let requests: { headers: IncomingHttpHeaders; bytes: Uint8Array }[] = [];
   let write = '';
   beforeEach(async () => {
@@ -81,10 +116,10 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
     server = createServer((request, response) => {
       const parts: Buffer[] = [];
       request.on('data', (part) => parts.push(part));
-      request.on('end', () => {
+      request.on('end', async () => {
         const bytes = Buffer.concat(parts);
         requests.push({ headers: request.headers, bytes });
-        const [status, text] = answer(bytes);
+        const [status, text] = await answer(bytes);
         response.writeHead(status).end(text);
       });
     });
@@ -99,16 +134,17 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
   };
   /** A minute of a device that ended so many minutes ago. */
   const store = (device: string, ...ago: number[]) =>
+    storeOf({ siteId: scene.site, deviceId: scene.devices.get(device) ?? uuidv7() }, ...ago);
+  const storeOf = ({ siteId, deviceId }: { siteId: string; deviceId: string }, ...ago: number[]) =>
     scene.db.transaction((sql) =>
       storeSamples(
         sql,
         ago.map((minutes) => {
           const at = scene.now - minutes * 60_000;
-          const deviceId = scene.devices.get(device) ?? uuidv7();
           const ping = { sent: 4, lost: 0, avgMs: minutes };
           return { at, observation: { kind: 'samples' as const, at, deviceId, overMs: 60_000, ping } };
         }),
-        { siteId: scene.site, collectorId: scene.site, now: scene.now, toEngine: true },
+        { siteId, collectorId: siteId, now: scene.now, toEngine: true },
       ),
     );
   /** Minutes whose round trip a request has. */
@@ -173,6 +209,71 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
       kind: 'samples.lost',
       message: 'Readings of devices that are lost: 1 (400 out of bounds)',
       details: { count: 1 },
+    });
+  });
+
+  describe('of one site that has trouble', () => {
+    /** Of another site, whose samples came after all of the first one's. */
+    const storeOther = async () => {
+      const siteId = await addSite(scene.db, uuidv7());
+      const [deviceId = ''] = await addDevices(scene.db, [{ site_id: siteId, name: 'c' }]);
+      await storeOf({ siteId, deviceId }, 0);
+      return { siteId, deviceId };
+    };
+    const sitesOf = (bytes: Uint8Array) => [...new Set(decoded(bytes).map(({ labels }) => labels.site_id))];
+    const waitingOf = async ({ siteId }: { siteId: string }) =>
+      (await scene.db.query('SELECT 1 FROM samples WHERE unsent AND site_id = $1', [siteId])).length;
+    const many = Array.from({ length: 40 }, (_, i) => i + 1);
+
+    it.each<[what: string, answer: () => Answer]>([
+      [
+        'the engine refuses, and takes its time over it',
+        () => {
+          scene.now += 1_000;
+          return [400, 'out of bounds'];
+        },
+      ],
+      ['cannot be written', () => [503, 'busy']],
+    ])('and %s: they hold up no other', async (_, ofTrouble) => {
+      await store('a', ...many);
+      const other = await storeOther();
+      answer = (bytes) => (sitesOf(bytes).includes(scene.site) ? ofTrouble() : [204]);
+      const { ship } = shipper();
+      await ship();
+      expect(await waitingOf(other)).toBe(0);
+      expect(await waiting()).toBeGreaterThan(0);
+      for (const { bytes } of requests) expect(sitesOf(bytes)).toHaveLength(1);
+    });
+
+    it('and are answered late: others are sent meanwhile', async () => {
+      await store('a', 1);
+      const other = await storeOther();
+      let otherTaken: (() => void) | undefined;
+      const taken = new Promise<void>((resolve) => {
+        otherTaken = resolve;
+      });
+      answer = async (bytes) => {
+        if (sitesOf(bytes).includes(other.siteId)) otherTaken?.();
+        else await taken;
+        return [204];
+      };
+      await shipper().ship();
+      expect(await waiting()).toBe(0);
+    });
+
+    it('and cannot be written for a minute: told with how many sites', async () => {
+      await store('a', 1);
+      const other = await storeOther();
+      answer = (bytes) => (sitesOf(bytes).includes(scene.site) ? [503, 'busy'] : [204]);
+      const { ship } = shipper();
+      await ship();
+      scene.now += 61_000;
+      await storeOf(other, 0);
+      await ship();
+      const [event] = await scene.db.query<{ message: string }>(
+        `SELECT message FROM events WHERE kind = 'server.metrics' AND status = 0`,
+      );
+      expect(event?.message).toMatch(/^Measurements of 1 of 2 sites cannot be written to .*: 503 busy\./);
     });
   });
 

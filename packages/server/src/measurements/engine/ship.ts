@@ -1,7 +1,8 @@
 /**
  * Samples on their way to an engine for time series: what was stored waits in `samples` until the engine took it, the
  * oldest first, for a day at most. What the engine refuses for what it is (too old, out of order) is found by halving.
- * Each loss is an event of its site; that nothing can be written is one as well.
+ * Sites take turns, and no request has samples of two: one whose samples are refused, or answered slowly, holds up no
+ * other. Each loss is an event of its site; that nothing can be written is one as well.
  */
 import { hostname } from 'node:os';
 import type { Clock } from '@rollcall/shared/clock';
@@ -10,13 +11,18 @@ import type { Change } from '../../changes.ts';
 import type { Database, Sql } from '../../platform/db/db.ts';
 import { tryLock } from '../../platform/db/lock.ts';
 import type { Raise } from '../../ports.ts';
+import { AHEAD_MS } from '../samples.ts';
 import { grouped } from '../series.ts';
 import { type Address, addressOf, reasonOf } from './address.ts';
+import { startingAfter, takeTurns } from './turns.ts';
 import { type Waiting, writeRequest } from './write-request.ts';
 
-/** Rows of one request, and requests of one round. */
+/** Rows of one request. */
 const ROWS = 400;
-const REQUESTS = 25;
+/** Requests of one turn: one, unless some of its rows are refused. It takes 9 to find the first of them. */
+const REQUESTS = 24;
+/** Sites whose turn it is at the same time: a slow answer keeps one of these busy. */
+const LANES = 4;
 /** A round ends after this: it holds a lock. */
 const ROUND_MS = 20_000;
 /** An answer that takes longer counts as none. */
@@ -27,8 +33,9 @@ export const HERE_MS = 5_400_000;
 const WAITS_MS = 86_400_000;
 /** Trouble that lasts so long is an event. */
 const TOLD_AFTER_MS = 60_000;
-/** Rows deleted in one statement. */
+/** Rows deleted in one statement, and statements of one round. */
 const FORGOTTEN = 5_000;
+const STATEMENTS = 20;
 
 interface Deps {
   db: Database;
@@ -45,21 +52,29 @@ interface Lost {
   reason: string;
 }
 
+interface Round {
+  /** Whose samples waited. */
+  sites: number;
+  /** Of each site whose samples could not be written now. */
+  reasons: readonly string[];
+}
+
 /** The engine cannot be reached, or answers that it cannot take anything now. */
 class Away extends Error {}
 
 export function createShipper({ db, clock, log, raise, write }: Deps) {
   const address = addressOf(write);
-  /** Monotonic; null: the last request was answered well. */
+  /** Monotonic; null: all requests of the last round were answered well. */
   let awaySince: number | null = null;
   /** As told last; null: not yet. */
   let told: boolean | null = null;
+  /** The site whose turn it was last. */
+  let last = '';
 
-  const tell = async (ok: boolean, reason = ''): Promise<void> => {
+  const tell = async (ok: boolean, message = ''): Promise<void> => {
     if (told === ok) return;
     const [site] = await db.query<{ id: string }>('SELECT id FROM sites ORDER BY created_at, id LIMIT 1');
     if (!site) return;
-    const message = `Measurements cannot be written to ${address.shown}: ${reason}. They wait for a day at most.`;
     const about = { kind: 'server.checked' as const, check: 'metrics' as const, siteId: site.id };
     await db.transaction((sql) =>
       raise(sql, [{ ...about, at: clock.now(), server: hostname(), ok, message }]),
@@ -80,67 +95,105 @@ export function createShipper({ db, clock, log, raise, write }: Deps) {
   };
 
   /** Sends rows, in halves where the engine refuses some of them; answers those that it refuses alone. */
-  const deliver = async (rows: readonly Waiting[], until: number): Promise<Lost[]> => {
-    if (clock.monotonic() > until) return [];
+  const deliver = async (rows: readonly Waiting[], may: { end: () => boolean }): Promise<Lost[]> => {
+    if (may.end()) return [];
     const refusal = await post(address, rows);
     if (refusal === null || rows.length === 1) await taken(db, rows);
     if (refusal === null) return [];
     if (rows.length === 1) return rows.map(({ siteId }) => ({ siteId, reason: refusal }));
     const middle = Math.ceil(rows.length / 2);
-    return [...(await deliver(rows.slice(0, middle), until)), ...(await deliver(rows.slice(middle), until))];
+    return [...(await deliver(rows.slice(0, middle), may)), ...(await deliver(rows.slice(middle), may))];
   };
 
-  const sendAll = async (): Promise<void> => {
+  /** The turn of one site. @returns whether it has more to send */
+  const send = async (siteId: string, until: number): Promise<boolean> => {
+    const rows = await waitingRows(db, siteId);
+    let requests = 0;
+    const end = () => clock.monotonic() > until || requests++ >= REQUESTS;
+    const lost = rows.length > 0 ? await deliver(rows, { end }) : [];
+    if (lost.length > 0) await db.transaction((sql) => lose(sql, lost));
+    return rows.length === ROWS || requests > REQUESTS;
+  };
+
+  /** A round of turns. @returns how many sites it had, and why some of them could not be written */
+  const sendAll = async (): Promise<Round> => {
     const until = clock.monotonic() + ROUND_MS;
-    for (let i = 0; i < REQUESTS && clock.monotonic() <= until; i++) {
-      const rows = await waitingRows(db);
-      const lost = rows.length > 0 ? await deliver(rows, until) : [];
-      if (lost.length > 0) await db.transaction((sql) => lose(sql, lost));
-      if (rows.length < ROWS) break;
+    const sites = startingAfter(last, await waitingSites(db, clock.now() + AHEAD_MS));
+    const reasons = new Map<string, string>();
+    await takeTurns(sites, LANES, async (siteId) => {
+      if (clock.monotonic() > until) return false;
+      last = siteId;
+      try {
+        return await send(siteId, until);
+      } catch (error) {
+        if (!(error instanceof Away)) throw error;
+        reasons.set(siteId, error.message);
+        return false;
+      }
+    });
+    return { sites: sites.length, reasons: [...reasons.values()] };
+  };
+
+  const report = async ({ sites, reasons }: Round): Promise<void> => {
+    const [reason] = reasons;
+    if (reason === undefined) {
+      awaySince = null;
+      return tell(true);
     }
+    awaySince ??= clock.monotonic();
+    log.warn(
+      { engine: address.shown, sites: reasons.length, reason },
+      'measurements cannot be written; tried again',
+    );
+    if (clock.monotonic() - awaySince < TOLD_AFTER_MS) return;
+    const whose = reasons.length < sites ? ` of ${reasons.length} of ${sites} sites` : '';
+    await tell(
+      false,
+      `Measurements${whose} cannot be written to ${address.shown}: ${reason}. They wait for a day at most.`,
+    );
+  };
+
+  /** Deletes what waited too long. */
+  const giveUp = async (): Promise<number> => {
+    let gone = 0;
+    const before = clock.now() - WAITS_MS;
+    for (const siteId of await waitingSites(db, before))
+      gone += await db.transaction(async (sql) => {
+        const rows = await expired(sql, siteId, before);
+        await lose(
+          sql,
+          rows.map(() => ({ siteId, reason: 'not written within a day' })),
+        );
+        return rows.length;
+      });
+    return gone;
   };
 
   /**
    * One instance at a time; each request is noted at once, outside of the transaction that holds the lock. The embedded
    * database has one instance, and does nothing beside a transaction.
    */
-  const alone = (work: () => Promise<void>): Promise<void> =>
+  const alone = <T>(work: () => Promise<T>): Promise<T | undefined> =>
     db.kind === 'pglite'
       ? work()
-      : db.transaction(async (sql) => {
-          if (await tryLock(sql, 'shipping')) await work();
-        });
+      : db.transaction(async (sql) => ((await tryLock(sql, 'shipping')) ? work() : undefined));
 
   return {
     /** Sends what waits, so much at most; to be called again and again. */
     ship: async (): Promise<void> => {
-      try {
-        await alone(sendAll);
-        awaySince = null;
-        await tell(true);
-      } catch (error) {
-        if (!(error instanceof Away)) throw error;
-        awaySince ??= clock.monotonic();
-        log.warn(
-          { engine: address.shown, reason: error.message },
-          'measurements cannot be written; tried again',
-        );
-        if (clock.monotonic() - awaySince >= TOLD_AFTER_MS) await tell(false, error.message);
-      }
+      const round = await alone(sendAll);
+      if (round) await report(round);
     },
 
-    /** Deletes what the engine has, and what waited too long. @returns how many rows */
+    /** Deletes what the engine has, and what waited too long; so much at most. @returns how many rows */
     forget: async (): Promise<number> => {
-      const gone = await deleted(db, 'NOT unsent', clock.now() - HERE_MS);
-      const late = await db.transaction(async (sql) => {
-        const rows = await deleted(sql, 'unsent', clock.now() - WAITS_MS);
-        await lose(
-          sql,
-          rows.map(({ siteId }) => ({ siteId, reason: 'not written within a day' })),
-        );
-        return rows;
-      });
-      return gone.length + late.length;
+      let gone = await giveUp();
+      for (let i = 0; i < STATEMENTS; i++) {
+        const n = await deleteTaken(db, clock.now() - HERE_MS);
+        gone += n;
+        if (n < FORGOTTEN) break;
+      }
+      return gone;
     },
   };
 }
@@ -173,10 +226,21 @@ async function post({ url, headers }: Address, rows: readonly Waiting[]): Promis
   throw new Away(reason);
 }
 
-const waitingRows = (sql: Sql): Promise<Waiting[]> =>
+/** Sites of which samples wait that are so old. One index entry of each is read, however much waits. */
+const waitingSites = async (sql: Sql, before: number): Promise<string[]> =>
+  (
+    await sql.query<{ id: string }>(
+      `SELECT s.id FROM sites s CROSS JOIN LATERAL (
+         SELECT 1 FROM samples m WHERE m.site_id = s.id AND m.unsent AND m.at < $1 LIMIT 1) waiting ORDER BY s.id`,
+      [new Date(before)],
+    )
+  ).map(({ id }) => id);
+
+const waitingRows = (sql: Sql, siteId: string): Promise<Waiting[]> =>
   sql.query<Waiting & Record<string, unknown>>(
     `SELECT site_id AS "siteId", device_id AS "deviceId", at, part, over_ms AS "overMs", data FROM samples
-     WHERE unsent ORDER BY at LIMIT ${ROWS}`,
+     WHERE site_id = $1::uuid AND unsent ORDER BY at LIMIT ${ROWS}`,
+    [siteId],
   );
 
 async function taken(sql: Sql, rows: readonly Waiting[]): Promise<void> {
@@ -187,10 +251,21 @@ async function taken(sql: Sql, rows: readonly Waiting[]): Promise<void> {
   );
 }
 
-const deleted = (sql: Sql, which: string, before: number): Promise<{ siteId: string }[]> =>
-  sql.query<{ siteId: string }>(
-    `DELETE FROM samples WHERE (site_id, device_id, at, part) IN (
-       SELECT site_id, device_id, at, part FROM samples WHERE at < $1 AND ${which} ORDER BY at LIMIT ${FORGOTTEN})
-     RETURNING site_id AS "siteId"`,
-    [new Date(before)],
+const expired = (sql: Sql, siteId: string, before: number): Promise<unknown[]> =>
+  sql.query(
+    `DELETE FROM samples WHERE site_id = $1::uuid AND (device_id, at, part) IN (
+       SELECT device_id, at, part FROM samples WHERE site_id = $1::uuid AND unsent AND at < $2
+       ORDER BY at LIMIT ${FORGOTTEN}) RETURNING 1`,
+    [siteId, new Date(before)],
   );
+
+/** Those of all sites: the oldest of what none of them waits for. */
+const deleteTaken = async (sql: Sql, before: number): Promise<number> =>
+  (
+    await sql.query(
+      `DELETE FROM samples WHERE (site_id, device_id, at, part) IN (
+         SELECT site_id, device_id, at, part FROM samples WHERE at < $1 AND NOT unsent ORDER BY at LIMIT ${FORGOTTEN})
+       RETURNING 1`,
+      [new Date(before)],
+    )
+  ).length;
