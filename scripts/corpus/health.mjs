@@ -1,5 +1,7 @@
 // The health of recorded devices as the collector reads it, over an agent in memory, in the form of the corpus's evaluator.
 import { readSensors } from '../../packages/collector/dist/walk/sensors/read.js';
+import { ALL_COLUMNS } from '../../packages/collector/dist/watch/measure/columns.js';
+import { readAgent } from '../../packages/collector/dist/watch/reading.js';
 import { mibOf, readRecording } from '../../packages/lab/dist/testing/recording.js';
 import { SENSOR_UNITS } from '../../packages/shared/dist/sensors.js';
 import { recordingsOf, sessionOver } from './classify.mjs';
@@ -16,8 +18,22 @@ export async function healthOfFolder(folder, emit) {
     const learnt = asked.count;
     await readSensors(counting(sessionOver(mib), asked), subject);
     const requests = { first: learnt, again: asked.count - learnt };
-    emit({ id: recording.name, requests, health: healthOf(sensors, mib) });
+    const health = { ...healthOf(sensors, mib), ports: await portsOf(sessionOver(mib)) };
+    emit({ id: recording.name, requests, health });
   }
+}
+
+/** Counters of interfaces, as the watch reads them first. */
+async function portsOf(session) {
+  const read = await readAgent(session, { ports: 0, line: false, boots: false, columns: ALL_COLUMNS });
+  const names = ['inOctets', 'outOctets', 'inErrors', 'outErrors', 'inDiscards', 'outDiscards'];
+  return [...(read.ok ? read.counters : [])].map(([ifIndex, row]) => {
+    const shown = names.flatMap((name) => {
+      const counter = row.shown(name);
+      return counter ? [[name, String(counter.value)]] : [];
+    });
+    return { ifIndex, ...Object.fromEntries(shown) };
+  });
 }
 
 function counting(session, asked) {

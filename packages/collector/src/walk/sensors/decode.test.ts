@@ -445,6 +445,30 @@ describe('the standard MIBs', () => {
     ]);
   });
 
+  it.each<[string, string, number, number | null, number | null, string]>([
+    ['CISCO-BGP4-MIB, a VRF', '1.3.6.1.4.1.9.9.187.1.2.9.1', 5, 6, 13, '3.1.4.192.0.2.1'],
+    ['DELLEMC-OS10-BGP4V2-MIB', '1.3.6.1.4.1.674.11000.5000.200.1.1.2.1', 13, 12, 10, '1.1.4.192.0.2.1'],
+    ['BGP4V2-MIB of Foundry', '1.3.6.1.4.1.1991.3.5.1.1.2.1', 13, 12, 10, '1.1.4.192.0.2.1'],
+    ['FORCE10-BGP4-V2-MIB', '1.3.6.1.4.1.6027.20.1.2.1.1.1', 3, 4, 14, '0.1.198.51.100.1.1.192.0.2.1'],
+    ['HUAWEI-BGP-VPN-MIB', '1.3.6.1.4.1.2011.5.25.177.1.1.2.1', 5, 11, 2, '0.1.1.1.4.192.0.2.1'],
+    ['TIMETRA-BGP-MIB', '1.3.6.1.4.1.6527.3.1.2.14.4.7.1', 59, null, 66, '1.1.4.192.0.2.1'],
+    ['HH3C-BGP4V2-MIB', '1.3.6.1.4.1.25506.2.183.1.1.1', 3, null, null, '1.4.192.0.2.1'],
+  ])('peers of %s', (_mib, entry, state, admin, remoteAs, index) => {
+    const read = (shown: number, wanted: number) => {
+      const values = valuesOf({
+        [`${entry}.${state}`]: { [index]: shown },
+        ...(admin ? { [`${entry}.${admin}`]: { [index]: wanted } } : {}),
+        ...(remoteAs ? { [`${entry}.${remoteAs}`]: { [index]: 64_600 } } : {}),
+      });
+      return brief(of(bgp, values));
+    };
+    const name = `BGP peer 192.0.2.1${remoteAs ? ' AS 64600' : ''}`;
+    expect(read(6, 2)).toEqual([{ name, kind: 'state', state: 'established', status: 'ok' }]);
+    expect(read(3, 2)).toEqual([{ name, kind: 'state', state: 'active', status: 'critical' }]);
+    const stopped = admin ? 'unknown' : 'critical';
+    expect(read(1, 1)).toEqual([{ name, kind: 'state', state: 'idle', status: stopped }]);
+  });
+
   it('Printer-MIB and POWER-ETHERNET-MIB: what is left, what is in use', () => {
     const SUPPLY = '1.3.6.1.2.1.43.11.1.1';
     const PSE = '1.3.6.1.2.1.105.1.3.1.1';

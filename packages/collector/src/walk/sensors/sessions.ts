@@ -3,29 +3,40 @@ import type { SensorReading, SensorStatus } from '@rollcall/shared/sensors';
 import { columns, type Standard, stateReading } from './standard.ts';
 
 /** Tables of BGP peers with the numbers of their columns: all count states alike, and the peer is in the index. */
-const PEERS: readonly { entry: string; state: number; admin: number; remoteAs: number }[] = [
+const PEERS: readonly { entry: string; state: number; admin?: number; remoteAs?: number }[] = [
   // BGP4-MIB.
   { entry: '1.3.6.1.2.1.15.3.1', state: 2, admin: 3, remoteAs: 9 },
-  // CISCO-BGP4-MIB cbgpPeer2Table, ARISTA-BGP4V2-MIB, BGP4-V2-MIB-JUNIPER: IPv6 too.
+  // CISCO-BGP4-MIB cbgpPeer2Table and, of every VRF, cbgpPeer3Table: IPv6 too, as in all that follow.
   { entry: '1.3.6.1.4.1.9.9.187.1.2.5.1', state: 3, admin: 4, remoteAs: 11 },
+  { entry: '1.3.6.1.4.1.9.9.187.1.2.9.1', state: 5, admin: 6, remoteAs: 13 },
+  // BGP4V2-MIB as Dell OS10, Foundry and Arista number it; Avaya's RAPID-CITY.
+  { entry: '1.3.6.1.4.1.674.11000.5000.200.1.1.2.1', state: 13, admin: 12, remoteAs: 10 },
+  { entry: '1.3.6.1.4.1.1991.3.5.1.1.2.1', state: 13, admin: 12, remoteAs: 10 },
   { entry: '1.3.6.1.4.1.30065.4.1.1.2.1', state: 13, admin: 12, remoteAs: 10 },
+  { entry: '1.3.6.1.4.1.2272.1.8.101.17.10.1.1', state: 12, admin: 11, remoteAs: 9 },
+  // BGP4-V2-MIB as Juniper and Force10 number it.
   { entry: '1.3.6.1.4.1.2636.5.1.1.2.1.1.1', state: 2, admin: 3, remoteAs: 13 },
+  { entry: '1.3.6.1.4.1.6027.20.1.2.1.1.1', state: 3, admin: 4, remoteAs: 14 },
+  // HUAWEI-BGP-VPN-MIB hwBgpPeerTable, TIMETRA-BGP-MIB tBgpPeerNgTable, HH3C-BGP4V2-MIB.
+  { entry: '1.3.6.1.4.1.2011.5.25.177.1.1.2.1', state: 5, admin: 11, remoteAs: 2 },
+  { entry: '1.3.6.1.4.1.6527.3.1.2.14.4.7.1', state: 59, remoteAs: 66 },
+  { entry: '1.3.6.1.4.1.25506.2.183.1.1.1', state: 3 },
 ];
 const PEER_STATES = ['idle', 'connect', 'active', 'opensent', 'openconfirm', 'established'];
 const STOPPED = 1;
 
 export const bgp: Standard = {
-  columns: PEERS.flatMap(({ entry, state, admin, remoteAs }) => columns(entry, state, admin, remoteAs)),
+  columns: PEERS.flatMap(({ entry, ...numbers }) => columns(entry, ...Object.values(numbers))),
   decode(values) {
     const found = new Map<string, SensorReading>();
     for (const { entry, state, admin, remoteAs } of PEERS)
       for (const index of values.column(`${entry}.${state}`).keys()) {
         const shown = PEER_STATES[(values.number(`${entry}.${state}`, index) ?? 0) - 1];
-        const as = values.number(`${entry}.${remoteAs}`, index);
+        const as = remoteAs === undefined ? undefined : values.number(`${entry}.${remoteAs}`, index);
         const name = `BGP peer ${peerOf(index)}${as === undefined ? '' : ` AS ${as < 0 ? as + 2 ** 32 : as}`}`;
         // The makers' tables list the peers of BGP4-MIB once more.
         if (!shown || found.has(name)) continue;
-        const stopped = values.number(`${entry}.${admin}`, index) === STOPPED;
+        const stopped = admin !== undefined && values.number(`${entry}.${admin}`, index) === STOPPED;
         const status: SensorStatus = shown === 'established' ? 'ok' : stopped ? 'unknown' : 'critical';
         found.set(name, stateReading(`${entry}.${state}.${index}`, name, 'session', [shown, status]));
       }
