@@ -267,7 +267,10 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   stops.push(() => live.close());
   const { publicUrl } = config;
   const deliveries = createDeliveryFeature({ db, clock, log, keyring, audit, raise, publicUrl });
-  const measurements = createMeasurementFeature({ db, clock, log, raise, engine: config.metrics });
+  const measurements = createMeasurementFeature({
+    ...{ db, clock, log, raise, audit },
+    engine: config.metrics,
+  });
   return {
     incidents,
     scans,

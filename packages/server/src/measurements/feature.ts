@@ -5,11 +5,12 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
-import type { Raise } from '../ports.ts';
+import type { Audit, Raise } from '../ports.ts';
 import { currentText } from './current.ts';
 import { openEngine } from './engine/query.ts';
 import { createShipper } from './engine/ship.ts';
 import { fold, forgetChunks } from './fold.ts';
+import { type LimitIds, limitHandlers } from './limits/handlers.ts';
 import { readMeasurements } from './read.ts';
 import { listSensors } from './sensors/list.ts';
 import { readTop } from './top.ts';
@@ -19,16 +20,18 @@ interface Deps {
   clock: Clock;
   log: Logger;
   raise: Raise;
+  audit: Audit;
   /** An engine for time series that keeps measurements; absent: the database does. */
   engine?: { write: Secret; query: Secret } | undefined;
 }
 
-export function createMeasurementFeature({ db, clock, log, raise, engine: at }: Deps) {
+export function createMeasurementFeature({ db, clock, log, raise, audit, engine: at }: Deps) {
   const engine = at && openEngine(at.query.reveal());
   const shipper = at && createShipper({ db, clock, log, raise, write: at.write.reveal() });
   const handlers: Handlers<
-    'measurements.get' | 'measurements.top' | 'measurements.current' | 'sensors.list'
+    'measurements.get' | 'measurements.top' | 'measurements.current' | 'sensors.list' | LimitIds
   > = {
+    ...limitHandlers({ db, audit }),
     'measurements.get': async ({ query, actor }) => ({
       data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now(), engine }),
     }),

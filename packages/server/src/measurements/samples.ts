@@ -1,15 +1,16 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
 import { createHash } from 'node:crypto';
-import { siteSettings, type Threshold } from '@rollcall/shared/api/sites';
+import { type SiteSettings, siteSettings, type Threshold } from '@rollcall/shared/api/sites';
 import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
 import { type Change, SENSOR_TROUBLES, type SensorTrouble } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured } from '../ports.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
+import { limitsOf, saidOf } from './limits/resolve.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
 import { sensorChanges } from './sensors/trouble.ts';
 import { type Column, grouped, joined, type Series } from './series.ts';
-import { crossings, type Thresholds, thresholdsOf } from './thresholds.ts';
+import { crossings } from './thresholds.ts';
 
 const DAY_MS = 86_400_000;
 /** So long samples are kept as they came; a day less old they are taken. */
@@ -23,6 +24,9 @@ interface Owner {
   name: string;
   address: string | null;
   monitor: boolean;
+  class: string;
+  /** Its own, as stored. */
+  thresholds: unknown;
 }
 
 /** An interface as samples are matched with it. */
@@ -33,6 +37,8 @@ interface Port {
   ifIndex: number;
   speedBps: number | null;
   operStatus: number | null;
+  /** Its own, as stored. */
+  thresholds: unknown;
 }
 
 /** Columns of a row, as JSON. */
@@ -53,7 +59,7 @@ interface StoreContext {
 
 /**
  * Stores samples of a collector's batch; those of devices that are no more are left out.
- * @returns where they cross the site's thresholds
+ * @returns where they cross the thresholds that apply to them
  */
 export async function storeSamples(
   sql: Sql,
@@ -66,7 +72,7 @@ export async function storeSamples(
   const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
   if (asked.length === 0) return [];
   const devices = await sql.query<Owner & Record<string, unknown>>(
-    `SELECT id, name, host(address) AS address, monitor FROM devices
+    `SELECT id, name, host(address) AS address, monitor, class, thresholds FROM devices
      WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE`,
     [siteId, asked],
   );
@@ -103,21 +109,24 @@ async function changesOf(
   rows: readonly ReturnType<typeof rowOf>[],
   { siteId, collectorId, known, ports }: Context,
 ): Promise<Change[]> {
-  const { limits, present } = await readThresholds(sql, siteId, [...known.keys()]);
+  const { settings, present } = await readThresholds(sql, siteId, [...known.keys()]);
   const changes: Change[] = [];
   for (const [id, some] of grouped(rows, ({ device }) => device)) {
     const device = known.get(id);
     if (!device?.monitor) continue;
-    const names = new Map((ports.get(id) ?? []).map((port) => [port.id, port.name]));
+    const byId = new Map((ports.get(id) ?? []).map((port) => [port.id, port]));
+    const ofDevice = limitsOf(saidOf(settings, device));
     const inOrder = some.map(({ at, over, data }) => ({ at: new Date(at), overMs: over, data }));
     for (const [seriesId, series] of seriesOfRows(inOrder)) {
       const isDevice = seriesId === OF_DEVICE;
+      const port = byId.get(seriesId);
+      const limits = port?.thresholds ? limitsOf(saidOf(settings, device, port)) : ofDevice;
       const found = crossings(series, { isDevice, limits, present: present(isDevice ? id : seriesId) });
       for (const { kind, at, ...after } of found)
         changes.push({
           ...{ kind, siteId, collectorId, at, before: {}, after },
           ...{ deviceId: id, deviceName: device.name, address: device.address, monitor: true },
-          ...(isDevice ? {} : { interfaceId: seriesId, ifName: names.get(seriesId) ?? '' }),
+          ...(isDevice ? {} : { interfaceId: seriesId, ifName: port?.name ?? '' }),
         });
     }
   }
@@ -161,12 +170,12 @@ const TOLD: Readonly<Record<Threshold, string>> = {
   loss: 'device.loss',
 };
 
-/** The site's thresholds, and which of them are exceeded already, by device or interface. */
+/** What the site says of thresholds, and which are exceeded already, by device or interface. */
 async function readThresholds(
   sql: Sql,
   siteId: string,
   devices: readonly string[],
-): Promise<{ limits: Thresholds; present: (id: string) => Set<Threshold> }> {
+): Promise<{ settings: SiteSettings; present: (id: string) => Set<Threshold> }> {
   const [site] = await sql.query<{ settings: unknown }>(
     'SELECT settings FROM sites WHERE id = $1::uuid',
     [siteId],
@@ -179,7 +188,7 @@ async function readThresholds(
   );
   const keys = new Set(exceeded.map(({ key }) => key));
   return {
-    limits: thresholdsOf(siteSettings.catch({}).parse(site?.settings ?? {}).thresholds),
+    settings: siteSettings.catch({}).parse(site?.settings ?? {}),
     present: (id) =>
       new Set((Object.keys(TOLD) as Threshold[]).filter((of) => keys.has(`${TOLD[of]}:${id}`))),
   };
@@ -187,7 +196,7 @@ async function readThresholds(
 
 async function portsOf(sql: Sql, siteId: string, devices: readonly string[]): Promise<Map<string, Port[]>> {
   const rows = await sql.query<Port & Record<string, unknown>>(
-    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps", oper_status AS "operStatus"
+    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps", oper_status AS "operStatus", thresholds
      FROM interfaces WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND gone_at IS NULL`,
     [siteId, devices],
   );

@@ -1,14 +1,9 @@
 /** What of the measurements is too much. Pure. */
-import { THRESHOLDS, type Threshold } from '@rollcall/shared/api/sites';
+import type { Threshold } from '@rollcall/shared/api/sites';
 import type { Series } from './series.ts';
 
-/** Percentages of a site; 0: never told. */
+/** Percentages; 0: never told. */
 export type Thresholds = Readonly<Record<Threshold, number>>;
-export const thresholdsOf = (own: Partial<Record<Threshold, number | undefined>> = {}): Thresholds => ({
-  utilisation: own.utilisation ?? THRESHOLDS.utilisation,
-  errors: own.errors ?? THRESHOLDS.errors,
-  loss: own.loss ?? THRESHOLDS.loss,
-});
 
 /** What is told ends below this part of its threshold, so that it does not come and go. */
 const CLEARS_BELOW: Readonly<Record<Threshold, number>> = { utilisation: 0.9, errors: 0.5, loss: 0.5 };

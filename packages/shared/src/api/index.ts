@@ -17,6 +17,7 @@ import { searchOperations } from './search.ts';
 import { sensorOperations } from './sensors.ts';
 import { serviceOperations } from './service.ts';
 import { siteOperations } from './sites.ts';
+import { thresholdOperations } from './thresholds.ts';
 
 export const operations = {
   ...accountOperations,
@@ -32,6 +33,7 @@ export const operations = {
   ...exportOperations,
   ...measurementOperations,
   ...sensorOperations,
+  ...thresholdOperations,
   ...availabilityOperations,
   ...incidentOperations,
   ...maintenanceOperations,

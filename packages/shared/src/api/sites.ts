@@ -1,6 +1,6 @@
 /** Sites: the places, each with its own address space. */
 import { z } from 'zod';
-import { type DeviceClass, SNMP_PORT } from '../model.ts';
+import { type DeviceClass, deviceClass, SNMP_PORT } from '../model.ts';
 import type { Operation } from './operation.ts';
 import { id, line, paging, resource, sortBy, unixSeconds } from './operation.ts';
 
@@ -58,6 +58,14 @@ const percent = (threshold: Threshold) =>
     .min(0)
     .max(100)
     .meta({ description: `Percent; 0: never told. Default: ${THRESHOLDS[threshold]}.` });
+/** Thresholds as a site, a class, a device or an interface says them; what is absent is said by another. */
+export const thresholdValues = z
+  .strictObject({
+    utilisation: percent('utilisation'),
+    errors: percent('errors'),
+    loss: percent('loss'),
+  })
+  .partial();
 const hold = (kind: keyof typeof HOLD_SECONDS) =>
   z
     .int()
@@ -126,14 +134,14 @@ export const siteSettings = z
     monitorFound: z.enum(MONITOR_FOUND).meta({
       description: `Which devices are monitored once a scan has found them; \`infrastructure\`: ${INFRASTRUCTURE.join(', ')}. Default: ${MONITOR_FOUND[0]}.`,
     }),
-    thresholds: z
-      .strictObject({
-        utilisation: percent('utilisation'),
-        errors: percent('errors'),
-        loss: percent('loss'),
-      })
-      .partial()
-      .meta({ description: 'From which percentage on measurements are told, by what is measured.' }),
+    thresholds: thresholdValues.meta({
+      description: 'From which percentage on measurements are told, by what is measured.',
+    }),
+    classThresholds: z.partialRecord(deviceClass, thresholdValues).meta({
+      description:
+        'The same of devices of a class. A device or an interface may say others (`/api/devices/{id}/thresholds`).',
+      example: { wireless: { loss: 40 } },
+    }),
     holdSeconds: z
       .strictObject({
         'device.down': hold('device.down'),

@@ -10,6 +10,7 @@ const SITE = {
   allowSpecial: true,
   settings: {
     thresholds: { loss: 0 },
+    classThresholds: { wireless: { loss: 40 } },
     monitorFound: 'all',
     snmpPort: 1_161,
     holdSeconds: { 'device.down': 45 },
@@ -24,6 +25,7 @@ it('what is left empty is left to the defaults', () => {
     ...settings,
     snmpPort: ' ',
     thresholds: { loss: '' },
+    classThresholds: { wireless: { loss: '' } },
     holdSeconds: { 'device.down': '' },
   };
   expect(siteBody({ ...values, monitorFound: 'none', settings: emptied }).settings).toEqual({});

@@ -17,12 +17,16 @@ const numbersOf = (texts: Texts): Record<string, number> =>
     Object.entries(texts).flatMap(([key, text]) => (text.trim() === '' ? [] : [[key, Number(text)]])),
   );
 
+/** Of a class that is chosen in the form: nothing typed yet. */
+export const noThresholds = (): Texts => textsOf(THRESHOLDS, {});
+
 /** A site as its form has it. */
 export function siteValues(site?: Site) {
   // Somebody who makes a site by hand wants to see when it breaks.
   const {
     holdSeconds = {},
     thresholds = {},
+    classThresholds = {},
     monitorFound,
     ...settings
   }: SiteSettings = site?.settings ?? { monitorFound: 'infrastructure' };
@@ -36,6 +40,9 @@ export function siteValues(site?: Site) {
     settings: {
       ...textsOf(SITE_DEFAULTS, settings),
       thresholds: textsOf(THRESHOLDS, thresholds),
+      classThresholds: Object.fromEntries(
+        Object.entries(classThresholds).map(([kind, values]) => [kind, textsOf(THRESHOLDS, values)]),
+      ),
       holdSeconds: textsOf(HOLD_SECONDS, holdSeconds),
     },
   };
@@ -49,8 +56,11 @@ export function siteBody({
   settings,
   ...values
 }: ReturnType<typeof siteValues>) {
-  const { holdSeconds, thresholds, ...texts } = settings;
+  const { holdSeconds, thresholds, classThresholds, ...texts } = settings;
   const [held, limits] = [numbersOf(holdSeconds), numbersOf(thresholds)];
+  const byClass = Object.entries(classThresholds)
+    .map(([kind, typed]) => [kind, numbersOf(typed)] as const)
+    .filter(([, numbers]) => Object.keys(numbers).length > 0);
   return {
     ...values,
     networks: splitWords(networks),
@@ -59,6 +69,7 @@ export function siteBody({
       ...numbersOf(texts as Texts),
       ...(monitorFound !== MONITOR_FOUND[0] && { monitorFound }),
       ...(Object.keys(limits).length > 0 && { thresholds: limits }),
+      ...(byClass.length > 0 && { classThresholds: Object.fromEntries(byClass) }),
       ...(Object.keys(held).length > 0 && { holdSeconds: held }),
     } as SiteSettings,
   };

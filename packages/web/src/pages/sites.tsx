@@ -7,17 +7,18 @@ import {
   type Site,
   THRESHOLDS,
 } from '@rollcall/shared/api/sites';
+import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Empty } from '../components/feedback/index.ts';
-import { Filters } from '../components/filter/index.ts';
+import { choicesOf, Filters } from '../components/filter/index.ts';
 import { FieldGroup, Pair } from '../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
 import { Page } from '../components/page/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
 import { useHasRole } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
-import { siteBody, siteValues } from './site-values.ts';
+import { noThresholds, siteBody, siteValues } from './site-values.ts';
 
 type Setting = keyof typeof SITE_DEFAULTS;
 /** One field each: a setting without a field does not compile. */
@@ -143,7 +144,7 @@ export function Sites() {
 
 function SiteForm(props: FormOf<Site>) {
   const form = useForm({ initialValues: siteValues(props.one) });
-  const { holdSeconds } = form.values.settings;
+  const { holdSeconds, classThresholds } = form.values.settings;
   const body = () => siteBody(form.values);
   return (
     <EditDialog kind="sites" of={props} form={form} create={body} update={body} size={580}>
@@ -199,6 +200,28 @@ function SiteForm(props: FormOf<Site>) {
             />
           ))}
         </Pair>
+      </FieldGroup>
+      <FieldGroup label="The same of devices of a class">
+        <Select
+          aria-label="Class"
+          placeholder="Another class"
+          data={choicesOf(DEVICE_CLASSES.filter((kind) => classThresholds[kind] === undefined))}
+          value={null}
+          onChange={(kind) => kind && form.setFieldValue(`settings.classThresholds.${kind}`, noThresholds())}
+        />
+        {Object.keys(classThresholds).map((kind) => (
+          <Pair key={kind}>
+            {LIMITS.map(([key, label]) => (
+              <TextInput
+                key={key}
+                label={`${kind}: ${label}`}
+                type="number"
+                placeholder="that of the site"
+                {...form.getInputProps(`settings.classThresholds.${kind}.${key}`)}
+              />
+            ))}
+          </Pair>
+        ))}
       </FieldGroup>
       <FieldGroup label="Seconds that trouble must last until it is an event">
         <Pair>

@@ -119,10 +119,11 @@ export async function absorbInto(
     `UPDATE devices d SET monitor = d.monitor OR o.monitor, name_override = COALESCE(d.name_override, o.name_override),
        name = COALESCE(d.name_override, o.name_override, d.name),
        class_override = COALESCE(d.class_override, o.class_override),
-       class = COALESCE(d.class_override, o.class_override, d.class)
+       class = COALESCE(d.class_override, o.class_override, d.class),
+       thresholds = COALESCE(d.thresholds, o.thresholds)
      FROM ${PAIRS} JOIN devices o ON o.site_id = $1::uuid AND o.id = p."from"
      WHERE d.site_id = $1::uuid AND d.id = p."into"
-       AND (o.monitor OR o.name_override IS NOT NULL OR o.class_override IS NOT NULL)`,
+       AND (o.monitor OR o.name_override IS NOT NULL OR o.class_override IS NOT NULL OR o.thresholds IS NOT NULL)`,
     params,
   );
   for (const pair of pairs) await moveMeasurements(sql, siteId, pair);

@@ -42,7 +42,7 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
     db = await open();
     if (name !== NONE) engine = await startEngine(name);
     feature = createMeasurementFeature({
-      ...{ db, clock, log, raise: async () => undefined },
+      ...{ db, clock, log, raise: async () => undefined, audit: async () => undefined },
       ...(engine && { engine: { write: new Secret(engine.write), query: new Secret(engine.query) } }),
     });
     siteId = await addSite(db, uuidv7());

@@ -13,6 +13,7 @@ import { EventLink, Time, useNow } from '../../components/show/index.ts';
 import { bitrate } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
 import { BusiestPorts } from './busiest-ports.tsx';
+import { Thresholds } from './thresholds.tsx';
 
 /** A chart: which metrics it draws, and how. */
 interface Drawing {
@@ -101,6 +102,7 @@ export function Performance({ device }: { device: DeviceDetail }) {
         <div className="stack">
           <Drawings {...{ range, zoom, marks }} deviceId={device.id} drawings={OF_DEVICE} />
           <Marked query={events} />
+          <Thresholds of="devices" id={device.id} name={device.name} />
         </div>
         <div className="stack">
           <OneInterface {...{ device, range, zoom, marks }} />
@@ -145,6 +147,7 @@ function OneInterface({ device, ...shared }: Shared & { device: DeviceDetail }) 
         </p>
       </div>
       <Drawings {...shared} deviceId={device.id} interfaceId={one.id} drawings={OF_INTERFACE} />
+      <Thresholds of="interfaces" id={one.id} name={one.name} />
     </>
   );
 }

@@ -1,0 +1,118 @@
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { absorbInto } from '../../ingest/tables/save.ts';
+import type { Database } from '../../platform/db/db.ts';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { addDevices, addSite, asCaller, caller, insert, SEEN } from '../../testing/rows.ts';
+import { storeSamples } from '../samples.ts';
+import { limitHandlers } from './handlers.ts';
+
+afterAll(closeDatabases);
+
+const MIN = 60_000;
+const START = Date.UTC(2026, 10, 20);
+
+describe.each(databases())('thresholds of devices and interfaces, on %s', (_name, open) => {
+  let db: Database;
+  let [siteId, deviceId, other, port] = ['', '', '', ''];
+  let audited: unknown[] = [];
+  const audit = async (_: unknown, record: { action: string; subject: string }) =>
+    void audited.push([record.action, record.subject]);
+  const ask: ReturnType<typeof asCaller> = (id, request) =>
+    asCaller(limitHandlers({ db, audit: audit as never }), caller('operator', [siteId]))(id, request);
+  beforeAll(async () => {
+    db = await open();
+  });
+  beforeEach(async () => {
+    siteId = await addSite(db, uuidv7());
+    audited = [];
+    port = uuidv7();
+    [deviceId = '', other = ''] = await addDevices(
+      db,
+      ['sw', 'old'].map((name) => ({ site_id: siteId, name, class: 'switch', monitor: true })),
+    );
+    const of = { site_id: siteId, device_id: deviceId, if_index: 1, name: 'eth0', speed_bps: 1_000_000 };
+    await insert(db, 'interfaces', [{ ...of, id: port, first_seen: SEEN, last_seen: SEEN }]);
+  });
+
+  const on = (id: string, body?: object) => ({ params: { id }, ...(body && { body }) });
+  const shown = ({ data }: Awaited<ReturnType<typeof ask>>) =>
+    data.applied.map(({ of, value, from }: Record<string, unknown>) => `${of} ${value} ${from}`);
+
+  it('are set, shown with who said them, and cleared; it is written down who did', async () => {
+    expect(shown(await ask('devices.thresholds', on(deviceId)))).toEqual([
+      'utilisation 95 default',
+      'errors 1 default',
+      'loss 20 default',
+    ]);
+    await ask('devices.setThresholds', on(deviceId, { utilisation: 80, errors: 5 }));
+    expect(shown(await ask('interfaces.setThresholds', on(port, { errors: 7 })))).toEqual([
+      'utilisation 80 device',
+      'errors 7 interface',
+    ]);
+    // All of them: what is left out is no more its own.
+    const { data } = await ask('devices.setThresholds', on(deviceId, { loss: 0 }));
+    expect(data.own).toEqual({ loss: 0 });
+    expect(shown(await ask('interfaces.clearThresholds', on(port)))).toEqual([
+      'utilisation 95 default',
+      'errors 1 default',
+    ]);
+    expect(shown(await ask('devices.clearThresholds', on(deviceId)))[2]).toBe('loss 20 default');
+    expect(audited).toEqual([
+      ['device.thresholds', 'device sw'],
+      ['interface.thresholds', 'interface eth0 of device sw'],
+      ['device.thresholds', 'device sw'],
+      ['interface.thresholds', 'interface eth0 of device sw'],
+      ['device.thresholds', 'device sw'],
+    ]);
+  });
+
+  it('refuse what cannot be, and what lies outside of the sites of who asks', async () => {
+    await expect(ask('interfaces.setThresholds', on(port, { loss: 5 }))).rejects.toThrow();
+    await expect(ask('devices.setThresholds', on(deviceId, { loss: 101 }))).rejects.toThrow();
+    const stranger = asCaller(limitHandlers({ db, audit: audit as never }), caller('admin', [uuidv7()]));
+    await expect(stranger('devices.setThresholds', on(deviceId, { loss: 5 }))).rejects.toThrow('device');
+    await expect(stranger('interfaces.thresholds', on(port))).rejects.toThrow('interface');
+  });
+
+  it('decide what is told of a measurement: the interface before the device, its class and the site', async () => {
+    let at = START;
+    /** A minute with a fifth of the pings lost, and the port half full. */
+    const told = async () => {
+      at += MIN;
+      const observation = {
+        ...{ kind: 'samples' as const, at, deviceId, overMs: MIN },
+        ping: { sent: 20, lost: 4 },
+        ports: { ifIndex: [1], name: ['eth0'], inOctets: [3_750_000], outOctets: [0] },
+      };
+      const context = { siteId, collectorId: siteId, now: at, toEngine: false };
+      const changes = await db.transaction((sql) => storeSamples(sql, [{ at, observation }], context));
+      return changes.map((change) => {
+        const { of, limit } = (change as { after: { of: string; limit: number } }).after;
+        return `${of} ${limit}`;
+      });
+    };
+    const settle = (settings: object) =>
+      db.query('UPDATE sites SET settings = $2 WHERE id = $1::uuid', [siteId, settings]);
+    expect(await told()).toEqual(['loss 20']);
+    await settle({ thresholds: { loss: 90, utilisation: 50 } });
+    expect(await told()).toEqual(['utilisation 50']);
+    await settle({
+      thresholds: { loss: 90 },
+      classThresholds: { switch: { loss: 10 }, router: { loss: 5 } },
+    });
+    expect(await told()).toEqual(['loss 10']);
+    await ask('devices.setThresholds', on(deviceId, { loss: 0, utilisation: 40 }));
+    expect(await told()).toEqual(['utilisation 40']);
+    await ask('interfaces.setThresholds', on(port, { utilisation: 45 }));
+    expect(await told()).toEqual(['utilisation 45']);
+    await ask('interfaces.setThresholds', on(port, { utilisation: 60 }));
+    expect(await told()).toEqual([]);
+  });
+
+  it('stay when two records prove to be one device', async () => {
+    await ask('devices.setThresholds', on(other, { loss: 60 }));
+    await db.transaction((sql) => absorbInto(sql, siteId, [{ from: other, into: deviceId }]));
+    expect(shown(await ask('devices.thresholds', on(deviceId)))[2]).toBe('loss 60 device');
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { limitsOf, resolve, type Said, saidOf } from './resolve.ts';
+
+const DEFAULT = { utilisation: 95, errors: 1, loss: 20 };
+const shown = (said: Said) =>
+  resolve({ default: DEFAULT, ...said }).map(({ of, value, from }) => `${of} ${value} ${from}`);
+
+describe('who is nearest says the threshold', () => {
+  it.each<[what: string, said: Said, expected: string[]]>([
+    ['nobody else', {}, ['utilisation 95 default', 'errors 1 default', 'loss 20 default']],
+    ['the site', { site: { loss: 30 } }, ['utilisation 95 default', 'errors 1 default', 'loss 30 site']],
+    [
+      'the class before the site',
+      { site: { loss: 30, errors: 2 }, class: { loss: 40 } },
+      ['utilisation 95 default', 'errors 2 site', 'loss 40 class'],
+    ],
+    [
+      'the device before its class, with 0 too',
+      { site: { loss: 30 }, class: { loss: 40 }, device: { loss: 0, utilisation: 80 } },
+      ['utilisation 80 device', 'errors 1 default', 'loss 0 device'],
+    ],
+    [
+      'the interface before its device, of what is measured of interfaces',
+      { class: { errors: 3 }, device: { utilisation: 80, loss: 5 }, interface: { utilisation: 99 } },
+      ['utilisation 99 interface', 'errors 3 class'],
+    ],
+    [
+      'an interface that says nothing has what its device says',
+      { device: { utilisation: 80 }, interface: {} },
+      ['utilisation 80 device', 'errors 1 default'],
+    ],
+  ])('%s', (_, said, expected) => expect(shown(said)).toEqual(expected));
+});
+
+it('tells all that say something, in their order', () => {
+  const said = { default: DEFAULT, site: { loss: 30 }, device: { loss: 60 } };
+  expect(resolve(said).find(({ of }) => of === 'loss')?.said).toEqual([
+    { from: 'default', value: 20 },
+    { from: 'site', value: 30 },
+    { from: 'device', value: 60 },
+  ]);
+});
+
+it('what is stored is read with care: what this release does not know says nothing', () => {
+  const settings = { thresholds: { errors: 2 }, classThresholds: { switch: { loss: 40 } } };
+  const of = (thresholds: unknown, kind = 'switch') =>
+    limitsOf(saidOf(settings, { class: kind, thresholds }));
+  expect(of(null)).toEqual({ utilisation: 95, errors: 2, loss: 40 });
+  expect(of(null, 'router')).toEqual({ utilisation: 95, errors: 2, loss: 20 });
+  expect(of({ loss: 60 })).toEqual({ utilisation: 95, errors: 2, loss: 60 });
+  expect(of({ jitter: 3 })).toEqual({ utilisation: 95, errors: 2, loss: 40 });
+  expect(
+    limitsOf(saidOf(settings, { class: 'switch', thresholds: { utilisation: 50 } }, { thresholds: null })),
+  ).toEqual({ utilisation: 50, errors: 2, loss: 20 });
+});

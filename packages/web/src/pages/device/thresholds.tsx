@@ -1,0 +1,102 @@
+import { Button, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import type { Threshold } from '@rollcall/shared/api/sites';
+import type { AppliedThreshold, ThresholdLayer, ThresholdState } from '@rollcall/shared/api/thresholds';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { apiQuery } from '../../api.ts';
+import { FormDialog } from '../../components/form/index.ts';
+import { Entry, Panel } from '../../components/page/index.ts';
+import { useHasRole } from '../../session.tsx';
+import { useSend } from '../../use-action.ts';
+
+const WORDS: Record<Threshold, string> = {
+  utilisation: 'Traffic, of the speed of an interface',
+  errors: 'Errors and discards, of the packets of an interface',
+  loss: 'Pings without an answer',
+};
+const FROM: Record<ThresholdLayer, string> = {
+  default: 'the default',
+  site: 'of the site',
+  class: 'of its class',
+  device: 'of the device',
+  interface: 'of the interface',
+};
+
+const percent = (value: number): string => (value === 0 ? 'never' : `${value} %`);
+/** Why this value: who said it, and what the others say that it stands before. */
+function why({ from, said }: AppliedThreshold): string {
+  const others = said.slice(0, -1).map((one) => `${FROM[one.from]}: ${percent(one.value)}`);
+  return others.length === 0 ? FROM[from] : `${FROM[from]}, before ${others.reverse().join(', ')}`;
+}
+
+/** From which percentage on measurements of a device, or of one interface, are events, and who says so. */
+export function Thresholds({ of, id, name }: { of: 'devices' | 'interfaces'; id: string; name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const mayChange = useHasRole('operator');
+  const state = useQuery(apiQuery(`${of}.thresholds`, { params: { id } })).data?.data;
+  if (!state) return null;
+  return (
+    <Panel
+      title={`Thresholds of ${name}`}
+      end={
+        mayChange && (
+          <Button variant="subtle" size="compact-sm" onClick={() => setOpen(true)}>
+            Change
+          </Button>
+        )
+      }
+    >
+      {state.applied.map((one) => (
+        <Entry key={one.of} end={<b>{percent(one.value)}</b>} under={why(one)}>
+          {WORDS[one.of]}
+        </Entry>
+      ))}
+      {isOpen && <Own {...{ of, id, name, state }} onClose={() => setOpen(false)} />}
+    </Panel>
+  );
+}
+
+interface OwnProps {
+  of: 'devices' | 'interfaces';
+  id: string;
+  name: string;
+  state: ThresholdState;
+  onClose: () => void;
+}
+
+function Own({ of, id, name, state: { own, applied }, onClose }: OwnProps) {
+  const nearest: ThresholdLayer = of === 'devices' ? 'device' : 'interface';
+  const form = useForm({
+    initialValues: Object.fromEntries(applied.map((one) => [one.of, String(own[one.of] ?? '')])),
+  });
+  const send = useSend();
+  const save = async () => {
+    const body = Object.fromEntries(
+      Object.entries(form.values).flatMap(([key, text]) => (text.trim() === '' ? [] : [[key, Number(text)]])),
+    );
+    const params = { id };
+    if (Object.keys(body).length === 0) await send(`${of}.clearThresholds`, { params });
+    else await send(`${of}.setThresholds`, { params, body });
+  };
+  return (
+    <FormDialog form={form} title={`Thresholds of ${name}`} onClose={onClose} onSubmit={save}>
+      <p className="quiet">
+        Percent from which on measurements are events; 0: never. Empty: the value shown.
+      </p>
+      {applied.map((one) => {
+        const without = one.said.findLast(({ from }) => from !== nearest);
+        return (
+          <TextInput
+            key={one.of}
+            label={WORDS[one.of]}
+            description={without && FROM[without.from]}
+            placeholder={without && String(without.value)}
+            type="number"
+            {...form.getInputProps(one.of)}
+          />
+        );
+      })}
+    </FormDialog>
+  );
+}
