@@ -13,6 +13,7 @@ import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { createMeasurementFeature } from '@rollcall/server/measurements/feature';
 import type { Database } from '@rollcall/server/platform/db/db';
 import { compactTallies } from '@rollcall/server/platform/db/tally';
+import { METRIC_DAYS } from '@rollcall/server/platform/ops/config';
 import { searchHandlers } from '@rollcall/server/search/feature';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
 import { fillFleet, fleetId } from '@rollcall/server/testing/fleet';
@@ -88,7 +89,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
       makerOf: () => null,
       raise: unused,
     };
-    const measurements = createMeasurementFeature({ ...deps, log: undefined as never });
+    const measurements = createMeasurementFeature({ ...deps, log: undefined as never, days: METRIC_DAYS });
     const ask = asCaller(
       {
         ...catalogHandlers(deps),

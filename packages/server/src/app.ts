@@ -218,12 +218,12 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   const credentials = createCredentialFeature({ db, log, audit, keyring });
   const folders = ruleFolders(config);
   const rules = openRuleBook({ db, log, folders });
-  const toEngine = config.metrics !== undefined;
+  const samples = { toEngine: config.metrics !== undefined, sampleDays: config.metricDays.samples };
   // In a thread of its own, so that API requests take priority; the embedded database has only one session.
   const ingest =
     config.databaseUrl === undefined
-      ? createIngesting({ db, clock, log, rules, toEngine })
-      : openIngestThread({ databaseUrl: config.databaseUrl.reveal(), folders, toEngine }, { clock, log });
+      ? createIngesting({ db, clock, log, rules, samples })
+      : openIngestThread({ databaseUrl: config.databaseUrl.reveal(), folders, samples }, { clock, log });
   const watch = createWatch({
     db,
     log,
@@ -269,6 +269,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   const deliveries = createDeliveryFeature({ db, clock, log, keyring, audit, raise, publicUrl });
   const measurements = createMeasurementFeature({
     ...{ db, clock, log, raise, audit },
+    days: config.metricDays,
     engine: config.metrics,
   });
   return {

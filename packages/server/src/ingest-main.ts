@@ -20,7 +20,7 @@ import { Problem } from './platform/problem.ts';
 /** Of the thread; an ordinary one has 0. */
 const NICE = 15;
 
-const { databaseUrl, folders, toEngine } = workerData as ThreadSettings;
+const { databaseUrl, folders, samples } = workerData as ThreadSettings;
 const tell = (message: FromThread, moved: Uint8Array[] = []): void =>
   parentPort?.postMessage(message, memoryOf(moved));
 
@@ -30,7 +30,7 @@ const log = openLog(
 );
 const db = await openDatabase({ url: databaseUrl }, log);
 const rules = openRuleBook({ db, log, folders });
-const ingesting = createIngesting({ db, clock, log, rules, toEngine });
+const ingesting = createIngesting({ db, clock, log, rules, samples });
 const end = await ingesting.start();
 clock.every(ALIVE_MS, () => tell({ tell: 'alive' }));
 

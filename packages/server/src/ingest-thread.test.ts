@@ -24,7 +24,7 @@ describe.skipIf(!TEST_DATABASE_URL)('the ingest thread', () => {
     let starts = 0;
     const settings = {
       databaseUrl: url,
-      toEngine: false,
+      samples: { toEngine: false, sampleDays: 14 },
       get folders() {
         starts += 1;
         if (failing.includes(starts)) throw new Error('no thread can be made: EAGAIN');

@@ -12,6 +12,7 @@ import type { Logger } from 'pino';
 import { openSiteQueue, WINDOWS } from './ingest/queue/site-queue.ts';
 import type { Stored, Unread } from './ingest/queue/unread.ts';
 import type { Ingesting } from './ingesting.ts';
+import type { HowSamplesAreKept } from './measurements/samples.ts';
 import { unavailable } from './platform/db/db.ts';
 import type { PlainError } from './platform/ops/log.ts';
 import { Problem } from './platform/problem.ts';
@@ -20,7 +21,7 @@ export interface ThreadSettings {
   databaseUrl: string;
   /** Of rules. */
   folders: string[];
-  toEngine: boolean;
+  samples: HowSamplesAreKept;
 }
 /** Batches of one stream, in order, and whose they are. */
 export interface Gathered extends Omit<Unread, 'gather'> {

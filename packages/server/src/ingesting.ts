@@ -10,7 +10,7 @@ import { createIngest } from './ingest/ingest.ts';
 import { createLinker } from './ingest/links/linker.ts';
 import { openSiteQueue, WINDOWS } from './ingest/queue/site-queue.ts';
 import { type Stored, storeBatches, type Unread } from './ingest/queue/unread.ts';
-import { storeSamples } from './measurements/samples.ts';
+import { type HowSamplesAreKept, storeSamples } from './measurements/samples.ts';
 import type { Database } from './platform/db/db.ts';
 import { observedJobs } from './scans/observed.ts';
 
@@ -29,14 +29,13 @@ export function createIngesting({
   clock,
   log,
   rules,
-  toEngine,
+  samples,
 }: {
   db: Database;
   clock: Clock;
   log: Logger;
   rules: RuleBook;
-  /** Samples are to be written to an engine for time series. */
-  toEngine: boolean;
+  samples: HowSamplesAreKept;
 }): Ingesting {
   const { record } = createRecorder({ db, clock, log });
   const linker = createLinker({ db, clock, log, record });
@@ -46,7 +45,8 @@ export function createIngesting({
     log,
     rules: rules.current,
     ...observedJobs({ raise: record, now: () => clock.now() }),
-    applySamples: (sql, samples, from) => storeSamples(sql, samples, { ...from, now: clock.now(), toEngine }),
+    applySamples: (sql, measured, from) =>
+      storeSamples(sql, measured, { ...from, ...samples, now: clock.now() }),
     record,
     relink: linker.touched,
   });

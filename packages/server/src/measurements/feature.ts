@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import { scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
+import type { MetricDays } from '../platform/ops/config.ts';
 import type { Audit, Raise } from '../ports.ts';
 import { currentText } from './current.ts';
 import { openEngine } from './engine/query.ts';
@@ -21,11 +22,13 @@ interface Deps {
   log: Logger;
   raise: Raise;
   audit: Audit;
+  /** How long measurements are kept. */
+  days: MetricDays;
   /** An engine for time series that keeps measurements; absent: the database does. */
   engine?: { write: Secret; query: Secret } | undefined;
 }
 
-export function createMeasurementFeature({ db, clock, log, raise, audit, engine: at }: Deps) {
+export function createMeasurementFeature({ db, clock, log, raise, audit, days, engine: at }: Deps) {
   const engine = at && openEngine(at.query.reveal());
   const shipper = at && createShipper({ db, clock, log, raise, write: at.write.reveal() });
   const handlers: Handlers<
@@ -33,7 +36,7 @@ export function createMeasurementFeature({ db, clock, log, raise, audit, engine:
   > = {
     ...limitHandlers({ db, audit }),
     'measurements.get': async ({ query, actor }) => ({
-      data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now(), engine }),
+      data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now(), days, engine }),
     }),
     'measurements.top': async ({ query, actor }) => ({
       data: await readTop(db, query, { scope: scopeOf(actor, query.site), now: clock.now() }),
@@ -61,6 +64,6 @@ export function createMeasurementFeature({ db, clock, log, raise, audit, engine:
       await shipper?.ship();
       await shipper?.forget();
     },
-    forget: () => forgetChunks({ db, clock }),
+    forget: () => forgetChunks({ db, clock, log, days }),
   };
 }

@@ -6,9 +6,10 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import { type Database, databaseAway } from '../platform/db/db.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import type { MetricDays } from '../platform/ops/config.ts';
 import { summarise } from './aggregate.ts';
 import { packChunk, type SeriesById, unpackChunk } from './chunk.ts';
-import { SAMPLE_DAYS, type SampleRow, seriesOfRows } from './samples.ts';
+import { type SampleRow, seriesOfRows } from './samples.ts';
 import { grouped, joined, type Series } from './series.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,8 +18,8 @@ const DAY_MS = 86_400_000;
 const LATE_MS = 300_000;
 /** Hours and days of devices of one turn. */
 const TURN = 500;
-/** Seconds of the summaries, and for how many days they are kept. */
-export const SUMMARIES = { 300: 90, 3600: 730 } as const;
+/** Seconds of the summaries. */
+const SUMMARIES = [300, 3600];
 
 interface Piece {
   siteId: string;
@@ -112,7 +113,7 @@ async function foldDay(sql: Sql, { siteId, deviceId, begins }: Piece): Promise<v
     [siteId, deviceId, new Date(begins + DAY_MS)],
   );
   const all = together([...chunks, ...next].map(({ data }) => unpackChunk(data)));
-  for (const step of Object.keys(SUMMARIES).map(Number)) {
+  for (const step of SUMMARIES) {
     const summary = [...all].map(([id, one]): [string, Series] => [
       id,
       summarise(one, begins, begins + DAY_MS, step * 1000),
@@ -138,23 +139,36 @@ async function write(sql: Sql, piece: Piece, step: number, all: SeriesById): Pro
   );
 }
 
-/** Chunks deleted in one statement, and statements of one turn. */
+/** Chunks deleted in one statement, and statements of one turn for each kind: 200,000 chunks. */
 const FORGOTTEN = 2_000;
-const STATEMENTS = 20;
+const STATEMENTS = 100;
 
-/** Deletes chunks that are too old. @returns how many */
-export async function forgetChunks({ db, clock }: { db: Database; clock: Clock }): Promise<number> {
+/** Deletes chunks that are too old, so many at most; the rest comes with the next turn. @returns how many */
+export async function forgetChunks({
+  db,
+  clock,
+  log,
+  days,
+}: Omit<FoldDeps, 'only'> & { days: MetricDays }): Promise<number> {
   let forgotten = 0;
-  for (const [step, days] of [[0, SAMPLE_DAYS], ...Object.entries(SUMMARIES)] as [number, number][])
-    for (let i = 0; i < STATEMENTS; i++) {
+  for (const [step, kept] of [
+    [0, days.samples],
+    [300, days.fiveMinutes],
+    [3600, days.hours],
+  ] as const) {
+    const before = new Date(clock.now() - kept * DAY_MS);
+    let more = true;
+    for (let i = 0; i < STATEMENTS && more; i++) {
       const rows = await db.query(
         `DELETE FROM sample_chunks WHERE (site_id, device_id, step, begins) IN (
            SELECT site_id, device_id, step, begins FROM sample_chunks WHERE step = $1 AND begins < $2
            ORDER BY begins LIMIT ${FORGOTTEN}) RETURNING 1`,
-        [Number(step), new Date(clock.now() - days * DAY_MS)],
+        [step, before],
       );
       forgotten += rows.length;
-      if (rows.length < FORGOTTEN) break;
+      more = rows.length === FORGOTTEN;
     }
+    if (more) log.warn({ step, before }, 'more old measurements are left than one turn deletes');
+  }
   return forgotten;
 }

@@ -3,6 +3,7 @@ import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
+import { METRIC_DAYS } from '../platform/ops/config.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { currentText } from './current.ts';
 import { fold, forgetChunks } from './fold.ts';
@@ -23,6 +24,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   let deviceId: string;
   const ports = { eth0: '', eth1: '' };
   let now = START;
+  let days = METRIC_DAYS;
   const clock = { now: () => now } as never;
   beforeAll(async () => {
     db = await open();
@@ -30,6 +32,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   beforeEach(async () => {
     [siteId, deviceId, ports.eth0, ports.eth1] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()];
     now = START;
+    days = METRIC_DAYS;
     await db.query(
       `INSERT INTO sites (id, name, networks, exclude) VALUES ($1::uuid, $1::text, '{}', '{}')`,
       [siteId],
@@ -62,19 +65,19 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   const store = async (...measured: ReturnType<typeof minute>[]) => {
     now = Math.max(now, ...measured.map(({ at }) => at));
     return db.transaction((sql) =>
-      storeSamples(sql, measured, { siteId, collectorId: siteId, now, toEngine: false }),
+      storeSamples(sql, measured, { siteId, collectorId: siteId, now, toEngine: false, sampleDays: 14 }),
     );
   };
   const read = (query: Partial<MetricQuery>) =>
     readMeasurements(
       db,
       { deviceId, metrics: ['in'], aggregate: 'avg', interfaceId: ports.eth0, ...query } as MetricQuery,
-      { scope: null, now },
+      { scope: null, now, days },
     );
   const valuesOf = async (query: Partial<MetricQuery>) => (await read(query)).series[0]?.values;
   const at = (ms: number) => Math.floor(ms / 1000);
   const logged: unknown[] = [];
-  const log = { error: (what: unknown) => logged.push(what) } as never;
+  const log = { error: (what: unknown) => logged.push(what), warn: () => undefined } as never;
   const everything = async () => {
     for (let i = 0; i < 50; i++) if ((await fold({ db, clock, log })) === 0) return;
     throw new Error('folding does not end');
@@ -135,6 +138,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
         collectorId: siteId,
         now,
         toEngine: false,
+        sampleDays: 14,
       }),
     );
     expect(await rows('samples')).toBe(1);
@@ -171,14 +175,35 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     now = START + 2 * DAY;
     await everything();
     now = START + 20 * DAY;
-    await forgetChunks({ db, clock });
+    await forgetChunks({ db, clock, log, days });
     expect(await rows('sample_chunks')).toBe(2);
     const window = { from: at(START), to: at(START) + 3600 };
     expect(await valuesOf({ ...window, step: 60 })).toEqual(Array.from({ length: 60 }, () => 10_000));
     now = START + 100 * DAY;
-    await forgetChunks({ db, clock });
+    await forgetChunks({ db, clock, log, days });
     expect(await rows('sample_chunks')).toBe(1);
     expect(await valuesOf({ ...window, step: 3600 })).toEqual([10_000]);
+  });
+
+  it('keeps each as long as is set, and reads what is still there', async () => {
+    await store(...Array.from({ length: 60 }, (_, i) => minute(START + (i + 1) * 60_000, 75_000)));
+    now = START + 2 * DAY;
+    await everything();
+    days = { samples: 3, fiveMinutes: 5, hours: 7 };
+    const window = { from: at(START), to: at(START) + 3600 };
+    const kept: [number, number][] = [];
+    for (const day of [2.9, 3.1, 5.1, 7.1]) {
+      now = START + day * DAY;
+      await forgetChunks({ db, clock, log, days });
+      const values = (await valuesOf({ ...window, step: day < 5 ? 60 : 3600 })) ?? [];
+      kept.push([(await rows('sample_chunks')) ?? 0, values.filter((value) => value === 10_000).length]);
+    }
+    expect(kept).toEqual([
+      [3, 60],
+      [2, 60],
+      [1, 1],
+      [0, 0],
+    ]);
   });
 
   it('folds a device although another’s cannot be', async () => {
@@ -225,7 +250,11 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
 
   it('knows only devices and interfaces in scope', async () => {
     await expect(
-      readMeasurements(db, { deviceId, metrics: ['rtt'], aggregate: 'avg' }, { scope: [uuidv7()], now }),
+      readMeasurements(
+        db,
+        { deviceId, metrics: ['rtt'], aggregate: 'avg' },
+        { scope: [uuidv7()], now, days },
+      ),
     ).rejects.toThrow('device');
     await expect(read({ interfaceId: uuidv7() })).rejects.toThrow('interface');
   });

@@ -12,12 +12,13 @@ import {
 import { SENSOR_UNITS, type SensorKind } from '@rollcall/shared/sensors';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
+import type { MetricDays } from '../platform/ops/config.ts';
 import { notFound, Problem } from '../platform/problem.ts';
 import { BILLED, billed, isOfInterface, steps } from './aggregate.ts';
 import { OF_DEVICE, type SeriesById, unpackChunk } from './chunk.ts';
 import type { Engine, SpansOf } from './engine/query.ts';
-import { SUMMARIES, together } from './fold.ts';
-import { SAMPLE_DAYS, type SampleRow, seriesOfRows } from './samples.ts';
+import { together } from './fold.ts';
+import { type SampleRow, seriesOfRows } from './samples.ts';
 import { type Series, type Span, spansOf } from './series.ts';
 
 const DAY = 86_400;
@@ -70,7 +71,7 @@ interface Part {
 export async function readMeasurements(
   sql: Sql,
   query: MetricQuery,
-  { scope, now, engine }: { scope: Scope; now: number; engine?: Engine | undefined },
+  { scope, now, days, engine }: { scope: Scope; now: number; days: MetricDays; engine?: Engine | undefined },
 ): Promise<MetricData> {
   const window = windowOf(query, now);
   const device = await findDevice(sql, query.deviceId, scope);
@@ -86,7 +87,7 @@ export async function readMeasurements(
   const wanted = new Set(asked.map(([, part]) => part?.id ?? OF_DEVICE));
   const isBilled = asked.length * ((window.to - window.from) / BILLED) <= VALUES_MOST;
   const until = engine && askedUntil(engineLevel(window), now);
-  const ours = await readSeries(sql, device, window, { wanted, now, until });
+  const ours = await readSeries(sql, device, window, { wanted, level: levelOf(window, now, days), until });
   const only = query.interfaceId ?? query.sensorId;
   const theirs =
     engine && (await readEngine(engine, device, window, { metrics: query.metrics, only, until }));
@@ -160,10 +161,10 @@ async function findSensors(sql: Sql, { id, siteId }: Device, only: string | unde
 }
 
 /** Seconds of the values to read: the coarsest that are fine enough, or those that are kept so long. */
-export function levelOf({ from, step }: Window, now: number): number {
+export function levelOf({ from, step }: Window, now: number, days: MetricDays): number {
   const age = now / 1000 - from;
-  if (step >= 3600 || age > SUMMARIES[300] * DAY) return 3600;
-  return step >= 300 || age > SAMPLE_DAYS * DAY ? 300 : 0;
+  if (step >= 3600 || age > days.fiveMinutes * DAY) return 3600;
+  return step >= 300 || age > days.samples * DAY ? 300 : 0;
 }
 
 /**
@@ -199,9 +200,8 @@ async function readSeries(
   sql: Sql,
   { id, siteId }: Device,
   window: Window,
-  { wanted, now, until }: { wanted: ReadonlySet<string>; now: number; until: number | undefined },
+  { wanted, level, until }: { wanted: ReadonlySet<string>; level: number; until: number | undefined },
 ): Promise<SpansOf> {
-  const level = levelOf(window, now);
   // A chunk begins a day at most before what it holds.
   const [from, to] = [new Date((window.from - DAY) * 1000), new Date(window.to * 1000 + LONGEST_MS)];
   const chunks = await sql.query<{ step: number; data: Uint8Array }>(

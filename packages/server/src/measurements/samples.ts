@@ -13,8 +13,8 @@ import { type Column, grouped, joined, type Series } from './series.ts';
 import { crossings } from './thresholds.ts';
 
 const DAY_MS = 86_400_000;
-/** So long samples are kept as they came; a day less old they are taken. */
-export const SAMPLE_DAYS = 14;
+/** Samples are taken so late, where they are kept for longer. */
+const LATE_DAYS = 13;
 /** A collector's clock is corrected; what still lies so far ahead is nonsense. */
 export const AHEAD_MS = 600_000;
 
@@ -49,12 +49,17 @@ export interface SampleData {
   sensors?: { id: string[]; sensor: Column };
 }
 
-interface StoreContext {
+export interface HowSamplesAreKept {
+  /** They are to be written to an engine for time series. */
+  toEngine: boolean;
+  /** So many days they are kept as they came. */
+  sampleDays: number;
+}
+
+interface StoreContext extends HowSamplesAreKept {
   siteId: string;
   collectorId: string;
   now: number;
-  /** They are to be written to an engine for time series. */
-  toEngine: boolean;
 }
 
 /**
@@ -64,10 +69,10 @@ interface StoreContext {
 export async function storeSamples(
   sql: Sql,
   measured: readonly Measured[],
-  { siteId, collectorId, now, toEngine }: StoreContext,
+  { siteId, collectorId, now, toEngine, sampleDays }: StoreContext,
 ): Promise<Change[]> {
   // Their day is summarised again, which takes all of its samples: none of it may be deleted by now.
-  const oldest = now - (SAMPLE_DAYS - 1) * DAY_MS;
+  const oldest = now - Math.min(LATE_DAYS, sampleDays - 1) * DAY_MS;
   const timely = measured.filter(({ at }) => at > oldest && at < now + AHEAD_MS);
   const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
   if (asked.length === 0) return [];

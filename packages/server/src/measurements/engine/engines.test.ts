@@ -7,6 +7,7 @@ import { Secret } from '@rollcall/shared/secret';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
+import { METRIC_DAYS } from '../../platform/ops/config.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { ENGINE_NAMES, hasEngine, type RunningEngine, startEngine } from '../../testing/engines.ts';
 import { addDevices, addSite, asCaller, caller, insert } from '../../testing/rows.ts';
@@ -42,7 +43,7 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
     db = await open();
     if (name !== NONE) engine = await startEngine(name);
     feature = createMeasurementFeature({
-      ...{ db, clock, log, raise: async () => undefined, audit: async () => undefined },
+      ...{ db, clock, log, raise: async () => undefined, audit: async () => undefined, days: METRIC_DAYS },
       ...(engine && { engine: { write: new Secret(engine.write), query: new Secret(engine.query) } }),
     });
     siteId = await addSite(db, uuidv7());
@@ -69,7 +70,13 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
   });
   const store = (...measured: ReturnType<typeof minute>[]) =>
     db.transaction((sql) =>
-      storeSamples(sql, measured, { siteId, collectorId: siteId, now, toEngine: engine !== undefined }),
+      storeSamples(sql, measured, {
+        siteId,
+        collectorId: siteId,
+        now,
+        toEngine: engine !== undefined,
+        sampleDays: 14,
+      }),
     );
   /** Whatever runs again and again. */
   const everything = async () => {

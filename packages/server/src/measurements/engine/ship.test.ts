@@ -144,7 +144,7 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
           const ping = { sent: 4, lost: 0, avgMs: minutes };
           return { at, observation: { kind: 'samples' as const, at, deviceId, overMs: 60_000, ping } };
         }),
-        { siteId, collectorId: siteId, now: scene.now, toEngine: true },
+        { siteId, collectorId: siteId, now: scene.now, toEngine: true, sampleDays: 14 },
       ),
     );
   /** Minutes whose round trip a request has. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listDevices } from '../../catalog/devices.ts';
 import { absorbInto } from '../../ingest/tables/save.ts';
 import type { Database } from '../../platform/db/db.ts';
+import { METRIC_DAYS } from '../../platform/ops/config.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { addDevices, insert } from '../../testing/rows.ts';
 import { currentText } from '../current.ts';
@@ -52,7 +53,13 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
   const store = (at: number, sensors: SensorReading[], more: object = { sensorsComplete: true }) => {
     const observation = { kind: 'samples' as const, at, deviceId, overMs: MIN, sensors, ...more };
     return db.transaction((sql) =>
-      storeSamples(sql, [{ at, observation }], { siteId, collectorId: siteId, now: at, toEngine: false }),
+      storeSamples(sql, [{ at, observation }], {
+        siteId,
+        collectorId: siteId,
+        now: at,
+        toEngine: false,
+        sampleDays: 14,
+      }),
     );
   };
   const list = async (query: Partial<SensorQuery> = {}) =>
@@ -142,7 +149,7 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
           step: 60,
           aggregate: 'avg',
         },
-        { scope: [siteId], now },
+        { scope: [siteId], now, days: METRIC_DAYS },
       );
     const expected = {
       sensorId: one?.id,

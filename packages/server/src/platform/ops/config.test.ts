@@ -53,6 +53,10 @@ describe('readConfig', () => {
       'ROLLCALL_TRUSTED_PROXIES must be addresses or CIDRs, separated by commas (it is "10.0.0.1, 10.0.0.0/33")',
     ],
     [{ ROLLCALL_TLS_CERT: '/c.pem' }, 'ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY go together: set both or none'],
+    [
+      { ROLLCALL_METRIC_DAYS_SAMPLES: '91' },
+      'metricDays: samples 91, fiveMinutes 90 and hours 730 must not fall: what is finer is kept no longer than what is coarser',
+    ],
     [{ ROLLCALL_DTA: '/x' }, 'there is no setting ROLLCALL_DTA; did you mean ROLLCALL_DATA?'],
   ])('refuses %j', (env, message) => {
     expect(() => readConfig(env)).toThrow(new StartError(message));

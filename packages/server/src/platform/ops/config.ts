@@ -53,9 +53,20 @@ export interface Config {
    * the database. Both may hold a password.
    */
   metrics: { write: Secret; query: Secret } | undefined;
+  /** Days that measurements are kept in the database, the finer never longer than the coarser. */
+  metricDays: MetricDays;
   /** Where systemd puts the unit's credentials (LoadCredential). */
   credentialsDirectory: string | undefined;
 }
+
+/** Of samples as they came, and of means and maxima of 5 minutes and of an hour. */
+export interface MetricDays {
+  samples: number;
+  fiveMinutes: number;
+  hours: number;
+}
+/** How long measurements are kept in the database: as they came, as means of 5 minutes and of an hour. @setting server `metricDays` */
+export const METRIC_DAYS: MetricDays = { samples: 14, fiveMinutes: 90, hours: 730 };
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -163,6 +174,16 @@ const variables = {
     'Where an engine for time series takes Prometheus remote write. Default: measurements are kept in the database.',
   ),
   ROLLCALL_METRICS_QUERY: engine.describe('Where it answers PromQL: what /api/v1/query is appended to.'),
+  // Two days: the summaries of a day are made after its end, out of its samples.
+  ROLLCALL_METRIC_DAYS_SAMPLES: whole(2, 36_500, METRIC_DAYS.samples).describe(
+    'Days that measurements are kept as they came. Default: 14.',
+  ),
+  ROLLCALL_METRIC_DAYS_5M: whole(2, 36_500, METRIC_DAYS.fiveMinutes).describe(
+    'Days that their means and maxima of 5 minutes are kept. Default: 90.',
+  ),
+  ROLLCALL_METRIC_DAYS_1H: whole(2, 36_500, METRIC_DAYS.hours).describe(
+    'Days that their means and maxima of an hour are kept. Default: 730.',
+  ),
   CREDENTIALS_DIRECTORY: file
     .optional()
     .describe('Set by systemd (LoadCredential): `credential.keys` in it seals SNMP credentials.'),
@@ -193,6 +214,9 @@ export const FILE_KEYS = {
   ROLLCALL_ALIVE_URL: ['aliveUrl'],
   ROLLCALL_METRICS_WRITE: ['metrics', 'write'],
   ROLLCALL_METRICS_QUERY: ['metrics', 'query'],
+  ROLLCALL_METRIC_DAYS_SAMPLES: ['metricDays', 'samples'],
+  ROLLCALL_METRIC_DAYS_5M: ['metricDays', 'fiveMinutes'],
+  ROLLCALL_METRIC_DAYS_1H: ['metricDays', 'hours'],
 } as const satisfies Record<Exclude<Variable, 'CREDENTIALS_DIRECTORY'>, readonly [string, ...string[]]>;
 
 export const CONFIG_FILE = '/etc/rollcall/server.yaml';
@@ -240,6 +264,16 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
   if ((write === undefined) !== (query === undefined))
     throw new StartError('ROLLCALL_METRICS_WRITE and ROLLCALL_METRICS_QUERY go together: set both or none');
   const metrics = write && query ? { write, query } : undefined;
+  const metricDays: MetricDays = {
+    samples: read('ROLLCALL_METRIC_DAYS_SAMPLES'),
+    fiveMinutes: read('ROLLCALL_METRIC_DAYS_5M'),
+    hours: read('ROLLCALL_METRIC_DAYS_1H'),
+  };
+  if (metricDays.samples > metricDays.fiveMinutes || metricDays.fiveMinutes > metricDays.hours)
+    throw new StartError(
+      `metricDays: samples ${metricDays.samples}, fiveMinutes ${metricDays.fiveMinutes} and hours ${metricDays.hours} must not fall: ` +
+        'what is finer is kept no longer than what is coarser',
+    );
   // Passwords and tokens must not cross a network in the clear by default: without TLS only this machine reaches us.
   const host = read('HOST') ?? (tls ? '::' : '127.0.0.1');
   const trustedProxies = read('ROLLCALL_TRUSTED_PROXIES');
@@ -266,6 +300,7 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     publicUrl: read('ROLLCALL_PUBLIC_URL'),
     aliveUrl: secret(read('ROLLCALL_ALIVE_URL')),
     metrics,
+    metricDays,
     credentialsDirectory: read('CREDENTIALS_DIRECTORY'),
   };
 }
