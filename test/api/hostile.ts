@@ -308,6 +308,30 @@ export interface Ground {
   fit: string | undefined;
 }
 
+/** The published description, as far as a fuzzer reads it. */
+export interface Document {
+  paths: Record<string, Record<string, Described>>;
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, { content: Record<string, { schema: Schema }> }>;
+  };
+}
+
+/** Every operation of a description but those named. */
+export const groundsOf = ({ paths, components }: Document, leftOut: ReadonlySet<string>): Ground[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { operationId }]) => !leftOut.has(operationId))
+      .map(([method, operation]) => ({
+        path,
+        method: method.toUpperCase(),
+        operation,
+        schemas: components.schemas,
+        ids: [],
+        fit: undefined,
+      })),
+  );
+
 /** One request that begins as the description's own example and is then bent in up to three places. */
 export function attack(random: Random, ground: Ground): Attack {
   const { operation } = ground;
@@ -380,7 +404,7 @@ const resolve = (schema: Schema, ground: Ground): Schema =>
   typeof schema.$ref === 'string' ? (ground.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
 
 /** A value that fits a schema, mostly at its edges. */
-function fromSchema(random: Random, given: Schema, ground: Ground, depth: number): unknown {
+export function fromSchema(random: Random, given: Schema, ground: Ground, depth: number): unknown {
   const schema = resolve(given, ground);
   if (depth > 6) return null;
   if ('const' in schema) return schema.const;
@@ -425,7 +449,7 @@ function fromSchema(random: Random, given: Schema, ground: Ground, depth: number
 }
 
 /** Changes one thing: a field gone, foreign, of another type, at its edge, or swapped for something hostile. */
-function bend(random: Random, body: unknown, schema: Schema, ground: Ground): unknown {
+export function bend(random: Random, body: unknown, schema: Schema, ground: Ground): unknown {
   if (random() < 0.1) return pick(random, VALUES);
   if (body === null || typeof body !== 'object') return random() < 0.5 ? text(random) : pick(random, VALUES);
   if (Array.isArray(body)) {

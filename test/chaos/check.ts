@@ -9,6 +9,8 @@ import { readLedger } from './ledger.ts';
 /** A database, as little as the checker needs of it. */
 export interface Rows {
   query<R extends object>(text: string, params?: readonly unknown[]): Promise<R[]>;
+  /** The rows of this site alone are looked at; absent: those of all. */
+  site?: string;
 }
 
 export interface Owner {
@@ -61,7 +63,10 @@ export async function check(db: Rows, owners: readonly Owner[]): Promise<Verdict
   await readDevices(db, books, verdict);
   await readLetters(db, books, verdict);
   for (const book of books.values()) book.close();
-  const [gaps] = await db.query<{ n: number }>('SELECT coalesce(sum(count), 0)::int AS n FROM gaps');
+  const [gaps] = await db.query<{ n: number }>(
+    'SELECT coalesce(sum(count), 0)::int AS n FROM gaps WHERE site_id = $1::uuid OR $1::uuid IS NULL',
+    [db.site ?? null],
+  );
   verdict.reported = gaps?.n ?? 0;
   return verdict;
 }
@@ -135,11 +140,11 @@ interface Attribution {
 type Books = ReadonlyMap<number, Book>;
 
 /** Reads a table in pages by an id that only grows. */
-async function* pages<R extends { id: string }>(db: Rows, text: string): AsyncGenerator<R> {
+async function* pages<R extends { id: string; site_id: string }>(db: Rows, text: string): AsyncGenerator<R> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
     const rows = await db.query<R>(`${text} AND id > $1::uuid ORDER BY id LIMIT ${PAGE}`, [after]);
-    yield* rows;
+    yield* rows.filter(({ site_id }) => db.site === undefined || site_id === db.site);
     if (rows.length < PAGE) return;
     after = rows.at(-1)?.id ?? after;
   }
@@ -194,7 +199,8 @@ async function readHosts(db: Rows, books: Books, verdict: Verdict): Promise<void
       blame(verdict, 'altered', `${row.name} is older than what was kept`);
   }
   const twice = await db.query<{ n: number }>(
-    `SELECT count(*)::int AS n FROM events WHERE kind = 'device.new' AND count > 1`,
+    `SELECT count(*)::int AS n FROM events WHERE kind = 'device.new' AND count > 1 AND (site_id = $1::uuid OR $1::uuid IS NULL)`,
+    [db.site ?? null],
   );
   for (let i = 0; i < (twice[0]?.n ?? 0); i++) blame(verdict, 'doubled', 'a device is new twice');
 }
@@ -282,7 +288,9 @@ async function readLetters(db: Rows, books: Books, verdict: Verdict): Promise<vo
     body: string;
     reason: string;
   }
-  for (const row of await db.query<Letter>('SELECT site_id, collector_id, body, reason FROM dead_letters')) {
+  const letters = await db.query<Letter>('SELECT site_id, collector_id, body, reason FROM dead_letters');
+  for (const row of letters) {
+    if (db.site !== undefined && row.site_id !== db.site) continue;
     const key = new RegExp(`${TRAP_OID.replaceAll('.', '\\.')}\\.(\\d+)\\.\\d+`).exec(row.body);
     const book = bookOf(books, key?.[1], verdict, `dead letter: ${row.reason}`);
     if (!book || !key) continue;

@@ -14,7 +14,7 @@ const PROGRAM = fileURLToPath(new URL('.', import.meta.url)).replace(
   'chaos/dist/source.js',
 );
 
-const COLLECTOR = join(ROOT, 'packages/collector/bin/rollcall-collector.js');
+export const COLLECTOR = join(ROOT, 'packages/collector/bin/rollcall-collector.js');
 
 /** What a source last said of itself. */
 export interface Told {

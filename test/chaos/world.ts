@@ -32,6 +32,8 @@ export interface WorldOptions {
   smallDisks?: boolean;
   /** PostgreSQL has its data on a disk of so many megabytes. */
   databaseDisk?: number;
+  /** Of each server, by the names of their environment variables. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /** The databases that this machine can offer, for `describe.each`. */
@@ -79,7 +81,7 @@ export class World {
       options.database === 'postgresql'
         ? await Postgres.create({ diskMegabytes: options.databaseDisk })
         : undefined;
-    const servers = await makeServers(options.servers ?? 1, folder, postgres);
+    const servers = await makeServers(options, folder, postgres);
     const world = new World(options, folder, servers, postgres);
     const { server } = world;
     await server.prepare();
@@ -194,7 +196,11 @@ export class World {
 }
 
 /** One has its settings from the environment; several share the file of the example, and one key. */
-async function makeServers(count: number, folder: string, postgres: Postgres | undefined): Promise<Server[]> {
+async function makeServers(
+  { servers: count = 1, settings = {} }: WorldOptions,
+  folder: string,
+  postgres: Postgres | undefined,
+): Promise<Server[]> {
   const keyFile = join(folder, 'credential.keys');
   if (count > 1) writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const shared =
@@ -213,6 +219,7 @@ async function makeServers(count: number, folder: string, postgres: Postgres | u
           CHAOS_CLOCK_FILE: join(folder, 'server', 'clock'),
           CHAOS_STAGE_FILE: join(folder, 'server', 'stage'),
           ...shared,
+          ...settings,
         },
       }),
     );
