@@ -1,7 +1,9 @@
 /** Attacks on the whole REST API that no single feature can answer for; what the fuzzer finds by chance is asked here by name. */
+import { connect, type Socket } from 'node:net';
 import type { Database } from '@rollcall/server/platform/db/db';
 import { closeDatabases } from '@rollcall/server/testing/database';
 import { ask, type Reply } from '@rollcall/server/testing/rest';
+import { enrolled, shakeHands, talkOver } from '@rollcall/server/testing/scripted-collector';
 import { operations } from '@rollcall/shared/api/index';
 import type { Operation } from '@rollcall/shared/api/operation';
 import { ROLES } from '@rollcall/shared/model';
@@ -226,5 +228,45 @@ describe.each(oneKind())('attacks on %s', (kind) => {
       headers: { cookie: `${by.cookie}; role=admin; rollcall_role=admin` },
     });
     expect(beside.status).toBe(403);
+  });
+});
+
+describe.each(oneKind())('a crowd of anonymous connections on %s', (kind) => {
+  it('attack: locks out neither a collector nor a user, with an old connection or a new one', async () => {
+    const server = await startApi(kind, { settings: { ROLLCALL_CONNECTIONS: '200' } });
+    const crowd: Socket[] = [];
+    try {
+      const world = await makeWorld(server.db, server.keyring);
+      const headers = { authorization: `Bearer ${person(world, 'viewer', 'all').token}` };
+      const { talk, host } = talkOver(server.url.replace('http', 'ws'));
+      await shakeHands(talk, await enrolled(server.db, world.site.alpha), host);
+      // A stream is an old connection that is not idle.
+      const stream = await fetch(`${server.url}/api/stream`, { headers });
+      let cut = false;
+      const reader = stream.body?.getReader();
+      const reading = (async () => {
+        while (!(await reader?.read())?.done);
+      })().catch(() => {
+        cut = true;
+      });
+      const { port } = new URL(server.url);
+      for (let i = 0; i < 1000; i++) {
+        const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress: `127.0.1.${i % 200}` });
+        crowd.push(socket.on('error', () => undefined));
+        socket.write(i % 2 ? 'GET /api/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n' : 'GET /');
+        if (i % 50 === 49) {
+          const { status } = await ask(server.url, 'GET', '/api/devices', { headers });
+          expect(status).toBe(200);
+        }
+      }
+      const over = await Promise.race([talk.closed, Promise.resolve('open')]);
+      expect([over, cut, server.trouble.length > 0]).toEqual(['open', false, true]);
+      await reader?.cancel();
+      await reading;
+      talk.hangUp();
+    } finally {
+      for (const socket of crowd) socket.destroy();
+      await server.stop();
+    }
   });
 });

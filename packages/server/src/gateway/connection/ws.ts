@@ -9,7 +9,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import { CloseCode, COLLECTOR_PATH, FRAME_BYTES, PING_MS, SILENCE_MS } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { networkOf } from '../../platform/http/crowd.ts';
+import { networkOf, vouch } from '../../platform/http/crowd.ts';
 import { unmapped } from '../../platform/http/peer.ts';
 import type { Session } from './session.ts';
 import type { Link } from './states.ts';
@@ -157,6 +157,7 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
         if (!line?.unauthenticated) return;
         line.unauthenticated = false;
         count(place, -1);
+        vouch(raw);
       },
       answers: () =>
         new Promise((resolve) => {

@@ -2,31 +2,39 @@ import { EventEmitter } from 'node:events';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { boundCrowd, networkOf } from './crowd.ts';
+import { boundCrowd, networkOf, vouch } from './crowd.ts';
 
 function stage(connections: number, trustedProxies: string[] = []) {
   let idleClosed = 0;
   const clock = new ManualClock();
+  let port = 1024;
   const server = Object.assign(new EventEmitter(), {
+    maxConnections: connections,
     closeIdleConnections: () => {
       idleClosed += 1;
     },
   });
   const log = pino({ level: 'silent' });
   boundCrowd(server as never, { connections, trustedProxies }, { log, clock });
-  /** Answers a way to hang up, or null: refused. */
-  const come = (remoteAddress: string) => {
-    let destroyed = false;
+  const arrive = (remoteAddress: string) => {
+    port += 1;
     const socket = Object.assign(new EventEmitter(), {
       remoteAddress,
+      remotePort: port,
+      destroyed: false,
       destroy: () => {
-        destroyed = true;
+        socket.destroyed = true;
       },
     });
     server.emit('connection', socket);
-    return destroyed ? null : () => socket.emit('close');
+    return socket;
   };
-  return { come, clock, idleClosed: () => idleClosed };
+  /** Answers a way to hang up, or null: refused. */
+  const come = (remoteAddress: string) => {
+    const socket = arrive(remoteAddress);
+    return socket.destroyed ? null : () => socket.emit('close');
+  };
+  return { come, arrive, server, clock, idleClosed: () => idleClosed };
 }
 
 it('attack: 10,000 connections of one address leave room for everybody else', () => {
@@ -38,6 +46,33 @@ it('attack: 10,000 connections of one address leave room for everybody else', ()
   expect(come('203.0.113.9')).not.toBeNull();
   expect(come('203.0.113.9')).toBeNull();
   expect(idleClosed()).toBe(0);
+});
+
+it('attack: 10,000 connections of many addresses lock nobody out, and end no connection over which somebody signed in', () => {
+  const { arrive } = stage(10_000);
+  const known = Array.from({ length: 50 }, (_, i) => arrive(`192.0.2.${i}`));
+  for (const socket of known) vouch(socket);
+  const crowd = Array.from({ length: 20_000 }, (_, i) => arrive(`10.0.${i % 50}.1`));
+  const left = () => [...known, ...crowd].filter(({ destroyed }) => !destroyed);
+  // The last ones that came, a signed-in user's new connection as well.
+  expect(left()).toHaveLength(9_500);
+  const late = arrive('192.0.2.200');
+  expect(late.destroyed).toBe(false);
+  vouch(late);
+  for (const socket of crowd) if (socket.destroyed) socket.emit('close');
+  for (let i = 0; i < 20_000; i++) arrive(`10.1.${i % 50}.1`);
+  expect([late, ...known].filter(({ destroyed }) => destroyed)).toEqual([]);
+});
+
+it('knows a connection again by whom it is vouched for over TLS', () => {
+  const { arrive, server } = stage(100);
+  const first = arrive('192.0.2.1');
+  const { remoteAddress, remotePort } = first;
+  const secure = Object.assign(new EventEmitter(), { remoteAddress, remotePort });
+  server.emit('secureConnection', secure);
+  vouch(secure);
+  for (let i = 0; i < 200; i++) arrive(`10.0.${i}.1`);
+  expect(first.destroyed).toBe(false);
 });
 
 it('counts a /64 as one address, and proxies and this host not at all', () => {

@@ -1,4 +1,5 @@
-/** Many connections: those of one address are bounded, and where room runs out the idle ones make it. */
+/** Many connections: those of one address are bounded; where room runs out the idle ones make it, then those of strangers. */
+import type { EventEmitter } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '@rollcall/shared/clock';
@@ -13,8 +14,14 @@ const SHARE = 0.1;
 const LEAST = 32;
 /** From this part on connections without a request are closed: they were kept open for convenience. */
 const CROWDED = 0.9;
+/** From this part on each new connection ends the oldest over which nobody has shown who they are. */
+const FULL = 0.95;
 /** Idle connections are closed this often at most. */
 const IDLE_MS = 1_000;
+
+const VOUCHED = Symbol('vouched');
+/** A caller has shown over this connection who they are: it is not ended for others. */
+export const vouch = (socket: Pick<EventEmitter, 'emit'>): void => void socket.emit(VOUCHED);
 
 interface Settings {
   /** In all. */
@@ -25,44 +32,77 @@ interface Settings {
 
 /** Watches the connections of a server. Loopback and trusted proxies are bounded only by the number of all. */
 export function boundCrowd(
-  server: Pick<HttpServer, 'on' | 'closeIdleConnections'>,
+  server: Pick<HttpServer, 'on' | 'closeIdleConnections' | 'maxConnections'>,
   { connections, trustedProxies }: Settings,
   { log, clock }: { log: Logger; clock: Clock },
 ): void {
-  const most = Math.max(LEAST, Math.floor(connections * SHARE));
+  /** A reload may change it. */
+  const limit = () => server.maxConnections ?? connections;
   const exempt = proxyAddr.compile(['loopback', ...trustedProxies]);
   const open = new Map<string, number>();
+  /** By address and port, the oldest first: over TLS a caller vouches for another object than the one that came. */
+  const strangers = new Map<string, Socket>();
+  /** Those that are counted no more and not closed yet. */
+  const ended = new Set<Socket>();
   let all = 0;
   let closedAt = Number.NEGATIVE_INFINITY;
-  const told = tellNowAndThen(clock, (what, count, address) => log.warn({ address, count, most }, what));
+  const told = tellNowAndThen(clock, (what, count, address) =>
+    log.warn({ address, count, connections: limit() }, what),
+  );
 
   const makeRoom = (): void => {
-    if (all < connections * CROWDED || clock.monotonic() - closedAt < IDLE_MS) return;
+    if (all < limit() * CROWDED || clock.monotonic() - closedAt < IDLE_MS) return;
     closedAt = clock.monotonic();
     server.closeIdleConnections();
     told('nearly as many connections are open as ROLLCALL_CONNECTIONS allows: idle ones are closed', 1);
+  };
+  const endStranger = (): void => {
+    const [oldest] = strangers;
+    if (all <= limit() * FULL || !oldest) return;
+    const [name, socket] = oldest;
+    strangers.delete(name);
+    // Counts as gone now: many may come before the system tells that it is.
+    all -= 1;
+    ended.add(socket);
+    socket.destroy();
+    told('connections without a sign-in were ended: others came, and there is no more room', 1);
+  };
+  const watchVouching = (socket: Socket): void => {
+    const key = nameOf(socket);
+    const emitter: EventEmitter = socket;
+    emitter.once(VOUCHED, () => strangers.delete(key));
   };
 
   server.on('connection', (socket: Socket) => {
     const address = unmapped(socket.remoteAddress ?? '');
     const place = networkOf(address, 64);
     const here = (open.get(place) ?? 0) + 1;
-    if (here > most && !exempt(address, 0)) {
+    if (here > Math.max(LEAST, Math.floor(limit() * SHARE)) && !exempt(address, 0)) {
       told('connections were refused: their address has too many', 1, address);
       socket.destroy();
       return;
     }
     open.set(place, here);
     all += 1;
+    // Before it is one of them: where nobody else can go, it has what is left.
+    endStranger();
+    const key = nameOf(socket);
+    strangers.set(key, socket);
+    watchVouching(socket);
     socket.once('close', () => {
-      all -= 1;
+      if (!ended.delete(socket)) all -= 1;
+      if (strangers.get(key) === socket) strangers.delete(key);
       const left = (open.get(place) ?? 1) - 1;
       if (left > 0) open.set(place, left);
       else open.delete(place);
     });
     makeRoom();
   });
+  server.on('secureConnection', watchVouching);
 }
+
+/** No two open connections to one port have the same. */
+const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 /** IPv6 by its first bits, a multiple of 16 of them; IPv4 as it is. */
 export function networkOf(address: string, bits: number): string {

@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { get as getTls } from 'node:https';
@@ -13,6 +14,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { issueOwn } from '../keys/own-authority.ts';
 import { StartError } from '../ops/config.ts';
 import { openLog } from '../ops/log.ts';
+import { vouch } from './crowd.ts';
 import { type Listener, listen, type Patience } from './listener.ts';
 
 const logged: string[] = [];
@@ -32,7 +34,11 @@ const start = async (
   } = {},
 ) => {
   const listener = await listen(
-    (_request, response) => void response.end('hello'),
+    (request, response) => {
+      if (request.url !== '/known') return void response.end('hello');
+      vouch(request.socket);
+      response.write('an answer that goes on');
+    },
     {
       host: more.host ?? '127.0.0.1',
       port: more.port ?? 0,
@@ -105,11 +111,22 @@ describe('the listener', () => {
     expect(answer).toMatch(/^HTTP\/1.1 (200|408) /);
   });
 
-  it('keeps to its number of connections, and says so', async () => {
+  it.each([
+    ['of strangers ends the oldest', '', 'without a sign-in were ended'],
+    ['of people who are signed in refuses the next', 'GET /known HTTP/1.1\r\nHost: a\r\n\r\n', 'was refused'],
+  ])('keeps to its number of connections, and says so: too many %s', async (_what, request, words) => {
+    logged.length = 0;
     const { url, server } = await start({ connections: 10 });
     const port = Number(new URL(url).port);
-    const sockets = Array.from({ length: 30 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-    await vi.waitFor(() => expect(logged.join('')).toContain('a connection was refused'), 10_000);
+    const sockets: Socket[] = [];
+    for (let i = 0; i < 30; i++) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      sockets.push(socket);
+      socket.write(request);
+      // Whoever is let in is answered.
+      if (request) await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    }
+    await vi.waitFor(() => expect(logged.join('')).toContain(words), 10_000);
     const count = await new Promise<number>((resolve) => server.getConnections((_e, n) => resolve(n)));
     for (const socket of sockets) socket.destroy();
     expect(count).toBeLessThanOrEqual(10);

@@ -5,6 +5,7 @@ import {
   type Server as HttpServer,
   type IncomingMessage,
   type RequestListener,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import { createServer as createHttps, type Server as HttpsServer } from 'node:https';
@@ -182,10 +183,14 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function createTls(limits: object, tls: CertificateFiles, app: RequestListener): HttpsServer {
+function createTls(
+  limits: ServerOptions & { headersTimeout: number },
+  tls: CertificateFiles,
+  app: RequestListener,
+): HttpsServer {
   const files = readTls(tls);
   try {
-    return createHttps({ ...limits, ...SUITES, ...files }, app);
+    return createHttps({ ...limits, ...SUITES, ...files, handshakeTimeout: limits.headersTimeout }, app);
   } catch (error) {
     throw new StartError(
       `${tls.certFile} and ${tls.keyFile} are no pair of certificate and key (PEM): see ROLLCALL_TLS_CERT and ROLLCALL_TLS_KEY`,
