@@ -34,7 +34,7 @@ export function createMeasurementFeature({ db, clock, log, raise, audit, days, e
   const handlers: Handlers<
     'measurements.get' | 'measurements.top' | 'measurements.current' | 'sensors.list' | LimitIds
   > = {
-    ...limitHandlers({ db, audit }),
+    ...limitHandlers({ db, clock, audit }),
     'measurements.get': async ({ query, actor }) => ({
       data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now(), days, engine }),
     }),

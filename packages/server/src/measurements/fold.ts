@@ -8,7 +8,8 @@ import { type Database, databaseAway } from '../platform/db/db.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { MetricDays } from '../platform/ops/config.ts';
 import { summarise } from './aggregate.ts';
-import { packChunk, type SeriesById, unpackChunk } from './chunk.ts';
+import { learnHour } from './baselines.ts';
+import { OF_DEVICE, packChunk, type SeriesById, unpackChunk } from './chunk.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
 import { grouped, joined, type Series } from './series.ts';
 
@@ -95,7 +96,11 @@ async function foldHour(sql: Sql, { siteId, deviceId, begins }: Piece, only: str
      WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = 0 AND begins = $3 FOR UPDATE`,
     key,
   );
-  const all = together([...(before ? [unpackChunk(before.data)] : []), seriesOfRows(rows)]);
+  const series = seriesOfRows(rows);
+  const pings = series.get(OF_DEVICE);
+  // What comes late was not seen by anybody when it was so: an hour is learnt once.
+  if (!before && pings) await learnHour(sql, { siteId, deviceId }, pings);
+  const all = together([...(before ? [unpackChunk(before.data)] : []), series]);
   await write(sql, { siteId, deviceId, begins }, 0, all);
 }
 

@@ -5,6 +5,7 @@ import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
 import { type Change, SENSOR_TROUBLES, type SensorTrouble } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured } from '../ports.ts';
+import { readBaselines } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { limitsOf, saidOf } from './limits/resolve.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
@@ -115,17 +116,23 @@ async function changesOf(
   { siteId, collectorId, known, ports }: Context,
 ): Promise<Change[]> {
   const { settings, present } = await readThresholds(sql, siteId, [...known.keys()]);
+  const unusualAt = await readBaselines(sql, siteId, {
+    devices: [...known.keys()],
+    ends: rows.map(({ at }) => Date.parse(at)),
+  });
   const changes: Change[] = [];
   for (const [id, some] of grouped(rows, ({ device }) => device)) {
     const device = known.get(id);
     if (!device?.monitor) continue;
     const byId = new Map((ports.get(id) ?? []).map((port) => [port.id, port]));
-    const ofDevice = limitsOf(saidOf(settings, device));
+    const ofDevice = (end: number) => limitsOf(saidOf(settings, device, undefined, unusualAt(id, end)));
+    const ofPorts = limitsOf(saidOf(settings, device));
     const inOrder = some.map(({ at, over, data }) => ({ at: new Date(at), overMs: over, data }));
     for (const [seriesId, series] of seriesOfRows(inOrder)) {
       const isDevice = seriesId === OF_DEVICE;
       const port = byId.get(seriesId);
-      const limits = port?.thresholds ? limitsOf(saidOf(settings, device, port)) : ofDevice;
+      const own = port?.thresholds ? limitsOf(saidOf(settings, device, port)) : ofPorts;
+      const limits = isDevice ? ofDevice : () => own;
       const found = crossings(series, { isDevice, limits, present: present(isDevice ? id : seriesId) });
       for (const { kind, at, ...after } of found)
         changes.push({
@@ -173,6 +180,7 @@ const TOLD: Readonly<Record<Threshold, string>> = {
   utilisation: 'interface.utilisation',
   errors: 'interface.errors',
   loss: 'device.loss',
+  latency: 'device.latency',
 };
 
 /** What the site says of thresholds, and which are exceeded already, by device or interface. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Series } from './series.ts';
 import { crossings } from './thresholds.ts';
 
-const limits = THRESHOLDS;
+const limits = () => THRESHOLDS;
 /** Minutes of a port of 1 Mbit/s, 7,500,000 octets a minute. */
 const port = (columns: Series['columns'], n = Object.values(columns)[0]?.length ?? 0): Series => ({
   end: Array.from({ length: n }, (_, i) => (i + 1) * 60_000),
@@ -50,7 +50,7 @@ it.each<[sent: number[], lost: number[], present: Threshold[], expected: string[
 
 it('of 0 is never told, and ends what was', () => {
   const series = port({ inOctets: [full(99), full(99)] });
-  const never = { ...THRESHOLDS, utilisation: 0 };
+  const never = () => ({ ...THRESHOLDS, utilisation: 0 });
   const at = (present: Threshold[]) =>
     crossings(series, { isDevice: false, limits: never, present: new Set(present) }).map(({ kind }) => kind);
   expect(at([])).toEqual([]);

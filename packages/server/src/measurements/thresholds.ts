@@ -2,22 +2,28 @@
 import type { Threshold } from '@rollcall/shared/api/sites';
 import type { Series } from './series.ts';
 
-/** Percentages; 0: never told. */
+/** Percent, of latency milliseconds; 0: never told. */
 export type Thresholds = Readonly<Record<Threshold, number>>;
 
 /** What is told ends below this part of its threshold, so that it does not come and go. */
-const CLEARS_BELOW: Readonly<Record<Threshold, number>> = { utilisation: 0.9, errors: 0.5, loss: 0.5 };
+const CLEARS_BELOW: Readonly<Record<Threshold, number>> = {
+  utilisation: 0.9,
+  errors: 0.5,
+  loss: 0.5,
+  latency: 0.8,
+};
 /** Fewer lost packets a second are no trouble, whatever part they are: an idle port has few packets. */
 const ERRORS_LEAST = 1;
 /** Of fewer pings a part says nothing. */
 const PINGS_LEAST = 3;
+const ANSWERS_LEAST = 2;
 
 type At = (column: string) => number | null;
 const sum = (at: At, columns: readonly string[]): number =>
   columns.reduce((total, column) => total + (at(column) ?? 0), 0);
 
-/** The percentage of an interval that each threshold is about; null: it cannot be known. */
-const PERCENT: Readonly<Record<Threshold, (at: At, overMs: number) => number | null>> = {
+/** The value of an interval that each threshold is about; null: it cannot be known. */
+const VALUE: Readonly<Record<Threshold, (at: At, overMs: number) => number | null>> = {
   utilisation: (at, overMs) => {
     const speed = at('speedBps');
     const octets = [at('inOctets'), at('outOctets')].filter((growth) => growth !== null);
@@ -34,16 +40,21 @@ const PERCENT: Readonly<Record<Threshold, (at: At, overMs: number) => number | n
     // All of them: it is down, or its agent alone answers, which is told as that.
     return sent < PINGS_LEAST || lost >= sent ? null : (lost * 100) / sent;
   },
+  latency: (at) => {
+    const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];
+    // One answer of many is no mean.
+    return sent - lost < ANSWERS_LEAST ? null : at('avgMs');
+  },
 };
 const OF_INTERFACE: readonly Threshold[] = ['utilisation', 'errors'];
-const OF_DEVICE: readonly Threshold[] = ['loss'];
+const OF_DEVICE: readonly Threshold[] = ['loss', 'latency'];
 
 export interface Crossing {
   of: Threshold;
   kind: 'measured.above' | 'measured.below';
   /** End of the interval, Unix milliseconds. */
   at: number;
-  /** Percent. */
+  /** Percent, of latency milliseconds. */
   value: number;
   limit: number;
 }
@@ -54,13 +65,17 @@ export interface Crossing {
  */
 export function crossings(
   { end, over, columns }: Series,
-  { isDevice, limits, present }: { isDevice: boolean; limits: Thresholds; present: Set<Threshold> },
+  {
+    isDevice,
+    limits,
+    present,
+  }: { isDevice: boolean; limits: (end: number) => Thresholds; present: Set<Threshold> },
 ): Crossing[] {
   const found: Crossing[] = [];
   for (const [i, at] of end.entries())
     for (const of of isDevice ? OF_DEVICE : OF_INTERFACE) {
-      const value = PERCENT[of]((column) => columns[column]?.[i] ?? null, over[i] ?? 1);
-      const limit = limits[of];
+      const value = VALUE[of]((column) => columns[column]?.[i] ?? null, over[i] ?? 1);
+      const limit = limits(at)[of];
       if (value === null) continue;
       const isAbove = limit > 0 && value >= limit;
       const isBelow = limit === 0 || value < limit * CLEARS_BELOW[of];

@@ -41,8 +41,9 @@ export const HOLD_SECONDS = {
   'interface.utilisation': 300,
   'interface.errors': 300,
   'device.loss': 300,
+  'device.latency': 300,
 } as const;
-/** From which percentage on measurements are told, where a site says nothing else; 0: never. */
+/** From where on measurements are told, where nobody says anything else: percent, latency in ms; 0: never. */
 export const THRESHOLDS = {
   /** Traffic in one direction, of the speed of the interface. */
   utilisation: 95,
@@ -50,6 +51,8 @@ export const THRESHOLDS = {
   errors: 1,
   /** Pings of a device without an answer. */
   loss: 20,
+  /** Mean round trip of pings, ms. */
+  latency: 1000,
 } as const;
 export type Threshold = keyof typeof THRESHOLDS;
 const percent = (threshold: Threshold) =>
@@ -64,6 +67,13 @@ export const thresholdValues = z
     utilisation: percent('utilisation'),
     errors: percent('errors'),
     loss: percent('loss'),
+    latency: z
+      .number()
+      .min(0)
+      .max(60_000)
+      .meta({
+        description: `Milliseconds of a round trip; 0: never told. Default: ${THRESHOLDS.latency}, and what is usual of the device once that is known.`,
+      }),
   })
   .partial();
 const hold = (kind: keyof typeof HOLD_SECONDS) =>
@@ -135,7 +145,7 @@ export const siteSettings = z
       description: `Which devices are monitored once a scan has found them; \`infrastructure\`: ${INFRASTRUCTURE.join(', ')}. Default: ${MONITOR_FOUND[0]}.`,
     }),
     thresholds: thresholdValues.meta({
-      description: 'From which percentage on measurements are told, by what is measured.',
+      description: 'From where on measurements are told, by what is measured.',
     }),
     classThresholds: z.partialRecord(deviceClass, thresholdValues).meta({
       description:
@@ -152,6 +162,7 @@ export const siteSettings = z
         'interface.utilisation': hold('interface.utilisation'),
         'interface.errors': hold('interface.errors'),
         'device.loss': hold('device.loss'),
+        'device.latency': hold('device.latency'),
       })
       .partial()
       .meta({ description: 'Seconds that a kind of trouble must last until it is an event, by kind.' }),

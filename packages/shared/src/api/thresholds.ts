@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { id, idParams, type Operation } from './operation.ts';
 import { THRESHOLDS, type Threshold, thresholdValues } from './sites.ts';
 
-/** Who may say a threshold; each one before those in front of it. */
-export const THRESHOLD_LAYERS = ['default', 'site', 'class', 'device', 'interface'] as const;
+/** Who may say a threshold; each one before those in front of it. `baseline`: what is usual of the device at this hour of the week. */
+export const THRESHOLD_LAYERS = ['default', 'baseline', 'site', 'class', 'device', 'interface'] as const;
 export type ThresholdLayer = (typeof THRESHOLD_LAYERS)[number];
 
 /** Thresholds of what is measured of an interface; that of pings is the device's. */
@@ -13,7 +13,7 @@ const interfaceValues = thresholdValues.pick({ utilisation: true, errors: true }
 
 const said = z.strictObject({
   from: z.enum(THRESHOLD_LAYERS),
-  value: z.number().meta({ description: 'Percent; 0: never told.' }),
+  value: z.number().meta({ description: 'Percent, of `latency` milliseconds; 0: never told.' }),
 });
 export const appliedThreshold = said
   .extend({

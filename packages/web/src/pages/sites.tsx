@@ -54,6 +54,7 @@ const LIMITS = [
   ['utilisation', 'Traffic, of the speed of an interface', THRESHOLDS.utilisation],
   ['errors', 'Errors and discards, of the packets of an interface', THRESHOLDS.errors],
   ['loss', 'Pings of a device without an answer', THRESHOLDS.loss],
+  ['latency', 'Round trip, ms', `usual, or ${THRESHOLDS.latency}`],
 ] as const;
 const HELD = Object.entries(HOLD_SECONDS);
 
@@ -188,7 +189,7 @@ function SiteForm(props: FormOf<Site>) {
           ))}
         </Pair>
       </FieldGroup>
-      <FieldGroup label="Percent from which on measurements are events; 0: never">
+      <FieldGroup label="From where on measurements are events, percent; 0: never">
         <Pair>
           {LIMITS.map(([key, label, usual]) => (
             <TextInput

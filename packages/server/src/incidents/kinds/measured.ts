@@ -7,12 +7,17 @@ import { declare, type EventKind, type Opening } from './kind.ts';
 type Measured = ChangeOf<'measured.above' | 'measured.below'>;
 
 const percent = (value: number): string => `${Number(value.toPrecision(3))} %`;
+const milliseconds = (value: number): string => `${Number(value.toPrecision(3))} ms`;
 const subject = (c: Measured): string => c.interfaceId ?? String(c.deviceId);
 const whose = (c: Measured): string =>
   c.interfaceId === undefined ? c.deviceName : `${c.ifName || c.interfaceId} of ${c.deviceName}`;
 
 /** Opened and cleared by measurements of one threshold. */
-const over = (of: Threshold, says: (whose: string, value: string) => string) => ({
+const over = (
+  of: Threshold,
+  says: (whose: string, value: string, limit: string) => string,
+  shown: (value: number) => string = percent,
+) => ({
   source: 'snmp' as const,
   severity: Severity.warning,
   opens: {
@@ -20,7 +25,7 @@ const over = (of: Threshold, says: (whose: string, value: string) => string) => 
       c.after.of === of
         ? {
             subject: subject(c),
-            message: says(whose(c), percent(c.after.value)),
+            message: says(whose(c), shown(c.after.value), shown(c.after.limit)),
             details: { after: c.after },
           }
         : null,
@@ -50,5 +55,16 @@ export const MEASURED_KINDS = declare({
     ...over('loss', (device, value) => `${device} does not answer ${value} of its pings`),
     source: 'icmp',
     holdMs: HOLD_SECONDS['device.loss'] * 1000,
+  },
+  'device.latency': {
+    about:
+      'Pings of a device take much longer than usual at this hour of the week, or than its threshold says.',
+    ...over(
+      'latency',
+      (device, value, limit) => `${device} answers pings after ${value}, more than ${limit}`,
+      milliseconds,
+    ),
+    source: 'icmp',
+    holdMs: HOLD_SECONDS['device.latency'] * 1000,
   },
 } satisfies Record<string, EventKind>);

@@ -1,6 +1,7 @@
 /** The own thresholds of devices and interfaces: read with where each comes from, set and cleared. */
 import { siteSettings, type Threshold } from '@rollcall/shared/api/sites';
 import type { ThresholdState } from '@rollcall/shared/api/thresholds';
+import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../../platform/db/db.ts';
 import { inScope, Parameters, type Scope, scopeOf } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
@@ -8,6 +9,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import type { Actor, Handlers } from '../../platform/http/handler.ts';
 import { notFound } from '../../platform/problem.ts';
 import type { Audit } from '../../ports.ts';
+import { readBaselines } from '../baselines.ts';
 import { ownOf, resolve, saidOf } from './resolve.ts';
 
 export type LimitIds =
@@ -28,9 +30,17 @@ interface Found {
   ofInterface: unknown;
 }
 
-export function limitHandlers({ db, audit }: { db: Database; audit: Audit }): Handlers<LimitIds> {
+export function limitHandlers({
+  db,
+  clock,
+  audit,
+}: {
+  db: Database;
+  clock: Pick<Clock, 'now'>;
+  audit: Audit;
+}): Handlers<LimitIds> {
   const read = (kind: Kind) => async (request: { params: { id: string }; actor: Actor }) => ({
-    data: stateOf(await find(db, kind, request.params.id, scopeOf(request.actor))),
+    data: await stateOf(db, await find(db, kind, request.params.id, scopeOf(request.actor)), clock.now()),
   });
   const write = async (
     kind: Kind,
@@ -57,7 +67,7 @@ export function limitHandlers({ db, audit }: { db: Database; audit: Audit }): Ha
         detail: { id, thresholds: values ?? {} },
       });
       await announce(sql, found.siteId, 'device', [found.deviceId]);
-      return stateOf(await find(sql, kind, id, scopeOf(actor)));
+      return stateOf(sql, await find(sql, kind, id, scopeOf(actor)), clock.now());
     }),
   });
   return {
@@ -70,9 +80,10 @@ export function limitHandlers({ db, audit }: { db: Database; audit: Audit }): Ha
   };
 }
 
-function stateOf(found: Found): ThresholdState {
+async function stateOf(sql: Sql, found: Found, now: number): Promise<ThresholdState> {
   const { deviceId, interfaceId, ofDevice, ofInterface } = found;
   const isInterface = interfaceId !== null;
+  const unusualAt = await readBaselines(sql, found.siteId, { devices: [deviceId], ends: [now] });
   return {
     deviceId,
     interfaceId,
@@ -82,6 +93,7 @@ function stateOf(found: Found): ThresholdState {
         siteSettings.catch({}).parse(found.settings ?? {}),
         { class: found.class, thresholds: ofDevice },
         isInterface ? { thresholds: ofInterface } : undefined,
+        unusualAt(deviceId, now),
       ),
     ),
   };

@@ -19,7 +19,10 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
   const audit = async (_: unknown, record: { action: string; subject: string }) =>
     void audited.push([record.action, record.subject]);
   const ask: ReturnType<typeof asCaller> = (id, request) =>
-    asCaller(limitHandlers({ db, audit: audit as never }), caller('operator', [siteId]))(id, request);
+    asCaller(
+      limitHandlers({ db, clock: { now: () => START }, audit: audit as never }),
+      caller('operator', [siteId]),
+    )(id, request);
   beforeAll(async () => {
     db = await open();
   });
@@ -44,6 +47,7 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
       'utilisation 95 default',
       'errors 1 default',
       'loss 20 default',
+      'latency 1000 default',
     ]);
     await ask('devices.setThresholds', on(deviceId, { utilisation: 80, errors: 5 }));
     expect(shown(await ask('interfaces.setThresholds', on(port, { errors: 7 })))).toEqual([
@@ -70,7 +74,10 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
   it('refuse what cannot be, and what lies outside of the sites of who asks', async () => {
     await expect(ask('interfaces.setThresholds', on(port, { loss: 5 }))).rejects.toThrow();
     await expect(ask('devices.setThresholds', on(deviceId, { loss: 101 }))).rejects.toThrow();
-    const stranger = asCaller(limitHandlers({ db, audit: audit as never }), caller('admin', [uuidv7()]));
+    const stranger = asCaller(
+      limitHandlers({ db, clock: { now: () => START }, audit: audit as never }),
+      caller('admin', [uuidv7()]),
+    );
     await expect(stranger('devices.setThresholds', on(deviceId, { loss: 5 }))).rejects.toThrow('device');
     await expect(stranger('interfaces.thresholds', on(port))).rejects.toThrow('interface');
   });

@@ -10,6 +10,11 @@ describe('who is nearest says the threshold', () => {
     ['nobody else', {}, ['utilisation 95 default', 'errors 1 default', 'loss 20 default']],
     ['the site', { site: { loss: 30 } }, ['utilisation 95 default', 'errors 1 default', 'loss 30 site']],
     [
+      'what is usual before the default only',
+      { baseline: { loss: 35 }, site: { errors: 2 } },
+      ['utilisation 95 default', 'errors 2 site', 'loss 35 baseline'],
+    ],
+    [
       'the class before the site',
       { site: { loss: 30, errors: 2 }, class: { loss: 40 } },
       ['utilisation 95 default', 'errors 2 site', 'loss 40 class'],
@@ -45,11 +50,11 @@ it('what is stored is read with care: what this release does not know says nothi
   const settings = { thresholds: { errors: 2 }, classThresholds: { switch: { loss: 40 } } };
   const of = (thresholds: unknown, kind = 'switch') =>
     limitsOf(saidOf(settings, { class: kind, thresholds }));
-  expect(of(null)).toEqual({ utilisation: 95, errors: 2, loss: 40 });
-  expect(of(null, 'router')).toEqual({ utilisation: 95, errors: 2, loss: 20 });
-  expect(of({ loss: 60 })).toEqual({ utilisation: 95, errors: 2, loss: 60 });
-  expect(of({ jitter: 3 })).toEqual({ utilisation: 95, errors: 2, loss: 40 });
+  expect(of(null)).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000 });
+  expect(of(null, 'router')).toEqual({ utilisation: 95, errors: 2, loss: 20, latency: 1000 });
+  expect(of({ loss: 60 })).toEqual({ utilisation: 95, errors: 2, loss: 60, latency: 1000 });
+  expect(of({ jitter: 3 })).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000 });
   expect(
     limitsOf(saidOf(settings, { class: 'switch', thresholds: { utilisation: 50 } }, { thresholds: null })),
-  ).toEqual({ utilisation: 50, errors: 2, loss: 20 });
+  ).toEqual({ utilisation: 50, errors: 2, loss: 20, latency: 1000 });
 });

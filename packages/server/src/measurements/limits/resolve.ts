@@ -1,4 +1,4 @@
-/** Which threshold applies, out of what the default, site, class, device and interface say. Pure. */
+/** Which threshold applies, out of what the default, the baseline, site, class, device and interface say. Pure. */
 import { type SiteSettings, THRESHOLDS, type Threshold, thresholdValues } from '@rollcall/shared/api/sites';
 import {
   type AppliedThreshold,
@@ -18,10 +18,12 @@ export function saidOf(
   settings: SiteSettings,
   device: { class: string; thresholds: unknown },
   port?: { thresholds: unknown },
+  baseline: Values = {},
 ): Said {
   const byClass: Readonly<Record<string, Values | undefined>> = settings.classThresholds ?? {};
   return {
     default: THRESHOLDS,
+    baseline,
     site: settings.thresholds ?? {},
     class: byClass[device.class] ?? {},
     device: ownOf(device.thresholds),
@@ -32,7 +34,7 @@ export function saidOf(
 /** Stored values; none where they are of a release that this one does not know. */
 export const ownOf = (stored: unknown): Values => thresholdValues.catch({}).parse(stored ?? {});
 
-/** Each threshold, said last by whoever is nearest: the interface before the device, its class, the site, the default. */
+/** Each threshold, said last by whoever is nearest: the interface before the device, its class, the site, what is usual, the default. */
 export function resolve(said: Said): AppliedThreshold[] {
   const isInterface = said.interface !== undefined;
   return (isInterface ? INTERFACE_THRESHOLDS : ALL).flatMap((of) => {
@@ -45,7 +47,7 @@ export function resolve(said: Said): AppliedThreshold[] {
   });
 }
 
-/** Percentages that apply; 0: never told. */
+/** What applies; 0: never told. */
 export function limitsOf(said: Said): Record<Threshold, number> {
   const found = { ...THRESHOLDS } as Record<Threshold, number>;
   for (const { of, value } of resolve(said)) found[of] = value;

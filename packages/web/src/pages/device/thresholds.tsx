@@ -14,23 +14,26 @@ const WORDS: Record<Threshold, string> = {
   utilisation: 'Traffic, of the speed of an interface',
   errors: 'Errors and discards, of the packets of an interface',
   loss: 'Pings without an answer',
+  latency: 'Round trip of pings',
 };
 const FROM: Record<ThresholdLayer, string> = {
   default: 'the default',
+  baseline: 'usual at this hour of the week',
   site: 'of the site',
   class: 'of its class',
   device: 'of the device',
   interface: 'of the interface',
 };
 
-const percent = (value: number): string => (value === 0 ? 'never' : `${value} %`);
+const UNIT: Record<Threshold, string> = { utilisation: '%', errors: '%', loss: '%', latency: 'ms' };
+const shown = (of: Threshold, value: number): string => (value === 0 ? 'never' : `${value} ${UNIT[of]}`);
 /** Why this value: who said it, and what the others say that it stands before. */
-function why({ from, said }: AppliedThreshold): string {
-  const others = said.slice(0, -1).map((one) => `${FROM[one.from]}: ${percent(one.value)}`);
+function why({ of, from, said }: AppliedThreshold): string {
+  const others = said.slice(0, -1).map((one) => `${FROM[one.from]}: ${shown(of, one.value)}`);
   return others.length === 0 ? FROM[from] : `${FROM[from]}, before ${others.reverse().join(', ')}`;
 }
 
-/** From which percentage on measurements of a device, or of one interface, are events, and who says so. */
+/** From where on measurements of a device, or of one interface, are events, and who says so. */
 export function Thresholds({ of, id, name }: { of: 'devices' | 'interfaces'; id: string; name: string }) {
   const [isOpen, setOpen] = useState(false);
   const mayChange = useHasRole('operator');
@@ -48,7 +51,7 @@ export function Thresholds({ of, id, name }: { of: 'devices' | 'interfaces'; id:
       }
     >
       {state.applied.map((one) => (
-        <Entry key={one.of} end={<b>{percent(one.value)}</b>} under={why(one)}>
+        <Entry key={one.of} end={<b>{shown(one.of, one.value)}</b>} under={why(one)}>
           {WORDS[one.of]}
         </Entry>
       ))}
@@ -81,15 +84,13 @@ function Own({ of, id, name, state: { own, applied }, onClose }: OwnProps) {
   };
   return (
     <FormDialog form={form} title={`Thresholds of ${name}`} onClose={onClose} onSubmit={save}>
-      <p className="quiet">
-        Percent from which on measurements are events; 0: never. Empty: the value shown.
-      </p>
+      <p className="quiet">From where on measurements are events; 0: never. Empty: the value shown.</p>
       {applied.map((one) => {
         const without = one.said.findLast(({ from }) => from !== nearest);
         return (
           <TextInput
             key={one.of}
-            label={WORDS[one.of]}
+            label={`${WORDS[one.of]}, ${UNIT[one.of]}`}
             description={without && FROM[without.from]}
             placeholder={without && String(without.value)}
             type="number"

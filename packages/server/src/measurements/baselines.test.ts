@@ -1,0 +1,75 @@
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { Scene } from '../testing/incident-scene.ts';
+import { fold } from './fold.ts';
+import { storeSamples } from './samples.ts';
+
+afterAll(closeDatabases);
+
+const MIN = 60_000;
+const HOUR = 60 * MIN;
+const WEEK = 168 * HOUR;
+
+describe.each(databases())('what is usual of a device, on %s', (_name, open) => {
+  const scene = new Scene();
+  let begins = 0;
+  beforeEach(async () => {
+    await scene.begin(open);
+    await scene.network(['far']);
+    begins = scene.now;
+  });
+
+  /** Minutes with this round trip. */
+  const minutes = (rtt: number, from: number, count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const at = from + (i + 1) * MIN;
+      const deviceId = scene.devices.get('far') ?? uuidv7();
+      const ping = { sent: 4, lost: 0, avgMs: rtt };
+      return { at, observation: { kind: 'samples' as const, at, deviceId, overMs: MIN, ping } };
+    });
+  const store = (measured: ReturnType<typeof minutes>) => {
+    scene.now = Math.max(...measured.map(({ at }) => at));
+    const context = {
+      ...{ siteId: scene.site, collectorId: scene.site, now: scene.now, toEngine: false, sampleDays: 14 },
+    };
+    return scene.db.transaction(async (sql) =>
+      scene.recorder.record(sql, await storeSamples(sql, measured, context)),
+    );
+  };
+  /** One after the other; what is due in between happens. */
+  const measure = async (rtt: number, { from, count }: { from: number; count: number }) => {
+    for (const one of minutes(rtt, from, count)) {
+      await store([one]);
+      await scene.recorder.evaluateDue();
+    }
+  };
+  const learn = () => {
+    scene.now += HOUR;
+    return fold({ db: scene.db, clock: scene.clock, log: scene.log });
+  };
+  const told = async () => (await scene.events()).map(({ kind, status, message }) => [kind, status, message]);
+
+  it('is known after a week: then a long way round is an event, until it is over', async () => {
+    await store(minutes(40, begins, 60));
+    // Three times as long is nothing while nobody knows what is usual.
+    await store(minutes(120, begins + HOUR, 60));
+    await scene.recorder.evaluateDue();
+    expect(await told()).toEqual([]);
+    await learn();
+    await measure(40, { from: begins + WEEK, count: 2 });
+    expect(await told()).toEqual([]);
+    await measure(300, { from: begins + WEEK + 10 * MIN, count: 7 });
+    expect(await told()).toEqual([['device.latency', 0, 'far answers pings after 300 ms, more than 240 ms']]);
+    await measure(45, { from: begins + WEEK + 20 * MIN, count: 1 });
+    expect((await told()).map(([, status]) => status)).toEqual([2]);
+  });
+
+  it('is not what somebody said instead', async () => {
+    await store(minutes(40, begins, 60));
+    await learn();
+    await scene.db.query(`UPDATE devices SET thresholds = '{"latency": 0}' WHERE site_id = $1`, [scene.site]);
+    await measure(300, { from: begins + WEEK, count: 7 });
+    expect(await told()).toEqual([]);
+  });
+});
