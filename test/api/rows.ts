@@ -161,11 +161,13 @@ export const rows = {
   'availability.file': { query: (world) => `of=interfaces&deviceId=${world.id.device}`, outside: 404 },
 
   'events.list': { outside: 'nothing' },
+  'changes.list': { outside: 'nothing' },
   'events.get': { param: on('event'), outside: 404 },
   'events.acknowledge': { param: on('event'), outside: 404 },
   'events.close': { param: on('event'), outside: 404 },
   'cases.list': { outside: 'nothing' },
   'cases.get': { param: on('case'), outside: 404 },
+  'cases.changes': { param: on('case'), outside: 404 },
   'cases.create': { body: (world) => ({ siteId: alpha(world), title: 'Printers' }), outside: 403 },
   'cases.update': { param: on('case'), body: () => ({ status: 1 }), outside: 404 },
   'cases.comment': { param: on('case'), body: () => ({ text: 'hello' }), outside: 404 },

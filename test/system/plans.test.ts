@@ -9,6 +9,7 @@ import { endpointHandlers } from '@rollcall/server/endpoints/feature';
 import { findEndpoints } from '@rollcall/server/endpoints/list';
 import { openMakers } from '@rollcall/server/endpoints/makers';
 import { availabilityHandlers } from '@rollcall/server/incidents/availability/handlers';
+import { changeHandlers } from '@rollcall/server/incidents/changes/handlers';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { createMeasurementFeature } from '@rollcall/server/measurements/feature';
 import type { Database } from '@rollcall/server/platform/db/db';
@@ -101,6 +102,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
           findEndpoints: (text, within) => findEndpoints(spied, text, { ...within, makers }),
         }),
         ...availabilityHandlers(deps),
+        ...changeHandlers(deps),
       },
       caller('viewer', sites),
     );
@@ -193,6 +195,9 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['search.get', { q: '10.32.1.7' }],
     ['search.get', { q: '#777' }],
     ['availability.list', { site }],
+    ['changes.list', {}],
+    ['changes.list', { site }],
+    ['changes.list', { device }],
     ['availability.list', { of: 'devices', site }],
     ['availability.list', { of: 'interfaces', deviceId: device }],
     ['cases.list', {}],
@@ -234,6 +239,7 @@ describe.each(databases())('query plans on %s', (_name, open) => {
     ['devices.explain', device],
     ['events.get', fleetId('event', 77)],
     ['cases.get', fleetId('case', 77)],
+    ['cases.changes', fleetId('case', 77)],
   ])('%s reads no whole table', async (id, thing) => {
     expect(await wholeTables(id, { params: { id: thing } })).toEqual([]);
   });

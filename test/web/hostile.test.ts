@@ -221,6 +221,7 @@ browserSuite('devices that attack the browser', () => {
       ...ids.map((id) => `/topology?device=${id}`),
       '/topology?view=list',
       '/events',
+      '/changes',
       ...events.slice(0, 12).map(({ id }) => `/events?event=${id}`),
       '/cases',
       '/cases?view=list',

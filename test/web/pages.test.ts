@@ -98,6 +98,7 @@ browserSuite('every page', () => {
     'topology-list': () => ['/topology?view=list', 'access-1'],
     events: () => ['/events', 'access-3'],
     event: () => [`/events?event=${ids.event}`, 'Acknowledge'],
+    changes: () => ['/changes', 'is other hardware'],
     cases: () => ['/cases', 'Switch on floor 2 was replaced'],
     'cases-list': () => ['/cases?view=list', 'Switch on floor 2 was replaced'],
     case: () => [`/cases/${ids.case}`, 'Called the site lead'],

@@ -4,6 +4,7 @@ import {
   IconBroadcast,
   IconBuilding,
   IconCalendarStats,
+  IconGitCommit,
   IconHistory,
   IconLayoutDashboard,
   IconPlugConnected,
@@ -47,6 +48,12 @@ export const PLACES = {
       icon: IconTimelineEvent,
       open: 'events',
       search: { Status: '0,1', Severity: '4' },
+    },
+    {
+      to: '/changes',
+      label: 'Changes',
+      description: 'what came, went or is different',
+      icon: IconGitCommit,
     },
     {
       to: '/cases',

@@ -72,6 +72,7 @@ const EVENTS = [
   'site',
   'sort',
 ] as const satisfies Of<'events.list'>;
+const CHANGES = ['kind', 'site'] as const satisfies Of<'changes.list'>;
 const CASES = [
   'status',
   'severity',
@@ -124,6 +125,11 @@ const routeTree = root.addChildren([
     '/events',
     [...RANGE, ...EVENTS, 'event'],
     lazyRouteComponent(() => import('./pages/events/events.tsx'), 'Events'),
+  ),
+  page(
+    '/changes',
+    [...RANGE, ...CHANGES],
+    lazyRouteComponent(() => import('./pages/changes.tsx'), 'Changes'),
   ),
   page(
     '/cases',

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import type { Audit } from '../ports.ts';
 import { availabilityHandlers } from './availability/handlers.ts';
+import { changeHandlers } from './changes/handlers.ts';
 import { onDevicesDeleted, onMonitoringStopped } from './device-events.ts';
 import { incidentHandlers } from './handlers.ts';
 import { maintenanceHandlers } from './maintenance/handlers.ts';
@@ -15,5 +16,10 @@ export const createIncidentFeature = (deps: { db: Database; clock: Clock; log: L
   deleteOld: createRetention(deps),
   /** For whoever changes devices, inside their transaction. */
   events: { onMonitoringStopped, onDevicesDeleted },
-  handlers: { ...incidentHandlers(deps), ...maintenanceHandlers(deps), ...availabilityHandlers(deps) },
+  handlers: {
+    ...incidentHandlers(deps),
+    ...changeHandlers(deps),
+    ...maintenanceHandlers(deps),
+    ...availabilityHandlers(deps),
+  },
 });

@@ -1,6 +1,7 @@
 /** The one table of all REST operations, by operation id. */
 import { accountOperations } from './accounts.ts';
 import { availabilityOperations } from './availability.ts';
+import { changeOperations } from './changes.ts';
 import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
 import { deliveryOperations } from './deliveries.ts';
@@ -36,6 +37,7 @@ export const operations = {
   ...thresholdOperations,
   ...availabilityOperations,
   ...incidentOperations,
+  ...changeOperations,
   ...maintenanceOperations,
   ...deliveryOperations,
   ...serviceOperations,

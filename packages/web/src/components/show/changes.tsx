@@ -46,3 +46,17 @@ export function ChangedLine({ before, after }: { before: unknown; after: unknown
     </span>
   );
 }
+
+/** One change in words; with both sides where the words only name the fields. */
+export function ChangeText({
+  change,
+}: {
+  change: { kind: string; message: string; before: unknown; after: unknown };
+}) {
+  const named = change.kind === 'device.changed' || change.kind === 'interface.changed';
+  return (
+    <>
+      {change.message} {named && <ChangedLine before={change.before} after={change.after} />}
+    </>
+  );
+}

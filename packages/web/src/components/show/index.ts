@@ -1,5 +1,5 @@
 export { Bar, Progress } from './bar.tsx';
-export { Changed, ChangedLine } from './changes.tsx';
+export { Changed, ChangedLine, ChangeText } from './changes.tsx';
 export { CopyButton, CopyField, copyText } from './copy.tsx';
 export { DeviceChoice, DeviceClassLabel, DeviceLink } from './device.tsx';
 export { valueAsText } from './differences.ts';

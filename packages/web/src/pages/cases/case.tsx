@@ -15,6 +15,7 @@ import { useAction, useSend } from '../../use-action.ts';
 import { Activity } from './activity.tsx';
 import { CaseEvents } from './case-events.tsx';
 import classes from './cases.module.css';
+import { LikelyChanges } from './likely-changes.tsx';
 import { MergeCase } from './merge-case.tsx';
 import { Properties } from './properties.tsx';
 import { reachable } from './transitions.ts';
@@ -74,6 +75,7 @@ function CaseView({ one }: { one: CaseDetail }) {
             </Panel>
           )}
           <CaseEvents one={one} worked={worked} />
+          <LikelyChanges one={one} />
           <Activity one={one} worked={worked} />
         </div>
         <Properties one={one} worked={worked} />

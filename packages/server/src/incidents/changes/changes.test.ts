@@ -1,0 +1,133 @@
+import { CHANGE_KINDS, type Change, type LikelyChange } from '@rollcall/shared/api/changes';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { closeDatabases, databases } from '../../testing/database.ts';
+import { Scene } from '../../testing/incident-scene.ts';
+import { addSite, asCaller, caller, insert } from '../../testing/rows.ts';
+import { KINDS } from '../kinds/kinds.ts';
+import { changeHandlers } from './handlers.ts';
+
+afterAll(closeDatabases);
+
+it('each kind of a change is a kind of event', () => {
+  expect(CHANGE_KINDS.filter((kind) => !(kind in KINDS))).toEqual([]);
+});
+
+describe.each(databases())('changes on %s', (_name, open) => {
+  const scene = new Scene();
+  const { network, tell, down, wait, devices } = scene;
+  beforeEach(() => scene.begin(open));
+  const call = (...as: Parameters<typeof caller>) =>
+    asCaller(changeHandlers({ db: scene.db, clock: scene.clock }), caller(...as));
+  const list = async (query: Record<string, string | string[]> = {}, as = call()): Promise<Change[]> =>
+    (await as('changes.list', { query })).data;
+  const before = async (id: string, as = call()): Promise<LikelyChange[]> =>
+    (await as('cases.changes', { params: { id } })).data;
+  const now = () => Math.floor(scene.clock.now() / 1000);
+
+  /** An event of a change, so many seconds ago. */
+  async function changed(
+    kind: string,
+    device: string,
+    secondsAgo: number,
+    more: object = {},
+  ): Promise<string> {
+    const id = uuidv7();
+    const at = new Date(scene.clock.now() - secondsAgo * 1000);
+    await insert(scene.db, 'events', [
+      {
+        site_id: scene.site,
+        id,
+        device_id: devices.get(device),
+        kind,
+        source: 'discovery',
+        severity: 5,
+        status: 2,
+        message: `${device}: ${kind}`,
+        details: { before: { osVersion: '1.0' }, after: { osVersion: '1.1' } },
+        dedup_key: id,
+        first_seen: at,
+        timestamp: at,
+        closed_at: at,
+        close_reason: 'noted',
+        ...more,
+      },
+    ]);
+    return id;
+  }
+
+  it('are told newest first, of a day where no time is given, with both sides', async () => {
+    await network(['core', 'edge']);
+    await changed('device.upgraded', 'core', 60);
+    await changed('interface.added', 'edge', 3600);
+    await changed('device.upgraded', 'edge', 90_000);
+    await changed('device.down', 'edge', 30);
+    const data = await list();
+    expect(data.map(({ message }) => message)).toEqual(['core: device.upgraded', 'edge: interface.added']);
+    expect((await call()('changes.list', { query: { pageSize: '1' } })).totalCount).toBe(2);
+    expect(data[0]).toMatchObject({
+      device: 'core',
+      at: now() - 60,
+      before: { osVersion: '1.0' },
+      after: { osVersion: '1.1' },
+      collector: null,
+    });
+    const told = async (query: Record<string, string | string[]>) =>
+      (await list(query)).map(({ message }) => message);
+    expect(await told({ device: devices.get('edge') ?? '' })).toEqual(['edge: interface.added']);
+    expect(await told({ kind: ['device.upgraded'] })).toEqual(['core: device.upgraded']);
+    expect(await told({ from: `${now() - 100_000}`, to: `${now() - 80_000}` })).toEqual([
+      'edge: device.upgraded',
+    ]);
+    await expect(told({ from: '20', to: '10' })).rejects.toThrow(/from/);
+  });
+
+  it('of other sites are not told', async () => {
+    await network(['core']);
+    await changed('device.upgraded', 'core', 60);
+    const other = await addSite(scene.db, uuidv7());
+    expect(await list({}, call('viewer', [other]))).toEqual([]);
+  });
+
+  it('before a case: on its root and the devices with a link to it, with reasons', async () => {
+    await network(['core', 'edge', 'far'], ['core>edge']);
+    await changed('device.upgraded', 'edge', 600);
+    await changed('interface.changed', 'core', 300);
+    await changed('device.swapped', 'far', 60);
+    await changed('device.upgraded', 'edge', 7200);
+    await changed('trap', 'edge', 500, {
+      details: { after: { trapOid: '1.3.6.1.4.1.9.9.43.2.0.1' } },
+    });
+    await tell(down('edge'));
+    await wait(120);
+    const [theCase] = await scene.db.query<{ id: string }>('SELECT id FROM cases WHERE site_id = $1', [
+      scene.site,
+    ]);
+    const data = await before(theCase?.id ?? '');
+    expect(data.map(({ message, place }) => [message, place])).toEqual([
+      ['edge: trap', 'root'],
+      ['edge: device.upgraded', 'root'],
+      ['core: interface.changed', 'neighbour'],
+    ]);
+    expect(data[0]?.reasons[0]).toBe('a change of its configuration');
+    // What the case is made of is no cause of it.
+    await scene.db.query('UPDATE events SET case_id = $1::uuid WHERE id = $2::uuid', [
+      theCase?.id,
+      data[1]?.id,
+    ]);
+    expect((await before(theCase?.id ?? '')).map(({ message }) => message)).toEqual([
+      'edge: trap',
+      'core: interface.changed',
+    ]);
+    const other = await addSite(scene.db, uuidv7());
+    await expect(before(theCase?.id ?? '', call('viewer', [other]))).rejects.toThrow(/case/);
+  });
+
+  it('the index holds the kinds that are asked for', async () => {
+    const [index] = await scene.db.query<{ indexdef: string }>(
+      `SELECT indexdef FROM pg_indexes WHERE indexname = 'events_changes'`,
+    );
+    const kinds = [...(index?.indexdef ?? '').matchAll(/'([a-z.]+)'/g)].map(([, kind]) => kind);
+    expect(kinds.sort()).toEqual([...CHANGE_KINDS].sort());
+  });
+});

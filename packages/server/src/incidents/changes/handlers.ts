@@ -1,0 +1,24 @@
+import type { Clock } from '@rollcall/shared/clock';
+import type { Database } from '../../platform/db/db.ts';
+import { scopeOf } from '../../platform/db/list.ts';
+import type { Handlers } from '../../platform/http/handler.ts';
+import { changesBefore, listChanges } from './read.ts';
+
+export function changeHandlers({
+  db,
+  clock,
+}: {
+  db: Database;
+  clock: Clock;
+}): Handlers<'changes.list' | 'cases.changes'> {
+  return {
+    'changes.list': async ({ query, actor }) => {
+      const scope = scopeOf(actor, query.site);
+      const { rows, totalCount } = await listChanges(db, query, { scope, now: clock.now() });
+      return { data: rows, totalCount };
+    },
+    'cases.changes': async ({ params, actor }) => ({
+      data: await changesBefore(db, params.id, scopeOf(actor)),
+    }),
+  };
+}

@@ -1,0 +1,143 @@
+/** Changes of the inventory out of the events that tell of them. */
+import { CHANGE_KINDS, type Change, type ChangeQuery, type LikelyChange } from '@rollcall/shared/api/changes';
+import {
+  between,
+  conditionsOf,
+  type FilterOf,
+  type Filters,
+  inScope,
+  oneOf,
+  type Page,
+  Parameters,
+  pageKeys,
+  readPage,
+  type Scope,
+  seconds,
+} from '../../platform/db/list.ts';
+import type { Sql } from '../../platform/db/sql.ts';
+import { invalid, notFound } from '../../platform/problem.ts';
+import { readLinks } from '../correlation/neighbours.ts';
+import { CONFIGURED_TRAPS, LOOKED_BACK_MS, likelyChanges } from './likely.ts';
+
+/** What is asked where `from` is absent. */
+const USUAL_SECONDS = 86_400;
+/** Devices around a case, and changes of them, that are looked at. */
+const DEVICES = 500;
+const CHANGES = 1_000;
+
+/** As the index `events_changes` has it: a constant, so that the planner sees that they are the same. */
+const IS_CHANGE = `e.kind IN (${CHANGE_KINDS.map((kind) => `'${kind}'`).join(', ')})`;
+
+const COLUMNS = `e.id, e.timestamp AS at, e.kind, e.site_id AS "siteId", s.name AS site, e.device_id AS "deviceId",
+  d.name AS device, e.interface_id AS "interfaceId", i.name AS interface, e.message,
+  e.details -> 'before' AS before, e.details -> 'after' AS after, c.name AS collector`;
+const NAMES = `JOIN sites s ON s.id = e.site_id
+  LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id
+  LEFT JOIN interfaces i ON i.site_id = e.site_id AND i.id = e.interface_id
+  LEFT JOIN collectors c ON c.site_id = e.site_id AND c.id = e.collector_id`;
+
+type Row = Omit<Change, 'at'> & { at: Date };
+const toChange = ({ at, before, after, ...row }: Row): Change => ({
+  ...row,
+  at: seconds(at),
+  before: before ?? null,
+  after: after ?? null,
+});
+
+const FILTERS: Filters<FilterOf<ChangeQuery>, null> = {
+  device: (p, id) => `e.device_id = ${p.add(id)}::uuid`,
+  kind: (p, kinds) => oneOf(p, 'e.kind', 'text', kinds),
+  ...between('e.timestamp'),
+};
+
+const ORDER = [
+  { by: 'e.timestamp', descending: true },
+  { by: 'e.id', descending: true },
+];
+
+/** One page of changes, newest first. @throws Problem `invalid_request` for `from` after `to` */
+export async function listChanges(
+  sql: Sql,
+  query: ChangeQuery,
+  { scope, now }: { scope: Scope; now: number },
+): Promise<Page<Change>> {
+  const to = query.to ?? Math.floor(now / 1000);
+  const from = query.from ?? to - USUAL_SECONDS;
+  if (from > to) throw invalid('from', 'must not be after to');
+  const p = new Parameters();
+  const asked = conditionsOf(p, FILTERS, { ...query, from, to }, null);
+  const where = [IS_CHANGE, inScope(p, 'e.site_id', scope), ...asked].join(' AND ');
+  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order: ORDER }, query);
+  const { rows, totalCount } = await readPage<Row>(
+    sql,
+    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})
+     SELECT total.n AS total, ${COLUMNS}
+     FROM total LEFT JOIN (keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id ${NAMES}) ON true
+     ORDER BY e.timestamp DESC, e.id DESC`,
+    p,
+  );
+  return { rows: rows.map(toChange), totalCount };
+}
+
+interface CaseRow extends Record<string, unknown> {
+  siteId: string;
+  rootDeviceId: string | null;
+  begunAt: Date;
+  devices: string[];
+  interfaces: string[];
+}
+
+/** What may have led to a case. @throws Problem `not_found` */
+export async function changesBefore(sql: Sql, caseId: string, scope: Scope): Promise<LikelyChange[]> {
+  const p = new Parameters();
+  const [found] = await sql.query<CaseRow>(
+    `SELECT c.site_id AS "siteId", c.root_device_id AS "rootDeviceId", coalesce(c.begun_at, c.created_at) AS "begunAt",
+       ARRAY(SELECT DISTINCT e.device_id FROM events e WHERE e.case_id = c.id AND e.device_id IS NOT NULL LIMIT ${DEVICES}) AS devices,
+       ARRAY(SELECT DISTINCT e.interface_id FROM events e WHERE e.case_id = c.id AND e.interface_id IS NOT NULL LIMIT ${DEVICES}) AS interfaces
+     FROM cases c WHERE c.id = ${p.add(caseId)}::uuid AND ${inScope(p, 'c.site_id', scope)}`,
+    p.values,
+  );
+  if (!found) throw notFound('case');
+  const { siteId, begunAt } = found;
+  const devices = new Set(found.rootDeviceId ? [found.rootDeviceId] : found.devices);
+  const links = await readLinks(sql, siteId, [...devices]);
+  const around = [...devices].flatMap((id) => [...(links.get(id) ?? [])]);
+  const rows = await readNear(
+    sql,
+    { siteId, caseId },
+    [...new Set([...devices, ...around])].slice(0, DEVICES),
+    begunAt,
+  );
+  const subject = { begunAt: begunAt.getTime(), devices, interfaces: new Set(found.interfaces) };
+  return likelyChanges(rows, subject).map(([{ at, trapOid: _t, fields: _f, ...row }, verdict]) => ({
+    ...toChange({ ...row, at: new Date(at) }),
+    ...verdict,
+  }));
+}
+
+/**
+ * Changes of some devices within the time that is looked at, without those that the case is made of; of one that came
+ * again, when it came last in it.
+ */
+async function readNear(
+  sql: Sql,
+  { siteId, caseId }: { siteId: string; caseId: string },
+  devices: readonly string[],
+  until: Date,
+) {
+  if (devices.length === 0) return [];
+  const rows = await sql.query<Row & { trapOid: string | null; firstSeen: Date } & Record<string, unknown>>(
+    `SELECT ${COLUMNS}, e.first_seen AS "firstSeen", e.details -> 'after' ->> 'trapOid' AS "trapOid"
+     FROM events e ${NAMES}
+     WHERE e.site_id = $1::uuid AND e.device_id = ANY($2::uuid[])
+       AND e.timestamp >= $3::timestamptz AND e.first_seen <= $4::timestamptz AND e.case_id IS DISTINCT FROM $6::uuid
+       AND (${IS_CHANGE} OR e.kind = 'trap' AND e.details -> 'after' ->> 'trapOid' = ANY($5::text[]))
+     ORDER BY e.timestamp DESC, e.id DESC LIMIT ${CHANGES}`,
+    [siteId, devices, new Date(until.getTime() - LOOKED_BACK_MS), until, CONFIGURED_TRAPS, caseId],
+  );
+  return rows.map(({ firstSeen, ...row }) => ({
+    ...row,
+    at: (row.at <= until ? row.at : firstSeen).getTime(),
+    fields: Object.keys((row.after ?? {}) as object),
+  }));
+}

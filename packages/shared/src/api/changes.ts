@@ -1,0 +1,98 @@
+/** What changed: the inventory over time, and what may have led to a case. */
+import { z } from 'zod';
+import { text, time } from './members.ts';
+import type { Operation } from './operation.ts';
+import { id, idParams, paging, queryTime, repeated, siteFilter } from './operation.ts';
+
+/** Kinds of events that tell of a change rather than of trouble. The index `events_changes` has the same ones. */
+export const CHANGE_KINDS = [
+  'device.new',
+  'device.gone',
+  'device.renumbered',
+  'device.moved',
+  'device.swapped',
+  'device.upgraded',
+  'device.changed',
+  'device.merged',
+  'device.split',
+  'device.rebooted',
+  'interface.added',
+  'interface.removed',
+  'interface.changed',
+  'interface.speed',
+  'interface.duplex',
+  'neighbour.changed',
+  'address.moved',
+  'address.conflict',
+] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+const members = {
+  id: id.meta({ description: 'Of the event that tells it.' }),
+  at: time,
+  kind: z.string().meta({ example: 'device.upgraded' }),
+  siteId: id,
+  site: z.string(),
+  deviceId: id.nullable(),
+  device: text('core-1'),
+  interfaceId: id.nullable(),
+  interface: text('Gi1/0/1'),
+  message: z.string().meta({ example: 'core-1 runs version 17.9.4a, before 17.6.5' }),
+  before: z.unknown().meta({ description: 'What was; null where it is not known.' }),
+  after: z.unknown().meta({ description: 'What is since.' }),
+  collector: text('head-office-1').meta({ description: 'Who saw it; null: a person, or the server.' }),
+};
+export const change = z.strictObject(members).meta({ id: 'Change' });
+export type Change = z.infer<typeof change>;
+
+/** Where a change was, as seen from the root of a case. */
+export const PLACES = ['port', 'root', 'neighbour'] as const;
+export const likelyChange = z
+  .strictObject({
+    ...members,
+    place: z.enum(PLACES).meta({
+      description: 'On a port or the device that the case is about, or on a device with a link to it.',
+    }),
+    likelihood: z.int().min(0).max(100).meta({
+      description: 'How well it fits as the cause; an order, not a probability.',
+    }),
+    reasons: z.array(z.string()).meta({ example: ['on core-1 itself', '4 min before'] }),
+  })
+  .meta({ id: 'LikelyChange' });
+export type LikelyChange = z.infer<typeof likelyChange>;
+
+export const changeQuery = z.strictObject({
+  site: siteFilter,
+  device: z.uuid().optional(),
+  kind: repeated(z.enum(CHANGE_KINDS)).optional(),
+  from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
+  to: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
+  ...paging,
+});
+export type ChangeQuery = z.output<typeof changeQuery>;
+
+export const changeOperations = {
+  'changes.list': {
+    method: 'GET',
+    path: '/api/changes',
+    tag: 'Changes',
+    summary: 'What changed in the inventory, newest first',
+    description:
+      'Devices, interfaces, addresses and neighbours that came, went or are different, as collectors saw it.',
+    access: 'viewer',
+    query: changeQuery,
+    data: change,
+    envelope: 'list',
+  },
+  'cases.changes': {
+    method: 'GET',
+    path: '/api/cases/{id}/changes',
+    tag: 'Cases',
+    summary: 'What changed in the hour before a case began, the likeliest cause first',
+    description: 'On the device that the case is about and on those with a link to it.',
+    access: 'viewer',
+    params: idParams,
+    data: z.array(likelyChange),
+    envelope: 'item',
+  },
+} as const satisfies Record<string, Operation>;

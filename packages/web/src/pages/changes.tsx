@@ -1,0 +1,143 @@
+import { CHANGE_KINDS, type Change, type ChangeKind } from '@rollcall/shared/api/changes';
+import { useCallback, useMemo, useState } from 'react';
+import { useSiteChoices } from '../choices.ts';
+import { Empty } from '../components/feedback/index.ts';
+import { Filters, rangeOf, Views } from '../components/filter/index.ts';
+import { ExportMenu } from '../components/list/index.ts';
+import { Page, SidePanel, Split } from '../components/page/index.ts';
+import {
+  Changed,
+  ChangeText,
+  DeviceLink,
+  EventLink,
+  Fact,
+  Facts,
+  TimeFact,
+} from '../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
+import { useUrlState } from '../url-state.ts';
+
+const KINDS: Readonly<Record<ChangeKind, string>> = {
+  'device.new': 'New device',
+  'device.gone': 'Device gone',
+  'device.renumbered': 'Other address',
+  'device.moved': 'Other port',
+  'device.swapped': 'Other hardware',
+  'device.upgraded': 'Other version',
+  'device.changed': 'Device facts',
+  'device.merged': 'Merged',
+  'device.split': 'Split',
+  'device.rebooted': 'Restart',
+  'interface.added': 'New interface',
+  'interface.removed': 'Interface gone',
+  'interface.changed': 'Interface settings',
+  'interface.speed': 'Speed',
+  'interface.duplex': 'Duplex mode',
+  'neighbour.changed': 'Neighbour',
+  'address.moved': 'Address moved',
+  'address.conflict': 'Address conflict',
+};
+const kindName = (kind: string): string => (KINDS as Record<string, string>)[kind] ?? kind;
+const KIND_CHOICES = CHANGE_KINDS.map((value) => ({ value, label: KINDS[value] }));
+
+const COLUMNS: readonly Column<Change>[] = [
+  timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.at }),
+  {
+    id: 'kind',
+    title: 'What',
+    width: 'minmax(104px, 0.5fr)',
+    narrow: true,
+    value: (one) => kindName(one.kind),
+  },
+  {
+    id: 'device',
+    title: 'Device',
+    width: 'minmax(100px, 0.6fr)',
+    cell: (one) => (one.deviceId ? <DeviceLink id={one.deviceId}>{one.device}</DeviceLink> : one.device),
+  },
+  {
+    id: 'message',
+    title: 'Change',
+    width: 'minmax(200px, 2fr)',
+    narrow: true,
+    cell: (one) => <ChangeText change={one} />,
+  },
+  { id: 'collector', title: 'Seen by', width: 'minmax(90px, 0.4fr)' },
+  { id: 'site', title: 'Site', width: 'minmax(76px, 0.4fr)' },
+];
+const VIEWS = [
+  { name: 'Last 24 hours', search: {} },
+  { name: 'Last hour', search: { last: '1h' } },
+  { name: 'Versions', search: { kind: 'device.upgraded', last: '30d' } },
+  { name: 'Hardware', search: { kind: 'device.swapped', last: '30d' } },
+];
+
+/** What of the inventory came, went or is different, newest first. */
+export function Changes() {
+  const { search, change } = useUrlState('/changes');
+  const sites = useSiteChoices();
+  const [picked, setPicked] = useState<Change>();
+  const { last, from, to, ...filters } = search;
+  const range = useMemo(() => rangeOf({ last, from, to }, Date.now()), [last, from, to]);
+  const query = { ...filters, ...range };
+  const source = usePagedList('changes.list', query);
+  const close = useCallback(() => setPicked(undefined), []);
+  return (
+    <Page
+      title="Changes"
+      count={source.total}
+      fill
+      actions={<ExportMenu id="changes.list" query={query} columns={COLUMNS} name="changes" />}
+    >
+      <Filters
+        search={search}
+        change={change}
+        filters={[
+          { key: 'kind', label: 'What', choices: KIND_CHOICES, many: true },
+          { key: 'site', label: 'Site', choices: sites },
+        ]}
+        range
+      />
+      <Views list="changes" search={search} builtIn={VIEWS} />
+      <Split
+        list={
+          <VirtualTable
+            label="Changes"
+            source={source}
+            columns={COLUMNS}
+            onOpen={setPicked}
+            empty={
+              <Empty title="Nothing changed">
+                Not in this time: the last 24 hours, where no other is chosen. Changes are seen by scans and
+                by monitoring.
+              </Empty>
+            }
+          />
+        }
+      >
+        {picked && <ChangeSide one={picked} onClose={close} />}
+      </Split>
+    </Page>
+  );
+}
+
+function ChangeSide({ one, onClose }: { one: Change; onClose: () => void }) {
+  return (
+    <SidePanel title={kindName(one.kind)} onClose={onClose}>
+      <p>{one.message}</p>
+      <Facts>
+        <TimeFact name="When" at={one.at} />
+        <Fact name="Device">
+          {one.deviceId && <DeviceLink id={one.deviceId}>{one.device ?? 'deleted'}</DeviceLink>}
+        </Fact>
+        <Fact name="Interface">{one.interface}</Fact>
+        <Fact name="Site">{one.site}</Fact>
+        <Fact name="Seen by">{one.collector}</Fact>
+        <Fact name="Event">
+          <EventLink id={one.id}>open</EventLink>
+        </Fact>
+      </Facts>
+      <Changed before={one.before} after={one.after} />
+    </SidePanel>
+  );
+}
