@@ -30,7 +30,7 @@ const DECIDERS = {
   },
   classification: {
     files: ['classify', 'general', 'general-text'].map((name) => `${ingest}/classification/${name}.ts`),
-    tests: ['general-text', 'rules', 'general', 'fixtures'].map(
+    tests: ['general-text', 'rules', 'general', 'catalogue', 'fixtures'].map(
       (name) => `${ingest}/classification/${name}.test.ts`,
     ),
   },

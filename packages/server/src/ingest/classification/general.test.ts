@@ -137,6 +137,53 @@ describe('a chassis of ENTITY-MIB', () => {
   });
 });
 
+describe('rows of ENTITY-MIB', () => {
+  const UPS_MODEL = '1.3.6.1.2.1.33.1.1.2.0';
+  const model = (chassis: DeviceFacts['chassis'], vendor: Record<string, string> = {}) =>
+    classify({ system: { sysObjectId: '1.3.6.1.4.1.99999.1' }, chassis, vendor }).model;
+  it('of the chassis count more than other MIBs, those of parts less', () => {
+    const row = (kind: string, text: string) => ({ index: 1, class: kind, model: text }) as never;
+    expect(model([row('chassis', 'CH-100')], { [UPS_MODEL]: 'UP-200' })).toBe('CH-100');
+    expect(model([row('module', 'MO-300')], { [UPS_MODEL]: 'UP-200' })).toBe('UP-200');
+    expect(model([row('module', 'MO-300'), row('chassis', 'CH-100')])).toBe('CH-100');
+    expect(model([row('stack', 'ST-400'), row('module', 'MO-300')])).toBe('MO-300');
+  });
+  it('with words come before those without', () => {
+    const row = (more: object) => ({ index: 1, class: 'module', ...more }) as never;
+    expect(model([row({}), row({ model: 'MO-300' }), row({ model: 'MO-301' })])).toBe('MO-300');
+  });
+  it.each<[string, string | undefined, string | undefined, string]>([
+    ['a number without letters', '24', undefined, 'J9146A'],
+    ['letters without a number', 'Chassis', undefined, 'J9146A'],
+    ['the name where the description is none', 'Chassis', 'Edge 24G', 'Edge 24G'],
+    ['too long', `Edge 24G ${'x'.repeat(60)}`, undefined, 'J9146A'],
+  ])('of an order number are described: %s', (_what, description, name, expected) => {
+    const row = { index: 1, class: 'chassis', model: 'J9146A', description, name };
+    expect(model([row as never])).toBe(expected);
+  });
+});
+
+describe('a product that its maker published', () => {
+  it.each([
+    ['1.3.6.1.4.1.12356.101.1.10', 'firewall'],
+    ['1.3.6.1.4.1.3375.2.1.3.4.2', 'load-balancer'],
+    ['1.3.6.1.4.1.171.10.37', 'wireless'],
+    ['1.3.6.1.4.1.25506.1.2', 'switch'],
+  ])('%s has its class', (oid, kind) => {
+    expect(classify(agent(oid, 'Thing')).class).toBe(kind);
+  });
+});
+
+describe('an agent that names no maker', () => {
+  const told = (vendor: Record<string, string>) =>
+    classify({ system: { sysDescr: 'Thing' }, chassis: [], vendor });
+  it('is of whose objects it has, but for those that anybody has', () => {
+    expect(told({ '1.3.6.1.4.1.8072.1.0': 'x', '1.3.6.1.4.1.2636.3.1.2.0': 'y' }).vendor).toBe('Juniper');
+    expect(told({ '1.3.6.1.4.1.8072.1.0': 'x' }).vendor).toBeNull();
+    expect(told({}).vendor).toBeNull();
+  });
+});
+
 describe('an agent without a sysObjectID whose words name a maker', () => {
   const whole = classifier(all);
   const said = (sysDescr: string, sysObjectId?: string) =>
