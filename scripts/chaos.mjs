@@ -15,6 +15,11 @@
 //
 // Kills a collector at N system calls that write, sync or rename, one after the other, and the server N times at every
 // stage of ingest. Needs strace. Exit code 1 when anything was lost or doubled, or a start failed.
+//
+//   npm run chaos:failover -- [--rounds N] [--seed N]
+//
+// Kills the primary of a PostgreSQL with a synchronous standby under load and promotes the standby, N times. Exit code 1 when
+// anything acknowledged was lost or doubled, or the server did not store again within 15 s.
 import './usage.mjs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -24,9 +29,9 @@ import { build } from './build.mjs';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   build();
-  const kills = process.argv[2] === 'kills';
-  const program = join(root, `test/chaos/dist/${kills ? 'kills' : 'main'}.js`);
-  const child = spawn(process.execPath, [program, ...process.argv.slice(kills ? 3 : 2)], {
+  const named = ['kills', 'failover'].find((name) => name === process.argv[2]);
+  const program = join(root, `test/chaos/dist/${named ?? 'main'}.js`);
+  const child = spawn(process.execPath, [program, ...process.argv.slice(named ? 3 : 2)], {
     stdio: 'inherit',
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));

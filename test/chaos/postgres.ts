@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { atExit, output } from './child.ts';
+import { atExit, eventually, output } from './child.ts';
 import { SmallDisk } from './disk.ts';
 
 const VERSIONS = '/usr/lib/postgresql';
@@ -90,6 +90,56 @@ export class Postgres {
     return cluster;
   }
 
+  /**
+   * A standby of this one, on `port` or a free one, which from now on has everything before this one says that it is stored
+   * (streaming, `synchronous_standby_names`).
+   */
+  async standby(port?: number): Promise<Postgres> {
+    const folder = mkdtempSync(join(tmpdir(), 'rollcall-chaos-pg-'));
+    if (asRoot()) chownSync(folder, ...accountOf('postgres'));
+    const standby = new Postgres(
+      this.#programs,
+      folder,
+      port ?? (await freePort()),
+      undefined,
+      this.#durable,
+    );
+    const from = ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'postgres'];
+    await standby.#run('pg_basebackup', [
+      ...from,
+      '-D',
+      join(folder, 'data'),
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+    ]);
+    // What the primary was told of its own standbys came along.
+    await standby.#run('sed', [
+      '-i',
+      '/synchronous_standby_names/d',
+      join(folder, 'data/postgresql.auto.conf'),
+    ]);
+    await standby.start();
+    await this.sql(`ALTER SYSTEM SET synchronous_standby_names = '*'`);
+    await this.sql('SELECT pg_reload_conf()');
+    const synchronous = async () => (await this.sql('SELECT sync_state FROM pg_stat_replication')) === 'sync';
+    if (!(await eventually(synchronous, 30_000))) throw new Error('the standby does not follow');
+    return standby;
+  }
+
+  /** A standby becomes a primary. */
+  async promote(): Promise<void> {
+    await this.#control('-w', '-t', '60', 'promote');
+  }
+
+  /** kill -9 of everything, as if the machine had lost its power; what the disk has remains. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await eventually(() => !this.running, 10_000);
+  }
+
   url(database = 'postgres'): string {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
@@ -116,7 +166,7 @@ export class Postgres {
   }
 
   /** The parent process and all sessions. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
     const parent = this.#parent;
     if (parent === undefined) return;
     const children = spawnSync('ps', ['-o', 'pid=', '--ppid', String(parent)], { encoding: 'utf8' }).stdout;
@@ -169,7 +219,7 @@ export class Postgres {
 
   /** PostgreSQL refuses to run as root. Its output is not piped: the server keeps what it inherits. */
   async #run(program: string, args: readonly string[]): Promise<string> {
-    const file = join(this.#programs, program);
+    const file = program === 'sed' ? program : join(this.#programs, program);
     const quiet = ['-c', '"$@" >"$0" 2>&1 </dev/null || { cat "$0" >&2; exit 1; }'];
     const words = [...quiet, join(this.#folder, `${program}.out`), file, ...args];
     if (!asRoot()) return output('sh', words);

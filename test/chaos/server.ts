@@ -41,6 +41,9 @@ export class Server {
   get port(): number {
     return this.#options.port;
   }
+  get databaseUrl(): string | undefined {
+    return this.#options.databaseUrl;
+  }
   get logFile(): string {
     return join(this.#options.folder, '..', 'server.log');
   }

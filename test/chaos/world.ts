@@ -32,6 +32,8 @@ export interface WorldOptions {
   smallDisks?: boolean;
   /** PostgreSQL has its data on a disk of so many megabytes. */
   databaseDisk?: number;
+  /** PostgreSQL has a synchronous standby, and the servers know both. */
+  standby?: boolean;
   /** Of each server, by the names of their environment variables. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -45,7 +47,9 @@ export class World {
   readonly servers: readonly Server[];
   /** In front of several servers. */
   #balancer: Balancer | undefined;
-  readonly postgres: Postgres | undefined;
+  postgres: Postgres | undefined;
+  /** What takes over from it. */
+  standby: Postgres | undefined;
   readonly sources: SourceProcess[] = [];
   readonly database: DatabaseKind;
   readonly #begun = systemClock.monotonic();
@@ -81,8 +85,10 @@ export class World {
       options.database === 'postgresql'
         ? await Postgres.create({ diskMegabytes: options.databaseDisk })
         : undefined;
-    const servers = await makeServers(options, folder, postgres);
+    const standby = options.standby ? await postgres?.standby() : undefined;
+    const servers = await makeServers(options, folder, urlOf(postgres, standby));
     const world = new World(options, folder, servers, postgres);
+    world.standby = standby;
     const { server } = world;
     await server.prepare();
     for (const each of servers) each.token = server.token;
@@ -190,22 +196,30 @@ export class World {
     for (const source of this.sources) await source.destroy();
     for (const server of this.servers) await server.kill();
     await this.#balancer?.close();
+    await this.standby?.destroy();
     await this.postgres?.destroy();
     if (!keep) rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** With a standby as an operator writes it: two hosts, and that writes are to be taken. */
+function urlOf(postgres: Postgres | undefined, standby: Postgres | undefined): string | undefined {
+  if (!postgres || !standby) return postgres?.url();
+  const hosts = [postgres, standby].map(({ port }) => `127.0.0.1:${port}`);
+  return `postgres://postgres@${hosts.join()}/postgres?target_session_attrs=read-write`;
 }
 
 /** One has its settings from the environment; several share the file of the example, and one key. */
 async function makeServers(
   { servers: count = 1, settings = {} }: WorldOptions,
   folder: string,
-  postgres: Postgres | undefined,
+  databaseUrl: string | undefined,
 ): Promise<Server[]> {
   const keyFile = join(folder, 'credential.keys');
   if (count > 1) writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
   const shared =
-    count > 1 && postgres
-      ? { ROLLCALL_CONFIG: settingsFile(folder, postgres.url()), ROLLCALL_KEY_FILE: keyFile }
+    count > 1 && databaseUrl !== undefined
+      ? { ROLLCALL_CONFIG: settingsFile(folder, databaseUrl), ROLLCALL_KEY_FILE: keyFile }
       : undefined;
   const servers: Server[] = [];
   for (let i = 0; i < count; i++)
@@ -213,7 +227,7 @@ async function makeServers(
       new Server({
         folder: join(folder, i === 0 ? 'server' : `server-${i}`, 'data'),
         port: await freePort(),
-        databaseUrl: shared ? undefined : postgres?.url(),
+        databaseUrl: shared ? undefined : databaseUrl,
         preload: [preload('clock'), preload('failpoint')],
         env: {
           CHAOS_CLOCK_FILE: join(folder, 'server', 'clock'),

@@ -2,6 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pLimit from 'p-limit';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { clientOf } from './hosts.ts';
 import type { Driver, DriverPool, Sql } from './sql.ts';
 
 /** Connections per pool. */
@@ -31,9 +32,10 @@ const types = {
 };
 
 export async function openPostgres(url: string, log: Logger): Promise<Driver> {
+  const Client = clientOf(url);
   const open = (max: number, timeouts: { statement: number; lock: number }, name: string, kept = false) => {
     const pool = new pg.Pool({
-      connectionString: url,
+      Client,
       max,
       connectionTimeoutMillis: CONNECT_MS,
       application_name: `rollcall ${name}`,
@@ -63,7 +65,7 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     await endAll();
     throw error;
   }
-  const listener = new Listener(url, log);
+  const listener = new Listener(Client, log);
   return {
     kind: 'postgresql',
     adapter: new PrismaPg(main, { disposeExternalPool: false }),
@@ -156,7 +158,7 @@ function inTurn(pool: DriverPool, connections: number): DriverPool {
 
 /** One connection for all LISTENs; reconnects for ever and tells every listener that it may have missed something. */
 class Listener {
-  readonly #url: string;
+  readonly #Client: typeof pg.Client;
   readonly #log: Logger;
   readonly #channels = new Map<string, Set<(payload: string) => void>>();
   #client: pg.Client | undefined;
@@ -164,8 +166,8 @@ class Listener {
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(url: string, log: Logger) {
-    this.#url = url;
+  constructor(Client: typeof pg.Client, log: Logger) {
+    this.#Client = Client;
     this.#log = log;
   }
 
@@ -192,8 +194,7 @@ class Listener {
   }
 
   async #open(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.#url,
+    const client = new this.#Client({
       application_name: 'rollcall listen',
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,

@@ -114,7 +114,9 @@ const variables = {
     .regex(/^postgres(ql)?:\/\/\S+$/)
     .optional()
     .meta({ need: 'postgres://user:password@host:port/database', secret: true })
-    .describe('PostgreSQL. Default: the embedded database, in the data folder.'),
+    .describe(
+      'PostgreSQL; with standbys all hosts, with commas between them. Default: the embedded database, in the data folder.',
+    ),
   ROLLCALL_TLS_OWN: z
     .enum(['true', 'false'])
     .default('false')
