@@ -138,7 +138,7 @@ function batch(random: Random, ground: Ground, disk: Disk): string {
     random() < 0.1 || !first || typeof first !== 'object' ? pick(random, STREAMS) : streamOf(first);
   const last = disk.last[stream] ?? -1;
   const from = random() < 0.85 ? last + 1 : pick(random, [0, last, last + 1000]);
-  if (from === last + 1) disk.last[stream] = last + items.length;
+  if (from > last) disk.last[stream] = Math.max(last, from + items.length - 1);
   const epoch = random() < 0.97 ? disk.epoch : pick(random, ground.ids);
   return JSON.stringify({ type: 'observations', epoch, stream, from, items });
 }

@@ -7,8 +7,10 @@ export interface LimitSettings {
   /** Traps of one source, per second and at once. */
   perSecond: number;
   burst: number;
-  /** Sources that are counted separately; of further ones only monitored devices are accepted. */
+  /** Monitored devices that are counted separately. */
   sources: number;
+  /** Other sources that are accepted at a time: anybody can send in any name, and each is an event. */
+  strangers: number;
   /** Traps of all sources, per second and at once. */
   allPerSecond: number;
   allBurst: number;
@@ -33,7 +35,8 @@ const QUIET_MS = 60_000;
 
 export class Limit<Held> {
   readonly #settings: LimitSettings;
-  readonly #sources = new Map<string, Source<Held>>();
+  readonly #watched = new Map<string, Source<Held>>();
+  readonly #strangers = new Map<string, Source<Held>>();
   readonly #all: Bucket;
 
   constructor(settings: LimitSettings, now: number) {
@@ -44,11 +47,8 @@ export class Limit<Held> {
   /** `known`: a watched device, for which there is always a place. */
   admit(address: string, known: boolean, held: Held, now: number): Admission {
     const { perSecond, burst, allPerSecond, allBurst } = this.#settings;
-    const source = this.#sources.get(address) ?? this.#enter(address, known, now);
+    const source = this.#place(address, known, now);
     if (!source) return { ok: false, reason: 'sources' };
-    // In the order of use, so that the one quiet for longest stands first.
-    this.#sources.delete(address);
-    this.#sources.set(address, source);
     const reason = !spend(source, perSecond, burst, now)
       ? 'source-rate'
       : !spend(this.#all, allPerSecond, allBurst, now)
@@ -69,7 +69,7 @@ export class Limit<Held> {
   due(now: number): { address: string; held: Held; dropped: number }[] {
     const { perSecond, burst, allPerSecond, allBurst } = this.#settings;
     const found: { address: string; held: Held; dropped: number }[] = [];
-    for (const [address, source] of this.#sources) {
+    for (const [address, source] of [...this.#watched, ...this.#strangers]) {
       if (source.held === null) continue;
       if (!spend(source, perSecond, burst, now)) continue;
       if (!spend(this.#all, allPerSecond, allBurst, now)) break;
@@ -81,20 +81,31 @@ export class Limit<Held> {
   }
 
   get size(): number {
-    return this.#sources.size;
+    return this.#watched.size + this.#strangers.size;
   }
 
-  #enter(address: string, known: boolean, now: number): Source<Held> | null {
-    if (this.#sources.size >= this.#settings.sources) {
-      const [oldest] = this.#sources;
-      const quiet = oldest && now - oldest[1].at > QUIET_MS && oldest[1].held === null;
-      if (!quiet && !known) return null;
-      if (oldest && (quiet || this.#sources.size >= 2 * this.#settings.sources))
-        this.#sources.delete(oldest[0]);
-    }
-    const source: Source<Held> = { tokens: this.#settings.burst, at: now, dropped: 0, held: null };
-    this.#sources.set(address, source);
+  /** Its place, or a new one; null where there is none. In the order of use: the one quiet for longest stands first. */
+  #place(address: string, known: boolean, now: number): Source<Held> | null {
+    const [own, other] = known ? [this.#watched, this.#strangers] : [this.#strangers, this.#watched];
+    const there = own.get(address);
+    if (there) own.delete(address);
+    else if (!this.#hasRoom(own, known, now)) return null;
+    // What is monitored only now, or no more, keeps its count.
+    const source = there ??
+      other.get(address) ?? { tokens: this.#settings.burst, at: now, dropped: 0, held: null };
+    other.delete(address);
+    own.set(address, source);
     return source;
+  }
+
+  #hasRoom(own: Map<string, Source<Held>>, known: boolean, now: number): boolean {
+    const { sources, strangers } = this.#settings;
+    if (own.size < (known ? sources : strangers)) return true;
+    const [oldest] = own;
+    const quiet = oldest && now - oldest[1].at > QUIET_MS && oldest[1].held === null;
+    if (!oldest || (!quiet && !known)) return false;
+    own.delete(oldest[0]);
+    return true;
   }
 }
 

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeTrap, type Security } from './decode.ts';
 import { Limit } from './limit.ts';
-import { observationOf } from './traps.ts';
+import { limitOf, observationOf } from './traps.ts';
 
 const TRAP_OID = '1.3.6.1.6.3.1.1.4.1.0';
 const UPTIME = '1.3.6.1.2.1.1.3.0';
@@ -232,7 +232,7 @@ describe('a datagram on the trap port', () => {
 });
 
 describe('the limit', () => {
-  const settings = { perSecond: 1, burst: 3, sources: 2, allPerSecond: 100, allBurst: 100 };
+  const settings = { perSecond: 1, burst: 3, sources: 2, strangers: 2, allPerSecond: 100, allBurst: 100 };
   const limit = (more = {}) => new Limit<number>({ ...settings, ...more }, 0);
 
   it('lets a burst through, then so many a second, and counts what it drops', () => {
@@ -251,7 +251,7 @@ describe('the limit', () => {
     expect(of.due(9000)).toEqual([]);
   });
 
-  it('counts so many sources separately; beyond them only monitored devices are accepted, until one was quiet', () => {
+  it('has a place for so many senders that are not monitored, until one was quiet, and always for monitored devices', () => {
     const of = limit();
     for (const source of ['a', 'b']) of.admit(source, false, 0, 0);
     expect(of.admit('c', false, 0, 10)).toEqual({ ok: false, reason: 'sources' });
@@ -261,8 +261,24 @@ describe('the limit', () => {
     expect(of.size).toBeLessThanOrEqual(4);
   });
 
+  it('keeps the count of a sender that is monitored from now on, or no more', () => {
+    const of = limit();
+    for (const n of [0, 1, 2, 3]) of.admit('a', false, n, 0);
+    expect(of.admit('a', true, 4, 1000)).toEqual({ ok: true, dropped: 1 });
+    expect(of.admit('a', false, 5, 1000)).toEqual({ ok: false, reason: 'source-rate' });
+    expect(of.size).toBe(1);
+  });
+
+  it('attack: 10,000 sources of traps are 64 events, and no monitored device among them is silenced', () => {
+    const of = new Limit<number>(limitOf(10), 0);
+    let taken = 0;
+    for (let n = 0; n < 10_000; n++) if (of.admit(`10.0.${n >> 8}.${n & 255}`, false, n, n).ok) taken += 1;
+    expect(taken).toBe(64);
+    expect(of.admit('192.0.2.1', true, 0, 10_000)).toEqual({ ok: true, dropped: 0 });
+  });
+
   it('holds for all sources together', () => {
-    const of = limit({ sources: 1000, allBurst: 5, allPerSecond: 1 });
+    const of = limit({ strangers: 1000, allBurst: 5, allPerSecond: 1 });
     const taken = Array.from({ length: 50 }, (_, n) => of.admit(`s${n}`, false, n, 0)).filter(({ ok }) => ok);
     expect(taken).toHaveLength(5);
   });

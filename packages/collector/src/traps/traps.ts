@@ -45,7 +45,9 @@ export interface TrapStatus {
 
 /** Traps of one source at once, in seconds of its rate. */
 const BURST_SECONDS = 10;
-const SOURCES = 1024;
+/** Monitored devices whose traps are counted separately, and other senders at a time. */
+const SOURCES = 2048;
+const STRANGERS = 64;
 const ALL_PER_SECOND = 200;
 /** How often traps that were held back are looked for. */
 const TAIL_MS = 1000;
@@ -54,6 +56,7 @@ const REPLIES: LimitSettings = {
   perSecond: 5,
   burst: 20,
   sources: SOURCES,
+  strangers: SOURCES,
   allPerSecond: 100,
   allBurst: 200,
 };
@@ -65,6 +68,16 @@ const VALUE_CHARACTERS = 2048;
 const TRAP_CHARACTERS = 16_384;
 /** Traps that may wait for the disk. */
 const WAITING_MOST = 2000;
+
+/** `perSecond` of one source. */
+export const limitOf = (perSecond: number): LimitSettings => ({
+  perSecond,
+  burst: Math.max(1, perSecond * BURST_SECONDS),
+  sources: SOURCES,
+  strangers: STRANGERS,
+  allPerSecond: ALL_PER_SECOND,
+  allBurst: ALL_PER_SECOND * BURST_SECONDS,
+});
 
 interface Held {
   trap: TrapMessage;
@@ -95,13 +108,7 @@ export class Traps {
 
   /** Opens the port. Where the host does not let us, the collector works on without traps, and says why. */
   static async open(deps: TrapDeps, { port, perSecond }: TrapSettings): Promise<Traps> {
-    const traps = new Traps(deps, {
-      perSecond,
-      burst: Math.max(1, perSecond * BURST_SECONDS),
-      sources: SOURCES,
-      allPerSecond: ALL_PER_SECOND,
-      allBurst: ALL_PER_SECOND * BURST_SECONDS,
-    });
+    const traps = new Traps(deps, limitOf(perSecond));
     if (port === 0) traps.#reason = 'switched off in the settings (traps.port: 0)';
     else {
       const opened = await openTrapSockets(port, (bytes, address, from) => traps.#take(bytes, address, from));

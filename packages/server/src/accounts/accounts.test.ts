@@ -475,6 +475,23 @@ describe.each(databases())('accounts on %s', (_name, open) => {
       expect(audit.text).not.toContain('Paris');
     });
 
+    it('attack: an administrator of a site takes over no account that has no site yet', async () => {
+      const berlin = await makeSite('Berlin');
+      const local = await makeUser('local', { role: 'admin', siteIds: [berlin] });
+      const waiting = await makeUser('waiting', { role: 'admin', siteIds: [] });
+      const inside = await makeUser('inside', { siteIds: [berlin] });
+      const names = (await ask('GET', '/api/users', local)).json.data.map((u: { name: string }) => u.name);
+      expect(names).toEqual(['inside', 'local']);
+      for (const json of [{ password: 'another horse, another staple' }, { siteIds: [berlin] }])
+        expect((await ask('PATCH', `/api/users/${waiting.id}`, local, { json })).status).toBe(404);
+      expect((await ask('DELETE', `/api/users/${waiting.id}`, local)).status).toBe(404);
+      // Nor makes one that it could not see again.
+      const json = { name: 'new', password: PASSWORD, role: 'viewer', siteIds: [] };
+      expect((await ask('POST', '/api/users', local, { json })).status).toBe(403);
+      const left = await ask('PATCH', `/api/users/${inside.id}`, local, { json: { siteIds: [] } });
+      expect(left.status).toBe(403);
+    });
+
     it('can be picked by name by those who share a site with them', async () => {
       const [berlin, paris] = [await makeSite('Berlin'), await makeSite('Paris')];
       const viewer = await makeUser('viewer', { siteIds: [berlin] });

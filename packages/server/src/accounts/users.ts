@@ -23,9 +23,13 @@ const COLUMNS = `id, name, display_name AS "displayName", role, all_sites AS "al
   ${unix('disabled_at')} AS "disabledAt",
   ${unix('created_at')} AS "createdAt",
   ${unix('last_login_at')} AS "lastLoginAt"`;
-/** Accounts that an administrator of the sites $1 may see and change: those that see no other site. */
-const WITHIN = `($1::uuid[] IS NULL OR (NOT all_sites AND NOT EXISTS (
-  SELECT 1 FROM user_sites WHERE user_id = users.id AND NOT site_id = ANY($1))))`;
+/**
+ * Accounts that an administrator of the sites $1 may see and change: those that see one of these and no other. One without any
+ * site is nobody's but of who sees all: whoever sets its password now would have it when it is given a site.
+ */
+const WITHIN = `($1::uuid[] IS NULL OR (NOT all_sites
+  AND EXISTS (SELECT 1 FROM user_sites WHERE user_id = users.id)
+  AND NOT EXISTS (SELECT 1 FROM user_sites WHERE user_id = users.id AND NOT site_id = ANY($1))))`;
 const ORDERS = { name: 'name', role: 'role', createdAt: 'created_at', lastLoginAt: 'last_login_at' };
 
 export interface NewUser {
@@ -85,6 +89,8 @@ function requireReach(
   if (sites === 'all') return;
   if (allSites || siteIds.some((id) => !sites.includes(id)))
     throw new Problem('forbidden', 'no access to all of these sites');
+  if (siteIds.length === 0)
+    throw new Problem('forbidden', 'an account without a site is for an administrator of all sites');
 }
 
 /** Somebody who can manage everything must stay; asked after the change, with those who can locked in one order. */

@@ -36,7 +36,7 @@ async function fill(db: Database): Promise<void> {
 const tally = async (db: Database) =>
   (await db.query<{ n: number }>('SELECT sum(n)::int8 AS n FROM device_tally'))[0]?.n;
 
-describe.each(databases())('a backup of %s', (_kind, open) => {
+describe.each(databases())('a backup of %s', (kind, open) => {
   it.each(databases())(
     'is the same data again in %s, and goes on from there',
     async (_name, other) => {
@@ -61,6 +61,22 @@ describe.each(databases())('a backup of %s', (_kind, open) => {
       VALUES ('019aa3c4-5b00-7000-8000-000000000001', 'x', false, 'up', 0)`);
     },
     120_000,
+  );
+
+  // The embedded database belongs to one process by the lock of its folder.
+  it.runIf(kind === 'postgresql')(
+    'replaces nothing that a server works with, on whatever host that runs',
+    async () => {
+      const [from, to] = [await open(), await open()];
+      await fill(from);
+      const bytes = await written(from);
+      // Every server listens, from its start to its end.
+      await to.listen('rollcall_test', () => undefined);
+      await expect(restore(to, Readable.from([bytes]), { replace: true })).rejects.toThrow(
+        /a server runs on this database, here or on another host/,
+      );
+      expect(await to.query('SELECT 1 FROM sites')).toHaveLength(0);
+    },
   );
 
   it('is refused where there is data, unless that is to go', async () => {

@@ -15,6 +15,7 @@ import { z } from 'zod';
 import { StartError } from '../ops/config.ts';
 import { version } from '../ops/version.ts';
 import type { Database, Sql } from './db.ts';
+import { tryLock } from './lock.ts';
 import { type Migration, migrate, readMigrations } from './migrate.ts';
 
 const head = z.object({
@@ -116,6 +117,8 @@ export async function restore(
   await prepare(db, about.data, migrations);
   const told = await db.transaction(async (sql) => {
     await alone(sql);
+    if (!(await tryLock(sql, 'serving')))
+      throw new StartError('a server runs on this database, here or on another host: stop it first');
     if (!replace && (await holdsData(sql)))
       throw new StartError('the database holds data: add --replace to throw it away, or name an empty one');
     const links = await dropLinks(sql);

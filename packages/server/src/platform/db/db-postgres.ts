@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { clientOf } from './hosts.ts';
+import { lockKey } from './lock.ts';
 import type { Driver, DriverPool, Sql } from './sql.ts';
 
 /** Connections per pool. */
@@ -211,6 +212,8 @@ class Listener {
     client.on('end', () => this.#lost(client));
     try {
       await client.connect();
+      // Shared with other servers; who replaces everything needs it alone, and a server that starts meanwhile waits.
+      await client.query('SELECT pg_advisory_lock_shared($1)', [lockKey('serving')]);
       for (const channel of this.#channels.keys()) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       void drop();

@@ -4,7 +4,15 @@
  */
 import type { Sql } from './sql.ts';
 
-const JOBS = ['migrations', 'tallies', 'sign-ins', 'forgetting', 'deliveries', 'shipping'] as const;
+const JOBS = [
+  'migrations',
+  'tallies',
+  'sign-ins',
+  'forgetting',
+  'deliveries',
+  'shipping',
+  'serving',
+] as const;
 export type Job = (typeof JOBS)[number];
 
 /** The same in every instance and every release: add at the end, remove nothing. */
