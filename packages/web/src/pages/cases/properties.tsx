@@ -6,6 +6,7 @@ import { useSiteName } from '../../choices.ts';
 import { Panel } from '../../components/page/index.ts';
 import {
   DeviceLink,
+  duration,
   Fact,
   Facts,
   PRIORITIES,
@@ -14,10 +15,13 @@ import {
   Severity,
   Tags,
   TimeFact,
+  useNow,
 } from '../../components/show/index.ts';
+import { plural } from '../../format.ts';
 import { useMe } from '../../session.tsx';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
+import { type Course, courseOf } from './course.ts';
 
 interface Props {
   one: CaseDetail;
@@ -98,8 +102,14 @@ function Editable({ one }: { one: CaseDetail }) {
   );
 }
 
+const impactOf = ({ down, unreachable }: Course): string =>
+  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${unreachable} not reachable behind`]
+    .filter(Boolean)
+    .join(', ');
+
 function Places({ one }: { one: CaseDetail }) {
   const siteName = useSiteName();
+  const course = courseOf(one, Math.floor(useNow() / 1000));
   const root = useQuery({
     ...apiQuery('devices.get', { params: { id: one.rootDeviceId ?? '' } }),
     enabled: one.rootDeviceId !== null,
@@ -112,6 +122,12 @@ function Places({ one }: { one: CaseDetail }) {
         {one.rootDeviceId && root.data && (
           <DeviceLink id={one.rootDeviceId}>{root.data.data.name}</DeviceLink>
         )}
+      </Fact>
+      <TimeFact name="Began" at={course.begunAt} />
+      <Fact name={course.over ? 'Lasted' : 'Lasts for'}>{duration(course.lasted)}</Fact>
+      <Fact name="Impact">{impactOf(course)}</Fact>
+      <Fact name="Acknowledged">
+        {course.acknowledgedAfter !== null && `after ${duration(course.acknowledgedAfter)}`}
       </Fact>
       <TimeFact name="Opened" at={one.createdAt} />
       <TimeFact name="Updated" at={one.updatedAt} />

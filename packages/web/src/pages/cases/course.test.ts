@@ -1,0 +1,45 @@
+import type { Event } from '@rollcall/shared/api/incidents';
+import { describe, expect, it } from 'vitest';
+import { courseOf } from './course.ts';
+
+const event = (kind: string, deviceId: string, firstSeen: number, acknowledgedAt: number | null = null) =>
+  ({ kind, deviceId, firstSeen, acknowledgedAt }) as Event;
+const open = { createdAt: 1_060, resolvedAt: null, closedAt: null };
+
+describe('the course of a case', () => {
+  it('begins with its first event and lasts until now', () => {
+    const events = [event('device.unreachable', 'b', 1_030), event('device.down', 'a', 1_000)];
+    expect(courseOf({ ...open, events }, 1_600)).toEqual({
+      begunAt: 1_000,
+      lasted: 600,
+      over: false,
+      acknowledgedAfter: null,
+      down: 1,
+      unreachable: 1,
+    });
+  });
+  it('ends when it was resolved, else when it was closed', () => {
+    const events = [event('device.down', 'a', 1_000)];
+    expect(courseOf({ ...open, resolvedAt: 1_300, closedAt: 1_400, events }, 9_999)).toMatchObject({
+      lasted: 300,
+      over: true,
+    });
+    expect(courseOf({ ...open, closedAt: 1_400, events }, 9_999)).toMatchObject({ lasted: 400, over: true });
+  });
+  it('counts each device once, and the first acknowledgement', () => {
+    const events = [
+      event('device.down', 'a', 1_000, 1_500),
+      event('device.down', 'a', 1_200, 1_240),
+      event('interface.down', 'c', 1_100),
+    ];
+    expect(courseOf({ ...open, events }, 2_000)).toMatchObject({
+      down: 1,
+      unreachable: 0,
+      acknowledgedAfter: 240,
+    });
+  });
+  it('of a case opened by hand begins with it', () => {
+    expect(courseOf({ ...open, events: [] }, 1_100)).toMatchObject({ begunAt: 1_060, lasted: 40, down: 0 });
+    expect(courseOf({ ...open, events: [] }, 1_000).lasted, 'a clock that is behind').toBe(0);
+  });
+});
