@@ -17,6 +17,9 @@ const DENIED = '127.68.9.0/24';
 /** Nothing may ever come here: denied, denied as IPv6 writes it, and not allowed. */
 const LISTENING = ['127.68.9.1', '127.68.9.2', '127.69.0.1'];
 const TARGETS = [...LISTENING, '::ffff:127.68.9.1', '64:ff9b::7f44:901', '127.68.1.1', '127.68.8.250'];
+/** Who was spoken to badly comes again later each time: several are attacked beside each other, but for a short while. */
+const VICTIMS = 4;
+const SHORT = 10;
 const FRAMES = 60;
 const PACE_MS = 5;
 /** Until an honest server has its sweep. */
@@ -30,31 +33,38 @@ const MESSAGE: Schema = (serverMessage as unknown as { toJSONSchema(options: obj
 export const attackAsServer: Attacker = async (scene, { random, tally, until }) => {
   const server = await ScriptedServer.start();
   const denied: Socket[] = [];
-  const collector = collectorOf(scene, server.url);
+  const collectors = Array.from({ length: scene.seconds < SHORT ? 1 : VICTIMS }, (_, i) =>
+    collectorOf(scene, server.url, i),
+  );
   try {
     for (const address of LISTENING)
       denied.push(await listen(address, scene.snmpPort, tally.fault.bind(tally)));
-    while (!until.aborted && !collector.over) {
-      const peer = await Promise.race([server.peer(), pause(1e9, until), collector.ended]);
-      if (!peer || !('socket' in peer)) break;
-      await mistreat(peer, scene, { random, tally, until }).catch(() => undefined);
-      peer.socket.terminate();
-    }
-    if (collector.over)
-      tally.fault(`the collector ended: ${JSON.stringify(collector.over)}\n${tail(logOf(scene))}`);
-    else if (!(await stillServes(server, scene)))
-      tally.fault(`the collector serves no honest server afterwards\n${tail(logOf(scene))}`);
+    const attacked = async () => {
+      for (;;) {
+        const peer = await Promise.race([server.peer(), pause(1e9, until)]);
+        if (!peer) return;
+        await mistreat(peer, scene, { random, tally, until }).catch(() => undefined);
+        peer.socket.terminate();
+      }
+    };
+    await Promise.all(collectors.map(attacked));
+    for (const [i, collector] of collectors.entries())
+      if (collector.over)
+        tally.fault(`a collector ended: ${JSON.stringify(collector.over)}\n${tail(logOf(scene, i))}`);
+    for (let i = 0; i < collectors.length; i++)
+      if (!(await stillServes(server, scene)))
+        tally.fault(`a collector serves no honest server afterwards\n${tail(logOf(scene, i))}`);
   } finally {
-    await collector.kill();
+    for (const collector of collectors) await collector.kill();
     for (const socket of denied) socket.close();
     await server.stop();
   }
 };
 
-const logOf = ({ folder }: Scene): string => join(folder, 'victim.log');
+const logOf = ({ folder }: Scene, i: number): string => join(folder, `victim-${i}.log`);
 
-function collectorOf(scene: Scene, server: string): Child {
-  const state = join(scene.folder, 'victim');
+function collectorOf(scene: Scene, server: string, i: number): Child {
+  const state = join(scene.folder, `victim-${i}`);
   prepareFolder(state);
   makeKey(state);
   saveIdentity(state, {
@@ -62,7 +72,7 @@ function collectorOf(scene: Scene, server: string): Child {
     server,
     path: '/api/collectors/link',
     collector: uuidv7(),
-    name: 'victim',
+    name: `victim ${i}`,
     site: SITE,
     generation: 0,
   });
@@ -72,9 +82,9 @@ function collectorOf(scene: Scene, server: string): Child {
     env: {
       ROLLCALL_COLLECTOR_ALLOW: ALLOWED,
       ROLLCALL_COLLECTOR_DENY: DENIED,
-      ROLLCALL_COLLECTOR_TRAPS_PORT: String(scene.trapPort + 1),
+      ROLLCALL_COLLECTOR_TRAPS_PORT: '0',
     },
-    logFile: logOf(scene),
+    logFile: logOf(scene, i),
   });
 }
 

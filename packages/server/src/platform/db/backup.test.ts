@@ -72,7 +72,7 @@ describe.each(databases())('a backup of %s', (kind, open) => {
       const bytes = await written(from);
       // Every server listens, from its start to its end.
       await to.listen('rollcall_test', () => undefined);
-      await expect(restore(to, Readable.from([bytes]), { replace: true })).rejects.toThrow(
+      await expect(restore(to, Readable.from([bytes]), { replace: true, leaveMs: 100 })).rejects.toThrow(
         /a server runs on this database, here or on another host/,
       );
       expect(await to.query('SELECT 1 FROM sites')).toHaveLength(0);

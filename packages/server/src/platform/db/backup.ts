@@ -14,8 +14,8 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { StartError } from '../ops/config.ts';
 import { version } from '../ops/version.ts';
-import type { Database, Sql } from './db.ts';
-import { tryLock } from './lock.ts';
+import { type Database, type Sql, sqlState } from './db.ts';
+import { holdLock } from './lock.ts';
 import { type Migration, migrate, readMigrations } from './migrate.ts';
 
 const head = z.object({
@@ -52,6 +52,9 @@ const tablesOf = (sql: Sql) =>
        AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
      GROUP BY c.relname ORDER BY c.relname COLLATE "C"`,
   );
+
+/** PostgreSQL knows by then that a server which was killed just now is gone. */
+const LEAVE_MS = 5_000;
 
 /** Long work of a person who waits for it, in one snapshot. */
 const alone = (sql: Sql): Promise<unknown> =>
@@ -108,7 +111,11 @@ export async function backup(db: Database, out: Writable, now: number): Promise<
 export async function restore(
   db: Database,
   from: Readable,
-  { replace = false, migrations = readMigrations() }: { replace?: boolean; migrations?: Migration[] } = {},
+  {
+    replace = false,
+    migrations = readMigrations(),
+    leaveMs = LEAVE_MS,
+  }: { replace?: boolean; migrations?: Migration[]; leaveMs?: number } = {},
 ): Promise<Told & { version: string; at: number }> {
   const input = linesOf(from);
   const first = await input.next();
@@ -117,8 +124,7 @@ export async function restore(
   await prepare(db, about.data, migrations);
   const told = await db.transaction(async (sql) => {
     await alone(sql);
-    if (!(await tryLock(sql, 'serving')))
-      throw new StartError('a server runs on this database, here or on another host: stop it first');
+    await withoutServers(sql, leaveMs);
     if (!replace && (await holdsData(sql)))
       throw new StartError('the database holds data: add --replace to throw it away, or name an empty one');
     const links = await dropLinks(sql);
@@ -129,6 +135,18 @@ export async function restore(
   });
   await migrate(db, migrations);
   return { ...told, version: about.data.version, at: about.data.at };
+}
+
+/** No server works with the database, here or on another host, until the transaction ends. */
+async function withoutServers(sql: Sql, leaveMs: number): Promise<void> {
+  await sql.query(`SELECT set_config('lock_timeout', $1, true)`, [String(leaveMs)]);
+  try {
+    await holdLock(sql, 'serving');
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error;
+    throw new StartError('a server runs on this database, here or on another host: stop it first', error);
+  }
+  await sql.query(`SELECT set_config('lock_timeout', '0', true)`);
 }
 
 /** The schema that the rows are of. */

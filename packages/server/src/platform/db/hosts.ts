@@ -3,6 +3,7 @@
  * connection goes to the one that takes writes at that time, so that a standby that was promoted is found without a restart.
  */
 import pg from 'pg';
+import { StartError } from '../ops/config.ts';
 
 interface Host {
   host: string;
@@ -23,7 +24,7 @@ export function hostsOf(url: string): { first: string; hosts: Host[] } {
   const hosts = names.split(',').map((name) => {
     const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(name) ?? [];
     const host = bracketed ?? plain;
-    if (!host) throw new Error(`DATABASE_URL: "${name}" is no host: HOST:PORT,HOST:PORT`);
+    if (!host) throw new StartError(`DATABASE_URL: "${name}" is no host: HOST:PORT,HOST:PORT`);
     return { host, port: Number(port ?? PORT) };
   });
   const without = behind.replace(WRITABLE, (found) => (found.startsWith('?') ? '?' : '')).replace('?&', '?');
