@@ -318,7 +318,19 @@ export class Story {
 
   /** Faults that alone explain an event. */
   #explaining(told: Told): Fault[] {
+    const { kind, device, since, raised } = told;
+    // An agent that was not heard between two outages is silent because of the one that lasts when it is told.
+    const lasting = this.faults.filter(
+      ({ agents, spans }) =>
+        agents.includes(device) && spans.some(([from, to]) => raised >= from && raised < to),
+    );
+    if (kind.startsWith('snmp') && lasting.length > 0) return lasting;
+    // A reboot is also of what last took the power, however long something else hid the box afterwards.
+    const unpowered = this.faults.findLast(
+      ({ dead, spans }) => dead.includes(device) && spans.some(([from]) => from <= since),
+    );
     return this.faults.filter((fault) => {
+      if (kind === 'device.rebooted' && fault === unpowered) return true;
       const [first] = fault.spans;
       const last = fault.spans.at(-1);
       // Observed a while after it began, until everything had time to return.
