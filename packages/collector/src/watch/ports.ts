@@ -131,3 +131,11 @@ const differs = (column: Uint8Array | Float64Array, at: number, value: number | 
 const assign = (column: Uint8Array | Float64Array, at: number, value: number | undefined): void => {
   if (value !== undefined) column[at] = value;
 };
+
+/** Interfaces of one observation. */
+const FACTS = 500;
+
+/** States of interfaces in pieces that fit an observation; one that is empty where there are none. */
+export function* inObservations(facts: readonly PortFact[]): Generator<PortFact[]> {
+  for (let from = 0; from === 0 || from < facts.length; from += FACTS) yield facts.slice(from, from + FACTS);
+}

@@ -1,6 +1,7 @@
 /** One watched device: what is due, what it last said, and what is reported of it. */
 import type { WatchObservation } from '@rollcall/shared/observation';
 import type { WatchTarget } from '@rollcall/shared/protocol';
+import type { Session } from '@rollcall/snmp/engine/session';
 import { phaseOf } from './due-queue.ts';
 import { type Liveness, newLiveness } from './liveness.ts';
 import { ALL_COLUMNS, type Columns } from './measure/columns.ts';
@@ -50,6 +51,8 @@ export class Target {
   summaries = 0;
   /** The reading that is under way. */
   reading: Promise<void> | null = null;
+  /** Its agent at other addresses, asked beside the one it has: what is behind it must not be told before it is. */
+  askedElsewhere: Promise<Session | undefined> | null = null;
   /** Its next reading, summary and report of pings; others in the queue are out of date. */
   readDue = 0;
   summaryDue = 0;

@@ -9,6 +9,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { EchoRefused, type OpenEcho } from '../icmp/echo.ts';
 import { echoOf } from '../testing/fake-network.ts';
 import { fastClock } from '../testing/fast-clock.ts';
+import { noisyEcho, noisyEngine } from '../testing/noisy-network.ts';
+import { SteppedClock } from '../testing/stepped-clock.ts';
 import { Watch } from './watch.ts';
 
 const closing: (() => unknown)[] = [];
@@ -32,7 +34,10 @@ async function watching(clock: Clock, echo: OpenEcho) {
   const told: WatchObservation[] = [];
   const watch = new Watch({
     tools: { echo, snmp: async () => engine },
-    outbox: { append: async (items: readonly unknown[]) => void told.push(...(items as WatchObservation[])) },
+    outbox: {
+      append: async (items: readonly WatchObservation[]) =>
+        void told.push(...items.filter(({ kind }) => kind === 'watch')),
+    },
     clock,
     log: pino({ level: 'silent' }),
     pace: { take: async () => undefined },
@@ -150,4 +155,52 @@ describe('a box whose address falls silent', () => {
     const { silent } = await lose(atB);
     expect(silent().filter(({ snmp, address }) => snmp === 'ok' || address !== undefined)).toEqual([]);
   });
+});
+
+/**
+ * What is behind a box without an agent of its own may be told 23 s after the outage: three pings and the hold of 20 s. A
+ * router with more addresses that is pinged last must be known to be silent by then.
+ */
+it('a router with further addresses is reported in time to be the root cause, whenever it falls silent', async () => {
+  const late: number[] = [];
+  for (let second = 0; second < 60; second += 1) {
+    const clock = new SteppedClock(0);
+    const gone = 120_000 + second * 1000;
+    const agent = { '1.3.6.1.2.1.1.3.0': { type: 'timeticks', value: 100 } as const };
+    const box = { address: '10.0.0.1', agent, pingEveryMs: 0, slowMs: 0, isThere: (at: number) => at < gone };
+    const noise = { clock, random: () => 0.5, loss: 0 };
+    const told: WatchObservation[] = [];
+    const watch = new Watch({
+      tools: { echo: noisyEcho([box], noise), snmp: async () => noisyEngine([box], noise) },
+      outbox: { append: async (items: readonly WatchObservation[]) => void told.push(...items) },
+      clock,
+      log: pino({ level: 'silent' }),
+      pace: { take: async () => undefined },
+      scope: { allows: () => true },
+      linked: () => true,
+    } as unknown as ConstructorParameters<typeof Watch>[0]);
+    const credential = { id: uuidv7(), version: 'v2c' as const, community: 'public' };
+    const elsewhere = { addresses: ['10.0.0.2', '10.0.0.3'], sysName: 'r1' };
+    watch.take({
+      type: 'watch',
+      revision: 1,
+      full: true,
+      set: [
+        {
+          deviceId: '01890a5d-ac96-774b-bcce-b302099a8057',
+          address: box.address,
+          credentialId: credential.id,
+          elsewhere,
+        },
+      ],
+      remove: [],
+      credentials: [credential],
+      intervals: { icmpMs: 15_000, snmpMs: 60_000 },
+    });
+    while (clock.monotonic() < gone + 40_000) await clock.run(1000);
+    watch.stop();
+    const at = told.find(({ icmp, snmp }) => icmp === 'down' && snmp !== 'ok')?.at ?? Number.NaN;
+    if (!(at - gone <= 23_000)) late.push(at - gone);
+  }
+  expect(late).toEqual([]);
 });

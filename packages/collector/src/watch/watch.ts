@@ -1,7 +1,6 @@
 /**
- * The watch: observes the devices that the server names, all the time. Changes are reported at once, everything
- * else in a summary now and then. Nothing is kept across a restart, so a report always rests on answers of
- * its own.
+ * The watch: observes the devices that the server names. Changes are reported at once, everything else in a summary now
+ * and then. Nothing is kept across a restart, so a report always rests on answers of its own.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import { parseAddress } from '@rollcall/shared/ip';
@@ -21,7 +20,7 @@ import { answered, inDoubt, missed } from './liveness.ts';
 import { ALL_COLUMNS } from './measure/columns.ts';
 import { Measuring } from './measure/measuring.ts';
 import { type Pinged, Pinger } from './pinger.ts';
-import type { PortFact } from './ports.ts';
+import { inObservations, type PortFact } from './ports.ts';
 import { agentElsewhere, type Reading, readAgent } from './reading.ts';
 import { ReportQueue } from './report-queue.ts';
 import { Sessions } from './sessions.ts';
@@ -40,8 +39,6 @@ const READINGS_MOST = 512;
 const SUMMARY_MS = 300_000;
 /** Every so manieth summary lists all interfaces, so that a lost report is made good. */
 const WHOLE_EVERY = 12;
-/** Interfaces of one observation. */
-const FACTS = 500;
 /** Reports and samples that may wait for the disk; apart, so that neither takes the room of the other. */
 const REPORTS_MOST = 20_000;
 const SAMPLES_MOST = 5_000;
@@ -268,10 +265,8 @@ export class Watch {
   }
 
   #reportPorts(target: Target, facts: readonly PortFact[], more: Partial<WatchObservation>): void {
-    for (let from = 0; from === 0 || from < facts.length; from += FACTS) {
-      const interfaces = facts.slice(from, from + FACTS);
+    for (const interfaces of inObservations(facts))
       this.#report(target, { ...more, ...(interfaces.length > 0 ? { interfaces } : {}) });
-    }
   }
 
   #summarise(target: Target, now: number): void {
@@ -308,9 +303,11 @@ export class Watch {
   }
 
   async #secondOpinion(target: Target): Promise<void> {
-    // An answer to a question of before is no opinion.
-    await target.reading;
-    await this.#read(target);
+    target.askedElsewhere = this.#askElsewhere(target);
+    // An answer to a question of before is no opinion; that there was none is one.
+    const unanswered = await target.reading?.then(() => target.agent.missed > 0);
+    if (!unanswered) await this.#read(target);
+    target.askedElsewhere = null;
     if (!target.gone && target.isSilent) this.#report(target, { lossPercent: 100 });
   }
 
@@ -329,8 +326,8 @@ export class Watch {
     const { hasBoots: boots, columns } = target;
     const wanted = { ports: target.ports.size, line, boots, columns };
     let reading = await readAgent(session, wanted);
-    const allowed = (where: string) => (this.#allows(where) ? this.#session(target, where) : null);
-    const other = !reading.ok && target.isSilent ? await agentElsewhere(target, allowed) : undefined;
+    const asks = !reading.ok && target.isSilent;
+    const other = asks ? await (target.askedElsewhere ?? this.#askElsewhere(target)) : undefined;
     if (other) {
       target.readAt(other.target.address, this.#deps.clock.monotonic());
       reading = await readAgent(other, wanted);
@@ -341,6 +338,10 @@ export class Watch {
     if (reading.ok)
       void this.#measuring.sensing.answered(target, other ?? session, this.#answered(target, reading));
     else this.#missed(target, reading.verdict);
+  }
+
+  #askElsewhere(target: Target): Promise<Session | undefined> {
+    return agentElsewhere(target, (at) => (this.#allows(at) ? this.#session(target, at) : null));
   }
 
   async #session(target: Target, where: string): Promise<Session | null> {
