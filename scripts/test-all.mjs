@@ -88,7 +88,7 @@ const STEPS = [
   {
     name: 'realnet',
     why: 'a network of real routers, bridges and hosts: what is found, and what is said of an outage',
-    needs: ['root', 'iproute2', 'snmp', 'snmpd', 'frr', 'frr-snmp', 'lldpd'],
+    needs: ['root', 'iproute2', 'nftables', 'snmp', 'snmpd', 'frr', 'frr-snmp', 'lldpd'],
     beside: 'install',
     run: [npm('test:realnet')],
   },

@@ -1,16 +1,22 @@
 /** Builds a planned network of real daemons: FRR on routers, bridges on switches, lldpd and snmpd on all. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { skipped } from '@rollcall/shared/testing/skipped';
 import { Box } from './box.ts';
 import type { Plan, PlannedBox } from './plan.ts';
 
-const NEEDED = ['/usr/sbin/snmpd', '/usr/sbin/lldpd', '/usr/lib/frr/ospfd', '/usr/share/doc/frr-snmp'];
+const NEEDED = [
+  '/usr/sbin/snmpd',
+  '/usr/sbin/lldpd',
+  '/usr/lib/frr/ospfd',
+  '/usr/share/doc/frr-snmp',
+  '/usr/sbin/nft',
+];
 
 /** Whether the daemons are here. */
 export function haveDaemons(): boolean {
   if (NEEDED.every((path) => existsSync(path))) return true;
-  skipped('the network of real daemons: install frr, frr-snmp, lldpd, snmpd');
+  skipped('the network of real daemons: install frr, frr-snmp, lldpd, nftables, snmpd');
   return false;
 }
 
@@ -49,13 +55,42 @@ export class Network {
     return port;
   }
 
-  /** Takes all cables of a box off, as when its power goes, or puts them back. */
+  /** Ends what runs in a box and takes its ports down, or starts it anew. */
   power(name: string, on: boolean): void {
     const box = this.box(name);
-    const ports = [...this.#ports].filter(([key]) => key.startsWith(`${name} `)).map(([, port]) => port);
+    const ports = this.#portsOf(name);
     if (name === this.plan.entry) ports.push(OUTSIDE.port);
+    if (!on) for (const daemon of DAEMONS[this.#planned(name).role]) box.end(daemon);
     box.ip(...ports.map((port) => `link set ${port} ${on ? 'up' : 'down'}`));
-    if (on) this.#routes(this.#planned(name));
+    if (!on) return;
+    this.#routes(this.#planned(name));
+    this.startDaemons(name);
+  }
+
+  /** Shuts a port, or opens it: the other end loses carrier. */
+  shut(name: string, far: string, on: boolean): void {
+    this.box(name).ip(`link set ${this.port(name, far)} ${on ? 'down' : 'up'}`);
+    if (!on) this.#routes(this.#planned(name));
+  }
+
+  /** A port that drops all it receives, its carrier is up; or no longer. */
+  deafen(name: string, far: string, on: boolean): void {
+    const chain = `type filter hook ingress device ${this.port(name, far)} priority 0; policy drop;`;
+    const rules = `add table netdev deaf; add chain netdev deaf in { ${chain} }`;
+    this.box(name).exec('nft', on ? rules : 'delete table netdev deaf');
+  }
+
+  /** An agent that hangs: its host answers for it in nothing. */
+  hang(name: string, on: boolean): void {
+    this.box(name).exec('pkill', on ? '-STOP' : '-CONT', '-x', 'snmpd');
+  }
+
+  /** Gives a host another address in its network. */
+  renumber(name: string, address: string): void {
+    const { net, address: before } = this.#planned(name);
+    const port = this.port(name, this.#nearest(name));
+    this.box(name).ip(`addr del ${before}/24 dev ${port}`, `addr add ${address}/24 dev ${port}`);
+    this.box(name).ip(`route replace default via 10.${net}.0.1`);
   }
 
   /** Whether every router has a way to every other, and every box has heard by LLDP of all that it is cabled to. */
@@ -74,6 +109,8 @@ export class Network {
 
   async remove(): Promise<void> {
     await Promise.all([...this.#boxes.values()].map((box) => box.remove()));
+    // The kernel takes its time to; the next network needs the name.
+    spawnSync('ip', ['link', 'del', OUTSIDE.port]);
   }
 
   startDaemons(name: string): void {
@@ -89,6 +126,14 @@ export class Network {
     box.exec('chown', 'frr:frr', '/etc/frr/frr.conf');
     for (const daemon of ['zebra', 'ospfd'])
       box.daemon(`/usr/lib/frr/${daemon}`, '-d', '-M', 'snmp', '-f', '/etc/frr/frr.conf');
+  }
+
+  #portsOf(name: string): string[] {
+    return [...this.#ports].filter(([key]) => key.startsWith(`${name} `)).map(([, port]) => port);
+  }
+  /** What a host is cabled to. */
+  #nearest(name: string): string {
+    return this.plan.cables.find(({ b }) => b === name)?.a ?? '';
   }
 
   #planned(name: string): PlannedBox {
@@ -127,14 +172,13 @@ export class Network {
         }),
       );
     } else if (role === 'switch') {
-      const ports = [...this.#ports].filter(([key]) => key.startsWith(`${name} `)).map(([, port]) => port);
       box.ip(
         'link add br0 type bridge',
-        ...ports.map((port) => `link set ${port} master br0`),
+        ...this.#portsOf(name).map((port) => `link set ${port} master br0`),
         'link set br0 up',
         `addr add ${address}/24 dev br0`,
       );
-    } else box.ip(`addr add ${address}/24 dev ${this.port(name, `s${net}`)}`);
+    } else box.ip(`addr add ${address}/24 dev ${this.port(name, this.#nearest(name))}`);
     this.#routes(planned);
   }
 
@@ -143,6 +187,12 @@ export class Network {
     if (role !== 'router') this.box(name).ip(`route replace default via 10.${net}.0.1`);
   }
 }
+
+const DAEMONS = {
+  router: ['snmpd', 'lldpd', 'ospfd', 'zebra'],
+  switch: ['snmpd', 'lldpd'],
+  host: ['snmpd', 'lldpd'],
+};
 
 const SNMPD = `rocommunity public
 master agentx

@@ -2,8 +2,9 @@
  * A network as a plan, and what must be said of it when something breaks: all from the graph, none of it from the
  * product. A seed makes the plan; the same seed makes the same.
  *
- * Routers form a ring or a tree and speak OSPF. Each has a switch behind it with hosts. The collector is beside the
- * first router. Addresses: loopback of router N 10.255.0.N, cable K 10.254.K.0/30, network behind router N 10.N.0.0/24.
+ * Routers speak OSPF. Each has a switch behind it with hosts, of which some are behind a second switch. The collector is
+ * beside the first router. Addresses: loopback of router N 10.255.0.N, cable K 10.254.K.0/30, network behind router N
+ * 10.N.0.0/24.
  */
 
 export type Role = 'router' | 'switch' | 'host';
@@ -37,21 +38,24 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** @param shape of the routers: `tree` has one way to each, `ring` two. */
-export function planNetwork(options: {
-  seed: number;
-  routers: number;
-  hosts: number;
-  shape: 'tree' | 'ring';
-}): Plan {
+/** By shape, the routers before it that a router is cabled to; `below(n)` picks one of n. */
+const SHAPES = {
+  tree: (n, below) => [1 + below(n - 1)],
+  ring: (n) => [n - 1],
+  star: () => [1],
+  'dual-homed': (n) => (n === 2 ? [1] : [1, 2]),
+  'hub and spoke': (n) => [n % 2 === 0 ? 1 : n - 1],
+} satisfies Record<string, (n: number, below: (n: number) => number) => number[]>;
+export type Shape = keyof typeof SHAPES;
+
+export function planNetwork(options: { seed: number; routers: number; hosts: number; shape: Shape }): Plan {
   const random = randomOf(options.seed);
   const below = (n: number) => Math.floor(random() * n);
   const boxes: PlannedBox[] = [];
   const cables: PlannedCable[] = [];
   for (let n = 1; n <= options.routers; n++) {
     boxes.push({ name: `r${n}`, role: 'router', address: `10.255.0.${n}`, net: n });
-    if (n > 1)
-      cables.push({ a: options.shape === 'ring' ? `r${n - 1}` : `r${1 + below(n - 1)}`, b: `r${n}` });
+    if (n > 1) for (const far of SHAPES[options.shape](n, below)) cables.push({ a: `r${far}`, b: `r${n}` });
     boxes.push({ name: `s${n}`, role: 'switch', address: `10.${n}.0.2`, net: n });
     cables.push({ a: `r${n}`, b: `s${n}` });
   }
@@ -62,6 +66,24 @@ export function planNetwork(options: {
     cables.push({ a: `s${net}`, b: `h${i}` });
   }
   return { boxes, cables, entry: 'r1' };
+}
+
+/** A small network of a seed; five seeds in a row have the five shapes. */
+export function smallNetwork(seed: number): Plan & { shape: Shape } {
+  const shapes = Object.keys(SHAPES) as Shape[];
+  const shape = shapes[seed % shapes.length] as Shape;
+  const random = randomOf(seed ^ 0x5a11);
+  const below = (n: number) => Math.floor(random() * n);
+  const plan = planNetwork({ seed, shape, routers: 3 + below(2), hosts: 3 + below(3) });
+  // A second switch, with hosts that the first one had.
+  const host = plan.boxes.find(({ role }) => role === 'host') as PlannedBox;
+  const { net } = host;
+  plan.boxes.push({ name: 't1', role: 'switch', address: `10.${net}.0.3`, net });
+  for (const cable of plan.cables)
+    if (cable.a === `s${net}` && cable.b.startsWith('h') && (cable.b === host.name || below(2) === 0))
+      cable.a = 't1';
+  plan.cables.push({ a: `s${net}`, b: 't1' });
+  return { ...plan, shape };
 }
 
 /** Boxes that the collector reaches when these boxes and cables are broken. */

@@ -5,6 +5,7 @@ import { Installation } from './harness.ts';
 import type { Host } from './hosts.ts';
 
 export interface PlantEvent {
+  id: string;
   kind: string;
   status: number;
   deviceId: string | null;

@@ -1,0 +1,164 @@
+/** Outages from a small grammar, and what must be said of each: from the graph of the network, none of it from the product. */
+import type { Network } from './network.ts';
+import { type Plan, type PlannedCable, randomOf, reached } from './plan.ts';
+
+export const KINDS = ['cable', 'silent', 'one-way', 'box', 'hall', 'agent', 'partition', 'renumber'] as const;
+export type OutageKind = (typeof KINDS)[number];
+
+export interface Outage {
+  kind: OutageKind;
+  what: string;
+  /** Boxes without power, in the order in which they return. */
+  off: readonly string[];
+  cut: readonly PlannedCable[];
+  agent: string | null;
+  /** A host that gets another address. */
+  moved: { name: string; address: string } | null;
+}
+
+/** What the one on call must be told. */
+export interface Story {
+  /** Where it begins: the silent box beside one that is heard. Null where all are heard. */
+  root: string | null;
+  /** Silent because of the root. */
+  behind: readonly string[];
+  agent: string | null;
+  /** Ports that lost carrier and can tell it: box, and the far end. */
+  ports: readonly (readonly [name: string, far: string])[];
+  rebooted: readonly string[];
+}
+
+const farOf = ({ a, b }: PlannedCable, name: string): string => (a === name ? b : a);
+const cablesOf = (plan: Plan, name: string): PlannedCable[] =>
+  plan.cables.filter(({ a, b }) => a === name || b === name);
+
+const heardIn = (plan: Plan, { off, cut, moved }: Outage): Set<string> =>
+  reached(plan, { boxes: [...off, ...(moved ? [moved.name] : [])], cables: [...cut] });
+
+/** A cable breaks at the end that is silent then: a port that is shut is no alarm. */
+const brokenEnd = (heard: ReadonlySet<string>, { a, b }: PlannedCable): string =>
+  heard.has(b) ? (heard.has(a) ? b : a) : b;
+
+export function storyOf(plan: Plan, outage: Outage): Story {
+  const { kind, off, cut, agent } = outage;
+  const heard = heardIn(plan, outage);
+  const broken = new Set([...cut, ...off.flatMap((name) => cablesOf(plan, name))]);
+  const carrier = kind === 'cable' || kind === 'partition' || off.length > 0;
+  const silent = plan.boxes.map(({ name }) => name).filter((name) => !heard.has(name));
+  const roots = silent.filter(
+    (name) => name === plan.entry || cablesOf(plan, name).some((cable) => heard.has(farOf(cable, name))),
+  );
+  if (roots.length > 1) throw new Error(`${kind} begins at ${roots.join(' and ')}`);
+  return {
+    root: roots[0] ?? null,
+    behind: silent.filter((name) => name !== roots[0]),
+    agent,
+    ports: carrier
+      ? [...broken].flatMap((cable) =>
+          [cable.a, cable.b].flatMap((name) =>
+            heard.has(name) && !(cut.includes(cable) && brokenEnd(heard, cable) === name)
+              ? [[name, farOf(cable, name)] as const]
+              : [],
+          ),
+        )
+      : [],
+    rebooted: off,
+  };
+}
+
+/** One outage of each kind. No two have a box or a port in common, so that none repeats what another told. */
+export function outagesOf(seed: number, plan: Plan, kinds: readonly OutageKind[]): Outage[] {
+  const random = randomOf(seed ^ 0x5eed);
+  const outages: Outage[] = [];
+  const used = new Set<string>();
+  for (const kind of kinds)
+    for (let tries = 0; tries < 50; tries++) {
+      const outage = outageOf(kind, plan, random);
+      if (!outage) continue;
+      const { root, agent, ports, rebooted } = storyOf(plan, outage);
+      const touched = [...rebooted, ...ports.map((port) => port.join('>'))];
+      for (const name of [root, agent]) if (name !== null) touched.push(name);
+      if (touched.some((each) => used.has(each))) continue;
+      for (const each of touched) used.add(each);
+      outages.push(outage);
+      break;
+    }
+  return outages;
+}
+
+function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | null {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const none = { kind, off: [], cut: [], agent: null, moved: null };
+  const others = plan.boxes.filter(({ name }) => name !== plan.entry);
+  const { name, role, net } = pick(others);
+  const rest = reached(plan, { boxes: [name] });
+  const near = cablesOf(plan, name);
+  switch (kind) {
+    case 'cable':
+    case 'silent':
+    case 'one-way': {
+      const cable = pick(plan.cables);
+      return { ...none, what: `${cable.a}-${cable.b}`, cut: [cable] };
+    }
+    case 'box':
+      return { ...none, what: name, off: [name] };
+    case 'agent':
+      return { ...none, what: name, agent: name };
+    case 'partition': {
+      // Of a box with what is behind it, which is whole.
+      if (rest.size >= plan.boxes.length - 1) return null;
+      return { ...none, what: name, cut: near.filter((cable) => rest.has(farOf(cable, name))) };
+    }
+    case 'hall': {
+      // A box and what stands around it, but what leads to the collector.
+      const off = [name, ...near.map((cable) => farOf(cable, name)).filter((each) => !rest.has(each))];
+      if (off.length < 2) return null;
+      return {
+        ...none,
+        what: name,
+        off: off
+          .map((each) => [random(), each] as const)
+          .sort()
+          .map(([, each]) => each),
+      };
+    }
+    case 'renumber':
+      if (role !== 'host') return null;
+      return {
+        ...none,
+        what: name,
+        moved: { name, address: `10.${net}.0.${26 + Math.floor(random() * 5)}` },
+      };
+  }
+}
+
+/** Breaks what an outage breaks. */
+export function begin(network: Network, outage: Outage): void {
+  const { off, agent, moved } = outage;
+  for (const name of off) network.power(name, false);
+  setCables(network, outage, true);
+  if (agent !== null) network.hang(agent, true);
+  if (moved) network.renumber(moved.name, moved.address);
+}
+
+/** Mends it; the boxes return one after the other. What was renumbered stays so. */
+export async function end(network: Network, outage: Outage, pause: () => Promise<unknown>): Promise<void> {
+  const { off, agent } = outage;
+  for (const [i, name] of off.entries()) {
+    if (i > 0) await pause();
+    network.power(name, true);
+  }
+  setCables(network, outage, false);
+  if (agent !== null) network.hang(agent, false);
+}
+
+function setCables(network: Network, outage: Outage, broken: boolean): void {
+  const heard = heardIn(network.plan, outage);
+  for (const cable of outage.cut) {
+    const near = brokenEnd(heard, cable);
+    const far = farOf(cable, near);
+    if (outage.kind === 'cable' || outage.kind === 'partition') network.shut(near, far, broken);
+    else network.deafen(near, far, broken);
+    if (outage.kind === 'silent') network.deafen(far, near, broken);
+  }
+}
