@@ -24,7 +24,7 @@ export interface Span {
   most: number;
 }
 
-type At = (column: string) => number | null;
+export type At = (column: string) => number | null;
 
 const perSecond =
   (...counters: string[]) =>
@@ -66,6 +66,21 @@ const FROM_SAMPLE: Record<MetricName, (at: At, overMs: number) => number | null>
   outDiscards: perSecond('outDiscards'),
   sensor: (at) => at('sensor'),
 };
+
+/** A metric of one interval; null where it is not known. @param at what it has in a column */
+export const ofSample = (metric: MetricName, at: At, overMs: number): number | null =>
+  FROM_SAMPLE[metric](at, overMs);
+
+/** Columns that a metric follows from. */
+export function columnsOf(metric: MetricName): string[] {
+  const asked = new Set<string>();
+  const all = (column: string): number => {
+    asked.add(column);
+    return 1;
+  };
+  FROM_SAMPLE[metric](all, 1);
+  return [...asked];
+}
 
 /** A metric in the last interval of samples; null where it is not known. */
 export const lastOf = ({ end, over, columns }: Series, metric: MetricName): number | null => {

@@ -3,14 +3,16 @@ import { METRICS, type MetricName, type TopEntry, type TopQuery } from '@rollcal
 import { inScope, oneOf, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { isOfInterface } from './aggregate.ts';
-import { OF_DEVICE } from './chunk.ts';
-import { type SampleRow, seriesOfRows } from './samples.ts';
-import { lastOf } from './series.ts';
+import { columnsOf, ofSample } from './series.ts';
 
 /** Older measurements are not of now. */
 const NOW_MS = 300_000;
 
-interface Row extends SampleRow {
+interface Row {
+  at: Date;
+  overMs: number;
+  /** Of interfaces their ids, then what the metric follows from, in the order of `columnsOf`. */
+  columns: unknown[];
   deviceId: string;
   deviceName: string;
   siteId: string;
@@ -44,23 +46,42 @@ function lastSamples(sql: Sql, query: TopQuery, scope: Scope, since: Date): Prom
     inScope(p, 'm.site_id', scope),
     ...(query.class ? [oneOf(p, 'd.class', 'text', query.class)] : []),
   ];
+  const of = isOfInterface(query.metric) ? 'ports' : 'ping';
+  const columns = `jsonb_build_array(${[...(of === 'ports' ? ['id'] : []), ...columnsOf(query.metric)]
+    .map((column) => `m.data->'${of}'->'${column}'`)
+    .join(', ')})`;
   return sql.query<Row & Record<string, unknown>>(
-    `SELECT DISTINCT ON (m.site_id, m.device_id, m.part) m.at, m.over_ms AS "overMs", m.data,
-       m.device_id AS "deviceId", m.site_id AS "siteId", d.name AS "deviceName"
-     FROM samples m JOIN devices d ON d.site_id = m.site_id AND d.id = m.device_id
-     WHERE ${where.join(' AND ')} ORDER BY m.site_id, m.device_id, m.part, m.at DESC`,
+    // The last of each by the index alone; only what the metric follows from leaves the database: the rest is far more.
+    `WITH last AS MATERIALIZED (
+       SELECT DISTINCT ON (m.site_id, m.device_id, m.part) m.site_id, m.device_id, m.part, m.at, d.name
+       FROM samples m JOIN devices d ON d.site_id = m.site_id AND d.id = m.device_id
+       WHERE ${where.join(' AND ')} ORDER BY m.site_id, m.device_id, m.part, m.at DESC)
+     SELECT l.at, m.over_ms AS "overMs", ${columns} AS columns,
+       l.device_id AS "deviceId", l.site_id AS "siteId", l.name AS "deviceName"
+     FROM last l JOIN samples m ON m.site_id = l.site_id AND m.device_id = l.device_id AND m.part = l.part AND m.at = l.at`,
     p.values,
   );
 }
 
 function measured(row: Row, metric: MetricName): Found[] {
-  const { deviceId, deviceName, siteId, at } = row;
-  return [...seriesOfRows([row])].flatMap(([id, series]) => {
-    if ((id === OF_DEVICE) === isOfInterface(metric)) return [];
-    const value = lastOf(series, metric);
-    if (value === null) return [];
-    return [{ deviceId, deviceName, siteId, interfaceId: id || null, value, at: at.getTime() }];
-  });
+  const { deviceId, deviceName, siteId, at, overMs, columns } = row;
+  const names = columnsOf(metric);
+  const found = (interfaceId: string | null, valueIn: (column: unknown) => unknown): Found[] => {
+    const value = ofSample(
+      metric,
+      (name) => {
+        const one = valueIn(columns.at(names.indexOf(name) - names.length));
+        return typeof one === 'number' ? one : null;
+      },
+      overMs,
+    );
+    return value === null ? [] : [{ deviceId, deviceName, siteId, interfaceId, value, at: at.getTime() }];
+  };
+  if (!isOfInterface(metric)) return found(null, (column) => column);
+  const [ids] = columns;
+  return Array.isArray(ids)
+    ? ids.flatMap((id: string, i) => found(id, (column) => (Array.isArray(column) ? column[i] : null)))
+    : [];
 }
 
 async function namesOf(sql: Sql, found: readonly Found[]): Promise<Map<string, string>> {
