@@ -20,6 +20,11 @@
 //
 // Kills the primary of a PostgreSQL with a synchronous standby under load and promotes the standby, N times. Exit code 1 when
 // anything acknowledged was lost or doubled, or the server did not store again within 15 s.
+//
+//   npm run chaos:rolling -- --before FOLDER
+//
+// Replaces two servers of an earlier version (a checkout that was compiled) by this one, one after the other, under load and
+// behind nginx. Exit code 1 when a request failed, or anything was lost or doubled.
 import './usage.mjs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -29,7 +34,7 @@ import { build } from './build.mjs';
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   build();
-  const named = ['kills', 'failover'].find((name) => name === process.argv[2]);
+  const named = ['kills', 'failover', 'rolling'].find((name) => name === process.argv[2]);
   const program = join(root, `test/chaos/dist/${named ?? 'main'}.js`);
   const child = spawn(process.execPath, [program, ...process.argv.slice(named ? 3 : 2)], {
     stdio: 'inherit',

@@ -10,7 +10,8 @@ export const ROOT = (() => {
   const here = fileURLToPath(new URL('.', import.meta.url));
   return here.slice(0, here.lastIndexOf('/test/chaos/'));
 })();
-const PROGRAM = join(ROOT, 'packages/server/bin/rollcall-server.js');
+/** Of a checkout that was built. */
+export const programOf = (root: string): string => join(root, 'packages/server/bin/rollcall-server.js');
 
 export interface ServerOptions {
   /** Data folder, logs beside it. */
@@ -18,6 +19,8 @@ export interface ServerOptions {
   port: number;
   /** PostgreSQL; absent: the embedded database. */
   databaseUrl?: string | undefined;
+  /** Checkout whose program runs; absent: this one. */
+  checkout?: string | undefined;
   /** Modules loaded into the process before the server: clocks and failpoints of the harness. */
   preload?: readonly string[];
   env?: Readonly<Record<string, string>>;
@@ -26,12 +29,15 @@ export interface ServerOptions {
 export class Server {
   readonly #options: ServerOptions;
   #child: Child | undefined;
+  /** Counts from the next start. */
+  program: string;
   token = '';
   /** Milliseconds from each start until it was ready. */
   readonly startTimes: number[] = [];
 
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.program = programOf(options.checkout ?? ROOT);
     mkdirSync(options.folder, { recursive: true });
   }
 
@@ -62,7 +68,7 @@ export class Server {
   }
 
   command(...args: string[]): Promise<string> {
-    return output(process.execPath, [PROGRAM, ...args], this.#env);
+    return output(process.execPath, [this.program, ...args], this.#env);
   }
 
   start(): void {
@@ -70,7 +76,7 @@ export class Server {
     const preload = (this.#options.preload ?? []).flatMap((file) => ['--import', file]);
     this.#child = new Child({
       command: process.execPath,
-      args: [...preload, PROGRAM, 'serve'],
+      args: [...preload, this.program, 'serve'],
       env: this.#env,
       logFile: this.logFile,
     });

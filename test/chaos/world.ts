@@ -34,6 +34,8 @@ export interface WorldOptions {
   databaseDisk?: number;
   /** PostgreSQL has a synchronous standby, and the servers know both. */
   standby?: boolean;
+  /** Checkout whose servers run; absent: this one. */
+  checkout?: string;
   /** Of each server, by the names of their environment variables. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -211,7 +213,7 @@ function urlOf(postgres: Postgres | undefined, standby: Postgres | undefined): s
 
 /** One has its settings from the environment; several share the file of the example, and one key. */
 async function makeServers(
-  { servers: count = 1, settings = {} }: WorldOptions,
+  { servers: count = 1, settings = {}, checkout }: WorldOptions,
   folder: string,
   databaseUrl: string | undefined,
 ): Promise<Server[]> {
@@ -228,6 +230,7 @@ async function makeServers(
         folder: join(folder, i === 0 ? 'server' : `server-${i}`, 'data'),
         port: await freePort(),
         databaseUrl: shared ? undefined : databaseUrl,
+        checkout,
         preload: [preload('clock'), preload('failpoint')],
         env: {
           CHAOS_CLOCK_FILE: join(folder, 'server', 'clock'),
