@@ -1,7 +1,7 @@
 /** The command line of the attacks; see `scripts/attacks.mjs`. */
 import { parseArgs } from 'node:util';
 import { postgresPrograms } from '../chaos/postgres.ts';
-import { attackAll, type Report } from './run.ts';
+import { attackAll, IDLE_SHARE, type Report } from './run.ts';
 import { ATTACKERS, type AttackerName } from './scene.ts';
 
 const { values } = parseArgs({
@@ -18,8 +18,7 @@ const unknown = only.find((name) => !ATTACKERS.includes(name));
 if (unknown !== undefined) refuse(`there is no attacker ${unknown}: ${ATTACKERS.join(', ')}`);
 if (!postgresPrograms()) refuse('PostgreSQL is not installed (apt install postgresql)');
 
-/** One share of the time is without an attack. */
-const seconds = (Number(values.minutes) * 60) / (only.length + 0.5);
+const seconds = (Number(values.minutes) * 60) / (only.length * (1 + IDLE_SHARE));
 const write = (line: string) => process.stdout.write(`${line}\n`);
 const say = (line: string) => void (values.json ? process.stderr : process.stdout).write(`${line}\n`);
 const report = await attackAll({ seed: Number(values.seed), seconds, only, say });

@@ -17,6 +17,8 @@ import { ATTACKERS, type AttackerName, HONEST, MARK, type Scene, send, Tally } f
 
 const RATE = 20;
 const STOLEN_KEYS = 24;
+/** Of the time of each attack so much goes before it, without any. */
+export const IDLE_SHARE = 0.25;
 /** What is written to while the other site works on: judged by the checker, row by row. Everything else stays as it is. */
 const POURED = new Set(
   (
@@ -38,9 +40,8 @@ export interface Report {
   seed: number;
   seconds: number;
   attackers: Partial<
-    Record<AttackerName, Pick<Tally, 'sent' | 'answers'> & { waits: Waits; slow: string[] }>
+    Record<AttackerName, Pick<Tally, 'sent' | 'answers'> & { idle: Waits; waits: Waits; slow: string[] }>
   >;
-  idle: Waits;
   honestRequests: number;
   crossings: number;
   crashes: number;
@@ -144,24 +145,22 @@ class Run {
     const honest = new Honest(server.url, this.#honestToken, sources[1] as (typeof sources)[number]);
     await this.#signsIn();
     const before = await this.#stable();
-    await systemClock.sleep(1_000);
-    honest.p95();
-    await systemClock.sleep(Math.min(60, seconds / 2) * 1000);
-    const idle = honest.p95();
-    say(`idle: p95 of the user ${idle.user} ms, of the collector ${idle.collector} ms`);
     const attackers: Report['attackers'] = {};
     for (const who of only) {
-      const { sent, answers } = await this.#attack(who, seed);
-      const waits = honest.p95();
-      const slow = tooSlow(idle, waits);
-      attackers[who] = { sent, answers, waits, slow };
-      const told = JSON.stringify(answers);
-      say(
-        `${who}: ${sent} sent, p95 of the user ${waits.user} ms, of the collector ${waits.collector} ms, ${told}`,
-      );
-      // What is still worked off is not the next one's doing.
+      // Measured before each anew: what else the machine does is another thing every minute.
       await eventually(() => sources[1]?.isDrained || (sources[1]?.told?.depth ?? 0) < RATE, 10_000);
       honest.p95();
+      await systemClock.sleep(Math.max(1, seconds * IDLE_SHARE) * 1000);
+      const idle = honest.p95();
+      const { sent, answers } = await this.#attack(who, seed);
+      const waits = honest.p95();
+      attackers[who] = { sent, answers, idle, waits, slow: tooSlow(idle, waits) };
+      const told = [
+        `${sent} sent`,
+        ...Object.entries({ idle, attacked: waits }).map(shown),
+        JSON.stringify(answers),
+      ];
+      say(`${who}: ${told.join(', ')}`);
     }
     this.#crew.dismiss();
     await honest.stop();
@@ -174,7 +173,6 @@ class Run {
       seed,
       seconds,
       attackers,
-      idle,
       honestRequests: honest.requests,
       crossings: this.#crossings,
       crashes: this.#crashes,
@@ -302,6 +300,9 @@ class Run {
     return digests;
   }
 }
+
+const shown = ([when, { user, collector }]: [string, Waits]): string =>
+  `p95 ${when} of the user ${user} ms, of the collector ${collector} ms`;
 
 /** The process of the attackers. */
 class Crew {
