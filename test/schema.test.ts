@@ -9,7 +9,13 @@ import {
 } from '@rollcall/server/ingest/tables/rows';
 import { COLLECTOR_STATUSES } from '@rollcall/shared/api/collectors';
 import { credential } from '@rollcall/shared/api/credentials';
-import { DELIVERY_STATUSES, mailSettings, NOTICE_TYPES, subscription } from '@rollcall/shared/api/deliveries';
+import {
+  DELIVERY_STATUSES,
+  mailSettings,
+  NOTICE_TYPES,
+  subscription,
+  WEBHOOK_FORMATS,
+} from '@rollcall/shared/api/deliveries';
 import { ACKNOWLEDGED_UNTIL, ACTIVITY_KINDS, CLOSE_REASONS } from '@rollcall/shared/api/incidents';
 import { networkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceExplanation } from '@rollcall/shared/api/inventory';
@@ -94,6 +100,7 @@ const LISTS: Record<string, readonly string[]> = {
   'CaseActivity.kind': ACTIVITY_KINDS,
   'CaseOutbox.type': NOTICE_TYPES,
   'Subscription.kind': subscription.shape.kind.options,
+  'Subscription.format': WEBHOOK_FORMATS,
   'Delivery.type': [...NOTICE_TYPES, 'test'],
   'Delivery.status': DELIVERY_STATUSES,
   'MailSettings.security': mailSettings.shape.security.options,

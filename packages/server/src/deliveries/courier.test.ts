@@ -119,6 +119,30 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     expect(await courier.round()).toBe(0);
   });
 
+  it('sends a pager what it takes, with its key, which stays when the secret is replaced', async () => {
+    await expect(subscribe({ format: 'pagerduty' })).rejects.toThrow(/needed for pagerduty/);
+    const { data } = await subscribe({ format: 'pagerduty', key: 'R0UTE' });
+    expect(data).toMatchObject({ format: 'pagerduty' });
+    expect(JSON.stringify(data)).not.toContain('R0UTE');
+    await call()('subscriptions.rotate', { params: { id: data.id } });
+    const caseId = await turn('case.opened');
+    await courier.round();
+    expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({
+      routing_key: 'R0UTE',
+      event_action: 'trigger',
+      dedup_key: `rollcall-case-${caseId}`,
+    });
+    const opsgenie = { params: { id: data.id }, body: { format: 'opsgenie', key: 'GENIE' } };
+    await call()('subscriptions.update', opsgenie);
+    await turn('case.resolved', caseId);
+    await courier.round();
+    expect(received[1]?.request.headers.authorization).toBe('GenieKey GENIE');
+    await call()('subscriptions.update', { params: { id: data.id }, body: { format: 'slack' } });
+    await expect(
+      call()('subscriptions.update', { params: { id: data.id }, body: { format: 'pagerduty' } }),
+    ).rejects.toThrow(/needed/);
+  });
+
   it('keeps the secret sealed, signs by both while one replaces the other', async () => {
     const { data, extra } = await subscribe();
     const [row] = await db.query<{ sealed: Uint8Array }>('SELECT sealed FROM subscriptions WHERE id = $1', [

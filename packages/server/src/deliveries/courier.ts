@@ -4,7 +4,7 @@
  * delivery under way at a time, and the deliveries of a case go out in their order: what is behind waits for what is
  * before.
  */
-import type { Delivery, Recipient } from '@rollcall/shared/api/deliveries';
+import type { Delivery, Recipient, WebhookFormat } from '@rollcall/shared/api/deliveries';
 import type { SubscriptionKind } from '@rollcall/shared/model';
 import type { Change } from '../changes.ts';
 import { announce } from '../platform/db/notify.ts';
@@ -13,6 +13,7 @@ import { SealBroken } from '../platform/keys/keyring.ts';
 import { DISABLE_MS, GIVE_UP_MS, nextAttempt } from './backoff.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { fanOut } from './fan-out.ts';
+import { requestOf } from './formats.ts';
 import type { Payload } from './message.ts';
 import { readMailServer, secretsOf } from './secrets.ts';
 import { type Outcome, postWebhook, sendMail } from './send.ts';
@@ -47,6 +48,7 @@ interface Claimed {
   name: string;
   kind: SubscriptionKind;
   url: string | null;
+  format: WebhookFormat | null;
   addresses: string[];
   /** Of a mail, as far as is known. */
   recipients: Recipient[];
@@ -143,7 +145,7 @@ export function createCourier(deps: DeliveryDeps): Courier {
 
 const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId",
   coalesce(d.site_id, s.site_ids[1]) AS audience, d.begun_at AS "begunAt", d.recipients,
-  s.id AS subscription, s.name, s.kind, s.url, s.addresses, s.allow_private AS "allowPrivate", s.sealed,
+  s.id AS subscription, s.name, s.kind, s.url, s.format, s.addresses, s.allow_private AS "allowPrivate", s.sealed,
   s.key_id AS "keyId", s.failing_since AS "failingSince"`;
 const DUE = `d.status = 'queued' AND d.next_at <= $1::timestamptz
     AND (d.claimed_until IS NULL OR d.claimed_until <= $1::timestamptz)`;
@@ -201,10 +203,14 @@ const SEND: Readonly<Record<SubscriptionKind, Send>> = {
     return sendMail({ id, server, addresses, only, payload, signal });
   },
   webhook: async ({ keyring, clock }, claimed, signal) => {
-    const { id, url, allowPrivate, payload, sealed, keyId, subscription } = claimed;
+    const { id, url, allowPrivate, payload, sealed, keyId, subscription, format } = claimed;
     const now = clock.now();
-    const secrets = sealed && keyId ? secretsOf(keyring, { id: subscription, sealed, keyId }, now) : [];
-    return postWebhook({ id, url: url ?? '', allowPrivate, secrets, payload, now, signal });
+    const { signing, key = '' } =
+      sealed && keyId ? secretsOf(keyring, { id: subscription, sealed, keyId }, now) : { signing: [] };
+    // A server of the version before makes webhooks without a format.
+    const target = { url: url ?? '', key };
+    const request = { url: target.url, ...requestOf(format ?? 'rollcall', payload, target) };
+    return postWebhook({ id, request, allowPrivate, secrets: signing, now, signal });
   },
 };
 

@@ -68,13 +68,17 @@ export interface Mail {
   thread: string;
 }
 
-export function mailOf({ type, data }: Payload): Mail {
+/** One line: where, which case, what became of it, how bad. */
+export const summaryOf = ({ type, data: { case: it, site } }: Payload): string =>
+  type === 'test'
+    ? 'Rollcall: a test'
+    : `[${oneLine(site.name)}] #${it.number} ${VERBS[type]}: ${oneLine(it.title)} (${nameOf(Severity, it.severity)})`;
+
+export function mailOf(payload: Payload): Mail {
+  const { type, data } = payload;
   const { case: it, site, events, url } = data;
   const severity = nameOf(Severity, it.severity);
-  const subject =
-    type === 'test'
-      ? 'Rollcall: a test'
-      : `[${oneLine(site.name)}] #${it.number} ${VERBS[type]}: ${oneLine(it.title)} (${severity})`;
+  const subject = summaryOf(payload);
   const lines = [
     type === 'test' ? 'This is a test. Mail from Rollcall arrives.' : it.title,
     '',

@@ -14,6 +14,8 @@ const hookSecrets = z.object({
   previous: z.string().optional(),
   /** Unix milliseconds. */
   previousUntil: z.number().optional(),
+  /** Of the receiver: a format may want one. */
+  key: z.string().optional(),
 });
 type HookSecrets = z.infer<typeof hookSecrets>;
 
@@ -26,12 +28,19 @@ export interface SealedRow {
 const place = (id: string) => ({ table: 'subscriptions', row: id });
 
 /** A new secret of a webhook, sealed. With `row` it replaces that one's. */
-export function makeSecret(keyring: Keyring, id: string, now: number, row?: SealedRow) {
+export function makeSecret(
+  keyring: Keyring,
+  id: string,
+  now: number,
+  { row, key }: { row?: SealedRow; key?: string | undefined } = {},
+) {
   const secret = newSecret();
   const before = row && open(keyring, row);
+  const kept = key ?? before?.key;
   const parts: HookSecrets = {
     current: secret,
     ...(before && { previous: before.current, previousUntil: now + OLD_MS }),
+    ...(kept !== undefined && { key: kept }),
   };
   return { secret, ...keyring.seal(place(id), JSON.stringify(parts)) };
 }
@@ -39,10 +48,18 @@ export function makeSecret(keyring: Keyring, id: string, now: number, row?: Seal
 const open = (keyring: Keyring, { id, keyId, sealed }: SealedRow): HookSecrets =>
   hookSecrets.parse(JSON.parse(keyring.open(place(id), keyId, sealed)));
 
-/** The secrets that sign now, the newest first. @throws SealBroken */
-export function secretsOf(keyring: Keyring, row: SealedRow, now: number): string[] {
-  const { current, previous, previousUntil = 0 } = open(keyring, row);
-  return previous !== undefined && now < previousUntil ? [current, previous] : [current];
+/** The same secrets with another key of the receiver. @throws SealBroken */
+export const withKey = (keyring: Keyring, row: SealedRow, key: string) =>
+  keyring.seal(place(row.id), JSON.stringify({ ...open(keyring, row), key }));
+
+/** The secrets that sign now, the newest first, and the key of the receiver. @throws SealBroken */
+export function secretsOf(
+  keyring: Keyring,
+  row: SealedRow,
+  now: number,
+): { signing: string[]; key: string | undefined } {
+  const { current, previous, previousUntil = 0, key } = open(keyring, row);
+  return { signing: previous !== undefined && now < previousUntil ? [current, previous] : [current], key };
 }
 
 export const MAIL_PLACE = { table: 'mail_settings', row: 'mail' };

@@ -47,26 +47,25 @@ const failed = (error: string, more: Partial<Outcome> = {}): Outcome => ({
 
 export interface Webhook {
   id: string;
-  url: string;
+  request: { url: string; body: unknown; headers?: Record<string, string> };
   allowPrivate: boolean;
   /** The newest first. */
   secrets: readonly string[];
-  payload: Payload;
   /** Unix milliseconds. */
   now: number;
   signal: AbortSignal;
   lookup?: LookupFunction;
 }
 
-/** Posts a payload, signed. Any 2xx is success; redirects are not followed. */
+/** Posts as JSON, signed. Any 2xx is success; redirects are not followed. */
 export async function postWebhook(hook: Webhook): Promise<Outcome> {
   let url: URL;
   try {
-    url = parseTarget(hook.url, hook.allowPrivate);
+    url = parseTarget(hook.request.url, hook.allowPrivate);
   } catch (error) {
     return failed(messageOf(error), { final: true });
   }
-  const body = JSON.stringify(hook.payload);
+  const body = JSON.stringify(hook.request.body);
   const timestamp = Math.floor(hook.now / 1000);
   const signal = AbortSignal.any([hook.signal, AbortSignal.timeout(WEBHOOK_MS)]);
   try {
@@ -74,6 +73,7 @@ export async function postWebhook(hook: Webhook): Promise<Outcome> {
       lookup: hook.lookup ?? guardedLookup(hook.allowPrivate),
       signal,
       headers: {
+        ...hook.request.headers,
         'webhook-id': hook.id,
         'webhook-timestamp': String(timestamp),
         'webhook-signature': signatures(hook.secrets, { id: hook.id, timestamp, body }),

@@ -1,6 +1,7 @@
 /** Subscriptions as people manage them. Secrets go out once and never again. */
 
 import {
+  KEYED_FORMATS,
   type Subscription,
   type SubscriptionRequest,
   subscriptionRequest,
@@ -18,13 +19,14 @@ import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { DELIVERY_COLUMNS, DELIVERY_FROM } from './log.ts';
 import type { Payload } from './message.ts';
-import { makeSecret, type SealedRow } from './secrets.ts';
+import { makeSecret, type SealedRow, withKey } from './secrets.ts';
 import { parseTarget, TargetRefused } from './target.ts';
 
 /** Every case that turns looks through all of them. */
 const SUBSCRIPTIONS_MOST = 200;
 
-const COLUMNS = `s.id, s.name, s.kind, s.url, s.addresses, s.types, s.severity, s.all_sites AS "allSites",
+const COLUMNS = `s.id, s.name, s.kind, s.url,
+  CASE WHEN s.kind = 'webhook' THEN coalesce(s.format, 'rollcall') END AS format, s.addresses, s.types, s.severity, s.all_sites AS "allSites",
   s.site_ids AS "siteIds", s.allow_private AS "allowPrivate", s.enabled, s.disabled_reason AS "disabledReason",
   ${unix('s.failing_since')} AS "failingSince", ${unix('s.last_delivered_at')} AS "lastDeliveredAt",
   (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued') AS waiting,
@@ -50,6 +52,18 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
     );
     if (!row) throw notFound('subscription');
     return row;
+  };
+  const lock = async (sql: Transaction, id: string): Promise<SealedRow> => {
+    const [row] = await sql.query<SealedRow & Record<string, unknown>>(
+      'SELECT id, sealed, key_id AS "keyId" FROM subscriptions WHERE id = $1::uuid FOR UPDATE',
+      [id],
+    );
+    if (!row) throw notFound('subscription');
+    return row;
+  };
+  const setKey = async (sql: Transaction, id: string, key: string) => {
+    const { sealed, keyId } = withKey(keyring, await lock(sql, id), key);
+    await sql.prisma.subscription.update({ where: { id }, data: { sealed, keyId } });
   };
   const unique = <T>(name: string, work: () => Promise<T>): Promise<T> =>
     orConflict(`there is a subscription ${name} already`, work);
@@ -86,7 +100,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
       const { actor, body } = call;
       const id = uuidv7(clock.now());
       checkTarget(actor, body);
-      const sealed = body.kind === 'webhook' ? makeSecret(keyring, id, clock.now()) : null;
+      const sealed = body.kind === 'webhook' ? makeSecret(keyring, id, clock.now(), { key: body.key }) : null;
       const data = await deed(call, 'subscription.create', body.name, async (sql) => {
         if ((await sql.prisma.subscription.count()) >= SUBSCRIPTIONS_MOST)
           throw new Problem('conflict', `there are ${SUBSCRIPTIONS_MOST} subscriptions; delete some`);
@@ -123,6 +137,7 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
         async (sql) => {
           // Whoever sets it right lets it begin anew.
           const anew = body.enabled === true || body.url !== undefined;
+          if (body.key !== undefined) await setKey(sql, params.id, body.key);
           await sql.prisma.subscription.updateMany({
             where: { id: params.id },
             data: {
@@ -150,12 +165,8 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
       const { name, kind } = await read(db, actor, params.id);
       if (kind !== 'webhook') throw new Problem('conflict', 'only a webhook has a secret');
       return deed(call, 'subscription.rotate', name, async (sql) => {
-        const [row] = await sql.query<SealedRow>(
-          'SELECT id, sealed, key_id AS "keyId" FROM subscriptions WHERE id = $1::uuid FOR UPDATE',
-          [params.id],
-        );
-        if (!row) throw notFound('subscription');
-        const { secret, sealed, keyId } = makeSecret(keyring, params.id, clock.now(), row);
+        const row = await lock(sql, params.id);
+        const { secret, sealed, keyId } = makeSecret(keyring, params.id, clock.now(), { row });
         await sql.prisma.subscription.update({ where: { id: params.id }, data: { sealed, keyId } });
         return { data: await read(sql, actor, params.id), extra: { secret } };
       });
@@ -225,7 +236,10 @@ const testPayload = (now: number): Payload => ({
 
 /** What each kind is called in messages, and which members of a subscription are its target. */
 const TARGET: Readonly<Record<SubscriptionKind, { name: string; of: (one: Subscription) => object }>> = {
-  webhook: { name: 'a webhook', of: ({ url, allowPrivate }) => ({ url, allowPrivate }) },
+  webhook: {
+    name: 'a webhook',
+    of: ({ url, format, allowPrivate }) => ({ url, format, allowPrivate }),
+  },
   email: { name: 'e-mail', of: ({ addresses }) => ({ addresses }) },
 };
 
@@ -249,6 +263,9 @@ function changed(before: Subscription, change: Record<string, unknown>): Subscri
 /** @throws Problem where the target may not be reached, or the caller may not allow it. */
 function checkTarget(actor: Actor, draft: SubscriptionRequest, before?: Subscription): void {
   if (draft.kind !== 'webhook') return;
+  const hasKey = before?.format && KEYED_FORMATS.includes(before.format);
+  if (KEYED_FORMATS.includes(draft.format) && draft.key === undefined && !hasKey)
+    throw invalid('key', `is needed for ${draft.format}`);
   if (draft.allowPrivate && actor.sites !== 'all' && (!before?.allowPrivate || before.url !== draft.url))
     throw new Problem(
       'forbidden',
@@ -273,6 +290,7 @@ async function stored(sql: Transaction, actor: Actor, draft: SubscriptionRequest
     allSites,
     siteIds: allSites ? [] : siteIds,
     url: draft.kind === 'webhook' ? draft.url : null,
+    format: draft.kind === 'webhook' ? draft.format : null,
     addresses: draft.kind === 'email' ? draft.addresses : [],
     allowPrivate: draft.kind === 'webhook' && draft.allowPrivate,
   };

@@ -39,12 +39,34 @@ const allowPrivate = z.boolean().meta({
     'The target may be a private, loopback or link-local address. Only an administrator who sees every site may set it.',
 });
 
+/** What a webhook is sent; `rollcall` is the project's own JSON. */
+export const WEBHOOK_FORMATS = [
+  'rollcall',
+  'slack',
+  'teams',
+  'mattermost',
+  'pagerduty',
+  'opsgenie',
+  'alertmanager',
+] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+/** Formats that name their receiver by a key beside the address. */
+export const KEYED_FORMATS: readonly WebhookFormat[] = ['pagerduty', 'opsgenie'];
+const format = z.enum(WEBHOOK_FORMATS).meta({
+  description: 'What is sent: Rollcall’s own JSON, or what a chat or a pager takes.',
+  example: 'rollcall',
+});
+const key = line(200).meta({
+  description: 'Of PagerDuty (integration key) and Opsgenie (API key): written, never read.',
+});
+
 export const subscription = z
   .strictObject({
     id,
     name: z.string().meta({ example: 'Ticket system' }),
     kind: z.enum(SUBSCRIPTION_KINDS),
     url: z.string().nullable().meta({ description: 'Of a webhook.' }),
+    format: format.nullable().meta({ description: 'Of a webhook.' }),
     addresses: z.array(z.string()).meta({ description: 'Of an e-mail subscription.' }),
     types: z.array(noticeType),
     severity: severityMost,
@@ -70,7 +92,14 @@ const draft = {
   enabled: z.boolean().default(true),
 };
 export const subscriptionRequest = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('webhook'), url, allowPrivate: allowPrivate.default(false), ...draft }),
+  z.strictObject({
+    kind: z.literal('webhook'),
+    url,
+    format: format.default('rollcall'),
+    key: key.optional(),
+    allowPrivate: allowPrivate.default(false),
+    ...draft,
+  }),
   z.strictObject({ kind: z.literal('email'), addresses, ...draft }),
 ]);
 export type SubscriptionRequest = z.output<typeof subscriptionRequest>;
@@ -78,6 +107,8 @@ export const subscriptionChange = z
   .strictObject({
     name: subscriptionName.optional(),
     url: url.optional(),
+    format: format.optional(),
+    key: key.optional(),
     allowPrivate: allowPrivate.optional(),
     addresses: addresses.optional(),
     types: types.optional(),

@@ -1,6 +1,13 @@
-import { SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { PasswordInput, SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { NOTICE_TYPES, type NoticeType, type Subscription } from '@rollcall/shared/api/deliveries';
+import {
+  KEYED_FORMATS,
+  NOTICE_TYPES,
+  type NoticeType,
+  type Subscription,
+  WEBHOOK_FORMATS,
+  type WebhookFormat,
+} from '@rollcall/shared/api/deliveries';
 import type { Request } from '../../api.ts';
 import { ChecksField, SiteFields, sitesOf } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
@@ -21,6 +28,26 @@ const SEVERITY_CHOICES = SEVERITIES.map(({ code, name }) => ({
   label: code === 5 ? 'any' : code === 1 ? name : `${name} or worse`,
 }));
 
+/** A format's name, and where its address comes from. */
+const FORMATS: Record<WebhookFormat, readonly [name: string, address: string, example: string]> = {
+  rollcall: [
+    'Rollcall’s own JSON',
+    'Each case is sent there as JSON by POST, signed (Standard Webhooks)',
+    'https://tickets.example.net/hooks/rollcall',
+  ],
+  slack: ['Slack', 'Of an incoming webhook of Slack', 'https://hooks.slack.com/services/…'],
+  teams: [
+    'Microsoft Teams',
+    'Of a workflow “when a Teams webhook request is received”',
+    'https://….logic.azure.com/workflows/…',
+  ],
+  mattermost: ['Mattermost', 'Of an incoming webhook of Mattermost', 'https://chat.example.net/hooks/…'],
+  pagerduty: ['PagerDuty', 'Of the Events API v2', 'https://events.pagerduty.com/v2/enqueue'],
+  opsgenie: ['Opsgenie', 'Of the Alert API', 'https://api.opsgenie.com/v2/alerts'],
+  alertmanager: ['Alertmanager', 'Its API for alerts', 'http://alertmanager.example.net:9093/api/v2/alerts'],
+};
+const FORMAT_CHOICES = WEBHOOK_FORMATS.map((value) => ({ value, label: FORMATS[value][0] }));
+
 export interface Made {
   name: string;
   secret: string;
@@ -38,6 +65,8 @@ export function SubscriptionForm({
       kind: one?.kind ?? 'webhook',
       name: one?.name ?? '',
       url: one?.url ?? '',
+      format: (one?.format ?? 'rollcall') as WebhookFormat,
+      key: '',
       allowPrivate: one?.allowPrivate ?? false,
       addresses: one?.addresses.join('\n') ?? '',
       types: (one?.types ?? ['case.opened', 'case.reopened', 'case.resolved']) as string[],
@@ -46,13 +75,17 @@ export function SubscriptionForm({
       siteIds: one?.siteIds ?? [],
     },
   });
-  const { kind, name, url, allowPrivate, types, allSites, siteIds } = form.values;
+  const { kind, name, url, format, key, allowPrivate, types, allSites, siteIds } = form.values;
+  const keyed = KEYED_FORMATS.includes(format);
+  const hasKey = one?.format === format;
   const body = () => ({
     name,
     types: types as NoticeType[],
     severity: Number(form.values.severity),
     ...sitesOf(form.values),
-    ...(kind === 'webhook' ? { url, allowPrivate } : { addresses: splitWords(form.values.addresses) }),
+    ...(kind === 'webhook'
+      ? { url, format, ...(keyed && key !== '' && { key }), allowPrivate }
+      : { addresses: splitWords(form.values.addresses) }),
   });
   return (
     <EditDialog
@@ -84,13 +117,29 @@ export function SubscriptionForm({
       />
       {kind === 'webhook' ? (
         <>
+          <Select
+            label="Format"
+            data={FORMAT_CHOICES}
+            allowDeselect={false}
+            {...form.getInputProps('format')}
+          />
           <TextInput
             label="Address"
-            description="Each case is sent there as JSON by POST, signed (Standard Webhooks)"
-            placeholder="https://tickets.example.net/hooks/rollcall"
+            description={FORMATS[format][1]}
+            placeholder={FORMATS[format][2]}
             required
             {...form.getInputProps('url')}
           />
+          {keyed && (
+            <PasswordInput
+              label={format === 'pagerduty' ? 'Integration key' : 'API key'}
+              description="Kept sealed, never shown again"
+              placeholder={hasKey ? 'unchanged' : ''}
+              required={!hasKey}
+              autoComplete="off"
+              {...form.getInputProps('key')}
+            />
+          )}
           {(user.allSites || allowPrivate) && (
             <Switch
               label="It may be a private address (10.x, 192.168.x, this host)"
