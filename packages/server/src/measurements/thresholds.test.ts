@@ -44,6 +44,9 @@ it.each<[sent: number[], lost: number[], present: Threshold[], expected: string[
   [[2], [1], [], []],
   [[10, 20, 20], [3, 2, 1], [], ['loss above 1', 'loss below 3']],
   [[20], [2], ['loss'], []],
+  // A site that pings once an interval: three times only where one is missed.
+  [[3, 1], [2, 0], [], ['loss above 1', 'loss below 2']],
+  [[3, 2], [2, 1], [], ['loss above 1']],
 ])('a device of which %j pings were sent and %j lost', (sent, lost, present, expected) =>
   expect(told({ ...port({ sent, lost }), columns: { sent, lost } }, true, present)).toEqual(expected),
 );

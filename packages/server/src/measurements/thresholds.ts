@@ -38,7 +38,9 @@ const VALUE: Readonly<Record<Threshold, (at: At, overMs: number) => number | nul
   loss: (at) => {
     const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];
     // All of them: it is down, or its agent alone answers, which is told as that.
-    return sent < PINGS_LEAST || lost >= sent ? null : (lost * 100) / sent;
+    if (lost >= sent) return null;
+    // A site may ping less than three times an interval, except what misses one: none lost is how that ends.
+    return lost > 0 && sent < PINGS_LEAST ? null : (lost * 100) / sent;
   },
   latency: (at) => {
     const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];
