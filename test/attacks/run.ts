@@ -228,7 +228,7 @@ class Run {
         this.#fault(`${name} ended: ${JSON.stringify(child?.over)}`);
       }
     for (const line of readFileSync(server.logFile, 'utf8').split('\n'))
-      if (/"level":(50|60)/.test(line)) this.#fault(`the server's log: ${line.slice(0, 600)}`);
+      if (/"level":"(error|fatal)"/.test(line)) this.#fault(`the server's log: ${line.slice(0, 600)}`);
     await this.#walker.stop(15_000);
     await this.#crossed(before);
     for (const source of sources) source.setRate(0);

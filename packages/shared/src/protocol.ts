@@ -77,6 +77,8 @@ export const CloseCode = {
 export type CloseCode = (typeof CloseCode)[keyof typeof CloseCode];
 
 const seq = z.int().min(0);
+/** What a column of the server holds: a larger one would end the link as a fault of the server's own. */
+const int4 = z.int().min(0).max(2_147_483_647);
 const time = z.int().min(0);
 const stream = z.enum(STREAMS);
 /** Of each stream a sequence, -1 for none; `sample` from version 4 on. */
@@ -264,21 +266,21 @@ export const collectorMessage = z.discriminatedUnion('type', [
   /** Answer to `rotate`: Ed25519 public key, 32 bytes in base64, and proof of the private one over `signedKey(...)`. */
   z.object({ type: z.literal('new-key'), publicKey: z.string().max(64), signature: z.string().max(128) }),
   /** Follows `confirm`, also when it is empty: the jobs it works on right now; the server extends or cancels each. */
-  z.object({ type: z.literal('working'), jobs: z.array(z.object({ job: z.uuid(), fence: seq })).max(64) }),
+  z.object({ type: z.literal('working'), jobs: z.array(z.object({ job: z.uuid(), fence: int4 })).max(64) }),
   z.object({
     type: z.literal('progress'),
     job: z.uuid(),
-    fence: seq,
-    probed: seq,
-    alive: seq,
-    devices: seq,
+    fence: int4,
+    probed: int4,
+    alive: int4,
+    devices: int4,
     rate: z.number().min(0).optional(),
   }),
   /** Refused before anything was collected; an end after that is a `job-end` observation. */
   z.object({
     type: z.literal('outcome'),
     job: z.uuid(),
-    fence: seq,
+    fence: int4,
     result: orElse(z.enum(['deferred', 'failed']), 'failed'),
     reason: z.string().max(300),
   }),

@@ -53,6 +53,19 @@ it('attack: a heartbeat with text that no database stores is refused where it en
     expect(hearCollectorMessage(Buffer.from(attack))).toMatchObject({ ok: false, newer: false });
 });
 
+it.each([
+  { type: 'working', jobs: [{ job: '019aa3c4-5b00-7000-8000-000000000001', fence: 2 ** 53 - 1 }] },
+  {
+    type: 'outcome',
+    job: '019aa3c4-5b00-7000-8000-000000000001',
+    fence: 2 ** 31,
+    result: 'failed',
+    reason: '',
+  },
+])('attack: a number that no column holds is refused where it enters: %j', (message) => {
+  expect(parseCollectorMessage(JSON.stringify(message)).ok).toBe(false);
+});
+
 it('attack: a batch stays readable whatever one of its items is; each is judged alone', () => {
   const frame = `{"type":"observations","epoch":"7f0c1d6e-3a51-4e0e-9a55-0d7a3a1f2b11","stream":"state","from":0,"items":[{"a":"\\u0000"},${'['.repeat(100_000)}${']'.repeat(100_000)},1]}`;
   const read = parseCollectorMessage(frame);
