@@ -62,7 +62,9 @@ export class Icinga {
 
   async stop(): Promise<void> {
     const ended = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
+    // The first process of its namespace, and all others with it: it changed its user, so that `--kill-child` is void.
+    const { pid } = this.#process;
+    process.kill(Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()), 'SIGKILL');
     await ended;
     rmSync(this.#folder, { recursive: true, force: true });
   }
