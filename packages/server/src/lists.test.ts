@@ -365,7 +365,8 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
     },
     'users.list': {
       rows: users,
-      visible: (row, ids) => !row.all_sites && sitesOf(row).every((id) => ids.includes(id)),
+      visible: (row, ids) =>
+        !row.all_sites && sitesOf(row).length > 0 && sitesOf(row).every((id) => ids.includes(id)),
       filters: { search: search('name', 'display_name') },
       sorts: { name, role: by('role'), createdAt: by('created_at'), lastLoginAt: by('last_login_at') },
       usual: 'name',

@@ -24,6 +24,7 @@ const TAGS: Record<string, string> = {
   Metrics: 'What was measured of devices and interfaces over time: traffic, errors, round trip and loss.',
   Sensors: 'What devices say of their own health.',
   Events: 'What is or went wrong or changed.',
+  Changes: 'What of the inventory came, went or is different.',
   Cases: "Events that belong together, with people's work on them.",
   Maintenance: 'Planned work: events raised meanwhile open no case.',
   Notifications: 'Webhooks and mail about cases, and what became of each delivery.',
