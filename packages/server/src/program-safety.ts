@@ -7,7 +7,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { answersLive } from './doctor.ts';
-import { backup, restore, type Told } from './platform/db/backup.ts';
+import { backup, restore, type Told, withoutServers } from './platform/db/backup.ts';
 import type { Database } from './platform/db/db.ts';
 import { rotate } from './platform/keys/reseal.ts';
 import { type Config, StartError } from './platform/ops/config.ts';
@@ -70,11 +70,10 @@ export function addSafetyCommands(root: Command, tools: SafetyTools): void {
       const keys = file ?? settings.keyFile ?? known;
       if (keys === undefined || !existsSync(keys))
         throw new StartError(`there is no key file ${keys ?? SERVICE_KEYS}: name it with --file`);
-      const { resealed, left } = await rotate(
-        keys,
-        (work) => asService(settings, () => withDatabase(work, true)),
-        log,
-      );
+      const onDatabase = <T>(work: (db: Database) => Promise<T>) =>
+        asService(settings, () => withDatabase(work, true));
+      await onDatabase((db) => db.transaction((sql) => withoutServers(sql)));
+      const { resealed, left } = await rotate(keys, onDatabase, log);
       if (left > 0)
         throw new StartError(
           `${left} secrets cannot be opened (see above): the old key stays in ${keys}; delete what they belong to, or enter it anew, and run this again`,

@@ -138,7 +138,7 @@ export async function restore(
 }
 
 /** No server works with the database, here or on another host, until the transaction ends. */
-async function withoutServers(sql: Sql, leaveMs: number): Promise<void> {
+export async function withoutServers(sql: Sql, leaveMs = LEAVE_MS): Promise<void> {
   await sql.query(`SELECT set_config('lock_timeout', $1, true)`, [String(leaveMs)]);
   try {
     await holdLock(sql, 'serving');
