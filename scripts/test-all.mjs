@@ -51,6 +51,7 @@ const DEBIAN = {
   'nginx-light': 'nginx',
   postgresql: 'pg_ctlcluster',
   frr: 'vtysh',
+  nftables: 'nft',
   'frr-snmp': '/usr/share/doc/frr-snmp',
   lldpd: 'lldpd',
   prometheus: 'prometheus',
@@ -171,6 +172,7 @@ const digest = (file, part) =>
 
 function has(need) {
   if (need === 'root') return process.geteuid?.() === 0;
+  if (DEBIAN[need] === undefined) throw new Error(`name a program of ${need} in DEBIAN`);
   const folders = `${process.env.PATH}:/usr/sbin:/sbin`.split(':');
   return existsSync(DEBIAN[need]) || folders.some((folder) => existsSync(join(folder, DEBIAN[need])));
 }

@@ -81,7 +81,9 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
   return (
     <>
       <div className="strip">
-        <p>A case that opens, changes or ends is told to webhooks, chats and pagers, and to people by e-mail.</p>
+        <p>
+          A case that opens, changes or ends is told to webhooks, chats and pagers, and to people by e-mail.
+        </p>
       </div>
       <Collection
         kind="subscriptions"
