@@ -190,6 +190,8 @@ const rowsOf = <Table extends string, Rows extends z.ZodArray>(table: Table, row
     at: time,
     walk: z.uuid(),
     address,
+    /** The monitored device that was asked: of a walk without a `device` observation. */
+    deviceId: z.uuid().optional(),
     table: z.literal(table),
     /** 0-based part number. */
     part: counter,

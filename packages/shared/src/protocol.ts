@@ -158,6 +158,8 @@ export const watchTarget = z.object({
       engineId: z.string().max(64).optional(),
     })
     .optional(),
+  /** A bridge or router: its forwarding and ARP tables are read too. */
+  tables: z.boolean().optional(),
 });
 export type WatchTarget = z.infer<typeof watchTarget>;
 
@@ -223,7 +225,12 @@ export const serverMessage = z.discriminatedUnion('type', [
     remove: z.array(z.uuid()).max(5000),
     /** Credentials that are new or differ: those of the targets, and the v3 users of the site, who may send traps. */
     credentials: each(z.array(wireCredential).max(256)),
-    intervals: z.object({ icmpMs: z.int().min(1000), snmpMs: z.int().min(1000) }),
+    intervals: z.object({
+      icmpMs: z.int().min(1000),
+      snmpMs: z.int().min(1000),
+      /** Between two readings of forwarding and ARP tables; absent: they are not read. */
+      tablesMs: z.int().min(60_000).optional(),
+    }),
     /** UDP port of the agents; 161 when absent. */
     port: z.int().min(1).max(65_535).optional(),
   }),

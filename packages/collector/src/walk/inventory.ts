@@ -45,6 +45,8 @@ export interface Subject {
   rttMs?: number | null;
   /** Scan job whose facts these are. */
   job?: string;
+  /** The monitored device whose tables these are. */
+  deviceId?: string;
   settings: NonNullable<ProfileSettings['snmp']>;
   /** Extra OIDs by sysObjectID prefix. */
   extra: Ruleset['extra'];
@@ -82,6 +84,11 @@ const SCALARS = [
 /** Reads the groups that the settings name. A table that fails is reported as failed and hides no other. */
 export async function takeInventory(subject: Subject): Promise<DeviceFact[]> {
   return new Inventory(subject).take();
+}
+
+/** Reads what a bridge or router has learnt, one request at a time, and the VLANs that some keep a table for each of. */
+export async function readTables(subject: Subject): Promise<RowsObservation[]> {
+  return new Inventory(subject).tables();
 }
 
 class Inventory {
@@ -136,6 +143,16 @@ class Inventory {
       const walked = await this.#walkColumns(neighbourColumns(system.sysObjectId));
       facts.push(...this.#rows('neighbours', neighboursOf(walked, interfaces), walked));
     }
+    facts.push(...(await this.tables()));
+    if (wants('vrfs')) facts.push(...(await this.#vrfs(new Set(addresses))));
+    const vendor = await vendorFacts(this.#session, system.sysObjectId, this.#subject.extra);
+    return [this.#device(scalars, interfaces, entities, addresses, vendor), ...facts];
+  }
+
+  /** ARP, VLANs and the forwarding table, as far as they are wanted. */
+  async tables(): Promise<RowsObservation[]> {
+    const wants = (group: FactGroup) => this.#subject.settings.groups.includes(group);
+    const facts: RowsObservation[] = [];
     if (wants('arp')) {
       const walked = await this.#walkColumns(ARP_COLUMNS);
       facts.push(...this.#rows('arp', arpOf(walked), walked));
@@ -148,9 +165,7 @@ class Inventory {
       facts.push(...this.#rows('vlans', rows, walked));
     }
     if (wants('fdb')) facts.push(...(await this.#forwarding(vlans)));
-    if (wants('vrfs')) facts.push(...(await this.#vrfs(new Set(addresses))));
-    const vendor = await vendorFacts(this.#session, system.sysObjectId, this.#subject.extra);
-    return [this.#device(scalars, interfaces, entities, addresses, vendor), ...facts];
+    return facts;
   }
 
   async #scalars(): Promise<Map<string, Varbind>> {
@@ -275,7 +290,7 @@ class Inventory {
     rows: readonly object[],
     { complete, reason }: { complete: boolean; reason?: string },
   ): RowsObservation[] {
-    const { job, now, session } = this.#subject;
+    const { job, deviceId, now, session } = this.#subject;
     if (!complete && rows.length === 0) this.#failed[table] = reason ?? 'not read';
     const parts = partsOf(rows);
     return parts.map((part, i) => {
@@ -286,6 +301,7 @@ class Inventory {
         at: now(),
         walk: this.#walk,
         address: session.target.address,
+        ...(deviceId ? { deviceId } : {}),
         table,
         part: i,
         last,

@@ -7,6 +7,8 @@ export type WatchMessage = Extract<ServerMessage, { type: 'watch' }>;
 export interface WatchSettings {
   icmpMs: number;
   snmpMs: number;
+  /** Absent: forwarding and ARP tables are not read. */
+  tablesMs?: number | undefined;
   port: number;
 }
 

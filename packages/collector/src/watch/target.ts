@@ -20,6 +20,8 @@ export class Target {
   readonly address: string;
   readonly credentialId: string | undefined;
   elsewhere: WatchTarget['elsewhere'];
+  /** Its forwarding and ARP tables are read. */
+  hasTables: boolean;
   /** Where its agent is read: another of its addresses, while `address` is silent. */
   agentAddress: string;
   #agentSince = 0;
@@ -57,13 +59,17 @@ export class Target {
   readDue = 0;
   summaryDue = 0;
   sampleDue = 0;
+  tablesDue = 0;
+  /** A request for its tables that is under way. */
+  asking: Promise<void> | null = null;
   gone = false;
 
-  constructor({ deviceId, address, credentialId, elsewhere }: WatchTarget, pinged: Pinged | null) {
+  constructor({ deviceId, address, credentialId, elsewhere, tables }: WatchTarget, pinged: Pinged | null) {
     this.deviceId = deviceId;
     this.address = address;
     this.credentialId = credentialId;
     this.elsewhere = elsewhere;
+    this.hasTables = tables === true;
     this.agentAddress = address;
     this.pinged = pinged;
     this.phase = phaseOf(deviceId);
@@ -76,6 +82,7 @@ export class Target {
       ...{ deviceId, address },
       ...(credentialId === undefined ? {} : { credentialId }),
       ...(elsewhere === undefined ? {} : { elsewhere }),
+      ...(this.hasTables ? { tables: true } : {}),
     };
   }
 
@@ -97,6 +104,22 @@ export class Target {
   /** Its address is silent to ping. */
   get isSilent(): boolean {
     return this.pinged?.liveness.state === 'down';
+  }
+
+  /** Its measurements since the last summary, which begin anew. */
+  summary(now: number): Partial<WatchObservation> {
+    const { pinged, uptime } = this;
+    const shown = {
+      ...(pinged?.rttMs == null ? {} : { rttMs: Math.round(pinged.rttMs * 1000) / 1000 }),
+      ...(pinged && pinged.sent > 0
+        ? { lossPercent: Math.min(100, Math.round((pinged.lost / pinged.sent) * 1000) / 10) }
+        : {}),
+      ...(uptime && this.agent.missed === 0
+        ? { sysUpTime: Math.round(uptime.ticks + (now - uptime.at) / 10) % 2 ** 32 }
+        : {}),
+    };
+    if (pinged) [pinged.sent, pinged.lost] = [0, 0];
+    return shown;
   }
 
   /** What is known of it, the same members in every report, so that each can be read alone. */

@@ -24,6 +24,7 @@ import { inObservations, type PortFact } from './ports.ts';
 import { agentElsewhere, type Reading, readAgent } from './reading.ts';
 import { ReportQueue } from './report-queue.ts';
 import { Sessions } from './sessions.ts';
+import { Tables } from './tables.ts';
 import { Target } from './target.ts';
 import { restarted } from './uptime.ts';
 
@@ -67,6 +68,7 @@ export class Watch {
   readonly #reports: ReportQueue;
   readonly #measuring: Measuring;
   readonly #sessions: Sessions;
+  readonly #tables: Tables;
   readonly #stopping = new AbortController();
   readonly #stop: () => void;
   #settings: WatchSettings = { icmpMs: 15_000, snmpMs: 60_000, port: 161 };
@@ -79,6 +81,7 @@ export class Watch {
     this.#scope = deps.scope;
     this.#reports = new ReportQueue(deps.outbox, REPORTS_MOST);
     this.#sessions = new Sessions({ ...deps, signal: this.#stopping.signal });
+    this.#tables = new Tables({ ...deps, session: (target) => this.#open(target, target.agentAddress) });
     this.#measuring = new Measuring(deps, new ReportQueue(deps.outbox, SAMPLES_MOST));
     this.#pinger = new Pinger(
       {
@@ -172,15 +175,14 @@ export class Watch {
     const allowed = this.#allows(address);
     if (allowed && known?.address === address && known.credentialId === wanted.credentialId) {
       known.elsewhere = wanted.elsewhere;
+      known.hasTables = wanted.tables === true;
+      this.#tables.put(known);
       return;
     }
     this.#drop(deviceId);
     if (!allowed) {
-      if (!this.#refused.has(deviceId))
-        this.#deps.log.warn(
-          { address },
-          'a device is not monitored: this collector’s settings do not allow it',
-        );
+      const why = 'a device is not monitored: this collector’s settings do not allow it';
+      if (!this.#refused.has(deviceId)) this.#deps.log.warn({ address }, why);
       this.#refused.set(deviceId, wanted);
       return;
     }
@@ -192,6 +194,7 @@ export class Watch {
     const now = this.#deps.clock.monotonic();
     if (target.credentialId !== undefined)
       this.#readAt(target, onGrid(now, this.#settings.snmpMs, target.phase));
+    this.#tables.put(target);
     this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
     target.sampledAt = now;
     target.pinged?.tallies.add(target.tally);
@@ -220,6 +223,7 @@ export class Watch {
     const reading = settings.snmpMs !== this.#settings.snmpMs;
     this.#settings = settings;
     this.#pinger.interval(settings.icmpMs);
+    this.#tables.interval(settings.tablesMs, this.#targets.values());
     if (!reading) return;
     const now = this.#deps.clock.monotonic();
     for (const target of this.#targets.values()) {
@@ -245,6 +249,7 @@ export class Watch {
 
   #tick(): void {
     const now = this.#deps.clock.monotonic();
+    this.#tables.tick(now);
     while (this.#readings < READINGS_MOST) {
       const next = this.#due.take(now);
       if (!next) return;
@@ -271,18 +276,8 @@ export class Watch {
 
   #summarise(target: Target, now: number): void {
     this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
-    const { pinged, uptime } = target;
     if (!this.#deps.linked()) return;
-    const shown: Partial<WatchObservation> = {
-      ...(pinged?.rttMs == null ? {} : { rttMs: Math.round(pinged.rttMs * 1000) / 1000 }),
-      ...(pinged && pinged.sent > 0
-        ? { lossPercent: Math.min(100, Math.round((pinged.lost / pinged.sent) * 1000) / 10) }
-        : {}),
-      ...(uptime && target.agent.missed === 0
-        ? { sysUpTime: Math.round(uptime.ticks + (now - uptime.at) / 10) % 2 ** 32 }
-        : {}),
-    };
-    if (pinged) [pinged.sent, pinged.lost] = [0, 0];
+    const shown = target.summary(now);
     target.summaries += 1;
     this.#reportPorts(target, target.summaries % WHOLE_EVERY === 0 ? target.ports.all() : [], shown);
   }
@@ -319,6 +314,7 @@ export class Watch {
   }
 
   async #readNow(target: Target): Promise<void> {
+    if (target.asking) await target.asking;
     const session = await this.#session(target, target.agentAddress);
     if (!session || target.gone) return;
     this.#readings += 1;
@@ -344,10 +340,13 @@ export class Watch {
     return agentElsewhere(target, (at) => (this.#allows(at) ? this.#session(target, at) : null));
   }
 
-  async #session(target: Target, where: string): Promise<Session | null> {
+  async #open(target: Target, where: string): Promise<Session | null> {
     const credential = this.#credentials.get(target.credentialId);
-    const at = { address: where, port: this.#settings.port };
-    const session = credential ? await this.#sessions.with(at, credential) : null;
+    return credential ? this.#sessions.with({ address: where, port: this.#settings.port }, credential) : null;
+  }
+
+  async #session(target: Target, where: string): Promise<Session | null> {
+    const session = await this.#open(target, where);
     if (!session)
       this.#readAt(target, onGrid(this.#deps.clock.monotonic(), this.#settings.snmpMs, target.phase));
     return session;

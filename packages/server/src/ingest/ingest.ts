@@ -337,6 +337,8 @@ class Walks {
   readonly #world: World;
   readonly #round = new Map<string, number>();
   readonly #withRows = new Set<string>();
+  /** Whose rows came last. */
+  readonly #walk = new Map<string, string>();
 
   constructor(world: World) {
     this.#world = world;
@@ -350,9 +352,11 @@ class Walks {
 
   /** Rows of a walk that a newer one replaced, or of a deleted device, are left out. */
   add(observation: RowsObservation, at: number, digest: string | undefined): void {
-    const device = walkedDevice(this.#world, observation.walk);
+    const device = walkedDevice(this.#world, observation);
     if (!device) return;
     const { id } = device.row;
+    if (this.#walk.get(id) !== observation.walk) this.began(device);
+    this.#walk.set(id, observation.walk);
     const round = this.#round.get(id) ?? 0;
     this.#withRows.add(id);
     while (this.rounds.length <= round) this.rounds.push([]);

@@ -92,6 +92,7 @@ export async function openWorld(
     ...world.holders.values(),
     ...[...world.listing.values()].flatMap((ids) => [...ids]),
     ...world.walks.values(),
+    ...observations.flatMap((o) => (o.kind === 'rows' && o.deviceId ? [o.deviceId] : [])),
   ]);
   await readDecisions(sql, world);
   return world;
@@ -149,7 +150,9 @@ export const list = (world: World, address: string, deviceId: string): void => {
 /** Walks of earlier batches. A walk that a newer one replaced is not found: its rows are not mixed in. */
 async function readWalks(sql: Sql, world: World, observations: readonly State[]): Promise<void> {
   const here = new Set(observations.flatMap((o) => (o.kind === 'device' ? [o.walk] : [])));
-  const rows = observations.flatMap((o) => (o.kind === 'rows' && !here.has(o.walk) ? [o] : []));
+  const rows = observations.flatMap((o) =>
+    o.kind === 'rows' && !o.deviceId && !here.has(o.walk) ? [o] : [],
+  );
   const of = (some: typeof rows) => [...new Set(some.map(({ walk }) => walk))];
   const found = async (statement: string, params: unknown[]) => {
     for (const { id, walk } of await sql.query<{ id: string; walk: string }>(statement, params))
@@ -283,11 +286,14 @@ export function current(world: World, deviceId: string): string {
   return id;
 }
 
-/** The device of a walk, while no newer walk replaced it. */
-export function walkedDevice(world: World, walk: string): Tracked | undefined {
-  const id = world.walks.get(walk);
+/** The device of a walk, while no newer walk replaced it; of tables that monitoring read, the one that they name. */
+export function walkedDevice(
+  world: World,
+  { walk, deviceId }: { walk: string; deviceId?: string | undefined },
+): Tracked | undefined {
+  const id = deviceId ?? world.walks.get(walk);
   const device = id === undefined ? undefined : world.devices.get(current(world, id));
-  return device?.row.walk === walk ? device : undefined;
+  return deviceId !== undefined || device?.row.walk === walk ? device : undefined;
 }
 
 /** What is known about the devices that hold any evidence of a fingerprint. */

@@ -68,5 +68,5 @@ export function differenceOf(
   return { told: { revision: first + count - 1, targets, credentials, settings }, messages };
 }
 
-const markOf = ({ address, credentialId, elsewhere }: WatchTarget): string =>
-  JSON.stringify([address, credentialId, elsewhere]);
+const markOf = ({ address, credentialId, elsewhere, tables }: WatchTarget): string =>
+  JSON.stringify([address, credentialId, elsewhere, tables]);

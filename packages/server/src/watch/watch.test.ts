@@ -40,4 +40,29 @@ describe.each(databases())('the devices of a watch on %s', (_name, open) => {
       ]),
     );
   });
+
+  it('are read for what they have learnt where they are bridges or routers, as often as the site wants', async () => {
+    const db = await open();
+    const siteId = await addSite(db, 'south', {});
+    const id = await addCollector(db, siteId, 'c1');
+    await db.query('UPDATE collectors SET instance = $2, protocol = 2 WHERE id = $1::uuid', [id, 'i']);
+    const agent = { site_id: siteId, monitor: true, credential_id: uuidv7() };
+    const [sw = ''] = await addDevices(db, [
+      { ...agent, name: 'sw', class: 'switch', address: '10.0.0.1' },
+      { ...agent, name: 'printer', class: 'printer', address: '10.0.0.2' },
+      { site_id: siteId, monitor: true, name: 'no agent', class: 'switch', address: '10.0.0.3' },
+    ]);
+    const watch = createWatch({ db, log: pino({ level: 'silent' }), credentialsOf: async () => [] });
+    const told = watch.follow({ id, siteId });
+    const [message] = await told();
+    expect(message?.set.filter(({ tables }) => tables).map(({ deviceId }) => deviceId)).toEqual([sw]);
+    expect(message?.intervals.tablesMs).toBe(900_000);
+    await db.query(`UPDATE sites SET settings = '{"watchTablesSeconds": 0}' WHERE id = $1::uuid`, [siteId]);
+    await db.query(`UPDATE devices SET class = 'router' WHERE id <> $1::uuid AND credential_id IS NOT NULL`, [
+      sw,
+    ]);
+    const [next] = await told();
+    expect(next?.set).toMatchObject([{ tables: true }]);
+    expect(next?.intervals).not.toHaveProperty('tablesMs');
+  });
 });

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { SITE_DEFAULTS, siteSettings } from '@rollcall/shared/api/sites';
 import { parseAddress, type Range } from '@rollcall/shared/ip';
+import type { DeviceClass } from '@rollcall/shared/model';
 import {
   PROTOCOL_WATCHES,
   WATCH_ELSEWHERE,
@@ -18,6 +19,9 @@ import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import { differenceOf, type Told, type Wanted, type WatchMessage } from './difference.ts';
 import { watcherOf } from './share.ts';
+
+/** Bridges and routers: their forwarding and ARP tables say where stations are. */
+const LEARNING: readonly DeviceClass[] = ['router', 'switch', 'firewall', 'wireless'];
 
 export interface WatchDeps {
   db: Database;
@@ -47,6 +51,7 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
       [siteId],
     );
     const settings = siteSettings.catch({}).parse(site?.settings ?? {});
+    const tablesSeconds = settings.watchTablesSeconds ?? SITE_DEFAULTS.watchTablesSeconds;
     const own = await shareOf(collector, site?.exclude ?? []);
     if (own.length > WATCH_MOST)
       log.warn(
@@ -65,6 +70,7 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
       intervals: {
         icmpMs: (settings.watchIcmpSeconds ?? SITE_DEFAULTS.watchIcmpSeconds) * 1000,
         snmpMs: (settings.watchSnmpSeconds ?? SITE_DEFAULTS.watchSnmpSeconds) * 1000,
+        ...(tablesSeconds > 0 ? { tablesMs: tablesSeconds * 1000 } : {}),
       },
       port: settings.snmpPort ?? SITE_DEFAULTS.snmpPort,
     };
@@ -78,19 +84,25 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
     );
     const collectors = rows.map((row) => row.id);
     if (!collectors.includes(id)) return [];
-    const devices = await db.query<{ id: string; address: string; credential: string | null }>(
-      `SELECT id, host(address) AS address, credential_id AS credential FROM devices
+    const devices = await db.query<{
+      id: string;
+      address: string;
+      credential: string | null;
+      learns: boolean;
+    }>(
+      `SELECT id, host(address) AS address, credential_id AS credential, class = ANY($2::text[]) AS learns FROM devices
        WHERE site_id = $1::uuid AND monitor AND address IS NOT NULL ORDER BY id`,
-      [siteId],
+      [siteId, LEARNING],
     );
     const never = rangesOf(exclude);
     const elsewhere = await elsewhereOf(siteId, never);
     return devices
       .filter((device) => watcherOf(device.id, collectors) === id && !within(device.address, never))
-      .map(({ id: deviceId, address, credential }) => ({
+      .map(({ id: deviceId, address, credential, learns }) => ({
         deviceId,
         address,
         ...(credential === null ? {} : { credentialId: credential, ...elsewhere.get(deviceId) }),
+        ...(credential !== null && learns ? { tables: true } : {}),
       }));
   };
 

@@ -10,6 +10,8 @@ export const SITE_DEFAULTS = {
   watchIcmpSeconds: 15,
   /** Between two SNMP readings of a monitored device. */
   watchSnmpSeconds: 60,
+  /** Between two readings of the forwarding and ARP tables of a monitored switch or router. */
+  watchTablesSeconds: 900,
   missedScansUntilGone: 3,
   /** Devices beside each other that go down within this time of the first share its case. */
   caseWindowSeconds: 30,
@@ -98,6 +100,12 @@ export const siteSettings = z
       .max(86_400)
       .meta({
         description: `Between two SNMP readings of a monitored device. ${byDefault('watchSnmpSeconds')}`,
+      }),
+    watchTablesSeconds: z
+      .literal(0)
+      .or(z.int().min(60).max(86_400))
+      .meta({
+        description: `Between two readings of the forwarding and ARP tables of a monitored switch, router, firewall or wireless controller; 0: never. ${byDefault('watchTablesSeconds')}`,
       }),
     missedScansUntilGone: z
       .int()

@@ -25,6 +25,11 @@ type Setting = keyof typeof SITE_DEFAULTS;
 const FIELDS: Record<Setting, { short: string; label: string; description: string }> = {
   watchIcmpSeconds: { short: 'ping s', label: 'Ping every, s', description: 'Monitored devices' },
   watchSnmpSeconds: { short: 'SNMP s', label: 'Read SNMP every, s', description: 'Monitored devices' },
+  watchTablesSeconds: {
+    short: 'tables s',
+    label: 'Read forwarding and ARP tables every, s',
+    description: 'Monitored switches and routers; 0: never',
+  },
   missedScansUntilGone: {
     short: 'gone after',
     label: 'Gone after',

@@ -48,7 +48,7 @@ type Head = z.infer<typeof head>;
 export function digestOf(body: unknown): string | undefined {
   const { kind } = (body ?? {}) as { kind?: unknown };
   if (kind !== 'device' && kind !== 'rows') return undefined;
-  const { at: _a, walk: _w, job: _j, ...rest } = body as Record<string, unknown>;
+  const { at: _a, walk: _w, job: _j, deviceId: _d, ...rest } = body as Record<string, unknown>;
   if (kind === 'rows') return short(rest);
   const { rttMs: _r, system, ...others } = rest;
   const { sysUpTime: _u, ...facts } = (system ?? {}) as Record<string, unknown>;

@@ -1,3 +1,4 @@
+import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
@@ -88,5 +89,40 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
       [B, 2, '', 0, null],
       [B, 9, '2001:db8::7', 0, null],
     ]);
+  });
+
+  it('follows tables that monitoring reads between scans, and notes when they were read as they were', async () => {
+    const site = await openSite(db);
+    await walk(site, [entry(A, 1), entry(B, 2)], 0);
+    const [device] = await site.devices();
+    const read = async (rows: unknown[], hours: number, more: object = {}) => {
+      const at = NOW + hours * HOUR_MS;
+      site.clock.set(at);
+      const whose = { walk: uuidv7(), address: '10.0.0.1' };
+      return { ...table(whose, 'fdb', rows), deviceId: device?.id, at, ...more };
+    };
+    const seenAt = async () => {
+      const [row] = await db.query<{ at: Date }>(
+        `SELECT seen_at AS at FROM device_facts WHERE device_id = $1::uuid AND "group" = 'fdb'`,
+        [device?.id],
+      );
+      return ((row?.at.getTime() ?? 0) - NOW) / HOUR_MS;
+    };
+    // What came late comes with what is newer: each is a reading of its own.
+    await site.send([await read([entry(A, 3), entry(B, 2)], 2), await read([entry(A, 4), entry(B, 2)], 4)]);
+    expect(await intervals(site)).toEqual([
+      [A, 1, '', 0, 2],
+      [A, 3, '', 2, 4],
+      [A, 4, '', 4, null],
+      [B, 2, '', 0, null],
+    ]);
+    await site.send([await read([entry(A, 4), entry(B, 2)], 5)]);
+    expect(await seenAt()).toBe(5);
+    // A scan that finds it so is nothing new, and does not put the device where another one answers.
+    await walk(site, [entry(A, 4), entry(B, 2)], 6);
+    const partial = await read([entry(A, 4)], 8, { complete: false, reason: 'time-budget' });
+    await site.send([partial, { ...partial, deviceId: uuidv7() }]);
+    expect((await intervals(site)).filter(([, , , , until]) => until === null)).toHaveLength(2);
+    expect(await site.devices()).toHaveLength(1);
   });
 });

@@ -332,3 +332,23 @@ export const removeFacts = (
   siteId: string,
   rows: readonly { deviceId: string; group: string }[],
 ): Promise<void> => remove(sql, 'device_facts', siteId, { deviceId: 'uuid', group: 'text' }, rows);
+
+/** Notes when facts were read again as they were, in the order of the key. */
+export async function seeFacts(
+  sql: Sql,
+  siteId: string,
+  rows: readonly { deviceId: string; group: string; at: number }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const sorted = rows.toSorted(byKey(['deviceId', 'group']));
+  await sql.query(
+    `UPDATE device_facts f SET seen_at = r.at FROM unnest($2::uuid[], $3::text[], $4::timestamptz[]) AS r(id, "group", at)
+     WHERE f.site_id = $1::uuid AND f.device_id = r.id AND f."group" = r."group" AND f.seen_at < r.at`,
+    [
+      siteId,
+      arrayOf('uuid', sorted, 'deviceId'),
+      arrayOf('text', sorted, 'group'),
+      arrayOf('timestamptz', sorted, 'at'),
+    ],
+  );
+}

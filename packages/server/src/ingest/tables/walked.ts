@@ -42,6 +42,8 @@ export interface Writes {
   neighbours: NeighbourRecord[];
   lostNeighbours: NeighbourRecord[];
   lostFacts: { deviceId: string; group: string }[];
+  /** Read again by monitoring, as they were. */
+  seenFacts: { deviceId: string; group: string; at: number }[];
   parts: WalkPartRow[];
 }
 
@@ -55,6 +57,7 @@ export const noWrites = (): Writes => ({
   neighbours: [],
   lostNeighbours: [],
   lostFacts: [],
+  seenFacts: [],
   parts: [],
 });
 
@@ -202,6 +205,7 @@ async function keepPart(
     );
   }
   const changed = putFacts(device, group, rows, hashOf(rows), at, o.last ? o.complete === true : true);
+  if (o.deviceId && !device.dirty.has(group)) writes.seenFacts.push({ deviceId: device.row.id, group, at });
   if (!o.last || o.complete !== true) return changed;
   for (const other of device.facts.keys()) {
     const part = other.startsWith(`${o.table}/`) ? Number(other.slice(o.table.length + 1)) : -1;
@@ -388,5 +392,6 @@ export async function writeTables(sql: Sql, siteId: string, writes: Writes): Pro
   );
   await store.writeNeighbours(sql, writes.neighbours);
   await store.removeFacts(sql, siteId, writes.lostFacts);
+  await store.seeFacts(sql, siteId, writes.seenFacts);
   await store.writeWalkParts(sql, writes.parts);
 }

@@ -1,0 +1,165 @@
+/**
+ * Forwarding and ARP tables of monitored bridges and routers, read every quarter of an hour. One request at a time, and
+ * none while the states of the same device are polled: a table may be long, and what is down must be known soon.
+ */
+import type { Clock } from '@rollcall/shared/clock';
+import type { FactGroup } from '@rollcall/shared/profile';
+import { profileSettings } from '@rollcall/shared/profile';
+import { Session } from '@rollcall/snmp/engine/session';
+import type { Logger } from 'pino';
+import type { Outbox } from '../outbox/outbox.ts';
+import { readTables } from '../walk/inventory.ts';
+import { DueQueue, onGrid } from './due-queue.ts';
+import { intervalFor } from './measure/pace.ts';
+import type { Target } from './target.ts';
+
+/** Devices whose tables are read at once: each holds its rows until they are on the disk. */
+const AT_ONCE = 16;
+/** An agent may be busy with its tables a quarter of what it may be with its interfaces. */
+const SHARE = 4;
+/** Longest time that the tables of one device may take. */
+const BUDGET_MS = 120_000;
+/** Most rows of one table. */
+const ROWS = 50_000;
+/** An agent that does not answer just now is asked again after this time. */
+const SILENT_MS = 60_000;
+
+const SYS_OBJECT_ID = '1.3.6.1.2.1.1.2.0';
+const GROUPS: readonly FactGroup[] = ['arp', 'vlans', 'fdb'];
+const SETTINGS = profileSettings.parse({
+  snmp: { groups: GROUPS, perDevice: 1, deviceBudgetMs: BUDGET_MS, rows: ROWS },
+});
+
+export interface TablesDeps {
+  clock: Clock;
+  log: Logger;
+  outbox: Pick<Outbox, 'append'>;
+  /** With the agent of a device; null where there is none. */
+  session: (target: Target) => Promise<Session | null>;
+}
+
+export class Tables {
+  readonly #deps: TablesDeps;
+  readonly #due = new DueQueue<Target>();
+  #everyMs: number | undefined;
+  #reading = 0;
+
+  constructor(deps: TablesDeps) {
+    this.#deps = deps;
+  }
+
+  /** How often tables are read from now on; undefined: not at all. */
+  interval(everyMs: number | undefined, targets: Iterable<Target>): void {
+    if (everyMs === this.#everyMs) return;
+    this.#everyMs = everyMs;
+    for (const target of targets) this.put(target);
+  }
+
+  /** Spread over the interval, so that a start asks no hundred agents at once. */
+  put(target: Target): void {
+    if (this.#everyMs === undefined || target.credentialId === undefined || !target.hasTables) return;
+    this.#at(target, onGrid(this.#deps.clock.monotonic(), this.#everyMs, target.phase));
+  }
+
+  /** Begins what is due. */
+  tick(now: number): void {
+    while (this.#reading < AT_ONCE) {
+      const next = this.#due.take(now);
+      if (!next) return;
+      const target = next.item;
+      if (target.gone || !target.hasTables || next.time !== target.tablesDue) continue;
+      if (this.#everyMs === undefined) continue;
+      if (target.agent.state !== 'up' || target.agent.missed > 0) this.#at(target, now + SILENT_MS);
+      else void this.#read(target, this.#everyMs);
+    }
+  }
+
+  #at(target: Target, due: number): void {
+    target.tablesDue = due;
+    this.#due.add(due, target);
+  }
+
+  /** Never rejects. */
+  async #read(target: Target, everyMs: number): Promise<void> {
+    const { clock, log, outbox } = this.#deps;
+    const begun = clock.monotonic();
+    this.#reading += 1;
+    try {
+      const rows = await this.#ask(target);
+      if (!target.gone && rows.length > 0) await outbox.append(rows);
+    } catch (error) {
+      log.warn({ address: target.agentAddress, err: String(error) }, 'forwarding tables were not read');
+    } finally {
+      this.#reading -= 1;
+      const done = clock.monotonic();
+      this.#at(target, onGrid(done, intervalFor(everyMs, SHARE * (done - begun)), target.phase));
+    }
+  }
+
+  async #ask(target: Target) {
+    const { clock, log } = this.#deps;
+    const session = await this.#deps.session(target);
+    if (!session) return [];
+    const turns = new Turns(target, session);
+    try {
+      const answer = await turns.session.get([SYS_OBJECT_ID]);
+      const [id] = answer.ok ? answer.varbinds : [];
+      if (!id) return [];
+      const facts = await readTables({
+        session: turns.session,
+        system: typeof id.value === 'string' ? { sysObjectId: id.value } : {},
+        deviceId: target.deviceId,
+        settings: SETTINGS.snmp as NonNullable<typeof SETTINGS.snmp>,
+        extra: [],
+        now: () => clock.now(),
+      });
+      const [partial] = facts.filter(({ last, complete }) => last && complete !== true);
+      if (partial)
+        log.warn(
+          { address: target.agentAddress, table: partial.table, reason: partial.reason },
+          'a table was not read to its end: what it lacks is kept as it was',
+        );
+      // A table of which nothing was read says nothing.
+      return facts.filter(
+        ({ last, complete, part, rows }) => !last || complete || part > 0 || rows.length > 0,
+      );
+    } finally {
+      turns.end();
+    }
+  }
+}
+
+/** A session whose requests wait while the device is polled, and for which its next poll waits. */
+class Turns {
+  readonly session: Session;
+  readonly #target: Target;
+  readonly #gone = new AbortController();
+  #end: (() => void) | null = null;
+
+  constructor(target: Target, { engine, target: at, credential, options }: Session) {
+    this.#target = target;
+    const { pace, signal } = options;
+    const take = async (count: number, address: string) => {
+      await this.#take();
+      await pace?.take(count, address);
+    };
+    const stopped = signal ? AbortSignal.any([signal, this.#gone.signal]) : this.#gone.signal;
+    this.session = new Session(engine, at, credential, { ...options, signal: stopped, pace: { take } });
+  }
+
+  /** The request before was answered, or is sent again. */
+  async #take(): Promise<void> {
+    this.end();
+    while (this.#target.reading) await this.#target.reading;
+    if (this.#target.gone) this.#gone.abort();
+    this.#target.asking = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  end(): void {
+    this.#end?.();
+    this.#end = null;
+    this.#target.asking = null;
+  }
+}
