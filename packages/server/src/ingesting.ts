@@ -8,7 +8,7 @@ import { createRecorder } from './incidents/record.ts';
 import type { RuleBook } from './ingest/classification/rule-book.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { createLinker } from './ingest/links/linker.ts';
-import { openSiteQueue, WINDOWS } from './ingest/queue/site-queue.ts';
+import { openSiteQueue } from './ingest/queue/site-queue.ts';
 import { type Stored, storeBatches, type Unread } from './ingest/queue/unread.ts';
 import { type HowSamplesAreKept, storeSamples } from './measurements/samples.ts';
 import type { Database } from './platform/db/db.ts';
@@ -50,10 +50,11 @@ export function createIngesting({
     record,
     relink: linker.touched,
   });
+  const store = (unread: Unread) => storeBatches(ingest, unread);
   // The embedded database does one thing at a time. On PostgreSQL the queue is before the thread.
-  const queue = openSiteQueue(db.kind === 'pglite' ? 1 : WINDOWS);
+  const queue = db.kind === 'pglite' ? openSiteQueue(1) : null;
   return {
-    take: (unread) => queue(unread, () => storeBatches(ingest, unread)),
+    take: (unread) => (queue ? queue(unread, () => store(unread)) : store(unread)),
     start: async () => {
       const stops = [await rules.start(), await linker.start()];
       return async () => {

@@ -184,7 +184,7 @@ describe.each(databases())('a link on %s', (name, open) => {
         }),
       );
       await talk.next('heartbeat');
-      await one.collectors.roster.writeBeats();
+      await one.collectors.roster.presence.writeBeats();
       const where = async () =>
         (await db.query('SELECT addresses FROM collectors WHERE id = $1', [disk.id]))[0]?.addresses;
       expect(await where()).toEqual(['10.0.1.5/24', '2001:db8::5/64']);
@@ -204,11 +204,11 @@ describe.each(databases())('a link on %s', (name, open) => {
       const again = over();
       await shakeHands(again, disk, one.host);
       await confirmed(disk);
-      await one.collectors.roster.writeBeats();
+      await one.collectors.roster.presence.writeBeats();
       expect(await where()).toEqual(['10.0.1.5/24', '2001:db8::5/64']);
       again.say(heartbeat({}));
       await again.next('heartbeat');
-      await one.collectors.roster.writeBeats();
+      await one.collectors.roster.presence.writeBeats();
       expect(await where()).toBeNull();
     });
 
@@ -225,7 +225,7 @@ describe.each(databases())('a link on %s', (name, open) => {
             `INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1, $2, 'event', 0)`,
             [disk.id, randomUUID()],
           );
-          await one.collectors.roster.writeBeats();
+          await one.collectors.roster.presence.writeBeats();
           const [{ seen } = expect.fail('no row')] = await db.query(
             'SELECT last_seen_at IS NOT NULL AS seen FROM collectors WHERE id = $1',
             [disk.id],
@@ -275,7 +275,7 @@ describe.each(databases())('a link on %s', (name, open) => {
         roster.ready({ collector: { id }, clockOffsetMs: 0, beat: { at: 1, drops } } as unknown as Session);
       sitting(bad.id, { 'a\0b': 1 });
       sitting(good.id, { bytes: 2 });
-      await roster.writeBeats();
+      await roster.presence.writeBeats();
       expect(await row(good.id)).toMatchObject({ connected: true, health: { drops: { bytes: 2 } } });
       expect(await row(bad.id)).toMatchObject({ connected: false });
       for (const { id } of [bad, good])
@@ -290,7 +290,7 @@ describe.each(databases())('a link on %s', (name, open) => {
           talk.say(heartbeat({ time: Date.now() + off }));
           await talk.next('heartbeat');
         }
-        await one.collectors.roster.writeBeats();
+        await one.collectors.roster.presence.writeBeats();
       };
       const clocks = () =>
         one.raised.filter((change) => change.kind === 'collector.clock' && change.collectorId === disk.id);
@@ -311,12 +311,15 @@ describe.each(databases())('a link on %s', (name, open) => {
         [...one.raised, ...two.raised].flatMap((change) =>
           'collectorId' in change && change.collectorId === disk.id ? change.kind : [],
         );
-      await one.collectors.roster.noteAbsent();
+      await one.collectors.roster.presence.noteAbsent();
       expect(events()).toEqual([]);
       await db.query(`UPDATE collectors SET last_seen_at = now() - interval '16 seconds' WHERE id = $1`, [
         disk.id,
       ]);
-      await Promise.all([one.collectors.roster.noteAbsent(), two.collectors.roster.noteAbsent()]);
+      await Promise.all([
+        one.collectors.roster.presence.noteAbsent(),
+        two.collectors.roster.presence.noteAbsent(),
+      ]);
       expect(events()).toEqual(['collector.offline']);
       const said = [...one.raised, ...two.raised].findLast(({ kind }) => kind === 'collector.offline');
       expect(Date.now() - (said?.at ?? 0)).toBeGreaterThan(15_000);
@@ -345,10 +348,10 @@ describe.each(databases())('a link on %s', (name, open) => {
       await db.query(`UPDATE collectors SET last_seen_at = now() - interval '90 seconds' WHERE id = $1`, [
         disk.id,
       ]);
-      await two.collectors.roster.forgetDead();
-      await two.collectors.roster.noteAbsent();
+      await two.collectors.roster.presence.forgetDead();
+      await two.collectors.roster.presence.noteAbsent();
       expect(await row(disk.id)).toMatchObject({ instance: null, connected: false });
-      await one.collectors.roster.writeBeats();
+      await one.collectors.roster.presence.writeBeats();
       expect(await row(disk.id)).toMatchObject({ instance: one.collectors.instance, connected: true });
       expect(one.raised.at(-1)).toMatchObject({ kind: 'collector.online', collectorId: disk.id });
     });
@@ -387,7 +390,7 @@ describe.each(databases())('a link on %s', (name, open) => {
       const get = async () =>
         (await one.collectors.handlers['collectors.get'](call({ params: { id: disk.id } }))).data;
       expect(await get()).toMatchObject({ online: false });
-      await one.collectors.roster.forgetDead();
+      await one.collectors.roster.presence.forgetDead();
       expect((await row(disk.id)).instance).toBeNull();
     });
 

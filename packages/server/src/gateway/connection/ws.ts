@@ -52,14 +52,14 @@ export function refusal(
   if (url !== COLLECTOR_PATH) return { status: 404, reason: 'there is no WebSocket at this address' };
   if (method !== 'GET') return { status: 400, reason: 'a WebSocket begins with GET' };
   if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined)
-    return { status: 403, reason: 'browsers have no business here' };
-  if (headers.cookie !== undefined) return { status: 403, reason: 'cookies open nothing here' };
+    return { status: 403, reason: 'connections of browsers are not accepted' };
+  if (headers.cookie !== undefined) return { status: 403, reason: 'cookies are not accepted' };
   if (headers.authorization !== undefined)
-    return { status: 401, reason: 'tokens open nothing here: a collector shows its key' };
+    return { status: 401, reason: 'tokens are not accepted: a collector authenticates with its key' };
   const host = headers.host?.toLowerCase();
   if (host === undefined) return { status: 400, reason: 'the Host header is missing' };
   if (hosts !== undefined && !hosts.includes(host))
-    return { status: 403, reason: 'this server does not go by that name' };
+    return { status: 403, reason: 'Host is not a name of this server' };
   return null;
 }
 
