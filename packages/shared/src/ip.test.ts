@@ -2,7 +2,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  byAddress,
   canonicalAddress,
+  canonicalBlock,
   classifyAddress,
   compareAddresses,
   difference,
@@ -88,6 +90,7 @@ describe('address text', () => {
   it('orders IPv4 before IPv6 and by value', () => {
     const [a, b, c] = [parse('9.0.0.0'), parse('10.0.0.0'), parse('::1')];
     expect([c, b, a].sort(compareAddresses)).toEqual([a, b, c]);
+    expect(['10.0.0.10', '::1', '10.0.0.2'].sort(byAddress)).toEqual(['10.0.0.2', '10.0.0.10', '::1']);
   });
 });
 
@@ -214,4 +217,15 @@ describe('Range', () => {
     expect(difference([a, b], [new Range(6, 0n, 100n)])).toEqual([a]);
     expect(difference([a, b], [new Range(4, 0n, 100n)])).toEqual([b]);
   });
+});
+
+describe('canonicalBlock', () => {
+  it.each([
+    ['10.0.0.5/24', '10.0.0.0/24'],
+    ['10.0.0.5', '10.0.0.5'],
+    ['2001:DB8::/32', '2001:db8::/32'],
+  ])('%s is %s', (text, block) => expect(canonicalBlock(text)).toEqual({ ok: true, value: block }));
+  it.each(['10.0.0', '10.0.0.0/33', 'core-1'])('refuses %s', (text) =>
+    expect(canonicalBlock(text).ok).toBe(false),
+  );
 });

@@ -109,6 +109,12 @@ export const compareAddresses = (a: Address, b: Address): number => {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;
 };
 
+/** Orders texts of addresses as `compareAddresses` does; what is no address stays where it is. */
+export const byAddress = (a: string, b: string): number => {
+  const [x, y] = [parseAddress(a), parseAddress(b)];
+  return x.ok && y.ok ? compareAddresses(x.value, y.value) : 0;
+};
+
 /** What an address is for (IANA special-purpose registries, as far as they matter to a sweep). */
 export type AddressClass =
   | 'this-network'
@@ -322,6 +328,20 @@ export const parseCidr = (
     return refuse(`host bits are set; the block is ${new Range(family, first, last)}`);
   }
   return { ok: true, value: { range: new Range(family, first, last), prefixLength, hostBits } };
+};
+
+/** Canonical text of an address or of a CIDR block, as PostgreSQL reads it. */
+export const canonicalBlock = (text: string): Parsed<string> => {
+  if (text.includes('/')) {
+    const cidr = parseCidr(text);
+    if (!cidr.ok) return cidr;
+    const { range, prefixLength } = cidr.value;
+    return { ok: true, value: `${formatAddress(range.at(0))}/${prefixLength}` };
+  }
+  const address = canonicalAddress(text);
+  return address === null
+    ? refuse('must be an IPv4 or IPv6 address, or a CIDR')
+    : { ok: true, value: address };
 };
 
 /** Why `::ffff:a.b.c.d` is no target. */

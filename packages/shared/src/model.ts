@@ -135,28 +135,34 @@ export const OUTCOMES = {
 export type OutcomeCode = keyof typeof OUTCOMES;
 export type Outcome = (typeof OUTCOMES)[OutcomeCode];
 
-/** What answered at an address with this outcome: nothing, a further address of a device, a device. */
-const ANSWERED = {
-  '.': 'nothing',
-  x: 'nothing',
-  _: 'nothing',
-  i: 'device',
-  s: 'device',
-  a: 'device',
-  t: 'device',
-  '=': 'address',
-  b: 'device',
-  e: 'nothing',
-} as const satisfies Record<OutcomeCode, 'nothing' | 'address' | 'device'>;
-const codesThat = (answered: (what: (typeof ANSWERED)[OutcomeCode]) => boolean): string =>
-  Object.entries(ANSWERED)
-    .filter(([, what]) => answered(what))
-    .map(([code]) => code)
-    .join('');
+interface OutcomeMeaning {
+  /** What answered: nothing, a further address of a device, a device. */
+  answered: 'nothing' | 'address' | 'device';
+  /** Nothing was left out: a device that was not recognised at the address is not there. */
+  conclusive: boolean;
+}
+const MEANING: Record<OutcomeCode, OutcomeMeaning> = {
+  '.': { answered: 'nothing', conclusive: false },
+  x: { answered: 'nothing', conclusive: false },
+  _: { answered: 'nothing', conclusive: true },
+  i: { answered: 'device', conclusive: true },
+  s: { answered: 'device', conclusive: true },
+  a: { answered: 'device', conclusive: true },
+  t: { answered: 'device', conclusive: false },
+  '=': { answered: 'address', conclusive: true },
+  b: { answered: 'device', conclusive: false },
+  e: { answered: 'nothing', conclusive: false },
+};
+const codesThat = (means: (meaning: OutcomeMeaning) => boolean): OutcomeCode[] =>
+  (Object.keys(MEANING) as OutcomeCode[]).filter((code) => means(MEANING[code]));
 /** Codes of addresses at which something answered. */
-export const ALIVE_CODES = codesThat((what) => what !== 'nothing');
+export const ALIVE_CODES = codesThat(({ answered }) => answered !== 'nothing').join('');
 /** Codes of addresses at which a device answered, and not only a further address of one. */
-export const DEVICE_CODES = codesThat((what) => what === 'device');
+export const DEVICE_CODES = codesThat(({ answered }) => answered === 'device').join('');
+/** Codes that say of every device that was not recognised at the address that it is not there. */
+export const CONCLUSIVE_CODES: readonly OutcomeCode[] = codesThat(({ conclusive }) => conclusive);
+/** Nothing answers at the address. */
+export const SILENT_CODE = '_' satisfies OutcomeCode;
 
 /** Algorithms of SNMPv3 (RFC 3414, 7860, 3826); `aes192r` and `aes256r` localise keys as Cisco does (Reeder). */
 export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;

@@ -1,9 +1,21 @@
 /** The bar of a sweep on a terminal, and its summary everywhere. */
-import type { OutcomeCode } from '@rollcall/shared/model';
+import { ALIVE_CODES, type OutcomeCode } from '@rollcall/shared/model';
 import type { MultiBar, SingleBar } from 'cli-progress';
 import type { Screen } from './terminal.ts';
 
-const LIVE = 'isat=b';
+/** In the order of the summary; null: not counted there by itself. */
+const WORDS: Record<OutcomeCode, string | null> = {
+  s: 'read by SNMP',
+  b: 'cut short by a limit',
+  '=': 'further addresses of those',
+  a: 'refused our credentials',
+  t: 'stopped answering SNMP',
+  _: 'silent',
+  x: 'excluded',
+  e: 'errors',
+  i: null,
+  '.': null,
+};
 /** Silent, or an error. */
 const DEAD = '_e';
 /** Reasons that are summed up. */
@@ -77,7 +89,7 @@ export class Progress {
   }
 
   #live(): number {
-    return this.#of(LIVE);
+    return this.#of(ALIVE_CODES);
   }
 
   /** How many addresses in which time, and how they ended; a line for each reason why nothing came from some. */
@@ -87,15 +99,10 @@ export class Progress {
   }
 
   #sum(seconds: number): string {
-    const parts = [
-      [this.#of('sb'), 'read by SNMP'],
-      [this.#of('='), 'further addresses of those'],
-      [this.#of('a'), 'refused our credentials'],
-      [this.#of('_'), 'silent'],
-      [this.#of('x'), 'excluded'],
-      [this.#of('e'), 'errors'],
-    ] as const;
-    const rest = parts.flatMap(([count, words]) => (count > 0 ? [`${count} ${words}`] : []));
+    const rest = Object.entries(WORDS).flatMap(([code, words]) => {
+      const count = this.#of(code);
+      return words !== null && count > 0 ? [`${count} ${words}`] : [];
+    });
     const swept =
       this.#probed === this.#total
         ? `${this.#total} addresses`

@@ -1,6 +1,6 @@
 /** What the filters of the device list mean, as SQL. The list and the bulk change share it. */
 import type { DeviceQuery } from '@rollcall/shared/api/inventory';
-import { canonicalAddress, formatAddress, parseCidr } from '@rollcall/shared/ip';
+import { canonicalBlock } from '@rollcall/shared/ip';
 import { isUuid } from '@rollcall/shared/uuid';
 import { rankOf } from '../platform/db/health.ts';
 import {
@@ -12,6 +12,7 @@ import {
   oneOf,
   Parameters,
   type Scope,
+  searchable,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { closest } from '../platform/ops/hint.ts';
@@ -21,8 +22,7 @@ export type DeviceFilters = FilterOf<DeviceQuery>;
 
 const FILTERS: Filters<DeviceFilters, Scope> = {
   search: (p, text) => {
-    // As `search_text` is written: lower case, white space as single spaces.
-    const words = text.replace(/\s+/g, ' ').trim().toLowerCase();
+    const words = searchable(text);
     return words === '' ? null : `d.search_text LIKE ${p.add(anywhere(words))}::text`;
   },
   Address: (p, text, scope) =>
@@ -71,12 +71,7 @@ export async function requireCollector(sql: Sql, { collector }: DeviceFilters, s
 
 /** One address, exactly, or every address of a CIDR. */
 function addressed(p: Parameters, text: string): string {
-  if (text.includes('/')) {
-    const cidr = parseCidr(text);
-    if (!cidr.ok) throw invalid('Address', cidr.reason);
-    return `<<= ${p.add(`${formatAddress(cidr.value.range.at(0))}/${cidr.value.prefixLength}`)}::inet`;
-  }
-  const address = canonicalAddress(text);
-  if (address === null) throw invalid('Address', 'must be an IPv4 or IPv6 address, or a CIDR');
-  return `= ${p.add(address)}::inet`;
+  const block = canonicalBlock(text);
+  if (!block.ok) throw invalid('Address', block.reason);
+  return `${block.value.includes('/') ? '<<=' : '='} ${p.add(block.value)}::inet`;
 }

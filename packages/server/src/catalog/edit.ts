@@ -1,7 +1,7 @@
 /** What people change about devices. */
 import type { DeviceClass } from '@rollcall/shared/model';
 import type { Database } from '../platform/db/db.ts';
-import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import { inScope, Parameters, type Scope, searchable } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { Problem } from '../platform/problem.ts';
@@ -83,7 +83,7 @@ function named(p: Parameters, name: string | null): string {
       host(d.address), d.id::text)`;
   const text = `${p.add(name)}::text`;
   return `name_override = ${text}, name = ${text},
-    search_text = ${p.add(name.replace(/\s+/g, ' ').toLowerCase())} || ' ' || d.search_text`;
+    search_text = ${p.add(searchable(name))} || ' ' || d.search_text`;
 }
 
 /** What the rules said stays in `classified_by`; `reclassify` brings it back where an override goes. */

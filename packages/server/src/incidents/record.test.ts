@@ -220,6 +220,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     it.each<[string, object, string[]]>([
       ['class', { class: ['printer'] }, ['b']],
       ['search', { search: 'Floor-3' }, ['a']],
+      ['search with more white space than was stored', { search: ' floor-3  ' }, ['a']],
       ['address', { Address: '10.3.0.0/16' }, ['c']],
       ['nothing that is there', { search: 'nowhere' }, []],
     ])('by %s', async (_what, scope, covered) => {
@@ -430,8 +431,8 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     expect(all.map((e) => [e.kind, e.count, e.message]).sort()).toEqual([
       ['device.new', 1, 'ap is new: Cisco AIR-2702'],
       ['device.new', 1, 'sw is new: HP 2530'],
-      ['device.upgraded', 2, 'sw runs version 2, before 1'],
-      ['device.upgraded', 2, 'sw runs version 3, before 1'],
+      ['device.upgraded', 2, 'sw changed its version from 1 to 2'],
+      ['device.upgraded', 2, 'sw changed its version from 1 to 3'],
     ]);
     expect(all.find((e) => e.kind === 'device.upgraded')?.details).toEqual({
       before: { osVersion: '1' },

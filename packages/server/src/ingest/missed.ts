@@ -1,5 +1,6 @@
 /** Who did not answer although a scan asked: counted when a job ends, gone after as many scans as the site says. */
 import { SITE_DEFAULTS } from '@rollcall/shared/api/sites';
+import { CONCLUSIVE_CODES, SILENT_CODE } from '@rollcall/shared/model';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 
@@ -40,7 +41,7 @@ export async function countMissed(
          AND (v.last_scan_id = job.scan_id OR v.last_seen < job.started_at)
          AND CASE WHEN family(d.address) = family(span.first) AND d.address - span.first < span.count
            THEN substr(job.outcomes, (span.skip + (d.address - span.first))::int + 1, 1) = ANY (
-             CASE WHEN v.last_scan_id = job.scan_id THEN ARRAY['_'] ELSE ARRAY['_', 'i', 's', 'a', '='] END)
+             CASE WHEN v.last_scan_id = job.scan_id THEN $4::text[] ELSE $5::text[] END)
            ELSE false END
      ), locked AS (
        SELECT d.id, m.most, m.elsewhere FROM devices d JOIN missed m ON m.id = d.id WHERE d.site_id = $1::uuid ORDER BY d.id FOR UPDATE OF d
@@ -51,7 +52,7 @@ export async function countMissed(
      FROM locked l JOIN sightings v ON v.site_id = $1::uuid AND v.device_id = l.id
      WHERE d.site_id = $1::uuid AND d.id = l.id
      RETURNING d.id, d.name, host(d.address) AS address, d.monitor, v.last_seen, d.missed_scans, d.gone_at IS NOT NULL AS gone`,
-    [siteId, job, new Date(at)],
+    [siteId, job, new Date(at), [SILENT_CODE], CONCLUSIVE_CODES],
   );
   const changes = rows
     .filter(({ gone }) => gone)

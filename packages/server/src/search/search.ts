@@ -3,7 +3,7 @@ import { isAddressStart, macPart } from '@rollcall/shared/api/endpoints';
 import type { SearchHit } from '@rollcall/shared/api/search';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { Database } from '../platform/db/db.ts';
-import { anywhere, inScope, Parameters, type Scope } from '../platform/db/list.ts';
+import { anywhere, inScope, Parameters, type Scope, searchable } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { FindEndpoints } from '../ports.ts';
 
@@ -40,7 +40,6 @@ type Found = SearchHit & Record<string, unknown>;
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(' · ');
 
 /** As `search_text` is written: lower case, white space as single spaces. */
-const words = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
 
 /** Digits of a hardware address as they stand in a text of pairs with colons: their first may end a pair or begin one. */
 function pairs(text: string): string[] {
@@ -53,7 +52,7 @@ function pairs(text: string): string[] {
 /** By any word of it; first that which is called so, has the address, or begins so. */
 async function findDevices(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
   const p = new Parameters();
-  const wanted = words(text);
+  const wanted = searchable(text);
   const [name, start, exact] = [p.add(wanted), p.add(`${anywhere(wanted).slice(1)}`), p.add(text)];
   const address = canonicalAddress(text);
   const mac = macPart(text);
@@ -141,7 +140,7 @@ async function findCases(sql: Sql, text: string, scope: Scope): Promise<SearchHi
   const number = /^#(\d{1,9})$/.exec(text)?.[1];
   const condition =
     number === undefined
-      ? `c.search_text LIKE ${p.add(anywhere(words(text)))}::text`
+      ? `c.search_text LIKE ${p.add(anywhere(searchable(text)))}::text`
       : `c.number = ${p.add(Number(number))}::int`;
   return sql.query<Found>(
     `SELECT 'case' AS kind, c.id, c.site_id AS "siteId", s.name AS site, '#' || c.number || ' ' || c.title AS title,

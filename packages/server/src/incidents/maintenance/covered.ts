@@ -1,7 +1,7 @@
 /** Which events maintenance covers right now, and until when. */
 import { type MaintenanceScope, maintenanceScope, maintenanceTimes } from '@rollcall/shared/api/maintenance';
-import { canonicalAddress, formatAddress, parseCidr } from '@rollcall/shared/ip';
-import { anywhere, Parameters } from '../../platform/db/list.ts';
+import { canonicalBlock } from '@rollcall/shared/ip';
+import { anywhere, Parameters, searchable } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { activeAt } from './recurrence.ts';
 
@@ -61,20 +61,14 @@ export async function devicesOf(
   const where = [`d.site_id = ${p.add(siteId)}::uuid`, `d.id = ANY(${p.add(among)}::uuid[])`];
   if (deviceIds) where.push(`d.id = ANY(${p.add(deviceIds)}::uuid[])`);
   if (classes) where.push(`d.class = ANY(${p.add(classes)}::text[])`);
-  if (search) where.push(`d.search_text LIKE ${p.add(anywhere(search.toLowerCase()))}::text`);
-  if (Address)
+  if (search) where.push(`d.search_text LIKE ${p.add(anywhere(searchable(search)))}::text`);
+  const block = Address === undefined ? null : canonicalBlock(Address);
+  if (block)
     where.push(`EXISTS (SELECT 1 FROM device_addresses a WHERE a.site_id = d.site_id AND a.device_id = d.id
-      AND a.address <<= ${p.add(blockOf(Address))}::inet)`);
+      AND a.address <<= ${p.add(block.ok ? block.value : null)}::inet)`);
   const rows = await sql.query<{ id: string }>(
     `SELECT d.id FROM devices d WHERE ${where.join(' AND ')}`,
     p.values,
   );
   return new Set(rows.map(({ id }) => id));
-}
-
-/** An address or a CIDR as PostgreSQL reads it; null where it is neither. */
-export function blockOf(text: string): string | null {
-  if (!text.includes('/')) return canonicalAddress(text);
-  const cidr = parseCidr(text);
-  return cidr.ok ? `${formatAddress(cidr.value.range.at(0))}/${cidr.value.prefixLength}` : null;
 }

@@ -7,6 +7,7 @@ import {
   maintenanceTimes,
 } from '@rollcall/shared/api/maintenance';
 import type { Clock } from '@rollcall/shared/clock';
+import { canonicalBlock } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database, Transaction } from '../../platform/db/db.ts';
@@ -20,7 +21,6 @@ import { nextRun, requireZone } from '../../platform/ops/recurrence.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
 import type { Audit } from '../../ports.ts';
 import { lockIncidents } from '../conditions/store.ts';
-import { blockOf } from './covered.ts';
 import { reconsider } from './end.ts';
 import { activeAt, nextAfter, type Span } from './recurrence.ts';
 
@@ -60,8 +60,8 @@ interface Plan {
 
 /** When a window is over for good; null: it comes again for ever. @throws Problem naming what cannot be. */
 function overAt({ timezone, times, scope }: Plan, now: number): Date | null {
-  if (scope.Address !== undefined && blockOf(scope.Address) === null)
-    throw invalid('scope.Address', 'must be an IPv4 or IPv6 address, or a CIDR');
+  const block = scope.Address === undefined ? null : canonicalBlock(scope.Address);
+  if (block && !block.ok) throw invalid('scope.Address', block.reason);
   requireZone(timezone);
   if (times.kind === 'once') {
     if (times.until <= times.from) throw invalid('times.until', 'must be after from');

@@ -1,4 +1,5 @@
 /** What an observation claims for its device: evidence is taken, shared or told as a conflict. No database, no clock. */
+import { byAddress } from '@rollcall/shared/ip';
 import type { Change } from '../../changes.ts';
 import { aboutDevice, current, type Tracked, type World } from '../world.ts';
 import { claims, type EvidenceKey, type Fingerprint, keyText } from './fingerprint.ts';
@@ -95,7 +96,7 @@ function takeAddress(world: World, device: Tracked, holder: string, key: Evidenc
         };
   };
   if (old.row.address === key.value) {
-    const [next] = [...old.addresses].sort();
+    const [next] = [...old.addresses].sort(byAddress);
     if (next) old.row = { ...old.row, address: next };
   }
   return [told];

@@ -7,7 +7,7 @@
  * if the box left it. A device that a scan found first is settled once, at the best of its addresses, and virtual
  * addresses are always left.
  */
-import { compareAddresses, parseAddress } from '@rollcall/shared/ip';
+import { byAddress } from '@rollcall/shared/ip';
 
 /** An address of a device at which it was reached at some time. */
 export interface Place {
@@ -45,7 +45,7 @@ export function mainAddress(device: Standing): Move | null {
   const known = device.places.find(({ address }) => address === device.address);
   const [best] = device.places
     .filter(({ answered, virtual }) => answered === true && !virtual)
-    .sort((a, b) => rank(a) - rank(b) || inOrder(a.address, b.address));
+    .sort((a, b) => rank(a) - rank(b) || byAddress(a.address, b.address));
   if (!best || best.address === device.address) return null;
   const to = (reason: Move['reason']): Move => ({ address: best.address, reason });
   if (known?.virtual) return to('virtual');
@@ -65,8 +65,3 @@ function isSilent({ places, watched, missedScans, missedUntilGone }: Standing, k
 
 /** A loopback interface is up as long as the box is. */
 const rank = ({ on }: Place): number => (on === 'loopback' ? 0 : on === 'interface' ? 1 : 2);
-
-function inOrder(a: string, b: string): number {
-  const [x, y] = [parseAddress(a), parseAddress(b)];
-  return x.ok && y.ok ? compareAddresses(x.value, y.value) : 0;
-}

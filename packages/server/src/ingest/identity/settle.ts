@@ -1,6 +1,6 @@
 /** The end of a scan: devices whose address was silent, is virtual or was found first now are settled (`main-address.ts`). */
 import { AddressSpace } from '@rollcall/shared/address-space';
-import { ALIVE_CODES } from '@rollcall/shared/model';
+import { ALIVE_CODES, SILENT_CODE } from '@rollcall/shared/model';
 import type { Span } from '@rollcall/shared/protocol';
 import type { Change } from '../../changes.ts';
 import type { Sql } from '../../platform/db/sql.ts';
@@ -94,7 +94,7 @@ async function readAnswers(
   const codes = jobs.map(({ size, outcomes }) => outcomes.padEnd(size, '.')).join('');
   return (address) => {
     const code = codes[space.indexOf(address)] ?? '.';
-    return code === '_' ? false : ALIVE_CODES.includes(code) ? true : null;
+    return code === SILENT_CODE ? false : ALIVE_CODES.includes(code) ? true : null;
   };
 }
 

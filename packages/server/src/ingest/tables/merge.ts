@@ -2,6 +2,7 @@
  * Known + seen → known next. Pure. What was not seen stays as it is: an empty, failed or partial walk blanks nothing.
  */
 import type { Change, ChangeOf } from '../../changes.ts';
+import { searchable } from '../../platform/db/list.ts';
 import { placeholderSerial } from '../identity/fingerprint.ts';
 import type { DeviceRow, Sighting } from './rows.ts';
 
@@ -179,10 +180,9 @@ const SEARCH_WORDS = 1500;
 /** Everything `search` looks through, lower case: words on the first line, then a line for each identifier. */
 export function searchText(row: DeviceRow, macs: readonly string[], addresses: readonly string[]): string {
   const { name, sysName, vendor, model, os, location, sysDescr, address, serialNumber, macAddress } = row;
-  const line = (text: string) => text.replace(/\s+/g, ' ').toLowerCase();
-  const words = line([name, sysName, vendor, model, os, location, sysDescr].filter(Boolean).join(' '));
+  const words = searchable([name, sysName, vendor, model, os, location, sysDescr].filter(Boolean).join(' '));
   const identifiers = [address, serialNumber, macAddress, ...macs.slice(0, 64), ...addresses.slice(0, 64)]
-    .flatMap((each) => (each ? `\n${line(each)}` : []))
+    .flatMap((each) => (each ? `\n${searchable(each)}` : []))
     .join('');
   const room = Math.max(SEARCH_WORDS, SEARCH_CHARACTERS - identifiers.length);
   return (words.slice(0, room) + identifiers).slice(0, SEARCH_CHARACTERS);

@@ -50,6 +50,9 @@ export function oneOf(
   return `${column} = ANY(${parameters.add(values)}::${type}[])`;
 }
 
+/** A text as the columns `search_text` have it: lower case, white space as single spaces. */
+export const searchable = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase();
+
 /** A text as the inside of a LIKE pattern that matches it anywhere. The escape character is the backslash. */
 export const anywhere = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
