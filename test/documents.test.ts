@@ -190,6 +190,18 @@ rollcall-collector none
   );
 });
 
+it('docs/adding.md names constants that exist', () => {
+  const names = [...read('docs/adding.md').matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)`/g)].map(
+    ([, name = '']) => name,
+  );
+  const isDeclared = (name: string) => {
+    const declared = new RegExp(`\\b(?:const|class|enum|type) ${name}\\b`);
+    return code.some(({ text }) => declared.test(text));
+  };
+  expect(names.length).toBeGreaterThan(10);
+  expect([...new Set(names)].filter((name) => !isDeclared(name))).toEqual([]);
+});
+
 it('docs/api.md lists the operations that are stable', () => {
   const page = read('docs/api.md');
   const listed = [

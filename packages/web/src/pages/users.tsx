@@ -1,7 +1,7 @@
 import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { User } from '@rollcall/shared/api/accounts';
-import type { Role } from '@rollcall/shared/model';
+import { ROLES, type Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useSiteName } from '../choices.ts';
@@ -15,11 +15,12 @@ import { type Column, timeColumn, usePagedList } from '../components/table/index
 import { useHasRole, useMe } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
 
-const ROLES: { value: Role; label: string }[] = [
-  { value: 'viewer', label: 'viewer: reads' },
-  { value: 'operator', label: 'operator: also scans, watches, works cases' },
-  { value: 'admin', label: 'admin: also sites, collectors, credentials, users' },
-];
+const LABELS: Record<Role, string> = {
+  viewer: 'viewer: reads',
+  operator: 'operator: also scans, monitors, works cases',
+  admin: 'admin: also sites, collectors, credentials, users',
+};
+const CHOICES = ROLES.map((role) => ({ value: role, label: LABELS[role] }));
 
 export function Users() {
   const { search, change } = useUrlState('/users');
@@ -132,7 +133,7 @@ function UserForm(props: FormOf<User>) {
           {...form.getInputProps('displayName')}
         />
       </Pair>
-      <Select label="Role" data={ROLES} {...form.getInputProps('role')} />
+      <Select label="Role" data={CHOICES} {...form.getInputProps('role')} />
       <SiteFields all="Sees every site, future ones too" some="Sees" form={form} />
       <PasswordInput
         label={one ? 'New password' : 'Password'}
