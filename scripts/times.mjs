@@ -77,7 +77,8 @@ function inside(name, what, setting, value, numbers) {
         values: [['', ms]],
         ...(setting && { setting: `${setting} \`${member}\`` }),
       });
-    else shared.set(key.replace(UNIT, '') || key, ms);
+    // With a unit of the whole group the unit is no part of the name: `fiveMinutes` stays.
+    else shared.set(whole ? key : key.replace(UNIT, '') || key, ms);
   }
   return [
     ...own,

@@ -217,7 +217,7 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
       const now = await addressOf(name);
       expect(now.startsWith(`10.${net}.0.`) || now.startsWith('10.254.')).toBe(true);
       expect((await story(name)).filter((each) => !before.includes(each))).toEqual([
-        `${name} is at ${now}, before ${address}`,
+        `${name} changed its address from ${address} to ${now}`,
       ]);
       expect(await plant.openOf('device.down', 'device.unreachable', 'interface.down')).toEqual([]);
     },

@@ -159,7 +159,8 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
   log.info({ url: listener.url, database: db.kind, collectors: COLLECTOR_PATH }, 'ready');
   const health = startHealthCheck({ db, clock, log });
   stops.push(health.stop);
-  const unhealthyReason = () => (listener.server.listening ? health.unhealthyReason() : 'it listens no more');
+  const unhealthyReason = () =>
+    listener.server.listening ? health.unhealthyReason() : 'it is not listening';
   const aliveUrl = config.aliveUrl?.reveal();
   if (aliveUrl !== undefined)
     stops.push(

@@ -60,7 +60,7 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
     await measure(40, { from: begins + WEEK, count: 2 });
     expect(await told()).toEqual([]);
     await measure(300, { from: begins + WEEK + 10 * MIN, count: 7 });
-    expect(await told()).toEqual([['device.latency', 0, 'far answers pings after 300 ms, more than 240 ms']]);
+    expect(await told()).toEqual([['device.latency', 0, 'far: round trip time 300 ms, more than 240 ms']]);
     await measure(45, { from: begins + WEEK + 20 * MIN, count: 1 });
     expect((await told()).map(([, status]) => status)).toEqual([2]);
   });

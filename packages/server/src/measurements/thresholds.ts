@@ -2,7 +2,7 @@
 import type { Threshold } from '@rollcall/shared/api/sites';
 import type { Series } from './series.ts';
 
-/** Percent, of latency milliseconds; 0: never told. */
+/** Percent, of latency milliseconds; 0: never raises an event. */
 export type Thresholds = Readonly<Record<Threshold, number>>;
 
 /** What is told ends below this part of its threshold, so that it does not come and go. */

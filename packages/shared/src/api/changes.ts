@@ -37,7 +37,7 @@ const members = {
   device: text('core-1'),
   interfaceId: id.nullable(),
   interface: text('Gi1/0/1'),
-  message: z.string().meta({ example: 'core-1 runs version 17.9.4a, before 17.6.5' }),
+  message: z.string().meta({ example: 'core-1 changed its version from 17.6.5 to 17.9.4a' }),
   before: z.unknown().meta({ description: 'What was; null where it is not known.' }),
   after: z.unknown().meta({ description: 'What is since.' }),
   collector: text('head-office-1').meta({ description: 'Who saw it; null: a person, or the server.' }),

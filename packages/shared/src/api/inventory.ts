@@ -203,7 +203,7 @@ export const deviceHistoryEntry = z
     kind: z.string().meta({ example: 'device.upgraded' }),
     severity: z.int().min(1).max(5),
     status: z.int().min(0).max(2),
-    message: z.string().meta({ example: 'core-1 runs IOS-XE 16.12.4, before 16.9.1' }),
+    message: z.string().meta({ example: 'core-1 changed its version from 16.9.1 to 16.12.4' }),
     interfaceId: id.nullable(),
     count: z.int(),
     lastAt: time,

@@ -62,7 +62,7 @@ const percent = (threshold: Threshold) =>
     .number()
     .min(0)
     .max(100)
-    .meta({ description: `Percent; 0: never told. Default: ${THRESHOLDS[threshold]}.` });
+    .meta({ description: `Percent; 0: never raises an event. Default: ${THRESHOLDS[threshold]}.` });
 /** Thresholds as a site, a class, a device or an interface says them; what is absent is said by another. */
 export const thresholdValues = z
   .strictObject({
@@ -74,7 +74,7 @@ export const thresholdValues = z
       .min(0)
       .max(60_000)
       .meta({
-        description: `Milliseconds of a round trip; 0: never told. Default: ${THRESHOLDS.latency}, and what is usual of the device once that is known.`,
+        description: `Milliseconds of a round trip; 0: never raises an event. Default: ${THRESHOLDS.latency}, and what is usual of the device once that is known.`,
       }),
   })
   .partial();

@@ -13,7 +13,7 @@ const interfaceValues = thresholdValues.pick({ utilisation: true, errors: true }
 
 const said = z.strictObject({
   from: z.enum(THRESHOLD_LAYERS),
-  value: z.number().meta({ description: 'Percent, of `latency` milliseconds; 0: never told.' }),
+  value: z.number().meta({ description: 'Percent, of `latency` milliseconds; 0: never raises an event.' }),
 });
 export const appliedThreshold = said
   .extend({

@@ -35,7 +35,7 @@ it('an address in two places: the message and its subject name that address, who
   });
   expect(kinds['address.moved'].opens['address.moved']?.(moved)).toMatchObject({
     subject: 'b:10.0.0.254:b',
-    message: '10.0.0.254 is gw2 (10.0.0.2), before gw1',
+    message: '10.0.0.254 moved from gw1 to gw2 (10.0.0.2)',
   });
 });
 

@@ -58,7 +58,11 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'device.renumbered': (c) =>
-        noted(c, c.after.address, `${c.deviceName} is at ${c.after.address}, before ${c.before.address}`),
+        noted(
+          c,
+          c.after.address,
+          `${c.deviceName} changed its address from ${c.before.address} to ${c.after.address}`,
+        ),
     },
     expiresMs: 7 * DAY,
     cases: 'none',
@@ -72,7 +76,7 @@ export const INVENTORY_KINDS = declare({
         noted(
           c,
           `${c.after.deviceId}/${c.after.ifIndex}`,
-          `${c.deviceName} is behind ${c.after.port} of ${c.after.deviceName}, before ${c.before.port} of ${c.before.deviceName}`,
+          `${c.deviceName} moved from ${c.before.port} of ${c.before.deviceName} to ${c.after.port} of ${c.after.deviceName}`,
         ),
     },
     expiresMs: 7 * DAY,
@@ -87,7 +91,7 @@ export const INVENTORY_KINDS = declare({
         const told = c.before.serialNumber && c.after.serialNumber ? 'serialNumber' : 'macAddress';
         const [now, then] = [shown(c.after[told]), shown(c.before[told])];
         const what = told === 'serialNumber' ? 'serial number' : 'hardware address';
-        return noted(c, now, `${c.deviceName} is other hardware: ${what} ${now}, before ${then}`);
+        return noted(c, now, `${c.deviceName} is other hardware: ${what} changed from ${then} to ${now}`);
       },
     },
     expiresMs: 7 * DAY,
@@ -102,7 +106,7 @@ export const INVENTORY_KINDS = declare({
         noted(
           c,
           c.after.osVersion,
-          `${c.deviceName} runs version ${c.after.osVersion}, before ${c.before.osVersion}`,
+          `${c.deviceName} changed its version from ${c.before.osVersion} to ${c.after.osVersion}`,
         ),
     },
     expiresMs: 7 * DAY,
@@ -197,7 +201,7 @@ export const INVENTORY_KINDS = declare({
         return noted(
           c,
           `${at}:${shown(side(c.after))}`,
-          `${c.deviceName} sees ${shown(side(c.after))} on ${at}, before ${shown(side(c.before))}`,
+          `${c.deviceName}: neighbour on ${at} changed from ${shown(side(c.before))} to ${shown(side(c.after))}`,
         );
       },
     },
@@ -213,7 +217,7 @@ export const INVENTORY_KINDS = declare({
         noted(
           c,
           `${c.after.address}:${c.after.deviceId}`,
-          `${c.after.address} is ${who(c.after, elsewhere(c))}, before ${c.before.deviceName}`,
+          `${c.after.address} moved from ${c.before.deviceName} to ${who(c.after, elsewhere(c))}`,
         ),
     },
     expiresMs: DAY,

@@ -42,17 +42,17 @@ const over = (
 export const MEASURED_KINDS = declare({
   'interface.utilisation': {
     about: 'Traffic in one direction takes nearly all of the speed of an interface.',
-    ...over('utilisation', (port, value) => `${port} is full: ${value} of its speed`),
+    ...over('utilisation', (port, value) => `${port}: utilisation ${value}`),
     holdMs: HOLD_SECONDS['interface.utilisation'] * 1000,
   },
   'interface.errors': {
     about: 'Many packets of an interface have errors or are discarded.',
-    ...over('errors', (port, value) => `${port} loses ${value} of its packets to errors and discards`),
+    ...over('errors', (port, value) => `${port}: ${value} of packets have errors or are discarded`),
     holdMs: HOLD_SECONDS['interface.errors'] * 1000,
   },
   'device.loss': {
-    about: 'Many pings of a device that is up stay without an answer.',
-    ...over('loss', (device, value) => `${device} does not answer ${value} of its pings`),
+    about: 'Packet loss of a device that is up: many pings stay without an answer.',
+    ...over('loss', (device, value) => `${device}: packet loss ${value}`),
     source: 'icmp',
     holdMs: HOLD_SECONDS['device.loss'] * 1000,
   },
@@ -61,7 +61,7 @@ export const MEASURED_KINDS = declare({
       'Pings of a device take much longer than usual at this hour of the week, or than its threshold says.',
     ...over(
       'latency',
-      (device, value, limit) => `${device} answers pings after ${value}, more than ${limit}`,
+      (device, value, limit) => `${device}: round trip time ${value}, more than ${limit}`,
       milliseconds,
     ),
     source: 'icmp',

@@ -37,7 +37,7 @@ function trapOpening(c: ChangeOf<'trap.received'>): Opening {
 
 export const WATCH_KINDS = declare({
   'device.down': {
-    about: 'A watched device answers no ping.',
+    about: 'A monitored device answers neither ping nor SNMP.',
     severity: Severity.major,
     source: 'icmp',
     opens: { 'device.down': (c) => of(c, `${c.deviceName} does not answer`) },
@@ -162,7 +162,7 @@ export const WATCH_KINDS = declare({
         if (!before || !after) return null;
         return {
           subject: `${c.interfaceId}:${after}`,
-          message: `${port(c)} runs at ${bits(after)}, before ${bits(before)}`,
+          message: `${port(c)}: speed changed from ${bits(before)} to ${bits(after)}`,
           details: sides(c),
         };
       },
@@ -180,7 +180,7 @@ export const WATCH_KINDS = declare({
         if (!before || !after || before === 'unknown' || after === 'unknown') return null;
         return {
           subject: `${c.interfaceId}:${after}`,
-          message: `${port(c)} runs at ${after} duplex, before ${before}`,
+          message: `${port(c)}: duplex changed from ${before} to ${after}`,
           details: sides(c),
         };
       },

@@ -47,7 +47,7 @@ export function resolve(said: Said): AppliedThreshold[] {
   });
 }
 
-/** What applies; 0: never told. */
+/** What applies; 0: never raises an event. */
 export function limitsOf(said: Said): Record<Threshold, number> {
   const found = { ...THRESHOLDS } as Record<Threshold, number>;
   for (const { of, value } of resolve(said)) found[of] = value;
