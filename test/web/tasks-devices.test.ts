@@ -36,6 +36,42 @@ tasks('tasks with devices', start, (task) => {
     }
   });
 
+  task(
+    'devices: select some by key and by hand, and change only those',
+    async ({ page, open, button, world }) => {
+      const monitored = async () =>
+        (await world.installation.api('GET', '/api/devices?class=wireless&monitor=1')).totalCount;
+      await open('/devices?class=wireless');
+      const before = await monitored();
+      await page
+        .getByRole('checkbox', { name: /^Select / })
+        .first()
+        .check();
+      await page.keyboard.press('j');
+      await page.keyboard.press('x');
+      await page.getByText('2 devices selected').waitFor();
+      for (const [verb, count] of [
+        ['Stop monitoring', Math.max(0, before - 2)],
+        ['Monitor', Math.max(before, 2)],
+      ] as const) {
+        await page.getByRole('toolbar').getByRole('button', { name: verb, exact: true }).click();
+        await expect.poll(monitored, { timeout: 20_000 }).toBe(count);
+      }
+      await button('Clear selection').click();
+      await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    },
+  );
+
+  task('everywhere: ? lists the keys, g and a letter lead to a page', async ({ page, open, dialog }) => {
+    await open('/devices');
+    await page.keyboard.press('?');
+    await dialog().getByText('Keyboard shortcuts').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.waitForURL(/cases$/);
+  });
+
   task('devices: where keys lead is in sight, and nothing is passed over', async ({ page, open }) => {
     await page.setViewportSize({ width: 1440, height: 480 });
     await open('/devices');

@@ -30,6 +30,16 @@ tasks('tasks with events and cases', start, (task, alone) => {
     await page.getByText('by hand').waitFor();
   });
 
+  task('events: acknowledge what is selected', async ({ page, open, row }) => {
+    await open('/events?Source=discovery&Device=access-7&Status=0,1');
+    await row(' is other hardware').getByRole('checkbox').check();
+    await page.getByText('1 event selected').waitFor();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Acknowledge 1' }).click();
+    await page.getByText('1 event acknowledged').waitFor();
+    await row(' is other hardware').getByText('acknowledged').waitFor();
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+  });
+
   task('cases: a case from open to closed', async ({ page, open, row, button, dialog }) => {
     await open('/cases');
     await button('New case').click();

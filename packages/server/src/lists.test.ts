@@ -530,6 +530,10 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       filters: {
         site: site(siteIds),
         search: search('name', 'vendor', 'model', 'location', 'address'),
+        ids: oneOf(
+          'id',
+          devices.slice(0, 3).map(({ id }) => String(id)),
+        ),
         Address: {
           values: ['10.0.0.0/24', '10.1.0.3', '2001:db8::/64', '192.0.2.1'],
           keeps: (row, text: string) =>

@@ -2,6 +2,7 @@ import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import type { SearchHit } from '@rollcall/shared/api/search';
 import {
   IconArrowRight,
+  IconBolt,
   IconBriefcase,
   IconPlug,
   IconPlugConnected,
@@ -9,10 +10,13 @@ import {
   IconServer,
 } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, memo, type ReactNode, useState } from 'react';
 import { apiQuery } from './api.ts';
+import { notify, notifyProblem } from './components/feedback/index.ts';
+import { copyText } from './components/show/index.ts';
 import { PLACES } from './places.ts';
+import { useScheme } from './scheme.ts';
 import { useHasRole } from './session.tsx';
 
 interface Goal {
@@ -20,8 +24,14 @@ interface Goal {
   label: string;
   description: string;
 }
-/** Places within pages, beside the pages of the menu. */
+/** Pages where something is done at once, and places within pages. */
 const GOALS: readonly Goal[] = [
+  { to: '/cases?new=1', label: 'New case', description: 'open a case by hand' },
+  {
+    to: '/devices?status=down',
+    label: 'Devices that are down',
+    description: 'those that are monitored and do not answer',
+  },
   { to: '/cases?assignee=me', label: 'My cases', description: 'cases assigned to me' },
   { to: '/discovery?new=1', label: 'Start a scan', description: 'plan and start a scan' },
   { to: '/discovery?tab=schedules', label: 'Schedules', description: 'scans at set times' },
@@ -39,12 +49,36 @@ const GOALS: readonly Goal[] = [
 ];
 const ADMIN_GOALS: readonly Goal[] = [
   ...PLACES.manage,
+  { to: '/sites?edit=new', label: 'New site', description: 'a place with its networks' },
+  { to: '/users?edit=new', label: 'New user', description: 'an account with a role and sites' },
+  { to: '/collectors?new=1', label: 'Add a collector', description: 'make a join token' },
   {
     to: '/notifications?tab=deliveries',
     label: 'Delivery log',
     description: 'what was sent, and what was answered',
   },
   { to: '/notifications?tab=mail', label: 'Mail server', description: 'how mail is sent' },
+];
+/** What is done on the page that is open, by its address. */
+const HERE: readonly { at: RegExp; to: (id: string) => string; label: string; description: string }[] = [
+  {
+    at: /^\/devices\/([^/]+)$/,
+    to: (id) => `/maintenance?edit=new&device=${id}`,
+    label: 'Plan maintenance of this device',
+    description: 'what is wrong with it meanwhile opens no case',
+  },
+  {
+    at: /^\/devices\/([^/]+)$/,
+    to: (id) => `/topology?device=${id}`,
+    label: 'Show this device on the map',
+    description: 'with its links',
+  },
+  {
+    at: /^\/devices\/([^/]+)$/,
+    to: (id) => `/events?Device=${id}`,
+    label: 'Events of this device',
+    description: 'open and closed',
+  },
 ];
 const LEAST = 2;
 
@@ -71,8 +105,42 @@ function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
     dialog?.querySelector<HTMLElement>('.mantine-Spotlight-action')?.click();
 }
 
+/** What is done at once, wherever one is, and on the page that is open. */
+function useActions(onHelp: () => void): SpotlightActionData[] {
+  const navigate = useNavigate();
+  const operator = useHasRole('operator');
+  const { colorScheme, choose } = useScheme();
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const done = (label: string, description: string, onClick: () => void): SpotlightActionData => ({
+    id: `do ${label}`,
+    label,
+    description,
+    leftSection: <IconBolt size={16} aria-hidden />,
+    onClick,
+  });
+  const dark = colorScheme !== 'dark';
+  return [
+    ...HERE.flatMap(({ at, to, label, description }) => {
+      const id = at.exec(path)?.[1];
+      return id && (operator || !to(id).includes('edit=new'))
+        ? [done(label, description, () => void navigate({ href: to(id) }))]
+        : [];
+    }),
+    done('Copy the address of this page', 'to send it to somebody who may see it', () => {
+      copyText(window.location.href).then(
+        () => notify('Copied'),
+        (error) => notifyProblem('Not copied', error),
+      );
+    }),
+    done(dark ? 'Dark theme' : 'Light theme', 'of this person, in every browser', () =>
+      choose(dark ? 'dark' : 'light'),
+    ),
+    done('Keyboard shortcuts', 'all keys', onHelp),
+  ];
+}
+
 /** Command palette: pages and actions by name, all else by whatever is known of it. */
-export const Palette = memo(function Palette() {
+export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void }) {
   const navigate = useNavigate();
   const admin = useHasRole('admin');
   const [query, setQuery] = useState('');
@@ -96,6 +164,7 @@ export const Palette = memo(function Palette() {
         keywords: query,
         onClick: go(addressOf(hit)),
       }));
+  const actions = useActions(onHelp);
   const pages: SpotlightActionData[] = [
     ...PLACES.watch,
     ...PLACES.run,
@@ -115,6 +184,7 @@ export const Palette = memo(function Palette() {
         { group: 'Endpoints', actions: of('endpoint') },
         { group: 'Interfaces', actions: of('interface') },
         { group: 'Cases', actions: of('case') },
+        { group: 'Actions', actions },
         { group: 'Go to', actions: pages },
       ]}
       query={query}

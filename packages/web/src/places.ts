@@ -25,6 +25,8 @@ export interface Place {
   description: string;
   icon: Icon;
   search?: Record<string, string>;
+  /** The letter after `g` that leads here. */
+  jump?: string;
   /** Number beside it, out of the summary. */
   open?: 'events' | 'cases';
 }
@@ -32,17 +34,19 @@ export interface Place {
 /** The menu by its groups; the last is for administrators. */
 export const PLACES = {
   watch: [
-    { to: '/', label: 'Overview', description: 'health by site', icon: IconLayoutDashboard },
-    { to: '/devices', label: 'Devices', description: 'all devices and filters', icon: IconServer },
+    { to: '/', jump: 'o', label: 'Overview', description: 'health by site', icon: IconLayoutDashboard },
+    { to: '/devices', jump: 'd', label: 'Devices', description: 'all devices and filters', icon: IconServer },
     {
       to: '/endpoints',
+      jump: 'n',
       label: 'Endpoints',
       description: 'which address is on which port, now and before',
       icon: IconPlugConnected,
     },
-    { to: '/topology', label: 'Topology', description: 'map of links', icon: IconTopologyStar3 },
+    { to: '/topology', jump: 't', label: 'Topology', description: 'map of links', icon: IconTopologyStar3 },
     {
       to: '/events',
+      jump: 'e',
       label: 'Events',
       description: 'what is and went wrong or changed',
       icon: IconTimelineEvent,
@@ -51,12 +55,14 @@ export const PLACES = {
     },
     {
       to: '/changes',
+      jump: 'h',
       label: 'Changes',
       description: 'what came, went or is different',
       icon: IconGitCommit,
     },
     {
       to: '/cases',
+      jump: 'c',
       label: 'Cases',
       description: 'events that belong together, and the work on them',
       icon: IconBriefcase,
@@ -64,22 +70,31 @@ export const PLACES = {
     },
     {
       to: '/availability',
+      jump: 'a',
       label: 'Availability',
       description: 'report of a month by site and device',
       icon: IconCalendarStats,
     },
   ],
   run: [
-    { to: '/discovery', label: 'Discovery', description: 'scans', icon: IconRadar2 },
+    { to: '/discovery', jump: 's', label: 'Discovery', description: 'scans', icon: IconRadar2 },
     {
       to: '/collectors',
+      jump: 'l',
       label: 'Collectors',
       description: 'health, add, rotate, revoke',
       icon: IconBroadcast,
     },
-    { to: '/sites', label: 'Sites', description: 'places with their own addresses', icon: IconBuilding },
+    {
+      to: '/sites',
+      jump: 'i',
+      label: 'Sites',
+      description: 'places with their own addresses',
+      icon: IconBuilding,
+    },
     {
       to: '/maintenance',
+      jump: 'm',
       label: 'Maintenance',
       description: 'planned work, which opens no case',
       icon: IconTool,

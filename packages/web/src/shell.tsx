@@ -21,6 +21,7 @@ import { apiQuery } from './api.ts';
 import { Palette } from './command-palette.tsx';
 import { SEARCH_FIELD } from './components/filter/index.ts';
 import { absolute, useNow } from './components/show/index.ts';
+import { KeyboardHelp, usePageKeys } from './keyboard.tsx';
 import { useLive } from './live.ts';
 import { PLACES, type Place } from './places.ts';
 import { usePreferences } from './preferences.ts';
@@ -36,13 +37,16 @@ export function Shell() {
   const [open, setOpen] = useState(false);
   const place = useLocation({ select: (location) => location.pathname });
   const main = useRef<HTMLElement>(null);
+  const [help, setHelp] = useState(false);
   const close = useCallback(() => setOpen(false), []);
+  const showHelp = useCallback(() => setHelp(true), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the menu
   useEffect(close, [place]);
   useHotkeys([
     ['mod+K', openSpotlight],
     ['/', focusSearch],
   ]);
+  usePageKeys(showHelp);
   useEscape(close, open);
   useKiosk(kiosk);
   return (
@@ -79,7 +83,8 @@ export function Shell() {
           <Clock />
         </footer>
       )}
-      <Palette />
+      <Palette onHelp={showHelp} />
+      {help && <KeyboardHelp onClose={() => setHelp(false)} />}
     </div>
   );
 }

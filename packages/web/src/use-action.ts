@@ -27,6 +27,23 @@ export function useSend(...touches: string[]): Send {
   };
 }
 
+/** The same operation for each of several, one after the other: says of how many it was `done`, and why not of the first that failed. */
+export function useSendEach(...touches: string[]) {
+  const refresh = useInvalidate();
+  return async <Id extends OperationId>(
+    id: Id,
+    requests: readonly Request<Id>[],
+    words: { done: (count: number) => string; failed: string },
+  ): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const request of requests) await call(id, request).catch((error) => failures.push(error));
+    refresh(id.split('.')[0] ?? id, ...touches);
+    const done = requests.length - failures.length;
+    if (done > 0) notify(words.done(done));
+    if (failures.length > 0) notifyProblem(`${words.failed}: ${failures.length}`, failures[0]);
+  };
+}
+
 interface Action<Id extends OperationId> {
   /** Undefined when it failed, which has been said. */
   run: (request: Request<Id>, options?: CallOptions) => Promise<Result<Id> | undefined>;

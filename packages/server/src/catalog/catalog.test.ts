@@ -111,6 +111,8 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     [{ search: 'ios SOFTWARE' }, ['core-1']],
     [{ search: 'x0kz' }, ['core-1']],
     [{ search: '3C:9D' }, ['core-1']],
+    [{ search: '3C-9D' }, ['core-1']],
+    [{ search: '3c9d' }, ['core-1']],
     [{ search: 'ärzte' }, ['printer']],
     [{ search: '50%' }, ['core-1']],
     [{ search: '%' }, ['core-1']],
@@ -129,6 +131,18 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     [{ pageSize: '2', page: '1000000000' }, []],
   ])('answers %j with %j', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
+  });
+
+  it('lists devices without a name behind those that have one, each in the order of numbers', async () => {
+    const named = (names: string[]) =>
+      db.query<{ name: string }>(
+        `SELECT t.name FROM unnest($1::text[]) AS t(name)
+         JOIN LATERAL (SELECT device_sort_key(t.name) AS key) k ON true ORDER BY k.key`,
+        [names],
+      );
+    expect(
+      (await named(['10.0.0.20', 'zoo', '2001:db8::7', '10.0.0.3', 'access-2'])).map(({ name }) => name),
+    ).toEqual(['access-2', 'zoo', '10.0.0.3', '10.0.0.20', '2001:db8::7']);
   });
 
   it('finds a collector by id as by name', async () => {
@@ -220,6 +234,9 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     await db.query('UPDATE collectors SET last_seen_at = $2 WHERE id = $1', [collector, heard]);
     const before = await lastSeen('up', false);
     expect(await lastSeen('up', true)).toBe(Date.parse(heard) / 1000);
+    expect((await as()('devices.list', { query: { ids: [id] } })).data).toMatchObject([
+      { id, lastSeen: Date.parse(heard) / 1000 },
+    ]);
     expect(await lastSeen('down', true)).toBe(before);
     await lastSeen(was?.status ?? '', was?.monitor ?? false);
   });

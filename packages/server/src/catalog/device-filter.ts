@@ -4,10 +4,10 @@ import { canonicalBlock } from '@rollcall/shared/ip';
 import { isUuid } from '@rollcall/shared/uuid';
 import { rankOf } from '../platform/db/health.ts';
 import {
-  anywhere,
   conditionsOf,
   type FilterOf,
   type Filters,
+  foundBy,
   inScope,
   oneOf,
   Parameters,
@@ -23,8 +23,9 @@ export type DeviceFilters = FilterOf<DeviceQuery>;
 const FILTERS: Filters<DeviceFilters, Scope> = {
   search: (p, text) => {
     const words = searchable(text);
-    return words === '' ? null : `d.search_text LIKE ${p.add(anywhere(words))}::text`;
+    return words === '' ? null : foundBy(p, 'd.search_text', words);
   },
+  ids: (p, ids) => oneOf(p, 'd.id', 'uuid', ids),
   Address: (p, text, scope) =>
     `(d.site_id, d.id) IN (SELECT a.site_id, a.device_id FROM device_addresses a
       WHERE a.address ${addressed(p, text)} AND ${inScope(p, 'a.site_id', scope)})`,

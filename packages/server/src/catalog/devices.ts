@@ -71,6 +71,9 @@ interface DeviceRow {
 const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
   FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id)`;
 
+/** Collectors report changes only: a monitored device that is up answered until its collector was heard of last. */
+const LAST_ANSWER = `CASE WHEN d.monitor AND d.status = 'up' THEN greatest(d.last_seen, c.last_seen_at) ELSE d.last_seen END`;
+
 /** The columns of a device, over `SEEN_DEVICES d` with its site `s` and collector `c`. */
 const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS "collectorId", c.name AS collector,
   d.name, host(d.address) AS address,
@@ -81,7 +84,7 @@ const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS 
   d.sys_object_id AS "sysObjectId", d.location, d.contact, d.booted_at AS "bootedAt", d.monitor, d.status,
   d.icmp_reachable AS icmp, d.snmp_reachable AS snmp, d.rtt_ms AS "rttMs", d.interface_count AS "interfaceCount", d.health,
   (SELECT count(*) FROM events e WHERE e.device_id = d.id AND e.status < 2) AS "openEvents",
-  d.first_seen AS "firstSeen", d.last_seen AS "lastSeen", d.last_scan_id AS "lastScanId"`;
+  d.first_seen AS "firstSeen", ${LAST_ANSWER} AS "lastSeen", d.last_scan_id AS "lastScanId"`;
 
 /** Uptime counts on while the device is not known to be down. */
 function toDevice(row: DeviceRow, now: number): Device {
@@ -160,9 +163,6 @@ const DETAILS = `
       SELECT e.case_id FROM events e WHERE e.device_id = d.id AND e.case_id IS NOT NULL
       UNION SELECT m.id FROM cases m WHERE m.root_device_id = d.id AND m.status < 3)) AS "openCases"`;
 
-/** Collectors report changes only: a monitored device that is up answered until its collector was heard of last. */
-const LAST_ANSWER = `CASE WHEN d.monitor AND d.status = 'up' THEN greatest(d.last_seen, c.last_seen_at) ELSE d.last_seen END`;
-
 type DetailRow = DeviceRow & Pick<DeviceDetail, 'neighbours' | 'entities' | 'openCases'>;
 
 /** One device with what hangs on it; null where it does not exist or is not in scope. */
@@ -174,7 +174,7 @@ export async function readDevice(
 ): Promise<DeviceDetail | null> {
   const p = new Parameters();
   const [row] = await sql.query<DetailRow>(
-    `SELECT ${COLUMNS}, ${LAST_ANSWER} AS "lastSeen", ${DETAILS}
+    `SELECT ${COLUMNS}, ${DETAILS}
      FROM ${SEEN_DEVICES} d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id
      WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,

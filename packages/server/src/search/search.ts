@@ -1,5 +1,5 @@
 /** What a text may mean, kind by kind: each statement is served by an index and looks at a bounded number of rows. */
-import { isAddressStart, macPart } from '@rollcall/shared/api/endpoints';
+import { macPart, macTexts } from '@rollcall/shared/api/endpoints';
 import type { SearchHit } from '@rollcall/shared/api/search';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { Database } from '../platform/db/db.ts';
@@ -16,8 +16,6 @@ export interface SearchDeps {
 const MOST = 6;
 /** Rows of one kind among which the closest are chosen. */
 const CANDIDATES = 200;
-/** Digits of a part of a hardware address that devices are searched by: fewer are words as well. */
-const MAC_DIGITS_LEAST = 4;
 
 export async function searchAll(
   { db, findEndpoints }: SearchDeps,
@@ -39,16 +37,6 @@ export async function searchAll(
 type Found = SearchHit & Record<string, unknown>;
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(' · ');
 
-/** As `search_text` is written: lower case, white space as single spaces. */
-
-/** Digits of a hardware address as they stand in a text of pairs with colons: their first may end a pair or begin one. */
-function pairs(text: string): string[] {
-  const digits = isAddressStart(text) && text.includes('.') ? null : macPart(text);
-  if (digits === null || digits.length < MAC_DIGITS_LEAST) return [];
-  const paired = (some: string) => some.replace(/(..)(?=.)/g, '$1:');
-  return [paired(digits), `${digits.slice(0, 1)}:${paired(digits.slice(1))}`];
-}
-
 /** By any word of it; first that which is called so, has the address, or begins so. */
 async function findDevices(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
   const p = new Parameters();
@@ -67,10 +55,10 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
     ...(mac?.length === 12
       ? [
           `SELECT v.site_id, v.device_id FROM sites s JOIN evidence v ON v.site_id = s.id
-             AND v.kind IN ('mac', 'chassis-mac') AND v.value = ${p.add(pairs(text)[0])}::text WHERE ${seen('s.id')}`,
+             AND v.kind IN ('mac', 'chassis-mac') AND v.value = ${p.add(macTexts(text)[0])}::text WHERE ${seen('s.id')}`,
         ]
       : []),
-    ...[wanted, ...pairs(text)].map(
+    ...[wanted, ...macTexts(text)].map(
       (part) =>
         `SELECT d.site_id, d.id FROM devices d WHERE d.search_text LIKE ${p.add(anywhere(part))}::text AND ${seen('d.site_id')}`,
     ),
@@ -101,7 +89,7 @@ async function findInterfaces(sql: Sql, text: string, scope: Scope): Promise<Sea
        AND ${seen('i.site_id')}`,
     ...(mac?.length === 12
       ? [
-          `SELECT i.site_id, i.id FROM interfaces i WHERE i.mac_address = ${p.add(pairs(text)[0])}::text AND ${seen('i.site_id')}`,
+          `SELECT i.site_id, i.id FROM interfaces i WHERE i.mac_address = ${p.add(macTexts(text)[0])}::text AND ${seen('i.site_id')}`,
         ]
       : []),
     ...(address === null

@@ -24,6 +24,20 @@ export function macPart(text: string): string | null {
   return /^[0-9a-f]{3,12}$/.test(digits) ? digits : null;
 }
 
+/** Digits of a part of a hardware address that devices are searched by: fewer are words as well. */
+const MAC_DIGITS_LEAST = 4;
+
+/**
+ * A part of a hardware address in any notation, as it stands in a text of pairs with colons: its first digit may end a
+ * pair or begin one. Empty where the text is none.
+ */
+export function macTexts(text: string): string[] {
+  const digits = isAddressStart(text) && text.includes('.') ? null : macPart(text);
+  if (digits === null || digits.length < MAC_DIGITS_LEAST) return [];
+  const paired = (some: string) => some.replace(/(..)(?=.)/g, '$1:');
+  return [paired(digits), `${digits.slice(0, 1)}:${paired(digits.slice(1))}`];
+}
+
 /** The beginning of an IP address, as far as it is written. */
 export const isAddressStart = (text: string): boolean =>
   /^(?=.*[.:])(\d{1,3}(\.\d{0,3}){1,3}|[0-9a-f]{0,4}(:[0-9a-f]{0,4}){1,7})$/i.test(text);

@@ -5,7 +5,18 @@ import { SENSOR_STATUS } from '../sensors.ts';
 import { closeReason } from './incidents.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import { codes, id, idParams, line, paging, resource, siteFilter, sortBy, wholeNumber } from './operation.ts';
+import {
+  codes,
+  id,
+  idParams,
+  ids,
+  line,
+  paging,
+  resource,
+  siteFilter,
+  sortBy,
+  wholeNumber,
+} from './operation.ts';
 import { health } from './sensors.ts';
 
 // ── Device ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -151,13 +162,22 @@ export const DEVICE_SORTS = [
   'lastSeen',
 ] as const;
 
+/** Devices that are named one by one. */
+export const DEVICE_IDS_MOST = 200;
+
 /** Filters of the device list, by the names of the customer's document. */
 export const deviceFilters = {
   search: z.string().max(200).optional().meta({
     description:
-      'Case-insensitive substring of name, address, description, vendor, model, serial number, location or MAC address.',
+      'Case-insensitive substring of name, address, description, vendor, model, serial number, location or MAC address; a MAC address, or four digits and more of it, in any notation.',
     example: 'core',
   }),
+  ids: ids(DEVICE_IDS_MOST)
+    .optional()
+    .meta({
+      description: `Exactly these devices: ids separated by commas, at most ${DEVICE_IDS_MOST}.`,
+      example: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a12',
+    }),
   Address: z.string().min(1).max(60).optional().meta({
     description: 'One address (any of the device’s) or a CIDR that contains one; IPv4 or IPv6.',
     example: '10.20.0.0/16',

@@ -181,6 +181,14 @@ export const codes = <C extends string>(allowed: readonly C[]) =>
         .max(50),
     );
 
+/** Ids separated by commas. */
+export const ids = (most: number) =>
+  z
+    .string()
+    .max(most * 40)
+    .transform((text) => text.split(',').map((part) => part.trim().toLowerCase()))
+    .pipe(z.array(z.uuid()).min(1).max(most));
+
 /** Numeric codes separated by commas. */
 export const numericCodes = (least: number, most: number) =>
   z

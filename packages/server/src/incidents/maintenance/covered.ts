@@ -1,7 +1,7 @@
 /** Which events maintenance covers right now, and until when. */
 import { type MaintenanceScope, maintenanceScope, maintenanceTimes } from '@rollcall/shared/api/maintenance';
 import { canonicalBlock } from '@rollcall/shared/ip';
-import { anywhere, Parameters, searchable } from '../../platform/db/list.ts';
+import { foundBy, Parameters, searchable } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { activeAt } from './recurrence.ts';
 
@@ -61,7 +61,7 @@ export async function devicesOf(
   const where = [`d.site_id = ${p.add(siteId)}::uuid`, `d.id = ANY(${p.add(among)}::uuid[])`];
   if (deviceIds) where.push(`d.id = ANY(${p.add(deviceIds)}::uuid[])`);
   if (classes) where.push(`d.class = ANY(${p.add(classes)}::text[])`);
-  if (search) where.push(`d.search_text LIKE ${p.add(anywhere(searchable(search)))}::text`);
+  if (search) where.push(foundBy(p, 'd.search_text', searchable(search)));
   const block = Address === undefined ? null : canonicalBlock(Address);
   if (block)
     where.push(`EXISTS (SELECT 1 FROM device_addresses a WHERE a.site_id = d.site_id AND a.device_id = d.id

@@ -2,6 +2,7 @@
  * What every list shares: parameters, visibility, orders out of an allow-list, and the one statement that answers a
  * page together with the exact number of all rows. Nothing that a caller sent ever becomes SQL text.
  */
+import { macTexts } from '@rollcall/shared/api/endpoints';
 import { type Actor, sees, visibleSites } from '../http/handler.ts';
 import { Problem } from '../problem.ts';
 import type { Sql } from './sql.ts';
@@ -43,7 +44,7 @@ export function inScope(parameters: Parameters, column: string, scope: Scope): s
 export function oneOf(
   parameters: Parameters,
   column: string,
-  type: 'text' | 'int',
+  type: 'text' | 'int' | 'uuid',
   values: readonly unknown[],
 ): string {
   if (values.length === 1) return `${column} = ${parameters.add(values[0])}::${type}`;
@@ -55,6 +56,12 @@ export const searchable = (text: string): string => text.replace(/\s+/g, ' ').tr
 
 /** A text as the inside of a LIKE pattern that matches it anywhere. The escape character is the backslash. */
 export const anywhere = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+/** Whether a column `search_text` has a text that is `searchable`; a hardware address, or a part of one, in any notation. */
+export function foundBy(p: Parameters, column: string, text: string): string {
+  const ways = [...new Set([text, ...macTexts(text)])];
+  return `(${ways.map((way) => `${column} LIKE ${p.add(anywhere(way))}::text`).join(' OR ')})`;
+}
 
 /** That a text stands in one of some columns, in any case. */
 export const containing = (p: Parameters, text: string, columns: readonly string[]): string => {

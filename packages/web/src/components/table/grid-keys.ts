@@ -28,6 +28,7 @@ export function useGridKeys({
   focus,
   onFocus,
   onEnter,
+  onSelect,
 }: {
   scroller: RefObject<HTMLElement | null>;
   count: number;
@@ -35,6 +36,8 @@ export function useGridKeys({
   focus: number;
   onFocus: (index: number) => void;
   onEnter: () => void;
+  /** Space or x: chooses the row. */
+  onSelect?: (() => void) | undefined;
 }): (event: KeyboardEvent | globalThis.KeyboardEvent) => void {
   /** Scrolls as little as shows the whole row. */
   const reveal = (element: HTMLElement, index: number, view: number) => {
@@ -54,6 +57,10 @@ export function useGridKeys({
       onFocus(next);
       reveal(element, next, view);
     } else if (event.key === 'Enter' && event.target === element) onEnter();
+    else if (onSelect && (event.key === 'x' || event.key === ' ') && event.target === element) {
+      event.preventDefault();
+      onSelect();
+    }
   };
   const latest = useRef(onKey);
   latest.current = onKey;

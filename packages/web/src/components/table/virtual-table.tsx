@@ -15,13 +15,14 @@ const SPARE = 6;
 const AHEAD = 30;
 
 /**
- * A list of any length as one scrolling table: only visible rows are in the page. Arrows or j/k move, Enter opens.
+ * A list of any length as one scrolling table: only visible rows are in the page. Arrows or j/k move, Enter opens, x selects.
  */
 export function VirtualTable<T extends object>({
   source,
   sort,
   onSort,
   onOpen,
+  onSelect,
   empty,
   label,
   ...look
@@ -29,6 +30,8 @@ export function VirtualTable<T extends object>({
   source: PagedList<T>;
   sort?: string | undefined;
   onSort?: (sort: string) => void;
+  /** Where rows can be selected. */
+  onSelect?: ((item: T) => void) | undefined;
   empty: ReactNode;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -77,6 +80,12 @@ export function VirtualTable<T extends object>({
       const item = source.at(focus);
       if (item) onOpen?.(item);
     },
+    onSelect:
+      onSelect &&
+      (() => {
+        const item = source.at(focus);
+        if (item) onSelect(item);
+      }),
   });
 
   const known = visible.filter(({ index }) => source.at(index) !== undefined);

@@ -17,8 +17,9 @@ const tagsOf = (text: string): string[] => [
   ),
 ];
 
-/** A case opened by hand, empty or about an event. */
-export function NewCase({ onClose, event }: { onClose: () => void; event?: Event }) {
+/** A case opened by hand, empty or about events of one site. */
+export function NewCase({ onClose, events = [] }: { onClose: () => void; events?: readonly Event[] }) {
+  const [event] = events;
   const sites = useSiteChoices();
   const navigate = useNavigate();
   const send = useSend('events', 'summary');
@@ -38,7 +39,7 @@ export function NewCase({ onClose, event }: { onClose: () => void; event?: Event
       siteId,
       priority: Number(form.values.priority),
       tags: tagsOf(form.values.tags),
-      ...(event && { eventIds: [event.id] }),
+      ...(event && { eventIds: events.map(({ id }) => id) }),
     };
     const { data } = await send('cases.create', { body });
     // After the dialog has taken itself out of the address.

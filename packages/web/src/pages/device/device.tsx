@@ -61,13 +61,17 @@ const WITHIN: Record<string, React.ComponentType<{ device: DeviceDetail }>> = {
   identity: Identity,
 };
 
+/** Links to devices of the inventory, and neighbours that are not in it. */
+const connections = ({ links, neighbours }: DeviceDetail): number =>
+  links.length + neighbours.filter(({ deviceId }) => deviceId === null).length;
+
 const tabsOf = (device: DeviceDetail): Tab[] => [
   { id: 'summary', label: 'Summary' },
   { id: 'health', label: 'Health' },
   { id: 'performance', label: 'Performance' },
   { id: 'interfaces', label: 'Interfaces', count: device.interfaceCount },
   { id: 'hardware', label: 'Hardware', count: device.entities.length },
-  { id: 'neighbours', label: 'Neighbours', count: device.neighbours.length },
+  { id: 'neighbours', label: 'Neighbours', count: connections(device) },
   { id: 'events', label: 'Events', count: device.openEvents },
   { id: 'history', label: 'History' },
   { id: 'identity', label: 'Identity evidence' },

@@ -28,22 +28,24 @@ import { LastDays } from './last-days.tsx';
 const answers = (yes: boolean | null): string =>
   yes === null ? 'not asked' : yes ? 'answers' : 'does not answer';
 
-/** What is known, where it stands in the network, and what is wrong with it. */
+/** What is wrong with it, what is known, and where it stands in the network. */
 export function Summary({ device }: { device: DeviceDetail }) {
   return (
-    <div className="columns">
-      <Panel title="Facts">
-        <Described device={device} />
-      </Panel>
-      <div className="stack">
-        <Panel title="Presence">
-          <Presence device={device} />
+    <div className="stack">
+      <OpenCases device={device} />
+      <OpenEvents device={device} />
+      <div className="columns">
+        <Panel title="Identity">
+          <Described device={device} />
         </Panel>
-        <LastDays device={device} />
-        <OpenCases device={device} />
-        <OpenEvents device={device} />
-        <ConnectedTo device={device} />
-        <RecentHistory device={device} />
+        <div className="stack">
+          <Panel title="Reachability">
+            <Reachability device={device} />
+          </Panel>
+          <LastDays device={device} />
+          <ConnectedTo device={device} />
+          <RecentActivity device={device} />
+        </div>
       </div>
     </div>
   );
@@ -89,7 +91,7 @@ const Described = ({ device }: { device: DeviceDetail }) => (
   </Facts>
 );
 
-const Presence = ({ device }: { device: DeviceDetail }) => (
+const Reachability = ({ device }: { device: DeviceDetail }) => (
   <Facts>
     <Fact name="Monitored">{device.monitor === 1 ? 'yes' : 'no: seen by scans only'}</Fact>
     <Fact name="ICMP">
@@ -189,11 +191,11 @@ function ConnectedTo({ device }: { device: DeviceDetail }) {
   );
 }
 
-function RecentHistory({ device }: { device: DeviceDetail }) {
+function RecentActivity({ device }: { device: DeviceDetail }) {
   const request = { params: { id: device.id }, query: { pageSize: 5 } };
   return (
     <EntriesPanel
-      title="Recent history"
+      title="Recent activity"
       query={useQuery(apiQuery('devices.history', request))}
       end={<TabLink tab="history">History</TabLink>}
     >

@@ -22,7 +22,7 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
   {
     id: 'status',
     title: 'Status',
-    width: '84px',
+    width: '76px',
     sort: 'status',
     narrow: true,
     value: (d) => d.status,
@@ -31,15 +31,15 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
   {
     id: 'health',
     title: 'Health',
-    width: '88px',
+    width: '80px',
     sort: 'health',
     cell: (d) => (d.health === 'unknown' ? '' : <HealthStatus health={d.health} />),
   },
-  { id: 'address', title: 'Address', width: '118px', sort: 'address', narrow: true, mono: true },
+  { id: 'address', title: 'Address', width: '112px', sort: 'address', narrow: true, mono: true },
   {
     id: 'class',
     title: 'Class',
-    width: '114px',
+    width: '106px',
     sort: 'class',
     cell: (d) => <DeviceClassLabel class={d.class} />,
   },

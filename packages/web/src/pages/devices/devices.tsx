@@ -1,7 +1,9 @@
+import type { Device } from '@rollcall/shared/api/inventory';
 import { DEVICE_CLASSES, DEVICE_STATUSES } from '@rollcall/shared/model';
 import { SENSOR_STATUS } from '@rollcall/shared/sensors';
 import { IconRadar2 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { useChoices, useSiteChoices } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
@@ -9,11 +11,19 @@ import { choicesOf, Filters, Views } from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body, Page } from '../../components/page/index.ts';
 import { DeviceClassLabel, DeviceStatus, HealthStatus } from '../../components/show/index.ts';
-import { ColumnsMenu, useColumns, usePagedList, VirtualTable } from '../../components/table/index.ts';
+import {
+  ColumnsMenu,
+  selectColumn,
+  useColumns,
+  usePagedList,
+  useSelection,
+  VirtualTable,
+} from '../../components/table/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { type SearchOf, type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
 import { BulkMonitor } from './bulk-monitor.tsx';
 import { DEVICE_COLUMNS } from './columns.tsx';
+import { SelectedDevices } from './selected.tsx';
 
 const CLASSES = choicesOf(DEVICE_CLASSES, (name) => <DeviceClassLabel class={name} />);
 const STATUSES = choicesOf(DEVICE_STATUSES, (status) => <DeviceStatus status={status} />);
@@ -28,7 +38,7 @@ const VIEWS = [
   { name: 'Network', search: { class: 'router,switch,firewall,wireless,load-balancer' } },
   { name: 'Servers', search: { class: 'server,hypervisor,storage' } },
   { name: 'Down', search: { status: 'down' } },
-  { name: 'Unwell', search: { health: 'critical,warning', sort: 'health' } },
+  { name: 'Health problems', search: { health: 'critical,warning', sort: 'health' } },
   { name: 'New', search: { sort: '-firstSeen' } },
 ];
 
@@ -39,6 +49,12 @@ export function Devices() {
   const { shown, ids, choose } = useColumns('devices', DEVICE_COLUMNS);
   const { sort, ...rest } = search;
   const filters = useStableValue(rest);
+  const operator = useHasRole('operator');
+  const selection = useSelection<Device>(filters);
+  const columns = useMemo(
+    () => (operator ? [selectColumn(selection, (device) => device.name), ...shown] : shown),
+    [operator, selection, shown],
+  );
   const filtered = Object.values(filters).some(Boolean);
   return (
     <Page
@@ -54,14 +70,19 @@ export function Devices() {
       }
     >
       <DeviceFilters search={search} change={change} />
-      <Views list="devices" search={search} columns={ids} builtIn={VIEWS} onColumns={choose} />
+      {selection.items.length > 0 ? (
+        <SelectedDevices selection={selection} query={search} total={source.total} />
+      ) : (
+        <Views list="devices" search={search} columns={ids} builtIn={VIEWS} onColumns={choose} />
+      )}
       <Body>
         <VirtualTable
           label="Devices"
           source={source}
-          columns={shown}
+          columns={columns}
           sort={sort ?? 'name'}
           onSort={(next) => change({ sort: next })}
+          onSelect={operator ? selection.toggle : undefined}
           onOpen={(device) => void navigate({ to: '/devices/$id', params: { id: device.id } })}
           empty={
             filtered ? (

@@ -122,7 +122,7 @@ function EventActions({ event }: { event: Event }) {
           Make a case
         </IconButton>
       )}
-      {naming && <NewCase onClose={() => setNaming(false)} event={event} />}
+      {naming && <NewCase onClose={() => setNaming(false)} events={[event]} />}
     </>
   );
 }

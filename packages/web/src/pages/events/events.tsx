@@ -1,3 +1,4 @@
+import type { Event } from '@rollcall/shared/api/incidents';
 import { EVENT_SOURCES } from '@rollcall/shared/model';
 import { useCallback, useMemo } from 'react';
 import { useSiteChoices } from '../../choices.ts';
@@ -6,10 +7,12 @@ import { choicesOf, codeChoices, Filters, rangeOf, Views } from '../../component
 import { ExportMenu } from '../../components/list/index.ts';
 import { Page, Split } from '../../components/page/index.ts';
 import { EventStatus } from '../../components/show/index.ts';
-import { usePagedList, VirtualTable } from '../../components/table/index.ts';
+import { selectColumn, usePagedList, useSelection, VirtualTable } from '../../components/table/index.ts';
+import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { COLUMNS_BESIDE, EVENT_COLUMNS, STATUSES } from './columns.tsx';
 import { EventSide } from './event.tsx';
+import { SelectedEvents } from './selected.tsx';
 
 const SEVERITIES = [
   { value: '1', label: 'critical' },
@@ -38,6 +41,13 @@ export function Events() {
   const source = usePagedList('events.list', query);
   const close = useCallback(() => change({ event: undefined }, true), [change]);
   const { event: _, ...viewed } = search;
+  const operator = useHasRole('operator');
+  const { sort: _sort, ...listed } = query;
+  const selection = useSelection<Event>(listed);
+  const columns = useMemo(() => {
+    const shown = picked ? COLUMNS_BESIDE : EVENT_COLUMNS;
+    return operator ? [selectColumn(selection, (event) => event.message), ...shown] : shown;
+  }, [operator, selection, picked]);
   return (
     <Page
       title="Events"
@@ -57,15 +67,20 @@ export function Events() {
         ]}
         range
       />
-      <Views list="events" search={viewed} builtIn={VIEWS} />
+      {selection.items.length > 0 ? (
+        <SelectedEvents selection={selection} query={query} total={source.total} />
+      ) : (
+        <Views list="events" search={viewed} builtIn={VIEWS} />
+      )}
       <Split
         list={
           <VirtualTable
             label="Events"
             source={source}
-            columns={picked ? COLUMNS_BESIDE : EVENT_COLUMNS}
+            columns={columns}
             sort={search.sort ?? '-timestamp'}
             onSort={(sort) => change({ sort })}
+            onSelect={operator ? selection.toggle : undefined}
             onOpen={(event) => change({ event: event.id }, picked !== undefined)}
             empty={
               <Empty title="No event fits">

@@ -10,6 +10,7 @@ import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
 import { duration } from '../../components/show/index.ts';
 import { usePreferences } from '../../preferences.ts';
+import { splitCodes } from '../../search.ts';
 import { ScopeFields, type ScopeValues } from './scope-fields.tsx';
 import {
   coveredBy,
@@ -30,7 +31,7 @@ interface WindowValues extends ScopeValues {
   times: Typed;
 }
 
-/** Plans maintenance, or changes what was planned; `site` and `device` to begin with. */
+/** Plans maintenance, or changes what was planned; `site` and `device` to begin with: ids separated by commas, of one site. */
 export function WindowForm({
   site: givenSite,
   device,
@@ -39,8 +40,9 @@ export function WindowForm({
   const sites = useSiteChoices();
   const preferred = usePreferences().zone;
   const { one } = props;
+  const devices = splitCodes(device);
   const first = useQuery({
-    ...apiQuery('devices.get', { params: { id: device ?? '' } }),
+    ...apiQuery('devices.get', { params: { id: devices[0] ?? '' } }),
     enabled: device !== undefined,
   });
   const begun = one?.timezone ?? (preferred === 'local' ? ZONE_HERE : preferred);
@@ -51,7 +53,7 @@ export function WindowForm({
       siteId: one?.siteId ?? givenSite ?? '',
       timezone: begun,
       times: one ? typedTimes(one) : usualTimes(begun),
-      scope: coveredBy(one?.scope ?? (device ? { deviceIds: [device] } : {})),
+      scope: coveredBy(one?.scope ?? (device ? { deviceIds: devices } : {})),
     },
   });
   const { name, note, timezone, times, scope } = form.values;
