@@ -36,7 +36,7 @@ export function useGridKeys({
   focus: number;
   onFocus: (index: number) => void;
   onEnter: () => void;
-  /** Space or x: chooses the row. */
+  /** x, also while a box in the grid has the focus, or Space: selects the row. */
   onSelect?: (() => void) | undefined;
 }): (event: KeyboardEvent | globalThis.KeyboardEvent) => void {
   /** Scrolls as little as shows the whole row. */
@@ -57,7 +57,7 @@ export function useGridKeys({
       onFocus(next);
       reveal(element, next, view);
     } else if (event.key === 'Enter' && event.target === element) onEnter();
-    else if (onSelect && (event.key === 'x' || event.key === ' ') && event.target === element) {
+    else if (onSelect && (event.key === 'x' || (event.key === ' ' && event.target === element))) {
       event.preventDefault();
       onSelect();
     }
