@@ -95,7 +95,7 @@ describe('samples of a device', () => {
   });
 
   it('are summarised with gaps and maxima', () =>
-    expect(summarise(sample, 0, 600_000, 300_000)).toEqual({
+    expect(summarise(sample, { from: 0, to: 600_000, step: 300_000, summarised: false })).toEqual({
       end: [300_000, 600_000],
       over: [300_000, 300_000],
       columns: {

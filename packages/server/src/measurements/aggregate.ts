@@ -74,12 +74,15 @@ class Step {
   }
 }
 
-/** Means and maxima of every metric that was measured, at steps of `step` in [from, to). */
-export function summarise(samples: Series, from: number, to: number, step: number): Series {
+/** Means and maxima of every metric that was measured, at steps of `step` in [from, to). @param summarised it is a summary itself */
+export function summarise(
+  series: Series,
+  { from, to, step, summarised }: Omit<Steps, 'aggregate' | 'metric'> & { summarised: boolean },
+): Series {
   const ends = Array.from({ length: Math.ceil((to - from) / step) }, (_, i) => from + (i + 1) * step);
   const summary: Series = { end: ends, over: ends.map(() => step), columns: {} };
   for (const metric of METRIC_NAMES) {
-    const spans = spansOf(samples, metric, false);
+    const spans = spansOf(series, metric, summarised);
     if (spans.length === 0) continue;
     summary.columns[metric] = rounded(steps(spans, { from, to, step, aggregate: 'avg', metric }));
     summary.columns[`${metric}:max`] = rounded(steps(spans, { from, to, step, aggregate: 'max' }));

@@ -1,6 +1,6 @@
 /**
  * Samples of an hour that is over move into a compressed chunk; of a day that is over, its means and maxima of 5 minutes
- * and of an hour are kept beside. Samples that come late open their hour and their day again.
+ * and of an hour are kept beside, and of 30 days those of a day. Samples that come late open their hour, day and month again.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
@@ -15,12 +15,23 @@ import { grouped, joined, type Series } from './series.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+/** Of one chunk with values of a day: months of the calendar would have an odd number of days. */
+export const MONTH_MS = 30 * DAY_MS;
 /** Samples come so late at most in ordinary times; later ones cost their hour another turn. */
 const LATE_MS = 300_000;
 /** Hours and days of devices of one turn. */
 const TURN = 500;
-/** Seconds of the summaries. */
-const SUMMARIES = [300, 3600];
+
+/** What is summarised once it is over: chunks with values of `of` seconds (0: samples), `span` of them, into other steps. */
+interface Summary {
+  of: number;
+  span: number;
+  into: readonly number[];
+}
+const SUMMARIES: readonly Summary[] = [
+  { of: 0, span: DAY_MS, into: [300, 3600] },
+  { of: 3600, span: MONTH_MS, into: [DAY_MS / 1000] },
+];
 
 interface Piece {
   siteId: string;
@@ -57,7 +68,10 @@ export async function fold({ db, clock, log, only = 'true' }: FoldDeps): Promise
   await each(await hoursThatAreOver(db, new Date(clock.now() - LATE_MS), only), (sql, piece) =>
     foldHour(sql, piece, only),
   );
-  await each(await daysThatAreOver(db, new Date(clock.now() - LATE_MS - 2 * HOUR_MS)), foldDay);
+  for (const summary of SUMMARIES)
+    await each(await spansThatAreOver(db, clock.now() - LATE_MS - 2 * HOUR_MS, summary), (sql, piece) =>
+      foldSpan(sql, piece, summary),
+    );
   return folded;
 }
 
@@ -73,13 +87,12 @@ const hoursThatAreOver = (db: Database, before: Date, only: string): Promise<Pie
     [before],
   );
 
-const daysThatAreOver = (db: Database, before: Date): Promise<Piece[]> =>
+const spansThatAreOver = (db: Database, before: number, { of, span }: Summary): Promise<Piece[]> =>
   db.query<Piece & Record<string, unknown>>(
-    `SELECT DISTINCT site_id AS "siteId", device_id AS "deviceId", ${beginning('begins', 86_400)} AS begins
-     FROM sample_chunks WHERE step = 0 AND NOT summarised
-       AND begins < to_timestamp(floor(extract(epoch FROM $1::timestamptz) / 86400) * 86400)
+    `SELECT DISTINCT site_id AS "siteId", device_id AS "deviceId", ${beginning('begins', span / 1000)} AS begins
+     FROM sample_chunks WHERE step = ${of} AND step IN (0, 3600) AND NOT summarised AND begins < $1
      LIMIT ${TURN}`,
-    [before],
+    [new Date(Math.floor(before / span) * span)],
   );
 
 /** An interval belongs to the hour in which it ends. The server that deletes the rows writes the chunk; another finds none. */
@@ -104,24 +117,29 @@ async function foldHour(sql: Sql, { siteId, deviceId, begins }: Piece, only: str
   await write(sql, { siteId, deviceId, begins }, 0, all);
 }
 
-async function foldDay(sql: Sql, { siteId, deviceId, begins }: Piece): Promise<void> {
+async function foldSpan(
+  sql: Sql,
+  { siteId, deviceId, begins }: Piece,
+  { of, span, into }: Summary,
+): Promise<void> {
+  const end = begins + span;
   const chunks = await sql.query<{ data: Uint8Array }>(
     `UPDATE sample_chunks SET summarised = true
-     WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = 0 AND begins >= $3 AND begins < $4
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = ${of} AND begins >= $3 AND begins < $4
      RETURNING data`,
-    [siteId, deviceId, new Date(begins), new Date(begins + DAY_MS)],
+    [siteId, deviceId, new Date(begins), new Date(end)],
   );
   // The interval that leads over midnight is in the first hour of the next day.
   const next = await sql.query<{ data: Uint8Array }>(
     `SELECT data FROM sample_chunks
-     WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = 0 AND begins = $3`,
-    [siteId, deviceId, new Date(begins + DAY_MS)],
+     WHERE site_id = $1::uuid AND device_id = $2::uuid AND step = ${of} AND begins = $3`,
+    [siteId, deviceId, new Date(end)],
   );
   const all = together([...chunks, ...next].map(({ data }) => unpackChunk(data)));
-  for (const step of SUMMARIES) {
+  for (const step of into) {
     const summary = [...all].map(([id, one]): [string, Series] => [
       id,
-      summarise(one, begins, begins + DAY_MS, step * 1000),
+      summarise(one, { from: begins, to: end, step: step * 1000, summarised: of > 0 }),
     ]);
     await write(sql, { siteId, deviceId, begins }, step, new Map(summary));
   }
@@ -160,6 +178,7 @@ export async function forgetChunks({
     [0, days.samples],
     [300, days.fiveMinutes],
     [3600, days.hours],
+    [DAY_MS / 1000, days.hours + MONTH_MS / DAY_MS],
   ] as const) {
     const before = new Date(clock.now() - kept * DAY_MS);
     let more = true;

@@ -17,7 +17,7 @@ import { notFound, Problem } from '../platform/problem.ts';
 import { BILLED, billed, isOfInterface, steps } from './aggregate.ts';
 import { OF_DEVICE, type SeriesById, unpackChunk } from './chunk.ts';
 import type { Engine, SpansOf } from './engine/query.ts';
-import { together } from './fold.ts';
+import { MONTH_MS, together } from './fold.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
 import { type Series, type Span, spansOf } from './series.ts';
 
@@ -85,12 +85,18 @@ export async function readMeasurements(
   );
   bound(asked.length, window);
   const wanted = new Set(asked.map(([, part]) => part?.id ?? OF_DEVICE));
-  const isBilled = asked.length * ((window.to - window.from) / BILLED) <= VALUES_MOST;
-  const until = engine && askedUntil(engineLevel(window), now);
-  const ours = await readSeries(sql, device, window, { wanted, level: levelOf(window, now, days), until });
+  const age = now / 1000 - window.from;
+  const isBilled =
+    asked.length * ((window.to - window.from) / BILLED) <= VALUES_MOST &&
+    (engine !== undefined || age <= days.fiveMinutes * DAY);
+  const precise = levelOf(window, { isBilled, byDay: query.aggregate !== 'p95' });
+  // How long an engine keeps what is how fine is its own matter.
+  const level = engine ? Math.min(precise, 3600) : keptLevel(precise, age, days);
+  const until = engine && askedUntil(level, now);
+  const ours = await readSeries(sql, device, window, { wanted, level, until });
+  const { metrics } = query;
   const only = query.interfaceId ?? query.sensorId;
-  const theirs =
-    engine && (await readEngine(engine, device, window, { metrics: query.metrics, only, until }));
+  const theirs = engine && (await readEngine(engine, device, window, { metrics, only, level, until }));
   const read: SpansOf = (...of) => [...(theirs?.(...of) ?? []), ...ours(...of)];
   return {
     ...window,
@@ -160,11 +166,23 @@ async function findSensors(sql: Sql, { id, siteId }: Device, only: string | unde
   return sensors.map(({ kind, ...part }) => ({ ...part, unit: SENSOR_UNITS[kind] }));
 }
 
-/** Seconds of the values to read: the coarsest that are fine enough, or those that are kept so long. */
-export function levelOf({ from, step }: Window, now: number, days: MetricDays): number {
-  const age = now / 1000 - from;
-  if (step >= 3600 || age > days.fiveMinutes * DAY) return 3600;
-  return step >= 300 || age > days.samples * DAY ? 300 : 0;
+/** What is billed is made of 5-minute means; a percentile of means, and what is billed, would be too coarse by day. */
+interface Precision {
+  isBilled: boolean;
+  byDay: boolean;
+}
+
+/** Seconds of the coarsest values that are fine enough; 0: samples. */
+export function levelOf({ step }: Pick<Window, 'step'>, { isBilled, byDay }: Precision): number {
+  if (step < 300) return 0;
+  if (isBilled || step < 3600) return 300;
+  return byDay && step % DAY === 0 ? DAY : 3600;
+}
+
+/** The same, of what is kept so long. */
+export function keptLevel(level: number, ageSeconds: number, days: MetricDays): number {
+  if (ageSeconds > days.fiveMinutes * DAY) return Math.max(level, 3600);
+  return ageSeconds > days.samples * DAY ? Math.max(level, 300) : level;
 }
 
 /**
@@ -177,19 +195,16 @@ const askedUntil = (level: number, now: number): number => {
   return level === 0 ? settled : Math.floor(settled / level) * level;
 };
 
-/** Seconds of the means that an engine is asked for; how long it keeps samples is its own matter. */
-const engineLevel = ({ step }: Window): number => (step >= 3600 ? 3600 : step >= 300 ? 300 : 0);
-
 function readEngine(
   engine: Engine,
   { id, siteId }: Device,
   window: Window,
   {
     until,
+    level,
     ...asked
-  }: { metrics: readonly MetricName[]; only: string | undefined; until: number | undefined },
+  }: { metrics: readonly MetricName[]; only: string | undefined; level: number; until: number | undefined },
 ): Promise<SpansOf> {
-  const level = engineLevel(window);
   const reach = level === 0 ? LONGEST_MS / 1000 : level;
   const to = Math.min(window.to + reach, until ?? 0);
   return engine.read({ ...asked, siteId, deviceId: id, from: window.from, to, level });
@@ -202,12 +217,14 @@ async function readSeries(
   window: Window,
   { wanted, level, until }: { wanted: ReadonlySet<string>; level: number; until: number | undefined },
 ): Promise<SpansOf> {
-  // A chunk begins a day at most before what it holds.
-  const [from, to] = [new Date((window.from - DAY) * 1000), new Date(window.to * 1000 + LONGEST_MS)];
+  // A chunk begins so long at most before what it holds.
+  const reach = level === DAY ? MONTH_MS : DAY * 1000;
+  const [from, to] = [new Date(window.from * 1000 - reach), new Date(window.to * 1000 + LONGEST_MS)];
+  const finer = level === DAY ? [0, 3600] : [0];
   const chunks = await sql.query<{ step: number; data: Uint8Array }>(
     `SELECT step, data FROM sample_chunks WHERE site_id = $1::uuid AND device_id = $2::uuid
-       AND begins >= $3 AND begins < $4 AND (step = $5 OR step = 0 AND NOT summarised)`,
-    [siteId, id, from, to, level],
+       AND begins >= $3 AND begins < $4 AND (step = $5 OR step = ANY($6::int[]) AND NOT summarised)`,
+    [siteId, id, from, to, level, finer],
   );
   const rows = await sql.query<SampleRow & Record<string, unknown>>(
     `SELECT at, over_ms AS "overMs", data FROM samples
