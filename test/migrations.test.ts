@@ -48,6 +48,32 @@ describe('the migrations and prisma/schema.prisma', () => {
   });
 });
 
+describe('a migration that says it is additive', () => {
+  const LEAVES_NOTHING =
+    /DROP (TABLE|COLUMN|TYPE)|RENAME|SET NOT NULL|ALTER COLUMN "?\w+"? (SET DATA )?TYPE|ADD COLUMN(?![^,;]*DEFAULT)[^,;]*NOT NULL|UPDATE |DELETE /i;
+  it('takes nothing away, and demands nothing that servers before it do not write', () => {
+    const folder = new URL('../prisma/migrations/', import.meta.url);
+    const files = readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory());
+    const texts = files.map(
+      ({ name }) => [name, readFileSync(new URL(`${name}/migration.sql`, folder), 'utf8')] as const,
+    );
+    const additive = texts.filter(([, text]) => text.startsWith('-- Additive'));
+    expect(
+      additive.filter(([, text]) => LEAVES_NOTHING.test(text.replace(/^--.*$/gm, ''))).map(([name]) => name),
+    ).toEqual([]);
+  });
+  it.each([
+    'ALTER TABLE "a" ADD COLUMN "b" TEXT NOT NULL;',
+    'ALTER TABLE "a" DROP COLUMN "b";',
+    'ALTER TABLE "a" ALTER COLUMN "b" SET NOT NULL;',
+  ])('is not %s', (sql) => expect(LEAVES_NOTHING.test(sql)).toBe(true));
+  it.each([
+    'ALTER TABLE "a" ADD COLUMN "b" TEXT;',
+    'ALTER TABLE "a" ADD COLUMN "b" INTEGER NOT NULL DEFAULT 0;',
+    'CREATE TABLE "a" ("b" TEXT NOT NULL); DROP INDEX "c";',
+  ])('may be %s', (sql) => expect(LEAVES_NOTHING.test(sql)).toBe(false));
+});
+
 describe('writeMigration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-migrations-'));
   afterAll(() => rmSync(folder, { recursive: true }));

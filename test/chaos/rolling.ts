@@ -1,4 +1,4 @@
-/** Two servers of an earlier version are replaced one after the other, under load, behind the balancer of the example. */
+/** Two servers of an earlier version are replaced one after the other, and back again, under load, behind the balancer of the example. */
 import { parseArgs } from 'node:util';
 import { systemClock } from '@rollcall/shared/clock';
 import { sound } from './check.ts';
@@ -12,12 +12,13 @@ const BESIDE_MS = 5_000;
 const LINKED_MS = 60_000;
 const STILL_MS = 60_000;
 
-const { values } = parseArgs({ options: { before: { type: 'string' } } });
-const { before } = values;
+const { values } = parseArgs({ options: { before: { type: 'string' }, back: { type: 'boolean' } } });
+const { before, back } = values;
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 if (before === undefined) {
   say('rolling: --before FOLDER: a checkout of an earlier version, after "npx tsc -b packages/server" there');
+  say('         --back: and back to it, where the migrations since only add');
   process.exit(2);
 }
 
@@ -32,10 +33,14 @@ const world = await World.create({
 const people = asking(world);
 try {
   await linked('at the start');
-  for (const [i, server] of world.servers.entries()) {
-    await replace(server, programOf(ROOT), `server ${i + 1}`);
-    await systemClock.sleep(BESIDE_MS);
-  }
+  for (const [version, folder] of [
+    ['this', ROOT] as const,
+    ...(back ? [['the earlier', before] as const] : []),
+  ])
+    for (const [i, server] of world.servers.entries()) {
+      await replace(server, programOf(folder), `server ${i + 1}`, version);
+      await systemClock.sleep(BESIDE_MS);
+    }
   await people.stop();
   for (const source of world.sources) source.setRate(0);
   if ((await world.drained(STILL_MS)).length > 0) faults.push('not everything was delivered');
@@ -53,11 +58,11 @@ for (const fault of faults) say(`  ! ${fault}`);
 say(faults.length === 0 ? 'rolling: green' : `rolling: RED, logs: ${world.folder}`);
 process.exit(faults.length === 0 ? 0 : 1);
 
-async function replace(server: Server, program: string, name: string): Promise<void> {
+async function replace(server: Server, program: string, name: string, version: string): Promise<void> {
   await server.stop();
   server.program = program;
   const took = await server.startReady();
-  say(`${name} is of this version, ready after ${Math.round(took)} ms`);
+  say(`${name} is of ${version} version, ready after ${Math.round(took)} ms`);
   await linked(`after ${name}`);
 }
 

@@ -12,7 +12,7 @@ import { type Finding, failed, ok, type Result, warning } from '@rollcall/host/f
 import type { Clock } from '@rollcall/shared/clock';
 import { asStartError, takeFolder } from './data.ts';
 import { type Database, openDatabase } from './platform/db/db.ts';
-import { pending, readMigrations } from './platform/db/migrate.ts';
+import { pending, readApplied, readMigrations } from './platform/db/migrate.ts';
 import { ownFolder } from './platform/keys/certificate.ts';
 import type { Config } from './platform/ops/config.ts';
 import type { Logger } from './platform/ops/log.ts';
@@ -147,11 +147,7 @@ async function schema(db: Database): Promise<Result> {
   const [book] = await db.query<{ there: boolean }>(
     `SELECT to_regclass('"_prisma_migrations"') IS NOT NULL AS there`,
   );
-  const ran = book?.there
-    ? await db.query<{ migration_name: string; checksum: string }>(
-        `SELECT migration_name, checksum FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
-      )
-    : [];
+  const ran = book?.there ? await readApplied(db) : [];
   try {
     const missing = pending(ran, readMigrations()).length;
     return ok(

@@ -160,6 +160,7 @@ async function prepare(db: Database, about: z.output<typeof head>, migrations: M
   await migrate(
     db,
     migrations.filter(({ name }) => name <= last),
+    'refuse',
   ).catch((error: Error) => {
     throw new StartError(
       `the database is newer than the backup: name an empty one (${error.message})`,

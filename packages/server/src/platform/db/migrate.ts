@@ -12,6 +12,13 @@ export interface Migration {
   checksum: string;
 }
 
+/**
+ * Its first line begins so: it only adds, so a server of the version before works on with it, beside one of this version
+ * (rolling upgrade) or in its place (downgrade). The database keeps the word, because that server does not have the file.
+ */
+const ADDITIVE = '-- Additive';
+export const isAdditive = ({ sql }: Migration): boolean => sql.startsWith(ADDITIVE);
+
 /** Why the schema cannot be brought up to date; the message says what to do. */
 export class MigrationError extends Error {
   override name = 'MigrationError';
@@ -39,16 +46,22 @@ const BOOK = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
 
 /**
  * Applies what is missing, each migration in a transaction of its own, one instance at a time.
+ * @param newer `refuse`: also a database whose newer migrations only add
  * @returns names applied now.
- * @throws MigrationError when the database is newer than this build or an applied migration was edited.
+ * @throws MigrationError when the database is too new for this build or an applied migration was edited.
  */
 export async function migrate(
   db: Pick<Database, 'exclusively' | 'script' | 'query'>,
   migrations: Migration[] = readMigrations(),
+  newer: 'refuse' | 'additive' = 'additive',
 ): Promise<string[]> {
   return db.exclusively(lockKey('migrations'), async () => {
     await db.script(BOOK);
-    const missing = pending(await applied(db), migrations);
+    const ran = await readApplied(db);
+    const missing = pending(
+      newer === 'refuse' ? ran.map((row) => ({ ...row, logs: null })) : ran,
+      migrations,
+    );
     for (const migration of missing) {
       try {
         await db.script(`BEGIN;\n${migration.sql};\nCOMMIT;`);
@@ -59,32 +72,38 @@ export async function migrate(
         });
       }
       await db.query(
-        `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-         VALUES ($1, $2, $3, now(), now(), 1)`,
-        [randomUUID(), migration.checksum, migration.name],
+        `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, logs, started_at, finished_at, applied_steps_count)
+         VALUES ($1, $2, $3, $4, now(), now(), 1)`,
+        [randomUUID(), migration.checksum, migration.name, isAdditive(migration) ? ADDITIVE : null],
       );
     }
     return missing.map((migration) => migration.name);
   });
 }
 
-const applied = (sql: Sql) =>
-  sql.query<{ migration_name: string; checksum: string }>(
-    `SELECT migration_name, checksum FROM "_prisma_migrations"
+export interface Applied {
+  migration_name: string;
+  checksum: string;
+  /** Prisma's column: `ADDITIVE` of one that only adds. */
+  logs: string | null;
+}
+
+/** What ran, in its order. */
+export const readApplied = (sql: Sql): Promise<Applied[]> =>
+  sql.query<Applied & Record<string, unknown>>(
+    `SELECT migration_name, checksum, logs FROM "_prisma_migrations"
      WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL ORDER BY migration_name`,
   );
 
-/** Pure: what has to run, given what ran. */
-export function pending(
-  ran: readonly { migration_name: string; checksum: string }[],
-  known: readonly Migration[],
-): Migration[] {
+/** Pure: what has to run, given what ran. @throws MigrationError */
+export function pending(ran: readonly Applied[], known: readonly Migration[]): Migration[] {
   const byName = new Map(known.map((migration) => [migration.name, migration]));
-  for (const { migration_name: name, checksum } of ran) {
+  for (const { migration_name: name, checksum, logs } of ran) {
     const migration = byName.get(name);
+    if (!migration && logs === ADDITIVE) continue;
     if (!migration)
       throw new MigrationError(
-        `the database has migration ${name}, which this version does not know: it was written by a newer version; install that one`,
+        `the database has migration ${name}, which this version cannot work with: it was written by a newer version; install that one, or restore a backup of this one`,
       );
     if (migration.checksum !== checksum)
       throw new MigrationError(
