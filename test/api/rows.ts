@@ -36,6 +36,10 @@ export const rows = {
     body: () => ({ name: 'viewer-all', password: PASSWORD }),
     outside: 'same',
   },
+  'session.ways': { outside: 'same' },
+  // The server under test knows no provider.
+  'session.oidc': { outside: 'same', everybody: 404 },
+  'session.callback': { outside: 'same', everybody: 404 },
   'session.get': { outside: 'same' },
   'session.update': { body: () => ({ displayName: 'Me' }), outside: 'same' },
   'session.delete': { outside: 'same' },

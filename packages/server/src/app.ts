@@ -114,7 +114,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
   const app = restApp({
     auth: base.auth,
     log,
-    handlers: handlersOf(base, features, () => accepting),
+    handlers: handlersOf(config, base, features, () => accepting),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     ratePerMinute: config.ratePerMinute,
@@ -289,12 +289,17 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
 }
 
 /** The handlers of every operation, by feature. */
-function handlersOf({ db, clock, auth, metrics }: Base, features: Features, accepting: () => boolean) {
+function handlersOf(
+  { oidc }: Config,
+  { db, clock, log, keyring, auth, metrics }: Base,
+  features: Features,
+  accepting: () => boolean,
+) {
   const { incidents, scans, credentials, rules, collectors, figures, live, deliveries, measurements } =
     features;
   const makers = openMakers(MAKERS);
   return allHandlers(
-    accountHandlers({ db, clock, forget: auth.forget }),
+    accountHandlers({ db, clock, log, keyring, forget: auth.forget, oidc }),
     serviceHandlers({ db, clock, metrics, refresh: () => figures.refresh(), accepting }),
     scans.handlers,
     credentials.handlers,

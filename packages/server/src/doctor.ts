@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { createSecureContext } from 'node:tls';
 import { type Finding, failed, ok, type Result, warning } from '@rollcall/host/findings';
 import type { Clock } from '@rollcall/shared/clock';
+import { openProvider, Refused } from './accounts/oidc/provider.ts';
 import { asStartError, takeFolder } from './data.ts';
 import { type Database, openDatabase } from './platform/db/db.ts';
 import { pending, readApplied, readMigrations } from './platform/db/migrate.ts';
@@ -30,6 +31,7 @@ export async function examine(config: Config, log: Logger, clock: Clock): Promis
     port: () => port(config),
     tls: () => tls(config, clock),
     'open files': openFiles,
+    'sign-in': () => signIn(config, clock),
   };
   const findings: Finding[] = [];
   for (const [check, run] of Object.entries(checks)) {
@@ -215,6 +217,26 @@ function tls({ tls: settings, dataFolder: folder }: Config, clock: Clock): Resul
   return left < 14
     ? warning(found, left === 0 ? 'renew the certificate today' : `renew the certificate; days left: ${left}`)
     : ok(found);
+}
+
+/** Whether the provider of identities is there and knows this server by its settings. */
+async function signIn({ oidc }: Config, clock: Clock): Promise<Result> {
+  if (!oidc) return ok('by password; oidc is not set');
+  const { issuer, redirectUri } = oidc;
+  try {
+    const { pkce } = await openProvider(oidc, clock).examine();
+    const found = `${issuer} knows this server; it must lead back to ${redirectUri}`;
+    return pkce
+      ? ok(found)
+      : warning(`${found}; it does not say that it knows PKCE`, 'turn PKCE (S256) on there');
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const remedy =
+      error.refusal === 'away'
+        ? 'let this host reach it by HTTPS; for an authority of your own set NODE_EXTRA_CA_CERTS'
+        : 'compare oidc.issuer, clientId and clientSecret with what the provider shows';
+    return failed(`${issuer}: ${error.message}`, remedy);
+  }
 }
 
 /** Each collector, browser and request takes a file descriptor. */

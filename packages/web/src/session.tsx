@@ -7,6 +7,7 @@ import { ApiError } from './api-error.ts';
 import { notifyProblem, ProblemView } from './components/feedback/index.ts';
 import { followChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
+import { arrivalOf } from './pages/sign-in-refusals.ts';
 import { loadPreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
 
@@ -30,6 +31,11 @@ const hint = {
   get: () => localStorage.getItem(HINT) !== null,
   set: (there: boolean) => (there ? localStorage.setItem(HINT, '1') : localStorage.removeItem(HINT)),
 };
+
+/** What the provider's way back says in the fragment, which is not for the address bar. */
+const arrival = arrivalOf(location.hash);
+if (arrival) history.replaceState(history.state, '', location.pathname + location.search);
+if (arrival === 'signed-in') hint.set(true);
 
 /** As in index.html, which shows it before there is any script. */
 const Beginning = () => (
@@ -93,7 +99,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
   }, [client]);
 
   if (me) return <Person value={me}>{children}</Person>;
-  if (signedOut) return <SignIn onSignedIn={signedIn} />;
+  if (signedOut)
+    return <SignIn onSignedIn={signedIn} refused={arrival === 'signed-in' ? undefined : arrival} />;
   if (session.isPending) return <Beginning />;
   return <ProblemView error={session.error} retry={() => void session.refetch()} />;
 }

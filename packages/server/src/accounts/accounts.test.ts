@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accountOperations } from '@rollcall/shared/api/accounts';
 import { siteOperations } from '@rollcall/shared/api/sites';
 import { systemClock } from '@rollcall/shared/clock';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
+import { keyring } from '../platform/keys/keyring.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { type Credential, type RestServer, startRest } from '../testing/rest.ts';
 import { accountHandlers, ensureFirstAdmin, purgeAccounts } from './accounts.ts';
@@ -13,6 +15,8 @@ afterAll(closeDatabases);
 
 const table = { ...accountOperations, ...siteOperations };
 const PASSWORD = 'correct horse battery staple';
+const KEYS = keyring([Buffer.alloc(32, 1)]);
+const log = pino({ level: 'silent' });
 
 describe.each(databases())('accounts on %s', (_name, open) => {
   let db: Database;
@@ -26,7 +30,9 @@ describe.each(databases())('accounts on %s', (_name, open) => {
   beforeEach(async () => {
     for (const rows of ['users', 'scans', 'sites', 'audit', 'login_failures'])
       await db.query(`DELETE FROM ${rows}`);
-    server = await startRest(db, table, (auth, clock) => accountHandlers({ db, clock, forget: auth.forget }));
+    server = await startRest(db, table, (auth, clock) =>
+      accountHandlers({ db, clock, log, keyring: KEYS, forget: auth.forget }),
+    );
     const first = await ensureFirstAdmin(db);
     password = first!.password;
     admin = { token: await issueToken(db, { user: 'admin', name: 'test', expiresAt: null }, Date.now()) };
@@ -328,7 +334,7 @@ describe.each(databases())('accounts on %s', (_name, open) => {
 
   it('G9 G23 rights that change on another instance count here within a second', async () => {
     const there = await startRest(db, table, (auth, clock) =>
-      accountHandlers({ db, clock, forget: auth.forget }),
+      accountHandlers({ db, clock, log, keyring: KEYS, forget: auth.forget }),
     );
     const bob = await makeUser('bob', { role: 'admin', allSites: true });
     expect((await there.ask('GET', '/api/users', bob)).status).toBe(200);
@@ -355,7 +361,7 @@ describe.each(databases())('accounts on %s', (_name, open) => {
         allSites: false,
         siteIds: [site],
       });
-      expect(created.text).not.toMatch(/argon|password/i);
+      expect(created.text).not.toMatch(/argon|password_?hash|horse/i);
       expect((await signIn('ada', PASSWORD)).reply.status).toBe(200);
       const listed = await ask('GET', '/api/users?search=AD&sort=-name', admin);
       expect([listed.json.totalCount, listed.json.data.map((u: { name: string }) => u.name)]).toEqual([

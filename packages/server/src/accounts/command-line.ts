@@ -3,9 +3,9 @@ import { randomInt } from 'node:crypto';
 import type { Database, Transaction } from '../platform/db/db.ts';
 import { Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
+import { endSessions } from './open-session.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-list.ts';
-import { endSessions } from './sessions.ts';
 import { createToken } from './tokens.ts';
 import { insertUser, type NewUser } from './users.ts';
 
@@ -27,7 +27,6 @@ export async function ensureFirstAdmin(db: Database): Promise<{ name: string; pa
   const passwordHash = await hashPassword(password);
   const admin: NewUser = {
     name: 'admin',
-    password,
     displayName: '',
     role: 'admin',
     allSites: true,
@@ -37,7 +36,7 @@ export async function ensureFirstAdmin(db: Database): Promise<{ name: string; pa
     // Two servers that start together: one of them makes it.
     await sql.query('LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE');
     if ((await sql.prisma.user.count()) > 0) return null;
-    await insertUser(sql, admin, passwordHash, SYSTEM);
+    await insertUser(sql, admin, { passwordHash }, SYSTEM);
     return { name: admin.name, password };
   });
 }
@@ -45,15 +44,15 @@ export async function ensureFirstAdmin(db: Database): Promise<{ name: string; pa
 /** `user add`: answers the new user's id. Names of sites that do not exist are refused. */
 export async function addUser(
   db: Database,
-  { sites, ...user }: Omit<NewUser, 'siteIds'> & { sites: readonly string[] },
+  { sites, password, ...user }: Omit<NewUser, 'siteIds'> & { password: string; sites: readonly string[] },
 ): Promise<string> {
-  refuseGuessable('password', user.password, user.name);
-  const passwordHash = await hashPassword(user.password);
+  refuseGuessable('password', password, user.name);
+  const passwordHash = await hashPassword(password);
   return db.transaction(async (sql) => {
     const found = await sql.prisma.site.findMany({ where: { name: { in: [...sites] } } });
     const missing = sites.find((name) => !found.some((site) => site.name === name));
     if (missing !== undefined) throw new Problem('not_found', `there is no site named ${missing}`);
-    return insertUser(sql, { ...user, siteIds: found.map(({ id }) => id) }, passwordHash, COMMAND_LINE);
+    return insertUser(sql, { ...user, siteIds: found.map(({ id }) => id) }, { passwordHash }, COMMAND_LINE);
   });
 }
 
@@ -63,6 +62,7 @@ export interface ListedUser {
   role: string;
   allSites: boolean;
   sites: string[];
+  signIn: string;
   disabled: boolean;
 }
 
@@ -72,23 +72,27 @@ export async function listUsers({ prisma }: Database): Promise<ListedUser[]> {
     orderBy: { name: 'asc' },
     include: { sites: { select: { site: { select: { name: true } } }, orderBy: { site: { name: 'asc' } } } },
   });
-  return users.map(({ id, name, role, allSites, disabledAt, sites }) => ({
+  return users.map(({ id, name, role, allSites, disabledAt, passwordHash, sites }) => ({
     id,
     name,
     role,
     allSites,
+    signIn: passwordHash === null ? 'oidc' : 'password',
     disabled: disabledAt !== null,
     sites: sites.map(({ site }) => site.name),
   }));
 }
 
-/** `user passwd`: signs the user out everywhere. */
+/** `user passwd`: signs the user out everywhere. An account of the provider of identities is a local one from then on. */
 export async function setPassword(db: Database, name: string, password: string): Promise<void> {
   refuseGuessable('password', password, name);
   const passwordHash = await hashPassword(password);
   await db.transaction(async (sql) => {
     const user = await userNamed(sql, name);
-    await sql.prisma.user.update({ where: { id: user.id }, data: { passwordHash } });
+    await sql.prisma.user.update({
+      where: { id: user.id },
+      data: { passwordHash, oidcIssuer: null, oidcSubject: null },
+    });
     await endSessions(sql, user.id, {});
     await audit(sql, {
       ...COMMAND_LINE,

@@ -30,14 +30,14 @@ export const hashPassword = (password: string): Promise<string> =>
 let dummy: Promise<string> | undefined;
 
 /**
- * Whether the password fits. Without a hash (nobody has that name) it works just as long, so that time does not tell
+ * Whether the password fits. Without a hash (nobody has that name, or no password) it works just as long, so that time does not tell
  * which names exist.
  */
-export async function passwordFits(password: string, stored: string | undefined): Promise<boolean> {
+export async function passwordFits(password: string, stored: string | null | undefined): Promise<boolean> {
   dummy ??= hash('nobody has this password', PARAMETERS);
   const against = stored ?? (await dummy);
   const fits = await bounded(() => verify(against, normal(password)));
-  return fits && stored !== undefined;
+  return fits && stored != null;
 }
 
 /** Whether a stored hash was made with weaker parameters than today's. */

@@ -1,24 +1,21 @@
 /** Signing in and out, and what people change about themselves. */
 import type { Me, Session } from '@rollcall/shared/api/accounts';
 import type { Role } from '@rollcall/shared/model';
-import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma, Session as SessionRow } from '../generated/prisma/client.ts';
-import { rightsChanged, SESSION_ABSOLUTE_MS, SESSION_IDLE_MS } from '../platform/access/auth.ts';
-import { presentedSession, sessionCookie } from '../platform/access/presented.ts';
-import { hashOf, mintSessionId } from '../platform/access/token.ts';
-import type { Database, Transaction } from '../platform/db/db.ts';
+import { SESSION_IDLE_MS } from '../platform/access/auth.ts';
+import { sessionCookie } from '../platform/access/presented.ts';
+import type { Database } from '../platform/db/db.ts';
 import { seconds } from '../platform/db/list.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
+import { beginSession, browserOf, endSessions, openSession } from './open-session.ts';
 import { hashPassword, isOutdated, passwordFits } from './password.ts';
 import { refuseGuessable } from './password-list.ts';
 import { loginThrottle } from './throttle.ts';
 import { revokeTokens } from './tokens.ts';
 
-/** Sessions of one account; the oldest makes room. */
-const SESSIONS_MOST = 50;
 /** Bytes of a person's own settings. */
 const SETTINGS_BYTES = 64 * 1024;
 
@@ -29,33 +26,29 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
   const throttle = loginThrottle({ db, clock });
 
   return {
-    'session.create': async ({ body, address, secure, header }) => {
+    'session.create': async (call) => {
+      const { body, address } = call;
       const name = body.name.trim().toLowerCase();
       const guess = await throttle.begin(name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
       const user = await signInRow(db, name);
       const fits = await passwordFits(body.password, user?.passwordHash);
-      if (!user || !fits || user.disabledAt) {
+      if (!user?.passwordHash || !fits || user.disabledAt) {
         await audit(db, { actor: { name }, action: 'session.refused', address });
         throw new Problem('unauthorized', 'the name or the password is wrong');
       }
       await guess.succeeded();
       const rehashed = isOutdated(user.passwordHash) ? await hashPassword(body.password) : null;
       const opened = await db.transaction(async (sql) => {
-        // Whatever session the browser held, planted or its own, ends here.
-        const old = presentedSession(header('cookie'), secure);
-        if (old !== undefined) await sql.prisma.session.deleteMany({ where: { idHash: hashOf(old) } });
-        await sql.prisma.user.updateMany({
-          where: { id: user.id },
-          data: { lastLoginAt: new Date(clock.now()), ...(rehashed !== null && { passwordHash: rehashed }) },
-        });
-        const session = await openSession(sql, user.id, clock.now(), address, header('user-agent'));
+        if (rehashed !== null)
+          await sql.prisma.user.updateMany({ where: { id: user.id }, data: { passwordHash: rehashed } });
+        const session = await beginSession(sql, user.id, browserOf(call), clock.now());
         await audit(sql, { actor: { userId: user.id, name }, action: 'session.create', address });
         return session;
       });
       return {
         data: await meOf(db, user.id, { kind: 'session', sessionId: opened.id }),
-        headers: { 'Set-Cookie': cookieOf(secure, opened.secret) },
+        headers: { 'Set-Cookie': opened.cookie },
       };
     },
 
@@ -85,11 +78,14 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
       return { data: null, headers };
     },
 
-    'session.password': async ({ actor, body, address, secure, header }) => {
+    'session.password': async (call) => {
+      const { actor, body, address } = call;
       // Guessing the present password through an open session is guessing all the same.
       const guess = await throttle.begin(actor.name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
       const user = await signInRow(db, actor.name);
+      if (user && user.passwordHash === null)
+        throw new Problem('conflict', 'this account has no password here: it signs in with the provider');
       if (!(await passwordFits(body.current, user?.passwordHash)))
         throw invalid('current', 'is not the present password');
       await guess.succeeded();
@@ -104,12 +100,12 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
         await endSessions(sql, actor.userId, {});
         if (body.revokeTokens) await revokeTokens(sql, actor.userId, clock.now());
         await audit(sql, { actor, action: 'session.password', address });
-        return openSession(sql, actor.userId, clock.now(), address, header('user-agent'));
+        return openSession(sql, actor.userId, browserOf(call), clock.now());
       });
       forget(actor.userId);
       return {
         data: await meOf(db, actor.userId, { kind: 'session', sessionId: opened.id }),
-        headers: { 'Set-Cookie': cookieOf(secure, opened.secret) },
+        headers: { 'Set-Cookie': opened.cookie },
       };
     },
 
@@ -147,54 +143,11 @@ const tooOften = (waitMs: number): Problem => {
   });
 };
 
-const cookieOf = (secure: boolean, id: string): string =>
-  sessionCookie(secure, { id, maxAgeSeconds: SESSION_ABSOLUTE_MS / 1000 });
-
 const sessionOf = (actor: Actor): string | undefined =>
   actor.via.kind === 'session' ? actor.via.sessionId : undefined;
 
 const signInRow = ({ prisma }: Database, name: string) =>
   prisma.user.findUnique({ where: { name }, select: { id: true, passwordHash: true, disabledAt: true } });
-
-/** Makes a session; the secret goes into the cookie and nowhere else. */
-async function openSession(sql: Transaction, userId: string, now: number, address: string, userAgent = '') {
-  const secret = mintSessionId();
-  const id = uuidv7();
-  const { session } = sql.prisma;
-  await session.create({
-    data: {
-      idHash: hashOf(secret),
-      userId,
-      id,
-      createdAt: new Date(now),
-      lastSeenAt: new Date(now),
-      expiresAt: new Date(now + SESSION_ABSOLUTE_MS),
-      userAgent: userAgent.slice(0, 300),
-      address,
-    },
-  });
-  const tooMany = await session.findMany({
-    where: { userId },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    skip: SESSIONS_MOST,
-    select: { id: true },
-  });
-  await session.deleteMany({ where: { id: { in: tooMany.map((old) => old.id) } } });
-  return { id, secret };
-}
-
-/** Ends sessions of a user: one, or all of them. Answers how many. */
-export async function endSessions(
-  sql: Transaction,
-  userId: string,
-  { only }: { only?: string | undefined },
-): Promise<number> {
-  const { count } = await sql.prisma.session.deleteMany({
-    where: { userId, ...(only !== undefined && { id: only }) },
-  });
-  await rightsChanged(sql, userId);
-  return count;
-}
 
 const shown = (row: SessionRow, current: string | undefined): Session => ({
   id: row.id,
@@ -220,6 +173,7 @@ async function meOf({ prisma }: Database, userId: string, via: Actor['via']): Pr
       role: role as Role,
       allSites,
       siteIds: user.sites.map(({ siteId }) => siteId),
+      signIn: user.passwordHash === null ? 'oidc' : 'password',
       settings: user.settings as Me['user']['settings'],
     },
     via: via.kind,

@@ -10,16 +10,17 @@ import { orderBy, page, unix } from '../platform/db/page.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { patched } from '../platform/http/patch.ts';
-import { notFound, Problem } from '../platform/problem.ts';
+import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { AuditRecord } from '../ports.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
+import { endSessions } from './open-session.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-list.ts';
-import { endSessions } from './sessions.ts';
 
 const COLUMNS = `id, name, display_name AS "displayName", role, all_sites AS "allSites",
   ARRAY(SELECT site_id::text FROM user_sites WHERE user_id = users.id ORDER BY 1) AS "siteIds",
+  CASE WHEN password_hash IS NULL THEN 'oidc' ELSE 'password' END AS "signIn",
   ${unix('disabled_at')} AS "disabledAt",
   ${unix('created_at')} AS "createdAt",
   ${unix('last_login_at')} AS "lastLoginAt"`;
@@ -34,7 +35,6 @@ const ORDERS = { name: 'name', role: 'role', createdAt: 'created_at', lastLoginA
 
 export interface NewUser {
   name: string;
-  password: string;
   displayName: string;
   role: Role;
   allSites: boolean;
@@ -43,11 +43,11 @@ export interface NewUser {
 
 type By = Pick<AuditRecord, 'actor' | 'address'>;
 
-/** Adds a user whose password is hashed already; the caller has the right to. */
+/** Adds a user whose password is hashed already, or who signs in with the provider; the caller has the right to. */
 export async function insertUser(
   sql: Transaction,
-  { password: _, ...user }: NewUser,
-  passwordHash: string,
+  user: NewUser,
+  signIn: { passwordHash?: string; oidcIssuer?: string; oidcSubject?: string },
   by: By,
 ): Promise<string> {
   const id = uuidv7();
@@ -57,9 +57,9 @@ export async function insertUser(
         id,
         name: user.name,
         displayName: user.displayName,
-        passwordHash,
         role: user.role,
         allSites: user.allSites,
+        ...signIn,
       },
     }),
   );
@@ -68,12 +68,18 @@ export async function insertUser(
     ...by,
     action: 'user.create',
     subject: `user ${user.name}`,
-    detail: { id, role: user.role, allSites: user.allSites, siteIds: user.siteIds },
+    detail: {
+      id,
+      signIn: signIn.passwordHash === undefined ? 'oidc' : 'password',
+      role: user.role,
+      allSites: user.allSites,
+      siteIds: user.siteIds,
+    },
   });
   return id;
 }
 
-async function setSites(sql: Transaction, userId: string, siteIds: readonly string[]): Promise<void> {
+export async function setSites(sql: Transaction, userId: string, siteIds: readonly string[]): Promise<void> {
   const wanted = [...new Set(siteIds)];
   await requireSites(sql, wanted);
   await sql.prisma.userSite.deleteMany({ where: { userId } });
@@ -93,18 +99,22 @@ function requireReach(
     throw new Problem('forbidden', 'an account without a site is for an administrator of all sites');
 }
 
-/** Somebody who can manage everything must stay; asked after the change, with those who can locked in one order. */
+/**
+ * Somebody who can manage everything must stay, and with a password: the way back when the provider of identities is away.
+ * Asked after the change, with those who can locked in one order.
+ */
 async function requireAdmin(sql: Transaction): Promise<void> {
-  const admins = { role: 'admin', allSites: true, disabledAt: null };
+  const admins = { role: 'admin', allSites: true, disabledAt: null, passwordHash: { not: null } };
   if ((await sql.prisma.user.count({ where: admins })) === 0)
     throw new Problem(
       'conflict',
-      'this is the last enabled administrator of all sites; make another one first',
+      'this is the last enabled administrator of all sites with a password; make another one first',
     );
 }
 const lockAdmins = (sql: Sql) =>
   sql.query(
-    `SELECT id FROM users WHERE role = 'admin' AND all_sites AND disabled_at IS NULL ORDER BY id FOR UPDATE`,
+    `SELECT id FROM users WHERE role = 'admin' AND all_sites AND disabled_at IS NULL AND password_hash IS NOT NULL
+     ORDER BY id FOR UPDATE`,
   );
 
 async function readUser(sql: Sql, actor: Actor, id: string, lock = ''): Promise<User> {
@@ -118,7 +128,31 @@ async function readUser(sql: Sql, actor: Actor, id: string, lock = ''): Promise<
 
 type Ids = 'users.list' | 'users.get' | 'users.create' | 'users.update' | 'users.delete' | 'assignees.list';
 
-export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> {
+const HAS_NONE = 'an account that signs in with the provider has none';
+
+function requireProvider(oidc: AccountDeps['oidc']): void {
+  if (!oidc)
+    throw invalid('signIn', 'there is no provider to sign in with; an administrator sets oidc.issuer');
+}
+
+async function ownPassword(password: string | undefined, name: string): Promise<{ passwordHash: string }> {
+  if (password === undefined) throw invalid('password', 'is missing (a text is needed)');
+  refuseGuessable('password', password, name);
+  return { passwordHash: await hashPassword(password) };
+}
+
+/** The next sign-in would undo it. */
+function refuseOtherRights(before: User, after: Pick<User, 'role' | 'allSites' | 'siteIds'>): void {
+  const rights = ({ role, allSites, siteIds }: Pick<User, 'role' | 'allSites' | 'siteIds'>) =>
+    JSON.stringify([role, allSites, [...siteIds].sort()]);
+  if (rights(before) !== rights(after))
+    throw new Problem(
+      'conflict',
+      `role and sites of ${before.name} follow from the groups at each sign-in; change the groups there or oidc.rules here`,
+    );
+}
+
+export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers<Ids> {
   return {
     'users.list': async ({ actor, query }) =>
       page(db, {
@@ -134,18 +168,22 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
     'users.get': async ({ actor, params }) => ({ data: await readUser(db, actor, params.id) }),
 
     'users.create': async ({ actor, body, address }) => {
-      requireReach(actor, body);
-      refuseGuessable('password', body.password, body.name);
-      const passwordHash = await hashPassword(body.password);
+      const { password, signIn, ...user } = body;
+      requireReach(actor, user);
+      if (signIn === 'oidc') requireProvider(oidc);
+      if (signIn === 'oidc' && password !== undefined) throw invalid('password', HAS_NONE);
+      const own = signIn === 'oidc' ? {} : await ownPassword(password, body.name);
       const data = await db.transaction(async (sql) => {
-        const id = await insertUser(sql, body, passwordHash, { actor, address });
+        const id = await insertUser(sql, user, own, { actor, address });
         return readUser(sql, actor, id);
       });
       return { data };
     },
 
     'users.update': async ({ actor, params, body, address, header }) => {
-      const { password, disabled, ...changes } = body;
+      const { password, disabled, signIn, ...changes } = body;
+      if (signIn === 'oidc') requireProvider(oidc);
+      if (signIn === 'oidc' && password !== undefined) throw invalid('password', HAS_NONE);
       const passwordHash = password === undefined ? null : await hashPassword(password);
       const data = await db.transaction(async (sql) => {
         await lockAdmins(sql);
@@ -154,6 +192,7 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
         if (password !== undefined) refuseGuessable('password', password, before.name);
         const after = patched(before, changes);
         requireReach(actor, after);
+        if (before.signIn === 'oidc' && passwordHash === null) refuseOtherRights(before, after);
         const { role, allSites, displayName } = after;
         await sql.prisma.user.update({
           where: { id: params.id },
@@ -161,7 +200,7 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
             role,
             allSites,
             displayName,
-            ...(passwordHash !== null && { passwordHash }),
+            ...((passwordHash !== null || signIn) && { passwordHash, oidcIssuer: null, oidcSubject: null }),
             ...(disabled === false && { disabledAt: null }),
             ...(disabled && before.disabledAt === null && { disabledAt: new Date(clock.now()) }),
           },
@@ -169,7 +208,7 @@ export function userHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids> 
         if (body.siteIds) await setSites(sql, params.id, body.siteIds);
         await requireAdmin(sql);
         // A new role or password, or none any more: who is signed in signs in again.
-        if (after.role !== before.role || passwordHash !== null || disabled)
+        if (after.role !== before.role || passwordHash !== null || signIn || disabled)
           await endSessions(sql, params.id, {});
         await rightsChanged(sql, params.id);
         await audit(sql, {

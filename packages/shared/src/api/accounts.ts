@@ -35,6 +35,30 @@ const newPassword = z
   .meta({ description: 'Any characters; 15 or more are advised.', example: 'correct horse battery staple' });
 /** A password as somebody typed it: only its length is bounded, so that guessing tells nothing about the rules. */
 const anyPassword = z.string().max(PASSWORD_MOST).meta({ example: 'correct horse battery staple' });
+/** How an account signs in: with its password here, or with the provider of identities (OpenID Connect). */
+export const SIGN_INS = ['password', 'oidc'] as const;
+const signIn = z.enum(SIGN_INS);
+
+/**
+ * Why a sign-in with the provider came to nothing. The provider or the way there: `away`, `rejected`, `denied`, `stale`
+ * (too late, in another browser, or used before), `busy`. The person: `nameless`, `unknown` (no account, and none is made),
+ * `taken` (the name is another account's), `disabled`, `no-rule`, `no-groups` (as no-rule, and no groups were told).
+ */
+export const OIDC_REFUSALS = [
+  'away',
+  'rejected',
+  'denied',
+  'stale',
+  'busy',
+  'nameless',
+  'unknown',
+  'taken',
+  'disabled',
+  'no-rule',
+  'no-groups',
+] as const;
+export type OidcRefusal = (typeof OIDC_REFUSALS)[number];
+
 const displayName = line(100, 0).meta({ example: 'Ada Lovelace' });
 const siteIds = z.array(z.uuid().toLowerCase()).max(1000);
 /** A person's own settings (theme, time zone, saved views). The server reads one of them, `defaultSite`. */
@@ -50,6 +74,7 @@ const userFields = {
   role,
   allSites: z.boolean().meta({ description: 'Sees every site, future ones too.' }),
   siteIds: z.array(z.uuid()).meta({ description: 'The sites it sees, unless all.' }),
+  signIn: signIn.meta({ description: 'By a password here, or with the provider of identities.' }),
 };
 export const user = z
   .strictObject({
@@ -124,6 +149,9 @@ const sessions = resource('/api/sessions', 'Session', session);
 const tokens = resource('/api/tokens', 'API tokens', token);
 const users = resource('/api/users', 'Users', user);
 
+/** A parameter of a provider's answer. */
+const told = z.string().max(8000).optional();
+
 export const accountOperations = {
   'session.create': {
     method: 'POST',
@@ -138,6 +166,58 @@ export const accountOperations = {
     envelope: 'item',
     errors: ['unauthorized'],
     example: { name: 'ada', password: 'correct horse battery staple' },
+  },
+  'session.ways': {
+    method: 'GET',
+    path: '/api/session/ways',
+    tag: 'Session',
+    summary: 'How can people sign in here?',
+    access: 'public',
+    data: z.strictObject({
+      oidc: z
+        .strictObject({
+          name: z.string().meta({ description: 'What the provider is called.', example: 'single sign-on' }),
+          start: z.url().meta({
+            description: 'Where a browser begins to sign in with it.',
+            example: 'https://rollcall.example.net/api/session/oidc',
+          }),
+        })
+        .nullable()
+        .meta({ description: 'The provider of identities (OpenID Connect); null: there is none.' }),
+    }),
+    envelope: 'item',
+  },
+  'session.oidc': {
+    method: 'GET',
+    path: '/api/session/oidc',
+    tag: 'Session',
+    summary: 'Sign in with the provider of identities',
+    description:
+      'For browsers: leads to the provider (OpenID Connect, authorization code with PKCE), which leads back to `/api/session/oidc/callback`. What is needed there is in a sealed cookie, for ten minutes.',
+    access: 'public',
+    query: z.strictObject({
+      to: z.string().max(1000).optional().meta({
+        description: 'Page of this server that is shown afterwards; any other address is passed over.',
+        example: '/devices',
+      }),
+    }),
+    data: z.null(),
+    envelope: 'item',
+    status: 303,
+    errors: ['not_found'],
+  },
+  'session.callback': {
+    method: 'GET',
+    path: '/api/session/oidc/callback',
+    tag: 'Session',
+    summary: 'Come back from the provider of identities',
+    description: `Opens a session as \`POST /api/session\` does and leads to the page. Where it opens none, the page is told why in the fragment: \`#sign-in=\` and one of ${OIDC_REFUSALS.join(', ')}. Other parameters than these are passed over (RFC 6749, 4.1.2).`,
+    access: 'public',
+    query: z.looseObject({ code: told, state: told, iss: told, error: told, error_description: told }),
+    data: z.null(),
+    envelope: 'item',
+    status: 303,
+    errors: ['not_found'],
   },
   'session.get': {
     method: 'GET',
@@ -239,9 +319,12 @@ export const accountOperations = {
   }),
   'users.get': users.get('admin', 'Get a user'),
   'users.create': users.create('admin', 'Add a user', {
+    description:
+      'An account that signs in with the provider has no password; its role and sites are those of the rules (`oidc.rules`) from the first sign-in on, which the sign-in name finds.',
     body: z.strictObject({
       name: signInName,
-      password: newPassword,
+      signIn: signIn.default('password'),
+      password: newPassword.optional(),
       displayName: displayName.default(''),
       role,
       allSites: z.boolean().default(false),
@@ -252,7 +335,7 @@ export const accountOperations = {
   }),
   'users.update': users.update('admin', 'Change a user', {
     description:
-      'Role, sites and `disabled` take effect at once, also for open streams. A new password signs the user out everywhere. The last enabled administrator of all sites keeps that role (409). With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
+      'Role, sites and `disabled` take effect at once, also for open streams. A new password signs the user out everywhere. `signIn: oidc` takes the password away; a new password makes an account of the provider a local one. The last enabled administrator of all sites with a password stays that (409), as do role and sites of an account of the provider, which follow from its groups. With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
     body: z.strictObject({
       displayName: displayName.optional(),
       role: role.optional(),
@@ -260,6 +343,7 @@ export const accountOperations = {
       siteIds: siteIds.optional(),
       disabled: z.boolean().optional(),
       password: newPassword.optional(),
+      signIn: z.literal('oidc').optional(),
     }),
     errors: ['conflict'],
     example: { role: 'viewer' },

@@ -47,8 +47,8 @@ export interface Operation {
   envelope: Envelope;
   /** Media type of a `raw` answer, JSON when absent. `text/event-stream` stays open until either side ends it. */
   produces?: string;
-  /** Status of success, 200 when absent. */
-  status?: 200 | 201 | 202;
+  /** Status of success, 200 when absent. 303 leads a browser on, by the header `Location`. */
+  status?: 200 | 201 | 202 | 303;
   /** Error codes this operation answers beyond those every operation may give. */
   errors?: readonly ErrorCode[];
   /** A body that works, for the documentation and its test. */

@@ -1,14 +1,24 @@
-import { Button, Group, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Divider, Group, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDocumentTitle } from '@mantine/hooks';
-import { useMutation } from '@tanstack/react-query';
-import { call, type Result } from '../api.ts';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { apiQuery, call, type Result } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import classes from './sign-in.module.css';
+import { type Refusal, refusalText } from './sign-in-refusals.ts';
 
-export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>) => void }) {
+export function SignIn({
+  onSignedIn,
+  refused,
+}: {
+  onSignedIn: (me: Result<'session.get'>) => void;
+  /** Why a sign-in with the provider came to nothing, just now. */
+  refused: Refusal | undefined;
+}) {
   useDocumentTitle('Sign in · Rollcall');
   const form = useForm({ initialValues: { name: '', password: '' } });
+  const ways = useQuery({ ...apiQuery('session.ways', {}), staleTime: Number.POSITIVE_INFINITY });
+  const provider = ways.data?.data.oidc;
   const signIn = useMutation({
     mutationFn: () => call('session.create', { body: form.values }),
     onSuccess: (me) => onSignedIn(me),
@@ -27,6 +37,8 @@ export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>)
             <p>Sign in to your network</p>
           </div>
         </Group>
+        {refused && !signIn.error && <Refused refusal={refused} provider={provider?.name} />}
+        {provider && <WithProvider name={provider.name} start={provider.start} />}
         <TextInput
           label="Name"
           size="sm"
@@ -51,10 +63,40 @@ export function SignIn({ onSignedIn }: { onSignedIn: (me: Result<'session.get'>)
             {signIn.error instanceof ApiError ? signIn.error.message : 'Signing in failed. Try again.'}
           </p>
         )}
-        <Button type="submit" size="sm" loading={signIn.isPending} fullWidth mt={4}>
-          Sign in
+        <Button
+          type="submit"
+          size="sm"
+          variant={provider ? 'default' : 'filled'}
+          loading={signIn.isPending}
+          fullWidth
+          mt={4}
+        >
+          {provider ? 'Sign in with a password' : 'Sign in'}
         </Button>
       </form>
     </main>
+  );
+}
+
+/** Leads away from this page, and back to where it is. */
+function WithProvider({ name, start }: { name: string; start: string }) {
+  const here = location.pathname + location.search;
+  const href = here === '/' ? start : `${start}?to=${encodeURIComponent(here)}`;
+  return (
+    <>
+      <Button component="a" href={href} size="sm" fullWidth>
+        Sign in with {name}
+      </Button>
+      <Divider label="or" />
+    </>
+  );
+}
+
+function Refused({ refusal, provider = 'The provider' }: { refusal: Refusal; provider: string | undefined }) {
+  return (
+    <div role="alert" className={classes.refused}>
+      <p className={classes.problem}>{refusalText(refusal.code, provider)}</p>
+      <p className="quiet">In the log of the server: {refusal.request}</p>
+    </div>
   );
 }

@@ -3,7 +3,9 @@ import { useForm } from '@mantine/form';
 import type { User } from '@rollcall/shared/api/accounts';
 import { ROLES, type Role } from '@rollcall/shared/model';
 import { IconHistory } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { apiQuery } from '../api.ts';
 import { useSiteName } from '../choices.ts';
 import { Empty } from '../components/feedback/index.ts';
 import { Filters } from '../components/filter/index.ts';
@@ -39,6 +41,7 @@ export function Users() {
       cell: (one) => (
         <>
           {one.name} {one.disabledAt !== null && <Tag>disabled</Tag>}
+          {one.signIn === 'oidc' && <Tag>single sign-on</Tag>}
           {one.id === me.user.id && <span className="quiet"> (you)</span>}
         </>
       ),
@@ -102,19 +105,22 @@ function UserForm(props: FormOf<User>) {
       role: one?.role ?? 'viewer',
       allSites: one?.allSites ?? false,
       siteIds: one?.siteIds ?? [],
+      signIn: one?.signIn ?? 'password',
       password: '',
       disabled: one ? one.disabledAt !== null : false,
     },
   });
-  const { name, displayName, role, password, disabled } = form.values;
-  const common = { displayName, role, ...sitesOf(form.values) };
+  const { name, displayName, role, signIn, password, disabled } = form.values;
+  const byGroups = one?.signIn === 'oidc' && signIn === 'oidc';
+  const rights = byGroups ? {} : { role, ...sitesOf(form.values) };
+  const secret = signIn === 'oidc' ? one?.signIn !== 'oidc' && { signIn } : password && { password };
   return (
     <EditDialog
       kind="users"
       of={props}
       form={form}
-      create={() => ({ ...common, name, password })}
-      update={() => ({ ...common, disabled, ...(password && { password }) })}
+      create={() => ({ name, displayName, role, ...sitesOf(form.values), ...secret })}
+      update={() => ({ displayName, ...rights, disabled, ...secret })}
       size={520}
     >
       <Pair>
@@ -133,19 +139,28 @@ function UserForm(props: FormOf<User>) {
           {...form.getInputProps('displayName')}
         />
       </Pair>
-      <Select label="Role" data={CHOICES} {...form.getInputProps('role')} />
-      <SiteFields all="Sees every site, future ones too" some="Sees" form={form} />
-      <PasswordInput
-        label={one ? 'New password' : 'Password'}
-        description={
-          one
-            ? 'Empty: stays as it is. A new one signs the user out everywhere.'
-            : 'Eight characters at least; 15 or more are advised'
-        }
-        autoComplete="new-password"
-        required={!one}
-        {...form.getInputProps('password')}
-      />
+      <SignInField was={one?.signIn} {...form.getInputProps('signIn')} />
+      {byGroups ? (
+        <p className="quiet">Role and sites follow from the groups of the provider, at each sign-in.</p>
+      ) : (
+        <>
+          <Select label="Role" data={CHOICES} {...form.getInputProps('role')} />
+          <SiteFields all="Sees every site, future ones too" some="Sees" form={form} />
+        </>
+      )}
+      {signIn === 'password' && (
+        <PasswordInput
+          label={one ? 'New password' : 'Password'}
+          description={
+            one?.signIn === 'password'
+              ? 'Empty: stays as it is. A new one signs the user out everywhere.'
+              : 'Eight characters at least; 15 or more are advised'
+          }
+          autoComplete="new-password"
+          required={one?.signIn !== 'password'}
+          {...form.getInputProps('password')}
+        />
+      )}
       {one && (
         <Switch
           label="Disabled: cannot sign in, tokens do not work"
@@ -153,5 +168,29 @@ function UserForm(props: FormOf<User>) {
         />
       )}
     </EditDialog>
+  );
+}
+
+/** Offered where there is a provider, or an account of one. */
+function SignInField({ was, ...field }: { was: User['signIn'] | undefined; value?: string }) {
+  const ways = useQuery(apiQuery('session.ways', {}));
+  const provider = ways.data?.data.oidc;
+  if (!provider && was !== 'oidc') return null;
+  const choices = [
+    { value: 'password', label: 'a password here' },
+    { value: 'oidc', label: provider?.name ?? 'single sign-on' },
+  ];
+  return (
+    <Select
+      label="Signs in with"
+      description={
+        field.value === 'oidc' && was !== 'oidc'
+          ? 'Found by the name at the first sign-in; role and sites then follow from the groups there.'
+          : undefined
+      }
+      allowDeselect={false}
+      data={choices}
+      {...field}
+    />
   );
 }

@@ -21,14 +21,28 @@ export interface Presented {
 export const cookieName = (secure: boolean): string => (secure ? '__Host-rollcall' : 'rollcall');
 
 /** The `Set-Cookie` that opens a session in a browser, or ends it when there is no id. */
-export function sessionCookie(
+export const sessionCookie = (
   secure: boolean,
   session: { id: string; maxAgeSeconds: number } | null,
-): string {
-  const value = `${cookieName(secure)}=${session?.id ?? ''}`;
-  const age = `Max-Age=${session?.maxAgeSeconds ?? 0}`;
-  return [value, 'Path=/', age, 'HttpOnly', 'SameSite=Lax', ...(secure ? ['Secure'] : [])].join('; ');
-}
+): string => setCookie(secure, cookieName(secure), session?.id ?? '', session?.maxAgeSeconds ?? 0);
+
+/** What a browser keeps while it is at the provider of identities. */
+const attemptName = (secure: boolean): string => `${cookieName(secure)}-oidc`;
+export const attemptCookie = (secure: boolean, value: string, maxAgeSeconds: number): string =>
+  setCookie(secure, attemptName(secure), value, maxAgeSeconds);
+export const presentedAttempt = (cookie: string | undefined, secure: boolean): string | undefined =>
+  cookiesOf(cookie ?? '', attemptName(secure))[0];
+
+/** Lax: it comes along when a link or the provider leads here, and with nothing else of another site. */
+const setCookie = (secure: boolean, name: string, value: string, maxAgeSeconds: number): string =>
+  [
+    `${name}=${value}`,
+    'Path=/',
+    `Max-Age=${maxAgeSeconds}`,
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(secure ? ['Secure'] : []),
+  ].join('; ');
 
 const refused = (reason: string): Credentials => ({ kind: 'refused', reason });
 

@@ -33,7 +33,7 @@ type Data<O extends Operation> = z.input<O['data']>;
 type Extra<O extends Operation> = O['extra'] extends z.ZodType
   ? { extra: z.input<O['extra']> }
   : { extra?: never };
-type Reply = { status?: number; headers?: Record<string, string> };
+type Reply = { status?: number; headers?: Record<string, string | string[]> };
 
 /** What a handler gives back; the mount puts it in the envelope. */
 export type Answer<O extends Operation> = O['envelope'] extends 'list'

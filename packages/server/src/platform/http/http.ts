@@ -55,7 +55,7 @@ interface Loose {
   extra?: object;
   totalCount?: number;
   status?: number;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
   raw?: (response: Response) => void | Promise<void>;
 }
 

@@ -25,7 +25,10 @@ export function readParams(operation: Operation, raw: Record<string, unknown>): 
 /** What a path is about: the word before its parameter. `/api/discovery/scans/{scanId}` is about a scan. */
 const thingOf = (path: string): string => (/([\w-]+?)s?\/\{/.exec(path)?.[1] ?? 'thing').replace('-', ' ');
 
-/** Reads the text behind `?`. Names are case-sensitive, unknown ones refused, scalars may come only once. */
+/**
+ * Reads the text behind `?`. Names are case-sensitive, unknown ones refused (in a loose schema passed over), scalars may come
+ * only once.
+ */
 export function readQuery(operation: Operation, search: string): Record<string, unknown> {
   const shape = operation.query?.shape ?? {};
   const names = Object.keys(shape);
@@ -35,7 +38,10 @@ export function readQuery(operation: Operation, search: string): Record<string, 
     if (++count > QUERY_PARAMETERS) throw new Problem('invalid_request', 'too many query parameters');
     // What browsers' libraries append against caches.
     if (name === '_') continue;
-    if (!Object.hasOwn(shape, name)) throw unknownParameter(name, names);
+    if (!Object.hasOwn(shape, name)) {
+      if (operation.query?.def.catchall instanceof z.ZodUnknown) continue;
+      throw unknownParameter(name, names);
+    }
     if (value.includes('\0')) throw problemOf([{ path: name, message: 'must not contain NUL' }]);
     // A form sends the filters that nobody filled, too.
     if (value === '') continue;

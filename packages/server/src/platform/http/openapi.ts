@@ -207,6 +207,9 @@ function success(operation: Operation, schemas: Schemas): Json {
       operation.envelope === 'item' && {
         ETag: { description: 'Changes whenever the thing does.', schema: { type: 'string' } },
       }),
+    ...(operation.status === 303 && {
+      Location: { description: 'Where the browser goes on.', schema: { type: 'string' } },
+    }),
   };
   const type = operation.envelope === 'raw' ? (operation.produces ?? 'application/json') : 'application/json';
   const schema = schemas.output(responseBody(operation));

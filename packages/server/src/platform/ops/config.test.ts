@@ -71,6 +71,56 @@ describe('readConfig', () => {
     expect(good.databaseUrl?.reveal()).toContain('CANARY');
   });
 
+  const OIDC = {
+    ROLLCALL_OIDC_ISSUER: 'https://login.example.net',
+    ROLLCALL_OIDC_CLIENT_ID: 'rollcall',
+    ROLLCALL_OIDC_CLIENT_SECRET: 'CANARY',
+    ROLLCALL_PUBLIC_URL: 'https://rollcall.example.net/',
+    ROLLCALL_OIDC_RULES: '[{"groups":["noc"],"role":"operator","sites":"all"}]',
+  };
+
+  it('knows a provider to sign in with, and tells no secret of it', () => {
+    const { oidc } = readConfig(OIDC);
+    expect(oidc).toMatchObject({
+      redirectUri: 'https://rollcall.example.net/api/session/oidc/callback',
+      scopes: ['openid', 'profile', 'email'],
+      nameClaim: 'preferred_username',
+      groupsClaim: 'groups',
+      createAccounts: true,
+      rules: [{ groups: ['noc'], role: 'operator', sites: 'all' }],
+    });
+    expect(JSON.stringify(oidc)).not.toContain('CANARY');
+    const both = readConfig({ ...OIDC, ROLLCALL_OIDC_CLIENT_SECRET_FILE: '/secret' });
+    expect(both.oidc?.clientSecret).toEqual({ kind: 'file', path: '/secret' });
+    expect(readConfig({ ROLLCALL_PUBLIC_URL: 'https://rollcall.example.net' }).oidc).toBeUndefined();
+  });
+
+  it.each([
+    [{ ROLLCALL_OIDC_ISSUER: 'http://login.example.net' }, /^ROLLCALL_OIDC_ISSUER must be the issuer/],
+    [{ ROLLCALL_OIDC_ISSUER: '' }, /^oidc\.issuer is missing/],
+    [{ ROLLCALL_OIDC_CLIENT_ID: '' }, /^oidc\.clientId is missing/],
+    [{ ROLLCALL_PUBLIC_URL: '' }, /^oidc needs publicUrl/],
+    [{ ROLLCALL_PUBLIC_URL: 'http://rollcall.example.net' }, /publicUrl that begins with https/],
+    [{ ROLLCALL_OIDC_SCOPES: 'profile' }, /^ROLLCALL_OIDC_SCOPES must be scopes/],
+    [{ ROLLCALL_OIDC_RULES: '' }, /^oidc\.rules is missing: without a rule nobody gets in/],
+    [{ ROLLCALL_OIDC_RULES: 'noc' }, /^ROLLCALL_OIDC_RULES must be a list of rules/],
+    [
+      { ROLLCALL_OIDC_RULES: '[{"groups":["noc"],"role":"root","sites":"all"}]' },
+      /^ROLLCALL_OIDC_RULES\.0\.role must be one of viewer, operator, admin$/,
+    ],
+    [
+      { ROLLCALL_OIDC_RULES: '[{"groups":["noc"],"role":"admin"}]' },
+      /^ROLLCALL_OIDC_RULES\.0\.sites must be all, or a list of names of sites$/,
+    ],
+    [
+      { ROLLCALL_OIDC_RULES: '[{"group":"noc","role":"admin","sites":"all"}]' },
+      /^ROLLCALL_OIDC_RULES\.0\.groups must be a list of groups$/,
+    ],
+  ])('refuses a provider with %j', (more, message) => {
+    expect(() => readConfig({ ...OIDC, ...more })).toThrow(StartError);
+    expect(() => readConfig({ ...OIDC, ...more })).toThrow(message);
+  });
+
   it('reads lists of proxies', () => {
     expect(readConfig({ ROLLCALL_TRUSTED_PROXIES: '10.0.0.1,  fd00::/8' }).trustedProxies).toEqual([
       '10.0.0.1',
@@ -122,6 +172,11 @@ describe('the file', () => {
     ['port:\n  - 1\n  - 2\n', /server\.yaml:1: port must be a whole number/],
     ['database: mysql://root:CANARY@db/x\n', /^(?!.*CANARY).*server\.yaml:1: database must be postgres:/],
     ['port: [80\n', /server\.yaml:\d: /],
+    [
+      'oidc:\n  rules:\n    - groups: [noc]\n      role: boss\n      sites: all\n',
+      /server\.yaml:4: oidc\.rules\.0\.role must be one of viewer, operator, admin$/,
+    ],
+    ['oidc:\n  rules: noc\n', /server\.yaml:2: oidc\.rules must be a list of rules, each with groups/],
   ])('refuses %j with its line', async (text, message) => {
     await expect(load(text)).rejects.toThrow(StartError);
     await expect(load(text)).rejects.toThrow(message);

@@ -11,14 +11,11 @@ import { Secret } from '@rollcall/shared/secret';
 import { z } from 'zod';
 import { isOrigin } from '../access/cors.ts';
 import { closest } from './hint.ts';
+import { OIDC_KEYS, type OidcSettings, oidcOf, oidcVariables } from './oidc-settings.ts';
+import { StartError } from './start-error.ts';
+import { engine, file, list, secret, whole, yes } from './variables.ts';
 
-/** A start that cannot go on; its message is one line that says what to do. */
-export class StartError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'StartError';
-  }
-}
+export { StartError };
 
 export interface Config {
   host: string;
@@ -55,6 +52,8 @@ export interface Config {
   metrics: { write: Secret; query: Secret } | undefined;
   /** Days that measurements are kept in the database, the finer never longer than the coarser. */
   metricDays: MetricDays;
+  /** A provider of identities (OpenID Connect) that people sign in with; absent: passwords only. */
+  oidc: OidcSettings | undefined;
   /** Where systemd puts the unit's credentials (LoadCredential). */
   credentialsDirectory: string | undefined;
 }
@@ -70,28 +69,6 @@ export const METRIC_DAYS: MetricDays = { samples: 14, fiveMinutes: 90, hours: 73
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-const whole = (least: number, most: number, otherwise: number) =>
-  z
-    .string()
-    .regex(/^\d{1,10}$/)
-    .transform(Number)
-    .pipe(z.int().min(least).max(most))
-    .default(otherwise)
-    .meta({ need: `a whole number from ${least} to ${most}` });
-const file = z
-  .string()
-  .min(1)
-  .transform((path) => resolve(path))
-  .meta({ need: 'the path of a file' });
-const list = z
-  .string()
-  .default('')
-  .transform((text) => text.split(/[\s,]+/).filter(Boolean));
-const engine = z
-  .string()
-  .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
-  .optional()
-  .meta({ need: 'an address such as http://victoria.example.net:8428/api/v1/write', secret: true });
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 
 /** Every variable with its default and what it must be. @setting server */
@@ -117,12 +94,9 @@ const variables = {
     .describe(
       'PostgreSQL; with standbys all hosts, with commas between them. Default: the embedded database, in the data folder.',
     ),
-  ROLLCALL_TLS_OWN: z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((text) => text === 'true')
-    .meta({ need: 'true or false' })
-    .describe('true: HTTPS with a certificate of its own, which join tokens pin. Default: false.'),
+  ROLLCALL_TLS_OWN: yes('false').describe(
+    'true: HTTPS with a certificate of its own, which join tokens pin. Default: false.',
+  ),
   ROLLCALL_TLS_NAMES: list
     .refine((names) => names.every((name) => HOST_NAME.test(name) || isIP(name) !== 0))
     .meta({ need: 'host names or addresses, separated by commas' })
@@ -186,6 +160,7 @@ const variables = {
   ROLLCALL_METRIC_DAYS_1H: whole(2, 36_500, METRIC_DAYS.hours).describe(
     'Days that their means and maxima of an hour are kept. Default: 730.',
   ),
+  ...oidcVariables,
   CREDENTIALS_DIRECTORY: file
     .optional()
     .describe('Set by systemd (LoadCredential): `credential.keys` in it seals SNMP credentials.'),
@@ -219,6 +194,7 @@ export const FILE_KEYS = {
   ROLLCALL_METRIC_DAYS_SAMPLES: ['metricDays', 'samples'],
   ROLLCALL_METRIC_DAYS_5M: ['metricDays', 'fiveMinutes'],
   ROLLCALL_METRIC_DAYS_1H: ['metricDays', 'hours'],
+  ...OIDC_KEYS,
 } as const satisfies Record<Exclude<Variable, 'CREDENTIALS_DIRECTORY'>, readonly [string, ...string[]]>;
 
 export const CONFIG_FILE = '/etc/rollcall/server.yaml';
@@ -249,9 +225,12 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     if (result.success) return result.data as z.output<(typeof variables)[V]>;
     const { need, secret } = (schema.meta() ?? {}) as { need?: string; secret?: boolean };
     const is = secret ? '' : ` (it is ${JSON.stringify(String(text).slice(0, 60))})`;
-    const must = `must be ${need ?? 'something else'}${is}`;
-    if (fromEnv !== undefined || !file) throw new StartError(`${name} ${must}`);
-    const path = (FILE_KEYS as Partial<Record<Variable, readonly string[]>>)[name] ?? [];
+    // A part of a list is named by its place in it.
+    const [issue] = result.error.issues;
+    const within = issue?.path ?? [];
+    const must = within.length > 0 ? issue?.message : `must be ${need ?? 'something else'}${is}`;
+    if (fromEnv !== undefined || !file) throw new StartError(`${[name, ...within].join('.')} ${must}`);
+    const path = [...((FILE_KEYS as Partial<Record<Variable, readonly string[]>>)[name] ?? []), ...within];
     throw file.wrong(path, `${path.join('.')} ${must}`);
   };
   const certFile = read('ROLLCALL_TLS_CERT');
@@ -303,12 +282,22 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     aliveUrl: secret(read('ROLLCALL_ALIVE_URL')),
     metrics,
     metricDays,
+    oidc: oidcOf({
+      issuer: read('ROLLCALL_OIDC_ISSUER'),
+      clientId: read('ROLLCALL_OIDC_CLIENT_ID'),
+      clientSecret: secret(read('ROLLCALL_OIDC_CLIENT_SECRET')),
+      clientSecretFile: read('ROLLCALL_OIDC_CLIENT_SECRET_FILE'),
+      publicUrl: read('ROLLCALL_PUBLIC_URL'),
+      scopes: read('ROLLCALL_OIDC_SCOPES'),
+      name: read('ROLLCALL_OIDC_NAME'),
+      nameClaim: read('ROLLCALL_OIDC_NAME_CLAIM'),
+      groupsClaim: read('ROLLCALL_OIDC_GROUPS_CLAIM'),
+      createAccounts: read('ROLLCALL_OIDC_CREATE_ACCOUNTS'),
+      rules: read('ROLLCALL_OIDC_RULES'),
+    }),
     credentialsDirectory: read('CREDENTIALS_DIRECTORY'),
   };
 }
-
-const secret = (text: string | undefined): Secret | undefined =>
-  text === undefined ? undefined : new Secret(text);
 
 /** What differs between two settings: taken over by a running server (`live`), or at its next start. */
 export function changesOf(
@@ -350,7 +339,8 @@ function valuesOf(file: SettingsFile): Map<string, string> {
         if (typeof value !== 'object' || Array.isArray(value))
           throw file.wrong(path, `${path.join('.')} has settings of its own below it, indented`);
         visit(value as Record<string, unknown>, path);
-      } else if (Array.isArray(value)) values.set(variable, value.join(','));
+      } else if (Array.isArray(value))
+        values.set(variable, value.every(isScalar) ? value.join(',') : JSON.stringify(value));
       else if (typeof value === 'object') throw file.wrong(path, `${path.join('.')} is one value`);
       else values.set(variable, String(value));
     }
@@ -359,10 +349,12 @@ function valuesOf(file: SettingsFile): Map<string, string> {
   return values;
 }
 
+const isScalar = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
 /** Each variable with what it is for, as `--help` shows them. */
 export const describeVariables = (): string =>
   Object.entries(variables)
-    .map(([name, schema]) => `  ${name.padEnd(26)}${schema.description ?? ''}`)
+    .map(([name, schema]) => `  ${name.padEnd(34)}${schema.description ?? ''}`)
     .join('\n');
 
 /** A setting with a slip in its name would be ignored without a word. Others with our prefix are the collector's. */

@@ -27,6 +27,8 @@ export function Profile() {
   } = useUrlState('/profile');
   const { user } = useMe();
   const Part = PARTS[tab] ?? Tokens;
+  // Who signs in with the provider has no password here.
+  const tabs = TABS.filter(({ id }) => id !== 'password' || user.signIn === 'password');
   return (
     <Page
       title="Profile"
@@ -39,7 +41,7 @@ export function Profile() {
         </>
       }
     >
-      <Tabs label="Parts of the profile" tabs={TABS} active={tab} />
+      <Tabs label="Parts of the profile" tabs={tabs} active={tab} />
       <Stack gap={12} maw={900}>
         <Part />
       </Stack>
