@@ -23,7 +23,7 @@ import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, ReactNode } from 'react';
 import type { Icon } from './labels.tsx';
 
-const CLASS_ICONS: Record<DeviceClass, Icon> = {
+export const CLASS_ICONS: Record<DeviceClass, Icon> = {
   router: IconRouter,
   switch: IconSwitchHorizontal,
   firewall: IconWall,

@@ -5,6 +5,7 @@ import { Empty } from '../../components/feedback/index.ts';
 import { DeviceLink, DeviceStatus } from '../../components/show/index.ts';
 import { type Column, itemsSource, timeColumn, VirtualTable } from '../../components/table/index.ts';
 import { bitrate } from '../../format.ts';
+import { type LoadOf, loadText } from './link-load.ts';
 import { type Row, rowsOf } from './link-rows.ts';
 import { NoLinks } from './no-links.tsx';
 
@@ -13,14 +14,15 @@ const end = (node: Row['a'], name: string) =>
 
 interface LinkListProps {
   topology: Topology;
+  loadOf: LoadOf;
   found: ReadonlySet<string> | undefined;
   onPick: (id: string) => void;
 }
 
 /** What the map shows, as text: links that are down first. */
-export function LinkList({ topology, found, onPick }: LinkListProps) {
+export function LinkList({ topology, loadOf, found, onPick }: LinkListProps) {
   const siteName = useSiteName();
-  const rows = useMemo(() => rowsOf(topology), [topology]);
+  const rows = useMemo(() => rowsOf(topology, loadOf), [topology, loadOf]);
   const shown = useMemo(
     () => (found ? rows.filter((row) => [row.a?.id, row.b?.id].some((id) => id && found.has(id))) : rows),
     [rows, found],
@@ -65,6 +67,14 @@ export function LinkList({ topology, found, onPick }: LinkListProps) {
         numeric: true,
         value: (row) => row.speedBps,
         cell: (row) => (row.speedBps === null ? '' : bitrate(row.speedBps)),
+      },
+      {
+        id: 'load',
+        title: 'Load',
+        width: '56px',
+        numeric: true,
+        value: (row) => row.load,
+        cell: (row) => (row.load === undefined ? '' : loadText(row.load)),
       },
       { id: 'by', title: 'By', width: '70px', value: (row) => row.protocols },
       timeColumn({ id: 'seen', title: 'Last seen', at: (row) => row.lastSeen }),

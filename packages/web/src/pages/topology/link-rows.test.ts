@@ -26,7 +26,9 @@ const topology = {
 } as unknown as Topology;
 
 it('links that are down come first, then by device and port; the end that more hangs on is the first', () => {
-  expect(rowsOf(topology).map((row) => `${row.a?.name} ${row.aPort} – ${row.bName}`)).toEqual([
+  expect(
+    rowsOf(topology, () => undefined).map((row) => `${row.a?.name} ${row.aPort} – ${row.bName}`),
+  ).toEqual([
     'core Te1/2 – a device elsewhere',
     'core Gi0 – access-2',
     'core Te1/3 – unnamed (not in the inventory)',
@@ -35,6 +37,6 @@ it('links that are down come first, then by device and port; the end that more h
 });
 
 it('keys of rows differ', () => {
-  const keys = rowsOf(topology).map(({ key }) => key);
+  const keys = rowsOf(topology, () => undefined).map(({ key }) => key);
   expect(new Set(keys).size).toBe(keys.length);
 });

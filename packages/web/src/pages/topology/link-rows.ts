@@ -1,4 +1,5 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
+import type { LoadOf } from './link-load.ts';
 
 type Node = Topology['nodes'][number];
 export interface Row {
@@ -10,6 +11,8 @@ export interface Row {
   bPort: string | null;
   status: string;
   speedBps: number | null;
+  /** Percent; undefined where it is not known. */
+  load: number | undefined;
   protocols: string;
   lastSeen: number;
 }
@@ -27,7 +30,7 @@ function endsOf({ links }: Topology): (link: Link) => [Link['a'], Link['b']] {
 const inOrder = (x: string, y: string): number => x.localeCompare(y, 'en', { numeric: true });
 
 /** Links as rows, far ends that are no device of ours among them. */
-export function rowsOf(topology: Topology): Row[] {
+export function rowsOf(topology: Topology, loadOf: LoadOf): Row[] {
   const nodes = new Map(topology.nodes.map((node) => [node.id, node]));
   const ends = endsOf(topology);
   const links = topology.links.map((link, i): Row => {
@@ -42,6 +45,7 @@ export function rowsOf(topology: Topology): Row[] {
       bPort: to.port,
       status: link.status,
       speedBps: link.speedBps,
+      load: loadOf(link),
       protocols: link.protocols.join(', '),
       lastSeen: link.lastSeen,
     };
@@ -56,6 +60,7 @@ export function rowsOf(topology: Topology): Row[] {
       bPort: far.port,
       status: 'unknown',
       speedBps: null,
+      load: undefined,
       protocols: far.protocol,
       lastSeen: far.lastSeen,
     }),

@@ -1,23 +1,13 @@
 import type { Topology } from '@rollcall/shared/api/interfaces';
-import cytoscape, { type Core, type ElementDefinition } from 'cytoscape';
+import type { DeviceClass } from '@rollcall/shared/model';
+import cytoscape, { type Core } from 'cytoscape';
 import { useEffect, useMemo, useRef } from 'react';
+import { CLASS_ICONS } from '../../components/show/index.ts';
 import { useShownScheme } from '../../scheme.ts';
-import { layoutOf } from './layout.ts';
+import { elementsOf, type Icons, linkData, linkId, nodeData } from './elements.ts';
+import type { LoadOf } from './link-load.ts';
 import { styleOf } from './map-style.ts';
 import classes from './topology.module.css';
-
-type Node = Topology['nodes'][number];
-
-/** Devices that others hang on are drawn larger, and keep their names when the map is small. */
-const BIG: ReadonlySet<string> = new Set(['router', 'switch', 'firewall', 'load-balancer']);
-
-const nodeData = (node: Node) => ({
-  id: node.id,
-  label: node.name,
-  status: node.status,
-  worst: node.worstSeverity ?? 0,
-  big: BIG.has(node.class) ? 1 : 0,
-});
 
 /** Where a map of the same devices and links was left. */
 interface View {
@@ -32,6 +22,7 @@ export interface MapHandle {
 
 interface NetworkMapProps {
   topology: Topology;
+  loadOf: LoadOf;
   siteNames: (id: string) => string;
   picked: string | undefined;
   /** Ids that a search found; undefined: nothing is searched for. */
@@ -41,9 +32,15 @@ interface NetworkMapProps {
   handle: { current: MapHandle | undefined };
 }
 
+/** Down devices at most that are named at every size: more names than these are none. */
+const NAMED_MOST = 30;
+const PADDING = 24;
+
 /** The network as a picture: pan, zoom, click. The list beside it says the same in words. */
-export function NetworkMap({ topology, siteNames, picked, found, onPick, onOpen, handle }: NetworkMapProps) {
+export function NetworkMap(props: NetworkMapProps) {
+  const { topology, loadOf, siteNames, picked, found, onPick, onOpen, handle } = props;
   const box = useRef<HTMLDivElement>(null);
+  const iconBox = useRef<HTMLDivElement>(null);
   const cy = useRef<Core>(undefined);
   const view = useRef<{ structure: string; at: View }>(undefined);
   const calls = useRef({ onPick, onOpen });
@@ -57,21 +54,24 @@ export function NetworkMap({ topology, siteNames, picked, found, onPick, onOpen,
       ].join(),
     [topology],
   );
-  const latest = useRef({ topology, siteNames });
-  latest.current = { topology, siteNames };
+  const latest = useRef({ topology, loadOf, siteName: siteNames });
+  latest.current = { topology, loadOf, siteName: siteNames };
+  const icons = useRef<Icons>({});
 
   // A new map only for new devices or links: what merely changed its state keeps its place, and the reader theirs.
   useEffect(() => {
     if (!box.current) return;
-    const map = open(box.current, latest.current.topology, latest.current.siteNames);
+    icons.current = drawnIcons(iconBox.current);
+    const map = open(box.current, latest.current, icons.current);
     cy.current = map;
     map.on('tap', 'node[status]', (event) => calls.current.onPick(event.target.id()));
     map.on('mouseover', 'node[status]', (event) => event.target.addClass('hover'));
     map.on('mouseout', 'node[status]', (event) => event.target.removeClass('hover'));
     map.on('tap', (event) => event.target === map && calls.current.onPick(undefined));
     map.on('dbltap', 'node[status]', (event) => calls.current.onOpen(event.target.id()));
+    map.on('zoom', () => nameDown(map));
     handle.current = {
-      fit: () => map.animate({ fit: { eles: map.elements(), padding: 30 }, duration: 200 }),
+      fit: () => map.animate({ fit: { eles: map.elements(), padding: PADDING }, duration: 200 }),
       zoom: (factor) =>
         map.animate({
           zoom: { level: map.zoom() * factor, position: map.pan() && middleOf(map) },
@@ -89,11 +89,13 @@ export function NetworkMap({ topology, siteNames, picked, found, onPick, onOpen,
   }, [structure, handle]);
 
   useEffect(() => {
-    cy.current?.batch(() => {
-      for (const node of topology.nodes) cy.current?.getElementById(node.id).data(nodeData(node));
-      for (const link of topology.links) cy.current?.getElementById(linkId(link)).data('status', link.status);
+    const map = cy.current;
+    map?.batch(() => {
+      for (const node of topology.nodes) map.getElementById(node.id).data(nodeData(node, icons.current));
+      for (const link of topology.links) map.getElementById(linkId(link)).data(linkData(link, loadOf));
     });
-  }, [topology]);
+    if (map) nameDown(map);
+  }, [topology, loadOf]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are read from the page's scheme; a new map needs them, too
   useEffect(() => {
@@ -102,36 +104,75 @@ export function NetworkMap({ topology, siteNames, picked, found, onPick, onOpen,
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new map has nothing marked yet
   useEffect(() => {
-    const map = cy.current;
-    if (!map) return;
-    map.batch(() => {
-      map.elements().removeClass('dim picked near');
-      if (found)
-        map
-          .nodes('[status]')
-          .filter((node) => !found.has(node.id()))
-          .addClass('dim');
-      if (!picked) return;
-      const node = map.getElementById(picked);
-      node.addClass('picked');
-      node.connectedEdges().addClass('near');
-      node.neighborhood('node').removeClass('dim');
-    });
-    if (picked && map.getElementById(picked).nonempty()) reveal(map, picked);
+    if (cy.current) mark(cy.current, picked, found);
   }, [picked, found, structure]);
 
+  // What a search finds is brought into view; without one, all.
+  const searched = useRef<typeof found>(undefined);
+  useEffect(() => {
+    const map = cy.current;
+    if (!map || searched.current === found) return;
+    searched.current = found;
+    if (found?.size === 0) return;
+    const eles = found ? map.nodes('[status]').filter((node) => found.has(node.id())) : map.elements();
+    map.animate({ fit: { eles, padding: found ? 90 : PADDING }, duration: 250 });
+  }, [found]);
+
   return (
-    <div
-      ref={box}
-      className={classes.map}
-      role="img"
-      aria-label={`Map of ${topology.nodes.length} devices and ${topology.links.length} links; the list shows them as text`}
-    />
+    <>
+      <div ref={iconBox} hidden>
+        {Object.entries(CLASS_ICONS).map(([name, Icon]) => (
+          <span key={name} data-class={name}>
+            <Icon size={24} stroke={2} color="#ffffff" />
+          </span>
+        ))}
+      </div>
+      <div
+        ref={box}
+        className={classes.map}
+        role="img"
+        aria-label={`Map of ${topology.nodes.length} devices and ${topology.links.length} links; the list shows them as text`}
+      />
+    </>
   );
 }
 
-const linkId = (link: Topology['links'][number]): string =>
-  `${link.a.deviceId} ${link.a.port} ${link.b.deviceId} ${link.b.port}`;
+/** The icons of the classes as pictures that a canvas draws. */
+function drawnIcons(from: HTMLElement | null): Icons {
+  const drawn = [...(from?.querySelectorAll<HTMLElement>('[data-class]') ?? [])].map((one) => {
+    const picture = `data:image/svg+xml,${encodeURIComponent(one.innerHTML)}`;
+    return [one.dataset.class as DeviceClass, picture];
+  });
+  return Object.fromEntries(drawn) as Icons;
+}
+
+/** Devices that are down are named at every size of the map. */
+function nameDown(map: Core): void {
+  const down = map.nodes('[status = "down"]');
+  const named = down.length <= NAMED_MOST;
+  map.batch(() => {
+    map.nodes('.named').not(down).removeClass('named').removeStyle('font-size');
+    down.toggleClass('named', named);
+    if (named) down.style('font-size', Math.max(9, 12 / map.zoom()));
+  });
+}
+
+function mark(map: Core, picked: string | undefined, found: ReadonlySet<string> | undefined): void {
+  map.batch(() => {
+    map.elements().removeClass('dim picked near');
+    if (found) {
+      const others = map.nodes('[status]').filter((node) => !found.has(node.id()));
+      others.addClass('dim');
+      others.connectedEdges().addClass('dim');
+    }
+    if (!picked) return;
+    const node = map.getElementById(picked);
+    node.addClass('picked');
+    node.connectedEdges().removeClass('dim').addClass('near');
+    node.neighborhood('node').removeClass('dim');
+  });
+  if (picked && map.getElementById(picked).nonempty()) reveal(map, picked);
+}
 
 const middleOf = (map: Core) => {
   const { x1, x2, y1, y2 } = map.extent();
@@ -150,45 +191,19 @@ function reveal(map: Core, id: string): void {
 /** Cytoscape writes its one rule into a style element unless this id is there; the security policy refuses that, and the rule stands in our own sheet. */
 const SHEET = '__________cytoscape_stylesheet';
 
-function open(container: HTMLElement, topology: Topology, siteNames: (id: string) => string): Core {
+type Drawn = Omit<Parameters<typeof elementsOf>[1], 'icons'> & { topology: Topology };
+
+function open(container: HTMLElement, { topology, ...names }: Drawn, icons: Icons): Core {
   if (!document.getElementById(SHEET)) {
     const mark = document.createElement('meta');
     mark.id = SHEET;
     document.head.append(mark);
   }
-  const { at, sites } = layoutOf(topology.nodes, topology.links);
-  const known = new Set(topology.nodes.map((node) => node.id));
-  const elements: ElementDefinition[] = [
-    ...sites.map((site) => ({
-      data: {
-        id: `site ${site.siteId}`,
-        label: siteNames(site.siteId),
-        site: 1,
-        size: site.r * 2 + 40,
-        // Readable from as far away as the whole site is.
-        letters: Math.min(60, Math.max(11, site.r * 0.075)),
-      },
-      position: { x: site.x, y: site.y },
-      selectable: false,
-      grabbable: false,
-    })),
-    ...topology.nodes.map((node) => ({
-      data: nodeData(node),
-      position: at.get(node.id) ?? { x: 0, y: 0 },
-      grabbable: false,
-    })),
-    ...topology.links
-      .filter((link) => known.has(link.a.deviceId) && known.has(link.b.deviceId))
-      .map((link) => ({
-        data: { id: linkId(link), source: link.a.deviceId, target: link.b.deviceId, status: link.status },
-        selectable: false,
-      })),
-  ];
-  const map = cytoscape({
+  return cytoscape({
     container,
-    elements: [...new Map(elements.map((element) => [element.data.id, element])).values()],
+    elements: elementsOf(topology, { ...names, icons }),
     style: styleOf(getComputedStyle(document.documentElement)),
-    layout: { name: 'preset', padding: 30 },
+    layout: { name: 'preset', padding: PADDING },
     minZoom: 0.02,
     maxZoom: 3,
     boxSelectionEnabled: false,
@@ -196,5 +211,4 @@ function open(container: HTMLElement, topology: Topology, siteNames: (id: string
     hideEdgesOnViewport: topology.nodes.length > 3_000,
     pixelRatio: topology.nodes.length > 3_000 ? 1 : 'auto',
   });
-  return map;
 }

@@ -3,7 +3,7 @@ import type { Topology } from '@rollcall/shared/api/interfaces';
 import { IconList, IconMinus, IconPlus, IconTopologyStar3, IconZoomScan } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo, useRef } from 'react';
+import { type KeyboardEvent, lazy, Suspense, useMemo, useRef } from 'react';
 import { apiQuery } from '../../api.ts';
 import { useSiteChoices, useSiteName } from '../../choices.ts';
 import { Empty, ProblemView } from '../../components/feedback/index.ts';
@@ -13,6 +13,7 @@ import type { Icon } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { LinkList } from './link-list.tsx';
+import { type LoadOf, useLinkLoad } from './link-load.ts';
 import type { MapHandle } from './map.tsx';
 import { MapSide } from './map-side.tsx';
 import { NoLinks } from './no-links.tsx';
@@ -32,6 +33,13 @@ export function TopologyPage() {
   const topology = useQuery(apiQuery('topology.get', { query: { site: search.site } }));
   const data = topology.data?.data;
   const found = useFound(data, search.q);
+  const loadOf = useLinkLoad(search.site);
+  const navigate = useNavigate();
+  const openFound = (event: KeyboardEvent<HTMLElement>) => {
+    const [id] = found ?? [];
+    if (event.key === 'Enter' && id && event.target instanceof HTMLInputElement)
+      void navigate({ to: '/devices/$id', params: { id } });
+  };
   return (
     <Page
       title="Topology"
@@ -39,17 +47,25 @@ export function TopologyPage() {
       fill
       actions={<ViewSwitch views={VIEW_MODES} view={search.view} onChange={(view) => change({ view })} />}
     >
-      <Filters
-        search={search}
-        // Of another site, another device.
-        change={(next, replace) => change('site' in next ? { device: undefined, ...next } : next, replace)}
-        filters={[
-          { key: 'q', label: 'Find', placeholder: 'Name, address or class', width: 240 },
-          { key: 'site', label: 'Site', choices: sites },
-        ]}
-      >
-        {found && <output className="quiet">{plural(found.size, 'device')} found</output>}
-      </Filters>
+      <div role="none" onKeyDown={openFound}>
+        <Filters
+          search={search}
+          // Of another site, another device.
+          change={(next, replace) => change('site' in next ? { device: undefined, ...next } : next, replace)}
+          filters={[
+            { key: 'q', label: 'Find', placeholder: 'Name, address or class', width: 240 },
+            { key: 'site', label: 'Site', choices: sites },
+          ]}
+        >
+          {found && (
+            <output className="quiet">
+              {found.size > 0
+                ? `${plural(found.size, 'device')} found, Enter opens the first`
+                : 'No device found'}
+            </output>
+          )}
+        </Filters>
+      </div>
       {topology.error && !data ? (
         <ProblemView error={topology.error} retry={() => void topology.refetch()} />
       ) : (
@@ -61,10 +77,13 @@ export function TopologyPage() {
                 are here. Choose a site.
               </p>
             )}
-            <Split list={<Content topology={data} search={search} found={found} change={change} />}>
+            <Split
+              list={<Content topology={data} loadOf={loadOf} search={search} found={found} change={change} />}
+            >
               {search.device && (
                 <MapSide
                   topology={data}
+                  loadOf={loadOf}
                   id={search.device}
                   onClose={() => change({ device: undefined }, true)}
                 />
@@ -94,12 +113,13 @@ type TopologySearch = SearchOf<'/topology'>;
 
 interface ContentProps {
   topology: Topology;
+  loadOf: LoadOf;
   search: TopologySearch;
   found: ReadonlySet<string> | undefined;
   change: SetUrlState<TopologySearch>;
 }
 
-function Content({ topology, search, found, change }: ContentProps) {
+function Content({ topology, loadOf, search, found, change }: ContentProps) {
   const navigate = useNavigate();
   const siteName = useSiteName();
   const handle = useRef<MapHandle>(undefined);
@@ -110,7 +130,9 @@ function Content({ topology, search, found, change }: ContentProps) {
       </Empty>
     );
   if (search.view === 'list')
-    return <LinkList topology={topology} found={found} onPick={(device) => change({ device })} />;
+    return (
+      <LinkList topology={topology} loadOf={loadOf} found={found} onPick={(device) => change({ device })} />
+    );
   if (topology.nodes.length > DRAWN_MOST)
     return (
       <Empty title={`${topology.nodes.length.toLocaleString('en')} devices are too many for one picture`}>
@@ -122,6 +144,7 @@ function Content({ topology, search, found, change }: ContentProps) {
       <Suspense>
         <NetworkMap
           topology={topology}
+          loadOf={loadOf}
           siteNames={siteName}
           picked={search.device}
           found={found}
@@ -175,7 +198,7 @@ const Legend = () => (
     </span>
     <span>
       <svg width="12" height="12" aria-hidden>
-        <circle cx="6" cy="6" r="4.5" fill="none" stroke="var(--fill-idle)" strokeWidth="2" />
+        <circle cx="6" cy="6" r="5" fill="var(--fill-idle)" />
       </svg>
       unknown
     </span>
@@ -191,6 +214,24 @@ const Legend = () => (
         <rect x="1" y="1" width="10" height="10" rx="2.5" fill="var(--fill-ok)" />
       </svg>
       network device
+    </span>
+    <span>
+      <svg width="16" height="12" aria-hidden>
+        <path d="M0 6h16" stroke="var(--sev-3)" strokeWidth="2.4" />
+      </svg>
+      load 50 % and more
+    </span>
+    <span>
+      <svg width="16" height="12" aria-hidden>
+        <path d="M0 6h16" stroke="var(--sev-2)" strokeWidth="3.2" />
+      </svg>
+      80 %
+    </span>
+    <span>
+      <svg width="16" height="12" aria-hidden>
+        <path d="M0 6h16" stroke="var(--fill-bad)" strokeWidth="2" strokeDasharray="4 3" />
+      </svg>
+      link down
     </span>
   </div>
 );
