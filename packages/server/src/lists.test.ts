@@ -77,6 +77,11 @@ const by =
   (...columns: string[]) =>
   (row: Row): Key[] =>
     columns.map((column) => (row[column] ?? null) as Key);
+/** Since when an interface was not up. */
+const unusedSince = ({ oper_status, last_up_at, last_change, first_seen }: Row): string | null =>
+  oper_status === 1
+    ? null
+    : ((last_up_at ?? [last_change, first_seen].filter((at) => at !== null).sort()[0]) as string);
 const inSite = (row: Row, sites: readonly string[]) => sites.includes(String(row.site_id));
 const site = (ids: readonly string[], column = 'site_id'): Filter => ({
   values: ids,
@@ -196,6 +201,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       admin_status: maybe(any([1, 2])),
       oper_status: maybe(any([1, 2, 7])),
       last_change: maybe(time()),
+      last_up_at: maybe(time()),
       vlan: maybe(any([1, 2])),
       gone_at: any([null, null, time()]),
       first_seen: time(),
@@ -583,7 +589,16 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
     'interfaces.list': {
       rows: interfaces.filter(({ gone_at }) => gone_at === null),
       visible: inSite,
-      filters: { site: site(siteIds) },
+      filters: {
+        site: site(siteIds),
+        unusedDays: {
+          values: ['1', '1000', '3000'],
+          keeps: (row, days: string) => {
+            const since = row.type === 6 && unusedSince(row);
+            return Boolean(since) && Date.parse(String(since)) < Date.now() - Number(days) * 86_400_000;
+          },
+        },
+      },
       sorts: {
         ifIndex: by('if_index'),
         name: (row) => [counted(row), Number(row.if_index)],
@@ -593,6 +608,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
         operStatus: by('oper_status', 'if_index'),
         lastChange: by('last_change', 'if_index'),
         vlan: by('vlan', 'if_index'),
+        unusedSince: (row) => [unusedSince(row), Number(row.if_index)],
       },
       usual: 'ifIndex',
       of: { query: 'deviceId', ids: deviceIds.slice(0, 4), owns: (row, id) => row.device_id === id },

@@ -50,7 +50,7 @@ const DEVICES = [
   'sort',
 ] as const satisfies Of<'devices.list'>;
 /** Of the lists behind its tabs. */
-const DEVICE = ['sort'] as const satisfies Of<'interfaces.list' | 'events.list'>;
+const DEVICE = ['sort', 'unusedDays'] as const satisfies Of<'interfaces.list' | 'events.list'>;
 const ENDPOINTS = [
   'search',
   'mac',

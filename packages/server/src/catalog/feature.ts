@@ -168,7 +168,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     },
     'interfaces.list': async ({ query, actor }) => {
       const page = isUuid(query.deviceId)
-        ? await listInterfaces(db, query, { scope: scopeOf(actor, query.site), makerOf })
+        ? await listInterfaces(db, query, { scope: scopeOf(actor, query.site), makerOf, now: clock.now() })
         : null;
       if (!page) throw notFound('device');
       return { data: page.rows, totalCount: page.totalCount };

@@ -17,6 +17,14 @@ import type { Sql } from '../platform/db/sql.ts';
 import type { MakerOf } from '../ports.ts';
 import { ifTypeName } from './if-type.ts';
 
+/** IANAifType numbers of sockets: Ethernet in its kinds, Fibre Channel, InfiniBand. */
+const IS_PORT = 'coalesce(i.type IN (6, 7, 26, 56, 62, 69, 117, 199), false)';
+/** ifOperStatus up is 1. A device says of a port that never was up when it changed last, or nothing. */
+const UNUSED_SINCE = `CASE WHEN i.oper_status = 1 THEN NULL
+  ELSE coalesce(i.last_up_at, least(i.last_change, i.first_seen)) END`;
+
+const DAY_MS = 86_400_000;
+
 type Sort = (typeof INTERFACE_SORTS)[number];
 const ORDERS: Record<Sort, readonly string[]> = {
   ifIndex: ['i.if_index'],
@@ -27,6 +35,7 @@ const ORDERS: Record<Sort, readonly string[]> = {
   operStatus: ['i.oper_status', 'i.if_index'],
   lastChange: ['i.last_change', 'i.if_index'],
   vlan: ['i.vlan', 'i.if_index'],
+  unusedSince: [UNUSED_SINCE, 'i.if_index'],
 };
 
 interface InterfaceRow {
@@ -43,6 +52,9 @@ interface InterfaceRow {
   adminStatus: number | null;
   operStatus: number | null;
   lastChange: Date | null;
+  lastUsed: Date | null;
+  unusedSince: Date | null;
+  isPort: boolean;
   addresses: string[];
   vlan: number | null;
   duplex: NetworkInterface['duplex'];
@@ -69,7 +81,8 @@ const ENDPOINTS = `(SELECT jsonb_build_object('count', count(*), 'shown', coales
 
 const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias, i.type,
   i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
-  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex,
+  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex, ${IS_PORT} AS "isPort",
+  CASE WHEN i.oper_status = 1 THEN i.last_seen ELSE i.last_up_at END AS "lastUsed", ${UNUSED_SINCE} AS "unusedSince",
   (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
     WHERE a.site_id = i.site_id AND a.device_id = i.device_id AND a.if_index = i.if_index) AS addresses,
   (SELECT jsonb_build_object('deviceId', r.id, 'name', coalesce(r.name, nullif(n.sys_name, ''), n.sys_descr),
@@ -86,9 +99,13 @@ const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.nam
 const statusName = (number: number | null) =>
   number === null ? null : (INTERFACE_STATUSES[number - 1] ?? 'unknown');
 
-function toInterface(row: InterfaceRow, makerOf: MakerOf): NetworkInterface {
+function toInterface(row: InterfaceRow, tagged: readonly number[], makerOf: MakerOf): NetworkInterface {
   return {
     ...row,
+    taggedVlans: tagged.filter((vlan) => vlan !== row.vlan),
+    isPort: row.isPort ? 1 : 0,
+    lastUsed: seconds(row.lastUsed),
+    unusedSince: seconds(row.unusedSince),
     type: ifTypeName(row.type),
     adminStatus: statusName(row.adminStatus),
     operStatus: statusName(row.operStatus),
@@ -103,8 +120,10 @@ function toInterface(row: InterfaceRow, makerOf: MakerOf): NetworkInterface {
 }
 
 /** Over `interfaces i` and the `device` that was found in scope. */
-const FILTERS: Filters<FilterOf<InterfaceQuery>, null> = {
+const FILTERS: Filters<FilterOf<InterfaceQuery>, { now: number }> = {
   deviceId: () => 'i.site_id = (SELECT site_id FROM device) AND i.device_id = (SELECT id FROM device)',
+  unusedDays: (p, days, { now }) =>
+    `${IS_PORT} AND ${UNUSED_SINCE} < ${p.add(new Date(now - days * DAY_MS))}::timestamptz`,
 };
 
 /**
@@ -114,11 +133,11 @@ const FILTERS: Filters<FilterOf<InterfaceQuery>, null> = {
 export async function listInterfaces(
   sql: Sql,
   query: InterfaceQuery,
-  { scope, makerOf }: { scope: Scope; makerOf: MakerOf },
+  { scope, makerOf, now }: { scope: Scope; makerOf: MakerOf; now: number },
 ): Promise<{ rows: NetworkInterface[]; totalCount: number } | null> {
   const p = new Parameters();
   const order = orderOf(ORDERS, query.sort ?? 'ifIndex');
-  const where = [...conditionsOf(p, FILTERS, query, null), 'i.gone_at IS NULL'].join(' AND ');
+  const where = [...conditionsOf(p, FILTERS, query, { now }), 'i.gone_at IS NULL'].join(' AND ');
   const keys = pageKeys({ keys: 'i.site_id, i.id', from: 'interfaces i', where, order }, query);
   const rows = await sql.query<InterfaceRow & { total: number }>(
     `WITH device AS MATERIALIZED (
@@ -135,5 +154,21 @@ export async function listInterfaces(
   const [first] = rows;
   if (!first) return null;
   const found = rows.filter((row) => row.id !== null);
-  return { rows: found.map(({ total: _, ...row }) => toInterface(row, makerOf)), totalCount: first.total };
+  const vlans = found.length > 0 ? await vlansOfPorts(sql, query.deviceId) : new Map<number, number[]>();
+  return {
+    rows: found.map(({ total: _, ...row }) => toInterface(row, vlans.get(row.ifIndex) ?? [], makerOf)),
+    totalCount: first.total,
+  };
+}
+
+/** The VLANs that ports of a device are members of, by ifIndex. */
+async function vlansOfPorts(sql: Sql, deviceId: string): Promise<Map<number, number[]>> {
+  const rows = await sql.query<{ port: number; vlans: number[] }>(
+    `SELECT m.port::int8 AS port, array_agg(DISTINCT v.vlan ORDER BY v.vlan) AS vlans
+     FROM device_facts f, jsonb_to_recordset(f.data) AS v(vlan int, egress jsonb), jsonb_array_elements_text(v.egress) AS m(port)
+     WHERE f.site_id = (SELECT site_id FROM devices WHERE id = $1::uuid) AND f.device_id = $1::uuid
+       AND (f."group" = 'vlans' OR starts_with(f."group", 'vlans/')) GROUP BY m.port`,
+    [deviceId],
+  );
+  return new Map(rows.map(({ port, vlans }) => [port, vlans]));
 }

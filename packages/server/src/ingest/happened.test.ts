@@ -75,6 +75,18 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     const walk = asked({ sysName: 'sw1' }, '10.0.0.1');
     await site.send([walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])]);
     expect(await oper()).toEqual([1, 1]);
+    // When each was up last, by whoever saw that it no longer is.
+    const later = { ...asked({ sysName: 'sw1' }, '10.0.0.1'), at: NOW + 1000 };
+    site.clock.set(NOW + 1000);
+    await site.send([
+      later,
+      { ...table(later, 'interfaces', [port(1, 'a', { operStatus: 2 }), port(2, 'b')]), at: NOW + 1000 },
+    ]);
+    const up = await db.query(
+      'SELECT last_up_at FROM interfaces WHERE device_id = $1::uuid ORDER BY if_index',
+      [id],
+    );
+    expect(up.map((row) => row.last_up_at)).toEqual([new Date(NOW + 1000), new Date(NOW)]);
   });
 
   it('leaves the row of a device alone where nothing turned, and notes when the watch spoke', async () => {

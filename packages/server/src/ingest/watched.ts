@@ -7,6 +7,7 @@
 import type { WatchObservation } from '@rollcall/shared/observation';
 import type { ChangeOf } from '../changes.ts';
 import { bootTime } from './tables/merge.ts';
+import { lastUp } from './tables/merge-interfaces.ts';
 import type { DeviceRow, InterfaceRecord } from './tables/rows.ts';
 
 type TransitionKind = 'device.down' | 'device.up' | 'device.snmp-lost' | 'device.snmp-restored';
@@ -113,6 +114,7 @@ export function watchedInterface(
   const transitions: PortTransition[] = [];
   if (moved) {
     next.lastChange = at;
+    next.lastUpAt = lastUp(row, next.operStatus, at);
     const state = ({ adminStatus, operStatus }: InterfaceRecord) => ({ adminStatus, operStatus });
     transitions.push({ kind: 'interface.state', before: state(row), after: state(next) });
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { deviceClass, deviceStatus } from '../model.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import { id, paging, siteFilter, sortBy } from './operation.ts';
+import { id, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
 
 // ── Interface ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -37,7 +37,16 @@ export const networkInterface = z
     operStatus: interfaceStatus,
     lastChange: maybeTime,
     addresses: z.array(address),
-    vlan: z.int().nullable(),
+    vlan: z.int().nullable().meta({ description: 'In which it is untagged.', example: 20 }),
+    taggedVlans: z.array(z.int()).meta({ description: 'Others that it is a member of.', example: [30, 31] }),
+    isPort: flag.meta({ description: '1: a socket of the box, by its type; 0: made by its software.' }),
+    lastUsed: maybeTime.meta({
+      description: 'When it was up last: seen so last, where it is; null: never, as far as is known.',
+    }),
+    unusedSince: maybeTime.meta({
+      description:
+        'Since when it was not up: at least since it was seen first or changed last, where it never was. Null: it is up.',
+    }),
     duplex: z
       .enum(['half', 'full', 'unknown'])
       .nullable()
@@ -82,9 +91,13 @@ export const INTERFACE_SORTS = [
   'operStatus',
   'lastChange',
   'vlan',
+  'unusedSince',
 ] as const;
 export const interfaceQuery = z.strictObject({
   deviceId: z.string().min(1).max(200).meta({ description: 'Required: whose interfaces.' }),
+  unusedDays: wholeNumber(1, 3650)
+    .optional()
+    .meta({ description: 'Free ports: sockets that were not up for so many days.', example: 90 }),
   site: siteFilter,
   sort: sortBy(INTERFACE_SORTS),
   ...paging,

@@ -133,6 +133,8 @@ function next(
   const older = before !== undefined && before.goneAt === null && before.lastSeen > table.at;
   const state = (now: number | undefined, known: number | null | undefined) =>
     keep(older ? undefined : now, known);
+  const operStatus = state(row.operStatus, before?.operStatus);
+  const lastChange = changedAt(table, row, before);
   return {
     siteId: table.siteId,
     id: before?.id ?? table.newId(),
@@ -146,8 +148,13 @@ function next(
     mtu: keep(row.mtu, before?.mtu),
     macAddress: keep(row.physAddress, before?.macAddress),
     adminStatus: state(row.adminStatus, before?.adminStatus),
-    operStatus: state(row.operStatus, before?.operStatus),
-    lastChange: changedAt(table, row, before),
+    operStatus,
+    lastChange,
+    lastUpAt: lastUp(
+      before,
+      operStatus,
+      lastChange === before?.lastChange ? table.at : (lastChange ?? table.at),
+    ),
     vlan: before?.vlan ?? null,
     duplex: before?.duplex ?? null,
     firstSeen: before?.firstSeen ?? table.at,
@@ -155,6 +162,15 @@ function next(
     goneAt: null,
   };
 }
+
+/** When an interface was up last, where it went down by `at`. */
+export const lastUp = (
+  before: Pick<InterfaceRecord, 'operStatus' | 'lastUpAt'> | undefined,
+  operStatus: number | null,
+  at: number,
+): number | null => (before?.operStatus === UP && operStatus !== UP ? at : (before?.lastUpAt ?? null));
+/** ifOperStatus (IF-MIB). */
+const UP = 1;
 
 /** Computed times jitter with the boot time; a difference below this is none. */
 const CHANGE_TOLERANCE_MS = 120_000;

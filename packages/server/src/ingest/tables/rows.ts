@@ -116,6 +116,7 @@ export interface InterfaceRecord {
   adminStatus: number | null;
   operStatus: number | null;
   lastChange: number | null;
+  lastUpAt: number | null;
   vlan: number | null;
   /** half, full or unknown; null where nobody asked. */
   duplex: string | null;

@@ -167,6 +167,7 @@ const INTERFACES: Table<InterfaceRecord> = {
     adminStatus: 'int',
     operStatus: 'int',
     lastChange: 'timestamptz',
+    lastUpAt: 'timestamptz',
     vlan: 'int',
     duplex: 'text',
     firstSeen: 'timestamptz',

@@ -40,3 +40,29 @@ export function trafficOf(series: readonly Series[]): Busy[] {
     return { id, ...port, meanIn, meanOut, mean: Math.max(meanIn ?? 0, meanOut ?? 0) };
   });
 }
+
+/** What `loadOf` is made of. */
+export const LOAD = [
+  'inUtilisation',
+  'outUtilisation',
+  'inErrors',
+  'outErrors',
+  'inDiscards',
+  'outDiscards',
+] as const;
+
+/** By interface: percent of its speed in the busier direction, and packets with errors or discarded, a second. */
+export function loadOf(
+  series: readonly Series[],
+): ReadonlyMap<string, { utilisation: number | null; errors: number }> {
+  const ports = new Map<string, { utilisation: number | null; errors: number }>();
+  for (const { interfaceId, metric, values } of series) {
+    const mean = meanOf(values);
+    if (interfaceId === null || mean === null) continue;
+    const port = ports.get(interfaceId) ?? { utilisation: null, errors: 0 };
+    ports.set(interfaceId, port);
+    if (metric.endsWith('Utilisation')) port.utilisation = Math.max(port.utilisation ?? 0, mean);
+    else port.errors += mean;
+  }
+  return ports;
+}

@@ -4,10 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api.ts';
+import { valueText } from '../../components/chart/series.ts';
 import { Empty } from '../../components/feedback/index.ts';
+import { Filters } from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body } from '../../components/page/index.ts';
-import { LinkStatus, useNow } from '../../components/show/index.ts';
+import { LinkStatus, Tag, Time, useNow } from '../../components/show/index.ts';
 import {
   type Column,
   ColumnsMenu,
@@ -18,14 +20,17 @@ import {
 } from '../../components/table/index.ts';
 import { bitrate } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
-import { trafficOf } from './busiest.ts';
+import { LOAD, loadOf, trafficOf } from './busiest.ts';
 import { Connected, connectedText } from './connected.tsx';
+import { FacePlate } from './face-plate.tsx';
+import { DRAWN, FREE_DAYS, isFree, vlansText } from './plate.ts';
 import { Traffic } from './traffic.tsx';
 
 /** Seconds of one point of the course beside an interface. */
 const TRAFFIC_STEP = 120;
 /** Seconds of it. */
 const TRAFFIC_TIME = 21_600;
+const HOUR = 3600;
 
 const COLUMNS: readonly Column<NetworkInterface>[] = [
   {
@@ -68,19 +73,36 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => one.speedBps,
     cell: (one) => (one.speedBps === null ? '' : bitrate(one.speedBps)),
   },
-  { id: 'vlan', title: 'VLAN', width: '50px', sort: 'vlan', numeric: true },
+  { id: 'vlan', title: 'VLANs', width: 'minmax(64px, 0.5fr)', sort: 'vlan', value: vlansText },
+  timeColumn({
+    id: 'used',
+    title: 'Last used',
+    width: '118px',
+    sort: 'unusedSince',
+    at: (one) => one.lastUsed,
+    cell: (one) => <LastUsed port={one} />,
+  }),
   {
     id: 'addresses',
     title: 'Addresses',
     width: 'minmax(110px, 0.9fr)',
     mono: true,
+    extra: true,
     value: (one) => one.addresses.join(' '),
   },
-  { id: 'mac', title: 'MAC address', width: '138px', mono: true, value: (one) => one.macAddress },
+  {
+    id: 'mac',
+    title: 'MAC address',
+    width: '138px',
+    mono: true,
+    extra: true,
+    value: (one) => one.macAddress,
+  },
   timeColumn({
     id: 'change',
     title: 'Last change',
     sort: 'lastChange',
+    extra: true,
     at: (one) => one.lastChange,
     fallback: '',
   }),
@@ -105,6 +127,52 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => one.adminStatus,
   },
 ];
+
+/** When a port was up last, and whether it is free. */
+function LastUsed({ port }: { port: NetworkInterface }) {
+  const now = useNow() / 1000;
+  if (port.unusedSince === null) return <span className="quiet">in use</span>;
+  return (
+    <>
+      {port.lastUsed === null ? <span className="quiet">never seen</span> : <Time at={port.lastUsed} />}
+      {isFree(port, now) && <Tag>free</Tag>}
+    </>
+  );
+}
+
+/** How much of each interface is used, and errors, over the last hour, where its device is monitored. */
+function useLoadColumns(device: DeviceDetail): readonly Column<NetworkInterface>[] {
+  const from = Math.floor(useNow() / 300_000) * 300 - HOUR;
+  const measured = useQuery({
+    ...apiQuery('measurements.get', {
+      query: { deviceId: device.id, metrics: LOAD.join(','), from, step: HOUR },
+    }),
+    enabled: device.monitor === 1,
+    placeholderData: keepPreviousData,
+  });
+  return useMemo(() => {
+    const ports = loadOf(measured.data?.data.series ?? []);
+    if (ports.size === 0) return [];
+    return [
+      {
+        id: 'use',
+        title: 'Used, 1 h',
+        width: '74px',
+        numeric: true,
+        value: (one) => ports.get(one.id)?.utilisation,
+        cell: (one) => (ports.has(one.id) ? valueText(ports.get(one.id)?.utilisation, '%') : ''),
+      },
+      {
+        id: 'errors',
+        title: 'Errors, 1 h',
+        width: '84px',
+        numeric: true,
+        value: (one) => ports.get(one.id)?.errors,
+        cell: (one) => (ports.get(one.id)?.errors ? valueText(ports.get(one.id)?.errors, '1/s') : ''),
+      },
+    ];
+  }, [measured.data]);
+}
 
 /** The course of the last hours beside every interface, where its device is monitored. */
 function useTrafficColumn(device: DeviceDetail): readonly Column<NetworkInterface>[] {
@@ -133,18 +201,34 @@ function useTrafficColumn(device: DeviceDetail): readonly Column<NetworkInterfac
   }, [measured.data]);
 }
 
+const FILTERS = [
+  {
+    key: 'unusedDays',
+    label: 'Free ports',
+    choices: [30, FREE_DAYS, 365].map((days) => ({
+      value: String(days),
+      label: `Not used for ${days} days`,
+    })),
+  },
+] as const;
+
 export function Interfaces({ device }: { device: DeviceDetail }) {
-  const {
-    search: { sort },
-    change,
-  } = useUrlState('/devices/$id');
-  const query = { deviceId: device.id, sort };
+  const { search, change } = useUrlState('/devices/$id');
+  const { sort, unusedDays } = search;
+  const query = { deviceId: device.id, sort, unusedDays };
   const source = usePagedList('interfaces.list', query);
-  const columns = useTrafficColumn(device);
+  const all = useQuery(apiQuery('interfaces.list', { query: { deviceId: device.id, pageSize: DRAWN } }));
+  const traffic = useTrafficColumn(device);
+  const load = useLoadColumns(device);
+  const columns = useMemo(
+    () => traffic.toSpliced(traffic.findIndex(({ id }) => id === 'vlan') + 1, 0, ...load),
+    [traffic, load],
+  );
   const { shown, ids, choose } = useColumns('interfaces', columns);
   return (
     <>
-      <div className="strip">
+      <FacePlate ports={all.data?.data ?? []} />
+      <Filters search={search} change={change} filters={FILTERS}>
         <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
         <ColumnsMenu all={columns} ids={ids} onChoose={choose} />
         <ExportMenu
@@ -153,7 +237,7 @@ export function Interfaces({ device }: { device: DeviceDetail }) {
           columns={shown}
           name={`interfaces of ${device.name}`}
         />
-      </div>
+      </Filters>
       <Body>
         <VirtualTable
           label="Interfaces"
@@ -162,9 +246,13 @@ export function Interfaces({ device }: { device: DeviceDetail }) {
           sort={sort ?? 'ifIndex'}
           onSort={(next) => change({ sort: next })}
           empty={
-            <Empty title="No interfaces are known">
-              They are read by SNMP: this device was not asked yet, or did not answer.
-            </Empty>
+            unusedDays ? (
+              <Empty title="No port is free">Every one was up in this time, as far as is known.</Empty>
+            ) : (
+              <Empty title="No interfaces are known">
+                They are read by SNMP: this device was not asked yet, or did not answer.
+              </Empty>
+            )
           }
         />
       </Body>
