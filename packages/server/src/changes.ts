@@ -64,6 +64,21 @@ interface InterfaceFacts {
   macAddress: string | null;
   /** half, full or unknown (EtherLike-MIB). */
   duplex: string | null;
+  /** In which it is untagged. */
+  vlan: number | null;
+}
+/** A piece of hardware (ENTITY-MIB entPhysicalTable). */
+export interface Part {
+  index: number;
+  class: string;
+  name: string | null;
+  model: string | null;
+  serialNumber: string | null;
+  firmwareRevision: string | null;
+}
+export interface Vlan {
+  vlan: number;
+  name: string | null;
 }
 interface Measurement {
   of: Threshold;
@@ -134,6 +149,12 @@ interface Observed {
   'device.restarted': Turn<{ bootedAt: number }>;
   /** Other known fields; only those that had a value before. */
   'device.changed': Turn<Record<string, string>>;
+  /** Addresses that its agent lists: `before` those that went, `after` those that came. */
+  'device.addresses': Turn<{ addresses: string[] }>;
+  /** The same of its parts, by what they are. */
+  'device.hardware': Turn<{ parts: Part[] }>;
+  /** The same of its VLANs. */
+  'device.vlans': Turn<{ vlans: Vlan[] }>;
   /** Two records proved to be one box; `before` is the record that no longer exists. */
   'device.merged': Turn<Named, { reason: string }>;
   /** A person said that a record is two boxes; `after` is the new record. */

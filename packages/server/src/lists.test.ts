@@ -57,7 +57,7 @@ const LISTS = Object.entries(operations as Record<string, Operation>).filter(
   ([, { envelope }]) => envelope === 'list',
 );
 /** Lists that are not rows of a table. */
-const ELSEWHERE = ['sessions.list', 'scans.addresses', 'availability.list', 'changes.list'];
+const ELSEWHERE = ['sessions.list', 'scans.addresses', 'availability.list', 'changes.list', 'devices.arp'];
 
 const HEALTHS = ['critical', 'warning,unknown', 'ok'];
 /** Tables keep the place in this order. */

@@ -50,7 +50,8 @@ const DEVICES = [
   'sort',
 ] as const satisfies Of<'devices.list'>;
 /** Of the lists behind its tabs. */
-const DEVICE = ['sort', 'unusedDays'] as const satisfies Of<'interfaces.list' | 'events.list'>;
+const DEVICE = ['sort'] as const satisfies Of<'interfaces.list' | 'events.list'>;
+const PORTS = ['unusedDays'] as const satisfies Of<'interfaces.list'>;
 const ENDPOINTS = [
   'search',
   'mac',
@@ -108,7 +109,7 @@ const routeTree = root.addChildren([
   ),
   page(
     '/devices/$id',
-    ['tab', ...RANGE, 'interface', 'sensor', ...DEVICE],
+    ['tab', ...RANGE, 'interface', 'sensor', ...DEVICE, ...PORTS],
     lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
   ),
   page(
@@ -128,8 +129,8 @@ const routeTree = root.addChildren([
   ),
   page(
     '/changes',
-    [...RANGE, ...CHANGES],
-    lazyRouteComponent(() => import('./pages/changes.tsx'), 'Changes'),
+    [...RANGE, ...CHANGES, 'view'],
+    lazyRouteComponent(() => import('./pages/changes/changes.tsx'), 'Changes'),
   ),
   page(
     '/cases',

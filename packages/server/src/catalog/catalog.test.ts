@@ -1,4 +1,3 @@
-import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -390,49 +389,6 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       as(caller('viewer', [south]))('interfaces.list', { query: { deviceId: ids.core ?? '' } }),
     ).rejects.toMatchObject({ code: 'not_found' });
     await expect(as()('interfaces.list')).rejects.toThrow();
-  });
-
-  it('tells which ports are free, since when, and the VLANs of each', async () => {
-    const [sw = ''] = await addDevices(db, [{ site_id: north, name: 'ports', address: '10.0.7.1' }]);
-    const days = (n: number) => new Date(clock.now() - n * 86_400_000).toISOString();
-    const port = (if_index: number, more: object) => ({
-      ...{ site_id: north, id: uuidv7(), device_id: sw, if_index, name: `Gi${if_index}`, type: 6 },
-      ...{ oper_status: 2, first_seen: days(200), last_seen: days(0), last_up_at: null, last_change: null },
-      ...more,
-    });
-    await insert(db, 'interfaces', [
-      port(1, { oper_status: 1, vlan: 10, last_up_at: days(150) }),
-      port(2, { last_up_at: days(100), last_change: days(100) }),
-      port(3, { last_up_at: days(5), last_change: days(5) }),
-      // Its agent says that it changed last before it was known here.
-      port(4, { first_seen: days(3), last_change: days(400) }),
-      port(5, {}),
-      port(6, { type: 135, last_up_at: days(120) }),
-    ]);
-    const vlans = [
-      { vlan: 10, egress: [1, 2], untagged: [1] },
-      { vlan: 20, egress: [1] },
-      { vlan: 30, name: 'voice' },
-    ];
-    await insert(db, 'device_facts', [
-      { site_id: north, device_id: sw, group: 'vlans', data: JSON.stringify(vlans), hash: '', seen_at: SEEN },
-    ]);
-    const list = async (query: Record<string, string>): Promise<NetworkInterface[]> =>
-      (await as()('interfaces.list', { query: { deviceId: sw, ...query } })).data;
-    const free = await list({ unusedDays: '90', sort: 'unusedSince' });
-    expect(free.map(({ name, lastUsed }) => [name, lastUsed !== null])).toEqual([
-      ['Gi4', false],
-      ['Gi5', false],
-      ['Gi2', true],
-    ]);
-    const [first, second] = await list({});
-    expect(first).toMatchObject({ vlan: 10, taggedVlans: [20], unusedSince: null, isPort: 1 });
-    expect(second).toMatchObject({
-      vlan: null,
-      taggedVlans: [10],
-      unusedSince: Math.floor((clock.now() - 100 * 86_400_000) / 1000),
-    });
-    expect((await list({ unusedDays: '300' })).map(({ name }) => name)).toEqual(['Gi4']);
   });
 
   it('draws a link once, whichever end told it, and names strangers', async () => {

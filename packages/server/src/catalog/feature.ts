@@ -5,11 +5,13 @@ import { type Scope, scopeOf } from '../platform/db/list.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { notFound } from '../platform/problem.ts';
 import type { Audit, MakerOf } from '../ports.ts';
+import { readDeviceAt } from './device-at.ts';
 import { listDevices, readDevice } from './devices.ts';
 import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
 import { type ExportIds, exportHandlers } from './export/feature.ts';
 import { listInterfaces } from './interfaces.ts';
+import { listArp, readVlans, readVrfs } from './tables.ts';
 import { readTopology } from './topology.ts';
 
 /** What people decide about identity; ingest carries it out. Every id was checked to be in the caller's scope. */
@@ -45,6 +47,9 @@ type Ids =
   | 'devices.split'
   | 'devices.history'
   | 'devices.explain'
+  | 'devices.vlans'
+  | 'devices.vrfs'
+  | 'devices.arp'
   | 'interfaces.list'
   | 'topology.get'
   | ExportIds;
@@ -62,6 +67,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       links: _l,
       entities: _e,
       openCases: _c,
+      asOf: _a,
       ...device
     } = await read(id, scopeOf(actor));
     return device;
@@ -95,7 +101,13 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       });
       return { data: rows, totalCount };
     },
-    'devices.get': async ({ params, actor }) => ({ data: await read(params.id, scopeOf(actor)) }),
+    'devices.get': async ({ params: { id }, query: { at }, actor }) => {
+      const scope = scopeOf(actor);
+      if (at === undefined) return { data: await read(id, scope) };
+      const data = await readDeviceAt(db, id, { scope, at, now: clock.now() });
+      if (!data) throw notFound('device');
+      return { data };
+    },
     'devices.update': async ({ params: { id }, body, actor, address }) => {
       const siteId = await patchDevice(db, events, {
         id,
@@ -165,6 +177,20 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       const explanation = await explainDevice(db, id, scopeOf(actor));
       if (!explanation) throw notFound('device');
       return { data: explanation };
+    },
+    'devices.vlans': async ({ params: { id }, actor }) => {
+      await mustExist(id, scopeOf(actor));
+      return { data: await readVlans(db, id) };
+    },
+    'devices.vrfs': async ({ params: { id }, actor }) => {
+      await mustExist(id, scopeOf(actor));
+      return { data: await readVrfs(db, id) };
+    },
+    'devices.arp': async ({ params: { id }, query, actor }) => {
+      const scope = scopeOf(actor);
+      await mustExist(id, scope);
+      const { rows, totalCount } = await listArp(db, id, query, { scope, makerOf });
+      return { data: rows, totalCount };
     },
     'interfaces.list': async ({ query, actor }) => {
       const page = isUuid(query.deviceId)

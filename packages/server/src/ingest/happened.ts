@@ -11,7 +11,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import { moveTo } from './observe.ts';
 import type { InterfaceRecord } from './tables/rows.ts';
 import { save } from './tables/save.ts';
-import { noWrites } from './tables/walked.ts';
+import { noWrites } from './tables/writes.ts';
 import { watchedDevice, watchedInterface } from './watched.ts';
 import { aboutDevice, emptyWorld, loadDevices, loadRows, type Tracked, type World } from './world.ts';
 

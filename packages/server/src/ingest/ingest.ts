@@ -43,7 +43,8 @@ import { inPieces } from './queue/pieces.ts';
 import { Faults, Splitting } from './queue/splitting.ts';
 import { monitorFound, scanThatEnds } from './scan-end.ts';
 import { save } from './tables/save.ts';
-import { mergeTables, type Timed } from './tables/walked.ts';
+import { mergeTables } from './tables/walked.ts';
+import type { Timed } from './tables/writes.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
 
 /** Whose observation it is, for the functions of other features. */

@@ -4,11 +4,14 @@ import type { Sql } from '../platform/db/sql.ts';
 
 /** Events that say that a known device is no longer what it was. */
 const CHANGES = [
+  'device.addresses',
   'device.changed',
+  'device.hardware',
   'device.moved',
   'device.renumbered',
   'device.swapped',
   'device.upgraded',
+  'device.vlans',
   'interface.added',
   'interface.removed',
   'neighbour.changed',

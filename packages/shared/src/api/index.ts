@@ -18,6 +18,7 @@ import { searchOperations } from './search.ts';
 import { sensorOperations } from './sensors.ts';
 import { serviceOperations } from './service.ts';
 import { siteOperations } from './sites.ts';
+import { tableOperations } from './tables.ts';
 import { thresholdOperations } from './thresholds.ts';
 
 export const operations = {
@@ -29,6 +30,7 @@ export const operations = {
   ...profileOperations,
   ...inventoryOperations,
   ...interfaceOperations,
+  ...tableOperations,
   ...endpointOperations,
   ...searchOperations,
   ...exportOperations,

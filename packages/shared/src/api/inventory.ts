@@ -12,6 +12,7 @@ import {
   ids,
   line,
   paging,
+  queryTime,
   resource,
   siteFilter,
   sortBy,
@@ -138,6 +139,39 @@ export const caseBrief = z
   })
   .meta({ id: 'CaseBrief' });
 
+/** What a device had at an earlier time, out of the changes that are kept. */
+const deviceAsOf = z.strictObject({
+  at: time,
+  interfaces: z.array(
+    z.strictObject({
+      id,
+      ifIndex: z.int(),
+      name: z.string().meta({ example: 'Gi1/0/48' }),
+      alias: text('uplink to dist-2'),
+      type: text('ethernetCsmacd'),
+      speedBps: z.number().nullable(),
+      macAddress: mac,
+      vlan: z.int().nullable(),
+      duplex: text('full'),
+      endpoints: z.int().min(0).meta({ description: 'Hardware addresses that it had learnt.' }),
+    }),
+  ),
+  vlans: z.array(z.strictObject({ vlan: z.int(), name: text('staff') })),
+  neighbours: z
+    .array(
+      z.strictObject({
+        port: z.string(),
+        chassisId: z.string().nullable(),
+        sysName: z.string().nullable(),
+        remotePort: z.string().nullable(),
+      }),
+    )
+    .meta({ description: 'As it reported them.' }),
+  notKnown: z
+    .array(z.strictObject({ what: z.string(), why: z.string() }))
+    .meta({ description: 'What cannot be said of that time.' }),
+});
+
 /** One device with what hangs on it. */
 export const deviceDetail = z
   .strictObject({
@@ -146,6 +180,7 @@ export const deviceDetail = z
     links: z.array(deviceLink).meta({ description: 'To devices of the inventory, each once; by port.' }),
     entities: z.array(entity),
     openCases: z.array(caseBrief),
+    asOf: deviceAsOf.optional().meta({ description: 'Only with `at`.' }),
   })
   .meta({ id: 'DeviceDetail' });
 export type DeviceDetail = z.infer<typeof deviceDetail>;
@@ -296,6 +331,11 @@ export const inventoryOperations = {
   'devices.list': devices.list('viewer', 'List devices', { stable: true, query: deviceQuery }),
   'devices.get': devices.get('viewer', 'One device, with neighbours, hardware and open cases', {
     stable: true,
+    description:
+      'With `at` as it was at that second, as far as the changes since then are kept; `asOf.notKnown` says what cannot be said.',
+    query: z.strictObject({
+      at: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
+    }),
     data: deviceDetail,
   }),
   'devices.update': devices.update('operator', 'Monitor a device or stop, override its name or class', {

@@ -1,6 +1,6 @@
 /** Kinds that scans find: what of the inventory is new, gone or different. */
 import { Severity } from '@rollcall/shared/model';
-import type { ChangeOf } from '../../changes.ts';
+import type { ChangeOf, Part, Vlan } from '../../changes.ts';
 import { DAY, declare, device, noted, of, port, shown, sides } from './kind.ts';
 
 const fields = (after: object): string => Object.keys(after).sort().join(', ');
@@ -22,6 +22,32 @@ const who = ({ deviceName }: { deviceName: string }, address: string | null): st
 /** Where the device is managed, if not at the address that the change is about. */
 const elsewhere = (c: ChangeOf<'address.moved' | 'address.conflict'>): string | null =>
   c.address === c.after.address ? null : c.address;
+
+const partName = ({ name, class: kind, model, serialNumber }: Part): string =>
+  [name ?? kind, model, serialNumber && `(${serialNumber})`].filter(Boolean).join(' ');
+const vlanName = ({ vlan, name }: Vlan): string => (name ? `${vlan} (${name})` : String(vlan));
+
+/** Things of a message that are named; of more, how many there are. */
+const NAMED = 4;
+const listed = (names: readonly string[]): string =>
+  names.length > NAMED
+    ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`
+    : names.join(', ');
+
+/** What went and what came, of a list that a device has. */
+function turned(
+  change: ChangeOf<'device.addresses' | 'device.hardware' | 'device.vlans'>,
+  what: string,
+  went: readonly string[],
+  came: readonly string[],
+) {
+  const said = [
+    came.length > 0 ? `${what} ${listed(came)} came` : '',
+    went.length > 0 ? `${what} ${listed(went)} went` : '',
+  ].filter(Boolean);
+  const outcome = JSON.stringify([went, came]).slice(0, 200);
+  return noted(change, outcome, `${change.deviceName}: ${said.join(', ')}`);
+}
 
 export const INVENTORY_KINDS = declare({
   'device.new': {
@@ -121,6 +147,36 @@ export const INVENTORY_KINDS = declare({
         noted(c, JSON.stringify(c.after).slice(0, 200), `${c.deviceName} changed: ${fields(c.after)}`),
     },
     expiresMs: 7 * DAY,
+    cases: 'none',
+  },
+  'device.addresses': {
+    about: 'Addresses of its own that a device has now, or has no longer.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.addresses': (c) => turned(c, 'address', c.before.addresses, c.after.addresses),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'device.hardware': {
+    about: 'Parts that were put into a device, taken out of it, or have another version.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.hardware': (c) => turned(c, 'part', c.before.parts.map(partName), c.after.parts.map(partName)),
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'device.vlans': {
+    about: 'VLANs that a device has now, has no longer, or names otherwise.',
+    severity: Severity.info,
+    source: 'discovery',
+    opens: {
+      'device.vlans': (c) => turned(c, 'VLAN', c.before.vlans.map(vlanName), c.after.vlans.map(vlanName)),
+    },
+    expiresMs: DAY,
     cases: 'none',
   },
   'device.merged': {

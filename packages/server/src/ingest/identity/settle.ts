@@ -7,7 +7,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { moveTo } from '../observe.ts';
 import type { EndingScan } from '../scan-end.ts';
 import { save } from '../tables/save.ts';
-import { noWrites } from '../tables/walked.ts';
+import { noWrites } from '../tables/writes.ts';
 import { emptyWorld, loadDevices } from '../world.ts';
 import { virtualMac } from './fingerprint.ts';
 import { type Move, mainAddress, type Place, type Standing } from './main-address.ts';

@@ -213,6 +213,7 @@ const facts = (row: InterfaceRecord): ChangeOf<'interface.added'>['after'] => ({
   speedBps: row.speedBps,
   macAddress: row.macAddress,
   duplex: row.duplex,
+  vlan: row.vlan,
 });
 
 const added = (row: InterfaceRecord): InterfaceChange => ({

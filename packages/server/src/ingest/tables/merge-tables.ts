@@ -26,7 +26,7 @@ const UNSET = new Set(['0.0.0.0', '::']);
  */
 export function mergeAddresses(
   table: WalkedTable<AddressRecord, AddressRow> & { reached: (address: string) => boolean },
-): MergedTable<AddressRecord> {
+): MergedTable<AddressRecord> & { changes: TableChange[] } {
   const stored = new Map(table.stored.map((row) => [row.address, row]));
   const write: AddressRecord[] = [];
   const seen = new Set<string>();
@@ -54,7 +54,27 @@ export function mergeAddresses(
       write.push({ ...row, origin: 'reached', ifIndex: null, lastSeen: table.at });
     else remove.push(row);
   }
-  return { write, remove };
+  const known = table.stored.filter(({ origin }) => origin === 'table').map(({ address }) => address);
+  const listed = new Set(known);
+  const went = table.complete ? known.filter((address) => !seen.has(address)) : [];
+  const came = [...seen].filter((address) => !listed.has(address));
+  const changes = toldOf('device.addresses', known, { addresses: went }, { addresses: came });
+  return { write, remove, changes };
+}
+
+type TableChange = {
+  [Kind in 'device.addresses' | 'device.hardware']: Pick<ChangeOf<Kind>, 'kind' | 'before' | 'after'>;
+}['device.addresses' | 'device.hardware'];
+
+/** A change of a list, unless there was none before, or nothing differs. */
+function toldOf<Kind extends string, Sides extends Record<string, readonly unknown[]>>(
+  kind: Kind,
+  known: readonly unknown[],
+  before: Sides,
+  after: Sides,
+): { kind: Kind; before: Sides; after: Sides }[] {
+  const differs = [before, after].some((side) => Object.values(side).some((list) => list.length > 0));
+  return known.length > 0 && differs ? [{ kind, before, after }] : [];
 }
 
 const ENTITY_FIELDS = [
@@ -72,7 +92,33 @@ const ENTITY_FIELDS = [
   'fru',
 ] as const;
 
-export function mergeEntities(table: WalkedTable<EntityRecord, EntityRow>): MergedTable<EntityRecord> {
+/** Classes that come with a part, and are none by themselves unless they have a serial number. */
+const NO_PARTS = new Set(['sensor', 'port', 'container', 'backplane', 'other', 'unknown']);
+const isPart = ({ class: kind, serial }: EntityRecord): boolean => Boolean(serial) || !NO_PARTS.has(kind);
+const partOf = (row: EntityRecord) => ({
+  ...{ index: row.index, class: row.class, name: row.name, model: row.model },
+  ...{ serialNumber: row.serial, firmwareRevision: row.firmwareRevision },
+});
+
+/** What of the parts went and came. By what they are: after a restart the same part may have another index. */
+function partsTurned(before: readonly EntityRecord[], after: readonly EntityRecord[]): TableChange[] {
+  const whatOf = ({ index: _, ...what }: ReturnType<typeof partOf>) => JSON.stringify(what);
+  const parts = (rows: readonly EntityRecord[]) => rows.filter(isPart).map(partOf);
+  const without = (rows: ReturnType<typeof parts>, others: ReturnType<typeof parts>) => {
+    const left = others.map(whatOf);
+    return rows.filter((row) => {
+      const i = left.indexOf(whatOf(row));
+      if (i >= 0) left.splice(i, 1);
+      return i < 0;
+    });
+  };
+  const [was, is] = [parts(before), parts(after)];
+  return toldOf('device.hardware', before, { parts: without(was, is) }, { parts: without(is, was) });
+}
+
+export function mergeEntities(
+  table: WalkedTable<EntityRecord, EntityRow>,
+): MergedTable<EntityRecord> & { changes: TableChange[] } {
   const stored = new Map(table.stored.map((row) => [row.index, row]));
   const write: EntityRecord[] = [];
   const seen = new Map(table.seen.map((row) => [row.index, row]));
@@ -88,7 +134,11 @@ export function mergeEntities(table: WalkedTable<EntityRecord, EntityRow>): Merg
     } as EntityRecord;
     if (!before || differ(before, after, ENTITY_FIELDS)) write.push(after);
   }
-  return { write, remove: table.complete ? table.stored.filter((row) => !seen.has(row.index)) : [] };
+  const remove = table.complete ? table.stored.filter((row) => !seen.has(row.index)) : [];
+  const next = new Map(table.stored.map((row) => [row.index, row]));
+  for (const { index } of remove) next.delete(index);
+  for (const row of write) next.set(row.index, row);
+  return { write, remove, changes: partsTurned(table.stored, [...next.values()]) };
 }
 
 const NEIGHBOUR_FIELDS = [

@@ -2,12 +2,13 @@
 import { arrayOf } from '../../platform/db/arrays.ts';
 import { WATCH_CHANNEL } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
-import { current, factsRow, type World } from '../world.ts';
+import { aboutDevice, current, factsRow, type World } from '../world.ts';
 import { keepEndpoints } from './endpoints.ts';
 import { deviceChanges } from './merge.ts';
 import { type DeviceRow, sameDevice, sameSighting } from './rows.ts';
 import * as store from './store.ts';
-import { type Writes, writeTables } from './walked.ts';
+import { writeTables } from './walked.ts';
+import type { Writes } from './writes.ts';
 
 /** Writes what changed since the last save and answers the devices that did. */
 export async function save(sql: Sql, world: World, writes: Writes): Promise<string[]> {
@@ -44,13 +45,20 @@ const isVlans = (group: string): boolean => /^vlans(\/|$)/.test(group);
  * Gives each port the VLAN in which it is untagged (dot1qVlanCurrentUntaggedPorts, RFC 4363), where that is one, on
  * devices whose VLAN table or ports changed.
  */
-async function placeVlans(sql: Sql, { siteId, devices }: World, { interfaces }: Writes): Promise<void> {
+async function placeVlans(sql: Sql, world: World, { interfaces }: Writes): Promise<void> {
+  const { siteId, devices } = world;
   const ported = new Set(interfaces.map(({ deviceId }) => deviceId));
   const ids = [...devices.values()]
     .filter(({ row, facts, dirty }) => facts.has('vlans') && (ported.has(row.id) || [...dirty].some(isVlans)))
     .map(({ row }) => row.id);
   if (ids.length === 0) return;
-  await sql.query(
+  const moved = await sql.query<{
+    device: string;
+    id: string;
+    name: string;
+    before: number | null;
+    after: number | null;
+  }>(
     `WITH untagged AS (
        SELECT f.device_id, port::int AS if_index, CASE WHEN count(DISTINCT v.vlan) = 1 THEN min(v.vlan) END AS vlan
        FROM device_facts f, jsonb_to_recordset(f.data) AS v(vlan int, untagged jsonb),
@@ -61,9 +69,20 @@ async function placeVlans(sql: Sql, { siteId, devices }: World, { interfaces }: 
      UPDATE interfaces i SET vlan = u.vlan
      FROM interfaces p LEFT JOIN untagged u ON u.device_id = p.device_id AND u.if_index = p.if_index
      WHERE p.site_id = $1::uuid AND p.device_id = ANY($2::uuid[]) AND i.site_id = p.site_id AND i.id = p.id
-       AND i.vlan IS DISTINCT FROM u.vlan`,
+       AND i.vlan IS DISTINCT FROM u.vlan
+     RETURNING i.device_id AS device, i.id, i.name, p.vlan AS before, u.vlan AS after`,
     [siteId, ids],
   );
+  for (const { device, id, name, before, after } of moved) {
+    const tracked = devices.get(device);
+    // What was not known before is no change.
+    if (!tracked || before === null) continue;
+    world.changes.push({
+      ...aboutDevice(tracked, tracked.seen.at, tracked.seen.collectorId),
+      ...{ kind: 'interface.changed', interfaceId: id, ifName: name },
+      ...{ before: { vlan: before }, after: { vlan: after } },
+    });
+  }
 }
 
 /** Writes devices and sightings, each into its table. */

@@ -149,6 +149,53 @@ describe.each(databases())('tables of a walk on %s', (_name, open) => {
     ]);
   });
 
+  it('tells which addresses, parts and VLANs went and came, and of a port that is in another VLAN', async () => {
+    const site = await openSite(db);
+    const told = () =>
+      site.changes
+        .splice(0)
+        .filter(({ kind }) => kind !== 'device.new')
+        .map((change) => ('before' in change ? [change.kind, change.before, change.after] : change));
+    const addresses = (...of: string[]) =>
+      walked(
+        site,
+        of.map((address) => ({ address, prefixLength: 24, ifIndex: 1 })),
+        {},
+        'addresses',
+      );
+    await addresses('10.0.0.1', '10.0.1.1');
+    expect(told(), 'what is read first is no change').toEqual([]);
+    await addresses('10.0.0.1', '10.0.2.1');
+    expect(told()).toEqual([['device.addresses', { addresses: ['10.0.1.1'] }, { addresses: ['10.0.2.1'] }]]);
+
+    const part = (index: number, serial: string, more = {}) => ({
+      index,
+      class: 'module',
+      name: 'line card',
+      serial,
+      ...more,
+    });
+    const sensor = { index: 90, class: 'sensor', name: 'temperature' };
+    const of = (index: number, serialNumber: string) => ({
+      ...{ index, serialNumber, class: 'module', name: 'line card', model: null, firmwareRevision: null },
+    });
+    await walked(site, [part(1, 'A'), part(2, 'B'), sensor], {}, 'entities');
+    await walked(site, [part(7, 'A'), part(8, 'C')], {}, 'entities');
+    expect(told(), 'by what they are: indexes shift').toEqual([
+      ['device.hardware', { parts: [of(2, 'B')] }, { parts: [of(8, 'C')] }],
+    ]);
+
+    await walked(site, [port(1, 'a'), port(2, 'b')]);
+    const vlans = (...rows: unknown[]) => walked(site, rows, {}, 'vlans');
+    await vlans({ vlan: 10, name: 'staff', untagged: [1, 2] }, { vlan: 20, name: 'guests' });
+    told();
+    await vlans({ vlan: 10, name: 'staff', untagged: [1] }, { vlan: 30, name: 'voice', untagged: [2] });
+    expect(told()).toEqual([
+      ['device.vlans', { vlans: [{ vlan: 20, name: 'guests' }] }, { vlans: [{ vlan: 30, name: 'voice' }] }],
+      ['interface.changed', { vlan: 10 }, { vlan: 30 }],
+    ]);
+  });
+
   it('tells which neighbour left a port and which came', async () => {
     const site = await openSite(db);
     const far = (chassisId: string, sysName: string) => ({

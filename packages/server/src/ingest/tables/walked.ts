@@ -2,11 +2,12 @@
  * The tables of walks: parts are joined, a table is merged when its last part is here, and a table whose hash is the
  * one of the last complete walk is not even read.
  */
-import type { RowsObservation, TableName } from '@rollcall/shared/observation';
+import type { TableName } from '@rollcall/shared/observation';
 import type { Sql } from '../../platform/db/sql.ts';
 import { receivedTable } from '../identity/unchanged.ts';
 import { hashOf } from '../observe.ts';
 import { aboutDevice, current, putFacts, type Tracked, type World } from '../world.ts';
+import { keepPart } from './kept.ts';
 import { type InterfaceChange, mergeInterfaces } from './merge-interfaces.ts';
 import { mergeAddresses, mergeEntities, mergeNeighbours } from './merge-tables.ts';
 import {
@@ -19,6 +20,7 @@ import {
   type WalkPartRow,
 } from './rows.ts';
 import * as store from './store.ts';
+import { noWrites, type Timed, type Writes } from './writes.ts';
 
 /** One table of one device, all parts together. */
 interface Walked {
@@ -29,45 +31,6 @@ interface Walked {
   at: number;
   /** Of what was received, where the table came in one part. */
   digest: string | undefined;
-}
-
-/** What the tables of a batch come to; written by `writeTables`. */
-export interface Writes {
-  interfaces: InterfaceRecord[];
-  lift: InterfaceRecord[];
-  addresses: AddressRecord[];
-  lostAddresses: AddressRecord[];
-  entities: EntityRecord[];
-  lostEntities: EntityRecord[];
-  neighbours: NeighbourRecord[];
-  lostNeighbours: NeighbourRecord[];
-  lostFacts: { deviceId: string; group: string }[];
-  /** Read again by monitoring, as they were. */
-  seenFacts: { deviceId: string; group: string; at: number }[];
-  parts: WalkPartRow[];
-}
-
-export const noWrites = (): Writes => ({
-  interfaces: [],
-  lift: [],
-  addresses: [],
-  lostAddresses: [],
-  entities: [],
-  lostEntities: [],
-  neighbours: [],
-  lostNeighbours: [],
-  lostFacts: [],
-  seenFacts: [],
-  parts: [],
-});
-
-/** Rows of a walk, with the device that was walked. */
-export interface Timed {
-  device: string;
-  observation: RowsObservation;
-  at: number;
-  /** Of what was received. */
-  digest?: string | undefined;
 }
 
 const isMerged = (table: TableName): boolean => MERGED_TABLES.some((each) => each === table);
@@ -87,7 +50,8 @@ export async function mergeTables(
     for (const { observation, digest } of parts)
       device.row = { ...device.row, received: receivedTable(device.row.received, observation, digest) };
     for (const part of parts.filter(({ observation }) => !isMerged(observation.table))) {
-      if (await keepPart(sql, device, part, writes)) world.relink ||= LINKING.has(part.observation.table);
+      if (await keepPart(sql, world, device, part, writes))
+        world.relink ||= LINKING.has(part.observation.table);
     }
     for (const table of MERGED_TABLES) {
       const list = parts.filter(({ observation }) => observation.table === table);
@@ -181,42 +145,6 @@ async function takeParts(sql: Sql, siteId: string, ended: readonly Parts[]): Pro
   );
 }
 
-/** ARP, forwarding table, VLANs, VRFs: each part is one row of facts. @returns whether it differs from the last one. */
-async function keepPart(
-  sql: Sql,
-  device: Tracked,
-  { observation: o, at }: Timed,
-  writes: Writes,
-): Promise<boolean> {
-  const groupOf = (part: number) => (part === 0 ? o.table : `${o.table}/${part}`);
-  const group = groupOf(o.part);
-  let rows: unknown[] = o.rows;
-  if (o.last && o.complete !== true) {
-    // The walk broke off: what this part does not name may still be there.
-    const [before] = await sql.query<{ data: unknown[] }>(
-      `SELECT data FROM device_facts WHERE site_id = $1::uuid AND device_id = $2::uuid AND "group" = $3`,
-      [device.row.siteId, device.row.id, group],
-    );
-    if (o.rows.length === 0 && !before) return false;
-    const known = new Set(o.rows.map((row) => JSON.stringify(row)));
-    rows = [...o.rows, ...(before?.data ?? []).filter((row) => !known.has(JSON.stringify(row)))].slice(
-      0,
-      5000,
-    );
-  }
-  const changed = putFacts(device, group, rows, hashOf(rows), at, o.last ? o.complete === true : true);
-  if (o.deviceId && !device.dirty.has(group)) writes.seenFacts.push({ deviceId: device.row.id, group, at });
-  if (!o.last || o.complete !== true) return changed;
-  for (const other of device.facts.keys()) {
-    const part = other.startsWith(`${o.table}/`) ? Number(other.slice(o.table.length + 1)) : -1;
-    if (part <= o.part) continue;
-    device.facts.delete(other);
-    device.dirty.delete(other);
-    writes.lostFacts.push({ deviceId: device.row.id, group: other });
-  }
-  return changed;
-}
-
 /** Notes that a table was walked; true when it is, row for row, the one of the last complete walk. */
 function unchanged({ device, table, rows, complete, at, digest }: Walked): boolean {
   const hash = complete ? (digest ?? hashOf(rows)) : '';
@@ -289,7 +217,10 @@ function report(
   world: World,
   device: Tracked,
   at: number,
-  changes: readonly (InterfaceChange | ReturnType<typeof mergeNeighbours>['changes'][number])[],
+  changes: readonly (
+    | InterfaceChange
+    | ReturnType<typeof mergeNeighbours | typeof mergeAddresses | typeof mergeEntities>['changes'][number]
+  )[],
 ): void {
   const about = aboutDevice(device, at, device.seen.collectorId);
   for (const change of changes) world.changes.push({ ...about, ...change });
@@ -316,7 +247,7 @@ async function mergeOthers(
      FROM device_addresses ${WHERE}`,
   );
   for (const walked of addresses) {
-    const { write, remove } = mergeAddresses({
+    const { write, remove, changes } = mergeAddresses({
       ...base(walked),
       stored: knownAddresses.get(walked.device.row.id) ?? [],
       seen: walked.rows as Parameters<typeof mergeAddresses>[0]['seen'],
@@ -324,6 +255,7 @@ async function mergeOthers(
     });
     writes.addresses.push(...write);
     writes.lostAddresses.push(...remove);
+    report(world, walked.device, walked.at, changes);
   }
   const entities = of(changed, 'entities');
   const knownEntities = await stored<EntityRecord>(
@@ -335,13 +267,14 @@ async function mergeOthers(
        software_revision AS "softwareRevision", parent, position, fru, ${SEEN} FROM entities ${WHERE}`,
   );
   for (const walked of entities) {
-    const { write, remove } = mergeEntities({
+    const { write, remove, changes } = mergeEntities({
       ...base(walked),
       stored: knownEntities.get(walked.device.row.id) ?? [],
       seen: walked.rows as Parameters<typeof mergeEntities>[0]['seen'],
     });
     writes.entities.push(...write);
     writes.lostEntities.push(...remove);
+    report(world, walked.device, walked.at, changes);
   }
   const neighbours = of(changed, 'neighbours');
   const knownNeighbours = await stored<NeighbourRecord>(

@@ -28,6 +28,7 @@ import { Identity } from './identity.tsx';
 import { Interfaces } from './interfaces.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { Summary } from './summary.tsx';
+import { Tables } from './tables.tsx';
 
 /** With the library that draws charts: loaded when it is opened. */
 const Performance = lazy(() =>
@@ -56,6 +57,7 @@ const WITHIN: Record<string, React.ComponentType<{ device: DeviceDetail }>> = {
   interfaces: Interfaces,
   hardware: Hardware,
   neighbours: Neighbours,
+  tables: Tables,
   events: DeviceEvents,
   history: History,
   identity: Identity,
@@ -72,6 +74,7 @@ const tabsOf = (device: DeviceDetail): Tab[] => [
   { id: 'interfaces', label: 'Interfaces', count: device.interfaceCount },
   { id: 'hardware', label: 'Hardware', count: device.entities.length },
   { id: 'neighbours', label: 'Neighbours', count: connections(device) },
+  { id: 'tables', label: 'VLANs and ARP' },
   { id: 'events', label: 'Events', count: device.openEvents },
   { id: 'history', label: 'History' },
   { id: 'identity', label: 'Identity evidence' },

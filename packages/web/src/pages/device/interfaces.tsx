@@ -135,7 +135,12 @@ function LastUsed({ port }: { port: NetworkInterface }) {
   return (
     <>
       {port.lastUsed === null ? <span className="quiet">never seen</span> : <Time at={port.lastUsed} />}
-      {isFree(port, now) && <Tag>free</Tag>}
+      {isFree(port, now) && (
+        <>
+          {' '}
+          <Tag>free</Tag>
+        </>
+      )}
     </>
   );
 }

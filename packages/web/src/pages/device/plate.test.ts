@@ -27,6 +27,11 @@ describe('the face of a box', () => {
     ]);
   });
 
+  it('has the management port of a box alone on its one face', () => {
+    const [unit, ...others] = plateOf([port('Gi0/0'), ...many('Gi1/0/', 8)], NOW);
+    expect([unit?.sockets.length, others]).toEqual([9, []]);
+  });
+
   it('has a row of its own for each member of a stack, and no socket for what the software made', () => {
     const units = plateOf([...many('Gi1/0/', 2), port('Gi2/0/1'), port('Gi1/0/1.30')], NOW);
     expect(units.map(({ name, sockets }) => [name, sockets.length])).toEqual([

@@ -51,8 +51,11 @@ function placeOf(name: string): { block: string; number: number; unit: string } 
 export function plateOf(interfaces: readonly Port[], now: number): Unit[] {
   const units = new Map<string, Map<string, { port: Port; number: number }[]>>();
   const ports = interfaces.filter(({ isPort, name }) => isPort === 1 && !/\.\d+$/.test(name)).slice(0, DRAWN);
+  const named = new Set(ports.map(({ name }) => placeOf(name).unit).filter(Boolean));
   for (const port of ports) {
-    const { block, number, unit } = placeOf(port.name);
+    const { block, number, unit: own } = placeOf(port.name);
+    // A management port of a box that is one unit is on the same face.
+    const unit = named.size === 1 ? '' : own;
     const blocks = units.get(unit) ?? new Map<string, { port: Port; number: number }[]>();
     units.set(unit, blocks);
     blocks.set(block, [...(blocks.get(block) ?? []), { port, number }]);

@@ -1,10 +1,11 @@
 import { CHANGE_KINDS, type Change, type ChangeKind } from '@rollcall/shared/api/changes';
+import { IconArrowsDiff, IconList } from '@tabler/icons-react';
 import { useCallback, useMemo, useState } from 'react';
-import { useSiteChoices } from '../choices.ts';
-import { Empty } from '../components/feedback/index.ts';
-import { Filters, rangeOf, Views } from '../components/filter/index.ts';
-import { ExportMenu } from '../components/list/index.ts';
-import { Page, SidePanel, Split } from '../components/page/index.ts';
+import { useSiteChoices } from '../../choices.ts';
+import { Empty } from '../../components/feedback/index.ts';
+import { Filters, rangeOf, ViewSwitch, Views } from '../../components/filter/index.ts';
+import { ExportMenu } from '../../components/list/index.ts';
+import { Page, SidePanel, Split } from '../../components/page/index.ts';
 import {
   Changed,
   ChangeText,
@@ -13,9 +14,10 @@ import {
   Fact,
   Facts,
   TimeFact,
-} from '../components/show/index.ts';
-import { type Column, timeColumn, usePagedList, VirtualTable } from '../components/table/index.ts';
-import { useUrlState } from '../url-state.ts';
+} from '../../components/show/index.ts';
+import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
+import { useUrlState } from '../../url-state.ts';
+import { Compare } from './compare.tsx';
 
 const KINDS: Readonly<Record<ChangeKind, string>> = {
   'device.new': 'New device',
@@ -25,6 +27,9 @@ const KINDS: Readonly<Record<ChangeKind, string>> = {
   'device.swapped': 'Other hardware',
   'device.upgraded': 'Other version',
   'device.changed': 'Device facts',
+  'device.addresses': 'Addresses',
+  'device.hardware': 'Parts',
+  'device.vlans': 'VLANs',
   'device.merged': 'Merged',
   'device.split': 'Split',
   'device.rebooted': 'Restart',
@@ -72,12 +77,17 @@ const VIEWS = [
   { name: 'Hardware', search: { kind: 'device.swapped', last: '30d' } },
 ];
 
+const MODES = [
+  { value: 'list', label: 'List', icon: IconList },
+  { value: 'compare', label: 'Compare two moments', icon: IconArrowsDiff },
+];
+
 /** What of the inventory came, went or is different, newest first. */
 export function Changes() {
   const { search, change } = useUrlState('/changes');
   const sites = useSiteChoices();
   const [picked, setPicked] = useState<Change>();
-  const { last, from, to, ...filters } = search;
+  const { last, from, to, view, ...filters } = search;
   const range = useMemo(() => rangeOf({ last, from, to }, Date.now()), [last, from, to]);
   const query = { ...filters, ...range };
   const source = usePagedList('changes.list', query);
@@ -87,7 +97,12 @@ export function Changes() {
       title="Changes"
       count={source.total}
       fill
-      actions={<ExportMenu id="changes.list" query={query} columns={COLUMNS} name="changes" />}
+      actions={
+        <>
+          <ViewSwitch views={MODES} view={view} onChange={(next) => change({ view: next })} />
+          <ExportMenu id="changes.list" query={query} columns={COLUMNS} name="changes" />
+        </>
+      }
     >
       <Filters
         search={search}
@@ -99,24 +114,28 @@ export function Changes() {
         range
       />
       <Views list="changes" search={search} builtIn={VIEWS} />
-      <Split
-        list={
-          <VirtualTable
-            label="Changes"
-            source={source}
-            columns={COLUMNS}
-            onOpen={setPicked}
-            empty={
-              <Empty title="Nothing changed">
-                Not in this time: the last 24 hours, where no other is chosen. Changes are seen by scans and
-                by monitoring.
-              </Empty>
-            }
-          />
-        }
-      >
-        {picked && <ChangeSide one={picked} onClose={close} />}
-      </Split>
+      {view === 'compare' ? (
+        <Compare query={query} />
+      ) : (
+        <Split
+          list={
+            <VirtualTable
+              label="Changes"
+              source={source}
+              columns={COLUMNS}
+              onOpen={setPicked}
+              empty={
+                <Empty title="Nothing changed">
+                  Not in this time: the last 24 hours, where no other is chosen. Changes are seen by scans and
+                  by monitoring.
+                </Empty>
+              }
+            />
+          }
+        >
+          {picked && <ChangeSide one={picked} onClose={close} />}
+        </Split>
+      )}
     </Page>
   );
 }

@@ -1,0 +1,148 @@
+/** A device as it was: what is known of it now, with every change since taken back, the latest first. Pure. */
+import type { Part, Vlan } from '../changes.ts';
+
+/** A change that is kept as an event. Times in Unix milliseconds. */
+export interface KeptChange {
+  kind: string;
+  interfaceId: string | null;
+  /** When it came first, and last: the same again soon counts one event up. */
+  firstAt: number;
+  lastAt: number;
+  before: Readonly<Record<string, unknown>>;
+  after: Readonly<Record<string, unknown>>;
+}
+
+export interface PastPort {
+  id: string;
+  ifIndex: number;
+  name: string;
+  alias: string | null;
+  type: number | null;
+  speedBps: number | null;
+  macAddress: string | null;
+  vlan: number | null;
+  duplex: string | null;
+}
+export interface PastNeighbour {
+  port: string;
+  chassisId: string | null;
+  sysName: string | null;
+  remotePort: string | null;
+}
+
+export interface PastDevice {
+  /** By the names of the columns of devices, as far as changes of them are kept. */
+  fields: Record<string, unknown>;
+  ports: Map<string, PastPort>;
+  addresses: Set<string>;
+  parts: Part[];
+  vlans: Vlan[];
+  neighbours: PastNeighbour[];
+  /** What cannot be said of that time, with the reason. */
+  notKnown: Map<string, string>;
+}
+
+/** How `device.changed` names fields. */
+const FIELDS: Readonly<Record<string, string>> = { sysObjectID: 'sysObjectId' };
+const OF_PORTS = ['name', 'alias', 'type', 'speedBps', 'macAddress', 'vlan', 'duplex'] as const;
+const LISTS = {
+  'device.addresses': 'addresses',
+  'device.hardware': 'parts',
+  'device.vlans': 'vlans',
+} as const;
+
+/** Takes back, in place, the changes after `at`; they come in any order. */
+export function takeBack(device: PastDevice, changes: readonly KeptChange[], at: number): void {
+  for (const change of changes.toSorted((a, b) => b.lastAt - a.lastAt)) {
+    if (change.lastAt <= at) continue;
+    undo(device, change);
+    // It came before that time and again after it; what was between is not kept.
+    if (change.firstAt <= at)
+      device.notKnown.set(
+        nameOf(device, change),
+        'it changed several times, of which the first and last are kept',
+      );
+  }
+}
+
+const nameOf = ({ ports }: PastDevice, { kind, interfaceId, after }: KeptChange): string =>
+  interfaceId ? `interface ${ports.get(interfaceId)?.name ?? ''}: ${Object.keys(after).join(', ')}` : kind;
+
+function undo(device: PastDevice, change: KeptChange): void {
+  const { kind, interfaceId, before } = change;
+  switch (kind) {
+    case 'device.changed':
+    case 'device.renumbered':
+    case 'device.upgraded':
+    case 'device.swapped':
+    case 'device.rebooted':
+      for (const [name, value] of Object.entries(before)) device.fields[FIELDS[name] ?? name] = value;
+      return;
+    case 'device.addresses':
+    case 'device.hardware':
+    case 'device.vlans':
+      undoList(device, change, LISTS[kind]);
+      return;
+    case 'neighbour.changed':
+      undoNeighbour(device, change);
+      return;
+    case 'interface.added':
+      if (interfaceId) device.ports.delete(interfaceId);
+      return;
+    case 'interface.removed':
+      if (interfaceId) device.ports.set(interfaceId, portOf(interfaceId, before));
+      return;
+    default: {
+      const port = interfaceId ? device.ports.get(interfaceId) : undefined;
+      if (!port) return;
+      for (const name of OF_PORTS) if (name in before) Object.assign(port, { [name]: before[name] });
+    }
+  }
+}
+
+const portOf = (id: string, facts: Readonly<Record<string, unknown>>): PastPort => ({
+  ...{
+    id,
+    ifIndex: 0,
+    name: '',
+    alias: null,
+    type: null,
+    speedBps: null,
+    macAddress: null,
+    vlan: null,
+    duplex: null,
+  },
+  ...(facts as Partial<PastPort>),
+});
+
+const same = (a: unknown) => (b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+/** What came goes, and what went is there. */
+function undoList(
+  device: PastDevice,
+  { before, after }: KeptChange,
+  list: (typeof LISTS)[keyof typeof LISTS],
+): void {
+  const went = (before[list] ?? []) as unknown[];
+  const came = (after[list] ?? []) as unknown[];
+  if (list === 'addresses') {
+    for (const address of came) device.addresses.delete(String(address));
+    for (const address of went) device.addresses.add(String(address));
+  } else if (list === 'parts') {
+    const what = ({ class: kind, name, model, serialNumber }: Part) => [kind, name, model, serialNumber];
+    const gone = (came as Part[]).map(what);
+    device.parts = device.parts.filter((part) => !gone.some(same(what(part)))).concat(went as Part[]);
+  } else {
+    const gone = (came as Vlan[]).map(({ vlan }) => vlan);
+    device.vlans = device.vlans.filter(({ vlan }) => !gone.includes(vlan)).concat(went as Vlan[]);
+  }
+}
+
+function undoNeighbour(device: PastDevice, { before, after }: KeptChange): void {
+  const key = ({ port, chassisId, remotePort }: PastNeighbour) => [port, chassisId, remotePort];
+  if ('port' in after) {
+    const came = same(key(after as unknown as PastNeighbour));
+    device.neighbours = device.neighbours.filter((each) => !came(key(each)));
+  }
+  if ('port' in before) device.neighbours.push(before as unknown as PastNeighbour);
+}
