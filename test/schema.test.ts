@@ -33,6 +33,7 @@ import {
   type DeviceObservation,
   type GapObservation,
   type NeighbourRow,
+  STP_STATES,
   STREAMS,
 } from '@rollcall/shared/observation';
 import { FACT_GROUPS } from '@rollcall/shared/profile';
@@ -72,6 +73,7 @@ const LISTS: Record<string, readonly string[]> = {
     split: true,
   }),
   'DeviceAddress.origin': union<AddressRecord['origin']>({ table: true, reached: true }),
+  'Interface.stp': STP_STATES,
   'Interface.duplex': networkInterface.shape.duplex.unwrap().options,
   'Neighbour.protocol': union<NeighbourRow['protocol']>({
     lldp: true,

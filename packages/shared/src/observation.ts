@@ -115,6 +115,9 @@ const device = z.object({
   failed: atMost(64, z.record(z.string().max(40), z.string().max(200))).optional(),
 });
 
+/** dot1dStpPortState (RFC 4188) by name; index is the number minus 1. */
+export const STP_STATES = ['disabled', 'blocking', 'listening', 'learning', 'forwarding', 'broken'] as const;
+
 const interfaceRow = z.object({
   ifIndex: z.int(),
   ifName: text.optional(),
@@ -131,6 +134,10 @@ const interfaceRow = z.object({
   operStatus: z.int().optional(),
   /** sysUpTime at last change, hundredths of a second. */
   lastChange: z.int().optional(),
+  /** Null: it is in no spanning tree. */
+  stp: z.enum(STP_STATES).nullable().optional(),
+  /** The aggregate that it is a member of; `active`: it sends frames for it. Null: it is in none. */
+  aggregate: z.object({ ifIndex: z.int(), active: z.boolean() }).nullable().optional(),
 });
 export type InterfaceRow = z.infer<typeof interfaceRow>;
 

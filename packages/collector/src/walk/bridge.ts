@@ -18,7 +18,7 @@ const dot1qVlanStatic = { name: 1, egress: 2, untagged: 4 };
 const vtpVlanEntry = '1.3.6.1.4.1.9.9.46.1.3.1.1';
 const vtpVlan = { state: 2, name: 4 };
 
-const BASE_PORTS = columnsOf(dot1dBasePortEntry, [dot1dBasePortIfIndex]);
+export const BASE_PORTS = columnsOf(dot1dBasePortEntry, [dot1dBasePortIfIndex]);
 export const FDB_COLUMNS = [
   ...BASE_PORTS,
   ...columnsOf(dot1qTpFdbEntry, Object.values(dot1qTpFdb)),
@@ -37,7 +37,8 @@ export const VLAN_COLUMNS = [
 /** dot1dTpFdbStatus learned(3); self(4) and mgmt(5) are the bridge's own. */
 const LEARNED = 3;
 
-const portsOf = (walked: WalkedTable): Map<number, number> =>
+/** Bridge port → ifIndex. */
+export const portsOf = (walked: WalkedTable): Map<number, number> =>
   new Map(
     rowsOf(walked, dot1dBasePortEntry).flatMap((row) => {
       const ifIndex = row.int(dot1dBasePortIfIndex);

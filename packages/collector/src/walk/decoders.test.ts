@@ -9,6 +9,7 @@ import { interfacesOf, speedOf } from './interfaces.ts';
 import { partsOf } from './inventory.ts';
 import { chassisIdOf } from './lldp.ts';
 import { neighbourColumns, neighboursOf } from './neighbours.ts';
+import { withPortStates } from './port-states.ts';
 import { RawTexts } from './raw.ts';
 import { addressOf, macOf, physAddressOf, TEXT_MOST, textOf, textOrHex } from './text.ts';
 import { extraOids } from './vendor.ts';
@@ -460,5 +461,27 @@ describe('contentOf a VRF', () => {
     const many = Array.from({ length: 300 }, (_, i) => `10.9.${i >> 8}.${i & 255}`);
     const content = contentOf(shown(...many), new Set());
     expect([content?.addresses?.length, content?.more]).toEqual([256, 44]);
+  });
+});
+
+describe('states of ports', () => {
+  const [STP, LAG, BASE] = ['1.3.6.1.2.1.17.2.15.1', '1.2.840.10006.300.43.1.2.1.1', '1.3.6.1.2.1.17.1.4.1'];
+  const ports = [{ ifIndex: 11 }, { ifIndex: 12 }, { ifIndex: 13 }];
+  const table = walked({
+    ...{ [`${BASE}.2:1`]: 11, [`${BASE}.2:2`]: 12, [`${STP}.3:1`]: 5, [`${STP}.3:2`]: 2 },
+    ...{ [`${LAG}.13:11`]: 100, [`${LAG}.21:11`]: bytes('\x3d') },
+    ...{ [`${LAG}.13:12`]: 100, [`${LAG}.21:12`]: bytes('\x80'), [`${LAG}.13:13`]: 13 },
+  });
+
+  it('are those of the spanning tree and of the aggregate of each', () => {
+    expect(withPortStates(ports, table)).toEqual([
+      { ifIndex: 11, stp: 'forwarding', aggregate: { ifIndex: 100, active: true } },
+      { ifIndex: 12, stp: 'blocking', aggregate: { ifIndex: 100, active: false } },
+      { ifIndex: 13, stp: null, aggregate: null },
+    ]);
+  });
+
+  it('are left as they were where nothing was read', () => {
+    expect(withPortStates(ports, { rows: new Map(), complete: false, stopped: new Map() })).toEqual(ports);
   });
 });

@@ -34,6 +34,7 @@ import { chassisOf, ENTITY_COLUMNS, entitiesOf } from './entities.ts';
 import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf } from './interfaces.ts';
 import { LLDP_LOCAL, localChassisId } from './lldp.ts';
 import { neighbourColumns, neighboursOf } from './neighbours.ts';
+import { PORT_STATE_COLUMNS, withPortStates } from './port-states.ts';
 import { RawTexts } from './raw.ts';
 import { isUnicastMac, macOf, textOf } from './text.ts';
 import { vendorFacts } from './vendor.ts';
@@ -126,6 +127,8 @@ class Inventory {
     if (wants('interfaces')) {
       const walked = await this.#walkColumns(INTERFACE_COLUMNS, expect);
       interfaces = interfacesOf(walked);
+      if (wants('vlans'))
+        interfaces = withPortStates(interfaces, await this.#walkColumns(PORT_STATE_COLUMNS));
       facts.push(...this.#rows('interfaces', interfaces, walked));
     }
     if (wants('addresses')) {

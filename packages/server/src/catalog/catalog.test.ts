@@ -356,6 +356,8 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       isPort: 1,
       lastUsed: Date.parse(SEEN) / 1000,
       unusedSince: null,
+      stp: null,
+      aggregate: null,
       neighbour: { deviceId: ids.edge1, name: 'edge-1', port: 'port 48', protocol: 'lldp' },
       endpoints: { count: 0, shown: [] },
       firstSeen: Date.parse(SEEN) / 1000,

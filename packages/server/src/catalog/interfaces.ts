@@ -58,6 +58,8 @@ interface InterfaceRow {
   addresses: string[];
   vlan: number | null;
   duplex: NetworkInterface['duplex'];
+  stp: NetworkInterface['stp'];
+  aggregate: NetworkInterface['aggregate'];
   neighbour: NetworkInterface['neighbour'];
   endpoints: { count: number; shown: Omit<NetworkInterface['endpoints']['shown'][number], 'maker'>[] };
   firstSeen: Date;
@@ -81,7 +83,11 @@ const ENDPOINTS = `(SELECT jsonb_build_object('count', count(*), 'shown', coales
 
 const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias, i.type,
   i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
-  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex, ${IS_PORT} AS "isPort",
+  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex, i.stp,
+  CASE WHEN i.aggregate IS NOT NULL THEN (SELECT jsonb_build_object('interfaceId', g.id, 'name', g.name,
+      'active', CASE WHEN i.aggregate_active THEN 1 ELSE 0 END)
+    FROM (SELECT 1) one LEFT JOIN interfaces g ON g.site_id = i.site_id AND g.device_id = i.device_id
+      AND g.if_index = i.aggregate) END AS aggregate, ${IS_PORT} AS "isPort",
   CASE WHEN i.oper_status = 1 THEN i.last_seen ELSE i.last_up_at END AS "lastUsed", ${UNUSED_SINCE} AS "unusedSince",
   (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
     WHERE a.site_id = i.site_id AND a.device_id = i.device_id AND a.if_index = i.if_index) AS addresses,

@@ -35,7 +35,10 @@ describe.each(databases())('ports on %s', (_name, open) => {
       ...more,
     });
     await insert(db, 'interfaces', [
-      port(1, { oper_status: 1, vlan: 10, last_up_at: days(150) }),
+      port(1, {
+        ...{ oper_status: 1, vlan: 10, last_up_at: days(150) },
+        ...{ stp: 'forwarding', aggregate: 6, aggregate_active: true },
+      }),
       port(2, { last_up_at: days(100), last_change: days(100) }),
       port(3, { last_up_at: days(5), last_change: days(5) }),
       // Its agent says that it changed last before it was known here.
@@ -61,6 +64,8 @@ describe.each(databases())('ports on %s', (_name, open) => {
     ]);
     const [first, second] = await list({});
     expect(first).toMatchObject({ vlan: 10, taggedVlans: [20], unusedSince: null, isPort: 1 });
+    expect(first).toMatchObject({ stp: 'forwarding', aggregate: { name: 'Gi6', active: 1 } });
+    expect((await list({}))[1]).toMatchObject({ stp: null, aggregate: null });
     expect(second).toMatchObject({
       vlan: null,
       taggedVlans: [10],

@@ -132,7 +132,8 @@ async function readPorts(
   const rows = await sql.query<Record<string, unknown>>(
     `SELECT i.site_id AS "siteId", i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias,
        i.type, i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
-       i.oper_status AS "operStatus", i.last_change AS "lastChange", i.last_up_at AS "lastUpAt", i.vlan, i.duplex, i.first_seen AS "firstSeen",
+       i.oper_status AS "operStatus", i.last_change AS "lastChange", i.last_up_at AS "lastUpAt", i.vlan, i.duplex, i.stp, i.aggregate,
+       i.aggregate_active AS "aggregateActive", i.first_seen AS "firstSeen",
        i.last_seen AS "lastSeen", i.gone_at AS "goneAt"
      FROM (SELECT DISTINCT device, index FROM jsonb_to_recordset($2::jsonb) AS w(device uuid, index bigint)) w
      JOIN interfaces i ON i.site_id = $1::uuid AND i.device_id = w.device AND i.if_index = w.index

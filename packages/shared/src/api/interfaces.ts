@@ -1,6 +1,7 @@
 /** Interfaces of a device, and the links between devices. */
 import { z } from 'zod';
 import { deviceClass, deviceStatus } from '../model.ts';
+import { STP_STATES } from '../observation.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
 import { id, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
@@ -51,6 +52,14 @@ export const networkInterface = z
       .enum(['half', 'full', 'unknown'])
       .nullable()
       .meta({ description: 'Read from monitored devices only.', example: 'full' }),
+    stp: z.enum(STP_STATES).nullable().meta({
+      description: 'dot1dStpPortState; null: in no spanning tree, or not read.',
+      example: 'forwarding',
+    }),
+    aggregate: z
+      .strictObject({ interfaceId: id.nullable(), name: text('Po1'), active: flag })
+      .nullable()
+      .meta({ description: 'The aggregate (LAG) that it is a member of; `active`: it sends frames for it.' }),
     neighbour: z
       .strictObject({
         deviceId: id.nullable(),

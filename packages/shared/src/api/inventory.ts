@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DEVICE_CLASSES, DEVICE_STATUSES, deviceClass, deviceStatus } from '../model.ts';
 import { SENSOR_STATUS } from '../sensors.ts';
+import { deviceAsOf } from './as-of.ts';
 import { closeReason } from './incidents.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
@@ -138,39 +139,6 @@ export const caseBrief = z
     updatedAt: time,
   })
   .meta({ id: 'CaseBrief' });
-
-/** What a device had at an earlier time, out of the changes that are kept. */
-const deviceAsOf = z.strictObject({
-  at: time,
-  interfaces: z.array(
-    z.strictObject({
-      id,
-      ifIndex: z.int(),
-      name: z.string().meta({ example: 'Gi1/0/48' }),
-      alias: text('uplink to dist-2'),
-      type: text('ethernetCsmacd'),
-      speedBps: z.number().nullable(),
-      macAddress: mac,
-      vlan: z.int().nullable(),
-      duplex: text('full'),
-      endpoints: z.int().min(0).meta({ description: 'Hardware addresses that it had learnt.' }),
-    }),
-  ),
-  vlans: z.array(z.strictObject({ vlan: z.int(), name: text('staff') })),
-  neighbours: z
-    .array(
-      z.strictObject({
-        port: z.string(),
-        chassisId: z.string().nullable(),
-        sysName: z.string().nullable(),
-        remotePort: z.string().nullable(),
-      }),
-    )
-    .meta({ description: 'As it reported them.' }),
-  notKnown: z
-    .array(z.strictObject({ what: z.string(), why: z.string() }))
-    .meta({ description: 'What cannot be said of that time.' }),
-});
 
 /** One device with what hangs on it. */
 export const deviceDetail = z

@@ -157,6 +157,10 @@ function next(
     ),
     vlan: before?.vlan ?? null,
     duplex: before?.duplex ?? null,
+    stp: row.stp === undefined ? (before?.stp ?? null) : row.stp,
+    aggregate: row.aggregate === undefined ? (before?.aggregate ?? null) : (row.aggregate?.ifIndex ?? null),
+    aggregateActive:
+      row.aggregate === undefined ? (before?.aggregateActive ?? null) : (row.aggregate?.active ?? null),
     firstSeen: before?.firstSeen ?? table.at,
     lastSeen: older ? before.lastSeen : table.at,
     goneAt: null,
@@ -200,6 +204,9 @@ const COMPARED = [
   'operStatus',
   'lastChange',
   'vlan',
+  'stp',
+  'aggregate',
+  'aggregateActive',
   'goneAt',
 ] as const satisfies (keyof InterfaceRecord)[];
 const same = (a: InterfaceRecord, b: InterfaceRecord): boolean =>

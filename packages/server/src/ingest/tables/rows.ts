@@ -120,6 +120,9 @@ export interface InterfaceRecord {
   vlan: number | null;
   /** half, full or unknown; null where nobody asked. */
   duplex: string | null;
+  stp: string | null;
+  aggregate: number | null;
+  aggregateActive: boolean | null;
   firstSeen: number;
   lastSeen: number;
   goneAt: number | null;

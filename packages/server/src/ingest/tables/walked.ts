@@ -193,7 +193,7 @@ async function mergeInterfaceTables(
     walked,
     `SELECT ${WHOM}, id, if_index AS "ifIndex", name, description, alias, type, speed_bps AS "speedBps", mtu,
        mac_address AS "macAddress", admin_status AS "adminStatus", oper_status AS "operStatus",
-       last_change AS "lastChange", last_up_at AS "lastUpAt", vlan, duplex, ${SEEN}, gone_at AS "goneAt" FROM interfaces ${WHERE}`,
+       last_change AS "lastChange", last_up_at AS "lastUpAt", vlan, duplex, stp, aggregate, aggregate_active AS "aggregateActive", ${SEEN}, gone_at AS "goneAt" FROM interfaces ${WHERE}`,
   );
   for (const { device, rows, complete, at } of walked) {
     const merged = mergeInterfaces({

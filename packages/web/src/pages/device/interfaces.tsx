@@ -117,6 +117,15 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   },
   { id: 'type', title: 'Type', width: '130px', sort: 'type', extra: true },
   { id: 'mtu', title: 'MTU', width: '56px', numeric: true, extra: true },
+  { id: 'stp', title: 'Spanning tree', width: '96px', extra: true },
+  {
+    id: 'aggregate',
+    title: 'LAG',
+    width: '110px',
+    extra: true,
+    value: ({ aggregate }) =>
+      aggregate && `${aggregate.name ?? ''}${aggregate.active === 1 ? '' : ' (inactive)'}`,
+  },
   { id: 'description', title: 'Description', width: 'minmax(160px, 1fr)', extra: true },
   {
     id: 'admin',

@@ -1,0 +1,114 @@
+import type { Endpoint } from '@rollcall/shared/api/endpoints';
+import { afterAll, expect, it } from 'vitest';
+import type { Database } from '../platform/db/db.ts';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { type At, type Fabric, fabricOf, type Station } from '../testing/fabric.ts';
+import { addDevices, addSite, asCaller, caller, insert } from '../testing/rows.ts';
+import { endpointHandlers } from './feature.ts';
+
+afterAll(closeDatabases);
+
+const T1 = Date.parse('2026-11-20T12:00:00Z') / 1000;
+const T2 = T1 + 7200;
+const time = (reading: 1 | 2) => new Date((reading === 1 ? T1 : T2) * 1000).toISOString();
+const SEEN = { first_seen: time(1), last_seen: time(1) };
+/** Rows of one statement. */
+const CHUNK = 10_000;
+
+/** Writes a fabric as ingest and the linker would. */
+async function store(db: Database, site_id: string, { bridges, cables, learnt }: Fabric): Promise<void> {
+  const ids = await addDevices(
+    db,
+    bridges.map(({ name, class: kind }) => ({ site_id, name, class: kind })),
+  );
+  const idOf = new Map(bridges.map(({ name }, i) => [name, ids[i] ?? '']));
+  await insert(
+    db,
+    'evidence',
+    bridges.map(({ name, mac }) => ({
+      ...SEEN,
+      site_id,
+      kind: 'mac',
+      value: mac,
+      device_id: idOf.get(name),
+    })),
+  );
+  const told = (near: At, far: At) =>
+    idOf.has(near.bridge) && idOf.has(far.bridge)
+      ? [
+          {
+            ...{ ...SEEN, site_id, device_id: idOf.get(near.bridge), protocol: 'lldp', addresses: [] },
+            ...{
+              key: `${near.port} ${far.bridge}`,
+              if_index: near.port,
+              remote_device_id: idOf.get(far.bridge),
+            },
+          },
+        ]
+      : [];
+  await insert(
+    db,
+    'neighbours',
+    cables.flatMap(({ a, b }) => [...told(a, b), ...told(b, a)]),
+  );
+  const rows = new Map(
+    learnt.map(({ bridge, port, mac, vlan, since, until }) => [
+      `${bridge} ${port} ${mac} ${vlan} ${since}`,
+      {
+        ...{ site_id, device_id: idOf.get(bridge), if_index: port, mac, vlan, address: '' },
+        ...{ since: time(since), until: until === null ? null : time(until) },
+      },
+    ]),
+  );
+  const all = [...rows.values()];
+  for (let i = 0; i < all.length; i += CHUNK) await insert(db, 'endpoints', all.slice(i, i + CHUNK));
+}
+
+const keyOf = ({ bridge, port }: At): string => `${bridge} ${port}`;
+
+/** What is said of each station, beside what is true. */
+function judge(stations: readonly Station[], said: ReadonlyMap<string, Endpoint>, when: 'was' | 'is') {
+  const figures = { placed: 0, alternatives: 0, unknown: 0, wrong: [] as string[] };
+  for (const station of stations) {
+    const { verdict = 'unknown', ports = [] } = said.get(station.mac) ?? {};
+    const named = ports.map(({ device, ifIndex }) => keyOf({ bridge: device, port: ifIndex }));
+    const truth = station[when].map(keyOf);
+    figures[verdict] += 1;
+    if (verdict !== 'unknown' && !truth.some((port) => named.includes(port)))
+      figures.wrong.push(`${station.kind} ${station.mac} at ${truth}: ${verdict} ${named}`);
+  }
+  return figures;
+}
+
+it('finds the port of every station of a campus, or says that it may be one of several, and never a wrong one', async () => {
+  const [, open] = databases().at(-1) ?? [];
+  const db = (await open?.()) as Database;
+  const site = await addSite(db, 'campus');
+  const fabric = fabricOf({ seed: 28, stations: 1500, moves: 300 });
+  await store(db, site, fabric);
+  expect(fabric.bridges.filter((each) => each.class === 'switch').length).toBeGreaterThanOrEqual(59);
+  const ask = asCaller(
+    endpointHandlers({ db, makers: { of: () => null, prefixes: () => [] } as never }),
+    caller('viewer', [site]),
+  );
+  const said = async (more: Record<string, string>) => {
+    const all: Endpoint[] = [];
+    for (let page = 1; all.length === (page - 1) * 1000; page += 1) {
+      const query = { page: String(page), pageSize: '1000', ...more };
+      all.push(...(await ask('endpoints.list', { query })).data);
+    }
+    return new Map(all.map((each) => [each.mac, each]));
+  };
+  for (const [when, more] of [
+    ['is', { current: '1' }],
+    ['was', { at: String(T1 + 60) }],
+  ] as const) {
+    const { placed, alternatives, unknown, wrong } = judge(fabric.stations, await said(more), when);
+    expect(wrong, when).toEqual([]);
+    expect(
+      (placed + alternatives) / fabric.stations.length,
+      `${placed} ${alternatives} ${unknown}`,
+    ).toBeGreaterThanOrEqual(0.99);
+    expect(placed / fabric.stations.length, `${placed} ${alternatives} ${unknown}`).toBeGreaterThan(0.85);
+  }
+}, 120_000);

@@ -1,0 +1,37 @@
+/** A device at an earlier time. */
+import { z } from 'zod';
+import { mac, text, time } from './members.ts';
+import { id } from './operation.ts';
+
+/** What a device had at an earlier time, out of the changes that are kept. */
+export const deviceAsOf = z.strictObject({
+  at: time,
+  interfaces: z.array(
+    z.strictObject({
+      id,
+      ifIndex: z.int(),
+      name: z.string().meta({ example: 'Gi1/0/48' }),
+      alias: text('uplink to dist-2'),
+      type: text('ethernetCsmacd'),
+      speedBps: z.number().nullable(),
+      macAddress: mac,
+      vlan: z.int().nullable(),
+      duplex: text('full'),
+      endpoints: z.int().min(0).meta({ description: 'Hardware addresses that it had learnt.' }),
+    }),
+  ),
+  vlans: z.array(z.strictObject({ vlan: z.int(), name: text('staff') })),
+  neighbours: z
+    .array(
+      z.strictObject({
+        port: z.string(),
+        chassisId: z.string().nullable(),
+        sysName: z.string().nullable(),
+        remotePort: z.string().nullable(),
+      }),
+    )
+    .meta({ description: 'As it reported them.' }),
+  notKnown: z
+    .array(z.strictObject({ what: z.string(), why: z.string() }))
+    .meta({ description: 'What cannot be said of that time.' }),
+});

@@ -1,0 +1,4 @@
+-- AlterTable
+ALTER TABLE "interfaces" ADD COLUMN     "aggregate" BIGINT,
+ADD COLUMN     "aggregate_active" BOOLEAN,
+ADD COLUMN     "stp" TEXT;
