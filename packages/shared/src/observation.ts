@@ -266,6 +266,11 @@ const watch = z.object({
   sysUpTime: z.int().optional(),
   /** sysUpTime went back, and not by its wrap after 497 days; or snmpEngineBoots grew. */
   restarted: z.boolean().optional(),
+  /**
+   * Devices reported silent until then may be judged: every other address that is pinged has answered since, or its
+   * device was reported silent before this.
+   */
+  settledUntil: time.optional(),
   interfaces: z
     .array(
       z.object({

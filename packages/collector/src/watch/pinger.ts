@@ -28,6 +28,8 @@ const DRAIN_TURNS = 64;
 export interface Pinged {
   readonly address: string;
   readonly liveness: Liveness;
+  /** When it was asked what it answered last, or was added: monotonic milliseconds. */
+  readonly heardAt: number;
   /** Last round trip, milliseconds. */
   rttMs: number | null;
   /** Since they were last taken: requests, and those that nobody answered. */
@@ -39,6 +41,7 @@ export interface Pinged {
 
 interface Host extends Pinged {
   readonly phase: number;
+  heardAt: number;
   index: number;
   attempt: number;
   /** A request is out and waited for. */
@@ -110,6 +113,7 @@ export class Pinger {
       address,
       phase: phaseOf(address),
       liveness: newLiveness(),
+      heardAt: this.#deps.clock.monotonic(),
       rttMs: null,
       sent: 0,
       lost: 0,
@@ -225,13 +229,12 @@ export class Pinger {
     this.#sending = true;
     try {
       while (this.#queue.length > 0) {
-        const now = this.#deps.clock.monotonic();
         const batches = new Map<Family, Host[]>();
         // What the pace holds back stays at the front of the queue.
         for (let host = this.#queue[0]; host; host = this.#queue[0]) {
           const wait = this.#deps.pace.take(1, host.address);
           if (wait) {
-            this.#flush(batches, now);
+            this.#flush(batches);
             batches.clear();
             await wait;
           }
@@ -244,19 +247,23 @@ export class Pinger {
           batches.set(family, batch);
           if (batch.length >= (this.#ears.get(family)?.echo.batch ?? 64)) break;
         }
-        this.#flush(batches, this.#deps.clock.monotonic());
+        this.#flush(batches);
       }
     } finally {
       this.#sending = false;
     }
   }
 
-  #flush(batches: ReadonlyMap<Family, Host[]>, now: number): void {
+  #flush(batches: ReadonlyMap<Family, Host[]>): void {
+    const now = this.#deps.clock.monotonic();
     for (const [family, hosts] of batches) {
       const ear = this.#ears.get(family);
       // Without a way to ask, nothing is found out: not that somebody is down, either.
       const asked = ear ? hosts : [];
-      for (const host of ear ? [] : hosts) this.#plan(host, onGrid(now, this.#intervalMs, host.phase));
+      for (const host of ear ? [] : hosts) {
+        host.heardAt = now;
+        this.#plan(host, onGrid(now, this.#intervalMs, host.phase));
+      }
       for (const host of asked) {
         host.attempt = (host.attempt % MAX_ATTEMPTS) + 1;
         host.waiting = true;
@@ -280,6 +287,8 @@ export class Pinger {
   #heard(host: Host | undefined, rttMs: number): void {
     if (!host || host.gone) return;
     host.rttMs = rttMs;
+    // A late answer may be to the request before.
+    host.heardAt = Math.min(host.askedAt, this.#deps.clock.monotonic() - rttMs);
     const turned = answered(host.liveness);
     if (host.waiting) {
       host.waiting = false;

@@ -204,3 +204,58 @@ it('a router with further addresses is reported in time to be the root cause, wh
   }
   expect(late).toEqual([]);
 });
+
+it('a silence is settled once every other address answered since or is reported silent, however late', async () => {
+  const clock = new SteppedClock(1_000_000_000_000);
+  const gone = 120_000;
+  const lost = ['10.0.0.7', '10.0.0.31', '10.0.0.40'];
+  const agent = { '1.3.6.1.2.1.1.3.0': { type: 'timeticks', value: 100 } as const };
+  const boxes = Array.from({ length: 50 }, (_, i) => {
+    const address = `10.0.0.${i + 1}`;
+    const isThere = (at: number) => at < gone || !lost.includes(address);
+    return { address, agent: i === 30 ? agent : null, pingEveryMs: 0, slowMs: 0, isThere };
+  });
+  const noise = { clock, random: () => 0.5, loss: 0 };
+  const told: WatchObservation[] = [];
+  const watch = new Watch({
+    tools: { echo: noisyEcho(boxes, noise), snmp: async () => noisyEngine(boxes, noise) },
+    outbox: { append: async (items: readonly WatchObservation[]) => void told.push(...items) },
+    clock,
+    log: pino({ level: 'silent' }),
+    // A busy host: what is asked waits for its turn.
+    pace: { take: () => (clock.monotonic() > gone ? clock.sleep(100) : undefined) },
+    scope: { allows: () => true },
+    linked: () => true,
+  } as unknown as ConstructorParameters<typeof Watch>[0]);
+  const credential = { id: uuidv7(), version: 'v2c' as const, community: 'public' };
+  const ids = new Map(boxes.map(({ address }) => [address, uuidv7()]));
+  watch.take({
+    type: 'watch',
+    revision: 1,
+    full: true,
+    set: boxes.map(({ address, agent }) => ({
+      deviceId: ids.get(address) ?? '',
+      address,
+      ...(agent && { credentialId: credential.id }),
+    })),
+    remove: [],
+    credentials: [credential],
+    intervals: { icmpMs: 15_000, snmpMs: 60_000 },
+  });
+  while (clock.monotonic() < gone + 120_000) await clock.run(1000);
+  watch.stop();
+  const silences = told.flatMap(({ deviceId, icmp, snmp, at }, place) =>
+    icmp === 'down' && snmp !== 'ok' && lost.some((address) => ids.get(address) === deviceId)
+      ? [{ deviceId, at, place }]
+      : [],
+  );
+  const first = lost.map((address) => silences.find(({ deviceId }) => deviceId === ids.get(address)));
+  const settledAt = (at: number) => told.findIndex(({ settledUntil = 0 }) => settledUntil >= at);
+  for (const each of first) {
+    expect(each).toBeDefined();
+    // All that fell silent together are reported before any of them is settled, and each is.
+    for (const other of first) expect(settledAt(each?.at ?? 0)).toBeGreaterThan(other?.place ?? 0);
+  }
+  // Nothing is said of it again while nobody falls silent.
+  expect(told.filter(({ settledUntil }) => settledUntil !== undefined).length).toBeLessThan(40);
+});

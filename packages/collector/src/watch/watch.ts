@@ -20,9 +20,9 @@ import { answered, inDoubt, missed } from './liveness.ts';
 import { ALL_COLUMNS } from './measure/columns.ts';
 import { Measuring } from './measure/measuring.ts';
 import { type Pinged, Pinger } from './pinger.ts';
-import { inObservations, type PortFact } from './ports.ts';
 import { agentElsewhere, type Reading, readAgent } from './reading.ts';
 import { ReportQueue } from './report-queue.ts';
+import { Reports } from './reports.ts';
 import { Sessions } from './sessions.ts';
 import { Tables } from './tables.ts';
 import { Target } from './target.ts';
@@ -65,7 +65,7 @@ export class Watch {
   readonly #credentials = new Credentials();
   readonly #due = new DueQueue<Appointment>();
   readonly #pinger: Pinger;
-  readonly #reports: ReportQueue;
+  readonly #reports: Reports;
   readonly #measuring: Measuring;
   readonly #sessions: Sessions;
   readonly #tables: Tables;
@@ -79,7 +79,9 @@ export class Watch {
   constructor(deps: WatchDeps) {
     this.#deps = deps;
     this.#scope = deps.scope;
-    this.#reports = new ReportQueue(deps.outbox, REPORTS_MOST);
+    this.#reports = new Reports(new ReportQueue(deps.outbox, REPORTS_MOST), deps.clock, () =>
+      this.#targets.values(),
+    );
     this.#sessions = new Sessions({ ...deps, signal: this.#stopping.signal });
     this.#tables = new Tables({ ...deps, session: (target) => this.#open(target, target.agentAddress) });
     this.#measuring = new Measuring(deps, new ReportQueue(deps.outbox, SAMPLES_MOST));
@@ -250,6 +252,7 @@ export class Watch {
   #tick(): void {
     const now = this.#deps.clock.monotonic();
     this.#tables.tick(now);
+    this.#reports.settle(now);
     while (this.#readings < READINGS_MOST) {
       const next = this.#due.take(now);
       if (!next) return;
@@ -265,21 +268,12 @@ export class Watch {
     }
   }
 
-  #report(target: Target, more: Partial<WatchObservation> = {}): void {
-    this.#reports.add(target.report(this.#deps.clock.now(), more));
-  }
-
-  #reportPorts(target: Target, facts: readonly PortFact[], more: Partial<WatchObservation>): void {
-    for (const interfaces of inObservations(facts))
-      this.#report(target, { ...more, ...(interfaces.length > 0 ? { interfaces } : {}) });
-  }
-
   #summarise(target: Target, now: number): void {
     this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
     if (!this.#deps.linked()) return;
     const shown = target.summary(now);
     target.summaries += 1;
-    this.#reportPorts(target, target.summaries % WHOLE_EVERY === 0 ? target.ports.all() : [], shown);
+    this.#reports.ports(target, target.summaries % WHOLE_EVERY === 0 ? target.ports.all() : [], shown);
   }
 
   #turned(host: Pinged): void {
@@ -287,11 +281,11 @@ export class Watch {
     for (const target of this.#byAddress.get(host.address) ?? []) {
       if (host.liveness.state === 'up') {
         target.readAt(target.address, 0);
-        this.#report(target, rtt);
+        this.#reports.state(target, rtt);
       }
       // Silent to ping is not yet down: its agent is asked before anybody is alarmed.
       if (target.credentialId === undefined) {
-        if (host.liveness.state === 'down') this.#report(target, { lossPercent: 100 });
+        if (host.liveness.state === 'down') this.#reports.silence(target, { lossPercent: 100 });
       } else if (host.liveness.state === 'down') void this.#secondOpinion(target);
       else if (target.agent.missed > 0) this.#readAt(target, this.#deps.clock.monotonic());
     }
@@ -303,7 +297,7 @@ export class Watch {
     const unanswered = await target.reading?.then(() => target.agent.missed > 0);
     if (!unanswered) await this.#read(target);
     target.askedElsewhere = null;
-    if (!target.gone && target.isSilent) this.#report(target, { lossPercent: 100 });
+    if (!target.gone && target.isSilent) this.#reports.silence(target, { lossPercent: 100 });
   }
 
   #read(target: Target): Promise<void> {
@@ -372,7 +366,7 @@ export class Watch {
       !first && changed.some(({ operStatus, speedBps }) => operStatus === 1 && speedBps === undefined);
     if (turned || again || changed.length > 0) {
       const shown = uptime ? { sysUpTime: uptime.ticks } : {};
-      this.#reportPorts(target, changed, { ...shown, ...(again ? { restarted: true } : {}) });
+      this.#reports.ports(target, changed, { ...shown, ...(again ? { restarted: true } : {}) });
     }
     // A port that came up may run at another speed: it is looked at with the next reading.
     if (cameUp) target.readings = 0;
@@ -389,7 +383,7 @@ export class Watch {
     if (verdict !== null) {
       const other = target.agent.state === 'down' && target.trouble !== verdict;
       target.trouble = verdict;
-      if (missed(target.agent) || other) this.#report(target);
+      if (missed(target.agent) || other) this.#reports.silence(target);
     }
     this.#measuring.ping(target, now, this.#settings.snmpMs);
     const usual = onGrid(now, this.#settings.snmpMs, target.phase);

@@ -17,7 +17,7 @@ import { type Silence, step, type Timing, undecided } from './conditions/conditi
 import { Ledger, type StoredCondition } from './conditions/ledger.ts';
 import { expireNotices } from './conditions/notices.ts';
 import { type SiteSignal, signalsOf } from './conditions/signals.ts';
-import { readSilences } from './conditions/silence.ts';
+import { readSilences, readUnsettled } from './conditions/silence.ts';
 import * as store from './conditions/store.ts';
 import type { Incoming } from './correlation/group.ts';
 import { followRoots } from './correlation/late-roots.ts';
@@ -190,7 +190,10 @@ async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<numb
   await store.lockIncidents(sql, siteId);
   const due = await store.dueConditions(sql, siteId, now, DUE_MOST);
   if (due.length === 0) return 0;
-  const silences = await readSilences(sql, siteId, due, now);
+  const unsettled = await readUnsettled(sql, siteId, due, now);
+  const settled = due.filter(({ key }) => !unsettled.has(key));
+  const silences = await readSilences(sql, siteId, settled, now);
+  for (const key of unsettled) silences.set(key, { by: 'unsettled' });
   const timingOf = await readTiming(sql, siteId);
   const newId = ascendingIds(now);
   const ledger = new Ledger();

@@ -14,21 +14,27 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
 
   let seq = 0;
   const epoch = uuidv7();
-  const happen = (site: TestSite, ...items: unknown[]) => {
+  const happenBy = (
+    site: TestSite,
+    more: { collector?: number; clockOffsetMs?: number },
+    items: unknown[],
+  ) => {
     const from = seq;
     seq += items.length;
+    const { collector = 0, clockOffsetMs = 0 } = more;
     return site.ingest.accept({
-      collectorId: site.collectors[0]!,
+      collectorId: site.collectors[collector]!,
       siteId: site.siteId,
       epoch,
       stream: 'event',
       from,
       items,
-      clockOffsetMs: 0,
+      clockOffsetMs,
     });
   };
+  const happen = (site: TestSite, ...items: unknown[]) => happenBy(site, {}, items);
   const device = async () => {
-    const site = await openSite(db);
+    const site = await openSite(db, { collectors: 2 });
     const walk = asked({ sysName: 'sw1' }, '10.0.0.1');
     await site.send([walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])]);
     const [row] = await site.devices();
@@ -114,10 +120,52 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     expect(site.changes.map(({ kind }) => kind)).toEqual(['device.up', 'device.snmp-restored']);
   });
 
+  it('counts what one collector reports in its order, whatever its clock seems to do', async () => {
+    const { site, id } = await device();
+    const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, ...more });
+    const ports = (operStatus: number) => ({ interfaces: [{ ifIndex: 2, operStatus }] });
+    site.clock.set(NOW + 60_000);
+    // A message was late, and its clock was taken to be two seconds behind.
+    await happenBy(site, { clockOffsetMs: 2000 }, [watch(NOW + 5000, { icmp: 'down', ...ports(2) })]);
+    await happen(site, watch(NOW + 6000, { icmp: 'up', ...ports(1) }));
+    expect((await site.devices())[0]).toMatchObject({ status: 'up' });
+    expect(site.changes.map(({ kind, at }) => [kind, at - NOW])).toEqual([
+      ['device.down', 7000],
+      ['interface.state', 7000],
+      ['device.up', 7000],
+      ['interface.state', 7000],
+    ]);
+  });
+
+  it('notes until when silences are settled, on the clock of the server', async () => {
+    const { site, id } = await device();
+    const settled = async () =>
+      (
+        await db.query<{ at: Date | null }>(
+          'SELECT settled_until AS at FROM collector_streams WHERE collector_id = $1 AND stream = $2',
+          [site.collectors[0], 'event'],
+        )
+      )[0]?.at;
+    const watch = (at: number, settledUntil: number) => ({
+      ...{ kind: 'watch', at, deviceId: id, icmp: 'down', settledUntil },
+    });
+    await happenBy(site, { clockOffsetMs: 2000 }, [watch(NOW - 5000, NOW - 6000)]);
+    expect(await settled()).toEqual(new Date(NOW - 4000));
+    await happen(site, watch(NOW - 4000, NOW - 4500), {
+      kind: 'trap',
+      at: NOW,
+      address: '10.0.0.9',
+      trapOid: '1.3',
+      varbinds: [],
+    });
+    expect(await settled()).toEqual(new Date(NOW - 3500));
+  });
+
   it('is not led astray by a word of before, nor by one about a device that nobody watches', async () => {
     const { site, id } = await device();
     const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, ...more });
-    await happen(site, watch(NOW, { icmp: 'down' }), watch(NOW - 60_000, { icmp: 'up' }));
+    await happen(site, watch(NOW, { icmp: 'down' }));
+    await happenBy(site, { collector: 1 }, [watch(NOW - 60_000, { icmp: 'up' })]);
     expect((await site.devices())[0]).toMatchObject({ status: 'down' });
     await db.query('UPDATE devices SET monitor = false WHERE id = $1::uuid', [id]);
     await happen(site, watch(NOW + 1000, { icmp: 'up' }));

@@ -26,12 +26,19 @@ export interface Source {
   epoch: string;
 }
 
-/** Stores what happened and answers what changed by it, and which devices and interfaces. */
+/**
+ * Stores what happened and answers what changed by it, which devices and interfaces, and until when silences are settled.
+ */
 export async function storeHappened(
   sql: Sql,
   source: Source,
   happened: readonly Happened[],
-): Promise<{ changes: World['changes']; devices: string[]; interfaces: string[] }> {
+): Promise<{
+  changes: World['changes'];
+  devices: string[];
+  interfaces: string[];
+  settled: number | null;
+}> {
   const world = emptyWorld(source.siteId);
   const senderOf = await sendersOf(sql, source.siteId, happened);
   const subjects = happened.flatMap(({ observation: o }) =>
@@ -54,7 +61,20 @@ export async function storeHappened(
   writes.interfaces.push(...changed);
   const devices = await save(sql, world, writes);
   await forgetHashes(sql, source.siteId, changed);
-  return { changes: world.changes, devices, interfaces: changed.map(({ id }) => id) };
+  return {
+    changes: world.changes,
+    devices,
+    interfaces: changed.map(({ id }) => id),
+    settled: settledBy(happened),
+  };
+}
+
+/** On the server's clock, as the times of the reports are. */
+function settledBy(happened: readonly Happened[]): number | null {
+  const times = happened.flatMap(({ observation: o, at }) =>
+    o.kind === 'watch' && o.settledUntil !== undefined ? [at - Math.max(0, o.at - o.settledUntil)] : [],
+  );
+  return times.length > 0 ? Math.max(...times) : null;
 }
 
 /**

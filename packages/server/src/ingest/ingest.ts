@@ -33,6 +33,7 @@ import {
   type Batch,
   correctedTime,
   type Item,
+  inOrder,
   readItem,
   storeDeadLetters,
   toDeadLetter,
@@ -137,20 +138,30 @@ async function storeInOne(deps: Storing, batch: Batch, items: readonly Arrived[]
 async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]): Promise<Stored> {
   const known = await lockStream(sql, batch);
   reached('locked');
-  const unstored = items.filter(({ seq }) => seq > known);
+  const unstored = items.filter(({ seq }) => seq > known.through);
   const last = unstored.at(-1);
-  if (!last) return { through: known, relink: false, stored: false };
+  if (!last) return { through: known.through, relink: false, stored: false };
   // What waits for a lock waits outside of the queue of merging: here for the site's, below for that of its events.
   const state = batch.stream === 'state';
   if (state) await lockSite(sql, batch.siteId);
   const merge = () => mergeItems(deps, sql, batch, unstored);
   const { fresh, again, world } = await (state ? deps.merging(merge) : merge());
-  await storeChanges(deps, sql, batch, fresh, world?.changes ?? []);
+  const latest = batch.stream === 'event' ? inOrder(fresh, known.latest) : 0;
+  const settled = await storeChanges(deps, sql, batch, fresh, world?.changes ?? []);
   await writeAgain(sql, batch.siteId, again);
   await sql.query(
-    `UPDATE collector_streams SET through = $4, updated_at = $5
+    `UPDATE collector_streams SET through = $4, updated_at = $5, latest_at = $6::timestamptz,
+       settled_until = greatest(settled_until, $7::timestamptz)
      WHERE collector_id = $1::uuid AND epoch = $2::uuid AND stream = $3`,
-    [batch.collectorId, batch.epoch, batch.stream, last.seq, new Date(deps.clock.now())],
+    [
+      batch.collectorId,
+      batch.epoch,
+      batch.stream,
+      last.seq,
+      new Date(deps.clock.now()),
+      latest === 0 ? null : new Date(latest),
+      settled === null ? null : new Date(settled),
+    ],
   );
   reached('marked');
   return {
@@ -191,23 +202,27 @@ function logUnknown({ logged, log }: Storing, { collectorId }: Batch, items: rea
   }
 }
 
-/** Locks the stream and answers its high-water mark: of two copies of a batch one waits, then finds nothing to do. */
-async function lockStream(sql: Sql, batch: Batch): Promise<number> {
+/**
+ * Locks the stream and answers its high-water mark: of two copies of a batch one waits, then finds nothing to do. And the
+ * time of its last observation.
+ */
+async function lockStream(sql: Sql, batch: Batch): Promise<{ through: number; latest: number }> {
   const key = [batch.collectorId, batch.epoch, batch.stream];
   const read = () =>
-    sql.query<{ through: number }>(
-      `SELECT through FROM collector_streams
+    sql.query<{ through: number; latestAt: Date | null }>(
+      `SELECT through, latest_at AS "latestAt" FROM collector_streams
        WHERE collector_id = $1::uuid AND epoch = $2::uuid AND stream = $3 FOR UPDATE`,
       key,
     );
-  const [row] = await read();
-  if (row) return row.through;
-  await sql.query(
-    `INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1::uuid, $2::uuid, $3, -1)
+  const known = await read();
+  if (known.length === 0)
+    await sql.query(
+      `INSERT INTO collector_streams (collector_id, epoch, stream, through) VALUES ($1::uuid, $2::uuid, $3, -1)
      ON CONFLICT DO NOTHING`,
-    key,
-  );
-  return (await read())[0]?.through ?? -1;
+      key,
+    );
+  const [row] = known.length === 0 ? await read() : known;
+  return { through: row?.through ?? -1, latest: row?.latestAt?.getTime() ?? 0 };
 }
 
 interface Of<Kind extends Observation['kind']> {
@@ -225,15 +240,16 @@ function ofKind<Kind extends Observation['kind']>(items: readonly Item[], ...kin
   );
 }
 
-/** What is not about the inventory, and the events that follow from all of it. */
+/** What is not about the inventory, and the events that follow from all of it. @returns until when silences are settled. */
 async function storeChanges(
   deps: IngestDeps,
   sql: Sql,
   batch: Batch,
   items: readonly Item[],
   ofInventory: readonly Change[],
-): Promise<void> {
+): Promise<number | null> {
   const changes = [...ofInventory];
+  let settledUntil: number | null = null;
   for (const { observation, at } of ofKind(items, 'outcomes', 'job-end')) {
     const from = { siteId: batch.siteId, collectorId: batch.collectorId, at };
     if (observation.kind === 'outcomes') await deps.applyOutcomes(sql, observation, from);
@@ -246,14 +262,21 @@ async function storeChanges(
   }
   const happened = ofKind(items, 'watch', 'trap', 'gap');
   if (happened.length > 0) {
-    const { changes: more, devices, interfaces } = await storeHappened(sql, batch, happened as Happened[]);
+    const {
+      changes: more,
+      devices,
+      interfaces,
+      settled,
+    } = await storeHappened(sql, batch, happened as Happened[]);
     changes.push(...more);
+    settledUntil = settled;
     await announce(sql, batch.siteId, 'device', devices);
     await announce(sql, batch.siteId, 'interface', interfaces);
   }
   reached('merged');
   if (changes.length > 0) await deps.record(sql, changes);
   reached('recorded');
+  return settledUntil;
 }
 
 async function endJob(

@@ -73,6 +73,16 @@ export const correctedTime = (at: number, offsetMs: number, now: number): number
   return corrected > now || corrected < EARLIEST ? now : corrected;
 };
 
+/**
+ * Times of one stream never go back. What is estimated of a collector's clock does, by as much as the machines are busy, and
+ * a report that seems older than the one before would not count. @returns the last time.
+ */
+export function inOrder(items: readonly Item[], latest: number): number {
+  let last = latest;
+  for (const item of items) if (!item.dead) last = item.at = Math.max(last, item.at);
+  return last;
+}
+
 /** Addresses in the one form in which they compare; null when the observation's own is none. */
 function canonical(o: Observation): Observation | null {
   if (o.kind !== 'host' && o.kind !== 'device' && o.kind !== 'rows' && o.kind !== 'trap') return o;

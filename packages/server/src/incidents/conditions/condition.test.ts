@@ -356,6 +356,10 @@ describe('a condition', () => {
   it('is looked at again until it is decided', () => {
     expect(play(HOLD, [on(0)]).condition?.dueAt).toBe(20_000);
     expect(play(HOLD, [on(0), due(20, { by: 'same-device' })]).condition?.dueAt).toBe(30_000);
+    expect(play(HOLD, [on(0), due(20, { by: 'unsettled' })]).condition).toMatchObject({
+      state: 'held',
+      dueAt: 21_000,
+    });
     expect(play({ ...HOLD, explainable: false }, [on(0), due(20)]).condition?.dueAt).toBeNull();
     // What another may explain, as long as it is open: the longer, the less often.
     expect(play(HOLD, [on(0), due(20)]).condition?.dueAt).toBe(20_000 + RECHECK_MS);

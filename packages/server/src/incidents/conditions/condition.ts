@@ -49,6 +49,8 @@ export type Silence =
   | { by: 'far-end' }
   /** What is beside it answered last before it went down: that is about to be known. */
   | { by: 'doubt' }
+  /** Its collector has not heard all others since: what it lies behind may be about to be found down. */
+  | { by: 'unsettled' }
   /** What it lies behind came back a moment ago: it gets time to come back as well. */
   | { by: 'recovery' };
 /** The device that explains another's silence. */
@@ -88,6 +90,8 @@ export const WINDOW_MS = 600_000;
 export const FLAPPING_ONSETS = 3;
 /** How often something silenced is looked at again. */
 export const RECHECK_MS = 10_000;
+/** How often is looked whether a collector has heard all others: seconds after the hold, where it is not on time. */
+export const SETTLING_MS = 1_000;
 /** What is open long is looked at again after this part of its age: the longer it lasts, the less is news. */
 const RECHECK_AGE = 0.1;
 /**
@@ -233,6 +237,8 @@ function due<Body>(
     case 'held':
       if (silence?.by === 'path')
         return raise({ ...condition, changedAt: at }, 'suppressed', condition.since, silence.root, newId, at);
+      if (silence?.by === 'unsettled')
+        return { next: { ...condition, dueAt: at + SETTLING_MS }, effects: [] };
       if (silence) return { next: later, effects: [] };
       return settled(raiseOwn(condition, condition.since, at, newId), timing, at);
     case 'suppressed': {

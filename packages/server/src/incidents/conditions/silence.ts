@@ -58,6 +58,33 @@ export async function readSilences(
   return silences;
 }
 
+/**
+ * Held conditions that may prove to lie behind something: their collector has not heard all others since it reported them.
+ * Keys. One that is later than a device is found down by far is not waited for, nor one that tells no such thing.
+ */
+export async function readUnsettled(
+  sql: Sql,
+  siteId: string,
+  due: readonly Loaded[],
+  now: number,
+): Promise<Set<string>> {
+  const held = due.filter(
+    ({ condition: { state, kind, opening } }) =>
+      state === 'held' && kindOf(kind).suppressed && opening.collectorId !== null,
+  );
+  if (held.length === 0) return new Set();
+  const { pingingMs, holdMs } = await readSettings(sql, siteId);
+  const rows = await sql.query<{ id: string; at: Date }>(
+    `SELECT collector_id AS id, max(settled_until) AS at FROM collector_streams
+     WHERE collector_id = ANY($1::uuid[]) AND settled_until IS NOT NULL GROUP BY collector_id`,
+    [[...new Set(held.map(({ condition }) => condition.opening.collectorId))]],
+  );
+  const until = new Map(rows.map(({ id, at }) => [id, at.getTime()]));
+  const isUnsettled = ({ condition: { since, kind, opening } }: Loaded): boolean =>
+    (until.get(opening.collectorId ?? '') ?? since) < since && now < since + holdMs(kind) + pingingMs;
+  return new Set(held.filter(isUnsettled).map(({ key }) => key));
+}
+
 /** Its agent alone answers: that it is back is known with the next reading. */
 const seldomAsked = ({ condition: { opening } }: Loaded): boolean =>
   (opening.details.before as { snmp?: unknown } | undefined)?.snmp === 'ok';

@@ -49,6 +49,64 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     expect(await cases()).toMatchObject([{ status: 2, openEventCount: 0 }]);
   });
 
+  describe('a router that is found down later than the host behind it, because the collector is busy', () => {
+    const play = async (settled: boolean) => {
+      await network(['edge', 'router', 'host'], ['edge>router', 'router>host']);
+      const collector = await addCollector(scene.db, scene.site, 'c');
+      /** Every other address answered, or is reported silent, since then. */
+      const settle = (secondsAgo: number) =>
+        scene.db.query(
+          `INSERT INTO collector_streams (collector_id, epoch, stream, through, settled_until) VALUES ($1, $1, 'event', 0, $2)
+           ON CONFLICT (collector_id, epoch, stream) DO UPDATE SET settled_until = EXCLUDED.settled_until`,
+          [collector, new Date(scene.now - secondsAgo * 1000)],
+        );
+      const silent = async (name: string) => {
+        await mark(name, 'down');
+        await tell({ ...down(name), collectorId: collector } as Change);
+      };
+      await silent('host');
+      await settle(10);
+      await wait(30);
+      expect(await events()).toEqual([]);
+      if (settled) await settle(0);
+      else await silent('router');
+      await wait(5);
+      if (settled) return;
+      await settle(0);
+      await wait(20);
+    };
+
+    it('is the one that is told', async () => {
+      await play(false);
+      expect(await words()).toEqual(['device.down router open', 'device.unreachable host open']);
+      expect((await cases()).map(({ title }) => title)).toEqual(['router does not answer']);
+    });
+
+    it('the host is told where the router proves to answer', async () => {
+      await play(true);
+      expect(await words()).toEqual(['device.down host open']);
+    });
+
+    it('a collector that says nothing more is not waited for longer than a device is found down', async () => {
+      await play(true);
+      const [{ id } = { id: '' }] = await events();
+      expect(id).not.toBe('');
+      await mark('router', 'down');
+      await tell({
+        ...down('router'),
+        collectorId:
+          (
+            await scene.db.query<{ id: string }>('SELECT id FROM collectors WHERE site_id = $1', [scene.site])
+          )[0]?.id ?? null,
+      } as Change);
+      await scene.db.query('UPDATE collector_streams SET settled_until = $1', [new Date(scene.now - 1000)]);
+      await wait(55);
+      expect((await words()).filter((line) => line.includes('router'))).toEqual([]);
+      await wait(10);
+      expect((await words()).filter((line) => line.includes('router'))).toEqual(['device.down router open']);
+    });
+  });
+
   it('a case about a port is about the device at its far end, once that is down as well', async () => {
     await network(['router', 'core', 'other'], ['router>core', 'router>other']);
     const port = uuidv7();

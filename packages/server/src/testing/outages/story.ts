@@ -96,6 +96,7 @@ export class Story {
   /** Interface id by box and cable. */
   readonly #ports = new Map<string, string>();
   #start = 0;
+  #collector = '';
   /** By second: boxes that could be heard. */
   readonly #heard: Set<string>[] = [];
   readonly #portsUp: Set<string>[] = [];
@@ -114,6 +115,7 @@ export class Story {
   async play(): Promise<Judged> {
     await this.#store();
     this.#start = this.#scene.now;
+    await this.#settle(0);
     let due = 0;
     for (let at = 0; at < this.#end; at++) {
       this.#scene.now = this.#start + at * 1000;
@@ -202,11 +204,11 @@ export class Story {
           : [],
       ),
     );
-    const collectorId = await addCollector(db, site, 'c');
+    this.#collector = await addCollector(db, site, 'c');
     await db.query(
       `UPDATE collectors SET instance = 'here', connected_at = now(), protocol = $3, addresses = $2::inet[]
        WHERE id = $1`,
-      [collectorId, [collector], PROTOCOL_WATCHES],
+      [this.#collector, [collector], PROTOCOL_WATCHES],
     );
   }
 
@@ -223,6 +225,10 @@ export class Story {
     const { now } = this.#scene;
     const changes: Change[] = [];
     for (const each of seen) {
+      if ('settled' in each) {
+        await this.#settle(each.settled);
+        continue;
+      }
       const about = this.#scene.about(each.box);
       if ('rebooted' in each)
         changes.push({
@@ -238,7 +244,16 @@ export class Story {
         changes.push({ ...change, ifName: `p${this.network.cables.indexOf(each.port) + 1}` } as Change);
       } else changes.push(...(await this.#monitored.report(each.box, each.report)));
     }
-    if (changes.length > 0) await this.#scene.tell(...changes);
+    const byCollector = (change: Change) => ({ ...change, collectorId: this.#collector }) as Change;
+    if (changes.length > 0) await this.#scene.tell(...changes.map(byCollector));
+  }
+
+  async #settle(second: number): Promise<void> {
+    await this.#scene.db.query(
+      `INSERT INTO collector_streams (collector_id, epoch, stream, through, settled_until) VALUES ($1, $1, 'event', 0, $2)
+       ON CONFLICT (collector_id, epoch, stream) DO UPDATE SET settled_until = EXCLUDED.settled_until`,
+      [this.#collector, new Date(this.#start + second * 1000)],
+    );
   }
 
   async #told(): Promise<Told[]> {

@@ -15,6 +15,8 @@ const TIMEOUT = 3;
 const EAGER = 5;
 const EAGER_FOR = 60;
 const MISSES = 3;
+/** On every other collector, which is busy, pings are late by up to so much. */
+const LATE = 2;
 /** Routes, and boxes that come back, take up to so long. */
 const REROUTE = 8;
 const RETURN = 15;
@@ -22,7 +24,9 @@ const RETURN = 15;
 export type Seen =
   | { box: string; report: Partial<WatchObservation> }
   | { box: string; port: Cable; up: boolean }
-  | { box: string; rebooted: true };
+  | { box: string; rebooted: true }
+  /** Silences reported until this second are settled. */
+  | { settled: number };
 
 interface Watched {
   box: Box;
@@ -41,6 +45,8 @@ interface Watched {
   ports: Map<Cable, boolean>;
   /** It is silent until then, while its ways or itself come back. */
   backAt: number;
+  /** It was asked then what it answered last. */
+  heardAt: number;
   agentBackAt: number;
   rebooted: boolean;
 }
@@ -50,6 +56,9 @@ export class Watcher {
   readonly #faults: readonly Fault[];
   readonly #random: () => number;
   readonly #watched: Watched[];
+  readonly #late: number;
+  /** Silences that were reported and are not settled: the first and the last. */
+  #unsettled: { first: number; last: number } | null = null;
   #truth: Truth;
   #seen: Seen[] = [];
 
@@ -58,6 +67,7 @@ export class Watcher {
     this.#faults = faults;
     this.#random = randomOf(seed ^ 0xca11);
     this.#truth = truthAt(network, faults, 0);
+    this.#late = seed % 2 === 0 ? LATE : 0;
     this.#watched = network.boxes.map((box) => ({
       box,
       up: true,
@@ -74,6 +84,7 @@ export class Watcher {
         network.cables.filter(({ a, b }) => a === box.name || b === box.name).map((cable) => [cable, true]),
       ),
       backAt: 0,
+      heardAt: 0,
       agentBackAt: 0,
       rebooted: false,
     }));
@@ -93,7 +104,19 @@ export class Watcher {
       if (each.failsAt !== null && at >= each.failsAt) this.#unread(each, at);
       else if (each.failsAt === null && at >= each.readAt) this.#read(each, at);
     }
+    this.#settle(at);
     return this.#seen;
+  }
+
+  /** As `Settling` of the collector. */
+  #settle(at: number): void {
+    if (!this.#unsettled) return;
+    const waited = this.#watched.filter(({ box, up, opinion }) => box.ping && (up || opinion));
+    const since = Math.min(at, ...waited.map(({ heardAt }) => heardAt));
+    const { first, last } = this.#unsettled;
+    if (since < first) return;
+    this.#unsettled = since >= last ? null : { first: since + 1, last };
+    this.#seen.push({ settled: since >= last ? at : since });
   }
 
   /** Whether a box can be heard. */
@@ -142,8 +165,9 @@ export class Watcher {
           each.readAt = Math.min(each.readAt, at + 1);
   }
 
-  #report(each: Watched): void {
+  #report(each: Watched, at: number): void {
     const { box, up, agent, agentMissed } = each;
+    if (!up) this.#unsettled = { first: this.#unsettled?.first ?? at, last: at };
     const snmp = agent === 'timeout' ? 'timeout' : agentMissed > 0 ? undefined : 'ok';
     this.#seen.push({
       box: box.name,
@@ -156,13 +180,14 @@ export class Watcher {
 
   #ping(each: Watched, at: number): void {
     const noise = this.#random() < (this.#faults.some(({ kind }) => kind === 'slow') ? 0.05 : 0.002);
-    const usual = () => at + PING - ((at - each.phase) % PING);
+    const usual = () => at + PING - ((at - each.phase) % PING) + this.#below(this.#late + 1);
     if (this.#answers(each, at) && !noise) {
       each.missed = 0;
+      each.heardAt = at;
       each.pingAt = usual();
       if (each.up) return;
       each.up = true;
-      this.#report(each);
+      this.#report(each, at);
       if (each.agentMissed > 0) each.readAt = at;
       return;
     }
@@ -175,7 +200,7 @@ export class Watcher {
     if (!each.up) return;
     each.up = false;
     each.downAt = at;
-    if (!each.box.snmp) this.#report(each);
+    if (!each.box.snmp) this.#report(each, at);
     else {
       each.opinion = true;
       if (each.failsAt === null) this.#read(each, at);
@@ -192,7 +217,7 @@ export class Watcher {
     each.agent = 'ok';
     each.agentMissed = 0;
     each.opinion = false;
-    if (turned) this.#report(each);
+    if (turned) this.#report(each, at);
     if (each.rebooted) this.#seen.push({ box: each.box.name, rebooted: true });
     each.rebooted = false;
     for (const [cable, told] of each.ports) {
@@ -209,7 +234,7 @@ export class Watcher {
     each.agentMissed += 1;
     const turned = each.agentMissed === MISSES;
     if (turned) each.agent = 'timeout';
-    if (turned || each.opinion) this.#report(each);
+    if (turned || each.opinion) this.#report(each, at);
     each.opinion = false;
     const usual = at + READ - ((at - each.phase) % READ);
     each.readAt = each.agentMissed < MISSES ? Math.min(usual, at + RETRY) : usual;
