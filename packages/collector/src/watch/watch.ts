@@ -4,7 +4,6 @@
  */
 import type { Clock } from '@rollcall/shared/clock';
 import { parseAddress } from '@rollcall/shared/ip';
-import type { WatchObservation } from '@rollcall/shared/observation';
 import type { WatchTarget } from '@rollcall/shared/protocol';
 import type { SnmpCredential } from '@rollcall/snmp/engine/credential';
 import type { Session } from '@rollcall/snmp/engine/session';
