@@ -167,8 +167,9 @@ export class Watcher {
 
   #report(each: Watched, at: number): void {
     const { box, up, agent, agentMissed } = each;
-    if (!up) this.#unsettled = { first: this.#unsettled?.first ?? at, last: at };
     const snmp = agent === 'timeout' ? 'timeout' : agentMissed > 0 ? undefined : 'ok';
+    if (!(box.ping && up) && (!box.snmp || snmp !== 'ok'))
+      this.#unsettled = { first: this.#unsettled?.first ?? at, last: at };
     this.#seen.push({
       box: box.name,
       report: {
@@ -180,7 +181,7 @@ export class Watcher {
 
   #ping(each: Watched, at: number): void {
     const noise = this.#random() < (this.#faults.some(({ kind }) => kind === 'slow') ? 0.05 : 0.002);
-    const usual = () => at + PING - ((at - each.phase) % PING) + this.#below(this.#late + 1);
+    const usual = () => onGrid(at, PING, each.phase) + this.#below(this.#late + 1);
     if (this.#answers(each, at) && !noise) {
       each.missed = 0;
       each.heardAt = at;
@@ -226,7 +227,7 @@ export class Watcher {
       each.ports.set(cable, up);
       this.#seen.push({ box: each.box.name, port: cable, up });
     }
-    each.readAt = at + READ - ((at - each.phase) % READ);
+    each.readAt = onGrid(at, READ, each.phase);
   }
 
   #unread(each: Watched, at: number): void {
@@ -236,7 +237,11 @@ export class Watcher {
     if (turned) each.agent = 'timeout';
     if (turned || each.opinion) this.#report(each, at);
     each.opinion = false;
-    const usual = at + READ - ((at - each.phase) % READ);
+    const usual = onGrid(at, READ, each.phase);
     each.readAt = each.agentMissed < MISSES ? Math.min(usual, at + RETRY) : usual;
   }
 }
+
+/** The next second after `at` on a grid of `every` seconds that begins at `phase`. */
+const onGrid = (at: number, every: number, phase: number): number =>
+  Math.floor((at - phase) / every + 1) * every + phase;
