@@ -37,6 +37,14 @@ export interface Load {
   full?: number;
   /** Packets with errors, a share of all. */
   errors?: number;
+  /** Times at which it was filled, one after the other. */
+  bursts?: Burst[];
+}
+
+/** From and until when, local time in seconds; without an end it lasts. */
+export interface Burst {
+  from: number;
+  to?: number;
 }
 
 export interface Port {

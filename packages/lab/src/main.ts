@@ -1,15 +1,19 @@
 #!/usr/bin/env node
 /** The lab's command line: serves the demonstration site until it is told to stop. */
 import { parseArgs } from 'node:util';
+import { systemClock } from '@rollcall/shared/clock';
 import { demoSite } from './demo.ts';
+import { serveControl } from './faults/control.ts';
+import { Faults } from './faults/faults.ts';
 import { startSite } from './start.ts';
 
-const HELP = `Usage: node packages/lab/dist/main.js [--port N]
+const HELP = `Usage: node packages/lab/dist/main.js [--port N] [--control SOCKET]
 
 Serves the demonstration site: SNMP agents on 127.20.x.y, all on one UDP port. Prints what is true of it as one JSON
 line, { site, targets, credentials, devices }, when every agent answers; ends on SIGTERM or Ctrl-C.
 
   --port N           UDP port of every agent (default 16161)
+  --control SOCKET   Unix socket at which things can be broken and put back
   --help             this text
 `;
 
@@ -22,6 +26,7 @@ function options() {
     const { values } = parseArgs({
       options: {
         port: { type: 'string', default: String(DEFAULT_PORT) },
+        control: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });
@@ -35,16 +40,20 @@ function options() {
 }
 
 async function main(): Promise<void> {
-  const { help, port } = options();
+  const { help, port, control } = options();
   if (help) {
     process.stdout.write(HELP);
     return;
   }
   const running = await startSite(demoSite(), { port });
+  const faults = new Faults(running, systemClock);
+  const controlled = control === undefined ? null : await serveControl(control, faults);
   let stopping = false;
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    faults.stop();
+    await controlled?.close();
     await running.stop();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());

@@ -9,8 +9,8 @@ import { type Responder, Wire } from './wire.ts';
 /** One box at run time. */
 export class LiveBox {
   readonly device: Device;
-  readonly #startedAt = systemClock.monotonic();
-  readonly #localStart = systemClock.now() / 1000 - new Date().getTimezoneOffset() * 60;
+  #startedAt = systemClock.monotonic();
+  #localStart = localSeconds();
   #contexts: Contexts | null = null;
   #agent: Agent;
 
@@ -40,6 +40,20 @@ export class LiveBox {
     this.#agent = this.#makeAgent();
   }
 
+  /** Local time by its own clock, seconds. */
+  get localTime(): number {
+    return this.#localStart + this.#elapsed();
+  }
+
+  /** It begins anew, as after a loss of power. */
+  restart(): void {
+    this.#startedAt = systemClock.monotonic();
+    this.#localStart = localSeconds();
+    this.device.upBefore = 0;
+    this.device.engineBoots += 1;
+    this.refresh();
+  }
+
   #elapsed(): number {
     return (systemClock.monotonic() - this.#startedAt) / 1000;
   }
@@ -56,9 +70,12 @@ export class LiveBox {
   }
 }
 
+const localSeconds = (): number => systemClock.now() / 1000 - new Date().getTimezoneOffset() * 60;
+
 export interface LiveSite {
   /** What is true now. */
   readonly truth: SiteTruth;
+  readonly devices: readonly Device[];
   readonly wire: Wire;
   box(name: string): LiveBox;
   /**
@@ -67,6 +84,10 @@ export interface LiveSite {
    * two boxes that claim an address the one changed last gets it.
    */
   change(name: string, edit: (device: Device) => void): Promise<void>;
+  /** Ports went down or came up: brings every table that follows from them up to date. */
+  refresh(): void;
+  /** Agents of these boxes answer nobody, all others do. */
+  silence(names: ReadonlySet<string>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -79,8 +100,9 @@ export async function startSite(site: Site, { port }: { port: number }): Promise
     if (!found) throw new Error(`the site ${site.name} has no box ${name}`);
     return found;
   };
+  let silent: ReadonlySet<string> = new Set();
   const attach = async (live: LiveBox) => {
-    if (!live.device.access) return;
+    if (!live.device.access || silent.has(live.device.name)) return;
     for (const address of reachable(live.device)) {
       await wire.attach(address, live.respond);
     }
@@ -91,12 +113,26 @@ export async function startSite(site: Site, { port }: { port: number }): Promise
     await wire.stop();
     throw error;
   }
+  const refresh = () => {
+    site.learn();
+    for (const each of boxes.values()) each.refresh();
+  };
   return {
     get truth() {
       return truthOf(site);
     },
+    devices: site.devices,
     wire,
     box,
+    refresh,
+    silence: async (names) => {
+      const before = silent;
+      silent = names;
+      for (const [name, live] of boxes) {
+        if (names.has(name)) for (const address of reachable(live.device)) wire.detach(address);
+        else if (before.has(name)) await attach(live);
+      }
+    },
     change: async (name, edit) => {
       const live = box(name);
       const before = new Set(reachable(live.device));
@@ -104,8 +140,7 @@ export async function startSite(site: Site, { port }: { port: number }): Promise
       for (const address of reachable(live.device)) before.delete(address);
       const taken = new Set(site.devices.flatMap((d) => (d.access ? reachable(d) : [])));
       for (const address of before) if (!taken.has(address)) wire.detach(address);
-      site.learn();
-      for (const each of boxes.values()) each.refresh();
+      refresh();
       await attach(live);
     },
     stop: () => wire.stop(),

@@ -41,8 +41,9 @@ const FULL = {
 interface Flow {
   /** Names it: every flow has crests of its own. */
   name: string;
-  /** bit/s of its highest moment. */
+  /** bit/s of its highest moment, and of the link. */
   peak: number;
+  speed: number;
   load: Load;
 }
 
@@ -72,6 +73,9 @@ export function carried(
   };
 }
 
+/** Share of a link that a burst fills. */
+const BURST = 0.97;
+
 /** A flow has one sender: what comes in over a cable is what its other end sends. */
 function flowOf(device: Device, port: Port, direction: Direction): Flow {
   const { peer } = port;
@@ -85,11 +89,26 @@ function flowFrom(sender: string, port: Port, to: Port | undefined, load: Load):
   const name = `${sender} ${port.name}`;
   // Between switches and routers flows what many send, at an edge port what one does.
   const share = port.trunk ? 60 + digest(name, 340) : 3 + digest(name, 80);
-  return { name, peak: (Math.min(port.speed, to?.speed ?? port.speed) * share) / 1000, load };
+  const speed = Math.min(port.speed, to?.speed ?? port.speed);
+  return { name, peak: (speed * share) / 1000, speed, load };
+}
+
+/** Octets until then; a burst has its own in the place of those that would have been. */
+function octetsOf(flow: Flow, device: Device, startedAt: number, uptime: number): bigint {
+  let octets = usualOctets(flow, device, startedAt, uptime);
+  for (const { from, to = Number.POSITIVE_INFINITY } of flow.load.bursts ?? []) {
+    const [begin, end] = [from, to].map((time) => Math.min(Math.max(0, time - startedAt), uptime)) as [
+      number,
+      number,
+    ];
+    const usual = (until: number) => usualOctets(flow, device, startedAt, until);
+    octets += BigInt(Math.floor(((end - begin) * BURST * flow.speed) / 8)) - (usual(end) - usual(begin));
+  }
+  return octets;
 }
 
 /** Before the lab started as much as on an average day, so that the numbers are those of an old box. */
-function octetsOf({ name, peak, load }: Flow, device: Device, startedAt: number, uptime: number): bigint {
+function usualOctets({ name, peak, load }: Flow, device: Device, startedAt: number, uptime: number): bigint {
   const shape = load.full ? FULL : WORKING_DAY;
   const perSecond = (load.full ?? peak) / 8;
   const before = BigInt(Math.floor(device.upBefore)) * BigInt(Math.floor(perSecond * shape.mean));

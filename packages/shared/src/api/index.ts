@@ -10,6 +10,7 @@ import { exportOperations } from './exports.ts';
 import { incidentOperations } from './incidents.ts';
 import { interfaceOperations } from './interfaces.ts';
 import { inventoryOperations } from './inventory.ts';
+import { labOperations } from './lab.ts';
 import { maintenanceOperations } from './maintenance.ts';
 import { measurementOperations } from './measurements.ts';
 import { profileOperations } from './profiles.ts';
@@ -43,6 +44,7 @@ export const operations = {
   ...maintenanceOperations,
   ...deliveryOperations,
   ...serviceOperations,
+  ...labOperations,
 };
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;

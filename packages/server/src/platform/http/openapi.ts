@@ -39,6 +39,7 @@ const TAGS: Record<string, string> = {
   Users: 'Accounts of people.',
   Audit: 'Who did what.',
   Service: 'The service about itself.',
+  Lab: 'The simulated network of the demonstration; other servers have none.',
 };
 
 const WHEN: Record<ErrorCode, string> = {
