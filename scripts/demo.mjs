@@ -6,15 +6,19 @@ import {
   constants,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { lockFolder } from '@rollcall/host/lock';
 import { root } from './bootstrap.mjs';
-import { atEnd, Refusal, startChild, startService } from './children.mjs';
+import { atEnd, isEnding, Refusal, startChild, startService } from './children.mjs';
+import { playStory } from './demo-story.mjs';
 
 const SITE = 'demo';
 const COLLECTOR = 'demo-collector';
@@ -30,17 +34,19 @@ const dim = (text) => (colour ? `\u001b[2m${text}\u001b[22m` : text);
 const say = (text) => process.stdout.write(`${text}\n`);
 
 /**
- * How `npm start` runs the programs: compiled, as long as the demonstration does. `lab` and `collector` are the words of
- * their command lines; `serve` starts the server with these settings and answers its address and the account it made.
+ * How `npm start` runs the programs: compiled, as long as the demonstration does. `lab`, `collector` (to join) and `site`
+ * (to run) are the words of their command lines; `serve` starts the server with these settings and the lab's socket, and
+ * answers its address and the account it made.
  */
 const COMPILED = {
   start: startService,
   lab: ['packages/lab/dist/main.js'],
   collector: ['packages/collector/bin/rollcall-collector.js'],
-  serve: async (settings) => {
+  site: ['scripts/demo-collector.mjs'],
+  serve: async (settings, lab) => {
     const { startServer } = await import('@rollcall/server/app');
     const { readConfig } = await import('@rollcall/server/platform/ops/config');
-    const server = await startServer(readConfig({ ...process.env, ...settings }));
+    const server = await startServer(readConfig({ ...process.env, ...settings }), { lab });
     atEnd(() => server.stop());
     return server;
   },
@@ -53,7 +59,7 @@ export async function demonstrate(programs = COMPILED) {
 
   const lab = await startLab(programs);
   const settings = { PORT: String(port), ROLLCALL_DATA: data, ...CHILD.env };
-  const server = await programs.serve(settings);
+  const server = await programs.serve(settings, lab.control);
   const where = process.env.DATABASE_URL
     ? 'database of DATABASE_URL'
     : `embedded database in ${relative(process.cwd(), data) || '.'}`;
@@ -62,7 +68,7 @@ export async function demonstrate(programs = COMPILED) {
   const facts = await accounts(data, server);
   const api = client(server.url, facts.token);
   await provision(api, lab);
-  await startCollector(programs, api, join(data, 'collector'), server.url);
+  await startCollector(programs, api, { state: join(data, 'collector'), url: server.url, lab });
   const { truth } = lab;
   writeFacts(data, {
     url: server.url,
@@ -74,9 +80,16 @@ export async function demonstrate(programs = COMPILED) {
     devices: truth.devices.map(({ name, class: kind, addresses }) => ({ name, class: kind, addresses })),
   });
   const { totalCount } = await api('GET', '/api/discovery/scans?pageSize=1');
-  if (totalCount === 0) await firstScan(api, truth.targets);
+  const first = totalCount === 0;
+  if (first) await firstScan(api, truth.targets);
   farewell(server.url, facts, truth, data);
+  const siteId = (await demoSite(api)).id;
+  await playStory(api, say, { first, siteId }).catch((error) => {
+    if (!isEnding()) say(`story      ${error.message}`);
+  });
 }
+
+const demoSite = async (api) => (await api('GET', '/api/sites')).data.find(({ name }) => name === SITE);
 
 async function takeFolder(data) {
   try {
@@ -123,12 +136,17 @@ async function freePort() {
 
 async function startLab(programs) {
   const port = await freePort();
-  const child = programs.start('lab', [...programs.lab, '--port', String(port)], CHILD);
+  // Not in the data folder: the path of a socket has 107 characters at most. Nobody else may open the folder.
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-'));
+  atEnd(async () => rmSync(folder, { recursive: true, force: true }));
+  const control = join(folder, 'lab');
+  const words = ['--port', String(port), '--control', control];
+  const child = programs.start('lab', [...programs.lab, ...words], CHILD);
   const truth = JSON.parse(await firstLine(child));
   child.stdout.resume();
   const agents = truth.devices.filter((device) => device.snmp).length;
   say(`lab        ${truth.devices.length} devices, ${agents} with SNMP agents, on ${truth.targets}`);
-  return { truth, port };
+  return { truth, port, control };
 }
 
 /** Admin user and API token: from demo.json of an earlier start, else made now. */
@@ -180,15 +198,19 @@ const client = (url, token) => async (method, path, body) => {
 
 /** Site, credentials and profile of the demonstration, where they are missing. */
 async function provision(api, { truth, port }) {
-  const { data: sites } = await api('GET', '/api/sites');
-  const site = sites.find(({ name }) => name === SITE);
+  const site = await demoSite(api);
   const settings = { snmpPort: port };
   if (!site) {
     await api('POST', '/api/sites', {
       name: SITE,
       allowLoopback: true,
       networks: ['127.0.0.0/8'],
-      settings: { ...settings, monitorFound: 'all', watchSnmpSeconds: 15 },
+      settings: {
+        ...settings,
+        monitorFound: 'all',
+        watchSnmpSeconds: 15,
+        holdSeconds: { 'interface.utilisation': 60, 'interface.errors': 60 },
+      },
     });
   } else if (site.settings.snmpPort !== port) {
     await api('PATCH', `/api/sites/${site.id}`, { settings: { ...site.settings, ...settings } });
@@ -199,11 +221,10 @@ async function provision(api, { truth, port }) {
       await api('POST', '/api/credentials', { ...credential, allSites: true });
 }
 
-async function startCollector(programs, api, state, url) {
+async function startCollector(programs, api, { state, url, lab }) {
   const { data: collectors } = await api('GET', '/api/collectors');
   if (!existsSync(join(state, 'identity.json'))) {
-    const { data: sites } = await api('GET', '/api/sites');
-    const site = sites.find(({ name }) => name === SITE);
+    const site = await demoSite(api);
     const { token } = await api('POST', '/api/collectors/join-tokens', { siteId: site.id });
     const name = collectors.some((c) => c.name === COLLECTOR)
       ? `${COLLECTOR}-${Date.now().toString(36)}`
@@ -217,7 +238,10 @@ async function startCollector(programs, api, state, url) {
     const code = await joining.exited;
     if (code !== 0) throw new Refusal(`the collector could not join (exit code ${code})`);
   }
-  const child = programs.start('collector', [...programs.collector, 'run', '--state', state], CHILD);
+  const child = programs.start('collector', [...programs.site, '--state', state], {
+    ...CHILD,
+    env: { ...CHILD.env, LAB_CONTROL: lab.control },
+  });
   child.stdout.resume();
   const deadline = Date.now() + ONLINE_MS;
   while (Date.now() < deadline) {
@@ -260,17 +284,28 @@ function writeFacts(data, facts) {
 
 function farewell(url, { user, password, token }, truth, data) {
   const curl = (rest) => `  curl -s -H 'Authorization: Bearer ${token}' ${rest}`;
+  const page = (path, what) => `  ${bold((url + path).padEnd(url.length + 12))}  ${what}`;
   say(`
 ${bold('Rollcall is ready')}
 
-  address    ${bold(url)}
+  open       ${bold(url)}
   sign in    ${user} / ${password}
   API token  ${token}
   ${dim(`the same in ${join(relative(process.cwd(), data) || '.', 'demo.json')}`)}
 
+${bold('Look at first')}  ${dim('a switch loses its power now; its case is there within a minute')}
+
+${page('/cases', 'the case: its root cause, what is behind it, what changed before')}
+${page('/topology', 'the map, with what is down')}
+${page('/lab', 'break something yourself, and see what Rollcall says')}
+${page('/devices', `${truth.devices.length} devices, found by one scan`)}
+
+${bold('By API')}
+
 ${curl(`'${url}/api/devices?pageSize=5'`)}
 ${curl(`'${url}/api/events?Severity=5'`)}
-${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"${truth.targets}","profile":"deep","site":"${SITE}"}' ${url}/api/discovery/scan`)}
+${curl(`-X POST -H 'Content-Type: application/json' -d '{"targets":"127.20.10.0/24","profile":"deep","site":"${SITE}"}' ${url}/api/discovery/scan`)}
 
-${dim('Ctrl-C ends everything; the next start keeps it.')}`);
+${dim('Ctrl-C ends everything; the next start keeps it.')}
+`);
 }

@@ -1,5 +1,5 @@
-// The server of `npm run dev`: settings from the environment as always; tells its parent when it is ready, and the account
-// that its first start made.
+// The server of `npm run dev`: settings from the environment as always, the lab's socket in LAB_CONTROL; tells its parent
+// when it is ready, and the account that its first start made.
 import { once } from 'node:events';
 
 const { startServer } = await import('@rollcall/server/app');
@@ -7,7 +7,7 @@ const { readConfig } = await import('@rollcall/server/platform/ops/config');
 
 const ended = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
 try {
-  const server = await startServer(readConfig(process.env));
+  const server = await startServer(readConfig(process.env), { lab: process.env.LAB_CONTROL });
   process.send?.({ firstAdmin: server.firstAdmin });
   await ended;
   await server.stop();

@@ -29,19 +29,20 @@ await runUntilSignal(async () => {
   await demonstrate({
     start: startReloading,
     lab: [...FROM_SOURCES, 'packages/lab/src/main.ts'],
-    collector: [...inspector(9230), ...FROM_SOURCES, 'packages/collector/src/main.ts'],
+    collector: [...FROM_SOURCES, 'packages/collector/src/main.ts'],
+    site: [...inspector(9230), ...FROM_SOURCES, 'scripts/demo-collector.mjs'],
     serve,
   });
   allUp();
 });
 
 /** The web application's development server in front, which hands on to the server what is asked of the API. */
-async function serve({ PORT, ...env }) {
+async function serve({ PORT, ...env }, lab) {
   const port = Number(PORT) || (await freePort());
   const inner = String(await freePort());
   const server = startReloading('server', [...inspector(9229), ...FROM_SOURCES, 'scripts/dev-server.mjs'], {
     channel: true,
-    env: { ...env, PORT: inner },
+    env: { ...env, PORT: inner, LAB_CONTROL: lab },
   });
   const ready = once(server, 'message');
   const address = ['--host', '127.0.0.1', '--port', String(port), '--strictPort'];

@@ -31,6 +31,8 @@ export interface CollectorOptions {
   clock: Clock;
   log: Logger;
   onLink?: (state: LinkState) => void;
+  /** The ways out to the network, where they are not this host's own. */
+  openNetwork?: typeof openNetwork;
 }
 
 export interface RunningCollector {
@@ -84,7 +86,7 @@ async function openParts(options: CollectorOptions, stops: Stop[]) {
   stops.push(() => lock.release());
   const outbox = await openOutbox(options);
   stops.push(() => outbox.close());
-  const network = await openNetwork(clock, settings.engines);
+  const network = await (options.openNetwork ?? openNetwork)(clock, settings.engines);
   stops.push(() => network.close());
   for (const choice of network.chosen.choices) log.info(describeChoice(choice));
   const quarantine = openQuarantine(options);

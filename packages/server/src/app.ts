@@ -24,6 +24,7 @@ import { openRuleBook } from './ingest/classification/rule-book.ts';
 import { identityActions } from './ingest/identity/actions.ts';
 import { openIngestThread } from './ingest-thread.ts';
 import { createIngesting } from './ingesting.ts';
+import { labHandlers } from './lab/feature.ts';
 import { openLive } from './live/live.ts';
 import { createMeasurementFeature } from './measurements/feature.ts';
 import { openAuthenticator } from './platform/access/auth.ts';
@@ -84,6 +85,8 @@ export interface StartOptions {
   clock?: Clock;
   /** Answers that do not fit their schema become errors: for tests. */
   checkResponses?: boolean;
+  /** Unix socket of the demonstration's lab: people may break things in it. */
+  lab?: string;
 }
 
 /** Starts one server process. Throws a StartError whose message is one line that says what to do. */
@@ -114,7 +117,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
   const app = restApp({
     auth: base.auth,
     log,
-    handlers: handlersOf(config, base, features, () => accepting),
+    handlers: handlersOf(config, base, features, { accepting: () => accepting, lab: options.lab }),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     ratePerMinute: config.ratePerMinute,
@@ -293,7 +296,7 @@ function handlersOf(
   { oidc }: Config,
   { db, clock, log, keyring, auth, metrics }: Base,
   features: Features,
-  accepting: () => boolean,
+  { accepting, lab }: { accepting: () => boolean; lab: string | undefined },
 ) {
   const { incidents, scans, credentials, rules, collectors, figures, live, deliveries, measurements } =
     features;
@@ -317,6 +320,7 @@ function handlersOf(
     live.handlers,
     measurements.handlers,
     endpointHandlers({ db, makers }),
+    labHandlers({ db, audit, socket: lab }),
     searchHandlers({ db, findEndpoints: (text, within) => findEndpoints(db, text, { ...within, makers }) }),
   );
 }

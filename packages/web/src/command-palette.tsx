@@ -15,9 +15,9 @@ import { type KeyboardEvent, memo, type ReactNode, useState } from 'react';
 import { apiQuery } from './api.ts';
 import { notify, notifyProblem } from './components/feedback/index.ts';
 import { copyText } from './components/show/index.ts';
-import { PLACES } from './places.ts';
+import { LAB, PLACES } from './places.ts';
 import { useScheme } from './scheme.ts';
-import { useHasRole } from './session.tsx';
+import { useHasLab, useHasRole } from './session.tsx';
 
 interface Goal {
   to: string;
@@ -143,6 +143,7 @@ function useActions(onHelp: () => void): SpotlightActionData[] {
 export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void }) {
   const navigate = useNavigate();
   const admin = useHasRole('admin');
+  const lab = useHasLab();
   const [query, setQuery] = useState('');
   const text = query.trim();
   const enabled = text.length >= LEAST;
@@ -169,6 +170,7 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
     ...PLACES.watch,
     ...PLACES.run,
     ...(admin ? ADMIN_GOALS : []),
+    ...(lab ? [LAB] : []),
     ...GOALS,
   ].map(({ to, label, description }) => ({
     id: to,

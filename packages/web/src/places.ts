@@ -5,8 +5,10 @@ import {
   IconBuilding,
   IconCalendarStats,
   IconGitCommit,
+  IconHammer,
   IconHistory,
   IconLayoutDashboard,
+  IconListCheck,
   IconPlugConnected,
   IconRadar2,
   IconServer,
@@ -108,6 +110,20 @@ export const PLACES = {
       icon: IconBell,
     },
     { to: '/users', label: 'Users', description: 'accounts, roles and their sites', icon: IconUsers },
+    {
+      to: '/start',
+      label: 'First steps',
+      description: 'what is set up, and what comes next',
+      icon: IconListCheck,
+    },
     { to: '/audit', label: 'Audit', description: 'who did what', icon: IconHistory },
   ],
 } as const satisfies Record<string, readonly Place[]>;
+
+/** Only where the server runs as the demonstration. */
+export const LAB = {
+  to: '/lab',
+  label: 'Break something',
+  description: 'in the simulated network of the demonstration',
+  icon: IconHammer,
+} as const satisfies Place;

@@ -188,6 +188,16 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/audit.tsx'), 'Audit'),
   ),
   page(
+    '/start',
+    [],
+    lazyRouteComponent(() => import('./pages/start/start.tsx'), 'StartPage'),
+  ),
+  page(
+    '/lab',
+    [],
+    lazyRouteComponent(() => import('./pages/lab/lab.tsx'), 'LabPage'),
+  ),
+  page(
     '/profile',
     ['tab'],
     lazyRouteComponent(() => import('./pages/profile/profile.tsx'), 'Profile'),

@@ -23,6 +23,12 @@ export function useMe(): Me {
 /** Whether the person has a role or a higher one: what they may not do is not offered. */
 export const useHasRole = (role: Role): boolean => ROLES.indexOf(useMe().user.role) >= ROLES.indexOf(role);
 
+/** Whether the server runs as the demonstration and the person may break something in it. */
+export function useHasLab(): boolean {
+  const lab = { ...apiQuery('lab.get', {}), enabled: useHasRole('admin') };
+  return Boolean(useQuery({ ...lab, staleTime: Number.POSITIVE_INFINITY }).data?.data);
+}
+
 const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
 
 /** Whether this browser had a session: the cookie itself is not for scripts, and asking without one is an error. */

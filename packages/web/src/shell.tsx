@@ -23,10 +23,10 @@ import { SEARCH_FIELD } from './components/filter/index.ts';
 import { absolute, useNow } from './components/show/index.ts';
 import { KeyboardHelp, usePageKeys } from './keyboard.tsx';
 import { useLive } from './live.ts';
-import { PLACES, type Place } from './places.ts';
+import { LAB, PLACES, type Place } from './places.ts';
 import { usePreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
-import { useHasRole, useMe } from './session.tsx';
+import { useHasLab, useHasRole, useMe } from './session.tsx';
 import classes from './shell.module.css';
 import { useAction } from './use-action.ts';
 import { useEscape } from './use-escape.ts';
@@ -123,6 +123,7 @@ const Brand = () => (
 
 const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; onClose: () => void }) {
   const admin = useHasRole('admin');
+  const lab = useHasLab();
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it, and so does every link in it
     <nav
@@ -140,6 +141,12 @@ const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; 
       {PLACES.watch.map((place) => (
         <NavItem key={place.to} {...place} />
       ))}
+      {lab && (
+        <>
+          <div className={classes.group}>Demonstration</div>
+          <NavItem {...LAB} />
+        </>
+      )}
       <div className={classes.group}>Run</div>
       {PLACES.run.map((place) => (
         <NavItem key={place.to} {...place} />

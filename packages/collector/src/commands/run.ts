@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openServiceManager } from '@rollcall/host/systemd/service-manager';
 import { systemClock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
-import { type RunningCollector, startCollector } from '../agent.ts';
+import { type CollectorOptions, type RunningCollector, startCollector } from '../agent.ts';
 import { readConfig, stateFolder } from '../platform/config.ts';
 import { openLog } from '../platform/log.ts';
 import { VERSION } from '../platform/version.ts';
@@ -23,7 +23,7 @@ const STOP_MS = 9000;
 const MOST_BY_HAND = 4096;
 
 /** Runs until SIGTERM or SIGINT; answers the exit code. Throws a Refusal when it cannot start. */
-export async function run(flags: RunFlags): Promise<number> {
+export async function run(flags: RunFlags, own: Pick<CollectorOptions, 'openNetwork'> = {}): Promise<number> {
   // Heard from the first moment on: a stop during the start is a stop like any other.
   const signalled = new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve(name));
@@ -36,6 +36,7 @@ export async function run(flags: RunFlags): Promise<number> {
     settings,
     clock: systemClock,
     log,
+    ...own,
     onLink: (state) => manager.notify(`STATUS=link: ${state}`),
   });
   const { identity } = collector;

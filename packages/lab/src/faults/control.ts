@@ -5,6 +5,7 @@
  *   POST   /faults       { kind, target } → the fault
  *   DELETE /faults/{id}
  */
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { faultRequest } from '@rollcall/shared/api/lab';
 import { FaultRefused, type Faults } from './faults.ts';
@@ -22,6 +23,8 @@ export async function serveControl(path: string, faults: Faults): Promise<{ clos
           : send(response, 500, { message: String(error) }),
     );
   });
+  // A lab that was killed leaves it behind.
+  await rm(path, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(new Error(`cannot be controlled at ${path}: ${cause.message}`, { cause })),

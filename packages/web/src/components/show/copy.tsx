@@ -55,12 +55,12 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 export function CopyField({ text, label }: { text: string; label: string }) {
   const [copied, copy] = useCopied(text);
   return (
-    <Group gap={8}>
+    <Group gap={8} align="end">
       <TextInput
         readOnly
+        label={label}
         flex={1}
         styles={{ input: { fontFamily: 'var(--mono)' } }}
-        aria-label={label}
         value={text}
         onFocus={(event) => event.currentTarget.select()}
       />

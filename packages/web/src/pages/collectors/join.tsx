@@ -1,4 +1,4 @@
-import { Group, Loader, Select, Stack } from '@mantine/core';
+import { Group, Loader, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -8,6 +8,7 @@ import { useSiteChoices } from '../../choices.ts';
 import { Dialog, Form } from '../../components/form/index.ts';
 import { CollectorLink, CopyField, StatusLabel, Time } from '../../components/show/index.ts';
 import { useSend } from '../../use-action.ts';
+import { isLoopback, withServer } from './server-address.ts';
 
 type Made = Result<'joinTokens.create'>;
 
@@ -46,22 +47,31 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
 
 function Command({ made }: { made: Made }) {
   const { data, token, install } = made;
+  const [server, setServer] = useState<string>(location.origin);
+  const address = server.trim().replace(/\/+$/, '');
   // Asked again whenever a collector changes: the one that joins since the token was made is the one waited for.
   const collectors = useQuery(
     apiQuery('collectors.list', { query: { site: data.siteId, sort: '-createdAt', pageSize: 5 } }),
   );
   const joined = collectors.data?.data.find((one) => one.createdAt >= data.createdAt);
+  const join = `rollcall-collector join ${address} ${token}`;
   return (
     <Stack gap={10}>
       <p>
         Run this as root on the host of the new collector. It works once, until <Time at={data.expiresAt} />,
         and is shown only now.
       </p>
-      {install !== null && <CopyField label="Install and join, on the host" text={install} />}
-      <CopyField
-        label={install === null ? 'Command' : 'Or, where the collector is installed'}
-        text={`rollcall-collector join ${location.origin} ${token}`}
+      <TextInput
+        label="Address of this server, as that host reaches it"
+        value={server}
+        onChange={(event) => setServer(event.currentTarget.value)}
+        error={isLoopback(address) ? LOOPBACK : undefined}
       />
+      {install !== null && (
+        <CopyField label="Install and join, on the host" text={withServer(install, address)} />
+      )}
+      {install !== null && <CopyField label="Or, where the collector is installed" text={join} />}
+      {install === null && <FromCheckout join={join} />}
       <Group component="output" className="panel" gap={10} mih={32} px={12}>
         {joined ? (
           <>
@@ -80,3 +90,20 @@ function Command({ made }: { made: Made }) {
     </Stack>
   );
 }
+
+const LOOPBACK =
+  'Only this machine reaches this address. For a collector on another host give one that it reaches: the server needs TLS for that (ROLLCALL_TLS_OWN=true).';
+
+/** A server that runs from a checkout hands out no package: how to come by one, and how to do without. */
+const FromCheckout = ({ join }: { join: string }) => (
+  <>
+    <p>
+      This server runs from a checkout and hands out no package. Make one there and install it on the host, or
+      run the collector from a checkout:
+    </p>
+    <CopyField label="Make packages, in the checkout" text="npm run package" />
+    <CopyField label="Install, on the host" text="apt install ./rollcall-collector_*.deb" />
+    <CopyField label="Then join" text={join} />
+    <CopyField label="Or join and run from a checkout" text={`npx ${join} && npx rollcall-collector run`} />
+  </>
+);

@@ -10,7 +10,9 @@ import { Bar, DeviceClassLabel, Severity } from '../../components/show/index.ts'
 import { type Column, ShortTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { splitCodes, textOf } from '../../search.ts';
+import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
+import { Guide } from '../start/guide.tsx';
 import { Figures, healthParts, isUnmonitored } from './figures.tsx';
 import classes from './overview.module.css';
 import { Changes, CollectorsPanel, OpenEvents, Scans } from './panels.tsx';
@@ -23,6 +25,7 @@ export function Overview() {
   const navigate = useNavigate({ from: '/' });
   const sites = useSiteChoices();
   const summary = useQuery(apiQuery('summary.get', { query: { site } }));
+  const admin = useHasRole('admin');
   const name = sites.find((one) => one.value === site)?.label;
   return (
     <Page
@@ -41,6 +44,7 @@ export function Overview() {
       <Loaded query={summary}>
         {({ data }) => (
           <>
+            {admin && !site && data.devices.monitored === 0 && <Guide summary={data} />}
             <Figures summary={data} site={site} />
             <div className={`columns ${classes.grid}`}>
               <div className="stack">
