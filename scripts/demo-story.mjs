@@ -42,14 +42,14 @@ async function breakOnce(api, fault) {
 }
 
 async function planMaintenance(api, siteId) {
-  const { data } = await api('GET', '/api/devices?search=branch-3&pageSize=10');
-  const branch = data.find(({ name }) => name === 'branch-3');
-  if (!branch) return;
+  const { data } = await api('GET', '/api/devices?class=router,firewall&pageSize=100');
+  // The branch, and the router at the other end of its line.
+  const ends = data.filter(({ name }) => ['branch-3', 'edge-2'].includes(name));
   const from = Math.floor(Date.now() / 1000);
   await api('POST', '/api/maintenance', {
     siteId,
-    name: 'New router in branch south',
-    scope: { deviceIds: [branch.id] },
+    name: 'New line to branch south',
+    scope: { deviceIds: ends.map(({ id }) => id) },
     times: { kind: 'once', from, until: from + MAINTENANCE_S },
   });
 }

@@ -140,6 +140,8 @@ browserSuite('every page', () => {
     sessions: () => ['/profile?tab=sessions', 'this one'],
     password: () => ['/profile?tab=password', 'Change the password'],
     appearance: () => ['/profile?tab=appearance', 'Time zone'],
+    start: () => ['/start', 'Try them on this address'],
+    lab: () => ['/lab', 'There is nothing to break here'],
     missing: () => ['/no/such/page', 'There is nothing at this address'],
   };
 

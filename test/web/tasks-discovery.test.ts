@@ -41,6 +41,23 @@ tasks('tasks of discovery', start, (task) => {
     },
   );
 
+  task('first steps: credentials are tried on one address', async ({ page, open, button }) => {
+    await open('/start');
+    const address = page.getByLabel('Address to try the credentials on');
+    await address.fill('127.20.40.0/24');
+    await button('Try them on this address').click();
+    await page.getByText('Give one address').waitFor();
+    await choose(page, 'Site of the address', 'Head office');
+    await address.fill('127.20.40.17');
+    await button('Try them on this address').click();
+    await page.getByText('read by SNMP.').waitFor();
+    await page.getByRole('link', { name: 'printer-1' }).waitFor();
+    await address.fill('127.20.50.17');
+    await button('Try them on this address').click();
+    await page.getByText(/^(answers ping|SNMP silent)\./).waitFor();
+    await picture(page, 'first-steps-tried-light');
+  });
+
   task(
     'discovery: a plan before the scan, the scan live, its map, why of an address, cancel',
     async ({ page, open, row, button, dialog, refused }) => {
@@ -86,8 +103,12 @@ tasks('tasks of discovery', start, (task) => {
       await button('Add a collector').click();
       await choose(dialog(), 'Site', 'Depot');
       await dialog().getByRole('button', { name: 'Make a join token' }).click();
-      const command = await dialog().getByLabel('Command', { exact: true }).inputValue();
-      expect(command).toContain(world.url);
+      const command = dialog().getByLabel('Then join', { exact: true });
+      expect(await command.inputValue()).toContain(world.url);
+      await dialog().getByText('Only this machine reaches this address.').waitFor();
+      await dialog().getByLabel('Address of this server').fill('https://rollcall.example.net/');
+      expect(await command.inputValue()).toMatch(/join https:\/\/rollcall\.example\.net rcj_/);
+      expect(await dialog().getByText('Only this machine').count()).toBe(0);
       await picture(page, 'collector-command-light');
       // As the person there does.
       await world.installation.collector(depot, 'depot-1');

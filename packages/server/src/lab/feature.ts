@@ -15,6 +15,8 @@ interface Deps {
 
 type Ids = 'lab.get' | 'lab.break' | 'lab.repair';
 
+/** The lab's refusals. */
+const CODES: Record<number, 'not_found' | 'conflict'> = { 404: 'not_found', 409: 'conflict' };
 /** The lab is on this machine: it answers at once or not at all. */
 const ANSWER_MS = 5_000;
 
@@ -24,7 +26,7 @@ export function labHandlers({ db, audit, socket }: Deps): Handlers<Ids> {
     const { status, answer } = await exchange(socket, method, path, body);
     if (status < 300) return answer;
     const { message = 'the lab failed' } = answer as { message?: string };
-    throw new Problem(status === 404 ? 'not_found' : status === 409 ? 'conflict' : 'internal', message);
+    throw new Problem(CODES[status] ?? 'internal', message);
   };
   const read = async (): Promise<Lab> => labSchema.parse(await ask('GET', '/'));
 

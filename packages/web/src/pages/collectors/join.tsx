@@ -58,8 +58,8 @@ function Command({ made }: { made: Made }) {
   return (
     <Stack gap={10}>
       <p>
-        Run this as root on the host of the new collector. It works once, until <Time at={data.expiresAt} />,
-        and is shown only now.
+        Run this as root on the host of the new collector. The token works once, ends{' '}
+        <Time at={data.expiresAt} />, and is shown only now.
       </p>
       <TextInput
         label="Address of this server, as that host reaches it"
@@ -101,7 +101,7 @@ const FromCheckout = ({ join }: { join: string }) => (
       This server runs from a checkout and hands out no package. Make one there and install it on the host, or
       run the collector from a checkout:
     </p>
-    <CopyField label="Make packages, in the checkout" text="npm run package" />
+    <CopyField label="Make packages, in the checkout (they are in dist/ then)" text="npm run package" />
     <CopyField label="Install, on the host" text="apt install ./rollcall-collector_*.deb" />
     <CopyField label="Then join" text={join} />
     <CopyField label="Or join and run from a checkout" text={`npx ${join} && npx rollcall-collector run`} />

@@ -82,10 +82,9 @@ function Breaker({ kind, lab }: { kind: FaultKind; lab: Lab }) {
           variant="default"
           disabled={target === null}
           loading={pending}
-          aria-label={title}
           onClick={() => target !== null && void run({ body: { kind, target } })}
         >
-          Break
+          Break<span className="hidden">: {title}</span>
         </Button>
       </Group>
     </section>
@@ -152,7 +151,7 @@ function Cases() {
   return (
     <EntriesPanel
       title="Cases"
-      note="newest first"
+      note="last changed first"
       query={useQuery(apiQuery('cases.list', { query }))}
       empty="No case yet. It takes up to a minute from a fault to its case."
       end={<Link to="/cases">All</Link>}

@@ -49,7 +49,7 @@ export function Overview() {
             <div className={`columns ${classes.grid}`}>
               <div className="stack">
                 {!site && data.sites.length > 1 && <Sites sites={data.sites} />}
-                <OpenEvents site={site} monitored={!isUnmonitored(data)} />
+                <OpenEvents site={site} monitored={data.devices.monitored > 0} />
                 {!isUnmonitored(data) && <Top site={site} />}
                 <Classes summary={data} site={site} />
               </div>

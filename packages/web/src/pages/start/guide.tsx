@@ -38,7 +38,7 @@ export function Guide({ summary }: { summary: Summary }) {
   const next = nextOf(steps);
   const done = steps.filter((step) => step.done).length;
   return (
-    <Panel title="First steps" note={`${done} of ${steps.length} done`}>
+    <Panel title="Set up this installation" note={`${done} of ${steps.length} done`}>
       <ol className={classes.steps}>
         {steps.map((step) => (
           <Line key={step.id} step={step} next={step === next} facts={facts} />

@@ -19,7 +19,7 @@ export function TestCredentials() {
   const site = chosen ?? sites[0]?.value;
   const { submit, pending, error } = useSubmit(async () => {
     setScanId(undefined);
-    if (/[^0-9a-f.:]/i.test(address.trim())) throw new Error('Give one address, such as 10.20.0.1.');
+    if (!/^[0-9a-f.:]+$/i.test(address.trim())) throw new Error('Give one address, such as 10.20.0.1.');
     const body = { targets: address.trim(), profile: 'standard', ...(site && { site }) };
     setScanId((await send('scans.create', { body })).scanId);
   });
@@ -42,7 +42,7 @@ export function TestCredentials() {
             allowDeselect={false}
           />
         )}
-        <Button type="submit" variant="default" loading={pending} disabled={address.trim() === ''}>
+        <Button type="submit" variant="default" loading={pending}>
           Try them on this address
         </Button>
       </Group>

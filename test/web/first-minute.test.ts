@@ -1,0 +1,105 @@
+/**
+ * What somebody sees who runs `npm start` for the first time: from the lines in the terminal to the first case with a root
+ * cause, and then to one of their own making.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { browserSuite, openBrowser, picture, settled, signIn, visit } from './browser.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** A whole demonstration with its first scan, on a busy machine. */
+const START_MS = 300_000;
+/** What a person does may take so long in all; what is waited for until the network has been watched is not in it. */
+const PERSON_MS = 60_000;
+const CASE_MS = 180_000;
+
+browserSuite('the first minute', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollcall-first-'));
+  let demonstration: ChildProcess;
+  let browser: Browser;
+  let said = '';
+
+  beforeAll(async () => {
+    demonstration = spawn(process.execPath, ['scripts/start.mjs'], {
+      cwd: ROOT,
+      env: { ...process.env, PORT: '0', ROLLCALL_DATA: folder, DATABASE_URL: '' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ready = new Promise<void>((resolve, reject) => {
+      demonstration.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('Ctrl-C ends everything')) resolve();
+      });
+      demonstration.once('exit', (code) =>
+        reject(new Error(`the demonstration ended with ${code}: ${said}`)),
+      );
+    });
+    [browser] = await Promise.all([openBrowser(), ready]);
+  }, START_MS);
+
+  afterAll(async () => {
+    await browser?.close();
+    const ended = new Promise((resolve) => demonstration.once('exit', resolve));
+    demonstration.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  }, 30_000);
+
+  it(
+    'from the terminal to a case with a root cause, and to one of their own',
+    async () => {
+      const { url, user, password } = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));
+      for (const path of ['/cases', '/topology', '/lab']) expect(said).toContain(`${url}${path}`);
+      let person = 0;
+      /** Counts what a person does; answers of the network are waited for apart. */
+      const does = async (work: () => Promise<unknown>) => {
+        const since = performance.now();
+        await work();
+        person += performance.now() - since;
+      };
+      const visitor = await visit(browser, url);
+      const { page, open } = visitor;
+      await does(async () => {
+        await open('/cases');
+        await signIn(page, { name: user, password });
+      });
+      const first = page.getByRole('article').filter({ hasText: 'access-4' });
+      await first.waitFor({ timeout: CASE_MS });
+      await does(async () => {
+        await first.click({ position: { x: 8, y: 8 } });
+        await page
+          .getByText(/is unreachable behind access-4/)
+          .first()
+          .waitFor();
+      });
+      await picture(page, 'first-case-light');
+      await does(async () => {
+        await page.getByRole('link', { name: 'Break something' }).click();
+        await page.getByRole('button', { name: 'Break: Switch a device off' }).click();
+        await page.getByText('dist-1 is off').waitFor();
+      });
+      const own = page.getByRole('region', { name: 'Cases' }).getByRole('link', { name: /dist-1/ });
+      await own.waitFor({ timeout: CASE_MS });
+      await picture(page, 'lab-broken-light');
+      await does(async () => {
+        await own.click();
+        await page.getByRole('heading', { level: 1 }).filter({ hasText: 'dist-1' }).waitFor();
+        await page
+          .getByText(/behind dist-1/)
+          .first()
+          .waitFor();
+        await page.getByRole('link', { name: 'Break something' }).click();
+        await page.getByRole('button', { name: 'Put back' }).first().waitFor();
+      });
+      await settled(page);
+      expect(visitor.trouble).toEqual([]);
+      expect(person).toBeLessThan(PERSON_MS);
+    },
+    2 * CASE_MS + PERSON_MS,
+  );
+});
