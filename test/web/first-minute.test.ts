@@ -80,17 +80,17 @@ browserSuite('the first minute', () => {
       await picture(page, 'first-case-light');
       await does(async () => {
         await page.getByRole('link', { name: 'Break something' }).click();
-        await page.getByRole('button', { name: 'Break: Switch a device off' }).click();
-        await page.getByText('dist-1 is off').waitFor();
+        await page.getByRole('button', { name: /Switch a device off/ }).click();
+        await page.getByText('dist-2 is off').waitFor();
       });
-      const own = page.getByRole('region', { name: 'Cases' }).getByRole('link', { name: /dist-1/ });
+      const own = page.getByRole('region', { name: 'Cases' }).getByRole('link', { name: /dist-2/ });
       await own.waitFor({ timeout: CASE_MS });
       await picture(page, 'lab-broken-light');
       await does(async () => {
         await own.click();
-        await page.getByRole('heading', { level: 1 }).filter({ hasText: 'dist-1' }).waitFor();
+        await page.getByRole('heading', { level: 1 }).filter({ hasText: 'dist-2' }).waitFor();
         await page
-          .getByText(/behind dist-1/)
+          .getByText(/behind dist-2/)
           .first()
           .waitFor();
         await page.getByRole('link', { name: 'Break something' }).click();

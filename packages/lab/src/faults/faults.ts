@@ -15,7 +15,7 @@ import { damageOf } from './damage.ts';
 /** What is offered, by kind. A cable and a port are named by one end. */
 export const TARGETS: Record<FaultKind, readonly string[]> = {
   cable: ['access-5:49', 'access-6:49', 'access-7:xe-0/2/0', 'branch-1:Gi0/0/0', 'dist-1:1/1/49'],
-  box: ['dist-1', 'core-2', 'edge-1', 'access-4', 'access-6', 'web-1', 'db-1', 'branch-3'],
+  box: ['dist-2', 'dist-1', 'core-2', 'edge-1', 'access-4', 'access-6', 'web-1', 'db-1', 'branch-3'],
   uplink: ['access-6:49', 'access-7:xe-0/2/0', 'branch-2:ether1'],
   port: ['access-9:ge-0/0/3', 'access-3:Gi1/0/20', 'access-1:Gi1/0/3'],
   reboot: ['access-3', 'fw-1', 'branch-2', 'nas-1'],

@@ -1,10 +1,11 @@
 import { Button, Group, Loader, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { useSiteChoices } from '../../choices.ts';
 import { useSubmit } from '../../components/form/use-submit.ts';
-import { DeviceLink, ScanLink } from '../../components/show/index.ts';
+import { ScanLink } from '../../components/show/index.ts';
 import { useSend } from '../../use-action.ts';
 import { lookOf } from '../discovery/outcomes.ts';
 import classes from './start.module.css';
@@ -83,5 +84,10 @@ function Outcome({ scanId }: { scanId: string }) {
 function Found({ address }: { address: string }) {
   const query = { Address: address, pageSize: 1 };
   const device = useQuery(apiQuery('devices.list', { query })).data?.data[0];
-  return device ? <DeviceLink id={device.id}>{device.name}</DeviceLink> : null;
+  if (!device) return null;
+  return (
+    <Link to="/devices/$id" params={{ id: device.id }}>
+      Show {device.name}
+    </Link>
+  );
 }
