@@ -83,8 +83,8 @@ export const rows = {
   },
   'lab.get': { outside: 'same' },
   // Only the demonstration has one.
-  'lab.break': { body: () => ({ kind: 'box', target: 'access-5' }), outside: 'same', everybody: 404 },
-  'lab.repair': { param: () => '019aa3c4-5b00-7000-8000-000000000001', outside: 'same', everybody: 404 },
+  'lab.break': { body: () => ({ kind: 'box', target: 'access-5' }), outside: 'same', success: 404 },
+  'lab.repair': { param: () => '019aa3c4-5b00-7000-8000-000000000001', outside: 'same', success: 404 },
 
   'collectors.list': { outside: 'nothing' },
   'collectors.get': { param: on('collector'), outside: 404 },
