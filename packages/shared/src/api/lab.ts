@@ -12,6 +12,8 @@ const target = z
   .max(100)
   .meta({ description: 'A device, or a port as `device:port`.', example: 'access-5' });
 
+const offered = z.array(target).max(50);
+
 export const labFault = z
   .strictObject({
     id,
@@ -26,7 +28,10 @@ export type LabFault = z.infer<typeof labFault>;
 export const lab = z
   .strictObject({
     targets: z
-      .record(z.enum(FAULT_KINDS), z.array(target).max(50))
+      .strictObject({
+        ...{ cable: offered, box: offered, uplink: offered },
+        ...{ port: offered, reboot: offered, hardware: offered },
+      })
       .meta({ description: 'What can be broken, by kind.' }),
     faults: z.array(labFault).max(50).meta({ description: 'What is broken now, the first one first.' }),
     silent: z

@@ -57,7 +57,7 @@ const LabPanels = ({ lab }: { lab: Lab }) => (
 function Breaker({ kind, lab }: { kind: FaultKind; lab: Lab }) {
   const { title, what, icon: Icon } = KINDS[kind];
   const broken = new Set(lab.faults.filter((fault) => fault.kind === kind).map(({ target }) => target));
-  const free = (lab.targets[kind] ?? []).filter((target) => !broken.has(target));
+  const free = lab.targets[kind].filter((target) => !broken.has(target));
   const [wanted, setWanted] = useState<string | null>(null);
   const target = free.includes(wanted ?? '') ? wanted : (free[0] ?? null);
   const { run, pending } = useAction('lab.break', { failed: 'Not done' });
