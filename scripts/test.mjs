@@ -11,8 +11,8 @@ const [suite = 'fast', ...words] = process.argv.slice(2);
 bootstrap();
 // `fast` is two projects.
 const projects = suite === 'fast' ? 'fast*' : suite;
-// Its files wait for other processes more than half of the time: two at once leave half of two cores idle.
-const workers = suite === 'system' ? ['--maxWorkers', '3'] : [];
+// Their files wait for other processes half of the time: two at once leave much of two cores idle.
+const workers = suite === 'system' || suite === 'chaos' ? ['--maxWorkers', '3'] : [];
 const result = spawnSync(bin('vitest'), ['run', '--project', projects, ...workers, ...words], {
   cwd: root,
   stdio: 'inherit',
