@@ -89,6 +89,10 @@ export const deviceStatus = z.enum(DEVICE_STATUSES);
 export const Severity = { critical: 1, major: 2, minor: 3, warning: 4, info: 5 } as const;
 export type Severity = (typeof Severity)[keyof typeof Severity];
 
+/** The name of a code of such a table; the code itself where it has none. */
+export const nameOfCode = (codes: Readonly<Record<string, number>>, code: number): string =>
+  Object.keys(codes).find((name) => codes[name] === code) ?? String(code);
+
 /** Event status codes of the API document, section 2.2. */
 export const EventStatus = { open: 0, acknowledged: 1, closed: 2 } as const;
 export type EventStatus = (typeof EventStatus)[keyof typeof EventStatus];

@@ -10,7 +10,7 @@ import type { Database } from '../platform/db/db.ts';
 import { keyring } from '../platform/keys/keyring.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addSite, asCaller, caller, insert } from '../testing/rows.ts';
-import { type Courier, createCourier } from './courier.ts';
+import { type Courier, createCourier, purge } from './courier.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { fanOut } from './fan-out.ts';
 import { createDeliveryFeature } from './feature.ts';
@@ -209,6 +209,24 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     expect((await call()('deliveries.get', { params: { id: last.id } })).data).toMatchObject({
       status: 'delivered',
     });
+  });
+
+  it('gives up what a disabled subscription never fetched, and deletes what is over for a month', async () => {
+    const { data } = await subscribe();
+    answer = 503;
+    await turn('case.opened');
+    await courier.round();
+    await db.query('UPDATE subscriptions SET enabled = false WHERE id = $1::uuid', [data.id]);
+    const count = async () => [(await listed({ status: 'queued' })).length, (await listed()).length];
+    await purge(db, now + 24 * HOUR);
+    expect(await count()).toEqual([1, 1]);
+    await purge(db, now + 25 * HOUR);
+    expect(await count()).toEqual([0, 1]);
+    expect(await listed()).toMatchObject([{ status: 'failed' }]);
+    await purge(db, now + 29 * 24 * HOUR);
+    expect(await count()).toEqual([0, 1]);
+    await purge(db, now + 31 * 24 * HOUR);
+    expect(await count()).toEqual([0, 0]);
   });
 
   it.each<[string, number, string]>([

@@ -4,24 +4,23 @@
  * delivery under way at a time, and the deliveries of a case go out in their order: what is behind waits for what is
  * before.
  */
-import type { Delivery, Recipient, WebhookFormat } from '@rollcall/shared/api/deliveries';
+import type { Delivery, Recipient } from '@rollcall/shared/api/deliveries';
 import type { SubscriptionKind } from '@rollcall/shared/model';
 import type { Change } from '../changes.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { SealBroken } from '../platform/keys/keyring.ts';
+import { startPeriodic } from '../platform/ops/periodic.ts';
 import { DISABLE_MS, GIVE_UP_MS, nextAttempt } from './backoff.ts';
+import { type Claimed, claimNext, claimSome } from './claim.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { fanOut } from './fan-out.ts';
 import { requestOf } from './formats.ts';
-import type { Payload } from './message.ts';
 import { readMailServer, secretsOf } from './secrets.ts';
-import { type Outcome, postWebhook, sendMail } from './send.ts';
+import { failed, type Outcome, postWebhook, sendMail } from './send.ts';
 
 /** Subscriptions served at once by one instance: the rest waits, and a slow one holds up itself alone. */
 const LANES = 16;
-/** A delivery that an instance took is its own for so long; then another may try it. */
-const CLAIM_MS = 90_000;
 /** How often deliveries that are due are looked for. */
 const LOOK_MS = 1_000;
 /** Of the addresses that never got a mail, and what was said of each. */
@@ -31,32 +30,8 @@ const LOG_MOST = 40;
 /** Finished deliveries are kept this long. */
 export const KEPT_MS = 30 * 24 * 3600_000;
 /** How often finished deliveries that are old enough are looked for. */
-const SWEEP_MS = 60_000;
-const SWEEP_MOST = 5_000;
-
-interface Claimed {
-  id: string;
-  attempts: number;
-  type: Payload['type'];
-  payload: Payload;
-  /** Null: a test. */
-  siteId: string | null;
-  /** Whose live streams hear of it; null: of those who see every site. */
-  audience: string | null;
-  begunAt: Date;
-  subscription: string;
-  name: string;
-  kind: SubscriptionKind;
-  url: string | null;
-  format: WebhookFormat | null;
-  addresses: string[];
-  /** Of a mail, as far as is known. */
-  recipients: Recipient[];
-  allowPrivate: boolean;
-  sealed: Uint8Array | null;
-  keyId: string | null;
-  failingSince: Date | null;
-}
+const PURGE_MS = 60_000;
+const PURGE_MOST = 5_000;
 
 export interface Courier {
   /** One look: fans out, claims what is due, sends it all. @returns deliveries attempted. */
@@ -70,12 +45,6 @@ export function createCourier(deps: DeliveryDeps): Courier {
   const busy = new Set<string>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
-  let sweptAt = Number.NEGATIVE_INFINITY;
-
-  const claim = (): Promise<Claimed[]> => {
-    const now = clock.now();
-    return db.query<Claimed>(CLAIM, [new Date(now), new Date(now + CLAIM_MS), [...busy], LANES - busy.size]);
-  };
 
   /** One subscription's turn: its due deliveries one after the other. */
   const lane = async (first: Claimed): Promise<number> => {
@@ -87,53 +56,40 @@ export function createCourier(deps: DeliveryDeps): Courier {
       made += 1;
       // After a failure the subscription steps back in the queue behind the others.
       if (!outcome.ok) break;
-      const claimed: Claimed[] = await db.query<Claimed>(CLAIM_OF, [
-        new Date(clock.now()),
-        new Date(clock.now() + CLAIM_MS),
-        first.subscription,
-      ]);
-      next = claimed[0];
+      next = await claimNext(db, clock.now(), first.subscription);
     }
     return made;
   };
 
   const launch = async (): Promise<Promise<number>[]> => {
-    if (clock.monotonic() - sweptAt >= SWEEP_MS) {
-      sweptAt = clock.monotonic();
-      await sweep(db, clock.now());
-    }
     while ((await fanOut(db, clock.now(), deps.publicUrl)) > 0);
     if (busy.size >= LANES) return [];
-    return (await claim()).map((claimed) => {
-      busy.add(claimed.subscription);
-      const done = lane(claimed)
-        .catch((error: unknown) => {
-          log.warn(
-            { err: error instanceof Error ? error.message : String(error) },
-            'a delivery was not settled',
-          );
-          return 0;
-        })
-        .finally(() => busy.delete(claimed.subscription));
-      const tracked = done.then(() => undefined).finally(() => running.delete(tracked));
-      running.add(tracked);
-      return done;
-    });
+    return (await claimSome(db, clock.now(), { except: [...busy], most: LANES - busy.size })).map(
+      (claimed) => {
+        busy.add(claimed.subscription);
+        const done = lane(claimed)
+          .catch((error: unknown) => {
+            log.warn(
+              { err: error instanceof Error ? error.message : String(error) },
+              'a delivery was not settled',
+            );
+            return 0;
+          })
+          .finally(() => busy.delete(claimed.subscription));
+        const tracked = done.then(() => undefined).finally(() => running.delete(tracked));
+        running.add(tracked);
+        return done;
+      },
+    );
   };
 
   return {
     round: async () => (await Promise.all(await launch())).reduce((sum, n) => sum + n, 0),
     start: () => {
-      const stop = clock.every(LOOK_MS, async () => {
-        try {
-          await launch();
-        } catch (error) {
-          log.warn(
-            { err: error instanceof Error ? error.message : String(error) },
-            'deliveries: this round failed',
-          );
-        }
-      });
+      const stop = startPeriodic({ clock, log }, [
+        { what: 'making deliveries', everyMs: LOOK_MS, run: launch },
+        { what: 'giving up and deleting deliveries', everyMs: PURGE_MS, run: () => purge(db, clock.now()) },
+      ]);
       return async () => {
         stop();
         stopping.abort();
@@ -142,37 +98,6 @@ export function createCourier(deps: DeliveryDeps): Courier {
     },
   };
 }
-
-const CLAIMED = `d.id, d.attempts, d.type, d.payload, d.site_id AS "siteId",
-  coalesce(d.site_id, s.site_ids[1]) AS audience, d.begun_at AS "begunAt", d.recipients,
-  s.id AS subscription, s.name, s.kind, s.url, s.format, s.addresses, s.allow_private AS "allowPrivate", s.sealed,
-  s.key_id AS "keyId", s.failing_since AS "failingSince"`;
-const DUE = `d.status = 'queued' AND d.next_at <= $1::timestamptz
-    AND (d.claimed_until IS NULL OR d.claimed_until <= $1::timestamptz)`;
-/** The next of a subscription `s`: the oldest that is due and has none of its case before it. */
-const NEXT = `SELECT d.id FROM deliveries d
-  WHERE d.subscription_id = s.id AND ${DUE}
-    AND NOT EXISTS (SELECT 1 FROM deliveries b WHERE b.subscription_id = s.id AND b.case_id = d.case_id
-      AND b.status = 'queued' AND b.position < d.position)
-  ORDER BY d.next_at, d.position LIMIT 1`;
-/** Whether it is due is looked at again: another instance may have claimed it since this statement's snapshot was taken. */
-const MARK = `UPDATE deliveries d SET claimed_until = $2::timestamptz, attempts = d.attempts + 1
-  FROM turn JOIN subscriptions s ON s.id = turn.subscription WHERE d.id = turn.id AND ${DUE} RETURNING ${CLAIMED}`;
-/**
- * Subscriptions are locked while their next is chosen: of two instances one gets it, the other takes another. Who locks
- * a subscription and its deliveries locks the subscription first (else two of them can wait for each other).
- */
-const CLAIM = `WITH free AS (
-    SELECT s.id FROM subscriptions s
-    WHERE s.enabled AND NOT s.id = ANY($3::uuid[])
-      AND EXISTS (SELECT 1 FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.next_at <= $1::timestamptz)
-      AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued' AND d.claimed_until > $1::timestamptz)
-    ORDER BY random() LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED),
-  turn AS (SELECT s.id AS subscription, n.id FROM free s, LATERAL (${NEXT}) n)
-  ${MARK}`;
-const CLAIM_OF = `WITH free AS (SELECT s.id FROM subscriptions s WHERE s.id = $3::uuid AND s.enabled FOR NO KEY UPDATE SKIP LOCKED),
-  turn AS (SELECT s.id AS subscription, n.id FROM free s, LATERAL (${NEXT}) n)
-  ${MARK}`;
 
 async function attempt(
   deps: DeliveryDeps,
@@ -184,21 +109,12 @@ async function attempt(
   return { ...outcome, ms: Math.round(deps.clock.monotonic() - began) };
 }
 
-const withheld = (error: string): Outcome => ({
-  ok: false,
-  status: null,
-  error,
-  retryAfterMs: null,
-  final: false,
-  gone: false,
-});
-
 type Send = (deps: DeliveryDeps, claimed: Claimed, signal: AbortSignal) => Promise<Outcome>;
 
 const SEND: Readonly<Record<SubscriptionKind, Send>> = {
   email: async ({ db, keyring }, { id, addresses, recipients, payload }, signal) => {
     const server = await readMailServer(db, keyring);
-    if (!server) return withheld('no mail server is set');
+    if (!server) return failed('no mail server is set');
     const only = recipients.flatMap(({ address, state }) => (state === 'deferred' ? address : []));
     return sendMail({ id, server, addresses, only, payload, signal });
   },
@@ -219,7 +135,7 @@ async function send(deps: DeliveryDeps, claimed: Claimed, signal: AbortSignal): 
     return await SEND[claimed.kind](deps, claimed, signal);
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error;
-    return withheld(`its secret cannot be opened any more (${error.message}): give it a new one`);
+    return failed(`its secret cannot be opened any more (${error.message}): give it a new one`);
   }
 }
 
@@ -341,18 +257,18 @@ async function disable(
 }
 
 /** Gives up what nobody fetched within its day, and forgets what is old. */
-async function sweep(sql: Sql, now: number): Promise<void> {
+export async function purge(sql: Sql, now: number): Promise<void> {
   await sql.query(
     `UPDATE deliveries SET next_at = NULL, finished_at = $1::timestamptz,
        status = CASE WHEN recipients @> '[{"state": "delivered"}]' THEN 'partial' ELSE 'failed' END,
        error = CASE WHEN error = '' THEN 'its subscription was disabled for a day' ELSE error END
      WHERE id IN (SELECT id FROM deliveries WHERE status = 'queued' AND begun_at < $2::timestamptz
-       AND (claimed_until IS NULL OR claimed_until < $1::timestamptz) LIMIT ${SWEEP_MOST})`,
-    [new Date(now), new Date(now - GIVE_UP_MS - SWEEP_MS)],
+       AND (claimed_until IS NULL OR claimed_until < $1::timestamptz) LIMIT ${PURGE_MOST})`,
+    [new Date(now), new Date(now - GIVE_UP_MS - PURGE_MS)],
   );
   await sql.query(
     `DELETE FROM deliveries WHERE id IN (
-       SELECT id FROM deliveries WHERE status <> 'queued' AND created_at < $1::timestamptz LIMIT ${SWEEP_MOST})`,
+       SELECT id FROM deliveries WHERE status <> 'queued' AND created_at < $1::timestamptz LIMIT ${PURGE_MOST})`,
     [new Date(now - KEPT_MS)],
   );
 }

@@ -3,7 +3,7 @@
  * Pure. Texts of devices and people are escaped, so that they neither call anybody (@channel) nor look like links.
  */
 import type { WebhookFormat } from '@rollcall/shared/api/deliveries';
-import { CaseStatus } from '@rollcall/shared/model';
+import { CaseStatus, nameOfCode, Severity } from '@rollcall/shared/model';
 import { type Payload, summaryOf } from './message.ts';
 
 export interface Request {
@@ -31,7 +31,6 @@ const messagesOf = ({ data }: Payload): string[] => data.events.map(({ message }
 const COLOURS = ['attention', 'attention', 'warning', 'warning', 'default'] as const;
 const PAGERDUTY = ['critical', 'error', 'error', 'warning', 'info'] as const;
 const OPSGENIE = ['P1', 'P2', 'P3', 'P4', 'P5'] as const;
-const WORDS = ['critical', 'major', 'minor', 'warning', 'info'] as const;
 const bySeverity = <T>(of: readonly T[], { data }: Payload): T =>
   of[data.case.severity - 1] ?? (of.at(-1) as T);
 
@@ -156,7 +155,7 @@ const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
           labels: { alertname: 'RollcallCase', case: String(it.number), case_id: it.id, site: site.name },
           annotations: {
             summary: summaryOf(payload),
-            severity: bySeverity(WORDS, payload),
+            severity: nameOfCode(Severity, payload.data.case.severity),
             description: messagesOf(payload).join('\n'),
           },
           startsAt: iso(it.createdAt),

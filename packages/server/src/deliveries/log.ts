@@ -8,12 +8,14 @@ import { type Actor, type Handlers, visibleSites } from '../platform/http/handle
 import { notFound, Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 
+/** Of subscriptions `s`: what one is about must all be visible, because what it is told of goes to whoever reads the log. */
+export const VISIBLE = '($1::uuid[] IS NULL OR (NOT s.all_sites AND s.site_ids <@ $1))';
+
 export const DELIVERY_COLUMNS = `d.id, d.subscription_id AS "subscriptionId", s.name AS subscription,
   d.site_id AS "siteId", d.case_id AS "caseId", (d.payload -> 'data' -> 'case' ->> 'number')::int AS "caseNumber",
   d.type, d.status, d.attempts, ${unix('d.created_at')} AS "createdAt", ${unix('d.next_at')} AS "nextAttemptAt",
   ${unix('d.finished_at')} AS "finishedAt", d.response_status AS "responseStatus", d.error`;
 export const DELIVERY_FROM = 'deliveries d JOIN subscriptions s ON s.id = d.subscription_id';
-const VISIBLE = '($1::uuid[] IS NULL OR (NOT s.all_sites AND s.site_ids <@ $1))';
 
 export function deliveryLogHandlers({
   db,

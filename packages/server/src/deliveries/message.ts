@@ -2,7 +2,7 @@
 
 import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import type { Case } from '@rollcall/shared/api/incidents';
-import { CaseStatus, Severity } from '@rollcall/shared/model';
+import { CaseStatus, nameOfCode, Severity } from '@rollcall/shared/model';
 
 /** The worst live events that a message lists. */
 export const EVENTS_MOST = 10;
@@ -47,9 +47,6 @@ export interface Payload {
   };
 }
 
-const nameOf = (names: Readonly<Record<string, number>>, code: number): string =>
-  Object.keys(names).find((name) => names[name] === code) ?? String(code);
-
 const VERBS: Record<Payload['type'], string> = {
   'case.opened': 'opened',
   'case.changed': 'changed',
@@ -72,17 +69,17 @@ export interface Mail {
 export const summaryOf = ({ type, data: { case: it, site } }: Payload): string =>
   type === 'test'
     ? 'Rollcall: a test'
-    : `[${oneLine(site.name)}] #${it.number} ${VERBS[type]}: ${oneLine(it.title)} (${nameOf(Severity, it.severity)})`;
+    : `[${oneLine(site.name)}] #${it.number} ${VERBS[type]}: ${oneLine(it.title)} (${nameOfCode(Severity, it.severity)})`;
 
 export function mailOf(payload: Payload): Mail {
   const { type, data } = payload;
   const { case: it, site, events, url } = data;
-  const severity = nameOf(Severity, it.severity);
+  const severity = nameOfCode(Severity, it.severity);
   const subject = summaryOf(payload);
   const lines = [
     type === 'test' ? 'This is a test. Mail from Rollcall arrives.' : it.title,
     '',
-    `Case      #${it.number}, ${nameOf(CaseStatus, it.status)}`,
+    `Case      #${it.number}, ${nameOfCode(CaseStatus, it.status)}`,
     `Site      ${site.name}`,
     `Severity  ${severity}, priority ${it.priority}`,
     `Assignee  ${it.assignee ?? 'nobody'}`,

@@ -35,7 +35,7 @@ export interface Outcome {
 
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').slice(0, ERROR_CHARACTERS);
 
-const failed = (error: string, more: Partial<Outcome> = {}): Outcome => ({
+export const failed = (error: string, more: Partial<Outcome> = {}): Outcome => ({
   ok: false,
   status: null,
   error: oneLine(error),

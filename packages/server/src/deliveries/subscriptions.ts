@@ -17,7 +17,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
-import { DELIVERY_COLUMNS, DELIVERY_FROM } from './log.ts';
+import { DELIVERY_COLUMNS, DELIVERY_FROM, VISIBLE } from './log.ts';
 import type { Payload } from './message.ts';
 import { makeSecret, type SealedRow, withKey } from './secrets.ts';
 import { parseTarget, TargetRefused } from './target.ts';
@@ -31,8 +31,6 @@ const COLUMNS = `s.id, s.name, s.kind, s.url,
   ${unix('s.failing_since')} AS "failingSince", ${unix('s.last_delivered_at')} AS "lastDeliveredAt",
   (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued') AS waiting,
   ${unix('s.created_at')} AS "createdAt"`;
-/** What a subscription is about must all be visible: what it is told of goes to whoever reads the log. */
-const VISIBLE = '($1::uuid[] IS NULL OR (NOT s.all_sites AND s.site_ids <@ $1))';
 const ORDERS = { name: 'lower(s.name)', createdAt: 's.created_at' };
 
 type Ids =

@@ -1,9 +1,6 @@
 /** The kinds of events as a table for the documentation, out of the data that decides. */
-import { Severity } from '@rollcall/shared/model';
+import { nameOfCode, Severity } from '@rollcall/shared/model';
 import { type EventCode, isClosedAtOnce, KINDS, kindOf } from './kinds.ts';
-
-const severityName = (code: number): string =>
-  Object.entries(Severity).find(([, value]) => value === code)?.[0] ?? String(code);
 
 /** 20 s, 5 min, 7 d. */
 function span(ms: number | undefined): string {
@@ -35,7 +32,7 @@ export function kindsTable(): string {
     ];
     return [
       `\`${name}\``,
-      severityName(kind.severity),
+      nameOfCode(Severity, kind.severity),
       kind.about,
       code(Object.keys(kind.opens)),
       kind.clears ? code(Object.keys(kind.clears)) : ends(name),
