@@ -68,7 +68,7 @@ async function placeVlans(sql: Sql, world: World, { interfaces }: Writes): Promi
        GROUP BY f.device_id, port)
      UPDATE interfaces i SET vlan = u.vlan
      FROM interfaces p LEFT JOIN untagged u ON u.device_id = p.device_id AND u.if_index = p.if_index
-     WHERE p.site_id = $1::uuid AND p.device_id = ANY($2::uuid[]) AND i.site_id = p.site_id AND i.id = p.id
+     WHERE p.site_id = $1::uuid AND p.device_id = ANY($2::uuid[]) AND p.gone_at IS NULL AND i.site_id = p.site_id AND i.id = p.id
        AND i.vlan IS DISTINCT FROM u.vlan
      RETURNING i.device_id AS device, i.id, i.name, p.vlan AS before, u.vlan AS after`,
     [siteId, ids],

@@ -55,11 +55,11 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => (one.adminStatus === 'down' ? 'disabled' : one.operStatus),
     cell: (one) => <LinkStatus admin={one.adminStatus} oper={one.operStatus} />,
   },
-  { id: 'alias', title: 'Alias', width: 'minmax(120px, 1.2fr)', narrow: true },
+  { id: 'alias', title: 'Alias', width: 'minmax(100px, 1.2fr)', narrow: true },
   {
     id: 'connected',
     title: 'Connected',
-    width: 'minmax(170px, 1.5fr)',
+    width: 'minmax(150px, 1.5fr)',
     narrow: true,
     value: connectedText,
     cell: (one) => <Connected port={one} />,
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   timeColumn({
     id: 'used',
     title: 'Last used',
-    width: '118px',
+    width: '104px',
     sort: 'unusedSince',
     at: (one) => one.lastUsed,
     cell: (one) => <LastUsed port={one} />,
@@ -143,7 +143,7 @@ function LastUsed({ port }: { port: NetworkInterface }) {
   if (port.unusedSince === null) return <span className="quiet">in use</span>;
   return (
     <>
-      {port.lastUsed === null ? <span className="quiet">never seen</span> : <Time at={port.lastUsed} />}
+      {port.lastUsed === null ? <span className="quiet">never</span> : <Time at={port.lastUsed} />}
       {isFree(port, now) && (
         <>
           {' '}
@@ -174,7 +174,8 @@ function useLoadColumns(device: DeviceDetail): readonly Column<NetworkInterface>
         width: '74px',
         numeric: true,
         value: (one) => ports.get(one.id)?.utilisation,
-        cell: (one) => (ports.has(one.id) ? valueText(ports.get(one.id)?.utilisation, '%') : ''),
+        cell: (one) =>
+          one.operStatus === 'up' && ports.has(one.id) ? valueText(ports.get(one.id)?.utilisation, '%') : '',
       },
       {
         id: 'errors',
