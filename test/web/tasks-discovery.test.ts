@@ -16,7 +16,8 @@ tasks('tasks of discovery', start, (task) => {
       await dialog().getByRole('textbox', { name: 'Name' }).fill('weekends');
       await dialog().getByLabel('Targets').fill('127.20.0.0/29');
       await choose(dialog(), 'Site', 'Head office');
-      await dialog().getByLabel('When').fill('0 6 * * 6');
+      await choose(dialog(), 'When', 'Advanced: cron');
+      await dialog().getByLabel('Cron line').fill('0 6 * * 6');
       await dialog().getByRole('button', { name: 'Save' }).click();
       await row('weekends').getByText('Head office').waitFor();
 

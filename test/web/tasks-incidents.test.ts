@@ -102,7 +102,8 @@ tasks('tasks with events and cases', start, (task, alone) => {
       // Three days from now: a window that runs at this moment says so, and not when it begins.
       const day = (new Date().getUTCDay() + 3) % 7;
       const weekday = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'][day];
-      await dialog().getByRole('combobox', { name: 'Begins' }).fill(`0 2 * * ${day}`);
+      await choose(dialog(), 'Begins', 'Advanced: cron');
+      await dialog().getByLabel('Cron line').fill(`0 2 * * ${day}`);
       await dialog().getByLabel('Lasts, minutes').fill('90');
       await dialog().getByText('What matches').click();
       await dialog().getByText('Name at least one').waitFor();

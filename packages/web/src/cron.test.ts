@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cronInWords } from './cron.ts';
+import { cronInWords, readCron, writeCron } from './cron.ts';
 
 it.each([
   ['30 2 * * *', 'every day at 02:30'],
@@ -18,3 +18,20 @@ it.each([
 ])('%j reads %j', (cron, words) => {
   expect(cronInWords(cron)).toBe(words);
 });
+
+it.each([
+  ['0 * * * *', 'hour'],
+  ['30 2 * * *', 'day'],
+  ['5 22 * * 1-5', 'workday'],
+  ['0 4 * * 0', 'week'],
+  ['0 4 * * 2,4', 'week'],
+  ['15 4 31 * *', 'month'],
+])('%j is chosen as every %s, and written as it was', (cron, every) => {
+  expect(readCron(cron).every).toBe(every);
+  expect(writeCron(readCron(cron))).toBe(cron);
+});
+
+it.each(['*/15 * * * *', '0 4 1 6 *', '0 4-6 * * *', '0 4 1 * 1', '0 * 1 * *', '* * * * *', 'whenever', ''])(
+  '%j is for the advanced',
+  (cron) => expect(readCron(cron).every).toBe('cron'),
+);

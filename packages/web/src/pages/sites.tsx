@@ -1,4 +1,4 @@
-import { Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { Button, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import {
   HOLD_SECONDS,
@@ -10,6 +10,7 @@ import {
 import { DEVICE_CLASSES } from '@rollcall/shared/model';
 import { IconLayoutDashboard, IconServer } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Empty } from '../components/feedback/index.ts';
 import { choicesOf, Filters } from '../components/filter/index.ts';
 import { FieldGroup, Pair } from '../components/form/index.ts';
@@ -152,110 +153,126 @@ function SiteForm(props: FormOf<Site>) {
   const form = useForm({ initialValues: siteValues(props.one) });
   const { holdSeconds, classThresholds } = form.values.settings;
   const body = () => siteBody(form.values);
+  const [opened, setOpen] = useState(props.one !== undefined);
+  // What the server refuses is in sight.
+  const isOpen = opened || Object.keys(form.errors).some((key) => !/^(name|networks)/.test(key));
   return (
     <EditDialog kind="sites" of={props} form={form} create={body} update={body} size={580}>
       <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
-      <Pair>
-        <Textarea
-          label="Networks"
-          description="CIDRs; a scan that names no site goes to the one that contains its targets"
-          placeholder="10.20.0.0/16"
-          minRows={3}
-          {...form.getInputProps('networks')}
-        />
-        <Textarea
-          label="Never probe"
-          description="Addresses and CIDRs that no scan touches, whoever asks"
-          minRows={3}
-          {...form.getInputProps('exclude')}
-        />
-      </Pair>
-      <Select
-        label="Monitor what scans find"
-        description={`Infrastructure: ${INFRASTRUCTURE.join(', ')}`}
-        data={[
-          { value: 'none', label: 'Nothing by itself' },
-          { value: 'infrastructure', label: 'Infrastructure' },
-          { value: 'all', label: 'Every device' },
-        ]}
-        {...form.getInputProps('monitorFound')}
+      <Textarea
+        label="Networks"
+        description="CIDRs; a scan that names no site goes to the one that contains its targets"
+        placeholder="10.20.0.0/16"
+        minRows={3}
+        {...form.getInputProps('networks')}
       />
-      <FieldGroup label="Settings; empty: the default shown">
-        <Pair>
-          {SETTINGS.map(({ key, label, description }) => (
-            <TextInput
-              key={key}
-              label={label}
-              description={description}
-              type="number"
-              placeholder={String(SITE_DEFAULTS[key])}
-              {...form.getInputProps(`settings.${key}`)}
-            />
-          ))}
-        </Pair>
-      </FieldGroup>
-      <FieldGroup label="From where on measurements are events, percent; 0: never">
-        <Pair>
-          {LIMITS.map(([key, label, usual]) => (
-            <TextInput
-              key={key}
-              label={label}
-              type="number"
-              placeholder={String(usual)}
-              {...form.getInputProps(`settings.thresholds.${key}`)}
-            />
-          ))}
-        </Pair>
-      </FieldGroup>
-      <FieldGroup label="The same of devices of a class">
-        <Select
-          aria-label="Class"
-          placeholder="Another class"
-          data={choicesOf(DEVICE_CLASSES.filter((kind) => classThresholds[kind] === undefined))}
-          value={null}
-          onChange={(kind) => kind && form.setFieldValue(`settings.classThresholds.${kind}`, noThresholds())}
-        />
-        {Object.keys(classThresholds).map((kind) => (
-          <Pair key={kind}>
-            {LIMITS.map(([key, label]) => (
-              <TextInput
-                key={key}
-                label={`${kind}: ${label}`}
-                type="number"
-                placeholder="that of the site"
-                {...form.getInputProps(`settings.classThresholds.${kind}.${key}`)}
-              />
-            ))}
-          </Pair>
-        ))}
-      </FieldGroup>
-      <FieldGroup label="Seconds that trouble must last until it is an event">
-        <Pair>
-          {HELD.map(([kind, seconds]) => (
-            <TextInput
-              key={kind}
-              label={kind}
-              type="number"
-              placeholder={String(seconds)}
-              // Not by its path: kinds have dots in them.
-              value={holdSeconds[kind]}
-              error={form.errors[`settings.holdSeconds.${kind}`]}
-              onChange={({ currentTarget: { value } }) =>
-                form.setFieldValue('settings.holdSeconds', { ...holdSeconds, [kind]: value })
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-expanded={isOpen}
+        style={{ alignSelf: 'start' }}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? 'Fewer settings' : 'More settings: monitoring, limits, hold times'}
+      </Button>
+      {isOpen && (
+        <>
+          <Textarea
+            label="Never probe"
+            description="Addresses and CIDRs that no scan touches, whoever asks"
+            minRows={3}
+            {...form.getInputProps('exclude')}
+          />
+          <Select
+            label="Monitor what scans find"
+            description={`Infrastructure: ${INFRASTRUCTURE.join(', ')}`}
+            data={[
+              { value: 'none', label: 'Nothing by itself' },
+              { value: 'infrastructure', label: 'Infrastructure' },
+              { value: 'all', label: 'Every device' },
+            ]}
+            {...form.getInputProps('monitorFound')}
+          />
+          <FieldGroup label="Settings; empty: the default shown">
+            <Pair>
+              {SETTINGS.map(({ key, label, description }) => (
+                <TextInput
+                  key={key}
+                  label={label}
+                  description={description}
+                  type="number"
+                  placeholder={String(SITE_DEFAULTS[key])}
+                  {...form.getInputProps(`settings.${key}`)}
+                />
+              ))}
+            </Pair>
+          </FieldGroup>
+          <FieldGroup label="From where on measurements are events, percent; 0: never">
+            <Pair>
+              {LIMITS.map(([key, label, usual]) => (
+                <TextInput
+                  key={key}
+                  label={label}
+                  type="number"
+                  placeholder={String(usual)}
+                  {...form.getInputProps(`settings.thresholds.${key}`)}
+                />
+              ))}
+            </Pair>
+          </FieldGroup>
+          <FieldGroup label="The same of devices of a class">
+            <Select
+              aria-label="Class"
+              placeholder="Another class"
+              data={choicesOf(DEVICE_CLASSES.filter((kind) => classThresholds[kind] === undefined))}
+              value={null}
+              onChange={(kind) =>
+                kind && form.setFieldValue(`settings.classThresholds.${kind}`, noThresholds())
               }
             />
-          ))}
-        </Pair>
-      </FieldGroup>
-      <Switch
-        label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
-        {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
-      />
-      <Switch
-        label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
-        description="A collector sweeps them only where the settings of its own host name them too"
-        {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
-      />
+            {Object.keys(classThresholds).map((kind) => (
+              <Pair key={kind}>
+                {LIMITS.map(([key, label]) => (
+                  <TextInput
+                    key={key}
+                    label={`${kind}: ${label}`}
+                    type="number"
+                    placeholder="that of the site"
+                    {...form.getInputProps(`settings.classThresholds.${kind}.${key}`)}
+                  />
+                ))}
+              </Pair>
+            ))}
+          </FieldGroup>
+          <FieldGroup label="Seconds that trouble must last until it is an event">
+            <Pair>
+              {HELD.map(([kind, seconds]) => (
+                <TextInput
+                  key={kind}
+                  label={kind}
+                  type="number"
+                  placeholder={String(seconds)}
+                  // Not by its path: kinds have dots in them.
+                  value={holdSeconds[kind]}
+                  error={form.errors[`settings.holdSeconds.${kind}`]}
+                  onChange={({ currentTarget: { value } }) =>
+                    form.setFieldValue('settings.holdSeconds', { ...holdSeconds, [kind]: value })
+                  }
+                />
+              ))}
+            </Pair>
+          </FieldGroup>
+          <Switch
+            label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
+            {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
+          />
+          <Switch
+            label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
+            description="A collector sweeps them only where the settings of its own host name them too"
+            {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
+          />
+        </>
+      )}
     </EditDialog>
   );
 }

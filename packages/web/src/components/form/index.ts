@@ -10,6 +10,6 @@ export {
   Pair,
 } from './form.tsx';
 export { PickDialog } from './pick-dialog.tsx';
-export { CronField, MONO, ZONE_HERE, ZoneField } from './recurrence.tsx';
+export { MONO, RecurrenceField, ZONE_HERE, ZoneField } from './recurrence.tsx';
 export { SecretDialog } from './secret-dialog.tsx';
 export { SiteFields, sitesOf } from './site-fields.tsx';

@@ -1,29 +1,103 @@
-import { Select, TextInput } from '@mantine/core';
+import { MultiSelect, NumberInput, Select, TextInput } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
-import { CRON_EXAMPLES, cronInWords } from '../../cron.ts';
+import { useState } from 'react';
+import { cronInWords, DAYS, EVERY, type Recurrence, readCron, writeCron } from '../../cron.ts';
 
 /** Of a field for what machines read: addresses, cron lines. */
 export const MONO = { input: { fontFamily: 'var(--mono)' } };
 
-/** When something happens again and again: five fields, and beneath them the same in words. */
-export function CronField({ label, ...field }: GetInputPropsReturnType & { label: string }) {
+const WORDS: Record<Recurrence['every'], string> = {
+  hour: 'Every hour',
+  day: 'Every day',
+  workday: 'Monday to Friday',
+  week: 'Every week',
+  month: 'Every month',
+  cron: 'Advanced: cron',
+};
+const CHOICES = EVERY.map((value) => ({ value, label: WORDS[value] }));
+const WEEKDAYS = DAYS.map((label, day) => ({ value: String(day), label }));
+
+/** When something happens again and again, chosen in words; a cron line for what these cannot say. */
+export function RecurrenceField({
+  label,
+  value,
+  onChange,
+  error,
+}: GetInputPropsReturnType & { label: string }) {
+  const read = readCron(value);
+  const [advanced, setAdvanced] = useState(read.every === 'cron');
+  const chosen: Recurrence = advanced ? { ...read, every: 'cron' } : read;
+  const set = (next: Partial<Recurrence>) => onChange(writeCron({ ...chosen, ...next }));
+  const choose = (every: Recurrence['every']) => {
+    setAdvanced(every === 'cron');
+    if (every !== 'cron') set({ every });
+  };
+  return (
+    <>
+      <Select
+        label={label}
+        description={cronInWords(value)}
+        data={CHOICES}
+        allowDeselect={false}
+        value={chosen.every}
+        onChange={(every) => choose(every as Recurrence['every'])}
+        error={chosen.every === 'cron' ? undefined : error}
+      />
+      {chosen.every === 'cron' ? (
+        <TextInput
+          label="Cron line"
+          description="minute, hour, day, month, weekday"
+          required
+          styles={MONO}
+          value={value}
+          error={error}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      ) : (
+        <Times {...{ chosen, set }} />
+      )}
+    </>
+  );
+}
+
+function Times({ chosen, set }: { chosen: Recurrence; set: (next: Partial<Recurrence>) => void }) {
+  const { every, time, weekdays, day } = chosen;
+  if (every === 'hour')
+    return (
+      <NumberInput
+        label="Minutes past the hour"
+        min={0}
+        max={59}
+        value={Number(time.slice(3))}
+        onChange={(minute) => set({ time: `00:${minute || 0}` })}
+      />
+    );
   return (
     <>
       <TextInput
-        {...field}
-        label={label}
-        description={cronInWords(field.value)}
+        type="time"
+        label="At"
         required
-        list="cron-examples"
-        styles={MONO}
+        value={time}
+        onChange={(event) => event.currentTarget.value && set({ time: event.currentTarget.value })}
       />
-      <datalist id="cron-examples">
-        {CRON_EXAMPLES.map((example) => (
-          <option key={example} value={example}>
-            {cronInWords(example)}
-          </option>
-        ))}
-      </datalist>
+      {every === 'week' && (
+        <MultiSelect
+          label="On"
+          data={WEEKDAYS}
+          value={weekdays.map(String)}
+          onChange={(days) => days.length > 0 && set({ weekdays: days.map(Number).sort() })}
+        />
+      )}
+      {every === 'month' && (
+        <NumberInput
+          label="On day"
+          min={1}
+          max={31}
+          value={day}
+          onChange={(next) => set({ day: Number(next) || 1 })}
+        />
+      )}
     </>
   );
 }

@@ -16,6 +16,7 @@ export {
   Tags,
 } from './labels.tsx';
 export { CaseLink, CollectorLink, EventLink, ScanLink } from './links.tsx';
+export { Prose } from './markdown.tsx';
 export {
   CASE_STATUSES,
   CaseStatus,

@@ -2,7 +2,7 @@ import { Box, Button, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CaseActivity, CaseDetail } from '@rollcall/shared/api/incidents';
 import { Panel } from '../../components/page/index.ts';
-import { PRIORITIES, Time } from '../../components/show/index.ts';
+import { PRIORITIES, Prose, Time } from '../../components/show/index.ts';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 
@@ -14,7 +14,11 @@ export function Activity({ one, worked }: { one: CaseDetail; worked: boolean }) 
         {one.activity.map((entry) => (
           <li key={entry.id} data-comment={entry.kind === 'comment' || undefined}>
             <b>{entry.actor}</b> {saidOf(entry)} <Time at={entry.at} />
-            {entry.kind === 'comment' && <p className={classes.comment}>{entry.text}</p>}
+            {entry.kind === 'comment' && (
+              <div className={classes.comment}>
+                <Prose text={entry.text} />
+              </div>
+            )}
           </li>
         ))}
       </ol>
@@ -57,7 +61,7 @@ function Composer({ id }: { id: string }) {
     <Box component="form" px={14} pb={12} onSubmit={send}>
       <Textarea
         aria-label="Comment"
-        placeholder="What was done, what is next (Ctrl Enter sends)"
+        placeholder="What was done, what is next; Markdown, Ctrl Enter sends"
         maxRows={12}
         maxLength={10_000}
         {...form.getInputProps('text')}

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { CaseDetail, Event } from '@rollcall/shared/api/incidents';
-import { IconArrowsSplit, IconPlus } from '@tabler/icons-react';
+import { IconArrowsSplit, IconEye, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,8 +11,9 @@ import { Empty } from '../../components/feedback/index.ts';
 import { Choices, FormDialog } from '../../components/form/index.ts';
 import { Panel } from '../../components/page/index.ts';
 import { EventLink, EventStatus, Severity, Time } from '../../components/show/index.ts';
+import { useNarrow } from '../../components/table/index.ts';
 import { plural } from '../../format.ts';
-import { useSend } from '../../use-action.ts';
+import { useSend, useSendEach } from '../../use-action.ts';
 import classes from './cases.module.css';
 
 interface Props {
@@ -43,6 +44,7 @@ export function CaseEvents({ one, worked }: Props) {
                 Split {there.length} off
               </IconButton>
             )}
+            <AcknowledgeAll one={one} />
             <IconButton size="compact-xs" icon={IconPlus} onClick={() => setDialog('add')}>
               Add events
             </IconButton>
@@ -68,6 +70,28 @@ export function CaseEvents({ one, worked }: Props) {
   );
 }
 
+/** Everything of the case that nobody looks after yet, at once. */
+function AcknowledgeAll({ one }: { one: CaseDetail }) {
+  const [pending, setPending] = useState(false);
+  const sendEach = useSendEach('cases', 'summary', 'devices');
+  const open = one.events.filter(({ status }) => status === 0);
+  if (open.length < 2) return null;
+  const run = async () => {
+    setPending(true);
+    await sendEach(
+      'events.acknowledge',
+      open.map(({ id }) => ({ params: { id }, body: { until: 'clear' } })),
+      { done: (count) => `${plural(count, 'event')} acknowledged`, failed: 'Not acknowledged' },
+    );
+    setPending(false);
+  };
+  return (
+    <IconButton size="compact-xs" icon={IconEye} loading={pending} onClick={() => void run()}>
+      Acknowledge all {open.length}
+    </IconButton>
+  );
+}
+
 const TOUCHES = ['cases', 'summary', 'devices'];
 
 interface EventRowProps {
@@ -78,6 +102,7 @@ interface EventRowProps {
 }
 
 function EventRow({ event, worked, chosen, onChoose }: EventRowProps) {
+  const narrow = useNarrow();
   return (
     <div className={classes.eventRow}>
       {worked ? (
@@ -97,7 +122,7 @@ function EventRow({ event, worked, chosen, onChoose }: EventRowProps) {
       <EventStatus status={event.status} />
       <Time at={event.timestamp} />
       <div>
-        {worked && event.status === 0 && <Acknowledge event={event} small />}
+        {worked && event.status === 0 && <Acknowledge event={event} small={!narrow} />}
         {worked && event.status !== 2 && (
           <ActionButton
             id="events.close"

@@ -4,12 +4,12 @@ import type { CaseDetail } from '@rollcall/shared/api/incidents';
 import { IconArrowMerge, IconPencil } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { IconButton, MoreMenu } from '../../components/controls/index.ts';
 import { FormDialog } from '../../components/form/index.ts';
 import { LoadedPage, Page, Panel } from '../../components/page/index.ts';
-import { CASE_STATUSES, CaseStatus } from '../../components/show/index.ts';
+import { CASE_STATUSES, CaseStatus, Prose } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useAction, useSend } from '../../use-action.ts';
 import { Activity } from './activity.tsx';
@@ -18,7 +18,11 @@ import classes from './cases.module.css';
 import { LikelyChanges } from './likely-changes.tsx';
 import { MergeCase } from './merge-case.tsx';
 import { Properties } from './properties.tsx';
+import { SimilarCases } from './similar.tsx';
 import { reachable } from './transitions.ts';
+
+/** With the charts, which are loaded where they are drawn. */
+const Around = lazy(() => import('./around.tsx').then((module) => ({ default: module.Around })));
 
 const route = getRouteApi('/cases/$id');
 const UP = { to: '/cases', label: 'Cases' };
@@ -71,14 +75,22 @@ function CaseView({ one }: { one: CaseDetail }) {
         <div className="stack">
           {one.description && (
             <Panel title="Description">
-              <p className={classes.prose}>{one.description}</p>
+              <div className={classes.prose}>
+                <Prose text={one.description} />
+              </div>
             </Panel>
           )}
           <CaseEvents one={one} worked={worked} />
           <LikelyChanges one={one} />
           <Activity one={one} worked={worked} />
         </div>
-        <Properties one={one} worked={worked} />
+        <div className="stack">
+          <Properties one={one} worked={worked} />
+          <SimilarCases one={one} />
+          <Suspense>
+            <Around one={one} />
+          </Suspense>
+        </div>
       </div>
       {dialog === 'text' && <EditText one={one} onClose={close} />}
       {dialog === 'merge' && <MergeCase one={one} onClose={close} />}

@@ -20,7 +20,7 @@ export function LikelyChanges({ one }: { one: CaseDetail }) {
       {({ data }) =>
         data.length > 0 && (
           <Panel
-            title="Changes before"
+            title="Likely changes"
             note="in the hour before it began, the likeliest cause first"
             end={
               data.length > FIRST && (

@@ -42,7 +42,7 @@ export function Properties({ one, worked }: Props) {
 
 const Readable = ({ one }: { one: CaseDetail }) => (
   <Facts>
-    <Fact name="Assignee">{one.assignee ?? 'nobody'}</Fact>
+    <Fact name="Assignee">{one.assignee ?? 'unassigned'}</Fact>
     <Fact name="Priority">
       <Priority code={one.priority} />
     </Fact>
@@ -72,7 +72,7 @@ function Editable({ one }: { one: CaseDetail }) {
       <Select
         label="Assignee"
         searchable
-        data={[{ value: NOBODY, label: 'nobody' }, ...choices]}
+        data={[{ value: NOBODY, label: 'Unassigned' }, ...choices]}
         value={one.assigneeId ?? NOBODY}
         onChange={(value) => void update.run({ params, body: { assignee: value || null } })}
       />
@@ -124,7 +124,7 @@ function Places({ one }: { one: CaseDetail }) {
         )}
       </Fact>
       <TimeFact name="Began" at={course.begunAt} />
-      <Fact name={course.over ? 'Lasted' : 'Lasts for'}>{duration(course.lasted)}</Fact>
+      <Fact name="Duration">{duration(course.lasted)}</Fact>
       <Fact name="Impact">{impactOf(course)}</Fact>
       <Fact name="Acknowledged">
         {course.acknowledgedAfter !== null && `after ${duration(course.acknowledgedAfter)}`}

@@ -1,65 +1,18 @@
 import { Button, Select } from '@mantine/core';
 import type { Event } from '@rollcall/shared/api/incidents';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
-import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Chart, hasValues, type Line, lineOf, type Mark, timesOf } from '../../components/chart/index.ts';
-import { Empty, Loaded } from '../../components/feedback/index.ts';
+import { Empty } from '../../components/feedback/index.ts';
 import { type RangeSearch, rangeOf, TimeRange } from '../../components/filter/index.ts';
-import { EntriesPanel, Entry, Panel } from '../../components/page/index.ts';
+import { EntriesPanel, Entry } from '../../components/page/index.ts';
 import { EventLink, Time, useNow } from '../../components/show/index.ts';
 import { bitrate } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
 import { BusiestPorts } from './busiest-ports.tsx';
+import { Drawings, OF_DEVICE, OF_INTERFACE, type Shared } from './drawings.tsx';
 import { Thresholds } from './thresholds.tsx';
-
-/** A chart: which metrics it draws, and how. */
-interface Drawing {
-  title: string;
-  unit: string;
-  least?: number;
-  lines: readonly (Pick<Line, 'label' | 'colour' | 'isMirrored'> & { metric: MetricName })[];
-}
-
-const OF_DEVICE: readonly Drawing[] = [
-  {
-    title: 'Round trip',
-    unit: 'ms',
-    lines: [
-      { metric: 'rttMax', label: 'Longest', colour: '--chart-3' },
-      { metric: 'rtt', label: 'Mean', colour: '--chart-1' },
-      { metric: 'rttMin', label: 'Shortest', colour: '--chart-2' },
-    ],
-  },
-  {
-    title: 'Packet loss',
-    unit: '%',
-    least: 5,
-    lines: [{ metric: 'loss', label: 'Pings without an answer', colour: '--fill-bad' }],
-  },
-];
-
-const both = (of: 'Packets' | 'Errors' | 'Discards') =>
-  [
-    { metric: `in${of}` as const, label: 'In', colour: '--chart-1', isMirrored: false },
-    { metric: `out${of}` as const, label: 'Out', colour: '--chart-2', isMirrored: true },
-  ] as const;
-const OF_INTERFACE: readonly Drawing[] = [
-  {
-    title: 'Traffic',
-    unit: 'bit/s',
-    least: 1000,
-    lines: [
-      { metric: 'in', label: 'In', colour: '--chart-1', isMirrored: false },
-      { metric: 'out', label: 'Out', colour: '--chart-2', isMirrored: true },
-    ],
-  },
-  { title: 'Errors', unit: '1/s', least: 0.1, lines: both('Errors') },
-  { title: 'Discards', unit: '1/s', least: 0.1, lines: both('Discards') },
-  { title: 'Packets', unit: '1/s', lines: both('Packets') },
-];
 
 const RANGE_USUAL: RangeSearch = { last: '6h' };
 
@@ -113,12 +66,6 @@ export function Performance({ device }: { device: DeviceDetail }) {
   );
 }
 
-interface Shared {
-  range: { from?: string; to?: string };
-  zoom: (from: number, to: number) => void;
-  marks: readonly Mark[];
-}
-
 /** The charts of one interface, chosen by name. */
 function OneInterface({ device, ...shared }: Shared & { device: DeviceDetail }) {
   const { search, change } = useUrlState('/devices/$id');
@@ -154,61 +101,6 @@ function OneInterface({ device, ...shared }: Shared & { device: DeviceDetail }) 
 
 const isInUse = ({ operStatus, type }: { operStatus: string | null; type: string | null }): boolean =>
   operStatus === 'up' && type !== 'softwareLoopback';
-
-function Drawings({
-  deviceId,
-  interfaceId,
-  drawings,
-  range,
-  ...shared
-}: Shared & { deviceId: string; interfaceId?: string; drawings: readonly Drawing[] }) {
-  const metrics = drawings.flatMap(({ lines }) => lines.map(({ metric }) => metric)).join(',');
-  const measured = useQuery({
-    ...apiQuery('measurements.get', { query: { deviceId, interfaceId, metrics, ...range } }),
-    placeholderData: keepPreviousData,
-  });
-  return (
-    <Loaded query={measured}>
-      {({ data }) => (
-        <>
-          {drawings.map((drawing) => (
-            <Drawn key={drawing.title} {...drawing} {...shared} data={data} />
-          ))}
-        </>
-      )}
-    </Loaded>
-  );
-}
-
-function Drawn({
-  title,
-  unit,
-  least,
-  lines,
-  data,
-  zoom,
-  marks,
-}: Drawing & Omit<Shared, 'range'> & { data: MetricData }) {
-  const times = useMemo(() => timesOf(data), [data]);
-  const drawn = useMemo(
-    () => lines.map(({ metric, ...look }) => lineOf(data, metric, look)).filter((line) => line !== undefined),
-    [data, lines],
-  );
-  return (
-    <Panel title={title}>
-      {hasValues(drawn) ? (
-        <Chart
-          {...{ title, unit, times, marks }}
-          {...(least === undefined ? {} : { least })}
-          lines={drawn}
-          onZoom={zoom}
-        />
-      ) : (
-        <p className="none">Nothing was measured in this time.</p>
-      )}
-    </Panel>
-  );
-}
 
 /** The events behind the dashed lines. */
 const Marked = ({ query }: { query: UseQueryResult<{ data: Event[] }> }) => (

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Empty } from '../../components/feedback/index.ts';
-import { CronField, MONO, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import { MONO, Pair, RecurrenceField, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../../components/list/index.ts';
 import { ScanLink, Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, timeColumn, usePagedList } from '../../components/table/index.ts';
@@ -125,8 +125,8 @@ function ScheduleForm(props: FormOf<Schedule>) {
         <Select label="Site" data={sites} disabled={one !== undefined} {...form.getInputProps('site')} />
       </Pair>
       <Pair>
-        <CronField label="When" {...form.getInputProps('cron')} />
-        <ZoneField description="Of the five fields" {...form.getInputProps('timezone')} />
+        <RecurrenceField label="When" {...form.getInputProps('cron')} />
+        <ZoneField description="Of these times" {...form.getInputProps('timezone')} />
       </Pair>
     </EditDialog>
   );

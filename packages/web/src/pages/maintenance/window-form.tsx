@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ComponentProps } from 'react';
 import { apiQuery } from '../../api.ts';
 import { useSiteChoices } from '../../choices.ts';
-import { CronField, FieldGroup, Pair, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
+import { FieldGroup, Pair, RecurrenceField, ZONE_HERE, ZoneField } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
 import { EditDialog } from '../../components/list/index.ts';
 import { duration } from '../../components/show/index.ts';
@@ -108,7 +108,7 @@ export function WindowForm({
           </Pair>
         ) : (
           <Pair>
-            <CronField label="Begins" {...form.getInputProps('times.cron')} />
+            <RecurrenceField label="Begins" {...form.getInputProps('times.cron')} />
             <TextInput
               label="Lasts, minutes"
               description={duration(Number(times.minutes) * 60)}

@@ -1,0 +1,116 @@
+import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { apiQuery } from '../../api.ts';
+import { Chart, hasValues, type Line, lineOf, type Mark, timesOf } from '../../components/chart/index.ts';
+import { Loaded } from '../../components/feedback/index.ts';
+import { Panel } from '../../components/page/index.ts';
+
+/** A chart: which metrics it draws, and how. */
+interface Drawing {
+  title: string;
+  unit: string;
+  least?: number;
+  lines: readonly (Pick<Line, 'label' | 'colour' | 'isMirrored'> & { metric: MetricName })[];
+}
+
+export const OF_DEVICE: readonly Drawing[] = [
+  {
+    title: 'Round trip',
+    unit: 'ms',
+    lines: [
+      { metric: 'rttMax', label: 'Longest', colour: '--chart-3' },
+      { metric: 'rtt', label: 'Mean', colour: '--chart-1' },
+      { metric: 'rttMin', label: 'Shortest', colour: '--chart-2' },
+    ],
+  },
+  {
+    title: 'Packet loss',
+    unit: '%',
+    least: 5,
+    lines: [{ metric: 'loss', label: 'Pings without an answer', colour: '--fill-bad' }],
+  },
+];
+
+const both = (of: 'Packets' | 'Errors' | 'Discards') =>
+  [
+    { metric: `in${of}` as const, label: 'In', colour: '--chart-1', isMirrored: false },
+    { metric: `out${of}` as const, label: 'Out', colour: '--chart-2', isMirrored: true },
+  ] as const;
+export const OF_INTERFACE: readonly Drawing[] = [
+  {
+    title: 'Traffic',
+    unit: 'bit/s',
+    least: 1000,
+    lines: [
+      { metric: 'in', label: 'In', colour: '--chart-1', isMirrored: false },
+      { metric: 'out', label: 'Out', colour: '--chart-2', isMirrored: true },
+    ],
+  },
+  { title: 'Errors', unit: '1/s', least: 0.1, lines: both('Errors') },
+  { title: 'Discards', unit: '1/s', least: 0.1, lines: both('Discards') },
+  { title: 'Packets', unit: '1/s', lines: both('Packets') },
+];
+
+/** What charts beside each other have in common. */
+export interface Shared {
+  range: { from?: string; to?: string };
+  zoom: (from: number, to: number) => void;
+  marks: readonly Mark[];
+}
+
+/** Charts of a device, or of one of its interfaces. */
+export function Drawings({
+  deviceId,
+  interfaceId,
+  drawings,
+  range,
+  ...shared
+}: Shared & { deviceId: string; interfaceId?: string; drawings: readonly Drawing[] }) {
+  const metrics = drawings.flatMap(({ lines }) => lines.map(({ metric }) => metric)).join(',');
+  const measured = useQuery({
+    ...apiQuery('measurements.get', { query: { deviceId, interfaceId, metrics, ...range } }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Loaded query={measured}>
+      {({ data }) => (
+        <>
+          {drawings.map((drawing) => (
+            <Drawn key={drawing.title} {...drawing} {...shared} data={data} />
+          ))}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Drawn({
+  title,
+  unit,
+  least,
+  lines,
+  data,
+  zoom,
+  marks,
+}: Drawing & Omit<Shared, 'range'> & { data: MetricData }) {
+  const times = useMemo(() => timesOf(data), [data]);
+  const drawn = useMemo(
+    () => lines.map(({ metric, ...look }) => lineOf(data, metric, look)).filter((line) => line !== undefined),
+    [data, lines],
+  );
+  return (
+    <Panel title={title}>
+      {hasValues(drawn) ? (
+        <Chart
+          {...{ title, unit, times, marks }}
+          {...(least === undefined ? {} : { least })}
+          lines={drawn}
+          onZoom={zoom}
+        />
+      ) : (
+        <p className="none">Nothing was measured in this time.</p>
+      )}
+    </Panel>
+  );
+}
