@@ -107,6 +107,8 @@ browserSuite('every page', () => {
     'case-new': () => ['/cases?new=1', 'Open the case'],
     availability: () => ['/availability', 'percent of the time observed'],
     'availability-site': () => [`/availability?site=${world.site}`, 'access-2'],
+    wall: () => ['/wall?panels=state,events,cases,busiest,availability', 'Open cases'],
+    'wall-arrange': () => ['/wall?edit=1', 'Show the wall'],
     discovery: () => ['/discovery', 'completed'],
     'discovery-plan': () => [
       `/discovery?new=1&targets=127.20.10.0/26&profile=deep&site=${world.site}`,

@@ -19,6 +19,9 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await dialog().getByRole('button', { name: 'Save' }).click();
       await dialog().getByRole('alert').waitFor();
       await dialog().getByLabel('Networks').fill('10.99.0.0/16');
+      await dialog()
+        .getByRole('button', { name: /^More settings/ })
+        .click();
       const special = /^Scans may name multicast/;
       await dialog().getByRole('switch', { name: special }).press('Space');
       await dialog().getByLabel('device.down').fill('45');
@@ -34,6 +37,33 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await dialog().getByRole('button', { name: 'Delete' }).click();
       await row('Warehouse').waitFor({ state: 'detached' });
       refused();
+    },
+  );
+
+  task(
+    'wall: a link reads without signing in, until it is revoked',
+    async ({ page, open, row, button, dialog, world }) => {
+      await open('/wall?edit=1');
+      await button('Share').click();
+      await dialog().getByRole('button', { name: 'Make a link' }).click();
+      await dialog().getByRole('button', { name: 'Copy Link' }).click();
+      const link = await page.evaluate<string>('navigator.clipboard.readText()');
+      await dialog().getByRole('button', { name: 'I have it' }).click();
+      const headers = { Authorization: `Bearer ${link.split('#')[1]}` };
+      const ask = (path: string) => fetch(`${world.url}${path}`, { headers });
+      expect((await ask('/api/devices')).status).toBe(200);
+      expect((await ask('/api/users')).status).toBe(403);
+      const stranger = await page.context().browser()?.newContext();
+      const screen = await stranger?.newPage();
+      await screen?.goto(link);
+      await screen?.getByRole('heading', { name: 'Open cases' }).waitFor();
+      await open('/profile');
+      await row('wall of all sites').getByRole('button', { name: 'Revoke' }).click();
+      await dialog().getByRole('button', { name: 'Revoke' }).click();
+      await page.getByText('no longer works').waitFor();
+      await screen?.reload();
+      await screen?.getByText('This link was revoked, or has ended.').waitFor();
+      await stranger?.close();
     },
   );
 

@@ -3,6 +3,7 @@ import type { OperationId, Operations } from '@rollcall/shared/api/index';
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import { ApiError } from './api-error.ts';
+import { wallToken } from './wall-token.ts';
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : never;
 type Values = Record<string, string | number | readonly string[] | undefined>;
@@ -81,6 +82,7 @@ export async function call<Id extends OperationId>(
   const headers: Record<string, string> = {};
   if (method !== 'GET') headers['Content-Type'] = 'application/json';
   if (ifMatch) headers['If-Match'] = ifMatch;
+  if (wallToken) headers.Authorization = `Bearer ${wallToken}`;
   if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
   const response = await fetch(url, {
     method,

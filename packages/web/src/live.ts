@@ -85,6 +85,21 @@ function onReturn(act: () => void): () => void {
   };
 }
 
+/** How often a shared wall asks again: streams take no token. */
+const POLL_MS = 15_000;
+
+/** Keeps what is shown fresh by asking, until the returned function is called. */
+export function pollChanges(client: QueryClient): () => void {
+  set({ status: 'live' });
+  const ask = () =>
+    client.refetchQueries({ type: 'active' }, { throwOnError: true }).then(
+      () => set({ status: 'live' }),
+      () => state.status !== 'stale' && set({ status: 'stale', since: Date.now() }),
+    );
+  const timer = setInterval(() => void ask(), POLL_MS);
+  return () => clearInterval(timer);
+}
+
 /** Opens the stream and keeps `client` fresh until the returned function is called. */
 export function followChanges(client: QueryClient): () => void {
   let pending: Pending = new Map();

@@ -4,6 +4,7 @@ import {
   IconBroadcast,
   IconBuilding,
   IconCalendarStats,
+  IconDeviceTvOld,
   IconGitCommit,
   IconHammer,
   IconHistory,
@@ -76,6 +77,14 @@ export const PLACES = {
       label: 'Availability',
       description: 'report of a month by site and device',
       icon: IconCalendarStats,
+    },
+    {
+      to: '/wall',
+      jump: 'w',
+      search: { edit: '1' },
+      label: 'Wall',
+      description: 'panels for a screen on the wall, and a link to share them',
+      icon: IconDeviceTvOld,
     },
   ],
   run: [

@@ -20,6 +20,8 @@ export interface Preferences {
   columns: Record<string, string[]>;
   /** Saved views, by list. */
   views: Record<string, View[]>;
+  /** The wall as its address has it. */
+  wall: string;
 }
 
 const KEY = 'rollcall.preferences';
@@ -30,6 +32,7 @@ const DEFAULTS: Preferences = {
   defaultSite: '',
   columns: {},
   views: {},
+  wall: '',
 };
 /** Changes made within this time are saved to the account together. */
 const SAVE_MS = 600;
@@ -70,6 +73,7 @@ export function readPreferences(stored: unknown): Preferences {
     defaultSite: typeof raw.defaultSite === 'string' ? raw.defaultSite : '',
     columns: only(raw.columns, isTexts),
     views: only(raw.views, (value): value is View[] => Array.isArray(value) && value.every(isView)),
+    wall: typeof raw.wall === 'string' ? raw.wall : '',
   };
 }
 

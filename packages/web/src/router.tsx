@@ -148,6 +148,11 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/availability/availability.tsx'), 'AvailabilityPage'),
   ),
   page(
+    '/wall',
+    ['panels', 'rotate', 'sound', 'site', 'edit'],
+    lazyRouteComponent(() => import('./pages/wall/wall.tsx'), 'WallPage'),
+  ),
+  page(
     '/discovery',
     ['tab', ...SCANS, 'edit', 'new', 'targets'],
     lazyRouteComponent(() => import('./pages/discovery/discovery.tsx'), 'Discovery'),

@@ -5,11 +5,12 @@ import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
 import { ApiError } from './api-error.ts';
 import { notifyProblem, ProblemView } from './components/feedback/index.ts';
-import { followChanges } from './live.ts';
+import { followChanges, pollChanges } from './live.ts';
 import { SignIn } from './pages/sign-in.tsx';
 import { arrivalOf } from './pages/sign-in-refusals.ts';
 import { loadPreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
+import { wallToken } from './wall-token.ts';
 
 const Person = createContext<Me | undefined>(undefined);
 
@@ -34,7 +35,7 @@ const isSignedOut = (error: unknown): boolean => error instanceof ApiError && er
 /** Whether this browser had a session: the cookie itself is not for scripts, and asking without one is an error. */
 const HINT = 'rollcall.session';
 const hint = {
-  get: () => localStorage.getItem(HINT) !== null,
+  get: () => wallToken !== undefined || localStorage.getItem(HINT) !== null,
   set: (there: boolean) => (there ? localStorage.setItem(HINT, '1') : localStorage.removeItem(HINT)),
 };
 
@@ -67,9 +68,11 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const me = signedOut ? undefined : data?.data;
   const id = me?.user.id;
 
-  useEffect(() => (id ? followChanges(client) : undefined), [id, client]);
   useEffect(() => {
-    if (signedOut) hint.set(false);
+    if (id) return wallToken ? pollChanges(client) : followChanges(client);
+  }, [id, client]);
+  useEffect(() => {
+    if (signedOut && !wallToken) hint.set(false);
   }, [signedOut]);
   const signedIn = (answer: Result<'session.get'>) => {
     hint.set(true);
@@ -80,6 +83,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each person, not for each reading of the session
   useEffect(() => {
     if (!me) return;
+    // A shared wall has no preferences of its own to keep.
+    if (wallToken) return;
     const { theme } = loadPreferences(me.user.settings, (settings) => {
       const body = { settings } as unknown as Request<'session.update'>['body'];
       call('session.update', { body }).catch((error) => notifyProblem('Not kept with your account', error));
@@ -105,6 +110,12 @@ export function SessionGate({ children }: { children: ReactNode }) {
   }, [client]);
 
   if (me) return <Person value={me}>{children}</Person>;
+  if (signedOut && wallToken)
+    return (
+      <ProblemView
+        error={new ApiError(401, { code: 'unauthorized', message: 'This link was revoked, or has ended.' })}
+      />
+    );
   if (signedOut)
     return <SignIn onSignedIn={signedIn} refused={arrival === 'signed-in' ? undefined : arrival} />;
   if (session.isPending) return <Beginning />;

@@ -34,6 +34,7 @@ import { useEscape } from './use-escape.ts';
 export function Shell() {
   // Nothing else of the address: the frame stays as it is while a page is filtered and sorted.
   const kiosk = useSearch({ strict: false, select: (search) => search.kiosk === '1' });
+  const arranged = useSearch({ strict: false, select: (search) => search.edit === '1' });
   const [open, setOpen] = useState(false);
   const place = useLocation({ select: (location) => location.pathname });
   const main = useRef<HTMLElement>(null);
@@ -49,12 +50,13 @@ export function Shell() {
   usePageKeys(showHelp);
   useEscape(close, open);
   useKiosk(kiosk);
+  const bare = kiosk || (place === '/wall' && !arranged);
   return (
-    <div className={classes.shell} data-kiosk={kiosk || undefined}>
+    <div className={classes.shell} data-kiosk={bare || undefined}>
       <button type="button" className={classes.skip} onClick={() => main.current?.focus()}>
         Skip to content
       </button>
-      {!kiosk && (
+      {!bare && (
         <>
           <div className={classes.bar}>
             <ActionIcon
@@ -77,7 +79,7 @@ export function Shell() {
       <main id="main" ref={main} className={classes.main} tabIndex={-1}>
         <Outlet />
       </main>
-      {kiosk && (
+      {bare && (
         <footer className={classes.kiosk}>
           <LiveStatus />
           <Clock />

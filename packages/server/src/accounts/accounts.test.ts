@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountOperations } from '@rollcall/shared/api/accounts';
 import { siteOperations } from '@rollcall/shared/api/sites';
+import { tokenOperations } from '@rollcall/shared/api/tokens';
 import { systemClock } from '@rollcall/shared/clock';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +14,7 @@ import { addUser, issueToken, setPassword } from './command-line.ts';
 
 afterAll(closeDatabases);
 
-const table = { ...accountOperations, ...siteOperations };
+const table = { ...accountOperations, ...tokenOperations, ...siteOperations };
 const PASSWORD = 'correct horse battery staple';
 const KEYS = keyring([Buffer.alloc(32, 1)]);
 const log = pino({ level: 'silent' });
@@ -224,6 +225,35 @@ describe.each(databases())('accounts on %s', (_name, open) => {
       const { status, json } = await ask('POST', '/api/tokens', as, { json: { name: 'from the web' } });
       expect(status).toBe(201);
       expect((await ask('GET', '/api/session', { token: json.token })).json.data.via).toBe('token');
+    });
+
+    it('only read where they were made so: what a viewer may, of some sites, and nothing of the account', async () => {
+      const [north, south] = [await makeSite('north'), await makeSite('south')];
+      const made = await ask('POST', '/api/tokens', admin, {
+        json: { name: 'wall', readOnly: true, siteIds: [north] },
+      });
+      expect(made.status).toBe(201);
+      expect(made.json.data).toMatchObject({ readOnly: true, siteIds: [north] });
+      const wall = { token: made.json.token as string };
+      const { user } = (await ask('GET', '/api/session', wall)).json.data;
+      expect(user).toMatchObject({ role: 'viewer', allSites: false, siteIds: [north], settings: {} });
+      for (const path of ['/api/tokens', '/api/sessions', '/api/users'])
+        expect([path, (await ask('GET', path, wall)).status]).toEqual([path, 403]);
+      expect((await ask('POST', '/api/tokens', wall, { json: { name: 'more' } })).status).toBe(403);
+      // A token of somebody who loses a site loses it as well.
+      const { id, token } = await makeUser('wanda', { role: 'operator', siteIds: [north, south] });
+      const hers = (
+        await ask('POST', '/api/tokens', { token }, { json: { name: 'w', readOnly: true, siteIds: [south] } })
+      ).json.token as string;
+      const seen = async () => (await ask('GET', '/api/session', { token: hers })).json.data.user.siteIds;
+      expect(await seen()).toEqual([south]);
+      await ask('PATCH', `/api/users/${id}`, admin, { json: { siteIds: [north] } });
+      expect(await seen()).toEqual([]);
+      const refused = [{ siteIds: [south], readOnly: true }, { siteIds: [north] }];
+      for (const limits of refused) {
+        const { status } = await ask('POST', '/api/tokens', { token }, { json: { name: 'x', ...limits } });
+        expect([400, 403]).toContain(status);
+      }
     });
 
     it('G9 stop working at once when revoked, and stay in the list as revoked', async () => {

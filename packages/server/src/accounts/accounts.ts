@@ -1,6 +1,7 @@
 /** People and what they may do: sessions, tokens, users, sites, and the record of all of it. */
-import { type accountOperations, REVOKED_SHOWN_DAYS } from '@rollcall/shared/api/accounts';
+import type { accountOperations } from '@rollcall/shared/api/accounts';
 import type { siteOperations } from '@rollcall/shared/api/sites';
+import { REVOKED_SHOWN_DAYS, type tokenOperations } from '@rollcall/shared/api/tokens';
 import { SESSION_IDLE_MS } from '../platform/access/auth.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import { auditHandlers } from './audit.ts';
@@ -19,7 +20,7 @@ export type { AccountDeps } from './deps.ts';
 
 const DAY_MS = 24 * 3600_000;
 
-type Ids = keyof typeof accountOperations | keyof typeof siteOperations;
+type Ids = keyof (typeof accountOperations & typeof tokenOperations) | keyof typeof siteOperations;
 
 /** Handlers of everything under Session, API tokens, Users, Sites and Audit. */
 export const accountHandlers = (deps: AccountDeps): Handlers<Ids> => ({

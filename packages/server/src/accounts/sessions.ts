@@ -52,7 +52,13 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
       };
     },
 
-    'session.get': async ({ actor }) => ({ data: await meOf(db, actor.userId, actor.via) }),
+    'session.get': async ({ actor }) => {
+      const data = await meOf(db, actor.userId, actor.via);
+      if (actor.via.kind === 'session' || !actor.via.readOnly) return { data };
+      const { role, sites } = actor;
+      const rights = { role, allSites: sites === 'all', siteIds: sites === 'all' ? [] : [...sites] };
+      return { data: { ...data, user: { ...data.user, ...rights, settings: {} } } };
+    },
 
     'session.update': async ({ actor, body }) => {
       if (Buffer.byteLength(JSON.stringify(body.settings ?? {})) > SETTINGS_BYTES)

@@ -1,8 +1,9 @@
 /** Personal API tokens: made, shown once, listed without the secret, revoked. */
-import { REVOKED_SHOWN_DAYS, TOKENS_MOST, type Token } from '@rollcall/shared/api/accounts';
+import { REVOKED_SHOWN_DAYS, TOKENS_MOST, type Token } from '@rollcall/shared/api/tokens';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { ApiToken } from '../generated/prisma/client.ts';
 import { rightsChanged } from '../platform/access/auth.ts';
+import { requireScope, requireSites } from '../platform/access/scope.ts';
 import { mintToken } from '../platform/access/token.ts';
 import type { Transaction } from '../platform/db/db.ts';
 import { seconds } from '../platform/db/list.ts';
@@ -23,6 +24,8 @@ const shown = (row: ApiToken): Token => ({
   id: row.id,
   name: row.name,
   hint: row.hint,
+  readOnly: row.readOnly,
+  siteIds: row.siteIds,
   createdAt: seconds(row.createdAt),
   lastUsedAt: seconds(row.lastUsedAt),
   expiresAt: seconds(row.expiresAt),
@@ -34,12 +37,15 @@ export interface NewToken {
   name: string;
   /** Unix seconds; null: never. */
   expiresAt: number | null;
+  readOnly?: boolean;
+  /** Of the sites of its owner; none: all of them. */
+  siteIds?: readonly string[];
 }
 
 /** Makes a token of a user; the plaintext exists in the answer only. */
 export async function createToken(
   sql: Transaction,
-  { userId, name, expiresAt }: NewToken,
+  { userId, name, expiresAt, readOnly = false, siteIds = [] }: NewToken,
   by: Pick<AuditRecord, 'actor' | 'address'>,
   now: number,
 ): Promise<{ plaintext: string; token: Token }> {
@@ -64,6 +70,8 @@ export async function createToken(
       name,
       hash,
       hint,
+      readOnly,
+      siteIds: [...siteIds],
       createdAt: new Date(now),
       expiresAt: expiresAt === null ? null : new Date(expiresAt * 1000),
     },
@@ -72,7 +80,12 @@ export async function createToken(
     ...by,
     action: 'token.create',
     subject: `token ${name}`,
-    detail: { id: token.id, hint },
+    detail: {
+      id: token.id,
+      hint,
+      ...(readOnly && { readOnly }),
+      ...(siteIds.length > 0 && { siteIds: [...siteIds] }),
+    },
   });
   return { plaintext, token: shown(token) };
 }
@@ -108,9 +121,13 @@ export function tokenHandlers({
     },
 
     'tokens.create': async ({ actor, body, address }) => {
-      const { plaintext, token } = await db.transaction((sql) =>
-        createToken(sql, { ...body, userId: actor.userId }, { actor, address }, clock.now()),
-      );
+      const { plaintext, token } = await db.transaction(async (sql) => {
+        if (body.siteIds.length > 0) {
+          requireScope(actor, { allSites: false, siteIds: body.siteIds }, 'a token of');
+          await requireSites(sql, body.siteIds);
+        }
+        return createToken(sql, { ...body, userId: actor.userId }, { actor, address }, clock.now());
+      });
       return { data: token, extra: { token: plaintext } };
     },
 

@@ -2,24 +2,10 @@
 import { z } from 'zod';
 import { role } from '../model.ts';
 import type { Operation } from './operation.ts';
-import {
-  id,
-  line,
-  PAGE_SIZE_MOST,
-  paging,
-  queryTime,
-  resource,
-  siteFilter,
-  sortBy,
-  unixSeconds,
-} from './operation.ts';
+import { id, line, paging, queryTime, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
 
 export const PASSWORD_LEAST = 8;
 export const PASSWORD_MOST = 128;
-/** Live tokens of one account. */
-export const TOKENS_MOST = 50;
-/** A revoked token stays in its owner's list this long. */
-export const REVOKED_SHOWN_DAYS = 30;
 
 const signInName = z
   .string()
@@ -60,7 +46,7 @@ export const OIDC_REFUSALS = [
 export type OidcRefusal = (typeof OIDC_REFUSALS)[number];
 
 const displayName = line(100, 0).meta({ example: 'Ada Lovelace' });
-const siteIds = z.array(z.uuid().toLowerCase()).max(1000);
+export const siteIds = z.array(z.uuid().toLowerCase()).max(1000);
 /** A person's own settings (theme, time zone, saved views). The server reads one of them, `defaultSite`. */
 const personalSettings = z.record(z.string().max(64), z.json()).meta({
   description: '`defaultSite` (id or name): the site of scans that name none, where several could be meant.',
@@ -108,28 +94,6 @@ export const me = z
   .meta({ id: 'Me' });
 export type Me = z.infer<typeof me>;
 
-export const token = z
-  .strictObject({
-    id,
-    name: z.string().meta({ example: 'report script' }),
-    hint: z.string().meta({ description: 'Last four characters.', example: 'x7Qz' }),
-    createdAt: unixSeconds,
-    lastUsedAt: unixSeconds.nullable(),
-    expiresAt: unixSeconds.nullable().meta({ description: 'null: never.' }),
-    revokedAt: unixSeconds.nullable(),
-  })
-  .meta({ id: 'ApiToken' });
-export type Token = z.infer<typeof token>;
-
-/** Who names no page gets all: the customer's document names no parameter here, and pages lists all the same. */
-const tokenQuery = z.strictObject({
-  page: paging.page,
-  pageSize: paging.pageSize
-    .unwrap()
-    .default(PAGE_SIZE_MOST)
-    .meta({ description: 'Items per page.', example: 25 }),
-});
-
 export const auditEntry = z
   .strictObject({
     id,
@@ -146,7 +110,6 @@ export const auditEntry = z
 export type AuditEntry = z.infer<typeof auditEntry>;
 
 const sessions = resource('/api/sessions', 'Session', session);
-const tokens = resource('/api/tokens', 'API tokens', token);
 const users = resource('/api/users', 'Users', user);
 
 /** A parameter of a provider's answer. */
@@ -272,38 +235,6 @@ export const accountOperations = {
   },
   'sessions.list': sessions.list('viewer', 'List my sessions', { by: 'session' }),
   'sessions.delete': sessions.remove('viewer', 'Sign out one of my sessions', { by: 'session' }),
-  'tokens.list': tokens.list('viewer', "List the caller's tokens", {
-    description:
-      'Metadata only, never the secret. A revoked token stays in the list for 30 days. All are on one page unless `pageSize` says otherwise.',
-    stable: true,
-    query: tokenQuery,
-  }),
-  'tokens.create': tokens.create('viewer', 'Create a token', {
-    description: `The plaintext stands in \`token\`, this once. At most ${TOKENS_MOST} live tokens per account. May also be called from a signed-in session, without a bearer header.`,
-    stable: true,
-    body: z.strictObject({
-      name: line(100).meta({ example: 'report script' }),
-      expiresAt: unixSeconds
-        .min(0)
-        .max(253_402_300_799)
-        .nullable()
-        .default(null)
-        .meta({ description: 'Unix seconds; null: never expires.', example: null }),
-    }),
-    extra: z.strictObject({
-      token: z.string().meta({
-        description: 'The plaintext, shown once.',
-        example: 'svc_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
-      }),
-    }),
-    errors: ['conflict'],
-    example: { name: 'report script' },
-  }),
-  'tokens.delete': tokens.remove('viewer', 'Revoke a token', {
-    description: "The caller's own token stops working at once. Revoking it again changes nothing.",
-    stable: true,
-    data: token,
-  }),
   'users.list': users.list('admin', 'List users', {
     description:
       'An administrator who does not see every site sees the accounts whose sites are all among their own.',

@@ -21,9 +21,11 @@ import { serviceOperations } from './service.ts';
 import { siteOperations } from './sites.ts';
 import { tableOperations } from './tables.ts';
 import { thresholdOperations } from './thresholds.ts';
+import { tokenOperations } from './tokens.ts';
 
 export const operations = {
   ...accountOperations,
+  ...tokenOperations,
   ...siteOperations,
   ...collectorOperations,
   ...credentialOperations,

@@ -1,5 +1,6 @@
 import { accountOperations, type OidcRefusal } from '@rollcall/shared/api/accounts';
 import { siteOperations } from '@rollcall/shared/api/sites';
+import { tokenOperations } from '@rollcall/shared/api/tokens';
 import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { Secret } from '@rollcall/shared/secret';
 import { pino } from 'pino';
@@ -22,7 +23,7 @@ import { openProvider } from './provider.ts';
 
 afterAll(closeDatabases);
 
-const table = { ...accountOperations, ...siteOperations };
+const table = { ...accountOperations, ...tokenOperations, ...siteOperations };
 const PASSWORD = 'correct horse battery staple';
 const ADA = { preferred_username: 'Ada', name: 'Ada Lovelace', groups: ['noc'] };
 

@@ -66,18 +66,21 @@ interface Row {
   role: Role;
   all_sites: boolean;
   sites: string[];
+  /** Of a token: it only reads, and sees only these of its owner's sites. */
+  read_only: boolean;
+  only_sites: string[];
 }
 
 const OWNER = `u.id AS user_id, u.name, u.role, u.all_sites,
   ARRAY(SELECT s.site_id::text FROM user_sites s WHERE s.user_id = u.id ORDER BY 1) AS sites`;
-const byToken = (
-  which: string,
-) => `SELECT t.id, t.hash, t.last_used_at AS used_at, t.expires_at AS ends_at, ${OWNER}
+const byToken = (which: string) => `SELECT t.id, t.hash, t.last_used_at AS used_at, t.expires_at AS ends_at,
+    t.read_only, t.site_ids::text[] AS only_sites, ${OWNER}
   FROM api_tokens t JOIN users u ON u.id = t.user_id
   WHERE ${which} AND t.revoked_at IS NULL AND u.disabled_at IS NULL`;
 const bySession = (
   which: string,
-) => `SELECT s.id, s.id_hash AS hash, s.last_seen_at AS used_at, s.expires_at AS ends_at, ${OWNER}
+) => `SELECT s.id, s.id_hash AS hash, s.last_seen_at AS used_at, s.expires_at AS ends_at,
+    false AS read_only, '{}'::text[] AS only_sites, ${OWNER}
   FROM sessions s JOIN users u ON u.id = s.user_id
   WHERE ${which} AND u.disabled_at IS NULL`;
 const NOTE_USE = {
@@ -243,13 +246,22 @@ interface Stream {
 
 const idOf = ({ via }: Actor): string => (via.kind === 'token' ? via.tokenId : via.sessionId);
 
+/** A token never sees more than its owner does now. */
+function sitesOf({ all_sites, sites, only_sites }: Row): Actor['sites'] {
+  if (only_sites.length === 0) return all_sites ? 'all' : sites;
+  return all_sites ? only_sites : only_sites.filter((site) => sites.includes(site));
+}
+
 function knownOf(kind: 'token' | 'session', row: Row): Known {
   const actor: Actor = {
     userId: row.user_id,
     name: row.name,
-    role: row.role,
-    sites: row.all_sites ? 'all' : row.sites,
-    via: kind === 'token' ? { kind, tokenId: row.id } : { kind, sessionId: row.id },
+    role: row.read_only ? 'viewer' : row.role,
+    sites: sitesOf(row),
+    via:
+      kind === 'token'
+        ? { kind, tokenId: row.id, ...(row.read_only && { readOnly: true }) }
+        : { kind, sessionId: row.id },
   };
   return { actor, endsAt: row.ends_at?.getTime() ?? null, usedAt: row.used_at?.getTime() ?? null };
 }

@@ -3,14 +3,14 @@ import type { Operation } from '@rollcall/shared/api/operation';
 import type { Role } from '@rollcall/shared/model';
 import type { z } from 'zod';
 
-/** Who calls, with the rights of this moment. A token has exactly its owner's. */
+/** Who calls, with the rights of this moment. A token has its owner's, unless it was made with fewer. */
 export interface Actor {
   userId: string;
   name: string;
   role: Role;
   /** Sites the account sees: every one, or these. */
   sites: 'all' | readonly string[];
-  via: { kind: 'token'; tokenId: string } | { kind: 'session'; sessionId: string };
+  via: { kind: 'token'; tokenId: string; readOnly?: boolean } | { kind: 'session'; sessionId: string };
 }
 
 /** One request, parsed by its operation's schemas. */

@@ -197,10 +197,16 @@ function authorise(
     refuseForgery(request, { browsersOnly: false });
   if (operation.by === 'session' && actor.via.kind !== 'session')
     throw new Problem('forbidden', 'this needs a signed-in session; a token is not enough');
+  if (actor.via.kind === 'token' && actor.via.readOnly && !isOpenToReaders(operation))
+    throw new Problem('forbidden', 'this token only reads, and nothing of its account');
   const allowed = operation.access === 'public' ? ROLES : rolesFrom(operation.access);
   if (!allowed.includes(actor.role))
     throw new Problem('forbidden', `this needs the role ${allowed.join(' or ')}`);
 }
+
+/** What a token that only reads is for: all that is looked at, but the account behind it. */
+const isOpenToReaders = ({ method, tag, path }: Operation): boolean =>
+  method === 'GET' && tag !== 'API tokens' && (tag !== 'Session' || path === '/api/session');
 
 const unknownCaller = ({ kind }: Credentials): string =>
   kind === 'token'

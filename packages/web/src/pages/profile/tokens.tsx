@@ -1,7 +1,6 @@
 import { Button, Group, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import type { Token } from '@rollcall/shared/api/accounts';
-import { TOKENS_MOST } from '@rollcall/shared/api/accounts';
+import { TOKENS_MOST, type Token } from '@rollcall/shared/api/tokens';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
