@@ -31,7 +31,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
   });
 
   task('events: acknowledge what is selected', async ({ page, open, row }) => {
-    await open('/events?Source=discovery&Device=access-7&Status=0,1');
+    await open('/events?Source=discovery&Device=access-3&Status=0,1');
     await row(' is other hardware').getByRole('checkbox').check();
     await page.getByText('1 event selected').waitFor();
     await page.getByRole('toolbar').getByRole('button', { name: 'Acknowledge 1' }).click();
