@@ -5,7 +5,7 @@ import { useState } from 'react';
 import type { Result } from '../../api.ts';
 import { useSiteChoices } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
-import { Confirm, SecretDialog } from '../../components/form/index.ts';
+import { Dialog, Form, SecretDialog } from '../../components/form/index.ts';
 import { Page, Panel } from '../../components/page/index.ts';
 import { savePreferences } from '../../preferences.ts';
 import { stringifySearch } from '../../search.ts';
@@ -144,22 +144,21 @@ function Share({ settings, onClose }: { settings: WallSettings; onClose: () => v
       />
     );
   return (
-    <Confirm
-      title="Share this wall?"
-      confirm="Make a link"
-      danger={false}
-      onClose={() => !made && onClose()}
-      onConfirm={async () => {
-        const siteIds = settings.site ? [settings.site] : [];
-        const answer = await send('tokens.create', {
-          body: { name: `wall of ${place}`, readOnly: true, siteIds },
-        });
-        // After the dialog has closed itself.
-        setTimeout(() => setMade(answer));
-      }}
-    >
-      Whoever has the link sees what a viewer of {place} sees, without signing in, and changes nothing. It
-      works until you revoke it.
-    </Confirm>
+    <Dialog title="Share this wall?" onClose={onClose}>
+      <Form
+        submit="Make a link"
+        onCancel={onClose}
+        onSubmit={async () => {
+          const siteIds = settings.site ? [settings.site] : [];
+          const body = { name: `wall of ${place}`, readOnly: true, siteIds };
+          setMade(await send('tokens.create', { body }));
+        }}
+      >
+        <p>
+          Whoever has the link sees what a viewer of {place} sees, without signing in, and changes nothing. It
+          works until you revoke it.
+        </p>
+      </Form>
+    </Dialog>
   );
 }

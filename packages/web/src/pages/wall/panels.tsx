@@ -97,7 +97,7 @@ function Cases({ site }: PanelProps) {
         <>
           <Severity code={one.severity} word={false} /> {one.title}
         </>,
-        one.assignee ?? 'nobody',
+        one.assignee ?? 'unassigned',
       ] as const,
   );
   return <Lines items={items} empty="No case is open." />;

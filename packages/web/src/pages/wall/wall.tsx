@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { useSiteName } from '../../choices.ts';
 import { Loaded } from '../../components/feedback/index.ts';
+import { Scroller } from '../../components/page/index.ts';
 import { usePreferences } from '../../preferences.ts';
 import { parseSearch } from '../../search.ts';
 import { useUrlState } from '../../url-state.ts';
@@ -40,23 +41,25 @@ function Wall({ settings }: { settings: WallSettings }) {
     wallToken === undefined,
   );
   return (
-    <div className={classes.wall} data-mood={state?.mood}>
-      <h1 className="hidden">Wall{site && ` of ${siteName(site)}`}</h1>
-      {blocked && (
-        <Button className={classes.allow} onClick={allow}>
-          Turn the sound on
-        </Button>
-      )}
-      <Loaded query={summary}>
-        {({ data }) => (
-          <div className={classes.panels} data-single={shown.length === 1 || undefined}>
-            {shown.map((name) => (
-              <WallPanel key={name} name={name} site={site} summary={data} />
-            ))}
-          </div>
+    <Scroller label="Wall" className={classes.window}>
+      <div className={classes.wall} data-mood={state?.mood}>
+        <h1 className="hidden">Wall{site && ` of ${siteName(site)}`}</h1>
+        {blocked && (
+          <Button className={classes.allow} onClick={allow}>
+            Turn the sound on
+          </Button>
         )}
-      </Loaded>
-    </div>
+        <Loaded query={summary}>
+          {({ data }) => (
+            <div className={classes.panels} data-single={shown.length === 1 || undefined}>
+              {shown.map((name) => (
+                <WallPanel key={name} name={name} site={site} summary={data} />
+              ))}
+            </div>
+          )}
+        </Loaded>
+      </div>
+    </Scroller>
   );
 }
 
