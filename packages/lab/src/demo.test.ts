@@ -7,7 +7,7 @@ import { writePdu } from '@rollcall/snmp/message/pdu';
 import { describe, expect, it } from 'vitest';
 import { cables } from './demo/cables.ts';
 import { stations } from './demo/stations.ts';
-import { demoSite } from './demo.ts';
+import { age, demoSite } from './demo.ts';
 import { describe as mibsOf } from './describe/mib.ts';
 import { type Device, reachable } from './device.ts';
 import { truthOf } from './site.ts';
@@ -78,6 +78,14 @@ describe('the demonstration site', () => {
         const back = n.remote.neighbours.filter((m) => m.remote === d && m.ifIndex === n.remotePort.ifIndex);
         expect(back.map((m) => m.remotePort)).toContain(port);
       }
+    }
+  });
+
+  it('has been up for longer at a later start', () => {
+    const [first, later] = [1_764_000_000, 1_764_003_600].map((now) => age(demoSite(), now).devices);
+    for (const [i, device] of (first ?? []).entries()) {
+      expect((later?.[i]?.upBefore ?? 0) - device.upBefore).toBe(3600);
+      expect(device.upBefore).toBeLessThan(497 * 86_400);
     }
   });
 

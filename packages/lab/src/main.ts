@@ -2,7 +2,7 @@
 /** The lab's command line: serves the demonstration site until it is told to stop. */
 import { parseArgs } from 'node:util';
 import { systemClock } from '@rollcall/shared/clock';
-import { demoSite } from './demo.ts';
+import { age, demoSite } from './demo.ts';
 import { serveControl } from './faults/control.ts';
 import { Faults } from './faults/faults.ts';
 import { startSite } from './start.ts';
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
     process.stdout.write(HELP);
     return;
   }
-  const running = await startSite(demoSite(), { port });
+  const running = await startSite(age(demoSite(), systemClock.now() / 1000), { port });
   const faults = new Faults(running, systemClock);
   const controlled = control === undefined ? null : await serveControl(control, faults);
   let stopping = false;
