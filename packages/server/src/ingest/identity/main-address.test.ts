@@ -6,6 +6,7 @@ const place = (address: string, more: Partial<Place> = {}): Place => ({
   address,
   answered: true,
   on: 'interface',
+  alone: false,
   virtual: false,
   ...more,
 });
@@ -102,6 +103,11 @@ describe('the main address', () => {
       device([place(A, silent), place(B, { virtual: true })], { missedScans: 9, watched: 'down' }),
       null,
     ],
+    [
+      'is no address that may move to another box, while there is one that may not',
+      device([place(A, { ...silent, ...unlisted }), place('10.0.0.250', { alone: true }), place(B)]),
+      `${B} silent`,
+    ],
     ['is virtual where there is no other', device([place(A, { virtual: true })]), null],
   ])('%s', (_what, standing, moves) => {
     const move = mainAddress(standing);
@@ -114,6 +120,7 @@ describe('the main address', () => {
         address: fc.integer({ min: 1, max: 9 }).map((n) => `10.0.0.${n}`),
         answered: fc.constantFrom(true, false, null),
         on: fc.constantFrom('loopback', 'interface', null),
+        alone: fc.boolean(),
         virtual: fc.boolean(),
       }),
       { minLength: 1, maxLength: 6, selector: ({ address }) => address },

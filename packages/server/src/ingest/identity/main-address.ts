@@ -16,6 +16,8 @@ export interface Place {
   answered: boolean | null;
   /** What has it: a loopback interface, another one of the device's own table, or nothing that is known. */
   on: 'loopback' | 'interface' | null;
+  /** Its mask leaves it no network, as keepalived adds virtual addresses to an interface. */
+  alone: boolean;
   /** It moves between boxes (VRRP, HSRP, CARP, anycast): it has a virtual hardware address, or two devices list it. */
   virtual: boolean;
 }
@@ -63,5 +65,6 @@ function isSilent({ places, watched, missedScans, missedUntilGone }: Standing, k
   return missedScans >= (listed ? Math.max(1, missedUntilGone - 1) : 1);
 }
 
-/** A loopback interface is up as long as the box is. */
-const rank = ({ on }: Place): number => (on === 'loopback' ? 0 : on === 'interface' ? 1 : 2);
+/** A loopback interface is up as long as the box is. What may move to another box comes after what cannot. */
+const rank = ({ on, alone }: Place): number =>
+  on === 'loopback' ? 0 : on === 'interface' ? (alone ? 2 : 1) : 3;

@@ -53,6 +53,7 @@ interface PlaceRow {
   missedScans: number;
   address: string;
   listed: boolean;
+  alone: boolean;
   ifType: number | null;
   mac: string | null;
   /** Another device lists it too. */
@@ -65,7 +66,8 @@ const readPlaces = (sql: Sql, siteId: string, scan: EndingScan): Promise<PlaceRo
     `WITH places AS (
        SELECT d.id AS "deviceId", host(d.address) AS main, d.first_seen >= $3 AS "isNew", d.missed_scans AS "missedScans",
          CASE WHEN d.monitor AND v.watched_at IS NOT NULL AND d.status <> 'unknown' THEN d.status END AS watched,
-         e.value AS address, a.origin = 'table' AS listed, i.type AS "ifType", i.mac_address AS mac,
+         e.value AS address, a.origin = 'table' AS listed,
+         coalesce(a.prefix_length = CASE family(a.address) WHEN 4 THEN 32 ELSE 128 END, false) AS alone, i.type AS "ifType", i.mac_address AS mac,
          EXISTS (SELECT 1 FROM device_addresses o JOIN devices h ON h.site_id = o.site_id AND h.id = o.device_id
            WHERE o.site_id = d.site_id AND o.address = e.value::inet AND o.device_id <> d.id AND o.origin = 'table'
              AND h.gone_at IS NULL) AS shared
@@ -113,6 +115,7 @@ function standings(
       address: row.address,
       answered: answeredAt(row.address),
       on: row.ifType === LOOPBACK ? 'loopback' : row.listed ? 'interface' : null,
+      alone: row.alone,
       virtual: row.shared || (row.mac !== null && virtualMac(row.mac)),
     });
     all.set(row.deviceId, one);
