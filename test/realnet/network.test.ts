@@ -159,7 +159,9 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
       if (outage.moved) await plant.scan(targets);
       const noted = [
         ...story.rebooted.map((name) => `device.rebooted ${name}`),
-        ...(outage.moved ? [`device.renumbered ${outage.moved.name}`] : []),
+        ...(outage.moved
+          ? ['device.addresses', 'device.renumbered'].map((kind) => `${kind} ${outage.moved?.name}`)
+          : []),
       ];
       // A reboot that is read after its case is resolved stays open for a day.
       const open = async () =>
