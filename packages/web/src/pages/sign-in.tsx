@@ -1,4 +1,4 @@
-import { Button, Divider, Group, PasswordInput, TextInput } from '@mantine/core';
+import { Button, Group, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -87,7 +87,7 @@ function WithProvider({ name, start }: { name: string; start: string }) {
       <Button component="a" href={href} size="sm" fullWidth>
         Sign in with {name}
       </Button>
-      <Divider label="or" />
+      <p className="quiet">or with a password here</p>
     </>
   );
 }

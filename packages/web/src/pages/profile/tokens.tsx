@@ -95,7 +95,7 @@ const LIVES = [
 ];
 
 function NewToken({ onClose }: { onClose: () => void }) {
-  const form = useForm({ initialValues: { name: '', days: '0' } });
+  const form = useForm({ initialValues: { name: '', days: '365' } });
   const [made, setMade] = useState<Result<'tokens.create'>>();
   const send = useSend();
   if (made)
@@ -135,7 +135,13 @@ function NewToken({ onClose }: { onClose: () => void }) {
             data-autofocus
             {...form.getInputProps('name')}
           />
-          <Select label="Ends" data={LIVES} {...form.getInputProps('days')} error={form.errors.expiresAt} />
+          <Select
+            label="Ends"
+            allowDeselect={false}
+            data={LIVES}
+            {...form.getInputProps('days')}
+            error={form.errors.expiresAt}
+          />
         </Pair>
       </Form>
     </Dialog>
