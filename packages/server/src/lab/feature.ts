@@ -67,7 +67,13 @@ function exchange(
         text += chunk;
       });
       response.on('error', (error) => reject(unavailable(error)));
-      response.on('end', () => resolve({ status: response.statusCode ?? 500, answer: JSON.parse(text) }));
+      response.on('end', () => {
+        try {
+          resolve({ status: response.statusCode ?? 500, answer: JSON.parse(text) });
+        } catch (error) {
+          reject(unavailable(error as Error));
+        }
+      });
     });
     sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ANSWER_MS / 1000} s`)));
     sent.on('error', (error) => reject(unavailable(error)));
