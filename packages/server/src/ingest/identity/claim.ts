@@ -97,7 +97,9 @@ function takeAddress(world: World, device: Tracked, holder: string, key: Evidenc
   };
   if (old.row.address === key.value) {
     const [next] = [...old.addresses].sort(byAddress);
-    if (next) old.row = { ...old.row, address: next };
+    // Its next walk is merged as a whole, even if it says what it said: its address stands in more than its row.
+    const { device: _, ...received } = old.row.received;
+    if (next) old.row = { ...old.row, address: next, received };
   }
   return [told];
 }
