@@ -197,11 +197,9 @@ describe.each(databases())('signing in with a provider, on %s', (_name, open) =>
 
     browser.cookies.set(host, new Map(kept));
     expect(await answerOf(browser, back)).toBe('/#signed-in');
-    // The same answer again, and a new code of the provider for the same question.
-    for (const replayed of [
-      back,
-      await browser.through(begun.location ?? '', 'sub-ada', settings.redirectUri),
-    ]) {
+    // A new code of the provider for the same question, and the same answer again, at which it takes back both.
+    const anew = await browser.through(begun.location ?? '', 'sub-ada', settings.redirectUri);
+    for (const replayed of [anew, back]) {
       const thief = new SimpleBrowser();
       thief.cookies.set(host, new Map(kept));
       expect(refused(await answerOf(thief, replayed))).toBe('stale');
