@@ -10,7 +10,9 @@ CREATE TABLE "users" (
     "id" UUID NOT NULL,
     "name" TEXT NOT NULL,
     "display_name" TEXT NOT NULL DEFAULT '',
-    "password_hash" TEXT NOT NULL,
+    "password_hash" TEXT,
+    "oidc_issuer" TEXT,
+    "oidc_subject" TEXT,
     "role" TEXT NOT NULL,
     "all_sites" BOOLEAN NOT NULL DEFAULT false,
     "disabled_at" TIMESTAMPTZ(3),
@@ -18,9 +20,14 @@ CREATE TABLE "users" (
     "last_login_at" TIMESTAMPTZ(3),
     "settings" JSONB NOT NULL DEFAULT '{}',
     CONSTRAINT "users_pkey" PRIMARY KEY ("id"),
-    CONSTRAINT "users_role" CHECK ("role" IN ('viewer', 'operator', 'admin'))
+    CONSTRAINT "users_role" CHECK ("role" IN ('viewer', 'operator', 'admin')),
+    -- An account signs in by a password or with a provider, never both.
+    CONSTRAINT "users_sign_in" CHECK (
+        ("oidc_issuer" IS NULL) = ("oidc_subject" IS NULL) AND ("password_hash" IS NULL OR "oidc_subject" IS NULL)
+    )
 );
 CREATE UNIQUE INDEX "users_name_key" ON "users" ("name");
+CREATE UNIQUE INDEX "users_oidc_issuer_oidc_subject_key" ON "users" ("oidc_issuer", "oidc_subject");
 
 CREATE TABLE "user_sites" (
     "user_id" UUID NOT NULL,
@@ -50,6 +57,8 @@ CREATE TABLE "api_tokens" (
     "name" TEXT NOT NULL,
     "hash" BYTEA NOT NULL,
     "hint" TEXT NOT NULL,
+    "read_only" BOOLEAN NOT NULL DEFAULT false,
+    "site_ids" UUID[] NOT NULL DEFAULT ARRAY[]::UUID[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(3),
     "expires_at" TIMESTAMPTZ(3),
@@ -73,6 +82,12 @@ CREATE TABLE "login_places" (
     "last" TIMESTAMPTZ(3) NOT NULL,
     CONSTRAINT "login_places_pkey" PRIMARY KEY ("user_id", "place"),
     CONSTRAINT "login_places_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+CREATE TABLE "spent_sign_ins" (
+    "state_hash" BYTEA NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    CONSTRAINT "spent_sign_ins_pkey" PRIMARY KEY ("state_hash")
 );
 
 CREATE TABLE "audit" (
@@ -142,6 +157,14 @@ CREATE TABLE "collectors" (
     CONSTRAINT "collectors_status" CHECK ("status" IN ('active', 'quarantined', 'revoked'))
 );
 CREATE UNIQUE INDEX "collectors_site_id_name_key" ON "collectors" ("site_id", "name");
+
+CREATE TABLE "retired_keys" (
+    "collector_id" UUID NOT NULL,
+    "public_key" BYTEA NOT NULL,
+    "retired_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "retired_keys_pkey" PRIMARY KEY ("collector_id", "public_key"),
+    CONSTRAINT "retired_keys_collector_id_fkey" FOREIGN KEY ("collector_id") REFERENCES "collectors" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
 
 CREATE TABLE "join_tokens" (
     "id" UUID NOT NULL,
@@ -225,11 +248,13 @@ CREATE TABLE "scans" (
     "devices_found" INTEGER,
     "devices_new" INTEGER NOT NULL DEFAULT 0,
     "devices_changed" INTEGER NOT NULL DEFAULT 0,
+    "followed_from" UUID,
     CONSTRAINT "scans_pkey" PRIMARY KEY ("id"),
     CONSTRAINT "scans_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
     CONSTRAINT "scans_status" CHECK ("status" IN ('queued', 'running', 'completed', 'partial', 'failed', 'cancelled'))
 );
 CREATE INDEX "scans_site_id_created_at_idx" ON "scans" ("site_id", "created_at");
+CREATE INDEX "scans_followed_from_idx" ON "scans" ("followed_from");
 -- Partial: the same key by the same caller is the same scan.
 CREATE UNIQUE INDEX "scans_idempotency" ON "scans" ("created_by", "idempotency_key") WHERE "idempotency_key" IS NOT NULL;
 -- Partial: unfinished scans are few among many finished ones, and every claim asks for them.
@@ -247,6 +272,7 @@ CREATE TABLE "jobs" (
     "status_reason" TEXT NOT NULL DEFAULT '',
     "collector_id" UUID,
     "fence" INTEGER NOT NULL DEFAULT 0,
+    "holders" JSONB NOT NULL DEFAULT '{}',
     "lease_expires_at" TIMESTAMPTZ(3),
     "not_before" TIMESTAMPTZ(3),
     "attempt" INTEGER NOT NULL DEFAULT 0,
@@ -278,9 +304,11 @@ CREATE TABLE "collector_streams" (
     "stream" TEXT NOT NULL,
     "through" BIGINT NOT NULL,
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "latest_at" TIMESTAMPTZ(3),
+    "settled_until" TIMESTAMPTZ(3),
     CONSTRAINT "collector_streams_pkey" PRIMARY KEY ("collector_id", "epoch", "stream"),
     CONSTRAINT "collector_streams_collector_id_fkey" FOREIGN KEY ("collector_id") REFERENCES "collectors" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
-    CONSTRAINT "collector_streams_stream" CHECK ("stream" IN ('state', 'event'))
+    CONSTRAINT "collector_streams_stream" CHECK ("stream" IN ('state', 'event', 'sample'))
 );
 
 CREATE TABLE "dead_letters" (
@@ -316,11 +344,13 @@ CREATE TABLE "devices" (
     "id" UUID NOT NULL,
     "collector_id" UUID,
     "name" TEXT NOT NULL,
+    "sort_name" TEXT NOT NULL DEFAULT '',
     "name_override" TEXT,
     "address" INET,
     "mac_address" TEXT,
     "class" TEXT NOT NULL DEFAULT 'unknown',
     "class_override" TEXT,
+    "thresholds" JSONB,
     "vendor" TEXT,
     "model" TEXT,
     "os" TEXT,
@@ -345,29 +375,56 @@ CREATE TABLE "devices" (
     "gone_at" TIMESTAMPTZ(3),
     "search_text" TEXT NOT NULL DEFAULT '',
     "watched_snmp" TEXT,
+    "health" SMALLINT NOT NULL DEFAULT 2,
     CONSTRAINT "devices_pkey" PRIMARY KEY ("site_id", "id"),
     CONSTRAINT "devices_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE,
-    CONSTRAINT "devices_status" CHECK ("status" IN ('up', 'down', 'unknown'))
+    CONSTRAINT "devices_status" CHECK ("status" IN ('up', 'down', 'unknown')),
+    CONSTRAINT "devices_health" CHECK ("health" BETWEEN 0 AND 3)
 );
-CREATE INDEX "devices_site_id_name_id_idx" ON "devices" ("site_id", "name", "id");
 CREATE UNIQUE INDEX "devices_id_key" ON "devices" ("id");
+CREATE INDEX "devices_site_id_sort_name_id_idx" ON "devices" ("site_id", "sort_name", "id");
+-- Devices are also named in filters.
+CREATE INDEX "devices_name_idx" ON "devices" ("name");
 -- Covering (INCLUDE): a filtered page of each order is read from the index alone. Nothing here holds what every rescan
 -- changes, so a rescan that finds the same world touches no index (HOT update).
-CREATE INDEX "devices_by_name" ON "devices" ("name", "id") INCLUDE ("site_id", "class", "monitor", "collector_id");
-CREATE INDEX "devices_by_class" ON "devices" ("class", "name", "id") INCLUDE ("site_id", "monitor", "collector_id");
-CREATE INDEX "devices_by_vendor" ON "devices" ("vendor", "name", "id") INCLUDE ("site_id");
-CREATE INDEX "devices_by_model" ON "devices" ("model", "name", "id") INCLUDE ("site_id");
-CREATE INDEX "devices_by_status" ON "devices" ("status", "name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_name" ON "devices" ("sort_name", "id") INCLUDE ("site_id", "class", "monitor", "collector_id");
+CREATE INDEX "devices_by_class" ON "devices" ("class", "sort_name", "id") INCLUDE ("site_id", "monitor", "collector_id");
+CREATE INDEX "devices_by_vendor" ON "devices" ("vendor", "sort_name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_model" ON "devices" ("model", "sort_name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_status" ON "devices" ("status", "sort_name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_health" ON "devices" ("health", "sort_name", "id") INCLUDE ("site_id");
 CREATE INDEX "devices_by_address" ON "devices" ("address", "id") INCLUDE ("site_id");
 CREATE INDEX "devices_by_first_seen" ON "devices" ("first_seen", "id") INCLUDE ("site_id");
-CREATE INDEX "devices_by_monitor" ON "devices" ("monitor", "name", "id") INCLUDE ("site_id");
-CREATE INDEX "devices_by_collector" ON "devices" ("collector_id", "name", "id") INCLUDE ("site_id", "class", "monitor");
--- Partial: the watch list of a site.
-CREATE INDEX "devices_watched" ON "devices" ("site_id", "id") INCLUDE ("address", "credential_id") WHERE "monitor";
+CREATE INDEX "devices_by_monitor" ON "devices" ("monitor", "sort_name", "id") INCLUDE ("site_id");
+CREATE INDEX "devices_by_collector" ON "devices" ("collector_id", "sort_name", "id") INCLUDE ("site_id", "class", "monitor");
+-- Partial, covering: what a collector is to watch, read whole whenever it changes.
+CREATE INDEX "devices_watched" ON "devices" ("site_id", "id") INCLUDE ("address", "credential_id", "class") WHERE "monitor";
 -- Trigrams: substring search.
 CREATE INDEX "devices_search_text_trgm" ON "devices" USING gin ("search_text" gin_trgm_ops);
 
--- Triggers: a person, a scan or a merge changed what is to be watched.
+-- Trigger: devices are listed as people count, access-2 before access-10. `sort_name` follows the name, and the indexes of
+-- the list end in it.
+CREATE FUNCTION natural_order(TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT coalesce(string_agg(
+        CASE WHEN part[1] IS NULL THEN lower(part[2])
+             ELSE lpad(ltrim(part[1], '0'), greatest(12, length(ltrim(part[1], '0'))), '0') END, '' ORDER BY n), '')
+    FROM regexp_matches($1, '(\d+)|(\D+)', 'g') WITH ORDINALITY AS found(part, n)
+$$;
+-- Devices without a name are called by their address: they are listed behind those that have one. U+10FFFD, the last
+-- character, is behind all names in every collation.
+CREATE FUNCTION device_sort_key(TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT CASE WHEN $1 ~ '^(\d+(\.\d+){3}|[0-9A-Fa-f]*(:[0-9A-Fa-f.]*){2,})$' THEN chr(1114109) ELSE '' END || natural_order($1)
+$$;
+CREATE FUNCTION device_sort_name() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.sort_name := device_sort_key(NEW.name);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER "devices_sort_name" BEFORE INSERT OR UPDATE OF "name" ON "devices"
+    FOR EACH ROW EXECUTE FUNCTION device_sort_name();
+
+-- Triggers: a person, a scan or a merge changed what is to be watched. Of which class a device is decides whether its
+-- forwarding and ARP tables are read.
 CREATE FUNCTION watch_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_notify('rollcall_watch', CASE WHEN TG_OP = 'DELETE' THEN OLD.site_id ELSE NEW.site_id END::text);
@@ -376,7 +433,8 @@ END $$;
 CREATE TRIGGER "devices_watch_insert" AFTER INSERT ON "devices" FOR EACH ROW WHEN (NEW.monitor) EXECUTE FUNCTION watch_changed();
 CREATE TRIGGER "devices_watch_delete" AFTER DELETE ON "devices" FOR EACH ROW WHEN (OLD.monitor) EXECUTE FUNCTION watch_changed();
 CREATE TRIGGER "devices_watch_update" AFTER UPDATE ON "devices" FOR EACH ROW
-  WHEN (OLD.monitor <> NEW.monitor OR (NEW.monitor AND (OLD.address, OLD.credential_id) IS DISTINCT FROM (NEW.address, NEW.credential_id)))
+  WHEN (OLD.monitor <> NEW.monitor OR (NEW.monitor
+    AND (OLD.address, OLD.credential_id, OLD.class) IS DISTINCT FROM (NEW.address, NEW.credential_id, NEW.class)))
   EXECUTE FUNCTION watch_changed();
 
 CREATE TABLE "sightings" (
@@ -500,15 +558,24 @@ CREATE TABLE "interfaces" (
     "admin_status" INTEGER,
     "oper_status" INTEGER,
     "last_change" TIMESTAMPTZ(3),
+    "last_up_at" TIMESTAMPTZ(3),
     "vlan" INTEGER,
     "duplex" TEXT,
+    "stp" TEXT,
+    "aggregate" BIGINT,
+    "aggregate_active" BOOLEAN,
     "first_seen" TIMESTAMPTZ(3) NOT NULL,
     "last_seen" TIMESTAMPTZ(3) NOT NULL,
     "gone_at" TIMESTAMPTZ(3),
+    "thresholds" JSONB,
     CONSTRAINT "interfaces_pkey" PRIMARY KEY ("site_id", "id"),
     CONSTRAINT "interfaces_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 CREATE UNIQUE INDEX "interfaces_site_id_device_id_if_index_key" ON "interfaces" ("site_id", "device_id", "if_index");
+-- GIN, partial: the search for interfaces by what people wrote on them.
+CREATE INDEX "interfaces_alias_trgm" ON "interfaces" USING gin (lower("alias") gin_trgm_ops) WHERE "alias" <> '';
+-- Partial: an interface by its hardware address.
+CREATE INDEX "interfaces_by_mac" ON "interfaces" ("mac_address", "site_id") WHERE "mac_address" IS NOT NULL;
 
 CREATE TABLE "entities" (
     "site_id" UUID NOT NULL,
@@ -553,6 +620,7 @@ CREATE TABLE "neighbours" (
     CONSTRAINT "neighbours_pkey" PRIMARY KEY ("site_id", "device_id", "protocol", "key"),
     CONSTRAINT "neighbours_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
+CREATE INDEX "neighbours_site_id_remote_device_id_idx" ON "neighbours" ("site_id", "remote_device_id");
 -- Partial.
 CREATE INDEX "neighbours_by_remote" ON "neighbours" ("remote_device_id") WHERE "remote_device_id" IS NOT NULL;
 
@@ -568,6 +636,74 @@ CREATE TABLE "device_facts" (
     CONSTRAINT "device_facts_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 
+CREATE TABLE "endpoints" (
+    "site_id" UUID NOT NULL,
+    "mac" TEXT NOT NULL,
+    "device_id" UUID NOT NULL,
+    "if_index" BIGINT NOT NULL,
+    "vlan" INTEGER NOT NULL,
+    "address" TEXT NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL,
+    "until" TIMESTAMPTZ(3),
+    CONSTRAINT "endpoints_pkey" PRIMARY KEY ("site_id", "mac", "device_id", "if_index", "vlan", "address", "since"),
+    CONSTRAINT "endpoints_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "endpoints_site_id_device_id_if_index_idx" ON "endpoints" ("site_id", "device_id", "if_index");
+CREATE INDEX "endpoints_until_idx" ON "endpoints" ("until");
+-- Partial: what a port has in its forwarding table now, from the index alone.
+CREATE INDEX "endpoints_open" ON "endpoints" ("site_id", "device_id", "if_index", "mac") WHERE "until" IS NULL AND "address" = '';
+-- Partial, text_pattern_ops: an IP address or its beginning.
+CREATE INDEX "endpoints_address" ON "endpoints" ("address" text_pattern_ops, "site_id", "mac") WHERE "address" <> '';
+-- Partial: most entries of ARP tables tell no VLAN.
+CREATE INDEX "endpoints_vlan" ON "endpoints" ("vlan", "site_id", "mac") WHERE "vlan" > 0;
+
+CREATE TABLE "endpoint_macs" (
+    "site_id" UUID NOT NULL,
+    "mac" TEXT NOT NULL,
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "gone_at" TIMESTAMPTZ(3),
+    CONSTRAINT "endpoint_macs_pkey" PRIMARY KEY ("site_id", "mac"),
+    CONSTRAINT "endpoint_macs_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "endpoint_macs_mac_site_id_idx" ON "endpoint_macs" ("mac", "site_id");
+CREATE INDEX "endpoint_macs_first_seen_mac_site_id_idx" ON "endpoint_macs" ("first_seen", "mac", "site_id");
+CREATE INDEX "endpoint_macs_gone_at_mac_site_id_idx" ON "endpoint_macs" ("gone_at", "mac", "site_id");
+-- GIN over an expression: a part of an address, whatever its notation.
+CREATE INDEX "endpoint_macs_digits_trgm" ON "endpoint_macs" USING gin (replace("mac", ':', '') gin_trgm_ops);
+-- On an expression: the addresses of a maker, by the prefix of 24 bits.
+CREATE INDEX "endpoint_macs_prefix" ON "endpoint_macs" (left("mac", 8), "site_id");
+
+-- Triggers: the list is right in the transaction that changes an interval, whoever changes it. In the order of the key, so
+-- that two writers of one site wait for each other and never in a circle.
+CREATE FUNCTION endpoint_macs_told() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO "endpoint_macs" AS m ("site_id", "mac", "first_seen", "gone_at")
+    SELECT t."site_id", t."mac", e.first_seen, e.gone_at
+    FROM (SELECT DISTINCT "site_id", "mac" FROM added) t
+    CROSS JOIN LATERAL (SELECT min(e."since") AS first_seen, CASE WHEN bool_and(e."until" IS NOT NULL) THEN max(e."until") END AS gone_at
+        FROM "endpoints" e WHERE e."site_id" = t."site_id" AND e."mac" = t."mac") e
+    ORDER BY t."site_id", t."mac"
+    ON CONFLICT ("site_id", "mac") DO UPDATE
+    SET "first_seen" = least(m."first_seen", EXCLUDED."first_seen"), "gone_at" = EXCLUDED."gone_at"
+    WHERE m."first_seen" > EXCLUDED."first_seen" OR m."gone_at" IS DISTINCT FROM EXCLUDED."gone_at";
+    RETURN NULL;
+END $$;
+CREATE TRIGGER "endpoints_macs_insert" AFTER INSERT ON "endpoints" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION endpoint_macs_told();
+CREATE TRIGGER "endpoints_macs_update" AFTER UPDATE ON "endpoints" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION endpoint_macs_told();
+
+-- For each row: deletes that come along a foreign key of a partitioned table fire no trigger of statements.
+CREATE FUNCTION endpoint_macs_forgotten() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE "endpoint_macs" m SET "gone_at" = e.gone_at
+    FROM (SELECT count(*) AS n, CASE WHEN bool_and(e."until" IS NOT NULL) THEN max(e."until") END AS gone_at
+        FROM "endpoints" e WHERE e."site_id" = OLD."site_id" AND e."mac" = OLD."mac") e
+    WHERE m."site_id" = OLD."site_id" AND m."mac" = OLD."mac" AND e.n > 0 AND m."gone_at" IS DISTINCT FROM e.gone_at;
+    DELETE FROM "endpoint_macs" m WHERE m."site_id" = OLD."site_id" AND m."mac" = OLD."mac"
+        AND NOT EXISTS (SELECT 1 FROM "endpoints" e WHERE e."site_id" = OLD."site_id" AND e."mac" = OLD."mac");
+    RETURN NULL;
+END $$;
+CREATE TRIGGER "endpoints_macs_delete" AFTER DELETE ON "endpoints" FOR EACH ROW EXECUTE FUNCTION endpoint_macs_forgotten();
+
 CREATE TABLE "walk_parts" (
     "site_id" UUID NOT NULL,
     "device_id" UUID NOT NULL,
@@ -578,6 +714,85 @@ CREATE TABLE "walk_parts" (
     CONSTRAINT "walk_parts_pkey" PRIMARY KEY ("site_id", "device_id", "table_name", "part"),
     CONSTRAINT "walk_parts_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
+
+-- ── Measurements ─────────────────────────────────────────────────────────────────────────────────────────────
+
+CREATE TABLE "samples" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "part" BIGINT NOT NULL,
+    "over_ms" INTEGER NOT NULL,
+    "data" JSONB NOT NULL,
+    "unsent" BOOLEAN,
+    CONSTRAINT "samples_pkey" PRIMARY KEY ("site_id", "device_id", "at", "part"),
+    CONSTRAINT "samples_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "samples_at_idx" ON "samples" ("at");
+-- Partial: what waits for the engine, the oldest of a site first; nothing where there is none. Sites take turns.
+CREATE INDEX "samples_unsent_by_site" ON "samples" ("site_id", "at") WHERE "unsent";
+-- Partial: what the engine has, to be deleted, without walking over what waits.
+CREATE INDEX "samples_sent" ON "samples" ("at") WHERE NOT "unsent";
+
+CREATE TABLE "sensors" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "key" TEXT NOT NULL,
+    "id" UUID NOT NULL,
+    "kind" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "component" TEXT NOT NULL,
+    "value" DOUBLE PRECISION,
+    "used_bytes" DOUBLE PRECISION,
+    "total_bytes" DOUBLE PRECISION,
+    "state" TEXT,
+    "status" TEXT,
+    "limits" JSONB NOT NULL DEFAULT '{}',
+    "if_index" BIGINT,
+    "health" SMALLINT NOT NULL,
+    "reason" TEXT NOT NULL DEFAULT '',
+    "health_since" TIMESTAMPTZ(3) NOT NULL,
+    "above_since" TIMESTAMPTZ(3),
+    "first_seen" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen" TIMESTAMPTZ(3) NOT NULL,
+    "gone_at" TIMESTAMPTZ(3),
+    CONSTRAINT "sensors_pkey" PRIMARY KEY ("site_id", "device_id", "key"),
+    CONSTRAINT "sensors_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE,
+    CONSTRAINT "sensors_health" CHECK ("health" BETWEEN 0 AND 3)
+);
+CREATE UNIQUE INDEX "sensors_id_key" ON "sensors" ("id");
+-- Partial: lists show what is there. What is written with each reading stands in none of them.
+CREATE INDEX "sensors_by_health" ON "sensors" ("health", "device_id", "id") INCLUDE ("site_id") WHERE "gone_at" IS NULL;
+CREATE INDEX "sensors_by_kind" ON "sensors" ("kind", "health", "device_id", "id") INCLUDE ("site_id") WHERE "gone_at" IS NULL;
+
+CREATE TABLE "baselines" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "hour" INTEGER NOT NULL,
+    "weeks" INTEGER NOT NULL,
+    "rtt_ms" DOUBLE PRECISION,
+    "rtt_spread_ms" DOUBLE PRECISION NOT NULL,
+    "loss" DOUBLE PRECISION NOT NULL,
+    "loss_spread" DOUBLE PRECISION NOT NULL,
+    CONSTRAINT "baselines_pkey" PRIMARY KEY ("site_id", "device_id", "hour"),
+    CONSTRAINT "baselines_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
+CREATE TABLE "sample_chunks" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "step" INTEGER NOT NULL,
+    "begins" TIMESTAMPTZ(3) NOT NULL,
+    "summarised" BOOLEAN NOT NULL DEFAULT false,
+    "data" BYTEA NOT NULL,
+    CONSTRAINT "sample_chunks_pkey" PRIMARY KEY ("site_id", "device_id", "step", "begins"),
+    CONSTRAINT "sample_chunks_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "sample_chunks_step_begins_idx" ON "sample_chunks" ("step", "begins");
+-- Partial: what waits to be summarised; means of an hour wait until their 30 days are over.
+CREATE INDEX "sample_chunks_unsummarised" ON "sample_chunks" ("step", "begins") WHERE "step" IN (0, 3600) AND NOT "summarised";
+-- Chunks are compressed already. PostgreSQL 15 takes no STORAGE in CREATE TABLE.
+ALTER TABLE "sample_chunks" ALTER COLUMN "data" SET STORAGE EXTERNAL;
 
 -- ── Incidents ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -626,6 +841,14 @@ CREATE INDEX "events_without_case" ON "events" ("device_id", "kind") WHERE "stat
 CREATE INDEX "events_suppressed" ON "events" ("site_id", ("details" ->> 'rootDeviceId')) WHERE "status" < 2 AND "case_id" IS NULL AND "kind" = 'device.unreachable';
 CREATE INDEX "events_in_maintenance" ON "events" ("maintenance_until", "site_id") WHERE "maintenance_until" IS NOT NULL AND "status" < 2 AND "case_id" IS NULL;
 CREATE INDEX "events_until_worse" ON "events" ("site_id", "device_id") WHERE "status" = 1 AND "acknowledged_until" = 'worse';
+-- Partial: a notice that was closed when it was made counts up when it happens again, and is few among many events.
+CREATE INDEX "events_noted" ON "events" ("site_id", "dedup_key", "timestamp") WHERE "close_reason" = 'noted';
+-- Partial, on an expression: what `GET /api/availability` reads of a period. Most events are of other kinds.
+CREATE INDEX "events_outages" ON "events" ("site_id", (COALESCE("closed_at", 'infinity')))
+  WHERE "kind" IN ('device.down', 'device.unreachable', 'interface.down', 'flapping', 'snmp.unreachable', 'snmp.auth-failed');
+-- Partial: what `GET /api/changes` reads (CHANGE_KINDS in the shared package). Most events are of trouble, not of changes.
+CREATE INDEX "events_changes" ON "events" ("timestamp", "id") INCLUDE ("site_id")
+  WHERE "kind" IN ('device.new', 'device.gone', 'device.renumbered', 'device.moved', 'device.swapped', 'device.upgraded', 'device.changed', 'device.addresses', 'device.hardware', 'device.vlans', 'device.merged', 'device.split', 'device.rebooted', 'interface.added', 'interface.removed', 'interface.changed', 'interface.speed', 'interface.duplex', 'neighbour.changed', 'address.moved', 'address.conflict');
 
 CREATE TABLE "conditions" (
     "site_id" UUID NOT NULL,
@@ -779,6 +1002,109 @@ CREATE TABLE "maintenance_windows" (
 );
 CREATE UNIQUE INDEX "maintenance_windows_id_key" ON "maintenance_windows" ("id");
 
+CREATE TABLE "monitoring_history" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL,
+    "until" TIMESTAMPTZ(3),
+    CONSTRAINT "monitoring_history_pkey" PRIMARY KEY ("site_id", "device_id", "since"),
+    CONSTRAINT "monitoring_history_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "monitoring_history_until_idx" ON "monitoring_history" ("until");
+
+-- Triggers: each history is written in the transaction that changes what it tells. now() is one time per transaction: what
+-- goes and comes back within it is one row.
+CREATE FUNCTION monitoring_history() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.monitor THEN
+    INSERT INTO monitoring_history (site_id, device_id, since) VALUES (NEW.site_id, NEW.id, now())
+    ON CONFLICT (site_id, device_id, since) DO UPDATE SET until = NULL;
+  ELSE
+    UPDATE monitoring_history SET until = now()
+    WHERE site_id = NEW.site_id AND device_id = NEW.id AND until IS NULL;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "devices_monitoring_insert" AFTER INSERT ON "devices" FOR EACH ROW
+  WHEN (NEW.monitor) EXECUTE FUNCTION monitoring_history();
+CREATE TRIGGER "devices_monitoring_update" AFTER UPDATE OF "monitor" ON "devices" FOR EACH ROW
+  WHEN (OLD.monitor <> NEW.monitor) EXECUTE FUNCTION monitoring_history();
+
+CREATE TABLE "connection_history" (
+    "site_id" UUID NOT NULL,
+    "collector_id" UUID NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL,
+    "until" TIMESTAMPTZ(3),
+    CONSTRAINT "connection_history_pkey" PRIMARY KEY ("site_id", "collector_id", "since"),
+    CONSTRAINT "connection_history_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "connection_history_until_idx" ON "connection_history" ("until");
+
+-- Triggers, as those of monitoring_history. Connected: active, with a time since when. It ends when the collector was heard
+-- last, as far as the server learns it only afterwards: it stayed away, or came back after a while without being missed (the
+-- server was away).
+CREATE FUNCTION connection_history() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  was boolean := TG_OP <> 'INSERT' AND OLD.status = 'active' AND OLD.connected_at IS NOT NULL;
+  is_now boolean := TG_OP <> 'DELETE' AND NEW.status = 'active' AND NEW.connected_at IS NOT NULL;
+  ended timestamptz;
+BEGIN
+  IF was AND is_now AND OLD.last_seen_at >= now() - interval '45 seconds' THEN
+    RETURN NULL;
+  END IF;
+  IF was THEN
+    ended := CASE WHEN is_now OR NEW.status = 'active' THEN least(OLD.last_seen_at, now()) ELSE now() END;
+    UPDATE connection_history SET until = greatest(since, COALESCE(ended, now()))
+    WHERE site_id = OLD.site_id AND collector_id = OLD.id AND until IS NULL;
+  END IF;
+  IF is_now THEN
+    INSERT INTO connection_history (site_id, collector_id, since) VALUES (NEW.site_id, NEW.id, now())
+    ON CONFLICT (site_id, collector_id, since) DO UPDATE SET until = NULL;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "collectors_connection_insert" AFTER INSERT ON "collectors" FOR EACH ROW
+  WHEN (NEW.connected_at IS NOT NULL) EXECUTE FUNCTION connection_history();
+CREATE TRIGGER "collectors_connection_update" AFTER UPDATE OF "connected_at", "status" ON "collectors" FOR EACH ROW
+  WHEN (OLD.connected_at IS DISTINCT FROM NEW.connected_at OR OLD.status <> NEW.status)
+  EXECUTE FUNCTION connection_history();
+CREATE TRIGGER "collectors_connection_delete" AFTER DELETE ON "collectors" FOR EACH ROW
+  WHEN (OLD.connected_at IS NOT NULL) EXECUTE FUNCTION connection_history();
+
+CREATE TABLE "maintenance_history" (
+    "site_id" UUID NOT NULL,
+    "window_id" UUID NOT NULL,
+    "since" TIMESTAMPTZ(3) NOT NULL,
+    "until" TIMESTAMPTZ(3),
+    "scope" JSONB NOT NULL,
+    "timezone" TEXT NOT NULL,
+    "times" JSONB NOT NULL,
+    CONSTRAINT "maintenance_history_pkey" PRIMARY KEY ("site_id", "window_id", "since"),
+    CONSTRAINT "maintenance_history_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "maintenance_history_until_idx" ON "maintenance_history" ("until");
+
+-- Triggers, as those of monitoring_history.
+CREATE FUNCTION maintenance_history() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP <> 'INSERT' THEN
+    UPDATE maintenance_history SET until = now()
+    WHERE site_id = OLD.site_id AND window_id = OLD.id AND until IS NULL;
+  END IF;
+  IF TG_OP <> 'DELETE' AND NEW.enabled THEN
+    INSERT INTO maintenance_history (site_id, window_id, since, scope, timezone, times)
+    VALUES (NEW.site_id, NEW.id, now(), NEW.scope, NEW.timezone, NEW.times)
+    ON CONFLICT (site_id, window_id, since)
+    DO UPDATE SET until = NULL, scope = EXCLUDED.scope, timezone = EXCLUDED.timezone, times = EXCLUDED.times;
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "maintenance_history_insert" AFTER INSERT OR DELETE ON "maintenance_windows" FOR EACH ROW
+  EXECUTE FUNCTION maintenance_history();
+CREATE TRIGGER "maintenance_history_update" AFTER UPDATE OF "enabled", "scope", "timezone", "times" ON "maintenance_windows"
+  FOR EACH ROW WHEN ((OLD.enabled, OLD.scope, OLD.timezone, OLD.times) IS DISTINCT FROM (NEW.enabled, NEW.scope, NEW.timezone, NEW.times))
+  EXECUTE FUNCTION maintenance_history();
+
 -- ── Deliveries ───────────────────────────────────────────────────────────────────────────────────────────────
 
 CREATE TABLE "case_outbox" (
@@ -795,6 +1121,7 @@ CREATE TABLE "subscriptions" (
     "name" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
     "url" TEXT,
+    "format" TEXT,
     "addresses" TEXT[],
     "types" TEXT[],
     "severity" INTEGER NOT NULL DEFAULT 5,

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "subscriptions" ADD COLUMN     "format" TEXT;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "interfaces" ADD COLUMN     "last_up_at" TIMESTAMPTZ(3);
