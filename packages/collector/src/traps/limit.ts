@@ -10,7 +10,7 @@ export interface LimitSettings {
   /** Monitored devices that are counted separately. */
   sources: number;
   /** Other sources that are accepted at a time: anybody can send in any name, and each is an event. */
-  strangers: number;
+  unknownSources: number;
   /** Traps of all sources, per second and at once. */
   allPerSecond: number;
   allBurst: number;
@@ -36,7 +36,7 @@ const QUIET_MS = 60_000;
 export class Limit<Held> {
   readonly #settings: LimitSettings;
   readonly #watched = new Map<string, Source<Held>>();
-  readonly #strangers = new Map<string, Source<Held>>();
+  readonly #unknown = new Map<string, Source<Held>>();
   readonly #all: Bucket;
 
   constructor(settings: LimitSettings, now: number) {
@@ -69,7 +69,7 @@ export class Limit<Held> {
   due(now: number): { address: string; held: Held; dropped: number }[] {
     const { perSecond, burst, allPerSecond, allBurst } = this.#settings;
     const found: { address: string; held: Held; dropped: number }[] = [];
-    for (const [address, source] of [...this.#watched, ...this.#strangers]) {
+    for (const [address, source] of [...this.#watched, ...this.#unknown]) {
       if (source.held === null) continue;
       if (!spend(source, perSecond, burst, now)) continue;
       if (!spend(this.#all, allPerSecond, allBurst, now)) break;
@@ -81,12 +81,12 @@ export class Limit<Held> {
   }
 
   get size(): number {
-    return this.#watched.size + this.#strangers.size;
+    return this.#watched.size + this.#unknown.size;
   }
 
   /** Its place, or a new one; null where there is none. In the order of use: the one quiet for longest stands first. */
   #place(address: string, known: boolean, now: number): Source<Held> | null {
-    const [own, other] = known ? [this.#watched, this.#strangers] : [this.#strangers, this.#watched];
+    const [own, other] = known ? [this.#watched, this.#unknown] : [this.#unknown, this.#watched];
     const there = own.get(address);
     if (there) own.delete(address);
     else if (!this.#hasRoom(own, known, now)) return null;
@@ -99,8 +99,8 @@ export class Limit<Held> {
   }
 
   #hasRoom(own: Map<string, Source<Held>>, known: boolean, now: number): boolean {
-    const { sources, strangers } = this.#settings;
-    if (own.size < (known ? sources : strangers)) return true;
+    const { sources, unknownSources } = this.#settings;
+    if (own.size < (known ? sources : unknownSources)) return true;
     const [oldest] = own;
     const quiet = oldest && now - oldest[1].at > QUIET_MS && oldest[1].held === null;
     if (!oldest || (!quiet && !known)) return false;

@@ -232,7 +232,14 @@ describe('a datagram on the trap port', () => {
 });
 
 describe('the limit', () => {
-  const settings = { perSecond: 1, burst: 3, sources: 2, strangers: 2, allPerSecond: 100, allBurst: 100 };
+  const settings = {
+    perSecond: 1,
+    burst: 3,
+    sources: 2,
+    unknownSources: 2,
+    allPerSecond: 100,
+    allBurst: 100,
+  };
   const limit = (more = {}) => new Limit<number>({ ...settings, ...more }, 0);
 
   it('lets a burst through, then so many a second, and counts what it drops', () => {
@@ -278,7 +285,7 @@ describe('the limit', () => {
   });
 
   it('holds for all sources together', () => {
-    const of = limit({ strangers: 1000, allBurst: 5, allPerSecond: 1 });
+    const of = limit({ unknownSources: 1000, allBurst: 5, allPerSecond: 1 });
     const taken = Array.from({ length: 50 }, (_, n) => of.admit(`s${n}`, false, n, 0)).filter(({ ok }) => ok);
     expect(taken).toHaveLength(5);
   });

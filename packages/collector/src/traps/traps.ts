@@ -47,7 +47,7 @@ export interface TrapStatus {
 const BURST_SECONDS = 10;
 /** Monitored devices whose traps are counted separately, and other senders at a time. */
 const SOURCES = 2048;
-const STRANGERS = 64;
+const UNKNOWN_SOURCES = 64;
 const ALL_PER_SECOND = 200;
 /** How often traps that were held back are looked for. */
 const TAIL_MS = 1000;
@@ -56,7 +56,7 @@ const REPLIES: LimitSettings = {
   perSecond: 5,
   burst: 20,
   sources: SOURCES,
-  strangers: SOURCES,
+  unknownSources: SOURCES,
   allPerSecond: 100,
   allBurst: 200,
 };
@@ -74,7 +74,7 @@ export const limitOf = (perSecond: number): LimitSettings => ({
   perSecond,
   burst: Math.max(1, perSecond * BURST_SECONDS),
   sources: SOURCES,
-  strangers: STRANGERS,
+  unknownSources: UNKNOWN_SOURCES,
   allPerSecond: ALL_PER_SECOND,
   allBurst: ALL_PER_SECOND * BURST_SECONDS,
 });

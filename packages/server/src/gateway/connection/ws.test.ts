@@ -251,7 +251,7 @@ describe('opening a link', () => {
     const unauthenticated = await Promise.all(Array.from({ length: 70 }, () => upgrade(port, {})));
     expect(unauthenticated.filter(({ status }) => status === 101)).toHaveLength(64);
     expect(unauthenticated.filter(({ status }) => status === 503)).toHaveLength(6);
-    expect(made.counts.crowded).toBe(6);
+    expect(made.counts.overLimit).toBe(6);
     await clock.pass(8_000);
     await expect.poll(() => made.size).toBe(0);
     await ready({ base, host });

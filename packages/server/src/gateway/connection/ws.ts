@@ -9,7 +9,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import { CloseCode, COLLECTOR_PATH, FRAME_BYTES, PING_MS, SILENCE_MS } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { networkOf, vouch } from '../../platform/http/crowd.ts';
+import { markAuthenticated, networkOf } from '../../platform/http/connection-limits.ts';
 import { unmapped } from '../../platform/http/peer.ts';
 import type { Session } from './session.ts';
 import type { Link } from './states.ts';
@@ -106,7 +106,7 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
   let unauthenticatedInAll = 0;
   let closing = false;
   /** What was turned away or cut off, by why. */
-  const counts = { refused: 0, crowded: 0, silent: 0, unread: 0 };
+  const counts = { refused: 0, overLimit: 0, silent: 0, unread: 0 };
 
   const count = ({ address, network }: Place, by: 1 | -1): void => {
     unauthenticatedInAll += by;
@@ -117,7 +117,7 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
     }
   };
 
-  const crowded = ({ address, network }: Place): string | null => {
+  const overLimit = ({ address, network }: Place): string | null => {
     if (closing) return 'the server is stopping';
     if (lines.size >= SOCKETS) return 'too many connections';
     if (
@@ -157,7 +157,7 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
         if (!line?.unauthenticated) return;
         line.unauthenticated = false;
         count(place, -1);
-        vouch(raw);
+        markAuthenticated(raw);
       },
       answers: () =>
         new Promise((resolve) => {
@@ -258,9 +258,9 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
       }
       const address = addressOf?.(request) ?? request.socket.remoteAddress ?? '';
       const place = placeOf(address);
-      const reason = crowded(place);
+      const reason = overLimit(place);
       if (reason !== null) {
-        counts.crowded += 1;
+        counts.overLimit += 1;
         refuse(raw, { status: 503, reason });
         return;
       }

@@ -15,7 +15,7 @@ import { type Credentials, readCredentials } from '../access/presented.ts';
 import { Problem } from '../problem.ts';
 import { asProblem, send, sendProblem } from './answer.ts';
 import { readText } from './body.ts';
-import { vouch } from './crowd.ts';
+import { markAuthenticated } from './connection-limits.ts';
 import { etagOf, matches } from './etag.ts';
 import { type Actor, type Handlers, sees } from './handler.ts';
 import { securityHeaders } from './headers.ts';
@@ -158,7 +158,7 @@ function server(options: RestOptions) {
         : readCredentials({ rawHeaders: request.rawHeaders, search, secure: request.secure });
     const actor = await auth.identify(credentials);
     response.locals.actor = actor ?? undefined;
-    if (actor) vouch(request.socket);
+    if (actor) markAuthenticated(request.socket);
     await limit(request, response, actor);
     if (operation.access !== 'public') authorise(operation, request, credentials, actor);
     else if (operation.method !== 'GET') refuseForgery(request, { browsersOnly: true });

@@ -14,7 +14,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { issueOwn } from '../keys/own-authority.ts';
 import { StartError } from '../ops/config.ts';
 import { openLog } from '../ops/log.ts';
-import { vouch } from './crowd.ts';
+import { markAuthenticated } from './connection-limits.ts';
 import { type Listener, listen, type Patience } from './listener.ts';
 
 const logged: string[] = [];
@@ -36,7 +36,7 @@ const start = async (
   const listener = await listen(
     (request, response) => {
       if (request.url !== '/known') return void response.end('hello');
-      vouch(request.socket);
+      markAuthenticated(request.socket);
       response.write('an answer that goes on');
     },
     {
@@ -112,7 +112,7 @@ describe('the listener', () => {
   });
 
   it.each([
-    ['of strangers ends the oldest', '', 'without a sign-in were ended'],
+    ['of callers without a sign-in ends the oldest', '', 'without a sign-in were ended'],
     ['of people who are signed in refuses the next', 'GET /known HTTP/1.1\r\nHost: a\r\n\r\n', 'was refused'],
   ])('keeps to its number of connections, and says so: too many %s', async (_what, request, words) => {
     logged.length = 0;

@@ -19,7 +19,7 @@ import proxyAddr from 'proxy-addr';
 import { type CertificateFiles, cannotReadPem } from '../keys/certificate.ts';
 import { type Config, isOwnHost, StartError } from '../ops/config.ts';
 import { tellNowAndThen } from '../ops/now-and-then.ts';
-import { boundCrowd } from './crowd.ts';
+import { limitConnections } from './connection-limits.ts';
 import { unmapped } from './peer.ts';
 
 /** A request's headers must be here by then, and its whole body. Answers may take as long as they do. */
@@ -87,7 +87,7 @@ export async function listen(
   const server = tls ? createTls(limits, tls, guarded) : createHttp(limits, guarded);
   server.maxHeadersCount = HEADERS;
   server.maxConnections = connections;
-  boundCrowd(server, settings, { log, clock });
+  limitConnections(server, settings, { log, clock });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
   const dropped = tellNowAndThen(clock, (what, count) => log.warn({ connections, count }, what));
   server.on('drop', () => dropped('a connection was refused: as many as ROLLCALL_CONNECTIONS are open', 1));

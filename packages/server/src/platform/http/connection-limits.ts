@@ -1,4 +1,4 @@
-/** Many connections: those of one address are bounded; where room runs out the idle ones make it, then those of strangers. */
+/** Many connections: those of one address are bounded; where room runs out the idle ones make it, then those without a sign-in. */
 import type { EventEmitter } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,9 +19,10 @@ const FULL = 0.95;
 /** Idle connections are closed this often at most. */
 const IDLE_MS = 1_000;
 
-const VOUCHED = Symbol('vouched');
+const AUTHENTICATED = Symbol('authenticated');
 /** A caller has shown over this connection who they are: it is not ended for others. */
-export const vouch = (socket: Pick<EventEmitter, 'emit'>): void => void socket.emit(VOUCHED);
+export const markAuthenticated = (socket: Pick<EventEmitter, 'emit'>): void =>
+  void socket.emit(AUTHENTICATED);
 
 interface Settings {
   /** In all. */
@@ -31,7 +32,7 @@ interface Settings {
 }
 
 /** Watches the connections of a server. Loopback and trusted proxies are bounded only by the number of all. */
-export function boundCrowd(
+export function limitConnections(
   server: Pick<HttpServer, 'on' | 'closeIdleConnections' | 'maxConnections'>,
   { connections, trustedProxies }: Settings,
   { log, clock }: { log: Logger; clock: Clock },
@@ -40,8 +41,8 @@ export function boundCrowd(
   const limit = () => server.maxConnections ?? connections;
   const exempt = proxyAddr.compile(['loopback', ...trustedProxies]);
   const open = new Map<string, number>();
-  /** By address and port, the oldest first: over TLS a caller vouches for another object than the one that came. */
-  const strangers = new Map<string, Socket>();
+  /** By address and port, the oldest first: over TLS the authenticated object is another than the one that came. */
+  const unauthenticated = new Map<string, Socket>();
   /** Those that are counted no more and not closed yet. */
   const ended = new Set<Socket>();
   let all = 0;
@@ -57,10 +58,10 @@ export function boundCrowd(
     told('nearly as many connections are open as ROLLCALL_CONNECTIONS allows: idle ones are closed', 1);
   };
   const endStranger = (): void => {
-    const [oldest] = strangers;
+    const [oldest] = unauthenticated;
     if (all <= limit() * FULL || !oldest) return;
     const [name, socket] = oldest;
-    strangers.delete(name);
+    unauthenticated.delete(name);
     // Counts as gone now: many may come before the system tells that it is.
     all -= 1;
     ended.add(socket);
@@ -70,7 +71,7 @@ export function boundCrowd(
   const watchVouching = (socket: Socket): void => {
     const key = nameOf(socket);
     const emitter: EventEmitter = socket;
-    emitter.once(VOUCHED, () => strangers.delete(key));
+    emitter.once(AUTHENTICATED, () => unauthenticated.delete(key));
   };
 
   server.on('connection', (socket: Socket) => {
@@ -87,11 +88,11 @@ export function boundCrowd(
     // Before it is one of them: where nobody else can go, it has what is left.
     endStranger();
     const key = nameOf(socket);
-    strangers.set(key, socket);
+    unauthenticated.set(key, socket);
     watchVouching(socket);
     socket.once('close', () => {
       if (!ended.delete(socket)) all -= 1;
-      if (strangers.get(key) === socket) strangers.delete(key);
+      if (unauthenticated.get(key) === socket) unauthenticated.delete(key);
       const left = (open.get(place) ?? 1) - 1;
       if (left > 0) open.set(place, left);
       else open.delete(place);

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { boundCrowd, networkOf, vouch } from './crowd.ts';
+import { limitConnections, markAuthenticated, networkOf } from './connection-limits.ts';
 
 function stage(connections: number, trustedProxies: string[] = []) {
   let idleClosed = 0;
@@ -15,7 +15,7 @@ function stage(connections: number, trustedProxies: string[] = []) {
     },
   });
   const log = pino({ level: 'silent' });
-  boundCrowd(server as never, { connections, trustedProxies }, { log, clock });
+  limitConnections(server as never, { connections, trustedProxies }, { log, clock });
   const arrive = (remoteAddress: string) => {
     port += 1;
     const socket = Object.assign(new EventEmitter(), {
@@ -51,26 +51,26 @@ it('attack: 10,000 connections of one address leave room for everybody else', ()
 it('attack: 10,000 connections of many addresses lock nobody out, and end no connection over which somebody signed in', () => {
   const { arrive } = stage(10_000);
   const known = Array.from({ length: 50 }, (_, i) => arrive(`192.0.2.${i}`));
-  for (const socket of known) vouch(socket);
+  for (const socket of known) markAuthenticated(socket);
   const crowd = Array.from({ length: 20_000 }, (_, i) => arrive(`10.0.${i % 50}.1`));
   const left = () => [...known, ...crowd].filter(({ destroyed }) => !destroyed);
   // The last ones that came, a signed-in user's new connection as well.
   expect(left()).toHaveLength(9_500);
   const late = arrive('192.0.2.200');
   expect(late.destroyed).toBe(false);
-  vouch(late);
+  markAuthenticated(late);
   for (const socket of crowd) if (socket.destroyed) socket.emit('close');
   for (let i = 0; i < 20_000; i++) arrive(`10.1.${i % 50}.1`);
   expect([late, ...known].filter(({ destroyed }) => destroyed)).toEqual([]);
 });
 
-it('knows a connection again by whom it is vouched for over TLS', () => {
+it('knows a connection again by its authenticated object over TLS', () => {
   const { arrive, server } = stage(100);
   const first = arrive('192.0.2.1');
   const { remoteAddress, remotePort } = first;
   const secure = Object.assign(new EventEmitter(), { remoteAddress, remotePort });
   server.emit('secureConnection', secure);
-  vouch(secure);
+  markAuthenticated(secure);
   for (let i = 0; i < 200; i++) arrive(`10.0.${i}.1`);
   expect(first.destroyed).toBe(false);
 });
