@@ -224,7 +224,7 @@ describe('sweep', () => {
       outcome: 'snmp-timeout',
       why: expect.stringMatching(/silent/),
     });
-    expect(err).toMatch(/^2 addresses in \d\.\d\d s: 2 alive, 1 read by SNMP\n$/);
+    expect(err).toMatch(/^2 addresses in \d\.\d\d s: 2 alive, 1 read by SNMP, 1 silent to SNMP\n$/);
     expect(`${out}${err}`).not.toContain('secret-7');
   });
 

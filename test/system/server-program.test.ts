@@ -207,6 +207,7 @@ describe('the command line', () => {
       'port',
       'tls',
       'open files',
+      'sign-in',
     ]);
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

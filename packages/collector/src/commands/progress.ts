@@ -9,7 +9,7 @@ const WORDS: Record<OutcomeCode, string | null> = {
   b: 'cut short by a limit',
   '=': 'further addresses of those',
   a: 'refused our credentials',
-  t: 'stopped answering SNMP',
+  t: 'silent to SNMP',
   _: 'silent',
   x: 'excluded',
   e: 'errors',
