@@ -81,9 +81,7 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
   ] as const)('ends with its lab and its collector when %s gets %s', async (who, signal) => {
     await start('is online');
     const commands = processes().map(({ command }) => command);
-    expect(commands.filter((command) => /lab\/dist|rollcall-collector\.js run/.test(command))).toHaveLength(
-      2,
-    );
+    expect(commands.filter((command) => /lab\/dist|demo-collector\.mjs/.test(command))).toHaveLength(2);
     await endOf(who, signal);
   });
 
