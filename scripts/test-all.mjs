@@ -87,10 +87,17 @@ const STEPS = [
     ],
   },
   {
+    name: 'postgresql',
+    why: 'what concerns the database, on PostgreSQL',
+    needs: ['postgresql', 'prometheus', 'victoria-metrics'],
+    env: { TEST_EMBEDDED: '0' },
+    run: [databaseTests('fast')],
+  },
+  {
     name: 'realnet',
     why: 'a network of real routers, bridges and hosts: what is found, and what is said of an outage',
     needs: ['root', 'iproute2', 'nftables', 'snmp', 'snmpd', 'frr', 'frr-snmp', 'lldpd'],
-    beside: ['install'],
+    beside: ['install', 'partitioned'],
     run: [npm('test:realnet')],
   },
   {
@@ -115,13 +122,6 @@ const STEPS = [
       ),
       npm('test:install'),
     ],
-  },
-  {
-    name: 'postgresql',
-    why: 'what concerns the database, on PostgreSQL',
-    needs: ['postgresql', 'prometheus', 'victoria-metrics'],
-    env: { TEST_EMBEDDED: '0' },
-    run: [databaseTests('fast')],
   },
   {
     name: 'partitioned',
@@ -161,7 +161,7 @@ const STEPS = [
     name: 'accuracy',
     why: 'recorded devices, where their folder is there',
     // Each keeps one core busy.
-    beside: ['lint', 'generated', 'packages'],
+    beside: ['lint', 'generated', 'packages', 'postgresql'],
     run: [npm('corpus:check')],
   },
 ];
