@@ -137,7 +137,8 @@ describe('a box whose address falls silent', () => {
 
   it('is not down while its agent answers at another, and is there when that lasts', async () => {
     const { silent, told, alive, jump } = await lose({});
-    expect(silent()).toMatchObject([{ snmp: 'ok' }]);
+    // Once for the silence, and perhaps again when it is settled.
+    expect(silent().map(({ snmp }) => snmp)).toEqual(silent().map(() => 'ok'));
     expect(silent()[0]).not.toHaveProperty('address');
     jump.ms = 90_000;
     await expect.poll(() => told.at(-1), { timeout: 5000, interval: 10 }).toMatchObject({ address: B });
