@@ -69,7 +69,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       else if (row.status !== 'active') session.close(CODES[row.status], row.status_reason || row.status);
       // No longer the collector's session: its end is being decided already.
       else if (row.instance !== null && row.instance !== instance && sessions.get(row.id) === session)
-        quietly('looking at a superseded link', () => supersede(session));
+        inBackground('looking at a superseded link', () => supersede(session));
     }
   };
 
@@ -80,7 +80,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
   const onNotice = (payload: string): void => {
     // Empty after a lost connection: anything may have been missed.
     if (payload === '') {
-      quietly('checking collectors', () => check([...sessions.keys()]));
+      inBackground('checking collectors', () => check([...sessions.keys()]));
       for (const session of sessions.values()) session.recheck();
       return;
     }
@@ -89,13 +89,13 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       for (const { collector, job, fence } of notice.leases) sessions.get(collector)?.cancel({ job, fence });
     else if (!sessions.has(notice.collector)) return;
     else if (notice.verb === 'rotate') sessions.get(notice.collector)?.rotate();
-    else quietly('checking a collector', () => check([notice.collector]));
+    else inBackground('checking a collector', () => check([notice.collector]));
   };
 
   const failed = tellNowAndThen(clock, (what, failures, reason) =>
     log.warn({ err: reason, failures }, `${what} failed; it is tried again`),
   );
-  const quietly = (what: string, work: () => Promise<unknown>): void =>
+  const inBackground = (what: string, work: () => Promise<unknown>): void =>
     void work().catch((error: unknown) =>
       failed(what, 1, error instanceof Error ? error.message : String(error)),
     );
@@ -127,7 +127,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       if (id === undefined) return;
       const older = sessions.get(id);
       sessions.set(id, session);
-      if (older) quietly('looking at a superseded link', () => supersede(older));
+      if (older) inBackground('looking at a superseded link', () => supersede(older));
     },
 
     gone: (session: Session): void => {
@@ -135,7 +135,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       if (id === undefined || sessions.get(id) !== session) return;
       sessions.delete(id);
       const { silentMs } = session;
-      quietly('noting that a collector went', () => presence.left([{ id, silentMs }]));
+      inBackground('noting that a collector went', () => presence.left([{ id, silentMs }]));
     },
 
     /** New rules for all. */
@@ -150,7 +150,7 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       await countExpected();
       const unlisten = [
         await db.listen(JOBS_CHANNEL, (siteId) => {
-          if (siteId === '') quietly('looking for jobs', offerWhereWorkIs);
+          if (siteId === '') inBackground('looking for jobs', offerWhereWorkIs);
           else offerTo(siteId);
         }),
         await db.listen(LINKS_CHANNEL, onNotice),
@@ -187,7 +187,10 @@ export function createRoster({ db, clock, log, raise, jobs, instance, quarantine
       const ids = [...sessions.keys()].map((id) => ({ id, silentMs: 0 }));
       sessions.clear();
       for (const session of leaving) session.close(CloseCode.restart, 'the server restarts');
-      if (ids.length > 0) await presence.left(ids).catch(() => undefined);
+      if (ids.length > 0)
+        await presence
+          .left(ids)
+          .catch((error: Error) => failed('noting that collectors went', 1, error.message));
     },
 
     presence,
