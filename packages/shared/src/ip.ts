@@ -349,3 +349,13 @@ export const MAPPED = 'an IPv4-mapped IPv6 address; write the IPv4 address';
 
 const hexGroups = (value: bigint): string =>
   Array.from({ length: 8 }, (_, i) => ((value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16)).join(':');
+
+/** Reads an address or a block: its addresses. */
+export const parseBlock = (text: string): Parsed<Range> => {
+  if (text.includes('/')) {
+    const block = parseCidr(text);
+    return block.ok ? { ok: true, value: block.value.range } : block;
+  }
+  const address = parseAddress(text);
+  return address.ok ? { ok: true, value: Range.single(address.value) } : address;
+};

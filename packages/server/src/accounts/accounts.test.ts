@@ -256,6 +256,26 @@ describe.each(databases())('accounts on %s', (_name, open) => {
       }
     });
 
+    it('are refused from other networks than their own, with the address that was seen', async () => {
+      const make = (networks: string[]) =>
+        ask('POST', '/api/tokens', admin, { json: { name: 'from here', networks } });
+      const near = await make(['10.0.0.5/8', '2001:DB8::/32', '127.0.0.1']);
+      expect(near.json.data.networks).toEqual(['10.0.0.0/8', '2001:db8::/32', '127.0.0.1']);
+      const far = await make(['10.0.0.0/8']);
+      const fromHere = ({ json }: { json: { token: string } }) =>
+        ask('GET', '/api/session', { token: json.token });
+      expect((await fromHere(near)).status).toBe(200);
+      const { status, json } = await fromHere(far);
+      expect([status, json.error.message]).toEqual([
+        403,
+        expect.stringContaining('this token is not accepted from 127.0.0.1'),
+      ]);
+      // A refused use is no use.
+      const { json: list } = await ask('GET', '/api/tokens', admin);
+      expect(list.data.find(({ id }: { id: string }) => id === far.json.data.id).lastUsedAt).toBeNull();
+      expect((await make(['10.0.0.0/33'])).json.error.details[0].path).toBe('networks.0');
+    });
+
     it('G9 stop working at once when revoked, and stay in the list as revoked', async () => {
       const { json } = await ask('POST', '/api/tokens', admin, { json: { name: 'short-lived' } });
       const mine = { token: json.token as string };

@@ -1,6 +1,5 @@
 /** Sites, each an address space of its own: who may be there, what may be probed. */
 import type { Site } from '@rollcall/shared/api/sites';
-import { formatAddress, parseAddress, parseCidr } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { orConflict, type Sql } from '../platform/db/db.ts';
@@ -9,8 +8,9 @@ import { orderBy, page, unix } from '../platform/db/page.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { patched } from '../platform/http/patch.ts';
-import { invalid, notFound, Problem } from '../platform/problem.ts';
+import { notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
+import { canonicalBlocks } from './blocks.ts';
 import type { AccountDeps } from './deps.ts';
 
 const COLUMNS = `id, name, networks, exclude, allow_loopback AS "allowLoopback", allow_special AS "allowSpecial", settings,
@@ -111,8 +111,8 @@ export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
 const taken = (name: string): string => `the name ${name} is taken`;
 
 const stored = (site: Omit<Site, 'id' | 'name' | 'createdAt'>) => ({
-  networks: blocks('networks', site.networks),
-  exclude: blocks('exclude', site.exclude),
+  networks: canonicalBlocks('networks', site.networks),
+  exclude: canonicalBlocks('exclude', site.exclude),
   allowLoopback: site.allowLoopback,
   allowSpecial: site.allowSpecial,
   settings: site.settings as Prisma.InputJsonObject,
@@ -125,17 +125,6 @@ async function readSite(sql: Sql, actor: Actor, id: string, lock = ''): Promise<
   ]);
   if (!site) throw notFound('site');
   return site;
-}
-
-/** Canonical text of each address or CIDR. */
-function blocks(path: 'networks' | 'exclude', texts: readonly string[]): string[] {
-  return texts.map((text, i) => {
-    const block = parseCidr(text);
-    if (block.ok) return `${block.value.range.toString()}`;
-    const address = parseAddress(text);
-    if (address.ok) return formatAddress(address.value);
-    throw invalid(`${path}.${i}`, text.includes('/') ? block.reason : address.reason);
-  });
 }
 
 const noteChange = (sql: Sql, site: string) =>

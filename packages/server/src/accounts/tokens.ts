@@ -11,6 +11,7 @@ import type { Handlers } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import type { AuditRecord } from '../ports.ts';
 import { audit } from './audit.ts';
+import { canonicalBlocks } from './blocks.ts';
 import type { AccountDeps } from './deps.ts';
 
 const DAY_MS = 24 * 3600_000;
@@ -26,6 +27,7 @@ const shown = (row: ApiToken): Token => ({
   hint: row.hint,
   readOnly: row.readOnly,
   siteIds: row.siteIds,
+  networks: row.networks,
   createdAt: seconds(row.createdAt),
   lastUsedAt: seconds(row.lastUsedAt),
   expiresAt: seconds(row.expiresAt),
@@ -40,15 +42,18 @@ export interface NewToken {
   readOnly?: boolean;
   /** Of the sites of its owner; none: all of them. */
   siteIds?: readonly string[];
+  /** Addresses and CIDRs that it is accepted from; none: everywhere. */
+  networks?: readonly string[];
 }
 
 /** Makes a token of a user; the plaintext exists in the answer only. */
 export async function createToken(
   sql: Transaction,
-  { userId, name, expiresAt, readOnly = false, siteIds = [] }: NewToken,
+  { userId, name, expiresAt, readOnly = false, siteIds = [], networks = [] }: NewToken,
   by: Pick<AuditRecord, 'actor' | 'address'>,
   now: number,
 ): Promise<{ plaintext: string; token: Token }> {
+  const from = canonicalBlocks('networks', networks);
   if (expiresAt !== null && expiresAt * 1000 <= now) throw invalid('expiresAt', 'must be in the future');
   // Creations of one account wait for each other, or two at once could both find room for one.
   const [user] = await sql.query('SELECT id FROM users WHERE id = $1 FOR UPDATE', [userId]);
@@ -72,6 +77,7 @@ export async function createToken(
       hint,
       readOnly,
       siteIds: [...siteIds],
+      networks: from,
       createdAt: new Date(now),
       expiresAt: expiresAt === null ? null : new Date(expiresAt * 1000),
     },
@@ -85,6 +91,7 @@ export async function createToken(
       hint,
       ...(readOnly && { readOnly }),
       ...(siteIds.length > 0 && { siteIds: [...siteIds] }),
+      ...(from.length > 0 && { networks: from }),
     },
   });
   return { plaintext, token: shown(token) };

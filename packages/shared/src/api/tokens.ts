@@ -9,6 +9,17 @@ export const TOKENS_MOST = 50;
 /** A revoked token stays in its owner's list this long. */
 export const REVOKED_SHOWN_DAYS = 30;
 
+/** Networks that one token may be limited to. */
+const NETWORKS_MOST = 20;
+const networks = z
+  .array(z.string().trim().max(50))
+  .max(NETWORKS_MOST)
+  .meta({
+    description:
+      'Addresses and CIDRs that it is accepted from, as the server sees them; from any other the answer is 403 and names the address. None: from everywhere.',
+    example: ['192.0.2.0/24'],
+  });
+
 export const token = z
   .strictObject({
     id,
@@ -21,6 +32,7 @@ export const token = z
     siteIds: siteIds.meta({
       description: 'Of the sites of its owner those that it sees; none: all of them.',
     }),
+    networks,
     revokedAt: unixSeconds.nullable(),
   })
   .meta({ id: 'ApiToken' });
@@ -64,6 +76,7 @@ export const tokenOperations = {
           description:
             'Of a token that is readOnly: it sees these sites of yours only; none named: all that you see.',
         }),
+        networks: networks.default([]),
       })
       .refine(({ readOnly, siteIds }) => readOnly || siteIds.length === 0, {
         path: ['siteIds'],

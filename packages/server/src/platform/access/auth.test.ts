@@ -113,7 +113,8 @@ describe.each(databases())('open streams on %s', (_name, open) => {
     };
     const clock = new ManualClock();
     const auth = await openAuthenticator({ db: crowded, clock, log: pino({ level: 'silent' }) });
-    const actor = (await auth.identify({ kind: 'token', token })) ?? expect.fail('nobody');
+    const actor = await auth.identify({ kind: 'token', token }, '192.0.2.1');
+    if (actor === null || actor === 'elsewhere') throw new Error('nobody');
     let ended = 0;
     for (let i = 0; i < 1_000; i++) auth.watch(actor, () => (ended += 1));
     busy = true;
@@ -148,7 +149,7 @@ describe.each(databases())('open streams on %s', (_name, open) => {
       },
     };
     const auth = await openAuthenticator({ db: slow, clock, log: pino({ level: 'silent' }) });
-    const identify = () => auth.identify({ kind: 'token', token });
+    const identify = () => auth.identify({ kind: 'token', token }, '192.0.2.1');
     expect(await identify()).toMatchObject({ userId });
     const held = new EventEmitter();
     answer = once(held, 'arrived');
@@ -172,7 +173,7 @@ describe.each(databases())('open streams on %s', (_name, open) => {
       query: (...args) => (away ? Promise.reject(new Error('away')) : db.query(...args)),
     };
     const auth = await openAuthenticator({ db: failing, clock, log: pino({ level: 'silent' }) });
-    const identify = () => auth.identify({ kind: 'token', token });
+    const identify = () => auth.identify({ kind: 'token', token }, '192.0.2.1');
     await identify();
     away = true;
     await clock.pass(400);

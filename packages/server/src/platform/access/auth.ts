@@ -4,6 +4,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@rollcall/shared/clock';
+import { parseAddress, parseBlock, type Range } from '@rollcall/shared/ip';
 import type { Role } from '@rollcall/shared/model';
 import type { Logger } from 'pino';
 import type { Database, Sql } from '../db/db.ts';
@@ -29,8 +30,11 @@ const USE_NOTED_MS = 60_000;
 const RECHECK_MS = 1_000;
 
 export interface Authenticator {
-  /** The caller behind checked-out credentials; null when they open nothing (unknown, expired, revoked, disabled). */
-  identify(credentials: Credentials): Promise<Actor | null>;
+  /**
+   * The caller behind checked-out credentials; null when they open nothing (unknown, expired, revoked, disabled), `elsewhere`
+   * when a token is not accepted from this address.
+   */
+  identify(credentials: Credentials, address: string): Promise<Actor | 'elsewhere' | null>;
   /** Id of the site with this name; null: there is none. */
   siteNamed(name: string): Promise<string | null>;
   /** Calls `gone` once, when the actor's rights are no longer what they were. Returns a function that stops watching. */
@@ -50,6 +54,8 @@ interface Known {
   /** Unix milliseconds; null: does not end by itself. */
   endsAt: number | null;
   usedAt: number | null;
+  /** A token is accepted from these only; none: from everywhere. */
+  networks: readonly Range[];
 }
 interface Cached {
   known: Known | null;
@@ -69,18 +75,19 @@ interface Row {
   /** Of a token: it only reads, and sees only these of its owner's sites. */
   read_only: boolean;
   only_sites: string[];
+  networks: string[];
 }
 
 const OWNER = `u.id AS user_id, u.name, u.role, u.all_sites,
   ARRAY(SELECT s.site_id::text FROM user_sites s WHERE s.user_id = u.id ORDER BY 1) AS sites`;
 const byToken = (which: string) => `SELECT t.id, t.hash, t.last_used_at AS used_at, t.expires_at AS ends_at,
-    t.read_only, t.site_ids::text[] AS only_sites, ${OWNER}
+    t.read_only, t.site_ids::text[] AS only_sites, t.networks, ${OWNER}
   FROM api_tokens t JOIN users u ON u.id = t.user_id
   WHERE ${which} AND t.revoked_at IS NULL AND u.disabled_at IS NULL`;
 const bySession = (
   which: string,
 ) => `SELECT s.id, s.id_hash AS hash, s.last_seen_at AS used_at, s.expires_at AS ends_at,
-    false AS read_only, '{}'::text[] AS only_sites, ${OWNER}
+    false AS read_only, '{}'::text[] AS only_sites, '{}'::text[] AS networks, ${OWNER}
   FROM sessions s JOIN users u ON u.id = s.user_id
   WHERE ${which} AND u.disabled_at IS NULL`;
 const NOTE_USE = {
@@ -147,9 +154,10 @@ export async function openAuthenticator(deps: {
   });
 
   return {
-    identify: async (credentials) => {
-      if (credentials.kind === 'token') return callers.identify('token', hashOf(credentials.token));
-      if (credentials.kind === 'session') return callers.identify('session', hashOf(credentials.sessionId));
+    identify: async (credentials, address) => {
+      if (credentials.kind === 'token') return callers.identify('token', hashOf(credentials.token), address);
+      if (credentials.kind === 'session')
+        return callers.identify('session', hashOf(credentials.sessionId), address);
       return null;
     },
     siteNamed: async (name) =>
@@ -180,7 +188,11 @@ class Callers {
     this.#deps = deps;
   }
 
-  async identify(kind: 'token' | 'session', hash: Buffer): Promise<Actor | null> {
+  async identify(
+    kind: 'token' | 'session',
+    hash: Buffer,
+    address: string,
+  ): Promise<Actor | 'elsewhere' | null> {
     const { clock } = this.#deps;
     const key = `${kind} ${hash.toString('base64')}`;
     let cached = this.#cache.get(key);
@@ -193,6 +205,7 @@ class Callers {
     }
     const { known } = cached;
     if (!known || isOver(known, clock.now())) return null;
+    if (!isWithin(address, known.networks)) return 'elsewhere';
     this.#noteUse(known);
     return known.actor;
   }
@@ -263,7 +276,21 @@ function knownOf(kind: 'token' | 'session', row: Row): Known {
         ? { kind, tokenId: row.id, ...(row.read_only && { readOnly: true }) }
         : { kind, sessionId: row.id },
   };
-  return { actor, endsAt: row.ends_at?.getTime() ?? null, usedAt: row.used_at?.getTime() ?? null };
+  const [endsAt = null, usedAt = null] = [row.ends_at?.getTime(), row.used_at?.getTime()];
+  return { actor, endsAt, usedAt, networks: row.networks.map(blockOf) };
+}
+
+function blockOf(text: string): Range {
+  const block = parseBlock(text);
+  // A limit that cannot be read must not become none.
+  if (!block.ok) throw new Error(`the networks of a token are damaged: ${text}: ${block.reason}`);
+  return block.value;
+}
+
+function isWithin(address: string, networks: readonly Range[]): boolean {
+  if (networks.length === 0) return true;
+  const from = parseAddress(address);
+  return from.ok && networks.some((network) => network.contains(from.value));
 }
 
 /** Tokens end when they expire; sessions also by lying idle. */

@@ -144,6 +144,8 @@ function begin({ log, observe }: RestOptions): RequestHandler {
   };
 }
 
+const ELSEWHERE = 'use it from one of its networks, or create one that has this address among them';
+
 function server(options: RestOptions) {
   const { auth, checkResponses = false } = options;
   const limit = rateLimit(options.ratePerMinute ?? 0);
@@ -156,10 +158,14 @@ function server(options: RestOptions) {
       operation.access === 'public'
         ? { kind: 'none' }
         : readCredentials({ rawHeaders: request.rawHeaders, search, secure: request.secure });
-    const actor = await auth.identify(credentials);
+    const address = unmapped(request.ip ?? '');
+    const caller = await auth.identify(credentials, address);
+    const actor = caller === 'elsewhere' ? null : caller;
     response.locals.actor = actor ?? undefined;
     if (actor) markAuthenticated(request.socket);
     await limit(request, response, actor);
+    if (caller === 'elsewhere')
+      throw new Problem('forbidden', `this token is not accepted from ${address || 'here'}: ${ELSEWHERE}`);
     if (operation.access !== 'public') authorise(operation, request, credentials, actor);
     else if (operation.method !== 'GET') refuseForgery(request, { browsersOnly: true });
     const params = readParams(operation, request.params);
@@ -176,7 +182,7 @@ function server(options: RestOptions) {
       body,
       actor: actor ?? undefined,
       requestId: response.locals.requestId as string,
-      address: unmapped(request.ip ?? ''),
+      address,
       secure: request.secure,
       header: (name: string) => request.get(name),
       signal: ended,

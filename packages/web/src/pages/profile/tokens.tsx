@@ -1,4 +1,4 @@
-import { Button, Group, Select, TextInput } from '@mantine/core';
+import { Button, Group, Select, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { TOKENS_MOST, type Token } from '@rollcall/shared/api/tokens';
 import { IconPlus } from '@tabler/icons-react';
@@ -11,6 +11,7 @@ import { Confirm, Dialog, Form, Pair, SecretDialog } from '../../components/form
 import { Panel } from '../../components/page/index.ts';
 import { CopyField, Time, useNow } from '../../components/show/index.ts';
 import { actionColumn, type Column, ShortTable, timeColumn } from '../../components/table/index.ts';
+import { splitWords } from '../../search.ts';
 import { useSend } from '../../use-action.ts';
 
 const isLive = (token: Token, nowMs: number): boolean =>
@@ -47,6 +48,13 @@ function TokenList({ items }: { items: readonly Token[] }) {
           <Time at={one.expiresAt} />
         ),
     }),
+    {
+      id: 'networks',
+      title: 'From',
+      width: 'minmax(90px, 0.8fr)',
+      mono: true,
+      value: ({ networks }) => (networks.length === 0 ? 'everywhere' : networks.join('  ')),
+    },
     actionColumn(
       '64px',
       (one) =>
@@ -95,7 +103,7 @@ const LIVES = [
 ];
 
 function NewToken({ onClose }: { onClose: () => void }) {
-  const form = useForm({ initialValues: { name: '', days: '365' } });
+  const form = useForm({ initialValues: { name: '', days: '365', networks: '' } });
   const [made, setMade] = useState<Result<'tokens.create'>>();
   const send = useSend();
   if (made)
@@ -116,7 +124,8 @@ function NewToken({ onClose }: { onClose: () => void }) {
   const create = async () => {
     const { name, days } = form.values;
     const expiresAt = days === '0' ? null : Math.floor(Date.now() / 1000) + Number(days) * DAY;
-    setMade(await send('tokens.create', { body: { name, expiresAt } }));
+    const networks = splitWords(form.values.networks);
+    setMade(await send('tokens.create', { body: { name, expiresAt, networks } }));
   };
   return (
     <Dialog title="Create a token" onClose={onClose}>
@@ -143,6 +152,14 @@ function NewToken({ onClose }: { onClose: () => void }) {
             error={form.errors.expiresAt}
           />
         </Pair>
+        <Textarea
+          label="Accepted from"
+          description="Addresses and CIDRs of the programs that use it, as this server sees them; none: from everywhere"
+          placeholder="192.0.2.0/24"
+          autosize
+          minRows={1}
+          {...form.getInputProps('networks')}
+        />
       </Form>
     </Dialog>
   );
