@@ -32,13 +32,17 @@ const file = (name: string, content: string): string => {
   return join(folder, name);
 };
 
+/** Whoever answers does so within it, on a busy machine too; whoever does not makes the test wait for the second. */
+const ANSWERED_MS = 20_000;
+const SILENT = { timeout: 900 };
+
 /** The doctor on an agent of this host: exit code, what it printed as JSON, and as a table. */
 async function examine(port: number, flags: Partial<SnmpDoctorFlags> = {}, config = '{}') {
   const given: SnmpDoctorFlags = {
     snmpVersion: 'v2c',
     v3Auth: 'none',
     v3Priv: 'none',
-    timeout: 150,
+    timeout: ANSWERED_MS,
     tries: 1,
     snmpPort: port,
     config: file('collector.yaml', config),
@@ -223,21 +227,23 @@ describe('doctor snmp on an agent that lies to one of the two', () => {
 
   const NOBODY = () => null;
   it.each([
-    ['is silent', NOBODY, 'timeout'],
+    ['is silent', NOBODY, 'timeout', SILENT],
     [
       'repeats one object for ever',
       (asked: Parameters<typeof truth>[0]) =>
         response(asked, [{ oid: '1.3.6.1.2.1.1.1.0', type: 'integer', value: 1 }]),
       'not-increasing',
+      {},
     ],
-    ['answers without any object', (asked: Parameters<typeof truth>[0]) => response(asked, []), null],
+    ['answers without any object', (asked: Parameters<typeof truth>[0]) => response(asked, []), null, {}],
     [
       'reports an error',
       (asked: Parameters<typeof truth>[0]) => response(asked, asked.varbinds, 5, 1),
       'GeneralError',
+      {},
     ],
-  ])('to net-snmp it %s', async (_, lie, stopped) => {
-    const { code, said } = await examine(await twoFaced(truth, lie as never));
+  ])('to net-snmp it %s', async (_, lie, stopped, flags) => {
+    const { code, said } = await examine(await twoFaced(truth, lie as never), flags);
     expect([code, said.groups[0].own, said.groups[0].netSnmp.stopped]).toEqual([
       1,
       { values: 2, stopped: null },
@@ -261,12 +267,12 @@ describe('doctor snmp on an agent that lies to one of the two', () => {
   });
 
   it('to us it is silent', async () => {
-    const { code, said } = await examine(await twoFaced(NOBODY, truth));
+    const { code, said } = await examine(await twoFaced(NOBODY, truth), SILENT);
     expect([code, said.groups[0].own.stopped, said.groups[0].netSnmp.values]).toEqual([1, 'timeout', 2]);
   });
 
   it('to both it is silent: not read, with what to do', async () => {
-    const { code, said } = await examine(await twoFaced(NOBODY, NOBODY));
+    const { code, said } = await examine(await twoFaced(NOBODY, NOBODY), { timeout: 100 });
     expect([code, said.unread]).toEqual([2, expect.stringMatching(/firewall/)]);
   });
 
