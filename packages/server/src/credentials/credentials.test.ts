@@ -206,4 +206,14 @@ describe.each(databases())('credentials on %s', (_name, open) => {
     await ask('credentials.create', credential({ siteIds: [siteId] }));
     await expect(ask('credentials.create', credential({ allSites: false }))).rejects.toThrow(/siteIds/);
   });
+
+  it('attack: an administrator of a site learns no name of a credential of others', async () => {
+    const other = await addSite(db, `other ${randomUUID()}`);
+    const there = credential({ siteIds: [other] });
+    await ask('credentials.create', there);
+    const here = { body: { ...there.body, siteIds: [siteId] } };
+    as({ ...ada, sites: [siteId] });
+    await ask('credentials.create', here);
+    await expect(ask('credentials.create', here)).rejects.toMatchObject({ code: 'conflict' });
+  });
 });

@@ -119,6 +119,28 @@ describe.each(databases())('deliveries on %s', (name, open) => {
     expect(await courier.round()).toBe(0);
   });
 
+  it('attack: an administrator of a site takes no room from other sites, and learns no name of theirs', async () => {
+    const other = await addSite(db, uuidv7());
+    const of = (siteId: string) => call({ ...caller('admin'), sites: [siteId] });
+    const make = (siteId: string, name: string) =>
+      of(siteId)('subscriptions.create', {
+        body: { kind: 'email', name, addresses: ['noc@example.net'], siteIds: [siteId] },
+      });
+    await make(other, 'to the board');
+    await make(site, 'to the board');
+    await expect(make(site, 'to the board')).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'there is a subscription to the board already',
+    });
+    for (let i = 1; i < 100; i++) await make(site, `one of many ${i}`);
+    const full = { code: 'conflict', message: 'the site has 100 subscriptions; delete some' };
+    await expect(make(site, 'one too many')).rejects.toMatchObject(full);
+    const { data } = await make(other, 'there is room');
+    const move = { params: { id: data.id }, body: { siteIds: [site, other] } };
+    await expect(call()('subscriptions.update', move)).rejects.toMatchObject(full);
+    await subscribe();
+  });
+
   it('sends a pager what it takes, with its key, which stays when the secret is replaced', async () => {
     await expect(subscribe({ format: 'pagerduty' })).rejects.toThrow(/needed for pagerduty/);
     const { data } = await subscribe({ format: 'pagerduty', key: 'R0UTE' });

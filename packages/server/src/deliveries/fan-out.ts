@@ -46,9 +46,10 @@ export const fanOut = (db: Database, now: number, publicUrl?: string): Promise<n
     const subscribers = await sql.query<Subscriber>(
       `SELECT s.id, s.types, s.severity, s.all_sites AS "allSites", s.site_ids AS "siteIds",
          (SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'queued') AS waiting
-       FROM subscriptions s WHERE s.enabled ORDER BY s.id
+       FROM subscriptions s WHERE s.enabled AND (s.all_sites OR s.site_ids && $1::uuid[]) ORDER BY s.id
        -- One that is deleted at this moment is waited for, and then told nothing.
        FOR KEY SHARE`,
+      [[...new Set(entries.map(({ siteId }) => siteId))]],
     );
     if (subscribers.length > 0) await deliver(sql, entries, subscribers, now, publicUrl);
     await sql.query('DELETE FROM case_outbox WHERE id = ANY($1::int8[])', [entries.map(({ id }) => id)]);

@@ -9,7 +9,7 @@ import {
 import type { SubscriptionKind } from '@rollcall/shared/model';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { scopeOfRequest } from '../platform/access/scope.ts';
+import { type Scope, scopeOfRequest } from '../platform/access/scope.ts';
 import { orConflict, type Transaction } from '../platform/db/db.ts';
 import { announce } from '../platform/db/notify.ts';
 import { orderBy, page, unix } from '../platform/db/page.ts';
@@ -22,8 +22,8 @@ import type { Payload } from './message.ts';
 import { makeSecret, type SealedRow, withKey } from './secrets.ts';
 import { parseTarget, TargetRefused } from './target.ts';
 
-/** Every case that turns looks through all of them. */
-const SUBSCRIPTIONS_MOST = 200;
+/** About one site, and as many about all sites: every case that turns looks through both. */
+const SUBSCRIPTIONS_MOST = 100;
 
 const COLUMNS = `s.id, s.name, s.kind, s.url,
   CASE WHEN s.kind = 'webhook' THEN coalesce(s.format, 'rollcall') END AS format, s.addresses, s.types, s.severity, s.all_sites AS "allSites",
@@ -100,15 +100,15 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
       checkTarget(actor, body);
       const sealed = body.kind === 'webhook' ? makeSecret(keyring, id, clock.now(), { key: body.key }) : null;
       const data = await deed(call, 'subscription.create', body.name, async (sql) => {
-        if ((await sql.prisma.subscription.count()) >= SUBSCRIPTIONS_MOST)
-          throw new Problem('conflict', `there are ${SUBSCRIPTIONS_MOST} subscriptions; delete some`);
+        const fields = await stored(sql, actor, body);
+        await requireRoom(sql, id, fields);
         await sql.prisma.subscription.create({
           data: {
             id,
             kind: body.kind,
             sealed: sealed?.sealed ?? null,
             keyId: sealed?.keyId ?? null,
-            ...(await stored(sql, actor, body)),
+            ...fields,
             createdBy: actor.userId,
             createdAt: new Date(clock.now()),
           },
@@ -135,11 +135,13 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
         async (sql) => {
           // Whoever sets it right lets it begin anew.
           const anew = body.enabled === true || body.url !== undefined;
+          const is = await stored(sql, actor, after);
+          await requireRoom(sql, params.id, is);
           if (body.key !== undefined) await setKey(sql, params.id, body.key);
           await sql.prisma.subscription.updateMany({
             where: { id: params.id },
             data: {
-              ...(await stored(sql, actor, after)),
+              ...is,
               ...(anew && { disabledReason: '', failingSince: null }),
             },
           });
@@ -274,6 +276,18 @@ function checkTarget(actor: Actor, draft: SubscriptionRequest, before?: Subscrip
   } catch (error) {
     throw error instanceof TargetRefused ? invalid('url', error.message) : error;
   }
+}
+
+/** Each site has its own room, so that an administrator of one takes none of others. @param id of the one that comes. */
+async function requireRoom(sql: Transaction, id: string, { allSites, siteIds }: Scope): Promise<void> {
+  // One after the other, or those that come at once all find room.
+  await sql.query('SELECT 1 FROM sites WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE', [siteIds]);
+  for (const about of allSites ? [{ allSites }] : siteIds.map((site) => ({ siteIds: { has: site } })))
+    if ((await sql.prisma.subscription.count({ where: { ...about, id: { not: id } } })) >= SUBSCRIPTIONS_MOST)
+      throw new Problem(
+        'conflict',
+        `${allSites ? 'all sites have' : 'the site has'} ${SUBSCRIPTIONS_MOST} subscriptions; delete some`,
+      );
 }
 
 /** What a request sets, as it is stored. */

@@ -32,7 +32,8 @@ export async function scopeOfRequest(
   request: { allSites?: boolean | undefined; siteIds: readonly string[] },
   verb: string,
 ): Promise<Scope> {
-  const siteIds = [...new Set(request.siteIds)];
+  // In one order: names are unique among those of the same sites.
+  const siteIds = [...new Set(request.siteIds)].sort();
   const allSites = request.allSites ?? siteIds.length === 0;
   if (!allSites && siteIds.length === 0) throw invalid('siteIds', 'name at least one site, or set allSites');
   requireScope(actor, { allSites, siteIds }, verb);
