@@ -30,3 +30,20 @@ export function nextAttempt({ attempts, begunAt, now, retryAfterMs, random }: Tr
   const next = now + Math.max(pause * (1 + random / 10), Math.min(retryAfterMs ?? 0, HOUR));
   return next > begunAt + GIVE_UP_MS ? null : Math.round(next);
 }
+
+/** A target that is not reached by then is told as an event. */
+const TOLD_MS = 50 * SECOND;
+
+export interface Missed {
+  /** Whether the attempt before, of whatever delivery, reached nobody either. */
+  again: boolean;
+  begunAt: number;
+  /** As `nextAttempt` has it. */
+  next: number | null;
+  /** How long this attempt took; the next may take as long. */
+  ms: number;
+}
+
+/** Whether people are told: one failure is an accident, unless the next attempt comes too late to find that out. */
+export const isTold = ({ again, begunAt, next, ms }: Missed): boolean =>
+  again || next === null || next + ms > begunAt + TOLD_MS;

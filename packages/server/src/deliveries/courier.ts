@@ -11,7 +11,7 @@ import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { SealBroken } from '../platform/keys/keyring.ts';
 import { startPeriodic } from '../platform/ops/periodic.ts';
-import { DISABLE_MS, GIVE_UP_MS, nextAttempt } from './backoff.ts';
+import { DISABLE_MS, GIVE_UP_MS, isTold, nextAttempt } from './backoff.ts';
 import { type Claimed, claimNext, claimSome } from './claim.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { fanOut } from './fan-out.ts';
@@ -147,12 +147,13 @@ async function settle(
 ): Promise<void> {
   const { db, clock, log } = deps;
   const now = clock.now();
+  const begunAt = claimed.begunAt.getTime();
   const next =
     outcome.ok || outcome.final
       ? null
       : nextAttempt({
           attempts: claimed.attempts,
-          begunAt: claimed.begunAt.getTime(),
+          begunAt,
           now,
           retryAfterMs: outcome.retryAfterMs,
           random: Math.random(),
@@ -198,7 +199,8 @@ async function settle(
     const since = claimed.failingSince?.getTime() ?? now;
     const long = !reached && now - since >= DISABLE_MS;
     if (long || outcome.gone) await disable(deps, sql, claimed, outcome, now);
-    else if (nobody && claimed.failingSince !== null) await tellFailing(deps, sql, claimed, error, now);
+    else if (nobody && isTold({ again: claimed.failingSince !== null, begunAt, next, ms: outcome.ms }))
+      await tellFailing(deps, sql, claimed, error, now);
   });
 }
 
@@ -216,7 +218,6 @@ function conclude(
   return { status: 'partial', error: `not delivered to ${without}`.slice(0, MISSED_CHARACTERS) };
 }
 
-/** One failure is an accident; from the second in a row on somebody should know before the third matters. */
 async function tellFailing(
   { raise }: DeliveryDeps,
   sql: Sql,

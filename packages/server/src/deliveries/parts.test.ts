@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GIVE_UP_MS, nextAttempt } from './backoff.ts';
+import { GIVE_UP_MS, isTold, nextAttempt } from './backoff.ts';
 import { mailOf, type Payload } from './message.ts';
 import { newSecret, signatures } from './signature.ts';
 import { guardedLookup, parseTarget, refusedAddress } from './target.ts';
@@ -58,6 +58,19 @@ describe('the next attempt', () => {
         expect(attempts).toBeLessThan(20);
       }),
     );
+  });
+});
+
+describe('a failing target', () => {
+  const missed = { again: false, begunAt: 0, next: 5_000, ms: 100 };
+  it.each([
+    ['is no news after one failure', missed, false],
+    ['after the second', { ...missed, again: true }, true],
+    ['after one that takes as long as a mail may', { ...missed, next: 50_000, ms: 45_000 }, true],
+    ['after one, where it wants to be left alone for a minute', { ...missed, next: 60_000 }, true],
+    ['after one, where there is no other', { ...missed, next: null }, true],
+  ])('is told: %s', (_what, given, expected) => {
+    expect(isTold(given)).toBe(expected);
   });
 });
 

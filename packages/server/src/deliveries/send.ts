@@ -13,7 +13,7 @@ import { guardedLookup, parseTarget, TargetRefused } from './target.ts';
 /** From the first packet to the end of the answer's head. */
 export const WEBHOOK_MS = 10_000;
 /** Of one silence, and of the whole conversation: a mail server may talk on and never come to the point. */
-const MAIL_LIMITS = { silentMs: 20_000, inAllMs: 60_000 };
+const MAIL_LIMITS = { silentMs: 20_000, inAllMs: 45_000 };
 /** Of an answer; more is not read. */
 const ANSWER_BYTES = 16 * 1024;
 const ERROR_CHARACTERS = 300;

@@ -68,8 +68,9 @@ export function openPresence({ db, clock, log, raise, instance, sessions }: Deps
       const changes = [
         ...back.map((row) => ({ kind: 'collector.online' as const, ...about(row) })),
         ...written.flatMap((row) =>
-          turnsOf(row.absent ? { ...row.was, health: {} } : row.was, row.is).map((turn) => ({
+          turnsOf(row.absent ? { ...row.was, health: {} } : row.was, row.is).map(({ agoMs, ...turn }) => ({
             ...about(row),
+            at: clock.now() - agoMs,
             ...turn,
           })),
         ),

@@ -26,4 +26,12 @@ describe('what a collector says of itself', () => {
   ])('%s', (_, was, is, expected) => {
     expect(turns(was, is)).toEqual(expected);
   });
+
+  it.each<[string, Said, Said, number[]]>([
+    ['since it passed the bound', said(0, 9_000), said(0, 29_000), [9_000]],
+    ['since the report where it came with the connection', said(0), said(0, 600_000), [0]],
+    ['as is the end of it', said(0, 30_000), said(0, 0), [0]],
+  ])('a backlog is dated %s', (_, was, is, expected) => {
+    expect(turnsOf(was, is).map(({ agoMs }) => agoMs)).toEqual(expected);
+  });
 });

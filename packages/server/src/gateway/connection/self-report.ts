@@ -17,7 +17,10 @@ const BEHIND_MS = 20_000;
 type Turn<K extends 'collector.clock' | 'collector.backlog' | 'collector.paused'> = Omit<
   ChangeOf<K>,
   'siteId' | 'at' | 'collectorId' | 'collectorName'
->;
+> & {
+  /** When the bound was crossed, milliseconds before the report: reports are rare, and hold times count from there. */
+  agoMs: number;
+};
 
 /** Which bounds were crossed, either way. */
 export function turnsOf(
@@ -26,7 +29,8 @@ export function turnsOf(
 ): (Turn<'collector.clock'> | Turn<'collector.backlog'> | Turn<'collector.paused'>)[] {
   const turns = [];
   const clock = crossed(Math.abs(was.offset), Math.abs(is.offset), CLOCK_OFF_MS);
-  if (clock) turns.push({ kind: 'collector.clock' as const, offsetMs: is.offset, ok: clock === 'well' });
+  if (clock)
+    turns.push({ kind: 'collector.clock' as const, offsetMs: is.offset, ok: clock === 'well', agoMs: 0 });
   const { outbox, behindMs, paused } = is.health;
   // A connection without a heartbeat so far says nothing.
   if (outbox === undefined || behindMs === undefined || paused === undefined) return turns;
@@ -37,9 +41,11 @@ export function turnsOf(
       behindMs,
       waiting: outbox.depth,
       ok: behind === 'well',
+      // What waited during a break of the link has waited long, and is sent within seconds.
+      agoMs: behind === 'well' || was.health.behindMs === undefined ? 0 : behindMs - BEHIND_MS,
     });
   if (((was.health.paused ?? null) === null) !== (paused === null))
-    turns.push({ kind: 'collector.paused' as const, reason: paused ?? '', ok: paused === null });
+    turns.push({ kind: 'collector.paused' as const, reason: paused ?? '', ok: paused === null, agoMs: 0 });
   return turns;
 }
 

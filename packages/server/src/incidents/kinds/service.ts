@@ -196,7 +196,8 @@ export const SERVICE_KINDS = declare({
     cases: 'none',
   },
   'subscription.failing': {
-    about: 'A webhook or a mail subscription failed twice in a row; it is tried again.',
+    about:
+      'A webhook or a mail subscription failed twice in a row, or for most of a minute; it is tried again.',
     severity: Severity.warning,
     source: 'api',
     opens: {
