@@ -778,6 +778,14 @@ CREATE TABLE "baselines" (
     CONSTRAINT "baselines_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 
+CREATE TABLE "traffic_baselines" (
+    "site_id" UUID NOT NULL,
+    "device_id" UUID NOT NULL,
+    "packets" JSONB NOT NULL,
+    CONSTRAINT "traffic_baselines_pkey" PRIMARY KEY ("site_id", "device_id"),
+    CONSTRAINT "traffic_baselines_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+
 CREATE TABLE "sample_chunks" (
     "site_id" UUID NOT NULL,
     "device_id" UUID NOT NULL,

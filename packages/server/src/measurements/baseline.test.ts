@@ -1,6 +1,6 @@
 import { THRESHOLDS } from '@rollcall/shared/api/sites';
 import { describe, expect, it } from 'vitest';
-import { besides, hourOfWeek, learn, type Usual, unusual } from './baseline.ts';
+import { besides, hourOfWeek, learn, type Usual, unusual, usualPackets } from './baseline.ts';
 import type { Series } from './series.ts';
 import { crossings } from './thresholds.ts';
 
@@ -82,7 +82,6 @@ function play(
     const baseline = known[0] ? unusual(known.filter((one) => one !== undefined)) : {};
     const limits = () => ({ ...THRESHOLDS, ...baseline });
     for (const { of: what, kind, at } of crossings(series, {
-      isDevice: true,
       limits,
       present: present as never,
     })) {
@@ -170,4 +169,20 @@ it('an interval belongs to the hour in which it ends, and the week goes round', 
   expect([1, HOUR, HOUR + 1, WEEK, WEEK + 1].map(hourOfWeek)).toEqual([0, 0, 1, 167, 0]);
   expect(besides(0)).toEqual([0, 167, 1]);
   expect(besides(167)).toEqual([167, 166, 0]);
+});
+
+describe('packets that an interface usually carries', () => {
+  const hour = (columns: Series['columns']): Series => ({
+    end: [60_000, 120_000],
+    over: [60_000, 60_000],
+    columns,
+  });
+  it.each<[what: string, before: number | null, columns: Series['columns'], expected: number | null]>([
+    ['are those of the first hour', null, { inUnicast: [600, 600], outUnicast: [1200, 1200] }, 30],
+    ['stay while they are about the same', 30, { inUnicast: [1000, 1000] }, 30],
+    ['follow when they are others', 30, { inUnicast: [6000, 6000] }, 100],
+    ['are none after an hour without', 30, { inUnicast: [0, 0], outUnicast: [0, 0] }, null],
+    ['stay when nothing is known', 30, { inUnicast: [null, null] }, 30],
+    ['leave out intervals of which nothing is known', null, { inUnicast: [600, null] }, 10],
+  ])('%s', (_, before, columns, expected) => expect(usualPackets(before, hour(columns))).toBe(expected));
 });

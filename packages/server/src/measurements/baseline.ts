@@ -1,6 +1,6 @@
 /**
  * What is usual of a device: round trip and loss of its pings in each hour of the week, learnt hour by hour, and from where
- * on they are unusual. Pure. A link that is slow, noisy or lossy every week is usual so.
+ * on they are unusual; and how many packets its interfaces carry. Pure. A link that is slow, noisy or lossy every week is usual so.
  */
 import { THRESHOLDS, type Threshold } from '@rollcall/shared/api/sites';
 import type { Series } from './series.ts';
@@ -98,6 +98,25 @@ export function unusual(hours: readonly Usual[]): Partial<Record<Threshold, numb
     ...(latencies.length > 0 && { latency: rounded(Math.max(...latencies)) }),
     ...(losses.length > 0 && { loss: rounded(Math.min(Math.max(...losses), LOSS_MOST)) }),
   };
+}
+
+const PACKETS = ['inUnicast', 'outUnicast', 'inNonUnicast', 'outNonUnicast'];
+
+/**
+ * Packets a second that an interface usually carries, after one more hour; null: none. About the same is the same, so that
+ * there is rarely anything to write.
+ */
+export function usualPackets(before: number | null, { over, columns }: Series): number | null {
+  let [packets, ms] = [0, 0];
+  for (const [i, overMs] of over.entries()) {
+    const known = PACKETS.flatMap((column) => columns[column]?.[i] ?? []);
+    packets += known.reduce((sum, growth) => sum + growth, 0);
+    ms += known.length === 0 ? 0 : overMs;
+  }
+  if (ms === 0) return before;
+  const now = (packets * 1000) / ms;
+  if (before !== null && now >= before / 2 && now <= before * 2) return before;
+  return now === 0 ? null : Number(now.toPrecision(2));
 }
 
 const rounded = (value: number): number => Math.ceil(value * 10) / 10;

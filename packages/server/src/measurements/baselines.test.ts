@@ -2,6 +2,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { Scene } from '../testing/incident-scene.ts';
+import { insert, SEEN } from '../testing/rows.ts';
 import { fold } from './fold.ts';
 import { storeSamples } from './samples.ts';
 
@@ -28,7 +29,7 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
       const ping = { sent: 4, lost: 0, avgMs: rtt };
       return { at, observation: { kind: 'samples' as const, at, deviceId, overMs: MIN, ping } };
     });
-  const store = (measured: ReturnType<typeof minutes>) => {
+  const store = (measured: Parameters<typeof storeSamples>[1]) => {
     scene.now = Math.max(...measured.map(({ at }) => at));
     const context = {
       ...{ siteId: scene.site, collectorId: scene.site, now: scene.now, toEngine: false, sampleDays: 14 },
@@ -71,5 +72,38 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
     await scene.db.query(`UPDATE devices SET thresholds = '{"latency": 0}' WHERE site_id = $1`, [scene.site]);
     await measure(300, { from: begins + WEEK, count: 7 });
     expect(await told()).toEqual([]);
+  });
+
+  it('is traffic of an interface: that it stops while the interface is up is an event, until it is back', async () => {
+    const id = uuidv7();
+    const deviceId = scene.devices.get('far') ?? uuidv7();
+    const port = { id, site_id: scene.site, device_id: deviceId, if_index: 1, name: 'eth0', oper_status: 1 };
+    await insert(scene.db, 'interfaces', [{ ...port, first_seen: SEEN, last_seen: SEEN }]);
+    /** Minutes with so many packets each. */
+    const carries = async (packets: number, from: number, count: number) => {
+      for (let i = 1; i <= count; i++) {
+        const at = from + i * MIN;
+        const ports = { ifIndex: [1], name: ['eth0'], inUnicast: [packets], outUnicast: [packets] };
+        await store([{ at, observation: { kind: 'samples', at, deviceId, overMs: MIN, ports } }]);
+        await scene.recorder.evaluateDue();
+      }
+    };
+    // Nobody knows yet what is usual.
+    await carries(0, begins, 30);
+    await carries(3000, begins + 30 * MIN, 30);
+    expect(await told()).toEqual([]);
+    await learn();
+    await carries(3000, begins + 3 * HOUR, 2);
+    await carries(0, begins + 3 * HOUR + 2 * MIN, 15);
+    expect(await told()).toEqual([]);
+    await carries(0, begins + 3 * HOUR + 17 * MIN, 2);
+    const message = 'eth0 of far: no traffic although it is up, usually 50 packets/s';
+    expect(await told()).toEqual([['interface.no-traffic', 0, message]]);
+    // An hour of it is not what is usual: the event stays.
+    await learn();
+    await carries(0, begins + 5 * HOUR, 2);
+    expect((await told()).map(([, status]) => status)).toEqual([0]);
+    await carries(1, begins + 5 * HOUR + 2 * MIN, 1);
+    expect((await told()).map(([, status]) => status)).toEqual([2]);
   });
 });

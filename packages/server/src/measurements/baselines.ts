@@ -1,7 +1,9 @@
-/** What is usual of devices, by hour of the week, as it is stored. */
+/** What is usual of devices, by hour of the week, and of the traffic of their interfaces, as it is stored. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Threshold } from '@rollcall/shared/api/sites';
 import type { Sql } from '../platform/db/sql.ts';
-import { besides, hourOfWeek, learn, type Usual, unusual } from './baseline.ts';
+import { besides, hourOfWeek, learn, type Usual, unusual, usualPackets } from './baseline.ts';
+import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import type { Series } from './series.ts';
 
 const COLUMNS = `weeks, rtt_ms AS rtt, rtt_spread_ms AS "rttSpread", loss, loss_spread AS "lossSpread"`;
@@ -51,4 +53,41 @@ export async function readBaselines(
     // Its own hour is known once a week has passed; those beside it are of yesterday, or of this very day.
     return found[0] === undefined ? {} : unusual(found.filter((one) => one !== undefined));
   };
+}
+
+/** Packets a second of the interfaces of a device, by their ids; of those alone that have traffic. */
+type PacketsById = Record<string, number>;
+
+/** Learns how much the interfaces of a device carried in an hour that is over. Written only when it is another order of size. */
+export async function learnTraffic(sql: Sql, { siteId, deviceId }: Of, series: SeriesById): Promise<void> {
+  const [before] = await sql.query<{ packets: PacketsById }>(
+    'SELECT packets FROM traffic_baselines WHERE site_id = $1::uuid AND device_id = $2::uuid',
+    [siteId, deviceId],
+  );
+  const packets: PacketsById = {};
+  for (const [id, one] of series) {
+    const usual = id === OF_DEVICE ? null : usualPackets(before?.packets[id] ?? null, one);
+    if (usual !== null) packets[id] = usual;
+  }
+  if (isDeepStrictEqual(packets, before?.packets ?? {})) return;
+  await sql.query(
+    `INSERT INTO traffic_baselines (site_id, device_id, packets) VALUES ($1::uuid, $2::uuid, $3::jsonb)
+     ON CONFLICT (site_id, device_id) DO UPDATE SET packets = EXCLUDED.packets`,
+    [siteId, deviceId, JSON.stringify(packets)],
+  );
+}
+
+/** @returns packets a second that an interface of a device usually carries */
+export async function readUsualPackets(
+  sql: Sql,
+  siteId: string,
+  devices: readonly string[],
+): Promise<(deviceId: string, interfaceId: string) => number | null> {
+  const rows = await sql.query<{ deviceId: string; packets: PacketsById }>(
+    `SELECT device_id AS "deviceId", packets FROM traffic_baselines
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[])`,
+    [siteId, devices],
+  );
+  const known = new Map(rows.map(({ deviceId, packets }) => [deviceId, packets]));
+  return (deviceId, interfaceId) => known.get(deviceId)?.[interfaceId] ?? null;
 }

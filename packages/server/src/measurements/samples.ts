@@ -5,7 +5,7 @@ import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
 import { type Change, SENSOR_TROUBLES, type SensorTrouble } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured } from '../ports.ts';
-import { readBaselines } from './baselines.ts';
+import { readBaselines, readUsualPackets } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { limitsOf, saidOf } from './limits/resolve.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
@@ -120,6 +120,7 @@ async function changesOf(
     devices: [...known.keys()],
     ends: rows.map(({ at }) => Date.parse(at)),
   });
+  const usualPackets = await readUsualPackets(sql, siteId, [...known.keys()]);
   const changes: Change[] = [];
   for (const [id, some] of grouped(rows, ({ device }) => device)) {
     const device = known.get(id);
@@ -131,9 +132,13 @@ async function changesOf(
     for (const [seriesId, series] of seriesOfRows(inOrder)) {
       const isDevice = seriesId === OF_DEVICE;
       const port = byId.get(seriesId);
+      const judged = { isUp: port?.operStatus === UP, usualPackets: usualPackets(id, seriesId) };
       const own = port?.thresholds ? limitsOf(saidOf(settings, device, port)) : ofPorts;
       const limits = isDevice ? ofDevice : () => own;
-      const found = crossings(series, { isDevice, limits, present: present(isDevice ? id : seriesId) });
+      const found = crossings(series, {
+        ...(isDevice ? {} : { port: judged }),
+        ...{ limits, present: present(isDevice ? id : seriesId) },
+      });
       for (const { kind, at, ...after } of found)
         changes.push({
           ...{ kind, siteId, collectorId, at, before: {}, after },
@@ -179,6 +184,7 @@ async function changesOfSensors(
 const TOLD: Readonly<Record<Threshold, string>> = {
   utilisation: 'interface.utilisation',
   errors: 'interface.errors',
+  noTraffic: 'interface.no-traffic',
   loss: 'device.loss',
   latency: 'device.latency',
 };

@@ -2,7 +2,7 @@ import { THRESHOLDS, type Threshold } from '@rollcall/shared/api/sites';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Series } from './series.ts';
-import { crossings } from './thresholds.ts';
+import { crossings, type JudgedPort } from './thresholds.ts';
 
 const limits = () => THRESHOLDS;
 /** Minutes of a port of 1 Mbit/s, 7,500,000 octets a minute. */
@@ -11,8 +11,13 @@ const port = (columns: Series['columns'], n = Object.values(columns)[0]?.length 
   over: Array.from({ length: n }, () => 60_000),
   columns: { speedBps: Array.from({ length: n }, () => 1_000_000), ...columns },
 });
-const told = (series: Series, isDevice = false, present: Threshold[] = []) =>
-  crossings(series, { isDevice, limits, present: new Set(present) }).map(
+const OF_PORT = { isUp: true, usualPackets: 40 };
+const told = (series: Series, port: JudgedPort | undefined = OF_PORT, present: Threshold[] = []) =>
+  crossings(series, { port, limits, present: new Set(present) }).map(
+    ({ of, kind, at }) => `${of} ${kind.slice(9)} ${at / 60_000}`,
+  );
+const toldOfDevice = (series: Series, present: Threshold[]) =>
+  crossings(series, { limits, present: new Set(present) }).map(
     ({ of, kind, at }) => `${of} ${kind.slice(9)} ${at / 60_000}`,
   );
 const full = (percent: number): number => 75_000 * percent;
@@ -37,6 +42,23 @@ describe('an interface', () => {
   ])('%s', (_, columns, expected) => expect(told(port(columns))).toEqual(expected));
 });
 
+const SOME = { inUnicast: [9], outUnicast: [0] };
+const NONE = { inUnicast: [0], outUnicast: [0] };
+it.each<[what: string, columns: Series['columns'], port: JudgedPort, present: boolean, expected: string[]]>([
+  ['with traffic', SOME, OF_PORT, false, []],
+  ['without traffic', NONE, OF_PORT, false, ['noTraffic above 1']],
+  ['without unicast, with broadcasts', { ...NONE, inNonUnicast: [3] }, OF_PORT, false, []],
+  ['of which one direction is not known', { inUnicast: [0] }, OF_PORT, false, []],
+  ['that is down', NONE, { ...OF_PORT, isUp: false }, false, []],
+  ['that has little traffic', NONE, { isUp: true, usualPackets: 0.9 }, false, []],
+  ['of which nothing is usual', NONE, { isUp: true, usualPackets: null }, false, []],
+  ['whose traffic is back', SOME, OF_PORT, true, ['noTraffic below 1']],
+  ['that goes down after it', NONE, { ...OF_PORT, isUp: false }, true, ['noTraffic below 1']],
+  ['that stays without for hours', NONE, { isUp: true, usualPackets: null }, true, []],
+])('an interface %s', (_, columns, of, present, expected) =>
+  expect(told(port(columns), of, present ? ['noTraffic'] : [])).toEqual(expected),
+);
+
 it.each<[sent: number[], lost: number[], present: Threshold[], expected: string[]]>([
   [[4], [0], [], []],
   [[4], [1], [], ['loss above 1']],
@@ -48,14 +70,14 @@ it.each<[sent: number[], lost: number[], present: Threshold[], expected: string[
   [[3, 1], [2, 0], [], ['loss above 1', 'loss below 2']],
   [[3, 2], [2, 1], [], ['loss above 1']],
 ])('a device of which %j pings were sent and %j lost', (sent, lost, present, expected) =>
-  expect(told({ ...port({ sent, lost }), columns: { sent, lost } }, true, present)).toEqual(expected),
+  expect(toldOfDevice({ ...port({ sent, lost }), columns: { sent, lost } }, present)).toEqual(expected),
 );
 
 it('of 0 is never told, and ends what was', () => {
   const series = port({ inOctets: [full(99), full(99)] });
   const never = () => ({ ...THRESHOLDS, utilisation: 0 });
   const at = (present: Threshold[]) =>
-    crossings(series, { isDevice: false, limits: never, present: new Set(present) }).map(({ kind }) => kind);
+    crossings(series, { port: OF_PORT, limits: never, present: new Set(present) }).map(({ kind }) => kind);
   expect(at([])).toEqual([]);
   expect(at(['utilisation'])).toEqual(['measured.below']);
 });
@@ -65,7 +87,7 @@ it('takes turns: what is above is told below before it is told above again', () 
     fc.property(fc.array(fc.option(fc.integer({ min: 0, max: 100 })), { maxLength: 80 }), (percents) => {
       const octets = percents.map((percent) => (percent === null ? null : full(percent)));
       const kinds = crossings(port({ inOctets: octets }, octets.length), {
-        isDevice: false,
+        port: OF_PORT,
         limits,
         present: new Set(),
       });

@@ -1,14 +1,16 @@
 /** What of the measurements is too much. Pure. */
 import type { Threshold } from '@rollcall/shared/api/sites';
+import { INTERFACE_THRESHOLDS } from '@rollcall/shared/api/thresholds';
 import type { Series } from './series.ts';
 
-/** Percent, of latency milliseconds; 0: never raises an event. */
+/** Percent, of `latency` milliseconds, of `noTraffic` packets a second; 0: never raises an event. */
 export type Thresholds = Readonly<Record<Threshold, number>>;
 
 /** What is told ends below this part of its threshold, so that it does not come and go. */
 const CLEARS_BELOW: Readonly<Record<Threshold, number>> = {
   utilisation: 0.9,
   errors: 0.5,
+  noTraffic: 0.5,
   loss: 0.5,
   latency: 0.8,
 };
@@ -19,11 +21,20 @@ const PINGS_LEAST = 3;
 const ANSWERS_LEAST = 2;
 
 type At = (column: string) => number | null;
+/** An interface as its traffic is judged. */
+export interface JudgedPort {
+  isUp: boolean;
+  /** Packets a second, both directions together; null: it is not known, or has no traffic. */
+  usualPackets: number | null;
+}
+/** Both directions of unicast must be known, or it is not known that there is none. */
+const PACKETS_KNOWN = ['inUnicast', 'outUnicast'];
+const PACKETS = [...PACKETS_KNOWN, 'inNonUnicast', 'outNonUnicast'];
 const sum = (at: At, columns: readonly string[]): number =>
   columns.reduce((total, column) => total + (at(column) ?? 0), 0);
 
 /** The value of an interval that each threshold is about; null: it cannot be known. */
-const VALUE: Readonly<Record<Threshold, (at: At, overMs: number) => number | null>> = {
+const VALUE: Readonly<Record<Threshold, (at: At, overMs: number, port: JudgedPort) => number | null>> = {
   utilisation: (at, overMs) => {
     const speed = at('speedBps');
     const octets = [at('inOctets'), at('outOctets')].filter((growth) => growth !== null);
@@ -31,9 +42,14 @@ const VALUE: Readonly<Record<Threshold, (at: At, overMs: number) => number | nul
   },
   errors: (at, overMs) => {
     const lost = sum(at, ['inErrors', 'outErrors', 'inDiscards', 'outDiscards']);
-    const packets = sum(at, ['inUnicast', 'outUnicast', 'inNonUnicast', 'outNonUnicast']);
+    const packets = sum(at, PACKETS);
     if (at('inErrors') === null && at('inDiscards') === null) return null;
     return (lost * 1000) / overMs < ERRORS_LEAST ? 0 : (lost * 100) / (lost + packets);
+  },
+  /** What is missing: its usual packets, while there is none. An interface that is down is told as that. */
+  noTraffic: (at, _overMs, { isUp, usualPackets }) => {
+    if (!isUp || sum(at, PACKETS) > 0) return 0;
+    return PACKETS_KNOWN.some((column) => at(column) === null) ? null : usualPackets;
   },
   loss: (at) => {
     const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];
@@ -48,35 +64,36 @@ const VALUE: Readonly<Record<Threshold, (at: At, overMs: number) => number | nul
     return sent - lost < ANSWERS_LEAST ? null : at('avgMs');
   },
 };
-const OF_INTERFACE: readonly Threshold[] = ['utilisation', 'errors'];
 const OF_DEVICE: readonly Threshold[] = ['loss', 'latency'];
+const NO_PORT: JudgedPort = { isUp: false, usualPackets: null };
 
 export interface Crossing {
   of: Threshold;
   kind: 'measured.above' | 'measured.below';
   /** End of the interval, Unix milliseconds. */
   at: number;
-  /** Percent, of latency milliseconds. */
+  /** In the unit of its threshold. */
   value: number;
   limit: number;
 }
 
 /**
  * Where a series crosses its thresholds, in order of time.
+ * @param port absent: it is the series of a device
  * @param present which of them are exceeded already, as far as is known; kept up to date
  */
 export function crossings(
   { end, over, columns }: Series,
   {
-    isDevice,
+    port,
     limits,
     present,
-  }: { isDevice: boolean; limits: (end: number) => Thresholds; present: Set<Threshold> },
+  }: { port?: JudgedPort | undefined; limits: (end: number) => Thresholds; present: Set<Threshold> },
 ): Crossing[] {
   const found: Crossing[] = [];
   for (const [i, at] of end.entries())
-    for (const of of isDevice ? OF_DEVICE : OF_INTERFACE) {
-      const value = VALUE[of]((column) => columns[column]?.[i] ?? null, over[i] ?? 1);
+    for (const of of port ? INTERFACE_THRESHOLDS : OF_DEVICE) {
+      const value = VALUE[of]((column) => columns[column]?.[i] ?? null, over[i] ?? 1, port ?? NO_PORT);
       const limit = limits(at)[of];
       if (value === null) continue;
       const isAbove = limit > 0 && value >= limit;

@@ -42,6 +42,7 @@ export const HOLD_SECONDS = {
   'collector.offline': 20,
   'interface.utilisation': 300,
   'interface.errors': 300,
+  'interface.no-traffic': 900,
   'device.loss': 300,
   'device.latency': 300,
 } as const;
@@ -51,6 +52,8 @@ export const THRESHOLDS = {
   utilisation: 95,
   /** Packets with errors and discarded ones, of all packets of an interface. */
   errors: 1,
+  /** Packets a second that an interface usually carries; one that carries none although it is up is told from here on. */
+  noTraffic: 1,
   /** Pings of a device without an answer. */
   loss: 20,
   /** Mean round trip of pings, ms. */
@@ -68,6 +71,13 @@ export const thresholdValues = z
   .strictObject({
     utilisation: percent('utilisation'),
     errors: percent('errors'),
+    noTraffic: z
+      .number()
+      .min(0)
+      .max(1_000_000)
+      .meta({
+        description: `Packets a second that an interface usually carries; one that is up and carries none raises an event from here on. 0: never raises one. Default: ${THRESHOLDS.noTraffic}.`,
+      }),
     loss: percent('loss'),
     latency: z
       .number()
@@ -169,6 +179,7 @@ export const siteSettings = z
         'collector.offline': hold('collector.offline'),
         'interface.utilisation': hold('interface.utilisation'),
         'interface.errors': hold('interface.errors'),
+        'interface.no-traffic': hold('interface.no-traffic'),
         'device.loss': hold('device.loss'),
         'device.latency': hold('device.latency'),
       })

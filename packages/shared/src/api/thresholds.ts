@@ -8,8 +8,12 @@ export const THRESHOLD_LAYERS = ['default', 'baseline', 'site', 'class', 'device
 export type ThresholdLayer = (typeof THRESHOLD_LAYERS)[number];
 
 /** Thresholds of what is measured of an interface; that of pings is the device's. */
-export const INTERFACE_THRESHOLDS = ['utilisation', 'errors'] as const satisfies readonly Threshold[];
-const interfaceValues = thresholdValues.pick({ utilisation: true, errors: true });
+export const INTERFACE_THRESHOLDS = [
+  'utilisation',
+  'errors',
+  'noTraffic',
+] as const satisfies readonly Threshold[];
+const interfaceValues = thresholdValues.pick({ utilisation: true, errors: true, noTraffic: true });
 
 const said = z.strictObject({
   from: z.enum(THRESHOLD_LAYERS),

@@ -59,6 +59,11 @@ const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({ key, ...FIEL
 const LIMITS = [
   ['utilisation', 'Traffic, of the speed of an interface', THRESHOLDS.utilisation],
   ['errors', 'Errors and discards, of the packets of an interface', THRESHOLDS.errors],
+  [
+    'noTraffic',
+    'No traffic, of an interface that is up and usually carries so many packets/s',
+    THRESHOLDS.noTraffic,
+  ],
   ['loss', 'Pings of a device without an answer', THRESHOLDS.loss],
   ['latency', 'Round trip, ms', `usual, or ${THRESHOLDS.latency}`],
 ] as const;

@@ -8,6 +8,7 @@ type Measured = ChangeOf<'measured.above' | 'measured.below'>;
 
 const percent = (value: number): string => `${Number(value.toPrecision(3))} %`;
 const milliseconds = (value: number): string => `${Number(value.toPrecision(3))} ms`;
+const packets = (value: number): string => `${Number(value.toPrecision(2))} packets/s`;
 const subject = (c: Measured): string => c.interfaceId ?? String(c.deviceId);
 const whose = (c: Measured): string =>
   c.interfaceId === undefined ? c.deviceName : `${c.ifName || c.interfaceId} of ${c.deviceName}`;
@@ -49,6 +50,11 @@ export const MEASURED_KINDS = declare({
     about: 'Many packets of an interface have errors or are discarded.',
     ...over('errors', (port, value) => `${port}: ${value} of packets have errors or are discarded`),
     holdMs: HOLD_SECONDS['interface.errors'] * 1000,
+  },
+  'interface.no-traffic': {
+    about: 'An interface that is up carries no packet in either direction, though it usually does.',
+    ...over('noTraffic', (port, value) => `${port}: no traffic although it is up, usually ${value}`, packets),
+    holdMs: HOLD_SECONDS['interface.no-traffic'] * 1000,
   },
   'device.loss': {
     about: 'Packet loss of a device that is up: many pings stay without an answer.',

@@ -50,11 +50,11 @@ it('what is stored is read with care: what this release does not know says nothi
   const settings = { thresholds: { errors: 2 }, classThresholds: { switch: { loss: 40 } } };
   const of = (thresholds: unknown, kind = 'switch') =>
     limitsOf(saidOf(settings, { class: kind, thresholds }));
-  expect(of(null)).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000 });
-  expect(of(null, 'router')).toEqual({ utilisation: 95, errors: 2, loss: 20, latency: 1000 });
-  expect(of({ loss: 60 })).toEqual({ utilisation: 95, errors: 2, loss: 60, latency: 1000 });
-  expect(of({ jitter: 3 })).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000 });
+  expect(of(null)).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000, noTraffic: 1 });
+  expect(of(null, 'router')).toEqual({ utilisation: 95, errors: 2, loss: 20, latency: 1000, noTraffic: 1 });
+  expect(of({ loss: 60 })).toEqual({ utilisation: 95, errors: 2, loss: 60, latency: 1000, noTraffic: 1 });
+  expect(of({ jitter: 3 })).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000, noTraffic: 1 });
   expect(
     limitsOf(saidOf(settings, { class: 'switch', thresholds: { utilisation: 50 } }, { thresholds: null })),
-  ).toEqual({ utilisation: 50, errors: 2, loss: 20, latency: 1000 });
+  ).toEqual({ utilisation: 50, errors: 2, loss: 20, latency: 1000, noTraffic: 1 });
 });

@@ -13,6 +13,7 @@ import { useSend } from '../../use-action.ts';
 const WORDS: Record<Threshold, string> = {
   utilisation: 'Traffic, of the speed of an interface',
   errors: 'Errors and discards, of the packets of an interface',
+  noTraffic: 'No traffic although it is up, of an interface that usually carries so much',
   loss: 'Pings without an answer',
   latency: 'Round trip of pings',
 };
@@ -25,7 +26,13 @@ const FROM: Record<ThresholdLayer, string> = {
   interface: 'of the interface',
 };
 
-const UNIT: Record<Threshold, string> = { utilisation: '%', errors: '%', loss: '%', latency: 'ms' };
+const UNIT: Record<Threshold, string> = {
+  utilisation: '%',
+  errors: '%',
+  noTraffic: 'packets/s',
+  loss: '%',
+  latency: 'ms',
+};
 const shown = (of: Threshold, value: number): string => (value === 0 ? 'never' : `${value} ${UNIT[of]}`);
 /** Why this value: who said it, and what the others say that it stands before. */
 function why({ of, from, said }: AppliedThreshold): string {
