@@ -32,7 +32,7 @@ const EMPTY: World = {
   joiners: new Map(),
   causes: new Map(),
   farEnds: new Map(),
-  outage: { devices: new Set(), cases: new Map() },
+  outage: { devices: new Set(), cases: new Map(), roots: new Set() },
   roots: new Map(),
   grouping: { windowMs: 300_000, minimum: 1, reopenMs: 3_600_000 },
   newId: () => 'n',
@@ -227,7 +227,7 @@ describe('grouping', () => {
     [
       'nothing of the site is up: one outage, whatever links are known',
       [event('a', { down: true }), event('b', { down: true, deviceId: 'd2' })],
-      { outage: { devices: new Set(['d1', 'd2']), cases: new Map() } },
+      { outage: { devices: new Set(['d1', 'd2']), cases: new Map(), roots: new Set() } },
       { a: 'n1: new', b: 'n1: outage' },
     ],
     [
@@ -235,7 +235,7 @@ describe('grouping', () => {
       [event('a', { down: true })],
       {
         cases: [open('x', { begunAt: 1 }), open('y', { deviceIds: new Set(['d1']) })],
-        outage: { devices: new Set(['d1', 'd9']), cases: new Map([['x', 990_000]]) },
+        outage: { devices: new Set(['d1', 'd9']), cases: new Map([['x', 990_000]]), roots: new Set() },
       },
       { a: 'x: outage' },
     ],
@@ -244,7 +244,7 @@ describe('grouping', () => {
       [event('a', { down: true })],
       {
         cases: [open('y', { deviceIds: new Set(['d1']) })],
-        outage: { devices: new Set(['d1', 'd9']), cases: new Map() },
+        outage: { devices: new Set(['d1', 'd9']), cases: new Map(), roots: new Set() },
       },
       { a: 'n1: new' },
     ],
@@ -253,7 +253,7 @@ describe('grouping', () => {
       [event('a', { down: true })],
       {
         cases: [open('x', { begunAt: 1 })],
-        outage: { devices: new Set(['d1', 'd9']), cases: new Map([['x', 1]]) },
+        outage: { devices: new Set(['d1', 'd9']), cases: new Map([['x', 1]]), roots: new Set() },
       },
       { a: 'n1: new' },
     ],
@@ -322,19 +322,25 @@ describe('grouping', () => {
     [
       'nothing of the site is up, just in time for the case of that',
       [event('a', { down: true })],
-      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map([['x', 900_000]]) } },
+      {
+        cases: [open('x')],
+        outage: { devices: new Set(['d1']), cases: new Map([['x', 900_000]]), roots: new Set() },
+      },
       { a: 'x: outage' },
     ],
     [
       'nothing of the site is up, but it does not say that its device is down',
       [event('a')],
-      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map([['x', 1_000_000]]) } },
+      {
+        cases: [open('x')],
+        outage: { devices: new Set(['d1']), cases: new Map([['x', 1_000_000]]), roots: new Set() },
+      },
       { a: 'n1: new' },
     ],
     [
       'a device that is down for itself begins no outage',
       [event('a', { at: 1, down: true }), event('b', { at: 2, deviceId: 'd2', down: true })],
-      { outage: { devices: new Set(['d2']), cases: new Map() } },
+      { outage: { devices: new Set(['d2']), cases: new Map(), roots: new Set() } },
       { a: 'n1: new', b: 'n2: new' },
     ],
     [
@@ -342,14 +348,14 @@ describe('grouping', () => {
       [event('a', { down: true })],
       {
         cases: [open('x', { deviceIds: new Set(['d1']) })],
-        outage: { devices: new Set(['d1']), cases: new Map() },
+        outage: { devices: new Set(['d1']), cases: new Map(), roots: new Set() },
       },
       { a: 'n1: new' },
     ],
     [
       'of an outage, but the same trouble again',
       [event('a', { down: true, formerCaseId: 'x' })],
-      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map() } },
+      { cases: [open('x')], outage: { devices: new Set(['d1']), cases: new Map(), roots: new Set() } },
       { a: 'x: recurrence' },
     ],
     [
@@ -470,6 +476,20 @@ describe('grouping', () => {
     expect(taken({ taken: true })).toEqual({ into: ['x: cause'], rerooted, merged: [], opened: 0 });
     // Long after, it explains nothing of before.
     expect(taken({}, 9_000_000)).toEqual({ into: ['n: new'], rerooted: [], merged: [], opened: 1 });
+  });
+
+  it('an outage is about the device that others lie behind, whichever was told first', () => {
+    const events = [
+      event('host', { at: 1000, down: true }),
+      event('core', { at: 2000, deviceId: 'core', down: true }),
+    ];
+    const rerootedBy = (...roots: string[]) =>
+      grouped(events, {
+        outage: { devices: new Set(['d1', 'core']), cases: new Map(), roots: new Set(roots) },
+      }).rerooted.map(({ rootDeviceId }) => rootDeviceId);
+    expect(rerootedBy('core')).toEqual(['core']);
+    expect(rerootedBy()).toEqual([]);
+    expect(rerootedBy('d1', 'core')).toEqual([]);
   });
 
   it('waits for as many open events as the site wants, then takes them all', () => {

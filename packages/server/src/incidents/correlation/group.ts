@@ -109,6 +109,8 @@ export interface Outage {
   devices: ReadonlySet<string>;
   /** Cases that it is in by now → when it set in. */
   cases: ReadonlyMap<string, number>;
+  /** Devices that others of it lie behind. */
+  roots: ReadonlySet<string>;
 }
 
 export interface World {
@@ -166,11 +168,17 @@ export function group(incoming: readonly Incoming[], world: World): Grouped {
   const cutOff = ({ down, deviceId }: Incoming) => down && world.outage.devices.has(deviceId ?? '');
   const sameOutage = (event: Incoming, { id }: Candidate): boolean =>
     cutOff(event) && Math.abs(event.at - (dark.get(id) ?? Number.NEGATIVE_INFINITY)) <= LATE_ROOT_MS;
+  /** The case was opened for a box that nothing lies behind: where all is silent, that is hardly why. */
+  const leadsOutage = (event: Incoming, own: Candidate): boolean =>
+    event.rootId === null &&
+    sameOutage(event, own) &&
+    world.outage.roots.has(event.deviceId ?? '') &&
+    !world.outage.roots.has(own.rootDeviceId ?? '');
   /** Cases that were opened for what an event explains are about that event. */
   const lead = (event: Incoming, own: Candidate) => {
     const { deviceId, message, rootId, formerCaseId } = event;
     if (deviceId === null) return;
-    if (explains(event, own, world)) {
+    if (explains(event, own, world) || leadsOutage(event, own)) {
       own.rootDeviceId = deviceId;
       rerooted.push({ id: own.id, rootDeviceId: deviceId, title: message });
     }

@@ -40,8 +40,10 @@ export async function groupEvents(
   );
   const former = [...new Set(incoming.flatMap(({ formerCaseId }) => formerCaseId ?? []))];
   const down = incoming.flatMap(({ down, deviceId, rootId }) => (down && !rootId ? (deviceId ?? []) : []));
-  const causes = await readCauses(sql, siteId, down, now);
-  const outage = await readOutage(sql, siteId, down);
+  const explained = await readExplained(sql, siteId, down, now);
+  const own = new Set(down);
+  const causes = new Map([...explained].filter(([, root]) => own.has(root)));
+  const outage = { ...(await readOutage(sql, siteId, down)), roots: new Set(explained.values()) };
   const far = await readFarEnds(
     sql,
     siteId,
@@ -82,19 +84,16 @@ export async function groupEvents(
   });
 }
 
-/** What is down only because one of some devices is: cases may have been opened for it before that was known. */
-async function readCauses(
+/** Device that is down only because another is → that one: cases may have been opened for it before that was known. */
+async function readExplained(
   sql: Sql,
   siteId: string,
   down: readonly string[],
   now: number,
 ): Promise<Map<string, string>> {
   if (down.length === 0) return new Map();
-  const roots = new Set(down);
-  const { roots: causes } = await readRootCauses(sql, siteId, now);
-  return new Map(
-    [...causes].flatMap(([id, root]) => (roots.has(root.id) && !root.late ? [[id, root.id]] : [])),
-  );
+  const { roots } = await readRootCauses(sql, siteId, now);
+  return new Map([...roots].flatMap(([id, root]) => (root.late ? [] : [[id, root.id]])));
 }
 
 /** Where the ports lead of cases that are about ports alone; of one that is resolved, those that it was about. */
@@ -125,7 +124,7 @@ async function readPortCases(
 }
 
 /** What is down where no watched device of the site is up. */
-async function readOutage(sql: Sql, siteId: string, down: readonly string[]): Promise<Outage> {
+async function readOutage(sql: Sql, siteId: string, down: readonly string[]): Promise<Omit<Outage, 'roots'>> {
   const rows =
     down.length === 0
       ? []
