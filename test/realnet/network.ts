@@ -93,12 +93,13 @@ export class Network {
     this.box(name).ip(`route replace default via 10.${net}.0.1`);
   }
 
-  /** Whether every router has a way to every other, and every box has heard by LLDP of all that it is cabled to. */
+  /** Whether every router has a way to every other, and every agent tells by LLDP of all that its box is cabled to. */
   converged(): boolean {
     for (const { name } of this.plan.boxes) {
-      const heard = this.box(name).exec('lldpcli', 'show', 'neighbors', '-f', 'keyvalue');
+      // Its daemon tells the agent what it hears some time after it heard it: a scan in between finds no neighbour.
+      const told = this.box(name).exec('snmpbulkwalk', ...READ, LLDP_REM_SYS_NAME).split('\n');
       const cables = this.plan.cables.filter(({ a, b }) => a === name || b === name);
-      if (!cables.every(({ a, b }) => heard.includes(`chassis.name=${a === name ? b : a}\n`))) return false;
+      if (!cables.every(({ a, b }) => told.includes(`"${a === name ? b : a}"`))) return false;
     }
     const routers = this.plan.boxes.filter(({ role }) => role === 'router');
     return routers.every(({ name }) => {
@@ -194,6 +195,9 @@ const DAEMONS = {
   host: ['snmpd', 'lldpd'],
 };
 
+const READ = ['-v2c', '-c', 'public', '-Ov', '-OQ', '-r', '1', '127.0.0.1'];
+/** LLDP-MIB */
+const LLDP_REM_SYS_NAME = '1.0.8802.1.1.2.1.4.1.1.9';
 const SNMPD = `rocommunity public
 master agentx
 agentXSocket /var/agentx/master

@@ -13,7 +13,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import type { Logger } from '../platform/ops/log.ts';
 import { placeEvents, settleCases } from './cases/cases.ts';
 import { type Backpressure, createBackpressure } from './conditions/backpressure.ts';
-import { type Silence, step, type Timing, undecided } from './conditions/condition.ts';
+import { isSilenceAsked, type Silence, step, type Timing } from './conditions/condition.ts';
 import { Ledger, type StoredCondition } from './conditions/ledger.ts';
 import { expireNotices } from './conditions/notices.ts';
 import { type SiteSignal, signalsOf } from './conditions/signals.ts';
@@ -141,7 +141,7 @@ async function recordSite(
   );
   const clearing = rest.flatMap(({ type, key, code, at }) => {
     const known = loaded.get(key);
-    return type === 'clear' && known && undecided(known.condition, at, timingOf(code)) ? [known] : [];
+    return type === 'clear' && known && isSilenceAsked(known.condition, at, timingOf(code)) ? [known] : [];
   });
   const silences = clearing.length > 0 ? await readSilences(sql, siteId, clearing, now) : null;
   for (const signal of rest) {

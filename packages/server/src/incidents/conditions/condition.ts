@@ -67,7 +67,7 @@ export interface Root {
 
 export type Signal<Body = unknown> =
   | { type: 'onset'; at: number; opening: Body }
-  /** `silence`: what would have kept it from being raised, asked where that is still to be decided (`undecided`). */
+  /** `silence`: what would have kept it from being raised, asked where that matters (`isSilenceAsked`). */
   | { type: 'clear'; at: number; silence?: Silence | null }
   | { type: 'due'; at: number; silence: Silence | null };
 
@@ -182,11 +182,20 @@ const overlooked = (
 ): boolean => state === 'held' && dueAt === since + holdMs && at - since >= holdMs;
 
 /** Whether it is to be raised although it clears now, unless something explains it. */
-export const undecided = (
+const undecided = (
   condition: Pick<Condition, 'state' | 'dueAt' | 'since' | 'onsets'>,
   at: number,
   timing: Timing,
 ): boolean => condition.state === 'held' && (flaps(condition) || overlooked(condition, at, timing));
+
+/** Whether what silences it must be known where it clears: to decide, or because it was looked at and kept silent. */
+export const isSilenceAsked = (
+  condition: Pick<Condition, 'state' | 'dueAt' | 'since' | 'onsets'>,
+  at: number,
+  timing: Timing,
+): boolean =>
+  undecided(condition, at, timing) ||
+  (condition.state === 'held' && condition.dueAt !== condition.since + timing.holdMs);
 
 function clear<Body>(
   condition: Condition<Body>,

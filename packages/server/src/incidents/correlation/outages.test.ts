@@ -242,6 +242,25 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     expect((await events()).map(({ kind }) => kind)).toContain('snmp.unreachable');
   });
 
+  it('an agent that hangs after its host was down twice comes and goes no more for that', async () => {
+    await network(['a', 'b'], ['a>b']);
+    const agent = (kind: 'device.snmp-lost' | 'device.snmp-restored'): Change =>
+      ({ ...scene.about('a'), kind, before: {}, after: { reason: 'timeout' } }) as Change;
+    for (let i = 0; i < 2; i++) {
+      await tell(down('a'), agent('device.snmp-lost'));
+      await wait(40);
+      await tell(up('a'));
+      await wait(5);
+      await tell(agent('device.snmp-restored'));
+      await wait(100);
+    }
+    await tell(agent('device.snmp-lost'));
+    await wait(40);
+    expect((await events()).filter(({ status }) => status < 2).map(({ kind }) => kind)).toEqual([
+      'snmp.unreachable',
+    ]);
+  });
+
   it('a root that is found down late takes the cases over: one, with its name, and a line that says so', async () => {
     await network(['router', 'core', 'a', 'b'], ['router>core', 'core>a', 'core>b']);
     for (const name of ['a', 'b']) await mark(name, 'down');
