@@ -28,6 +28,7 @@ export class Network {
   readonly #boxes = new Map<string, Box>();
   /** By cable, the port at either end. */
   readonly #ports = new Map<string, string>();
+  readonly #upgraded = new Set<string>();
 
   private constructor(plan: Plan) {
     this.plan = plan;
@@ -73,11 +74,33 @@ export class Network {
     if (!on) this.#routes(this.#planned(name));
   }
 
-  /** A port that drops all it receives, its carrier is up; or no longer. */
-  deafen(name: string, far: string, on: boolean): void {
-    const chain = `type filter hook ingress device ${this.port(name, far)} priority 0; policy drop;`;
-    const rules = `add table netdev deaf; add chain netdev deaf in { ${chain} }`;
+  /** A port that drops what it receives, or a part of it, its carrier is up; or no longer. */
+  deafen(name: string, far: string, on: boolean, percent = 100): void {
+    const drop = percent === 100 ? 'drop' : `numgen random mod 100 < ${percent} drop`;
+    const chain = `chain netdev deaf in { type filter hook ingress device ${this.port(name, far)} priority 0; }`;
+    const rules = `add table netdev deaf; add ${chain}; add rule netdev deaf in ${drop}`;
     this.box(name).exec('nft', on ? rules : 'delete table netdev deaf');
+  }
+
+  /** Puts other hardware in the place of a host that has no power. */
+  swap(name: string): void {
+    const box = this.box(name);
+    box.exec('sh', '-c', 'rm -rf /var/lib/snmp/*');
+    const number = this.plan.boxes.findIndex((planned) => planned.name === name);
+    const mac = `02:00:5e:00:53:${number.toString(16).padStart(2, '0')}`;
+    box.ip(`link set ${this.port(name, this.#nearest(name))} address ${mac}`);
+  }
+
+  /** Gives a box another version of its system, for when it starts. */
+  upgrade(name: string): void {
+    this.#upgraded.add(name);
+  }
+
+  /** Gives a box an address besides its own, or takes it. */
+  hold(name: string, address: string, on: boolean): void {
+    const { role } = this.#planned(name);
+    const port = role === 'switch' ? 'br0' : this.port(name, this.#nearest(name));
+    this.box(name).ip(`addr ${on ? 'add' : 'del'} ${address}/24 dev ${port}`);
   }
 
   /** An agent that hangs: its host answers for it in nothing. */
@@ -97,7 +120,7 @@ export class Network {
   converged(): boolean {
     for (const { name } of this.plan.boxes) {
       // Its daemon tells the agent what it hears some time after it heard it: a scan in between finds no neighbour.
-      const told = this.box(name).exec('snmpbulkwalk', ...READ, LLDP_REM_SYS_NAME).split('\n');
+      const told = this.#neighbours(name);
       const cables = this.plan.cables.filter(({ a, b }) => a === name || b === name);
       if (!cables.every(({ a, b }) => told.includes(`"${a === name ? b : a}"`))) return false;
     }
@@ -106,6 +129,17 @@ export class Network {
       const routes = this.box(name).exec('ip', 'route', 'show', 'proto', 'ospf');
       return routers.every((far) => far.name === name || routes.includes(`${far.address} `));
     });
+  }
+
+  /** Names that its agent tells by LLDP; none of one that does not answer. */
+  #neighbours(name: string): string[] {
+    try {
+      return this.box(name)
+        .exec('snmpbulkwalk', ...READ, LLDP_REM_SYS_NAME)
+        .split('\n');
+    } catch {
+      return [];
+    }
   }
 
   async remove(): Promise<void> {
@@ -117,18 +151,28 @@ export class Network {
   startDaemons(name: string): void {
     const { role, address } = this.#planned(name);
     const box = this.box(name);
-    box.write('/run/snmpd.conf', SNMPD);
+    const version = this.#upgraded.has(name) ? `sysdescr Linux ${name} 6.99.0 #1 SMP x86_64\n` : '';
+    box.write('/run/snmpd.conf', `${SNMPD}${version}`);
     box.daemon('snmpd', '-Lf', '/run/snmpd.log', '-C', '-c', '/run/snmpd.conf', '-I', '-smux', 'udp:161');
     // The default is to tell every 30 s; a test has no time for that.
     box.write('/run/lldpd.conf', 'configure lldp tx-interval 2\n');
     box.daemon('lldpd', '-x', '-X', '/var/agentx/master', '-m', address, '-O', '/run/lldpd.conf');
     if (role !== 'router') return;
-    box.write('/etc/frr/frr.conf', frr(name, address));
+    box.write('/etc/frr/frr.conf', frr(name, address, this.#areas(name)));
     box.exec('chown', 'frr:frr', '/etc/frr/frr.conf');
     for (const daemon of ['zebra', 'ospfd'])
       box.daemon(`/usr/lib/frr/${daemon}`, '-d', '-M', 'snmp', '-f', '/etc/frr/frr.conf');
   }
 
+  /** Each network of a router with its OSPF area. */
+  #areas(name: string): string[] {
+    const { net, address, area = 0 } = this.#planned(name);
+    const cables = this.plan.cables.flatMap(({ a, b, area: own = 0 }, number) =>
+      a === name || b === name ? [`10.254.${number}.0/30 area ${own}`] : [],
+    );
+    const outside = name === this.plan.entry ? ['10.0.0.0/30 area 0'] : [];
+    return [`${address}/32 area ${area}`, `10.${net}.0.0/24 area ${area}`, ...outside, ...cables];
+  }
   #portsOf(name: string): string[] {
     return [...this.#ports].filter(([key]) => key.startsWith(`${name} `)).map(([, port]) => port);
   }
@@ -206,7 +250,7 @@ interface_fadeout 1
 `;
 
 /** Hellos every second and a dead interval of 3 s: a way that is gone is gone soon. */
-const frr = (name: string, address: string): string => `hostname ${name}
+const frr = (name: string, address: string, networks: readonly string[]): string => `hostname ${name}
 agentx
 ${Array.from(
   { length: 8 },
@@ -216,6 +260,5 @@ ${Array.from(
 `,
 ).join('')}router ospf
  ospf router-id ${address}
- network 10.0.0.0/8 area 0
- passive-interface lo
+${networks.map((each) => ` network ${each}\n`).join('')} passive-interface lo
 `;

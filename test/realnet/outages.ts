@@ -2,7 +2,10 @@
 import type { Network } from './network.ts';
 import { type Plan, type PlannedCable, randomOf, reached } from './plan.ts';
 
-export const KINDS = ['cable', 'silent', 'one-way', 'box', 'hall', 'agent', 'partition', 'renumber'] as const;
+export const KINDS = [
+  ...(['cable', 'silent', 'one-way', 'box', 'hall', 'agent', 'partition', 'renumber'] as const),
+  ...(['slow', 'swap', 'upgrade', 'virtual', 'flapping'] as const),
+] as const;
 export type OutageKind = (typeof KINDS)[number];
 
 export interface Outage {
@@ -14,7 +17,13 @@ export interface Outage {
   agent: string | null;
   /** A host that gets another address. */
   moved: { name: string; address: string } | null;
+  /** An address that one box has, then another. */
+  virtual: { address: string; from: string; to: string } | null;
 }
+
+/** What is known of it only by a scan. */
+export const isFoundByScan = ({ kind }: Outage): boolean =>
+  ['renumber', 'swap', 'upgrade', 'virtual'].includes(kind);
 
 /** What the one on call must be told. */
 export interface Story {
@@ -25,25 +34,34 @@ export interface Story {
   agent: string | null;
   /** Ports that lost carrier and can tell it: box, and the far end. */
   ports: readonly (readonly [name: string, far: string])[];
-  rebooted: readonly string[];
+  /** What is told besides when it is over, which wakes nobody: kind of event, box. */
+  noted: readonly (readonly [kind: string, name: string])[];
 }
+
+/** What a line that is slow loses each way. */
+const SLOW_PERCENT = 5;
 
 const farOf = ({ a, b }: PlannedCable, name: string): string => (a === name ? b : a);
 const cablesOf = (plan: Plan, name: string): PlannedCable[] =>
   plan.cables.filter(({ a, b }) => a === name || b === name);
 
-const heardIn = (plan: Plan, { off, cut, moved }: Outage): Set<string> =>
-  reached(plan, { boxes: [...off, ...(moved ? [moved.name] : [])], cables: [...cut] });
+const heardIn = (plan: Plan, { kind, off, cut, moved }: Outage): Set<string> =>
+  reached(plan, {
+    boxes: [...off, ...(moved ? [moved.name] : [])],
+    cables: kind === 'slow' ? [] : [...cut],
+  });
 
 /** A cable breaks at the end that is silent then: a port that is shut is no alarm. */
 const brokenEnd = (heard: ReadonlySet<string>, { a, b }: PlannedCable): string =>
   heard.has(b) ? (heard.has(a) ? b : a) : b;
 
+const losesCarrier = (kind: OutageKind): boolean => ['cable', 'partition', 'flapping'].includes(kind);
+
 export function storyOf(plan: Plan, outage: Outage): Story {
   const { kind, off, cut, agent } = outage;
   const heard = heardIn(plan, outage);
   const broken = new Set([...cut, ...off.flatMap((name) => cablesOf(plan, name))]);
-  const carrier = kind === 'cable' || kind === 'partition' || off.length > 0;
+  const carrier = losesCarrier(kind) || off.length > 0;
   const silent = plan.boxes.map(({ name }) => name).filter((name) => !heard.has(name));
   const roots = silent.filter(
     (name) => name === plan.entry || cablesOf(plan, name).some((cable) => heard.has(farOf(cable, name))),
@@ -62,8 +80,34 @@ export function storyOf(plan: Plan, outage: Outage): Story {
           ),
         )
       : [],
-    rebooted: off,
+    noted: notedOf(plan, outage),
   };
+}
+
+function notedOf(plan: Plan, { kind, off, moved, virtual }: Outage): Story['noted'] {
+  const [first = ''] = off;
+  switch (kind) {
+    case 'swap':
+      // What it is cabled to hears another chassis.
+      return [
+        ...['rebooted', 'swapped', 'addresses'].map((each) => [`device.${each}`, first] as const),
+        ['interface.changed', first],
+        ...cablesOf(plan, first).map((cable) => ['neighbour.changed', farOf(cable, first)] as const),
+      ];
+    case 'upgrade':
+      return [
+        ['device.rebooted', first],
+        ['device.upgraded', first],
+      ];
+    case 'renumber':
+      return ['device.addresses', 'device.renumbered'].map((each) => [each, moved?.name ?? ''] as const);
+    case 'virtual':
+      return [virtual?.from, virtual?.from, virtual?.to].map(
+        (name = '') => ['device.addresses', name] as const,
+      );
+    default:
+      return off.map((name) => ['device.rebooted', name] as const);
+  }
 }
 
 /** One outage of each kind. No two have a box or a port in common, so that none repeats what another told. */
@@ -75,8 +119,8 @@ export function outagesOf(seed: number, plan: Plan, kinds: readonly OutageKind[]
     for (let tries = 0; tries < 50; tries++) {
       const outage = outageOf(kind, plan, random);
       if (!outage) continue;
-      const { root, agent, ports, rebooted } = storyOf(plan, outage);
-      const touched = [...rebooted, ...ports.map((port) => port.join('>'))];
+      const { root, agent, ports, noted } = storyOf(plan, outage);
+      const touched = [...new Set(noted.map(([, name]) => name)), ...ports.map((port) => port.join('>'))];
       for (const name of [root, agent]) if (name !== null) touched.push(name);
       if (touched.some((each) => used.has(each))) continue;
       for (const each of touched) used.add(each);
@@ -88,7 +132,7 @@ export function outagesOf(seed: number, plan: Plan, kinds: readonly OutageKind[]
 
 function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | null {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  const none = { kind, off: [], cut: [], agent: null, moved: null };
+  const none = { kind, off: [], cut: [], agent: null, moved: null, virtual: null };
   const others = plan.boxes.filter(({ name }) => name !== plan.entry);
   const { name, role, net } = pick(others);
   const rest = reached(plan, { boxes: [name] });
@@ -96,12 +140,27 @@ function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | 
   switch (kind) {
     case 'cable':
     case 'silent':
+    case 'slow':
     case 'one-way': {
       const cable = pick(plan.cables);
       return { ...none, what: `${cable.a}-${cable.b}`, cut: [cable] };
     }
     case 'box':
       return { ...none, what: name, off: [name] };
+    case 'swap':
+    case 'upgrade':
+      return role === 'host' ? { ...none, what: name, off: [name] } : null;
+    case 'flapping':
+      return role === 'host' ? { ...none, what: name, cut: near } : null;
+    case 'virtual': {
+      const other = others.find((each) => each.net === net && each.role === 'host' && each.name !== name);
+      if (role === 'router' || !other) return null;
+      return {
+        ...none,
+        what: `${name} to ${other.name}`,
+        virtual: { address: `10.${net}.0.9`, from: name, to: other.name },
+      };
+    }
     case 'agent':
       // ospfd waits for an agent that hangs (AgentX), and the ways through its router are gone.
       if (role === 'router') return null;
@@ -136,22 +195,28 @@ function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | 
 
 /** Breaks what an outage breaks. */
 export function begin(network: Network, outage: Outage): void {
-  const { off, agent, moved } = outage;
+  const { off, agent, moved, virtual } = outage;
   for (const name of off) network.power(name, false);
   setCables(network, outage, true);
   if (agent !== null) network.hang(agent, true);
   if (moved) network.renumber(moved.name, moved.address);
+  if (virtual) network.hold(virtual.from, virtual.address, true);
 }
 
 /** Mends it; the boxes return one after the other. What was renumbered stays so. */
 export async function end(network: Network, outage: Outage, pause: () => Promise<unknown>): Promise<void> {
-  const { off, agent } = outage;
+  const { kind, off, agent, virtual } = outage;
   for (const [i, name] of off.entries()) {
     if (i > 0) await pause();
+    if (kind === 'swap') network.swap(name);
+    if (kind === 'upgrade') network.upgrade(name);
     network.power(name, true);
   }
   setCables(network, outage, false);
   if (agent !== null) network.hang(agent, false);
+  if (!virtual) return;
+  network.hold(virtual.from, virtual.address, false);
+  network.hold(virtual.to, virtual.address, true);
 }
 
 function setCables(network: Network, outage: Outage, broken: boolean): void {
@@ -159,8 +224,12 @@ function setCables(network: Network, outage: Outage, broken: boolean): void {
   for (const cable of outage.cut) {
     const near = brokenEnd(heard, cable);
     const far = farOf(cable, near);
-    if (outage.kind === 'cable' || outage.kind === 'partition') network.shut(near, far, broken);
-    else network.deafen(near, far, broken);
-    if (outage.kind === 'silent') network.deafen(far, near, broken);
+    if (losesCarrier(outage.kind)) {
+      network.shut(near, far, broken);
+      continue;
+    }
+    const percent = outage.kind === 'slow' ? SLOW_PERCENT : 100;
+    network.deafen(near, far, broken, percent);
+    if (outage.kind !== 'one-way') network.deafen(far, near, broken, percent);
   }
 }

@@ -15,10 +15,13 @@ export interface PlannedBox {
   address: string;
   /** The network behind a router that a switch or host is in; a router's own number. */
   net: number;
+  /** OSPF area that a router and what is behind it is in; 0 by default. */
+  area?: number;
 }
 export interface PlannedCable {
   a: string;
   b: string;
+  area?: number;
 }
 export interface Plan {
   boxes: PlannedBox[];
@@ -45,6 +48,8 @@ const SHAPES = {
   star: () => [1],
   'dual-homed': (n) => (n === 2 ? [1] : [1, 2]),
   'hub and spoke': (n) => [n % 2 === 0 ? 1 : n - 1],
+  // A ring of three borders; the others are in the area of one of them.
+  areas: (n) => (n === 3 ? [1, 2] : n < 3 ? [1] : [n - 3 + 1]),
 } satisfies Record<string, (n: number, below: (n: number) => number) => number[]>;
 export type Shape = keyof typeof SHAPES;
 
@@ -54,8 +59,10 @@ export function planNetwork(options: { seed: number; routers: number; hosts: num
   const boxes: PlannedBox[] = [];
   const cables: PlannedCable[] = [];
   for (let n = 1; n <= options.routers; n++) {
-    boxes.push({ name: `r${n}`, role: 'router', address: `10.255.0.${n}`, net: n });
-    if (n > 1) for (const far of SHAPES[options.shape](n, below)) cables.push({ a: `r${far}`, b: `r${n}` });
+    const before = n === 1 ? [] : SHAPES[options.shape](n, below);
+    const area = options.shape === 'areas' && n > 3 ? (before[0] ?? 0) : 0;
+    boxes.push({ name: `r${n}`, role: 'router', address: `10.255.0.${n}`, net: n, area });
+    for (const far of before) cables.push({ a: `r${far}`, b: `r${n}`, area });
     boxes.push({ name: `s${n}`, role: 'switch', address: `10.${n}.0.2`, net: n });
     cables.push({ a: `r${n}`, b: `s${n}` });
   }
@@ -68,13 +75,18 @@ export function planNetwork(options: { seed: number; routers: number; hosts: num
   return { boxes, cables, entry: 'r1' };
 }
 
-/** A small network of a seed; five seeds in a row have the five shapes. */
+/** A small network of a seed; six seeds in a row have the six shapes. */
 export function smallNetwork(seed: number): Plan & { shape: Shape } {
   const shapes = Object.keys(SHAPES) as Shape[];
   const shape = shapes[seed % shapes.length] as Shape;
   const random = randomOf(seed ^ 0x5a11);
   const below = (n: number) => Math.floor(random() * n);
-  const plan = planNetwork({ seed, shape, routers: 3 + below(2), hosts: 3 + below(3) });
+  const plan = planNetwork({
+    seed,
+    shape,
+    routers: 3 + below(2) + (shape === 'areas' ? 1 : 0),
+    hosts: 3 + below(3),
+  });
   // A second switch, with hosts that the first one had.
   const host = plan.boxes.find(({ role }) => role === 'host') as PlannedBox;
   const { net } = host;

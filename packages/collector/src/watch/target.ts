@@ -96,7 +96,7 @@ export class Target {
   /** Its agent answers. @returns whether that proves by now, and did not before, that the device is elsewhere. */
   provesElsewhere(now: number): boolean {
     const already = this.#isElsewhere || this.agentAddress === this.address;
-    if (already || now - this.#agentSince < STAYS_MS) return false;
+    if (already || !this.isSilent || now - this.#agentSince < STAYS_MS) return false;
     this.#isElsewhere = true;
     return true;
   }

@@ -317,7 +317,8 @@ export class Watch {
     let reading = await readAgent(session, wanted);
     const asks = !reading.ok && target.isSilent;
     const other = asks ? await (target.askedElsewhere ?? this.#askElsewhere(target)) : undefined;
-    if (other) {
+    // Its own address may have answered meanwhile: nothing would lead back to that.
+    if (other && target.isSilent) {
       target.readAt(other.target.address, this.#deps.clock.monotonic());
       reading = await readAgent(other, wanted);
     }
