@@ -37,6 +37,8 @@ const KIND_WORDS = [
 const NOMINAL = /capacity|rating|rated|nominal/i;
 /** What a name says of the form of optical power: no limit of one is a limit of the other. */
 const FORMS = /dbm|uw\b|mw\b/i;
+const UNIT_FORMS = { dBm: 'dbm', W: 'mw' };
+const isLevel = (form) => /dbm/i.test(form);
 
 const SYNONYMS = new Map(Object.entries({ temp: 'temperature', volt: 'voltage', pow: 'power' }));
 const subjectWords = (name, left) =>
@@ -100,13 +102,13 @@ export function isLimitBeside({ kind, name, role }, values) {
 const key = (set) => [...set].sort().join(' ');
 
 /** How sure it is that a limit is of a reading, 0 to 3, and how near their words are. */
-function match({ name, kind }, limit, alone) {
+function match({ name, kind, unit }, limit, alone) {
   // Numbers that a name takes for a state are bounds here.
   const limitKind = limit.fact && limit.fact.kind !== 'state' ? limit.fact.kind : kindIn(limit.name);
   if (NOMINAL.test(name)) return [0, 0];
   if (limitKind && kind !== 'dynamic' && !alike(limitKind, kind)) return [0, 0];
-  const [form, other] = [FORMS.exec(name)?.[0], FORMS.exec(limit.name)?.[0]];
-  if (form && other && form.toLowerCase() !== other.toLowerCase()) return [0, 0];
+  const [form, other] = [FORMS.exec(name)?.[0] ?? UNIT_FORMS[unit], FORMS.exec(limit.name)?.[0]];
+  if (form && other && isLevel(form) !== isLevel(other)) return [0, 0];
   const own = subjectWords(name, LEFT_OF_READING);
   const rest = subjectWords(limit.name, LEFT_OF_LIMIT);
   const bare = subjectWords(name, LEFT_OF_LIMIT);

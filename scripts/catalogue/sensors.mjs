@@ -1,11 +1,12 @@
 // Which objects of MIBs are readings of health, out of the facts (`health.jsonl`, `objects.jsonl`): one line an
 // enterprise, `std` for the standard MIBs. rules/README.md describes the form.
 
-import { guessed, KNOWN } from './guess.mjs';
+import { guessed, KNOWN, namedValues } from './guess.mjs';
 import { isLimitBeside, limitColumns, limitsOf } from './limits.mjs';
-import { tokens, without } from './words.mjs';
+import { indexOf, labelOf, nameColumns, nameOf, ownerOf, prefixesOf } from './names.mjs';
+import { AMOUNTS, groupOf, roleIn, roleOf } from './roles.mjs';
+import { tokens } from './words.mjs';
 
-const ENTERPRISES = '1.3.6.1.4.1.';
 const STANDARD = '1.3.6.1.';
 
 /** Class of the facts → kind of a sensor, and the unit that the catalogue's factor must lead to. */
@@ -38,6 +39,8 @@ const KINDS = {
   'wireless-snr': ['snr', { dB: 1 }, 'wireless'],
   'wireless-clients': ['count', { '': 1 }, 'wireless'],
   'wireless-ap-count': ['count', { '': 1 }, 'wireless'],
+  'wireless-sinr': ['snr', { dB: 1 }, 'wireless'],
+  'wireless-rsrq': ['snr', { dB: 1 }, 'wireless'],
   'wireless-utilization': ['percent', { '%': 1 }, 'wireless'],
 };
 const COMPONENTS = {
@@ -49,6 +52,8 @@ const COMPONENTS = {
   humidity: undefined,
 };
 const STATUS = { ok: 'o', warning: 'w', critical: 'c', unknown: 'u' };
+
+const componentOf = ({ of }) => (of in COMPONENTS ? COMPONENTS[of] : of);
 
 /** What readers of their own read: `packages/collector/src/walk/sensors/standards`. */
 const BY_HAND = [
@@ -67,7 +72,7 @@ const BY_HAND = [
 ];
 /** Tables and objects of something else than health: what is asked for, simulated, remembered or of other devices. */
 const NOT_HEALTH =
-  /ovrflw|overflow|extcal|slope|offset|thctrl|nbr$|history|simul|template|profile|notif|neighbo|15min|24hour|interval|^isis|rttmon|bucket|previous|pmcurr|pmprev/i;
+  /ovrflw|overflow|extcal|slope|offset|thctrl|nbr$|history|simul|template|profile|notif|neighbo|15min|24hour|interval|^isis|rttmon|bucket|previous|pmprev|integerpart|decimalpart/i;
 const NOT_HEALTH_WORDS = new Set('hist log config cfg configuration trap remote prev'.split(' '));
 const speaksOfOther = (name) =>
   NOT_HEALTH.test(name) || tokens(name).some((word) => NOT_HEALTH_WORDS.has(word));
@@ -75,7 +80,7 @@ const speaksOfOther = (name) =>
 export function sensors(facts) {
   const health = facts('health');
   const objects = facts('objects');
-  const read = [...health, ...unnamed(health, objects)].filter(wanted);
+  const read = likeSiblings([...health, ...unnamed(health, objects)].filter(wanted).map(mended));
   const names = nameColumns(objects);
   const enums = new Map(objects.flatMap(({ oid, enum: labels }) => (labels ? [[oid, labels]] : [])));
   const prefixes = prefixesOf(read);
@@ -83,10 +88,13 @@ export function sensors(facts) {
   const tables = new Map();
   for (const fact of read) {
     const entry = fact.oid.slice(0, fact.oid.lastIndexOf('.'));
-    const group = tables.get(entry) ?? { entry, facts: new Map(), scalar: !fact.table };
+    const group = tables.get(entry) ?? {
+      ...{ entry, values: new Map(), states: new Map(), scalar: !fact.table },
+    };
     const arc = Number(fact.oid.slice(entry.length + 1));
-    const known = group.facts.get(arc);
-    if (!known || fact.rank < known.rank) group.facts.set(arc, fact);
+    const facts = fact.kind === 'state' ? group.states : group.values;
+    const known = facts.get(arc);
+    if (!known || fact.rank < known.rank) facts.set(arc, fact);
     tables.set(entry, group);
   }
   const makers = new Map();
@@ -103,7 +111,7 @@ export function sensors(facts) {
 
 /** Objects that the facts on health do not have. */
 function unnamed(health, objects) {
-  const told = new Set(health.map(({ oid }) => oid));
+  const told = new Set(health.flatMap(({ oid, kind }) => (kind === 'state' ? [] : [oid])));
   const known = new Map(KNOWN);
   const fromHand = ({ oid, ...object }) => ({
     ...object,
@@ -116,18 +124,48 @@ function unnamed(health, objects) {
   const missing = KNOWN.filter(([oid]) => !objects.some((object) => object.oid === oid)).map(([oid]) => ({
     ...{ oid, name: 'load', module: 'none' },
   }));
-  return [...objects, ...missing].flatMap((object) => {
+  const made = [...objects, ...missing].flatMap((object) => {
     if (known.has(object.oid)) return [fromHand(object)];
     const fact = told.has(object.oid) ? null : guessed(object, tokens);
     return fact ? [fact] : [];
   });
+  const all = new Set([...health, ...made].map(({ oid }) => oid));
+  return [...made, ...namedValues(objects, (oid) => all.has(oid))];
 }
 
-const ownerOf = (oid) => {
-  if (!oid.startsWith(ENTERPRISES)) return { maker: 'std', prefix: STANDARD };
-  const maker = oid.split('.')[6];
-  return { maker, prefix: `${ENTERPRISES}${maker}.` };
-};
+/**
+ * Readings by column. Modules may disagree on what a column is, and some count states into the same object: then
+ * a number that is no state is the reading.
+ */
+function columnsOf({ values, states }) {
+  const found = [];
+  for (const arc of new Set([...values.keys(), ...states.keys()])) {
+    const [value, state] = [values.get(arc), states.get(arc)];
+    const both = value && state && KINDS[value.kind] && !LOADS.has(value.kind) && value.kind !== 'storage';
+    if (state && (!value || state.rank <= value.rank)) found.push([arc, state]);
+    else found.push([arc, value]);
+    if (both && state.rank <= value.rank)
+      found.push([arc, { ...value, enum: state.enum ?? value.enum ?? state.states }]);
+  }
+  return found.sort(([a], [b]) => a - b);
+}
+
+/** Levels of light that a maker states in one scale keep it where nothing states any. */
+function likeSiblings(facts) {
+  const scales = new Map();
+  const isLevel = ({ kind, unit }) => kind === 'dbm' && unit === 'dBm';
+  for (const fact of facts)
+    if (isLevel(fact) && fact.from !== 'default') {
+      const { maker } = ownerOf(fact.oid);
+      scales.set(maker, [...(scales.get(maker) ?? []), fact.scale]);
+    }
+  return facts.map((fact) => {
+    const stated =
+      isLevel(fact) && fact.from === 'default' ? (scales.get(ownerOf(fact.oid).maker) ?? []) : [];
+    const isOne = stated.length >= 3 && stated.every((scale) => scale === stated[0]);
+    return isOne ? { ...fact, scale: stated[0] } : fact;
+  });
+}
 
 /** Loads over some time are loads; peaks and thresholds are not. */
 const PEAK = /max|min(?!ute|\b|ur|Ave?|Rev|HC|s?$)|peak|high|low|thresh|limit/i;
@@ -140,6 +178,7 @@ function wanted({ oid, name, table = '', kind, rank, role, obsolete, rw }) {
     return false;
   if (role === 'limit') return false;
   if (LOADS.has(kind) && (role === 'statistic' || (!role && rank === 4))) return !PEAK.test(name);
+  if (isAverage({ name, kind, role })) return rank <= 4;
   if (role === 'statistic' || role === 'nominal') return false;
   return (
     (kind in KINDS || kind === 'dynamic') &&
@@ -148,14 +187,29 @@ function wanted({ oid, name, table = '', kind, rank, role, obsolete, rw }) {
   );
 }
 
+/** An average stands in for a reading that the device does not have. */
+const isAverage = ({ name, kind, role }) =>
+  role === 'statistic' &&
+  kind in KINDS &&
+  kind !== 'state' &&
+  /a(ve?rage|vg)/i.test(name) &&
+  !PEAK.test(name);
+const isNeedless = (fact, others) =>
+  isAverage(fact) &&
+  !LOADS.has(fact.kind) &&
+  others.some(([, { kind, role }]) => kind === fact.kind && !role);
+
 /** A state counts where it has good and bad, and is of the hardware. */
 const isHealthState = ({ states, rank, of }) => {
   const said = new Set(Object.values(states ?? {}));
   return said.has('ok') && (said.has('critical') || said.has('warning')) && (rank === 1 || of);
 };
 
-function tableOf({ entry, facts, scalar }, { prefix, names, enums, prefixes, columns, entry: maker }) {
-  const all = [...facts].sort(([a], [b]) => a - b);
+function tableOf(
+  { entry, scalar, ...columnsThere },
+  { prefix, names, enums, prefixes, columns, entry: maker },
+) {
+  const all = columnsOf(columnsThere).filter(([, fact], _, others) => !isNeedless(fact, others));
   const common = prefixes.get(all[0][1].module) ?? 0;
   const readings = [];
   const bounds = all.filter(([, fact]) => isLimitBeside(fact, all)).map(([, fact]) => fact);
@@ -165,8 +219,11 @@ function tableOf({ entry, facts, scalar }, { prefix, names, enums, prefixes, col
     if (fact.kind === 'state' && !isHealthState(fact)) continue;
     if (fact.kind === 'dynamic') {
       const by = dynamicOf(fact, entry, enums, names);
-      const beside = by && limitsOf(fact, limits, values, { entry, prefix });
-      if (by) readings.push([arc, 'dynamic', 1, labelOf(fact, common), beside ? { ...by, l: beside } : by]);
+      const beside = fact.l ?? (by && limitsOf(fact, limits, values, { entry, prefix }));
+      const called = fact.called ? { m: fact.called.slice(prefix.length) } : {};
+      const c = componentOf(fact);
+      const more = { ...by, ...called, ...(c ? { c } : {}), ...(beside ? { l: beside } : {}) };
+      if (by) readings.push([arc, 'dynamic', 1, labelOf(fact, common), more]);
       continue;
     }
     const made = readingOf(fact, arc, common, maker);
@@ -180,6 +237,7 @@ function tableOf({ entry, facts, scalar }, { prefix, names, enums, prefixes, col
   const [, first] = all[0];
   rawOptics(readings);
   alike(readings);
+  withoutWeak(readings);
   return {
     e: entry.slice(prefix.length),
     ...(scalar ? { s: 1 } : {}),
@@ -209,13 +267,44 @@ function alike(readings) {
   }
 }
 
+/** What is only called a usage gives way to amounts that are named as such. */
+function withoutWeak(readings) {
+  for (const reading of readings.filter(([, , , , { weak }]) => weak)) {
+    const { g } = reading[4];
+    delete reading[4].weak;
+    const isTold = readings.some(
+      (each) => each !== reading && each[4].g === g && /used|free/.test(each[4].o),
+    );
+    if (isTold) readings.splice(readings.indexOf(reading), 1);
+  }
+}
+
 /** Loads and shares that are a processor's by their name. */
 const OF_PROCESSOR = /cpu|processor/i;
+const OF_MEMORY = /memory|mem(?=usage|util|$)/i;
+
+/** Modules of optics, whose inputs and outputs are light. */
+const OF_OPTICS = /fiber|optic|edfa|-oa-|-os-|ddm|sfp|transceiver|hfc|laser/i;
+const LIGHT = /((in|out)put-?p(o)?we?r|[rt]x-?p(o)?we?r|lightpower)(value)?$/i;
+
+/** What a name says against the kind that the facts took it for, where no unit is stated. */
+function mended(fact) {
+  if (fact.kind !== 'power' || fact.from === 'units' || fact.from === 'prose') return fact;
+  if (/(pwr|power|supply)current$/i.test(fact.name)) return { ...fact, kind: 'current', unit: 'A' };
+  if (OF_OPTICS.test(fact.module) && LIGHT.test(fact.name))
+    return { ...fact, kind: 'dbm', unit: 'dBm', of: 'optical' };
+  return fact;
+}
 
 function readingOf(fact, arc, common, maker) {
-  const isProcessor = ['percent', 'load'].includes(fact.kind) && OF_PROCESSOR.test(fact.name);
-  const [kind, units, component] = KINDS[isProcessor ? 'processor' : fact.kind];
-  const of = component ?? (fact.of in COMPONENTS ? COMPONENTS[fact.of] : fact.of);
+  const isShare = ['percent', 'load'].includes(fact.kind);
+  const shareOf = OF_PROCESSOR.test(fact.name)
+    ? 'processor'
+    : OF_MEMORY.test(fact.name)
+      ? 'memory'
+      : undefined;
+  const [kind, units, component] = KINDS[(isShare ? shareOf : undefined) ?? fact.kind];
+  const of = component ?? componentOf(fact);
   const more = { ...(of ? { c: of } : {}), k: fact.rank };
   if (kind === 'state') return [arc, kind, 1, labelOf(fact, common), { ...more, z: enumOf(fact, maker) }];
   const convert = units[fact.unit ?? ''];
@@ -224,37 +313,25 @@ function readingOf(fact, arc, common, maker) {
   if (typeof convert === 'string') more.u = convert;
   if (fact.from === 'default') more.q = 1;
   if (kind === 'memory' || kind === 'storage') {
-    const role = ['used', 'free', 'total'].includes(fact.role) ? fact.role : roleOf(fact.name);
+    const role = roleIn(fact.name) ?? (AMOUNTS.includes(fact.role) ? fact.role : roleOf(fact.name));
+    // Shares are not counted in kilobytes: such a usage is the amount in use.
+    const isAmount = fact.unit === '%' && (fact.scale ?? 1) >= 1024;
     if (!role && fact.unit !== '%') return null;
-    more.o = fact.unit === '%' ? (role === 'free' ? 'freePercent' : 'percent') : role;
-    if (fact.unit === '%')
+    if (isAmount && !role) more.weak = true;
+    more.o = isAmount
+      ? (role ?? 'used')
+      : fact.unit === '%'
+        ? role === 'free'
+          ? 'freePercent'
+          : 'percent'
+        : role;
+    if (fact.unit === '%' && !isAmount)
       return [arc, kind, Math.min(factor, 1), labelOf(fact, common), { ...more, g: groupOf(fact.name) }];
     more.g = groupOf(fact.name);
   } else if (fact.role === 'idle') more.o = 'idle';
   if (fact.enum) more.n = Object.keys(fact.enum).map(Number);
-  return [arc, kind, Number(factor.toPrecision(6)), labelOf(fact, common), more];
+  return [arc, kind, Number(factor.toPrecision(10)), labelOf(fact, common), more];
 }
-
-const ROLE_WORDS = new Set(
-  'total used free avail available usage utilization utilisation util percent percentage pct size in use left remaining capacity allocated alloc allocation current value max space bytes byte kb kbytes kilobytes mb mbytes megabytes gb amount installed idle inuse freed consumed occupancy rate ratio unused hc ovrflw overflow'.split(
-    ' ',
-  ),
-);
-const groupOf = (name) => [...without(tokens(name), ROLE_WORDS)].join(' ');
-const roleOf = (name) => tokens(name).reduceRight((found, word) => found ?? ROLES[word], undefined);
-const ROLES = {
-  ...{ used: 'used', inuse: 'used', alloc: 'used', allocated: 'used', consumed: 'used' },
-  ...{
-    free: 'free',
-    freed: 'free',
-    idle: 'free',
-    avail: 'free',
-    available: 'free',
-    remaining: 'free',
-    unused: 'free',
-  },
-  ...{ total: 'total', size: 'total', capacity: 'total', installed: 'total' },
-};
 
 function enumOf({ states, enum: labels }, maker) {
   const text = Object.entries(states)
@@ -282,79 +359,6 @@ function dynamicOf({ by, role, name }, entry, enums, names) {
   }
   return Object.keys(made).length > 0 || Object.keys(by).length === 0 ? { by: made } : null;
 }
-
-// ---- names
-
-const NAME = /(descr|description|name|label|location|ident|alias|position)$/i;
-const NO_NAME =
-  /host|user|group|file|vendor|model|mfr|manufact|version|serial|domain|owner|mac|oid|unit$|part|product/i;
-/** How well a column names its row. */
-const worth = (name) =>
-  /descr(iption)?$/i.test(name) ? 3 : /name$/i.test(name) ? 4 : /label$/i.test(name) ? 5 : 1;
-
-function nameColumns(objects) {
-  const byEntry = new Map();
-  const byIndex = new Map();
-  const columns = new Map();
-  for (const { oid, name, table, index, syntax, tc = '' } of objects) {
-    if (!table) continue;
-    const entry = oid.slice(0, oid.lastIndexOf('.'));
-    const arcs = columns.get(entry) ?? new Map();
-    arcs.set(name, Number(oid.slice(entry.length + 1)));
-    columns.set(entry, arcs);
-    if (syntax !== 'OCTET STRING' || !NAME.test(name) || NO_NAME.test(name.replace(/^.*?(?=[A-Z])/, '')))
-      continue;
-    if (/mac|address|date|time|bits/i.test(tc)) continue;
-    const found = { oid, worth: worth(name) };
-    byEntry.set(entry, better(byEntry.get(entry), found));
-    const key = `${ownerOf(oid).maker} ${(index ?? []).join(' ')}`;
-    byIndex.set(key, better(byIndex.get(key), found));
-  }
-  return { byEntry, byIndex, columns };
-}
-const better = (known, found) => (!known || found.worth > known.worth ? found : known);
-
-function nameOf(entry, { oid, index = [] }, { byEntry, byIndex }, prefix, scalar) {
-  if (scalar || indexOf({ index }).i)
-    return byEntry.has(entry) && !scalar ? { n: byEntry.get(entry).oid.slice(prefix.length) } : {};
-  const found = byEntry.get(entry) ?? byIndex.get(`${ownerOf(oid).maker} ${index.join(' ')}`);
-  return found ? { n: found.oid.slice(prefix.length) } : {};
-}
-
-/** What the first part of the index is, where that is known beyond the table. */
-function indexOf({ index = [] }) {
-  if (index[0] === 'ifIndex' || /ifindex$/i.test(index[0] ?? '')) return { i: 'if' };
-  if (index[0] === 'entPhysicalIndex' || /entphysicalindex$/i.test(index[0] ?? '')) return { i: 'ent' };
-  return {};
-}
-
-// ---- words of names
-
-/** How many words nearly all names of a module begin with. */
-const SHARED = 0.8;
-function prefixesOf(facts) {
-  const modules = new Map();
-  for (const { module, name } of facts) modules.set(module, [...(modules.get(module) ?? []), tokens(name)]);
-  const prefixes = new Map();
-  for (const [module, lists] of modules) {
-    let n = 0;
-    for (; ; n++) {
-      const counts = new Map();
-      for (const list of lists) if (list.length > n + 1) counts.set(list[n], (counts.get(list[n]) ?? 0) + 1);
-      if (lists.length < 3 || Math.max(0, ...counts.values()) < SHARED * lists.length) break;
-    }
-    prefixes.set(module, n);
-  }
-  return prefixes;
-}
-
-/** What is left of the name behind what the names of its module begin with. */
-const labelOf = ({ name, kind }, common) =>
-  tokens(name)
-    .slice(common)
-    // Times travel in minutes, whatever the MIB counts in.
-    .map((word) => (kind === 'runtime' && /^(seconds?|minutes?|secs?|mins?)$/.test(word) ? 'time' : word))
-    .join(' ');
 
 export const sensorsLine = (maker, { enums, tables }) =>
   `${maker} ${JSON.stringify({ z: enums, t: tables.sort((a, b) => byNumbers(a.e, b.e)) })}`;

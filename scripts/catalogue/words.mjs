@@ -3,6 +3,7 @@
 export const tokens = (name) =>
   name
     .replace(/dBm/g, 'Dbm')
+    .replace(/([TR])X(?=[a-z])/g, ' $1x ')
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
     .replace(/[-_]/g, ' ')

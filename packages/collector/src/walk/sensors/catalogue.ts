@@ -41,6 +41,8 @@ export interface Reading {
   states?: ReadonlyMap<number, StateWord>;
   /** A limit without a factor has the reading's. */
   limits?: readonly { name: LimitName; oid: string; factor?: number }[];
+  /** A scalar whose text names this one. */
+  called?: string;
   /** Numbers that are words: no reading. */
   words?: ReadonlySet<number>;
   /** Columns of the same row that say kind, unit, scale or precision, with their labels where they are enumerations. */
@@ -101,6 +103,7 @@ interface RawMore {
   g?: string;
   z?: number;
   n?: number[];
+  m?: string;
   /** A column of the same table, or an OID behind the maker's prefix. */
   l?: Record<string, [at: number | string, factor?: number]>;
   by?: Record<string, [column: number, labels?: Record<string, string>]>;
@@ -144,6 +147,7 @@ function moreOf(
     ...(more.o ? { role: more.o } : {}),
     ...(more.g !== undefined ? { group: more.g } : {}),
     ...(enumeration ? { states: enumeration } : {}),
+    ...(more.m ? { called: prefix + more.m } : {}),
     ...(more.n ? { words: new Set(more.n) } : {}),
     ...(more.l
       ? {
@@ -192,8 +196,9 @@ export function columnsOfTables(tables: readonly Table[]): string[] {
   const columns = new Set<string>();
   for (const { name, readings } of tables) {
     if (name) columns.add(name);
-    for (const { oid, limits = [], by = {} } of readings) {
+    for (const { oid, called, limits = [], by = {} } of readings) {
       columns.add(oid);
+      if (called) columns.add(called);
       for (const limit of limits) columns.add(limit.oid);
       for (const { oid: beside } of Object.values(by)) columns.add(beside);
     }

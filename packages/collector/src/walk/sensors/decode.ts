@@ -5,12 +5,22 @@ import type { LimitName, Reading, Table } from './catalogue.ts';
 import { dynamicReading } from './dynamic.ts';
 import { memoryOf } from './memory.ts';
 import { type Names, textIndex } from './names.ts';
-import { stepOf } from './scale.ts';
-import { canBe, fromUnit, isMarker, rounded, type Shown, shownBy, unitOf, type Values } from './values.ts';
+import { nominalStep, SENT, stepOf } from './scale.ts';
+import {
+  canBe,
+  fromUnit,
+  isDark,
+  isMarker,
+  rounded,
+  type Shown,
+  shownBy,
+  unitOf,
+  type Values,
+} from './values.ts';
 
 export const NAME_MOST = 255;
 /** Rows of one column. */
-const ROWS = 400;
+const ROWS = 2_000;
 
 /** Decodes what was read of these tables. */
 export const decodeTables = (tables: readonly Table[], values: Values, names: Names): SensorReading[] =>
@@ -32,7 +42,7 @@ class TableReader {
     const { readings } = this.#table;
     const rows = new Map<string, number>();
     const space = readings.filter(({ kind }) => kind === 'memory' || kind === 'storage');
-    const told = ({ by = {} }: Reading) => Object.keys(by).length;
+    const told = ({ by = {}, oid }: Reading) => Object.keys(by).length + (this.#isNumber(oid) ? 0.5 : 0);
     for (const reading of withoutTwins(readings, this.#values).sort((a, b) => told(b) - told(a))) {
       if (space.includes(reading)) continue;
       if (reading.kind === 'state') found.push(...this.#states(reading));
@@ -45,6 +55,11 @@ class TableReader {
     return this.#table.readings.some(({ kind }) => kind === 'signal-power')
       ? withoutEmptyCages(found, this.#values)
       : found;
+  }
+
+  #isNumber(oid: string): boolean {
+    const [first] = this.#values.column(oid).values();
+    return first !== undefined && first.type !== 'octets';
   }
 
   #rows(oid: string): [index: string, shown: Shown][] {
@@ -73,8 +88,9 @@ class TableReader {
     });
   }
 
-  #name({ label }: Reading, index: string): string {
-    if (this.#table.scalar) return capital(label);
+  #name({ label, called }: Reading, index: string): string {
+    if (this.#table.scalar)
+      return (called === undefined ? undefined : this.#values.text(called, index)) ?? capital(label);
     const row = this.#rowName(index) ?? `${capital(label)} ${index}`;
     const words = label
       .split(' ')
@@ -119,7 +135,7 @@ class TableReader {
       return [{ index, value: scaled, sure: false }];
     });
     const unsure = rows.filter(({ sure }) => !sure).map(({ value }) => value);
-    const step = this.#stepOf(reading, kind, unsure);
+    const step = this.#levelStep(reading, kind) ?? this.#stepOf(reading, kind, unsure);
     // Optics receive and send less than 10 dBm: where numbers are larger and none is negative, they are microwatts.
     const isWatts =
       kind === 'signal-power' &&
@@ -135,6 +151,27 @@ class TableReader {
       const limits = this.#limits(reading, kind, index, step);
       return [{ ...this.#head(reading, index), kind, value: rounded(usage), ...(limits ? { limits } : {}) }];
     });
+  }
+
+  /** Light sent and received is counted alike in a table: what is sent varies less, and tells the scale. */
+  #levelStep(reading: Reading, kind: SensorKind): number | undefined {
+    const { factor, unit } = reading;
+    if (kind !== 'signal-power' || unit !== undefined || reading.component === 'wireless') return undefined;
+    const alike = this.#table.readings.filter(
+      (each) => each.kind === kind && each.unit === undefined && each.factor === factor,
+    );
+    const levels = (readings: readonly Reading[]) =>
+      readings
+        .flatMap(({ oid }) => this.#rows(oid))
+        .flatMap(([, { value, unit: own, decimal }]) =>
+          own !== undefined || isMarker(kind, value) || isDark(value)
+            ? []
+            : [decimal ? value : value * factor],
+        );
+    const sent = levels(alike.filter(({ label }) => /\btx\b|transmit|output/.test(label)));
+    return sent.some((value) => value !== 0)
+      ? stepOf(kind, sent, { ...reading, within: SENT })
+      : stepOf(kind, levels(alike), reading);
   }
 
   /** What nothing states is taken from the voltages of the table: a maker mostly keeps one scale. */
@@ -183,9 +220,24 @@ class TableReader {
     const valuesOf = (kind: SensorKind) => rows.filter((row) => row.kind === kind).map(({ value }) => value);
     // What temperatures give away holds for all of the column: their range is the narrowest.
     const warm = stepOf('temperature', valuesOf('temperature'), EXACT);
-    const steps = new Map(
-      rows.map(({ kind }) => [kind, warm < 1 ? warm : stepOf(kind, valuesOf(kind), EXACT)]),
-    );
+    const guessed = Object.keys(reading.by ?? {}).length === 0;
+    const stepFor = (kind: SensorKind) => {
+      const told = valuesOf(kind);
+      const isLaser = kind === 'current' && reading.component === 'optics';
+      if (isLaser)
+        return (
+          warm *
+          stepOf(
+            kind,
+            told.map((value) => value * warm),
+            { ...EXACT, component: 'optics' },
+          )
+        );
+      if (warm < 1 && nominalStep(kind, told) !== 1)
+        return guessed ? (nominalStep(kind, told) ?? warm) : warm;
+      return stepOf(kind, told, { factor: 1, guessed: guessed && kind === 'voltage' });
+    };
+    const steps = new Map([...new Set(rows.map(({ kind }) => kind))].map((kind) => [kind, stepFor(kind)]));
     return rows.flatMap(({ head, kind, value, limits: told }) => {
       const step = steps.get(kind) ?? 1;
       if (!canBe(kind, value * step)) return [];

@@ -40,10 +40,10 @@ export function dynamicReading(
       : (textIn(varbind) ?? (typeof varbind.value === 'number' ? String(varbind.value) : undefined));
   };
   const words = [said('unit'), said('unitText'), said('type')];
+  // A row that leaves its unit empty measures nothing, whatever it is called.
+  const isTold = by.type ?? by.unit ?? (by.unitText && at(by.unitText.oid));
   const unit =
-    unitIn([...words, shown.unit]) ??
-    kindIn(words.join(' ')) ??
-    ((by.type ?? by.unit) ? undefined : kindIn(name));
+    unitIn([...words, shown.unit]) ?? kindIn(words.join(' ')) ?? (isTold ? undefined : kindIn(name));
   if (!unit || isMarker(unit.kind, shown.value)) return undefined;
   const exponent = exponentOf(said('scale')) - precisionOf(by.precision && at(by.precision.oid));
   const value = fromUnit(
@@ -95,14 +95,16 @@ function precisionOf(varbind: Varbind | undefined): number {
 
 /** Kinds that names of sensors tell. */
 const NAMED: readonly [RegExp, SensorKind][] = [
+  [/\b[rt]x ?power|optical power/i, 'signal-power'],
   [/temp|thermal|°c/i, 'temperature'],
   [/\bfan(?! ?(ok|status))|rpm|blower/i, 'fan'],
   [/volt(?! ?ok)|\bvcc|\b[+-]?\d+(\.\d+)? ?v\b|\dV\d/i, 'voltage'],
   [/humid/i, 'humidity'],
-  [/\bamps?\b|current/i, 'current'],
+  [/\bamps?\b|current|\bbias\b/i, 'current'],
   [/watt|power(?! supply)/i, 'power'],
 ];
 const kindIn = (name: string): ReturnType<typeof unitOf> => {
-  const kind = NAMED.find(([pattern]) => pattern.test(name))?.[1];
+  const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2');
+  const kind = NAMED.find(([pattern]) => pattern.test(words))?.[1];
   return kind && { kind, factor: 1 };
 };

@@ -65,6 +65,8 @@ function scaledOf(shown: Partial<Record<Role, number>>, first: Reading | undefin
   return scaled;
 }
 
+const GROWN = 1.005;
+
 /** What is used of how much, from whatever of it is told; undefined: nothing that can be. */
 export function spaceOf(
   shown: Partial<Record<Role, number>>,
@@ -72,7 +74,10 @@ export function spaceOf(
   const { free } = shown;
   const total =
     shown.total ?? (shown.used !== undefined && free !== undefined ? shown.used + free : undefined);
-  const used = shown.used ?? (total !== undefined && free !== undefined ? total - free : undefined);
+  const taken = shown.used ?? (total !== undefined && free !== undefined ? total - free : undefined);
+  // Both are counted one after the other: what is all in use may have grown meanwhile.
+  const isAll = taken !== undefined && total !== undefined && taken > total && taken <= total * GROWN;
+  const used = isAll ? total : taken;
   const percent = shown.percent ?? (shown.freePercent === undefined ? undefined : 100 - shown.freePercent);
   if (total !== undefined && total > 0 && used !== undefined && used >= 0 && used <= total)
     return {

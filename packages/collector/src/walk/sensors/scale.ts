@@ -21,6 +21,7 @@ const USUAL: Partial<Record<SensorKind, readonly [least: number, most: number]>>
   current: [-400, 400],
   humidity: [0, 100],
   frequency: [0, 70],
+  'signal-power': [-36, 14],
 };
 /** Temperatures that no box has throughout, and those that it has. */
 const COLD = 12;
@@ -34,7 +35,12 @@ export interface ScaleStated {
   guessed: boolean;
   unit?: 'F' | 'K' | 'mW';
   component?: string;
+  /** What the values usually are, where they are more than of their kind. */
+  within?: readonly [least: number, most: number];
 }
+
+/** Light that optics send, in dBm; what they receive may be much less. */
+export const SENT: readonly [number, number] = [-12, 14];
 
 /**
  * The step between the scale that its MIB states and that of a column: 1 where its values can be.
@@ -43,7 +49,7 @@ export interface ScaleStated {
 export function stepOf(
   kind: SensorKind,
   values: readonly number[],
-  { factor, guessed, unit, component }: ScaleStated,
+  { factor, guessed, unit, component, within: ownRange }: ScaleStated,
 ): number {
   const someAbove = values.some((value) => value > 0);
   // Optics without light say 0 or −1; a number far below what can be, beside sound ones, is no reading.
@@ -72,10 +78,16 @@ export function stepOf(
   const mostly = (step: number) => told.filter(possible(step)).length >= MOSTLY * told.length;
   const stated = steps.find(mostly) ?? 1;
   if (kind === 'runtime' && guessed) return told.some((value) => value > LONG_MIN) ? 1 / 60 : 1;
-  const usual = isLaser ? undefined : USUAL[kind];
+  const usual = isLaser ? undefined : (ownRange ?? USUAL[kind]);
   if (!guessed || usual === undefined || unit !== undefined)
     return stated === 1 || unit !== undefined ? stated : (nominalStep(kind, told) ?? stated);
   const within = (value: number) => value >= usual[0] && value <= usual[1];
+  if (kind === 'signal-power') {
+    if (component === 'wireless') return stated;
+    const fits = (step: number) =>
+      told.filter((value) => within(value * step)).length >= MOSTLY * told.length;
+    return STEPS.find(fits) ?? stated;
+  }
   if (told.every(within)) return 1;
   return (
     nominalStep(kind, told) ?? STEPS.find((step) => told.every((value) => within(value * step))) ?? stated
@@ -83,7 +95,7 @@ export function stepOf(
 }
 
 /** The step by which most values come near to what lines and batteries have. */
-function nominalStep(kind: SensorKind, told: readonly number[]): number | undefined {
+export function nominalStep(kind: SensorKind, told: readonly number[]): number | undefined {
   const nominal = NOMINAL[kind];
   if (!nominal) return undefined;
   const near = (value: number) => nominal.some((each) => Math.abs(Math.abs(value) - each) <= NEAR * each);

@@ -163,6 +163,8 @@ export const canBe = (kind: SensorKind, value: number, component?: string): bool
 /** Largest and smallest numbers of 32, 31 and 16 bits, which stand for "no reading". */
 const MARKERS = new Set([
   2147483647, -2147483648, 4294967295, -2147483647, 2147483646, 65535, -65535, 32767, -32768, -32767,
+  // The same in tenths.
+  327670, -327680, 655350,
 ]);
 /** Kinds whose numbers get that large by themselves. */
 const LARGE = new Set<SensorKind>(['count', 'energy', 'memory', 'storage', 'frequency', 'power']);
@@ -186,6 +188,10 @@ export function isMarker(kind: SensorKind, raw: number): boolean {
     return true;
   return raw < 0 && !NEGATIVE.has(kind);
 }
+
+/** What optics show that receive no light: a level that none measures, as −40, −99.9 or −100 dBm in any scale. */
+export const isDark = (raw: number): boolean =>
+  raw < 0 && /^-(40+|9+0*|10+)$/.test(String(raw).replace('.', ''));
 
 export const fromUnit = (value: number, unit: 'F' | 'K' | 'mW' | undefined): number => {
   if (unit === 'F') return ((value - 32) * 5) / 9;
