@@ -109,7 +109,7 @@ class Corpus {
       const { id: siteId } = await this.#api.data('POST', '/api/sites', {
         name: site,
         allowLoopback: true,
-        settings: { snmpPort: this.#field.port },
+        settings: { snmpPort: this.#field.port, monitorFound: 'none' },
       });
       const { token } = await this.#api.ask('POST', '/api/collectors/join-tokens', { siteId });
       const placed = recordings.map((recording, i) => ({

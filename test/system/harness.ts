@@ -122,14 +122,14 @@ export class Installation {
     return answer;
   }
 
-  /** A site that may be scanned on loopback. @returns its id. */
+  /** A site that may be scanned on loopback, where nothing is monitored unless the test says so. @returns its id. */
   async site(name: string, snmpPort: number, credentials: readonly object[]): Promise<string> {
     const { data } = await this.api<{ id: string }>('POST', '/api/sites', {
       name,
       allowLoopback: true,
       networks: [],
       exclude: [],
-      settings: { snmpPort },
+      settings: { snmpPort, monitorFound: 'none' },
     });
     for (const credential of credentials) {
       await this.api('POST', '/api/credentials', {

@@ -57,7 +57,7 @@ describe.each(databases())('the end of a scan, on %s', (_name, open) => {
     (await site.devices()).filter(({ monitor }) => monitor).map(({ ip }) => ip);
 
   it.each([
-    [undefined, []],
+    [undefined, ['10.0.0.1']],
     ['none', []],
     ['infrastructure', ['10.0.0.1']],
     ['all', ['10.0.0.1', '10.0.0.9', '10.0.1.9']],

@@ -10,7 +10,7 @@ export const SITE_DEFAULTS = {
   watchIcmpSeconds: 15,
   /** Between two SNMP readings of a monitored device. */
   watchSnmpSeconds: 60,
-  /** Between two readings of the forwarding and ARP tables of a monitored switch or router. */
+  /** Between two readings of the neighbours, forwarding and ARP tables of a monitored switch or router. */
   watchTablesSeconds: 900,
   missedScansUntilGone: 3,
   /** Devices beside each other that go down within this time of the first share its case. */
@@ -23,7 +23,7 @@ export const SITE_DEFAULTS = {
   recoverySeconds: 90,
 } as const;
 /** Which of the devices that a scan finds first are monitored from then on. The first is what holds without a setting. */
-export const MONITOR_FOUND = ['none', 'infrastructure', 'all'] as const;
+export const MONITOR_FOUND = ['infrastructure', 'all', 'none'] as const;
 /** What others depend on: monitored by `infrastructure`. */
 export const INFRASTRUCTURE: readonly DeviceClass[] = [
   'router',
@@ -115,7 +115,7 @@ export const siteSettings = z
       .literal(0)
       .or(z.int().min(60).max(86_400))
       .meta({
-        description: `Between two readings of the forwarding and ARP tables of a monitored switch, router, firewall or wireless controller; 0: never. ${byDefault('watchTablesSeconds')}`,
+        description: `Between two readings of the neighbours, forwarding and ARP tables of a monitored switch, router, firewall or wireless controller; 0: never. ${byDefault('watchTablesSeconds')}`,
       }),
     missedScansUntilGone: z
       .int()

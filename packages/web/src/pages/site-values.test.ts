@@ -28,7 +28,7 @@ it('what is left empty is left to the defaults', () => {
     classThresholds: { wireless: { loss: '' } },
     holdSeconds: { 'device.down': '' },
   };
-  expect(siteBody({ ...values, monitorFound: 'none', settings: emptied }).settings).toEqual({});
-  // A new site monitors its infrastructure, unless its maker says otherwise.
-  expect(siteBody(siteValues()).settings).toEqual({ monitorFound: 'infrastructure' });
+  expect(siteBody({ ...values, monitorFound: 'infrastructure', settings: emptied }).settings).toEqual({});
+  expect(siteValues().monitorFound).toBe('infrastructure');
+  expect(siteBody(siteValues()).settings).toEqual({});
 });

@@ -22,14 +22,13 @@ export const noThresholds = (): Texts => textsOf(THRESHOLDS, {});
 
 /** A site as its form has it. */
 export function siteValues(site?: Site) {
-  // Somebody who makes a site by hand wants to see when it breaks.
   const {
     holdSeconds = {},
     thresholds = {},
     classThresholds = {},
     monitorFound,
     ...settings
-  }: SiteSettings = site?.settings ?? { monitorFound: 'infrastructure' };
+  }: SiteSettings = site?.settings ?? {};
   return {
     name: site?.name ?? '',
     networks: site?.networks.join('\n') ?? '',

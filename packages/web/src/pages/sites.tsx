@@ -28,8 +28,8 @@ const FIELDS: Record<Setting, { short: string; label: string; description: strin
   watchSnmpSeconds: { short: 'SNMP s', label: 'Read SNMP every, s', description: 'Monitored devices' },
   watchTablesSeconds: {
     short: 'tables s',
-    label: 'Read forwarding and ARP tables every, s',
-    description: 'Monitored switches and routers; 0: never',
+    label: 'Read neighbours and tables every, s',
+    description: 'Forwarding and ARP tables, of monitored switches and routers; 0: never',
   },
   missedScansUntilGone: {
     short: 'gone after',
@@ -192,9 +192,9 @@ function SiteForm(props: FormOf<Site>) {
             label="Monitor what scans find"
             description={`Infrastructure: ${INFRASTRUCTURE.join(', ')}`}
             data={[
-              { value: 'none', label: 'Nothing by itself' },
               { value: 'infrastructure', label: 'Infrastructure' },
               { value: 'all', label: 'Every device' },
+              { value: 'none', label: 'Nothing by itself' },
             ]}
             {...form.getInputProps('monitorFound')}
           />
