@@ -42,7 +42,12 @@ export const profileSettings = z.strictObject({
       timeoutMs: z.int().min(10).max(60_000).default(1_500),
       /** Whom to ask: those that answered ICMP first, then the silent too; or only those alive. */
       ask: orElse(z.enum(['all', 'alive']), 'alive').default('all'),
-      groups: each(z.array(z.enum(FACT_GROUPS))).default(['interfaces', 'addresses', 'entities']),
+      groups: each(z.array(z.enum(FACT_GROUPS))).default([
+        'interfaces',
+        'addresses',
+        'entities',
+        'neighbours',
+      ]),
       /** Requests in flight to one device. */
       perDevice: z.int().min(1).max(4).default(2),
       /** Longest time one device may take, milliseconds. */
@@ -58,7 +63,7 @@ export const profileSettings = z.strictObject({
       tries: 2,
       timeoutMs: 1_500,
       ask: 'all',
-      groups: ['interfaces', 'addresses', 'entities'],
+      groups: ['interfaces', 'addresses', 'entities', 'neighbours'],
       perDevice: 2,
       deviceBudgetMs: 120_000,
       rows: 100_000,

@@ -158,7 +158,7 @@ export const watchTarget = z.object({
       engineId: z.string().max(64).optional(),
     })
     .optional(),
-  /** A bridge or router: its forwarding and ARP tables are read too. */
+  /** A bridge or router: its neighbours, forwarding and ARP tables are read too. */
   tables: z.boolean().optional(),
 });
 export type WatchTarget = z.infer<typeof watchTarget>;
@@ -228,7 +228,7 @@ export const serverMessage = z.discriminatedUnion('type', [
     intervals: z.object({
       icmpMs: z.int().min(1000),
       snmpMs: z.int().min(1000),
-      /** Between two readings of forwarding and ARP tables; absent: they are not read. */
+      /** Between two readings of neighbours, forwarding and ARP tables; absent: they are not read. */
       tablesMs: z.int().min(60_000).optional(),
     }),
     /** UDP port of the agents; 161 when absent. */

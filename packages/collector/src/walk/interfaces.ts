@@ -25,6 +25,12 @@ export const INTERFACE_COLUMNS = [
   ...columnsOf(ifXEntry, Object.values(ifXTable)),
 ];
 
+/** By what neighbour protocols call ports. */
+export const PORT_NAME_COLUMNS = [
+  ...columnsOf(ifEntry, [ifTable.ifDescr, ifTable.ifPhysAddress]),
+  ...columnsOf(ifXEntry, [ifXTable.ifName, ifXTable.ifAlias]),
+];
+
 /** Interfaces by ifIndex. Agents that answer only ifXTable are read from that. */
 export function interfacesOf(walked: WalkedTable): InterfaceRow[] {
   const base = new Map(rowsOf(walked, ifEntry).map((row) => [row.index[0] ?? -1, row]));

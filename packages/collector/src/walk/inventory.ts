@@ -31,7 +31,7 @@ import {
   vlansOf,
 } from './bridge.ts';
 import { chassisOf, ENTITY_COLUMNS, entitiesOf } from './entities.ts';
-import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf } from './interfaces.ts';
+import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf, PORT_NAME_COLUMNS } from './interfaces.ts';
 import { LLDP_LOCAL, localChassisId } from './lldp.ts';
 import { neighbourColumns, neighboursOf } from './neighbours.ts';
 import { PORT_STATE_COLUMNS, withPortStates } from './port-states.ts';
@@ -87,9 +87,10 @@ export async function takeInventory(subject: Subject): Promise<DeviceFact[]> {
   return new Inventory(subject).take();
 }
 
-/** Reads what a bridge or router has learnt, one request at a time, and the VLANs that some keep a table for each of. */
+/** Reads who is beside a bridge or router and what it has learnt, and the VLANs that some keep a table for each of. */
 export async function readTables(subject: Subject): Promise<RowsObservation[]> {
-  return new Inventory(subject).tables();
+  const inventory = new Inventory(subject);
+  return [...(await inventory.neighbours()), ...(await inventory.tables())];
 }
 
 class Inventory {
@@ -142,14 +143,26 @@ class Inventory {
       entities = entitiesOf(walked);
       facts.push(...this.#rows('entities', entities, walked));
     }
-    if (wants('neighbours')) {
-      const walked = await this.#walkColumns(neighbourColumns(system.sysObjectId));
-      facts.push(...this.#rows('neighbours', neighboursOf(walked, interfaces), walked));
-    }
+    facts.push(...(await this.neighbours(interfaces)));
     facts.push(...(await this.tables()));
     if (wants('vrfs')) facts.push(...(await this.#vrfs(new Set(addresses))));
     const vendor = await vendorFacts(this.#session, system.sysObjectId, this.#subject.extra);
     return [this.#device(scalars, interfaces, entities, addresses, vendor), ...facts];
+  }
+
+  /**
+   * Who is at the other ends of its cables, as far as that is wanted. Without `interfaces` the names of its ports are read, if there is
+   * anybody; a report by another name than the last would be another neighbour, so without all names it says nothing.
+   */
+  async neighbours(interfaces?: readonly InterfaceRow[]): Promise<RowsObservation[]> {
+    const { settings, system } = this.#subject;
+    if (!settings.groups.includes('neighbours')) return [];
+    const walked = await this.#walkColumns(neighbourColumns(system.sysObjectId));
+    if (interfaces || neighboursOf(walked, []).length === 0)
+      return this.#rows('neighbours', neighboursOf(walked, interfaces ?? []), walked);
+    const names = await this.#walkColumns(PORT_NAME_COLUMNS);
+    if (!names.complete) return this.#rows('neighbours', [], names);
+    return this.#rows('neighbours', neighboursOf(walked, interfacesOf(names)), walked);
   }
 
   /** ARP, VLANs and the forwarding table, as far as they are wanted. */

@@ -20,12 +20,16 @@ const FDB = '1.3.6.1.2.1.17.4.3.1';
 const BASE_PORT = '1.3.6.1.2.1.17.1.4.1.2';
 const ARP = '1.3.6.1.2.1.4.22.1.2';
 const IF_ENTRY = '1.3.6.1.2.1.2.2.1';
+const IF_X_ENTRY = '1.3.6.1.2.1.31.1.1.1';
+const LLDP = '1.0.8802.1.1.2.1';
 const POLLED = /^1\.3\.6\.1\.2\.1\.(1\.3|2\.2\.1\.[78])(\.|$)/;
-const TABLES = /^1\.3\.6\.1\.2\.1\.(17|4\.22|4\.35)(\.|$)/;
+const TABLES = /^1\.(3\.6\.1\.2\.1\.(17|4\.22|4\.35)|0\.8802)(\.|$)/;
 const STATIONS = 120;
 const integer = (value: number): Value => ({ type: 'integer', value });
 
-/** A bridge with so many stations at port 2, and one ARP entry. */
+const text = (value: string): Value => ({ type: 'octets', value: Buffer.from(value) });
+
+/** A bridge with so many stations at port 2, one ARP entry, and a switch at the port that LLDP calls 7. */
 function bridge(): Record<string, Value> {
   const objects: Record<string, Value> = {
     '1.3.6.1.2.1.1.2.0': { type: 'oid', value: '1.3.6.1.4.1.8072.3.2.10' },
@@ -33,6 +37,14 @@ function bridge(): Record<string, Value> {
     [`${BASE_PORT}.2`]: integer(12),
     [`${ARP}.12.10.0.0.7`]: { type: 'octets', value: Buffer.from('001b213c9df8', 'hex') },
   };
+  Object.assign(objects, {
+    [`${LLDP}.3.7.1.2.7`]: integer(5),
+    [`${LLDP}.3.7.1.3.7`]: text('Gi0/11'),
+    [`${LLDP}.4.1.1.4.0.7.1`]: integer(7),
+    [`${LLDP}.4.1.1.5.0.7.1`]: text('core'),
+    [`${LLDP}.4.1.1.9.0.7.1`]: text('core-1'),
+    [`${IF_X_ENTRY}.1.11`]: text('Gi0/11'),
+  });
   for (const port of [11, 12])
     for (const column of [7, 8]) objects[`${IF_ENTRY}.${column}.${port}`] = integer(1);
   for (let i = 1; i <= STATIONS; i += 1) {
@@ -100,13 +112,17 @@ async function watching(more: Partial<WatchTarget>, tablesMs: number | undefined
   return { seen, rows, deviceId };
 }
 
-it('a bridge is read for what it has learnt again and again, and never while its states are polled', async () => {
+it('a bridge is read for what it has learnt and who is beside it, again and again, and never while its states are polled', async () => {
   const { seen, rows, deviceId } = await watching({ tables: true }, 3000);
   await expect.poll(() => rows('fdb').length, { timeout: 15_000, interval: 10 }).toBeGreaterThan(2);
   expect(rows('fdb')[0]).toMatchObject({ deviceId, address: '127.0.0.1', complete: true });
   expect(rows('fdb').map((each) => each.rows.length)).toEqual(rows('fdb').map(() => STATIONS));
   expect(rows('fdb')[0]?.rows[0]).toMatchObject({ mac: '00:1b:21:3c:00:01', ifIndex: 12, bridgePort: 2 });
   expect(rows('arp')[0]?.rows).toEqual([{ ifIndex: 12, address: '10.0.0.7', mac: '00:1b:21:3c:9d:f8' }]);
+  expect(rows('neighbours')[0]?.rows).toEqual([
+    { protocol: 'lldp', ifIndex: 11, localPort: 'Gi0/11', chassisId: 'local:core', sysName: 'core-1' },
+  ]);
+  expect(rows('neighbours').length).toBeGreaterThan(2);
   expect(new Set(rows('fdb').map(({ walk }) => walk)).size).toBe(rows('fdb').length);
   expect(seen.polls).toBeGreaterThan(5);
   expect(seen.tables).toBeGreaterThan(5);

@@ -1,5 +1,5 @@
 /**
- * Forwarding and ARP tables of monitored bridges and routers, read every quarter of an hour. One request at a time, and
+ * Neighbours, forwarding and ARP tables of monitored bridges and routers, read every quarter of an hour. One request at a time, and
  * none while the states of the same device are polled: a table may be long, and what is down must be known soon.
  */
 import type { Clock } from '@rollcall/shared/clock';
@@ -25,7 +25,7 @@ const ROWS = 50_000;
 const SILENT_MS = 60_000;
 
 const SYS_OBJECT_ID = '1.3.6.1.2.1.1.2.0';
-const GROUPS: readonly FactGroup[] = ['arp', 'vlans', 'fdb'];
+const GROUPS: readonly FactGroup[] = ['neighbours', 'arp', 'vlans', 'fdb'];
 const SETTINGS = profileSettings.parse({
   snmp: { groups: GROUPS, perDevice: 1, deviceBudgetMs: BUDGET_MS, rows: ROWS },
 });
@@ -88,7 +88,10 @@ export class Tables {
       const rows = await this.#ask(target);
       if (!target.gone && rows.length > 0) await outbox.append(rows);
     } catch (error) {
-      log.warn({ address: target.agentAddress, err: String(error) }, 'forwarding tables were not read');
+      log.warn(
+        { address: target.agentAddress, err: String(error) },
+        'neighbours and forwarding tables were not read',
+      );
     } finally {
       this.#reading -= 1;
       const done = clock.monotonic();

@@ -91,6 +91,41 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
     ]);
   });
 
+  it('takes the neighbours that monitoring reads as those of a scan, and tells a port that has another', async () => {
+    const site = await openSite(db);
+    const beside = (sysName: string) => [{ protocol: 'lldp', ifIndex: 1, localPort: 'Gi1', sysName }];
+    const scanned = asked(box, '10.0.0.1');
+    await site.send([scanned, table(scanned, 'neighbours', beside('core-1'))]);
+    const [device] = await site.devices();
+    const told = async () =>
+      (
+        await db.query<{ name: string }>(
+          'SELECT sys_name AS name FROM neighbours WHERE device_id = $1::uuid ORDER BY 1',
+          [device?.id],
+        )
+      ).map(({ name }) => name);
+    const read = (rows: unknown[], minutes: number, more: object = {}) => {
+      const whose = { walk: uuidv7(), address: '10.0.0.1' };
+      return {
+        ...table(whose, 'neighbours', rows),
+        deviceId: device?.id,
+        at: NOW + minutes * 60_000,
+        ...more,
+      };
+    };
+    await site.send([read(beside('core-1'), 15)]);
+    expect(site.changes.filter(({ kind }) => kind === 'neighbour.changed')).toEqual([]);
+    await site.send([read(beside('core-2'), 30)]);
+    expect(await told()).toEqual(['core-2']);
+    expect(site.changes.find(({ kind }) => kind === 'neighbour.changed')).toMatchObject({
+      ...{ before: { port: 'Gi1', sysName: 'core-1' }, after: { port: 'Gi1', sysName: 'core-2' } },
+    });
+    await site.send([read([], 45, { complete: false, reason: 'time-budget' })]);
+    expect(await told()).toEqual(['core-2']);
+    await site.send([read([], 60)]);
+    expect(await told()).toEqual([]);
+  });
+
   it('follows tables that monitoring reads between scans, and notes when they were read as they were', async () => {
     const site = await openSite(db);
     await walk(site, [entry(A, 1), entry(B, 2)], 0);

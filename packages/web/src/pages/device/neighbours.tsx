@@ -82,7 +82,7 @@ export function Neighbours({ device }: { device: DeviceDetail }) {
           rowKey={(link) => `${link.port} ${link.deviceId} ${link.farPort}`}
           empty={
             <Empty title="No connection to a device of the inventory is known">
-              They are read from LLDP, CDP and forwarding tables by a scan with the profile deep.
+              They are read from LLDP and CDP by scans and by monitoring, and from forwarding tables.
             </Empty>
           }
         />

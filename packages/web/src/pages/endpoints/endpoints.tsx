@@ -69,7 +69,8 @@ export function Endpoints() {
             onOpen={(one) => change({ endpoint: one.mac, in: one.siteId }, picked !== undefined)}
             empty={
               <Empty title="No endpoint fits">
-                Endpoints come from forwarding and ARP tables, which a scan with the profile deep reads.
+                Endpoints come from forwarding and ARP tables. They are read of monitored switches and
+                routers, and by scans with the profile deep.
               </Empty>
             }
           />
