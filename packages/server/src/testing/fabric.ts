@@ -102,7 +102,8 @@ class Builder {
     });
     const movable = this.#populate({ access, pairs, hypervisors }, wanted);
     for (const node of this.#nodes) this.#seen(node.mac, node, null, 1, 0.6);
-    for (let i = 0; i < moves; i += 1) this.#move(movable, access);
+    for (let moved = 0; moved < Math.min(moves, movable.length); )
+      if (this.#move(movable, access)) moved += 1;
     const read = this.#nodes.filter(({ unread }) => !unread);
     return {
       bridges: read.map(({ name, mac, class: kind }) => ({ name, mac, class: kind })),
@@ -264,10 +265,10 @@ class Builder {
     return behindPeer || node.parents.length === 0 ? PEER_LINK : node.uplink;
   }
 
-  /** Some leave their old port in its table for a while. */
-  #move(movable: readonly Station[], access: readonly Node[]): void {
+  /** Some leave their old port in its table for a while. @returns false: it has moved already */
+  #move(movable: readonly Station[], access: readonly Node[]): boolean {
     const station = this.#any(movable);
-    if (station.was !== station.is) return;
+    if (station.was !== station.is) return false;
     const to = this.#any(access.filter(({ unread }) => !unread));
     const [old] = station.was as [At];
     const remembers = this.#random() < 0.3;
@@ -277,5 +278,6 @@ class Builder {
     const port = this.#port(to);
     station.is = [{ bridge: to.name, port }];
     this.#seen(station.mac, to, port, 2, 0.1);
+    return true;
   }
 }
