@@ -109,7 +109,7 @@ const routeTree = root.addChildren([
   ),
   page(
     '/devices/$id',
-    ['tab', ...RANGE, 'interface', 'sensor', ...DEVICE, ...PORTS],
+    ['tab', 'at', ...RANGE, 'interface', 'sensor', ...DEVICE, ...PORTS],
     lazyRouteComponent(() => import('./pages/device/device.tsx'), 'DevicePage'),
   ),
   page(
@@ -129,7 +129,7 @@ const routeTree = root.addChildren([
   ),
   page(
     '/changes',
-    [...RANGE, ...CHANGES, 'view'],
+    [...RANGE, ...CHANGES, 'view', 'at'],
     lazyRouteComponent(() => import('./pages/changes/changes.tsx'), 'Changes'),
   ),
   page(

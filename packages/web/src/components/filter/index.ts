@@ -1,3 +1,4 @@
+export { AsOf, AsOfNote, momentOf } from './as-of.tsx';
 export { type Choice, ChoiceFilter, choicesOf, codeChoices } from './choice-filter.tsx';
 export { Filters } from './filters.tsx';
 export { SEARCH_FIELD, SearchBox } from './search-box.tsx';

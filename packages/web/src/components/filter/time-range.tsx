@@ -20,8 +20,19 @@ const LAST: readonly [value: string, label: string, seconds: number][] = [
   ['30d', 'Last 30 days', 2_592_000],
 ];
 
-/** The range in Unix seconds, as the API takes it. A relative one is counted from the full minute before `nowMs`. */
-export function rangeOf(search: RangeSearch, nowMs: number): { from?: string; to?: string } {
+/**
+ * The range in Unix seconds, as the API takes it. A relative one is counted from the full minute before `nowMs`, or from the moment
+ * `at`; nothing later than that is in any.
+ */
+export function rangeOf(
+  search: RangeSearch,
+  nowMs: number,
+  at?: string | undefined,
+): { from?: string; to?: string } {
+  if (at !== undefined) {
+    const { from, to } = rangeOf(search, Number(at) * 1000);
+    return { ...(from && { from }), to: to !== undefined && Number(to) < Number(at) ? to : at };
+  }
   const seconds = LAST.find(([value]) => value === search.last)?.[2];
   if (seconds !== undefined) return { from: String(Math.floor(nowMs / 60_000) * 60 - seconds) };
   return { ...(search.from && { from: search.from }), ...(search.to && { to: search.to }) };

@@ -62,15 +62,18 @@ interface LoadedPageProps<T> {
   title: string;
   up: { to: string; label: string };
   query: UseQueryResult<T>;
+  /** Before the reason why it cannot be read. */
+  above?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
 /** A page about one thing that has to be read first. */
-export const LoadedPage = <T,>({ title, up, query, children }: LoadedPageProps<T>) => (
+export const LoadedPage = <T,>({ title, up, query, above, children }: LoadedPageProps<T>) => (
   <Loaded
     query={query}
     frame={(instead) => (
       <Page title={title} up={up}>
+        {instead && above}
         {instead}
       </Page>
     )}

@@ -1,9 +1,18 @@
 import { CHANGE_KINDS, type Change, type ChangeKind } from '@rollcall/shared/api/changes';
 import { IconArrowsDiff, IconList } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { useSiteChoices } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
-import { Filters, rangeOf, ViewSwitch, Views } from '../../components/filter/index.ts';
+import {
+  AsOf,
+  AsOfNote,
+  Filters,
+  momentOf,
+  rangeOf,
+  ViewSwitch,
+  Views,
+} from '../../components/filter/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Page, SidePanel, Split } from '../../components/page/index.ts';
 import {
@@ -87,8 +96,10 @@ export function Changes() {
   const { search, change } = useUrlState('/changes');
   const sites = useSiteChoices();
   const [picked, setPicked] = useState<Change>();
-  const { last, from, to, view, ...filters } = search;
-  const range = useMemo(() => rangeOf({ last, from, to }, Date.now()), [last, from, to]);
+  const { last, from, to, view, at: typed, ...filters } = search;
+  const at = momentOf(typed);
+  const moment = { at, onChange: (next: string | undefined) => change({ at: next }) };
+  const range = useMemo(() => rangeOf({ last, from, to }, Date.now(), at), [last, from, to, at]);
   const query = { ...filters, ...range };
   const source = usePagedList('changes.list', query);
   const close = useCallback(() => setPicked(undefined), []);
@@ -99,11 +110,13 @@ export function Changes() {
       fill
       actions={
         <>
+          <AsOf {...moment} />
           <ViewSwitch views={MODES} view={view} onChange={(next) => change({ view: next })} />
           <ExportMenu id="changes.list" query={query} columns={COLUMNS} name="changes" />
         </>
       }
     >
+      <AsOfNote {...moment}>What had changed until then; later changes are left out.</AsOfNote>
       <Filters
         search={search}
         change={change}
@@ -148,6 +161,13 @@ function ChangeSide({ one, onClose }: { one: Change; onClose: () => void }) {
         <TimeFact name="When" at={one.at} />
         <Fact name="Device">
           {one.deviceId && <DeviceLink id={one.deviceId}>{one.device ?? 'deleted'}</DeviceLink>}
+        </Fact>
+        <Fact name="Before it">
+          {one.deviceId && (
+            <Link to="/devices/$id" params={{ id: one.deviceId }} search={{ at: String(one.at - 1) }}>
+              the device as it was
+            </Link>
+          )}
         </Fact>
         <Fact name="Interface">{one.interface}</Fact>
         <Fact name="Site">{one.site}</Fact>

@@ -15,11 +15,13 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { IconButton, type MenuAction, MoreMenu } from '../../components/controls/index.ts';
+import { AsOf, AsOfNote, momentOf } from '../../components/filter/index.ts';
 import { LoadedPage, Page, type Tab, Tabs } from '../../components/page/index.ts';
 import { DeviceClassLabel, DeviceStatus, HealthStatus } from '../../components/show/index.ts';
 import { useHasRole } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useAction } from '../../use-action.ts';
+import { PAST, type PastDevice, PastSummary, pastTabsOf } from './as-of.tsx';
 import type { DeviceDialog } from './dialogs.tsx';
 import { DeviceEvents } from './events.tsx';
 import { Hardware } from './hardware.tsx';
@@ -42,12 +44,21 @@ const UP = { to: '/devices', label: 'Devices' };
 
 export function DevicePage() {
   const { id } = route.useParams();
-  const device = useQuery(apiQuery('devices.get', { params: { id } }));
+  const moment = useMoment();
+  const query = moment.at ? { at: moment.at } : {};
+  const device = useQuery(apiQuery('devices.get', { params: { id }, query }));
   return (
-    <LoadedPage title="Device" up={UP} query={device}>
-      {({ data }) => <Device device={data} />}
+    <LoadedPage title="Device" up={UP} query={device} above={<AsOfNote {...moment} />}>
+      {({ data }) =>
+        data.asOf ? <DeviceThen device={{ ...data, asOf: data.asOf }} /> : <Device device={data} />
+      }
     </LoadedPage>
   );
+}
+
+function useMoment() {
+  const { search, change } = useUrlState('/devices/$id');
+  return { at: momentOf(search.at), onChange: (at: string | undefined) => change({ at }) };
 }
 
 const WITHIN: Record<string, React.ComponentType<{ device: DeviceDetail }>> = {
@@ -82,30 +93,54 @@ const tabsOf = (device: DeviceDetail): Tab[] => [
 
 const isUnwell = ({ health }: DeviceDetail): boolean => health === 'critical' || health === 'warning';
 
+/** The device as it was at the moment that the address names. */
+function DeviceThen({ device }: { device: PastDevice }) {
+  const {
+    search: { tab = 'summary' },
+  } = useUrlState('/devices/$id');
+  const moment = useMoment();
+  const Part = PAST[tab] ?? PastSummary;
+  return (
+    <Page title={device.name} up={UP} marks={<Marks device={device} />} actions={<AsOf {...moment} />}>
+      <AsOfNote {...moment}>What is shown was so then, as far as changes since are kept.</AsOfNote>
+      <Tabs label="Parts of the device" tabs={pastTabsOf(device)} active={tab in PAST ? tab : 'summary'} />
+      <Part device={device} />
+    </Page>
+  );
+}
+
+const Marks = ({ device }: { device: DeviceDetail }) => (
+  <>
+    <DeviceStatus status={device.status} />
+    {isUnwell(device) && (
+      <Link to="." search={{ tab: 'health' }} className="plain">
+        <HealthStatus health={device.health} />
+      </Link>
+    )}
+    <DeviceClassLabel class={device.class} />
+    <span className="mono">{device.address}</span>
+    <span>{device.site}</span>
+  </>
+);
+
 function Device({ device }: { device: DeviceDetail }) {
   const {
     search: { tab = 'summary' },
   } = useUrlState('/devices/$id');
+  const moment = useMoment();
   const Part = WITHIN[tab] ?? Summary;
   return (
     <Page
       title={device.name}
       up={UP}
       fill={tab === 'interfaces' || tab === 'events'}
-      marks={
+      marks={<Marks device={device} />}
+      actions={
         <>
-          <DeviceStatus status={device.status} />
-          {isUnwell(device) && (
-            <Link to="." search={{ tab: 'health' }} className="plain">
-              <HealthStatus health={device.health} />
-            </Link>
-          )}
-          <DeviceClassLabel class={device.class} />
-          <span className="mono">{device.address}</span>
-          <span>{device.site}</span>
+          <AsOf {...moment} />
+          <Actions device={device} />
         </>
       }
-      actions={<Actions device={device} />}
     >
       <Tabs label="Parts of the device" tabs={tabsOf(device)} active={tab} />
       <Suspense>

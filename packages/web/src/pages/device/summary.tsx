@@ -58,7 +58,7 @@ const Copied = ({ text, label }: { text: string; label: string }) => (
   </>
 );
 
-const Described = ({ device }: { device: DeviceDetail }) => (
+export const Described = ({ device }: { device: DeviceDetail }) => (
   <Facts>
     <Fact name="Class">
       <DeviceClassLabel class={device.class} />
