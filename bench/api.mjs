@@ -1,25 +1,31 @@
-// api.mjs [--devices 100000] [--events 10000000] [--rounds 40] [--only WORDS] [--database URL] [--keep] [--check]
+// api.mjs [--devices 100000] [--events 10000000] [--endpoints 10000000] [--rounds 40] [--only WORDS] [--database URL] [--keep] [--check]
 //
 // The REST API over HTTP on PostgreSQL with 100,000 devices, 5 interfaces each, 10,000,000 events and 100,000 cases: each
-// list in its default form, with each filter, at page 1 and deep, and each single read. Each round asks with other values.
+// list in its default form, with each filter, at page 1 and deep, and each single read; and, with 10,000,000 intervals in which
+// tables had hardware addresses, the one search. Each round asks with other values.
 //
 // Bounds of p95: 50 ms for default lists and single reads; 200 ms for a filter that matches up to 100,000 rows, and for
 // pages up to 10,000 rows deep; 1 s for the rest. With more than 100,000 devices nothing is bounded, only reported.
 // --check ends with status 1 when a bound is missed; --only asks the questions whose name has one of the words, separated
-// by commas; --events 0 asks nothing about events.
+// by commas; --events 0 asks nothing about events, --endpoints 0 nothing about endpoints and no search.
 //
 // The database is made beside the one that --database (or DATABASE_URL, TEST_DATABASE_URL) names; where none is named,
 // on a temporary PostgreSQL. It is removed at the end unless --keep; a kept one is used again.
 import '../scripts/usage.mjs';
 import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { catalogHandlers } from '@rollcall/server/catalog/feature';
+import { endpointHandlers } from '@rollcall/server/endpoints/feature';
+import { findEndpoints } from '@rollcall/server/endpoints/list';
+import { openMakers } from '@rollcall/server/endpoints/makers';
 import { incidentHandlers } from '@rollcall/server/incidents/handlers';
 import { openLive } from '@rollcall/server/live/live';
 import { openAuthenticator } from '@rollcall/server/platform/access/auth';
 import { mintToken } from '@rollcall/server/platform/access/token';
 import { compactTallies } from '@rollcall/server/platform/db/tally';
 import { restApp } from '@rollcall/server/platform/http/http';
+import { searchHandlers } from '@rollcall/server/search/feature';
 import { FLEET_VERSION, fillFleet, fleetSites } from '@rollcall/server/testing/fleet';
 import { operations } from '@rollcall/shared/api/index';
 import { systemClock as clock } from '@rollcall/shared/clock';
@@ -31,6 +37,7 @@ const { values: options } = parseArgs({
   options: {
     devices: { type: 'string', default: '100000' },
     events: { type: 'string', default: '10000000' },
+    endpoints: { type: 'string', default: '10000000' },
     rounds: { type: 'string', default: '40' },
     only: { type: 'string' },
     database: { type: 'string' },
@@ -52,6 +59,7 @@ const size = {
   interfaces: 5,
   events: Number(options.events),
   cases: 100_000,
+  endpoints: Number(options.endpoints),
 };
 const sites = fleetSites(size);
 const log = pino({ level: process.env.LOG_LEVEL ?? 'error' });
@@ -59,10 +67,14 @@ const log = pino({ level: process.env.LOG_LEVEL ?? 'error' });
 // ── The database ──
 
 const postgres = await postgresOf(options.database);
-const database = await freshDatabase(postgres.url, `rollcall_bench_api_${size.devices}_${size.events}`, {
-  keep: options.keep,
-  stamp: `fleet ${FLEET_VERSION}`,
-});
+const database = await freshDatabase(
+  postgres.url,
+  `rollcall_bench_api_${size.devices}_${size.events}_${size.endpoints}`,
+  {
+    keep: options.keep,
+    stamp: `fleet ${FLEET_VERSION}`,
+  },
+);
 const { db } = database;
 if (!database.kept) await load();
 
@@ -94,6 +106,7 @@ async function load() {
 const auth = await openAuthenticator({ db, clock, log });
 const live = await openLive({ db, clock, log, watch: auth.watch });
 const unused = () => Promise.reject(new Error('not part of this benchmark'));
+const makers = openMakers(fileURLToPath(new URL('../rules/catalogue/makers.txt', import.meta.url)));
 const handlers = {
   ...catalogHandlers({
     db,
@@ -103,6 +116,8 @@ const handlers = {
     makerOf: () => null,
   }),
   ...incidentHandlers({ db, clock }),
+  ...endpointHandlers({ db, makers }),
+  ...searchHandlers({ db, findEndpoints: (text, within) => findEndpoints(db, text, { ...within, makers }) }),
   ...live.handlers,
 };
 const mounted = Object.fromEntries(Object.entries(operations).filter(([id]) => id in handlers));
@@ -163,7 +178,7 @@ function boundOf(kind, total, path) {
 
 const ms = (value) => (Number.isFinite(value) ? value.toFixed(value < 10 ? 1 : 0) : '').padStart(9);
 console.log(
-  `${size.devices} devices, ${size.devices * size.interfaces} interfaces, ${size.events} events, ${size.cases} cases, ${sites} sites; ${ROUNDS} rounds; ms`,
+  `${size.devices} devices, ${size.devices * size.interfaces} interfaces, ${size.events} events, ${size.cases} cases, ${size.endpoints} intervals of endpoints, ${sites} sites; ${ROUNDS} rounds; ms`,
 );
 console.log(
   `${'question'.padEnd(32)}${'count'.padStart(10)}${['p50', 'p95', 'p99', 'bound'].map((word) => word.padStart(9)).join('')}`,
@@ -173,6 +188,7 @@ let asked = 0;
 for (const [what, kind, path] of questionsOf(size, sites)) {
   if (options.only && !options.only.split(',').some((word) => what.includes(word))) continue;
   if (size.events === 0 && what.startsWith('event')) continue;
+  if (size.endpoints === 0 && /^(endpoint|search)/.test(what)) continue;
   asked += 1;
   const { times, total } = await measure(path);
   const [p50, p95, p99] = [50, 95, 99].map((p) => percentile(times, p));

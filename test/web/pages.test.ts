@@ -47,7 +47,7 @@ browserSuite('every page', () => {
     const { installation, site } = world;
     const api = installation.api.bind(installation);
     const now = Math.floor(Date.now() / 1000);
-    ids.then = String(now);
+    ids.moment = String(now);
     const made = async (path: string, body?: object) =>
       (await api<{ id: string }>('POST', path, body)).data.id;
     ids.window = await made('/api/maintenance', {
@@ -86,8 +86,8 @@ browserSuite('every page', () => {
     kiosk: () => ['/?kiosk=1', 'live'],
     devices: () => ['/devices', 'access-12'],
     device: () => [`/devices/${ids.core}`, 'CAT4788L0CH'],
-    'device-then': () => [`/devices/${ids.core}?at=${ids.then}`, 'Not known of that time'],
-    'device-interfaces-then': () => [`/devices/${ids.core}?tab=interfaces&at=${ids.then}`, 'Back to now'],
+    'device-then': () => [`/devices/${ids.core}?at=${ids.moment}`, 'Not known of that time'],
+    'device-interfaces-then': () => [`/devices/${ids.core}?tab=interfaces&at=${ids.moment}`, 'Back to now'],
     'device-performance': () => [`/devices/${ids.monitored}?tab=performance`, 'Busiest interfaces'],
     'device-health': () => [`/devices/${ids.monitored}?tab=health`, 'state: disabled'],
     'device-interfaces': () => [`/devices/${ids.core}?tab=interfaces`, 'Twe1/0/3'],
@@ -103,7 +103,7 @@ browserSuite('every page', () => {
     events: () => ['/events', 'access-3'],
     event: () => [`/events?event=${ids.event}`, 'Acknowledge'],
     changes: () => ['/changes', 'is other hardware'],
-    'changes-then': () => [`/changes?at=${ids.then}`, 'Back to now'],
+    'changes-then': () => [`/changes?at=${ids.moment}`, 'Back to now'],
     'changes-compare': () => ['/changes?view=compare', 'First moment'],
     cases: () => ['/cases', 'Switch on floor 2 was replaced'],
     'cases-list': () => ['/cases?view=list', 'Switch on floor 2 was replaced'],

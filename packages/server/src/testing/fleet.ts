@@ -7,6 +7,8 @@ export interface FleetSize {
   interfaces: number;
   events: number;
   cases: number;
+  /** Intervals in which tables had hardware addresses: five of each. */
+  endpoints?: number;
 }
 
 /** Grows whenever the rows become others: a database filled by an older one is not the same. */
@@ -75,6 +77,8 @@ const FILLED = [
   'events',
   'cases',
   'case_activity',
+  'endpoints',
+  'endpoint_macs',
 ];
 
 async function fillTables(sql: Sql, size: FleetSize, said: (what: string) => void): Promise<void> {
@@ -104,13 +108,18 @@ async function fillTables(sql: Sql, size: FleetSize, said: (what: string) => voi
     ['cases', size.cases, (from, to) => cases(from, to, sites)],
     ['case activity', size.cases * 2, (from, to) => activity(from, to, sites)],
     ['events', size.events, (from, to) => events(from, to, sites, size)],
+    ['endpoints', size.endpoints ?? 0, (from, to) => endpoints(from, to, sites, size)],
+    ['addresses of endpoints', (size.endpoints ?? 0) / OF_EACH, (from, to) => endpointMacs(from, to, sites)],
   ];
+  // They keep `endpoint_macs`, row by row.
+  await sql.query('ALTER TABLE endpoints DISABLE TRIGGER USER');
   for (const [name, total, statement] of steps)
     for (let from = 0; from < total; from += STEP) {
       const to = Math.min(total, from + STEP) - 1;
       await sql.query(statement(from, to));
       said(`${name}: ${to + 1} of ${total}`);
     }
+  await sql.query('ALTER TABLE endpoints ENABLE TRIGGER USER');
 }
 
 const series = (from: number, to: number) => `generate_series(${from}::bigint, ${to}::bigint) AS n`;
@@ -198,3 +207,30 @@ const events = (from: number, to: number, sites: number, size: FleetSize) => `
         WHEN dice < 850 THEN 'trap' WHEN dice < 990 THEN 'snmp' ELSE 'collector' END AS source,
       CASE WHEN dice < 350 THEN 3 WHEN dice < 500 THEN 2 WHEN dice < 700 THEN 5 WHEN dice < 850 THEN 4
         WHEN dice < 950 THEN 3 WHEN dice < 999 THEN 4 ELSE 1 END AS severity) k`;
+
+/** Intervals of one hardware address: three tables that have it now, of which one is ARP, and two that had it. */
+const OF_EACH = 5;
+
+/** Hardware address and IP address of endpoint number `n`. */
+export const fleetMac = (n: number): string =>
+  (0x001b54000000 + n)
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/(..)(?=.)/g, '$1:');
+export const fleetEndpointAddress = (n: number): string => [100, n >> 16, (n >> 8) & 255, n & 255].join('.');
+const MAC = (n: string) =>
+  `regexp_replace(lpad(to_hex(${0x001b54000000}::bigint + ${n}), 12, '0'), '(..)(?!$)', '\\1:', 'g')`;
+
+const endpoints = (from: number, to: number, sites: number, { devices, interfaces: ports }: FleetSize) => `
+  INSERT INTO endpoints (site_id, mac, device_id, if_index, vlan, address, since, until)
+  SELECT ${idSql('site', `mac % ${sites}`)}, ${MAC('mac')}, ${idSql('device', `${mix('n', 21, Math.max(1, Math.floor(devices / sites)))} * ${sites} + mac % ${sites}`)},
+    1 + ${mix('n', 22, ports)}, CASE WHEN turn = 2 THEN 0 ELSE 10 + mac % 90 END,
+    CASE WHEN turn = 2 THEN host('100.0.0.0'::inet + mac) ELSE '' END,
+    ${NOW} - turn * interval '10 days' - mac % 1000 * interval '1 minute',
+    CASE WHEN turn > 2 THEN ${NOW} - (turn - 1) * interval '10 days' END
+  FROM (SELECT n, n / ${OF_EACH} AS mac, n % ${OF_EACH} AS turn FROM ${series(from, to)}) x`;
+
+const endpointMacs = (from: number, to: number, sites: number) => `
+  INSERT INTO endpoint_macs (site_id, mac, first_seen)
+  SELECT ${idSql('site', `n % ${sites}`)}, ${MAC('n')}, ${NOW} - ${OF_EACH - 1} * interval '10 days' - n % 1000 * interval '1 minute'
+  FROM ${series(from, to)}`;
