@@ -264,7 +264,9 @@ describe('every address ends once, explained', () => {
 
   test('an agent that answers once and is silent then', async () => {
     await agentAt('127.0.71.2');
-    const failed = { interfaces: 'timeout', addresses: 'timeout', entities: 'timeout' };
+    const failed = Object.fromEntries(
+      ['interfaces', 'addresses', 'entities', 'neighbours'].map((table) => [table, 'timeout']),
+    );
     const { codes } = await run({
       targets: '127.0.71.2',
       profile: profile('standard'),
