@@ -113,7 +113,12 @@ export function VirtualTable<T extends object>({
     >
       <Head columns={columns} tracks={tracks} />
       {count === 0 && source.total !== undefined ? (
-        empty
+        // A grid may hold nothing but rows.
+        <div role="rowgroup">
+          <div role="row">
+            <div role="gridcell">{empty}</div>
+          </div>
+        </div>
       ) : (
         <div
           role="rowgroup"
