@@ -21,10 +21,10 @@
 // Kills the primary of a PostgreSQL with a synchronous standby under load and promotes the standby, N times. Exit code 1 when
 // anything acknowledged was lost or doubled, or the server did not store again within 15 s.
 //
-//   npm run chaos:rolling -- --before FOLDER [--back]
+//   npm run chaos:rolling -- --before FOLDER [--back] [--sources N]
 //
-// Replaces two servers of an earlier version (a checkout that was compiled) by this one, one after the other, under load and
-// behind nginx; with --back also the other way, where the migrations since only add. Exit code 1 when a request failed, or anything was lost or doubled.
+// Replaces two servers of an earlier version (a checkout that was compiled) by this one, one after the other, under the load of
+// N collectors (3) and behind nginx; with --back also the other way, where the migrations since only add. Exit code 1 when a request failed, or anything was lost or doubled.
 import './usage.mjs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

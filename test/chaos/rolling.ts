@@ -12,8 +12,18 @@ const BESIDE_MS = 5_000;
 const LINKED_MS = 60_000;
 const STILL_MS = 60_000;
 
-const { values } = parseArgs({ options: { before: { type: 'string' }, back: { type: 'boolean' } } });
+/** Observations a second, of all collectors together. */
+const RATE = 200;
+
+const { values } = parseArgs({
+  options: {
+    before: { type: 'string' },
+    back: { type: 'boolean' },
+    sources: { type: 'string', default: '3' },
+  },
+});
 const { before, back } = values;
+const sources = Number(values.sources);
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 if (before === undefined) {
@@ -26,8 +36,8 @@ const faults: string[] = [];
 const world = await World.create({
   database: 'postgresql',
   servers: 2,
-  sources: 3,
-  rate: 60,
+  sources,
+  rate: Math.ceil(RATE / sources),
   checkout: before,
 });
 const people = asking(world);

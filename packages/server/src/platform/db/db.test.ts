@@ -396,6 +396,20 @@ describe.skipIf(!server)('the notification connection on PostgreSQL', () => {
   });
 });
 
+it.skipIf(!server)(
+  'says that a database which this process has closed is away: no fault of what was to be stored',
+  async () => {
+    const closed = await openDatabase({ url: server ?? '' }, pino({ level: 'silent' }));
+    await closed.close();
+    for (const work of [
+      () => closed.query('SELECT 1'),
+      () => closed.transaction((sql) => sql.query('SELECT 1')),
+      () => closed.ingest.transaction((sql) => sql.query('SELECT 1')),
+    ])
+      await expect(work()).rejects.toMatchObject({ code: 'unavailable' });
+  },
+);
+
 describe('pending', () => {
   const migration = (name: string, checksum = name): Migration => ({ name, sql: '', checksum });
   it.each([

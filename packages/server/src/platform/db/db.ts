@@ -71,7 +71,7 @@ const AWAY_DRIVER = new Set([
   ...['P1001', 'P1002', 'P1008', 'P1017', 'P2024'],
 ]);
 const AWAY_TEXT =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|PGlite is (closed|closing)/;
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|pool after calling end|PGlite is (closed|closing)/;
 
 /** Whether an error says that the database cannot be reached right now, rather than that the statement is wrong. */
 export function databaseAway(error: unknown): boolean {
