@@ -51,7 +51,9 @@ class TableReader {
       else found.push(...this.#measured(reading, reading.kind));
     }
     for (const members of groups(space))
-      found.push(...memoryOf(members, this.#values, (reading, index) => this.#head(reading, index)));
+      found.push(
+        ...memoryOf(members, this.#values, (reading, index) => this.#head(reading, index)).map(inMemory),
+      );
     return this.#table.readings.some(({ kind }) => kind === 'signal-power')
       ? withoutEmptyCages(found, this.#values)
       : found;
@@ -301,6 +303,12 @@ function isNewRow(
   return other === undefined || Math.abs(value - other) > ALIKE * Math.abs(other);
 }
 const ALIKE = 0.05;
+
+/** What a table of storage calls RAM is memory. */
+const inMemory = (reading: SensorReading): SensorReading =>
+  reading.kind === 'storage' && /\bd?ram\b/i.test(reading.name) && !/flash|disk/i.test(reading.name)
+    ? { ...reading, kind: 'memory', component: 'memory' }
+    : reading;
 
 const VALUE_WORDS = new Set(['value', 'current', 'reading', 'status', 'val', 'state']);
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

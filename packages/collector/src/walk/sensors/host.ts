@@ -19,6 +19,8 @@ const IMAGE = /^\/(?:var\/lib\/snapd\/)?snap\/[^/]+\/\d+$/;
 /** What net-snmp and others list beside the memory, being part of it. */
 const PART_OF_MEMORY = /buffer|cache|shared/i;
 const MEMORY = /memory|\bram\b|swap|heap/i;
+/** Some list their memory among the disks. */
+const NAMED_MEMORY = /^((real|physical|virtual|swap) memory|memory (buffers|cache)|swap space)$/i;
 
 export const hostResources: Standard = {
   columns: [...columns(STORAGE, ...Object.values(storage)), HR_PROCESSOR_LOAD, HR_DEVICE_DESCR],
@@ -70,7 +72,10 @@ function storages(values: Values): SensorReading[] {
 }
 
 const isMemory = (type: string, description: string): boolean =>
-  type === RAM || type === VIRTUAL || (type === `${TYPES}1` && MEMORY.test(description));
+  type === RAM ||
+  type === VIRTUAL ||
+  (type === `${TYPES}1` && MEMORY.test(description)) ||
+  NAMED_MEMORY.test(description);
 
 function readingOf(space: Space, parts: readonly Space[]): SensorReading[] {
   const { index, description, type, total } = space;
@@ -116,7 +121,10 @@ export const ucd: Standard = {
   ],
   decode(values) {
     const types = [...values.column(`${STORAGE}.${storage.type}`).values()].map(({ value }) => value);
-    const hasMemory = types.includes(RAM);
+    const names = [...values.column(`${STORAGE}.${storage.description}`).keys()].map((index) =>
+      values.text(`${STORAGE}.${storage.description}`, index),
+    );
+    const hasMemory = types.includes(RAM) || names.some((name) => NAMED_MEMORY.test(name ?? ''));
     return [
       ...(values.has(HR_PROCESSOR_LOAD) ? [] : idle(values)),
       ...(hasMemory ? [] : ucdMemory(values)),

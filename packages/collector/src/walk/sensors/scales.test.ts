@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTables } from './catalogue.ts';
 import { decodeTables } from './decode.ts';
+import { hostResources } from './host.ts';
 import { spaceOf } from './memory.ts';
 import { Names } from './names.ts';
 import { SENT, stepOf } from './scale.ts';
@@ -104,6 +105,37 @@ it('a number of a column that may hold a state or a temperature is one of them',
   expect(decode(tables, valuesOf({ [`${ENTRY}.9`]: { 1: 45, 2: 1 } }))).toEqual([
     ['Fan status 2', 'state', 'normal'],
     ['Temp sensor value 1', 'temperature', 45],
+  ]);
+});
+
+it('what a table of storage calls RAM is memory', () => {
+  const storage = TABLE(
+    [
+      [4, 'storage', 1024, 'storage size', { o: 'total', g: 'storage' }],
+      [5, 'storage', 1024, 'storage available', { o: 'free', g: 'storage' }],
+    ],
+    { n: '1.2.1.3' },
+  );
+  const space = valuesOf({
+    [`${ENTRY}.3`]: { 1: 'RAM device 1', 2: 'Internal Flash Storage' },
+    [`${ENTRY}.4`]: { 1: 262_140, 2: 262_139 },
+    [`${ENTRY}.5`]: { 1: 131_070, 2: 131_070 },
+  });
+  expect(decode(storage, space).map(([, kind]) => kind)).toEqual(['memory', 'storage']);
+});
+
+it('memory that an agent lists among its disks is memory', () => {
+  const at = (column: number) => `1.3.6.1.2.1.25.2.3.1.${column}`;
+  const values = valuesOf({
+    [at(3)]: { 1: '/var', 101: 'Real Memory' },
+    [at(4)]: { 1: 1024, 101: 1024 },
+    [at(5)]: { 1: 1000, 101: 1000 },
+    [at(6)]: { 1: 100, 101: 70 },
+  });
+  const told = hostResources.decode(values, new Names(values)).map(({ name, kind }) => [name, kind]);
+  expect(told).toEqual([
+    ['/var', 'storage'],
+    ['Real Memory', 'memory'],
   ]);
 });
 
