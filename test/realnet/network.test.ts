@@ -10,7 +10,7 @@ import { type Plan, planNetwork, smallNetwork } from './plan.ts';
 
 /**
  * Networks that the product did not make: routers that speak OSPF, bridges, hosts, each in namespaces of its own with
- * Debian's daemons. What must be said is computed from the plan of the network. `TEST_REALNET=1-5` plays every kind of
+ * Debian's daemons. What must be said is computed from the plan of the network. `TEST_REALNET=1-6` plays every kind of
  * outage on the small networks of these seeds, `TEST_REALNET_KINDS=agent,partition` those alone; without it, some on one
  * larger network. `TEST_RIVAL=1` has Icinga 2 watch beside it, and prints what each told.
  */
