@@ -103,9 +103,13 @@ export class Network {
     this.box(name).ip(`addr ${on ? 'add' : 'del'} ${address}/24 dev ${port}`);
   }
 
-  /** An agent that hangs: its host answers for it in nothing. */
+  /** An agent that hangs: its host answers for it in nothing. Afterwards lldpd does not come back to it by itself. */
   hang(name: string, on: boolean): void {
-    this.box(name).exec('pkill', on ? '-STOP' : '-CONT', '-x', 'snmpd');
+    const box = this.box(name);
+    box.exec('pkill', on ? '-STOP' : '-CONT', '-x', 'snmpd');
+    if (on) return;
+    box.end('lldpd');
+    this.#startLldpd(name);
   }
 
   /** Gives a host another address in its network. */
@@ -154,14 +158,20 @@ export class Network {
     const version = this.#upgraded.has(name) ? `sysdescr Linux ${name} 6.99.0 #1 SMP x86_64\n` : '';
     box.write('/run/snmpd.conf', `${SNMPD}${version}`);
     box.daemon('snmpd', '-Lf', '/run/snmpd.log', '-C', '-c', '/run/snmpd.conf', '-I', '-smux', 'udp:161');
-    // The default is to tell every 30 s; a test has no time for that.
-    box.write('/run/lldpd.conf', 'configure lldp tx-interval 2\n');
-    box.daemon('lldpd', '-x', '-X', '/var/agentx/master', '-m', address, '-O', '/run/lldpd.conf');
+    this.#startLldpd(name);
     if (role !== 'router') return;
     box.write('/etc/frr/frr.conf', frr(name, address, this.#areas(name)));
     box.exec('chown', 'frr:frr', '/etc/frr/frr.conf');
     for (const daemon of ['zebra', 'ospfd'])
       box.daemon(`/usr/lib/frr/${daemon}`, '-d', '-M', 'snmp', '-f', '/etc/frr/frr.conf');
+  }
+
+  #startLldpd(name: string): void {
+    const box = this.box(name);
+    const { address } = this.#planned(name);
+    // The default is to tell every 30 s; a test has no time for that.
+    box.write('/run/lldpd.conf', 'configure lldp tx-interval 2\n');
+    box.daemon('lldpd', '-x', '-X', '/var/agentx/master', '-m', address, '-O', '/run/lldpd.conf');
   }
 
   /** Each network of a router with its OSPF area. */
