@@ -67,9 +67,9 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
         remove: async () => undefined,
       })),
     );
-    await until(60_000, 'OSPF has found its ways', async () => network.converged());
+    await until(150_000, 'OSPF has found its ways', async () => network.converged());
     await plant.discover({}, { holdSeconds: HOLD, recoverySeconds: RECOVERY }, targets);
-  }, 180_000);
+  }, 400_000);
   afterAll(async () => {
     await icinga?.stop();
     await plant?.stop();
@@ -113,7 +113,8 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
   /** Ids carry the moment of their making. */
   const raisedAt = ({ id }: PlantEvent) => Number.parseInt(id.replace('-', '').slice(0, 12), 16);
   const told = async () => (await fresh()).map(lineOf).sort();
-  const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 60_000, interval: 250 });
+  /** Only to end a hang: an agent that answers slowly, on a busy machine, is read less often. */
+  const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 150_000, interval: 250 });
 
   const printEvents = async (began: number) => {
     const titles = new Map((await plant.cases()).map(({ id, title }) => [id, title]));
@@ -206,7 +207,7 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
       mended = true;
       const returned = Date.now();
       if (isFoundByScan(outage)) {
-        await until(60_000, 'the agents tell all again', async () => network.converged());
+        await until(150_000, 'the agents tell all again', async () => network.converged());
         await plant.scan(targets);
       }
       await poll(open).toEqual([]);
@@ -220,7 +221,7 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
           `${outage.kind} ${outage.what}: all told after ${figures.join(' s, cleared after ')} s\n`,
         );
       }
-      await until(60_000, 'the network is as before', async () => network.converged());
+      await until(150_000, 'the network is as before', async () => network.converged());
       if (!icinga) return;
       await sleep(20_000);
       const problems = (from?: number, to?: number) =>
@@ -240,7 +241,7 @@ describe.skipIf(!possible).each(networks)('a network of real daemons $name', ({ 
       ];
       process.stdout.write(`| ${row.join(' | ')} |\n`);
     },
-    300_000,
+    900_000,
   );
 
   it('nothing is told afterwards', async () => {
