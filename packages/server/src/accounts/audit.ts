@@ -2,8 +2,7 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Sql } from '../platform/db/db.ts';
-import { between } from '../platform/db/list.ts';
-import { page, unix } from '../platform/db/page.ts';
+import { between, Parameters, readPage, unix } from '../platform/db/list.ts';
 import { type Handlers, visibleSites } from '../platform/http/handler.ts';
 import type { Audit } from '../ports.ts';
 
@@ -28,11 +27,12 @@ const WHERE = `($1::uuid[] IS NULL OR site_id = ANY($1) OR actor_id = $2) AND ($
 
 export const auditHandlers = ({ db }: { db: Sql }): Handlers<'audit.list'> => ({
   'audit.list': async ({ actor, query }) =>
-    page(db, {
+    readPage(db, {
       columns: COLUMNS,
       from: 'audit',
+      key: ['id'],
       where: WHERE,
-      params: [visibleSites(actor), actor.userId, query.site ?? null],
+      parameters: new Parameters([visibleSites(actor), actor.userId, query.site ?? null]),
       filters: {
         actor: (p, name) => `actor = ${p.add(name)}::text`,
         action: (p, action) => {

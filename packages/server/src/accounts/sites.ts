@@ -3,8 +3,7 @@ import type { Site } from '@rollcall/shared/api/sites';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { orConflict, type Sql } from '../platform/db/db.ts';
-import { containing } from '../platform/db/list.ts';
-import { orderBy, page, unix } from '../platform/db/page.ts';
+import { containing, orderBy, Parameters, readPage, unix } from '../platform/db/list.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { patched } from '../platform/http/patch.ts';
@@ -23,12 +22,13 @@ type Ids = 'sites.list' | 'sites.get' | 'sites.create' | 'sites.update' | 'sites
 export function siteHandlers({ db, forget }: AccountDeps): Handlers<Ids> {
   return {
     'sites.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: 'sites',
+        key: ['id'],
         where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, id`,
-        params: [visibleSites(actor)],
+        parameters: new Parameters([visibleSites(actor)]),
         filters: { search: (p, text) => containing(p, text, ['name']) },
         query,
       }),

@@ -5,8 +5,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { rightsChanged } from '../platform/access/auth.ts';
 import { requireSites } from '../platform/access/scope.ts';
 import { orConflict, type Sql, type Transaction } from '../platform/db/db.ts';
-import { containing } from '../platform/db/list.ts';
-import { orderBy, page, unix } from '../platform/db/page.ts';
+import { containing, orderBy, Parameters, readPage, unix } from '../platform/db/list.ts';
 import { requireMatch } from '../platform/http/etag.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { patched } from '../platform/http/patch.ts';
@@ -155,12 +154,13 @@ function refuseOtherRights(before: User, after: Pick<User, 'role' | 'allSites' |
 export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers<Ids> {
   return {
     'users.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: 'users',
+        key: ['id'],
         where: WITHIN,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, id`,
-        params: [visibleSites(actor)],
+        parameters: new Parameters([visibleSites(actor)]),
         filters: { search: (p, text) => containing(p, text, ['name', 'display_name']) },
         query,
       }),
@@ -244,16 +244,17 @@ export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers
     },
 
     'assignees.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: 'id, name, display_name AS "displayName"',
         from: 'users',
+        key: ['id'],
         where: `disabled_at IS NULL
           AND ($1::uuid[] IS NULL OR all_sites OR EXISTS (
             SELECT 1 FROM user_sites WHERE user_id = users.id AND site_id = ANY($1)) OR id = $3)
           AND ($2::uuid IS NULL OR all_sites OR EXISTS (
             SELECT 1 FROM user_sites WHERE user_id = users.id AND site_id = $2))`,
         order: 'name, id',
-        params: [visibleSites(actor), query.site ?? null, actor.userId],
+        parameters: new Parameters([visibleSites(actor), query.site ?? null, actor.userId]),
         filters: {},
         query,
       }),

@@ -1,8 +1,7 @@
 /** One device as it was at a second: what is known of it now, without what changed since. */
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import type { Part, Vlan } from '../changes.ts';
-import type { Scope } from '../platform/db/list.ts';
-import { unix } from '../platform/db/page.ts';
+import { type Scope, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { invalid } from '../platform/problem.ts';
 import { readDevice } from './devices.ts';

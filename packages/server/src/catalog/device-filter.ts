@@ -20,7 +20,8 @@ import { invalid } from '../platform/problem.ts';
 
 export type DeviceFilters = FilterOf<DeviceQuery>;
 
-const FILTERS: Filters<DeviceFilters, Scope> = {
+/** Over `devices d`, without the scope. */
+export const DEVICE_FILTERS: Filters<DeviceFilters, Scope> = {
   search: (p, text) => {
     const words = searchable(text);
     return words === '' ? null : foundBy(p, 'd.search_text', words);
@@ -36,13 +37,9 @@ const FILTERS: Filters<DeviceFilters, Scope> = {
   collector: (p, collector, scope) => `d.collector_id ${collectors(p, collector, scope)}`,
 };
 
-/** The conditions over `devices d`, without the scope. None: all devices are meant. */
-export const deviceConditions = (p: Parameters, filter: DeviceFilters, scope: Scope): string[] =>
-  conditionsOf(p, FILTERS, filter, scope);
-
 /** The condition over `devices d`. */
 export const conditionOf = (p: Parameters, filter: DeviceFilters, scope: Scope): string =>
-  [inScope(p, 'd.site_id', scope), ...deviceConditions(p, filter, scope)].join(' AND ');
+  [inScope(p, 'd.site_id', scope), ...conditionsOf(p, DEVICE_FILTERS, filter, scope)].join(' AND ');
 
 /** A collector by id or by exact name; a name may exist once per site. */
 function collectors(p: Parameters, collector: string, scope: Scope): string {

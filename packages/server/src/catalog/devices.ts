@@ -5,17 +5,15 @@ import { healthOf } from '../platform/db/health.ts';
 import {
   inScope,
   orderOf,
-  orderSql,
   type Page,
   Parameters,
-  pageKeys,
   readPage,
   type Scope,
   seconds,
+  unix,
 } from '../platform/db/list.ts';
-import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { deviceConditions, requireCollector } from './device-filter.ts';
+import { DEVICE_FILTERS, requireCollector } from './device-filter.ts';
 import { readLinks } from './topology.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
@@ -29,7 +27,7 @@ const ORDERS: Record<Sort, readonly string[]> = {
   status: ['d.status', 'd.sort_name', 'd.id'],
   health: ['d.health', 'd.sort_name', 'd.id'],
   firstSeen: ['d.first_seen', 'd.id'],
-  lastSeen: ['d.last_seen', 'd.id'],
+  lastSeen: ['v.last_seen', 'd.id'],
 };
 
 interface DeviceRow {
@@ -67,14 +65,13 @@ interface DeviceRow {
   lastScanId: string | null;
 }
 
-/** Devices with their sightings. The planner sees through it. */
-const SEEN_DEVICES = `(SELECT d.*, v.last_seen, v.last_scan_id, v.rtt_ms
-  FROM devices d JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id)`;
+const SIGHTING = 'JOIN sightings v ON v.site_id = d.site_id AND v.device_id = d.id';
+const NAMES = 'JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id';
 
 /** Collectors report changes only: a monitored device that is up answered until its collector was heard of last. */
-const LAST_ANSWER = `CASE WHEN d.monitor AND d.status = 'up' THEN greatest(d.last_seen, c.last_seen_at) ELSE d.last_seen END`;
+const LAST_ANSWER = `CASE WHEN d.monitor AND d.status = 'up' THEN greatest(v.last_seen, c.last_seen_at) ELSE v.last_seen END`;
 
-/** The columns of a device, over `SEEN_DEVICES d` with its site `s` and collector `c`. */
+/** The columns of a device, over `devices d` with its sighting `v`, site `s` and collector `c`. */
 const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS "collectorId", c.name AS collector,
   d.name, host(d.address) AS address,
   (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
@@ -82,9 +79,9 @@ const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS 
   d.mac_address AS "macAddress", d.class, d.vendor, d.model, d.os, d.os_version AS "osVersion",
   d.serial_number AS "serialNumber", d.sys_name AS "sysName", d.sys_descr AS "sysDescr",
   d.sys_object_id AS "sysObjectId", d.location, d.contact, d.booted_at AS "bootedAt", d.monitor, d.status,
-  d.icmp_reachable AS icmp, d.snmp_reachable AS snmp, d.rtt_ms AS "rttMs", d.interface_count AS "interfaceCount", d.health,
+  d.icmp_reachable AS icmp, d.snmp_reachable AS snmp, v.rtt_ms AS "rttMs", d.interface_count AS "interfaceCount", d.health,
   (SELECT count(*) FROM events e WHERE e.device_id = d.id AND e.status < 2) AS "openEvents",
-  d.first_seen AS "firstSeen", ${LAST_ANSWER} AS "lastSeen", d.last_scan_id AS "lastScanId"`;
+  d.first_seen AS "firstSeen", ${LAST_ANSWER} AS "lastSeen", v.last_scan_id AS "lastScanId"`;
 
 /** Uptime counts on while the device is not known to be down. */
 function toDevice(row: DeviceRow, now: number): Device {
@@ -109,30 +106,25 @@ export async function listDevices(
   query: DeviceQuery,
   { scope, now }: { scope: Scope; now: number },
 ): Promise<Page<Device>> {
-  const p = new Parameters();
-  const order = orderOf(ORDERS, query.sort ?? 'name');
-  const asked = deviceConditions(p, query, scope);
-  const where = [inScope(p, 'd.site_id', scope), ...asked].join(' AND ');
-  const isUnfiltered = asked.length === 0;
-  const total = isUnfiltered
-    ? `SELECT coalesce(sum(d.n), 0)::int8 FROM device_tally d WHERE ${where}`
-    : `SELECT count(*) FROM devices d WHERE ${where}`;
-  const table = order.some(({ by }) => by === 'd.last_seen') ? SEEN_DEVICES : 'devices';
-  const { rows, totalCount } = await readPage<DeviceRow>(
-    sql,
-    `WITH total AS MATERIALIZED (SELECT (${total}) AS n),
-     keys AS MATERIALIZED (${pageKeys({ keys: 'd.site_id, d.id', from: `${table} d`, where, order }, query)})
-     SELECT total.n AS total, ${COLUMNS}
-     FROM total LEFT JOIN (keys k
-       JOIN ${SEEN_DEVICES} d ON d.site_id = k.site_id AND d.id = k.id
-       JOIN sites s ON s.id = d.site_id
-       LEFT JOIN collectors c ON c.id = d.collector_id) ON true
-     ORDER BY ${orderSql(order)}`,
-    p,
-    isUnfiltered && query.page === 1 ? 'kept' : undefined,
-  );
+  const parameters = new Parameters();
+  const sort = query.sort ?? 'name';
+  const { data, totalCount }: Page<DeviceRow> = await readPage(sql, {
+    columns: COLUMNS,
+    from: 'devices d',
+    key: ['d.site_id', 'd.id'],
+    joins: `${SIGHTING} ${NAMES}`,
+    where: inScope(parameters, 'd.site_id', scope),
+    parameters,
+    filters: DEVICE_FILTERS,
+    context: scope,
+    query,
+    order: orderOf(ORDERS, sort),
+    ...(sort.endsWith('lastSeen') && { source: () => `devices d ${SIGHTING}` }),
+    total: (where) => `SELECT coalesce(sum(d.n), 0)::int8 FROM device_tally d WHERE ${where}`,
+    kept: true,
+  });
   if (totalCount === 0) await requireCollector(sql, query, scope);
-  return { rows: rows.map((row) => toDevice(row, now)), totalCount };
+  return { data: data.map((row) => toDevice(row, now)), totalCount };
 }
 
 /** Neighbours, hardware and open cases as JSON, in the form of the API. */
@@ -175,7 +167,7 @@ export async function readDevice(
   const p = new Parameters();
   const [row] = await sql.query<DetailRow>(
     `SELECT ${COLUMNS}, ${DETAILS}
-     FROM ${SEEN_DEVICES} d JOIN sites s ON s.id = d.site_id LEFT JOIN collectors c ON c.id = d.collector_id
+     FROM devices d ${SIGHTING} ${NAMES}
      WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,
     'kept',

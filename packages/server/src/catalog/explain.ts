@@ -5,29 +5,18 @@ import {
   type Page,
   type PageRequest,
   Parameters,
-  pageKeys,
   readPage,
   type Scope,
   seconds,
+  unix,
 } from '../platform/db/list.ts';
-import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 
-interface HistoryRow {
-  id: string;
+type HistoryRow = Omit<DeviceHistoryEntry, 'at' | 'lastAt' | 'closedAt'> & {
   at: Date;
-  kind: string;
-  severity: number;
-  status: number;
-  message: string;
-  interfaceId: string | null;
-  count: number;
   lastAt: Date;
   closedAt: Date | null;
-  closeReason: DeviceHistoryEntry['closeReason'];
-  before: unknown;
-  after: unknown;
-}
+};
 
 /** Whether a device exists in scope. */
 export async function deviceExists(sql: Sql, id: string, scope: Scope): Promise<boolean> {
@@ -43,39 +32,28 @@ export async function deviceExists(sql: Sql, id: string, scope: Scope): Promise<
 export async function deviceHistory(
   sql: Sql,
   id: string,
-  request: PageRequest,
+  query: PageRequest,
   scope: Scope,
 ): Promise<Page<DeviceHistoryEntry>> {
-  const p = new Parameters();
-  const where = `e.device_id = ${p.add(id)}::uuid AND ${inScope(p, 'e.site_id', scope)}`;
-  const order = [
-    { by: 'e.timestamp', descending: true },
-    { by: 'e.id', descending: true },
-  ];
-  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order }, request);
-  const { rows, totalCount } = await readPage<HistoryRow>(
-    sql,
-    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})
-     SELECT total.n AS total, e.id, e.first_seen AS at, e.kind, e.severity, e.status, e.message,
-       e.interface_id AS "interfaceId", e.count, e.timestamp AS "lastAt", e.closed_at AS "closedAt", e.close_reason AS "closeReason",
-       e.details -> 'before' AS before, e.details -> 'after' AS after
-     FROM total LEFT JOIN (keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id) ON true
-     ORDER BY e.timestamp DESC, e.id DESC`,
-    p,
-  );
+  const parameters = new Parameters();
+  const { data, totalCount }: Page<HistoryRow> = await readPage(sql, {
+    columns: `e.id AS "eventId", e.first_seen AS at, e.kind, e.severity, e.status, e.message,
+      e.interface_id AS "interfaceId", e.count, e.timestamp AS "lastAt", e.closed_at AS "closedAt",
+      e.close_reason AS "closeReason", e.details -> 'before' AS before, e.details -> 'after' AS after`,
+    from: 'events e',
+    key: ['e.site_id', 'e.id'],
+    where: `e.device_id = ${parameters.add(id)}::uuid AND ${inScope(parameters, 'e.site_id', scope)}`,
+    parameters,
+    filters: {},
+    query,
+    order: 'e.timestamp DESC, e.id DESC',
+  });
   return {
-    rows: rows.map((row) => ({
-      eventId: row.id,
+    data: data.map((row) => ({
+      ...row,
       at: seconds(row.at),
-      kind: row.kind,
-      severity: row.severity,
-      status: row.status,
-      message: row.message,
-      interfaceId: row.interfaceId,
-      count: row.count,
       lastAt: seconds(row.lastAt),
       closedAt: seconds(row.closedAt),
-      closeReason: row.closeReason,
       before: row.before ?? null,
       after: row.after ?? null,
     })),

@@ -95,11 +95,8 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
   return {
     ...exportHandlers({ db }),
     'devices.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listDevices(db, query, {
-        scope: scopeOf(actor, query.site),
-        now: clock.now(),
-      });
-      return { data: rows, totalCount };
+      const scope = scopeOf(actor, query.site);
+      return listDevices(db, query, { scope, now: clock.now() });
     },
     'devices.get': async ({ params: { id }, query: { at }, actor }) => {
       const scope = scopeOf(actor);
@@ -170,8 +167,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     'devices.history': async ({ params: { id }, query, actor }) => {
       const scope = scopeOf(actor);
       await mustExist(id, scope);
-      const { rows, totalCount } = await deviceHistory(db, id, query, scope);
-      return { data: rows, totalCount };
+      return deviceHistory(db, id, query, scope);
     },
     'devices.explain': async ({ params: { id }, actor }) => {
       const explanation = await explainDevice(db, id, scopeOf(actor));
@@ -189,15 +185,12 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
     'devices.arp': async ({ params: { id }, query, actor }) => {
       const scope = scopeOf(actor);
       await mustExist(id, scope);
-      const { rows, totalCount } = await listArp(db, id, query, { scope, makerOf });
-      return { data: rows, totalCount };
+      return listArp(db, id, query, makerOf);
     },
     'interfaces.list': async ({ query, actor }) => {
-      const page = isUuid(query.deviceId)
-        ? await listInterfaces(db, query, { scope: scopeOf(actor, query.site), makerOf, now: clock.now() })
-        : null;
-      if (!page) throw notFound('device');
-      return { data: page.rows, totalCount: page.totalCount };
+      if (!isUuid(query.deviceId)) throw notFound('device');
+      await mustExist(query.deviceId, scopeOf(actor, query.site));
+      return listInterfaces(db, query, { makerOf, now: clock.now() });
     },
     'topology.get': async ({ query, actor }) => ({
       data: await readTopology(db, scopeOf(actor, query.site)),

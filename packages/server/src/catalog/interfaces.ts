@@ -2,15 +2,12 @@
 import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
 import {
-  conditionsOf,
   type FilterOf,
   type Filters,
-  inScope,
   orderOf,
-  orderSql,
+  type Page,
   Parameters,
-  pageKeys,
-  type Scope,
+  readPage,
   seconds,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -125,46 +122,37 @@ function toInterface(row: InterfaceRow, tagged: readonly number[], makerOf: Make
   };
 }
 
-/** Over `interfaces i` and the `device` that was found in scope. */
+/** Over `interfaces i`. */
 const FILTERS: Filters<FilterOf<InterfaceQuery>, { now: number }> = {
-  deviceId: () => 'i.site_id = (SELECT site_id FROM device) AND i.device_id = (SELECT id FROM device)',
+  // Never absent: it stands in what always holds.
+  deviceId: () => null,
   unusedDays: (p, days, { now }) =>
     `${IS_PORT} AND ${UNUSED_SINCE} < ${p.add(new Date(now - days * DAY_MS))}::timestamptz`,
 };
 
-/**
- * One page of a device's interfaces, those of its last complete walk. Null where the device does not exist or is not
- * in scope.
- */
+/** One page of a device's interfaces, those of its last complete walk. The device must be in the caller's scope. */
 export async function listInterfaces(
   sql: Sql,
   query: InterfaceQuery,
-  { scope, makerOf, now }: { scope: Scope; makerOf: MakerOf; now: number },
-): Promise<{ rows: NetworkInterface[]; totalCount: number } | null> {
-  const p = new Parameters();
-  const order = orderOf(ORDERS, query.sort ?? 'ifIndex');
-  const where = [...conditionsOf(p, FILTERS, query, { now }), 'i.gone_at IS NULL'].join(' AND ');
-  const keys = pageKeys({ keys: 'i.site_id, i.id', from: 'interfaces i', where, order }, query);
-  const rows = await sql.query<InterfaceRow & { total: number }>(
-    `WITH device AS MATERIALIZED (
-       SELECT d.site_id, d.id FROM devices d
-       WHERE d.id = ${p.add(query.deviceId)}::uuid AND ${inScope(p, 'd.site_id', scope)}),
-     total AS MATERIALIZED (SELECT (SELECT count(*) FROM interfaces i WHERE ${where}) AS n FROM device),
-     keys AS MATERIALIZED (${keys})
-     SELECT total.n AS total, ${COLUMNS}
-     FROM total LEFT JOIN (keys k JOIN interfaces i ON i.site_id = k.site_id AND i.id = k.id) ON true
-     ORDER BY ${orderSql(order)}`,
-    p.values,
-    query.page === 1 ? 'kept' : undefined,
-  );
-  const [first] = rows;
-  if (!first) return null;
-  const found = rows.filter((row) => row.id !== null);
-  const vlans = found.length > 0 ? await vlansOfPorts(sql, query.deviceId) : new Map<number, number[]>();
-  return {
-    rows: found.map(({ total: _, ...row }) => toInterface(row, vlans.get(row.ifIndex) ?? [], makerOf)),
-    totalCount: first.total,
-  };
+  { makerOf, now }: { makerOf: MakerOf; now: number },
+): Promise<Page<NetworkInterface>> {
+  const parameters = new Parameters();
+  const device = parameters.add(query.deviceId);
+  const { data, totalCount }: Page<InterfaceRow> = await readPage(sql, {
+    columns: COLUMNS,
+    from: 'interfaces i',
+    key: ['i.site_id', 'i.id'],
+    where: `i.site_id = (SELECT site_id FROM devices WHERE id = ${device}::uuid) AND i.device_id = ${device}::uuid
+      AND i.gone_at IS NULL`,
+    parameters,
+    filters: FILTERS,
+    context: { now },
+    query,
+    order: orderOf(ORDERS, query.sort ?? 'ifIndex'),
+    kept: true,
+  });
+  const vlans = data.length > 0 ? await vlansOfPorts(sql, query.deviceId) : new Map<number, number[]>();
+  return { data: data.map((row) => toInterface(row, vlans.get(row.ifIndex) ?? [], makerOf)), totalCount };
 }
 
 /** The VLANs that ports of a device are members of, by ifIndex. */

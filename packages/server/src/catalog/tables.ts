@@ -1,16 +1,7 @@
 /** The VLAN, VRF and ARP tables of a device, as its agent told them last. */
 import type { ArpEntry, ArpQuery, DeviceVlans, DeviceVrfs } from '@rollcall/shared/api/tables';
 import type { ArpRow, VlanRow, VrfRow } from '@rollcall/shared/observation';
-import {
-  inScope,
-  orderSql,
-  type Page,
-  Parameters,
-  pageKeys,
-  readPage,
-  type Scope,
-} from '../platform/db/list.ts';
-import { unix } from '../platform/db/page.ts';
+import { type Page, Parameters, readPage, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { MakerOf } from '../ports.ts';
 
@@ -83,42 +74,27 @@ export async function readVrfs(sql: Sql, deviceId: string): Promise<DeviceVrfs> 
   return { seenAt, complete, vrfs };
 }
 
-/** One page of the ARP and ND tables, by address. */
+/** One page of the ARP and ND tables, by address. The device must be in the caller's scope. */
 export async function listArp(
   sql: Sql,
   deviceId: string,
   query: ArpQuery,
-  { scope, makerOf }: { scope: Scope; makerOf: MakerOf },
+  makerOf: MakerOf,
 ): Promise<Page<ArpEntry>> {
-  const p = new Parameters();
-  const it = p.add(deviceId);
-  const where = `e.device_id = ${it}::uuid AND e.site_id = (SELECT site_id FROM devices WHERE id = ${it}::uuid)
-    AND ${inScope(p, 'e.site_id', scope)} AND e.until IS NULL AND e.address <> ''`;
-  const order = ['e.address::inet', 'e.if_index', 'e.mac', 'e.vlan', 'e.since'].map((by) => ({
-    by,
-    descending: false,
-  }));
-  const keys = 'e.site_id, e.mac, e.device_id, e.if_index, e.vlan, e.address, e.since';
-  const same = keys
-    .split(', ')
-    .map((key) => `e.${key.slice(2)} = k.${key.slice(2)}`)
-    .join(' AND ');
-  const { rows, totalCount } = await readPage<Omit<ArpEntry, 'maker'> & { id: string }>(
-    sql,
-    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM endpoints e WHERE ${where}),
-     keys AS MATERIALIZED (${pageKeys({ keys, from: 'endpoints e', where, order }, query)})
-     SELECT total.n AS total, e.mac AS id, e.address, e.mac, e.if_index AS "ifIndex", i.id AS "interfaceId", i.name AS port,
-       ${unix('e.since')} AS since
-     FROM total LEFT JOIN (keys k JOIN endpoints e ON ${same}
-       LEFT JOIN interfaces i ON i.site_id = e.site_id AND i.device_id = e.device_id AND i.if_index = e.if_index) ON true
-     ORDER BY ${orderSql(order)}`,
-    p,
-  );
-  return {
-    rows: rows.map(({ address, mac, ifIndex, interfaceId, port, since }) => ({
-      ...{ address, mac, ifIndex, interfaceId, port, since },
-      maker: makerOf(mac),
-    })),
-    totalCount,
-  };
+  const parameters = new Parameters();
+  const device = parameters.add(deviceId);
+  const { data, totalCount }: Page<Omit<ArpEntry, 'maker'>> = await readPage(sql, {
+    columns: `e.address, e.mac, e.if_index AS "ifIndex", i.id AS "interfaceId", i.name AS port, ${unix('e.since')} AS since`,
+    from: 'endpoints e',
+    key: ['e.site_id', 'e.mac', 'e.device_id', 'e.if_index', 'e.vlan', 'e.address', 'e.since'],
+    joins:
+      'LEFT JOIN interfaces i ON i.site_id = e.site_id AND i.device_id = e.device_id AND i.if_index = e.if_index',
+    where: `e.device_id = ${device}::uuid AND e.site_id = (SELECT site_id FROM devices WHERE id = ${device}::uuid)
+      AND e.until IS NULL AND e.address <> ''`,
+    parameters,
+    filters: {},
+    query,
+    order: 'e.address::inet, e.if_index, e.mac, e.vlan, e.since',
+  });
+  return { data: data.map((entry) => ({ ...entry, maker: makerOf(entry.mac) })), totalCount };
 }

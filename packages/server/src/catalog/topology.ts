@@ -2,8 +2,7 @@
 import { TOPOLOGY_NODES, type Topology } from '@rollcall/shared/api/interfaces';
 import type { DeviceLink } from '@rollcall/shared/api/inventory';
 import { deviceClass, deviceStatus } from '@rollcall/shared/model';
-import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
-import { unix } from '../platform/db/page.ts';
+import { inScope, Parameters, type Scope, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { linksOf, type NeighbourReport } from './links.ts';
 

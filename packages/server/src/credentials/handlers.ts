@@ -3,8 +3,7 @@ import { type Credential, type CredentialRequest, credentialRequest } from '@rol
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { requireScope, scopeOfRequest } from '../platform/access/scope.ts';
 import { type Database, orConflict } from '../platform/db/db.ts';
-import { scopeOf } from '../platform/db/list.ts';
-import { page, unix } from '../platform/db/page.ts';
+import { Parameters, readPage, scopeOf, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { type Keyring, SealBroken } from '../platform/keys/keyring.ts';
@@ -87,12 +86,13 @@ export function credentialHandlers({ db, audit, keyring }: Deps): Handlers<Ids> 
 
   return {
     'credentials.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: 'credentials',
+        key: ['id'],
         where: VISIBLE,
         order: TRIED,
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: {},
         query,
       }),

@@ -3,12 +3,13 @@
  * wants it. One instance at a time, in order. A change that waits to be told takes a newer one in, so that a case that
  * changes a hundred times while a target is away is one message when it is back.
  */
+
 import type { NoticeType } from '@rollcall/shared/api/deliveries';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database } from '../platform/db/db.ts';
+import { unix } from '../platform/db/list.ts';
 import { tryLock } from '../platform/db/lock.ts';
 import { announce } from '../platform/db/notify.ts';
-import { unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { EVENTS_MOST, type EventLine, type Payload } from './message.ts';
 

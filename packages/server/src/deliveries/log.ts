@@ -1,8 +1,7 @@
 /** The log of deliveries, and sending one again. */
 import type { DeliveryDetail } from '@rollcall/shared/api/deliveries';
-import { scopeOf } from '../platform/db/list.ts';
+import { Parameters, readPage, scopeOf, unix } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
-import { page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { notFound, Problem } from '../platform/problem.ts';
@@ -33,11 +32,12 @@ export function deliveryLogHandlers({
   return {
     'deliveries.list': async ({ actor, query }) => {
       scopeOf(actor, query.site);
-      return page(db, {
+      return readPage(db, {
         columns: DELIVERY_COLUMNS,
         from: DELIVERY_FROM,
+        key: ['d.id'],
         where: `${VISIBLE} AND ($2::uuid IS NULL OR d.site_id = $2)`,
-        params: [visibleSites(actor), query.site ?? null],
+        parameters: new Parameters([visibleSites(actor), query.site ?? null]),
         filters: {
           subscription: (p, id) => `d.subscription_id = ${p.add(id)}::uuid`,
           status: (p, status) => `d.status = ${p.add(status)}::text`,

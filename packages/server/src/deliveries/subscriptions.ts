@@ -11,8 +11,8 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { type Scope, scopeOfRequest } from '../platform/access/scope.ts';
 import { orConflict, type Transaction } from '../platform/db/db.ts';
+import { orderBy, Parameters, readPage, unix } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
-import { orderBy, page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
@@ -82,12 +82,13 @@ export function subscriptionHandlers({ db, clock, audit, keyring }: DeliveryDeps
 
   return {
     'subscriptions.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: 'subscriptions s',
+        key: ['s.id'],
         where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, s.id`,
-        params: [visibleSites(actor)],
+        parameters: new Parameters([visibleSites(actor)]),
         filters: {},
         query,
       }),

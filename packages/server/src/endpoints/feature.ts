@@ -11,11 +11,7 @@ type Ids = 'endpoints.list' | 'endpoints.get' | 'interfaces.endpoints';
 export function endpointHandlers({ db, makers }: { db: Database; makers: Makers }): Handlers<Ids> {
   return {
     'endpoints.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listEndpoints(db, query, {
-        scope: scopeOf(actor, query.site),
-        makers,
-      });
-      return { data: rows, totalCount };
+      return listEndpoints(db, query, { scope: scopeOf(actor, query.site), makers });
     },
     'endpoints.get': async ({ params, query, actor }) => {
       const data = await placesOf(db, params.mac, { scope: scopeOf(actor, query.site), makers });
@@ -25,8 +21,7 @@ export function endpointHandlers({ db, makers }: { db: Database; makers: Makers 
     'interfaces.endpoints': async ({ params: { id }, query, actor }) => {
       const scope = scopeOf(actor);
       if (!(await interfaceExists(db, id, scope))) throw notFound('interface');
-      const { rows, totalCount } = await listEndpoints(db, { ...query, interface: id }, { scope, makers });
-      return { data: rows, totalCount };
+      return listEndpoints(db, { ...query, interface: id }, { scope, makers });
     },
   };
 }

@@ -1,13 +1,10 @@
 /** The list of endpoints: hardware addresses, each with the port where it enters the network. */
 import type { ENDPOINT_SORTS, Endpoint, EndpointQuery } from '@rollcall/shared/api/endpoints';
 import {
-  conditionsOf,
   inScope,
   orderOf,
-  orderSql,
   type Page,
   Parameters,
-  pageKeys,
   readPage,
   type Scope,
   seconds,
@@ -32,7 +29,6 @@ const INTERVALS = 200;
 const CANDIDATES = 200;
 
 interface Row {
-  id: string;
   siteId: string;
   site: string;
   mac: string;
@@ -46,24 +42,23 @@ export async function listEndpoints(
   query: EndpointQuery,
   { scope, makers }: { scope: Scope; makers: Makers },
 ): Promise<Page<Endpoint>> {
-  const p = new Parameters();
-  const order = orderOf(ORDERS, query.sort ?? 'mac');
-  const context = { scope, makers, at: query.at, current: query.current };
-  const where = [inScope(p, 'm.site_id', scope), ...conditionsOf(p, FILTERS, query, context)].join(' AND ');
-  const { rows, totalCount } = await readPage<Row>(
-    sql,
-    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM endpoint_macs m WHERE ${where}),
-     keys AS MATERIALIZED (${pageKeys({ keys: 'm.site_id, m.mac', from: 'endpoint_macs m', where, order }, query)})
-     SELECT total.n AS total, ${COLUMNS}
-     FROM total LEFT JOIN (keys k JOIN endpoint_macs m ON m.site_id = k.site_id AND m.mac = k.mac
-       JOIN sites s ON s.id = m.site_id) ON true
-     ORDER BY ${orderSql(order)}`,
-    p,
-  );
-  return { rows: await describe(sql, rows, query.at, makers), totalCount };
+  const parameters = new Parameters();
+  const { data, totalCount }: Page<Row> = await readPage(sql, {
+    columns: COLUMNS,
+    from: 'endpoint_macs m',
+    key: ['m.site_id', 'm.mac'],
+    joins: 'JOIN sites s ON s.id = m.site_id',
+    where: inScope(parameters, 'm.site_id', scope),
+    parameters,
+    filters: FILTERS,
+    context: { scope, makers, at: query.at, current: query.current },
+    query,
+    order: orderOf(ORDERS, query.sort ?? 'mac'),
+  });
+  return { data: await describe(sql, data, query.at, makers), totalCount };
 }
 
-const COLUMNS = `m.mac AS id, m.site_id AS "siteId", s.name AS site, m.mac, m.first_seen AS "firstSeen", m.gone_at AS "goneAt"`;
+const COLUMNS = `m.site_id AS "siteId", s.name AS site, m.mac, m.first_seen AS "firstSeen", m.gone_at AS "goneAt"`;
 
 /** Some endpoints that a text means, those that are there first. Not by makers: of one there are many. */
 export async function findEndpoints(
@@ -117,7 +112,7 @@ async function describe(
     return { ...row, owner, verdict, ports: ports.map(namedPort), addresses, vlans };
   });
   const identities = await readIdentities(sql, known);
-  return known.map(({ id: _, goneAt, firstSeen, ...each }, n) => ({
+  return known.map(({ goneAt, firstSeen, ...each }, n) => ({
     ...each,
     maker: makers.of(each.mac),
     locallyAdministered: isLocal(each.mac) ? 1 : 0,

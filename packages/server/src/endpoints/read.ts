@@ -1,8 +1,7 @@
 /** One hardware address in all sites of the caller: whose it is, where it enters, and where it was over time. */
 import type { EndpointPlaces } from '@rollcall/shared/api/endpoints';
 import type { Database } from '../platform/db/db.ts';
-import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
-import { unix } from '../platform/db/page.ts';
+import { inScope, Parameters, type Scope, unix } from '../platform/db/list.ts';
 import { staysOf } from './history.ts';
 import { distinctPorts, readIdentities, readOwners } from './identity.ts';
 import { isLocal, type Makers } from './makers.ts';

@@ -1,9 +1,8 @@
 /** Collectors as people see and manage them. */
 import type { Collector } from '@rollcall/shared/api/collectors';
 import { orConflict, type Transaction } from '../platform/db/db.ts';
-import { containing, oneOf, scopeOf } from '../platform/db/list.ts';
+import { containing, oneOf, orderBy, Parameters, readPage, scopeOf, unix } from '../platform/db/list.ts';
 import { announce, notifyLinks } from '../platform/db/notify.ts';
-import { orderBy, page, unix } from '../platform/db/page.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { online } from '../platform/ops/online.ts';
@@ -83,11 +82,12 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
 
   return {
     'collectors.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: FROM,
+        key: ['c.id'],
         where: VISIBLE,
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: {
           search: (p, text) => containing(p, text, ['c.name', 'c.hostname']),
           status: (p, statuses) => oneOf(p, 'c.status', 'text', statuses),

@@ -1,8 +1,7 @@
 /** What did not make it into the inventory, and why: dead letters of the server, gaps that collectors report. */
 import { type collectorOperations, DEAD_LETTER_SHOWN } from '@rollcall/shared/api/collectors';
 import type { z } from 'zod';
-import { between, scopeOf } from '../platform/db/list.ts';
-import { type PageQuery, page, unix } from '../platform/db/page.ts';
+import { between, type PageQuery, Parameters, readPage, scopeOf, unix } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import type { CollectorDeps } from './deps.ts';
 
@@ -10,6 +9,7 @@ const ORIGIN = `l.site_id AS "siteId", s.name AS site, l.collector_id AS "collec
   l.stream, l.reason, ${unix('l.at')} AS at`;
 const from = (table: 'dead_letters' | 'gaps') =>
   `${table} l JOIN sites s ON s.id = l.site_id LEFT JOIN collectors c ON c.id = l.collector_id`;
+const KEY = ['l.site_id', 'l.collector_id', 'l.epoch', 'l.stream'];
 const WHERE = '($1::uuid[] IS NULL OR l.site_id = ANY($1))';
 /** Of dead letters and gaps alike. */
 const FILTERS: PageQuery<
@@ -22,23 +22,25 @@ const FILTERS: PageQuery<
 export function lossHandlers({ db }: Pick<CollectorDeps, 'db'>): Handlers<'deadLetters.list' | 'gaps.list'> {
   return {
     'deadLetters.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: `${ORIGIN}, l.seq, left(l.body, ${DEAD_LETTER_SHOWN}) AS body, l.hash`,
         from: from('dead_letters'),
+        key: [...KEY, 'l.seq'],
         where: WHERE,
         order: 'l.at DESC, l.collector_id, l.epoch, l.stream, l.seq DESC',
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: FILTERS,
         query,
       }),
 
     'gaps.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: `${ORIGIN}, l.from_seq AS "fromSeq", l.to_seq AS "toSeq", l.count`,
         from: from('gaps'),
+        key: [...KEY, 'l.from_seq'],
         where: WHERE,
         order: 'l.at DESC, l.collector_id, l.epoch, l.stream, l.from_seq DESC',
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: FILTERS,
         query,
       }),

@@ -66,16 +66,14 @@ export function incidentHandlers({ db, clock, audit }: Deps): Handlers<Ids> {
   const doing = (actor: Actor) => ({ actor, at: clock.now() });
   return {
     'events.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listEvents(db, query, scopeOf(actor, query.site));
-      return { data: rows, totalCount };
+      return listEvents(db, query, scopeOf(actor, query.site));
     },
     'events.get': ({ params, actor }) => event(params.id, actor),
     'events.acknowledge': ({ params, body, ...by }) =>
       move(params.id, EventStatus.acknowledged, by, body.until),
     'events.close': ({ params, ...by }) => move(params.id, EventStatus.closed, by),
     'cases.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listCases(db, query, scopeOf(actor, query.site), actor.userId);
-      return { data: rows, totalCount };
+      return listCases(db, query, scopeOf(actor, query.site), actor.userId);
     },
     'cases.get': ({ params, actor }) => theCase(params.id, actor),
     'cases.create': async ({ body, actor }) => theCase(await createCase(db, body, doing(actor)), actor),

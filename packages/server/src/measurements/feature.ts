@@ -50,10 +50,7 @@ export function createMeasurementFeature({ db, clock, log, raise, audit, days, e
         },
       };
     },
-    'sensors.list': async ({ query, actor }) => {
-      const { rows, totalCount } = await listSensors(db, query, scopeOf(actor, query.site));
-      return { data: rows, totalCount };
-    },
+    'sensors.list': async ({ query, actor }) => listSensors(db, query, scopeOf(actor, query.site)),
   };
   return {
     handlers,

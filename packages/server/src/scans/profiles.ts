@@ -1,11 +1,12 @@
 /** Profiles: named settings of a sweep. Those of the product are written at every start and cannot be changed. */
+
 import type { Profile } from '@rollcall/shared/api/profiles';
 import { BUILT_IN_PROFILES, type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { parseTargets } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { orConflict, type Transaction } from '../platform/db/db.ts';
-import { page, unix } from '../platform/db/page.ts';
+import { readPage, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { patched } from '../platform/http/patch.ts';
@@ -77,12 +78,12 @@ export function profileHandlers({ db, audit }: Pick<ScanDeps, 'db' | 'audit'>): 
 
   return {
     'profiles.list': async ({ query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: 'profiles',
+        key: ['id'],
         where: 'true',
         order: 'built_in DESC, lower(name), id',
-        params: [],
         filters: {},
         query,
       }),

@@ -1,7 +1,6 @@
 /** The operations on scans, thin: rights and shapes here, deeds in `scans.ts`. */
 
-import { oneOf, scopeOf } from '../platform/db/list.ts';
-import { orderBy } from '../platform/db/page.ts';
+import { oneOf, orderBy, Parameters, scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import { visibleSites } from '../platform/http/handler.ts';
 import { listAddresses } from './addresses.ts';
@@ -39,7 +38,7 @@ export function scanHandlers({
     'scans.list': ({ actor, query }) =>
       scans.list({
         where: '($1::uuid[] IS NULL OR s.site_id = ANY($1))',
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: {
           status: (p, statuses) => oneOf(p, 's.status', 'text', statuses),
           profile: (p, profile) => `s.profile = ${p.add(profile)}::text`,

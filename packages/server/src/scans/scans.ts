@@ -4,9 +4,8 @@ import { SNMP_PORT } from '@rollcall/shared/model';
 import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets, type TargetProblem } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
-import type { PageRequest } from '../platform/db/list.ts';
+import { type Page, type PageQuery, type PageRequest, readPage, unix } from '../platform/db/list.ts';
 import { announce, type LeaseName, notifyLinks } from '../platform/db/notify.ts';
-import { type PageQuery, page, unix } from '../platform/db/page.ts';
 import type { Sql, Transaction } from '../platform/db/sql.ts';
 import { online } from '../platform/ops/online.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
@@ -58,7 +57,8 @@ const COLUMNS = `s.id, s.id AS "scanId", s.targets, s.profile, s.site_id AS "sit
   (SELECT coalesce(jsonb_agg(e), '[]') FROM (
      SELECT id AS "jobId", cidr, status_reason AS message FROM jobs
      WHERE scan_id = s.id AND status = 'failed' ORDER BY position LIMIT ${ERRORS_TOLD}) e) AS errors`;
-const FROM = `scans s JOIN sites x ON x.id = s.site_id CROSS JOIN LATERAL ${TALLY} t`;
+const FROM = 'scans s JOIN sites x ON x.id = s.site_id';
+const FOUND = `CROSS JOIN LATERAL ${TALLY} t`;
 type ScanRow = Omit<Scan, 'addressesProbed' | 'hostsAlive'> & {
   counts: Pick<Scan, 'addressesProbed' | 'hostsAlive'>;
 };
@@ -200,7 +200,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
 
   const get = async (sql: Sql, scope: readonly string[] | null, id: string): Promise<Scan> => {
     const [row] = await sql.query<ScanRow>(
-      `SELECT ${COLUMNS} FROM ${FROM} WHERE s.id = $2::uuid AND ($1::uuid[] IS NULL OR s.site_id = ANY($1))`,
+      `SELECT ${COLUMNS} FROM ${FROM} ${FOUND} WHERE s.id = $2::uuid AND ($1::uuid[] IS NULL OR s.site_id = ANY($1))`,
       [scope, id],
     );
     if (!row) throw notFound('scan');
@@ -265,12 +265,14 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     },
 
     list: async <Query extends PageRequest>(
-      query: Omit<PageQuery<Query>, 'columns' | 'from'>,
-    ): Promise<{ data: Scan[]; totalCount: number }> => {
-      const { data, totalCount }: { data: ScanRow[]; totalCount: number } = await page(db, {
+      query: Omit<PageQuery<Query>, 'columns' | 'from' | 'key' | 'joins'>,
+    ): Promise<Page<Scan>> => {
+      const { data, totalCount }: Page<ScanRow> = await readPage(db, {
         ...query,
         columns: COLUMNS,
         from: FROM,
+        key: ['s.id'],
+        joins: FOUND,
       });
       return { data: data.map(scanOf), totalCount };
     },

@@ -2,8 +2,7 @@
 import type { Schedule } from '@rollcall/shared/api/scans';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { orConflict } from '../platform/db/db.ts';
-import { scopeOf } from '../platform/db/list.ts';
-import { orderBy, page, unix } from '../platform/db/page.ts';
+import { orderBy, Parameters, readPage, scopeOf, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
 import { patched } from '../platform/http/patch.ts';
@@ -72,12 +71,13 @@ export function createSchedules({ db, clock, log, audit, scans }: Deps) {
 
   const handlers: Handlers<Ids> = {
     'schedules.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: FROM,
+        key: ['h.id'],
         where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, h.id`,
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: {},
         query,
       }),

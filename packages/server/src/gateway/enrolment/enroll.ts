@@ -10,9 +10,8 @@ import { COLLECTOR_PATH, PROTOCOL_OLDEST, PROTOCOL_VERSION } from '@rollcall/sha
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { hashOf } from '../../platform/access/token.ts';
 import { isUniqueViolation, type Transaction } from '../../platform/db/db.ts';
-import { scopeOf, seconds } from '../../platform/db/list.ts';
+import { Parameters, readPage, scopeOf, seconds, unix } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
-import { page, unix } from '../../platform/db/page.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
@@ -136,12 +135,13 @@ export function createEnrolment(deps: Deps) {
 
   const handlers: Handlers<Ids> = {
     'joinTokens.list': async ({ actor, query }) =>
-      page(db, {
+      readPage(db, {
         columns: COLUMNS,
         from: FROM,
+        key: ['t.id'],
         where: `${VISIBLE} AND greatest(t.expires_at, t.used_at) > now() - interval '${SHOWN_DAYS} days'`,
         order: 't.created_at DESC, t.id DESC',
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: {},
         query,
       }),

@@ -26,8 +26,8 @@ export function availabilityHandlers({
     'availability.list': async ({ query, actor }) => {
       const period = periodOf(query, clock.now());
       const scope = scopeOf(actor, query.site);
-      const { rows, totalCount } = await readAvailability(db, query, { scope, period });
-      return { data: rows, totalCount, extra: { from: period.from, to: period.until } };
+      const page = await readAvailability(db, query, { scope, period });
+      return { ...page, extra: { from: period.from, to: period.until } };
     },
     'availability.file': async ({ query, actor }) => {
       const period = periodOf(query, clock.now());
@@ -41,8 +41,8 @@ export function availabilityHandlers({
             'invalid_request',
             `${part.totalCount} entries are more than ${AVAILABILITY_FILE_MOST}: ask by site, or in pages`,
           );
-        rows.push(...part.rows);
-        if (part.rows.length < AVAILABILITY_PAGE_MOST) break;
+        rows.push(...part.data);
+        if (part.data.length < AVAILABILITY_PAGE_MOST) break;
       }
       return {
         raw: (response) => {

@@ -2,7 +2,7 @@
 
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { Availability, AvailabilityQuery } from '@rollcall/shared/api/availability';
-import { inScope, type Page, Parameters, type Scope, seconds } from '../../platform/db/list.ts';
+import { inScope, type Page, Parameters, readPage, type Scope, seconds } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
 import { type Facts, type Port, readFacts } from './facts.ts';
@@ -30,18 +30,19 @@ export async function readAvailability(
   if (asked.deviceId !== undefined) {
     const device = await findDevice(sql, asked.deviceId, scope);
     return asked.of === 'devices'
-      ? { rows: await ofDevices(sql, [device], period), totalCount: 1 }
+      ? { data: await ofDevices(sql, [device], period), totalCount: 1 }
       : ofInterfaces(sql, device, asked, period);
   }
   const [siteId] = scope ?? [];
   if (asked.of === 'interfaces') throw new Problem('invalid_request', 'interfaces need `deviceId`');
   if (scope?.length !== 1 || siteId === undefined)
     throw new Problem('invalid_request', 'devices need `site` or `deviceId`');
-  const { rows, totalCount } = await monitoredDevices(sql, siteId, asked, period);
-  return { rows: await ofDevices(sql, rows, period), totalCount };
+  const { data, totalCount } = await monitoredDevices(sql, siteId, asked, period);
+  return { data: await ofDevices(sql, data, period), totalCount };
 }
 
-const offset = ({ page, pageSize }: Asked): number => (page - 1) * pageSize;
+/** What of a question pages are made by. */
+const pageIn = ({ page, pageSize }: Asked) => ({ page, pageSize });
 
 async function findDevice(sql: Sql, id: string, scope: Scope): Promise<Device> {
   const p = new Parameters();
@@ -56,31 +57,19 @@ async function findDevice(sql: Sql, id: string, scope: Scope): Promise<Device> {
 }
 
 /** Devices of a site that were monitored at some time in the period, in the order of their names. */
-async function monitoredDevices(
-  sql: Sql,
-  siteId: string,
-  asked: Asked,
-  period: Period,
-): Promise<Page<Device>> {
-  const rows = await sql.query<Device & { total: number } & Record<string, unknown>>(
-    `WITH monitored AS MATERIALIZED (
-       SELECT DISTINCT device_id FROM monitoring_history WHERE site_id = $1::uuid
-         AND since < to_timestamp($3::int8) AND coalesce(until, 'infinity') > to_timestamp($2::int8))
-     SELECT d.id AS "deviceId", d.name AS device, d.site_id AS "siteId", s.name AS site,
-       (SELECT count(*) FROM monitored)::int AS total
-     FROM monitored m JOIN devices d ON d.site_id = $1::uuid AND d.id = m.device_id JOIN sites s ON s.id = d.site_id
-     ORDER BY d.sort_name, d.id LIMIT $4 OFFSET $5`,
-    [siteId, period.from, period.until, asked.pageSize, offset(asked)],
-  );
-  const [first] = rows;
-  if (first || asked.page === 1)
-    return { rows: rows.map(({ total: _, ...device }) => device), totalCount: first?.total ?? 0 };
-  // Behind the last page nothing carries the number.
-  return {
-    rows: [],
-    totalCount: (await monitoredDevices(sql, siteId, { ...asked, page: 1, pageSize: 1 }, period)).totalCount,
-  };
-}
+const monitoredDevices = (sql: Sql, siteId: string, asked: Asked, period: Period): Promise<Page<Device>> =>
+  readPage(sql, {
+    columns: 'd.id AS "deviceId", d.name AS device, d.site_id AS "siteId", s.name AS site',
+    from: 'devices d',
+    key: ['d.site_id', 'd.id'],
+    joins: 'JOIN sites s ON s.id = d.site_id',
+    where: `d.site_id = $1::uuid AND d.id IN (SELECT device_id FROM monitoring_history WHERE site_id = $1::uuid
+      AND since < to_timestamp($3::int8) AND coalesce(until, 'infinity') > to_timestamp($2::int8))`,
+    parameters: new Parameters([siteId, period.from, period.until]),
+    filters: {},
+    query: pageIn(asked),
+    order: 'd.sort_name, d.id',
+  });
 
 async function ofDevices(sql: Sql, devices: readonly Device[], period: Period): Promise<Availability[]> {
   const [first] = devices;
@@ -103,58 +92,51 @@ async function ofInterfaces(
   period: Period,
 ): Promise<Page<Availability>> {
   const { siteId, deviceId } = device;
-  const rows = await sql.query<{
-    id: string;
-    name: string;
-    firstSeen: Date;
-    goneAt: Date | null;
-    total: number;
-  }>(
-    `SELECT id, name, first_seen AS "firstSeen", gone_at AS "goneAt", (count(*) OVER ())::int AS total FROM interfaces
-     WHERE site_id = $1::uuid AND device_id = $2::uuid ORDER BY if_index LIMIT $3 OFFSET $4`,
-    [siteId, deviceId, asked.pageSize, offset(asked)],
-  );
-  const [count] =
-    rows.length > 0
-      ? rows
-      : await sql.query<{ total: number }>(
-          'SELECT count(*)::int AS total FROM interfaces WHERE site_id = $1::uuid AND device_id = $2::uuid',
-          [siteId, deviceId],
-        );
+  const { data, totalCount }: Page<{ id: string; name: string; firstSeen: Date; goneAt: Date | null }> =
+    await readPage(sql, {
+      columns: 'id, name, first_seen AS "firstSeen", gone_at AS "goneAt"',
+      from: 'interfaces',
+      key: ['site_id', 'id'],
+      where: 'site_id = $1::uuid AND device_id = $2::uuid',
+      parameters: new Parameters([siteId, deviceId]),
+      filters: {},
+      query: pageIn(asked),
+      order: 'if_index, id',
+    });
   const facts = await readFacts(sql, { siteId, deviceIds: [deviceId], interfaces: true, period });
-  const entries = rows.map(({ id, name, firstSeen, goneAt }) => {
+  const entries = data.map(({ id, name, firstSeen, goneAt }) => {
     const until = goneAt === null ? Number.MAX_SAFE_INTEGER : seconds(goneAt);
     const port: Port = { id, deviceId, there: { from: seconds(firstSeen), until } };
     const parts = parted(facts.ofInterface(port), period);
     return { ...device, interfaceId: id, interface: name, devices: 1, ...shown(parts, period) };
   });
-  return { rows: entries, totalCount: count?.total ?? 0 };
+  return { data: entries, totalCount };
 }
 
 async function ofSites(sql: Sql, asked: Asked, scope: Scope, period: Period): Promise<Page<Availability>> {
-  const p = new Parameters();
-  const where = inScope(p, 's.id', scope);
-  const [{ total } = { total: 0 }] = await sql.query<{ total: number }>(
-    `SELECT count(*)::int AS total FROM sites s WHERE ${where}`,
-    [...p.values],
-  );
-  const sites = await sql.query<Site & Record<string, unknown>>(
-    `SELECT s.id AS "siteId", s.name AS site FROM sites s WHERE ${where}
-     ORDER BY lower(s.name), s.id LIMIT ${p.add(asked.pageSize)} OFFSET ${p.add(offset(asked))}`,
-    p.values,
-  );
-  const rows: Availability[] = [];
-  for (const site of sites) {
+  const parameters = new Parameters();
+  const { data, totalCount }: Page<Site> = await readPage(sql, {
+    columns: 's.id AS "siteId", s.name AS site',
+    from: 'sites s',
+    key: ['s.id'],
+    where: inScope(parameters, 's.id', scope),
+    parameters,
+    filters: {},
+    query: pageIn(asked),
+    order: 'lower(s.name), s.id',
+  });
+  const entries: Availability[] = [];
+  for (const site of data) {
     const facts = await readFacts(sql, { siteId: site.siteId, deviceIds: null, interfaces: false, period });
     const parts = await ofAll(facts, period);
-    rows.push({
+    entries.push({
       ...site,
       ...{ deviceId: null, device: null, interfaceId: null, interface: null },
       devices: facts.devices.length,
       ...shown(parts, period),
     });
   }
-  return { rows, totalCount: total };
+  return { data: entries, totalCount };
 }
 
 /** Devices between which other requests have their turn. */

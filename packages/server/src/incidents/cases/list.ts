@@ -10,16 +10,13 @@ import { isUuid } from '@rollcall/shared/uuid';
 import { z } from 'zod';
 import {
   anywhere,
-  conditionsOf,
   type FilterOf,
   type Filters,
   inScope,
   oneOf,
   orderOf,
-  orderSql,
   type Page,
   Parameters,
-  pageKeys,
   readPage,
   type Scope,
   seconds,
@@ -76,29 +73,26 @@ const toCase = (row: CaseRow): Case => ({
 
 /** One page of cases and how many there are on all pages. `me` is the caller's user id. */
 export async function listCases(sql: Sql, query: CaseQuery, scope: Scope, me: string): Promise<Page<Case>> {
-  const p = new Parameters();
-  const order = orderOf(ORDERS, query.sort ?? '-updatedAt');
-  const asked = conditionsOf(p, FILTERS, query, me);
-  const where = [inScope(p, 'c.site_id', scope), ...asked].join(' AND ');
-  const { rows, totalCount } = await readPage<CaseRow>(
-    sql,
-    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM cases c WHERE ${where}),
-     keys AS MATERIALIZED (${pageKeys({ keys: 'c.site_id, c.id', from: sourceOf(query, where), where, order }, query)})
-     SELECT total.n AS total, ${COLUMNS}
-     FROM total LEFT JOIN (keys k JOIN cases c ON c.site_id = k.site_id AND c.id = k.id) ON true
-     ORDER BY ${orderSql(order)}`,
-    p,
-    asked.length === 0 && query.page === 1 ? 'kept' : undefined,
-  );
-  return { rows: rows.map(toCase), totalCount };
+  const parameters = new Parameters();
+  const { data, totalCount }: Page<CaseRow> = await readPage(sql, {
+    columns: COLUMNS,
+    from: 'cases c',
+    key: ['c.site_id', 'c.id'],
+    where: inScope(parameters, 'c.site_id', scope),
+    parameters,
+    filters: FILTERS,
+    context: me,
+    query,
+    order: orderOf(ORDERS, query.sort ?? '-updatedAt'),
+    // By several tags the matches are collected first (`OFFSET 0`): PostgreSQL takes tags for independent, so it would
+    // look for the few cases that have both in the order of the list, through nearly all of it.
+    ...((query.tag?.length ?? 0) > 1 && {
+      source: (where: string) => `(SELECT c.* FROM cases c WHERE ${where} OFFSET 0) c`,
+    }),
+    kept: true,
+  });
+  return { data: data.map(toCase), totalCount };
 }
-
-/**
- * By several tags the matches are collected first (`OFFSET 0`): PostgreSQL takes tags for independent, so it would look for
- * the few cases that have both in the order of the list, through nearly all of it.
- */
-const sourceOf = ({ tag = [] }: CaseQuery, where: string): string =>
-  tag.length > 1 ? `(SELECT c.* FROM cases c WHERE ${where} OFFSET 0) c` : 'cases c';
 
 const FILTERS: Filters<FilterOf<CaseQuery>, string> = {
   status: (p, codes) => oneOf(p, 'c.status', 'int', codes),

@@ -14,8 +14,7 @@ export function changeHandlers({
   return {
     'changes.list': async ({ query, actor }) => {
       const scope = scopeOf(actor, query.site);
-      const { rows, totalCount } = await listChanges(db, query, { scope, now: clock.now() });
-      return { data: rows, totalCount };
+      return listChanges(db, query, { scope, now: clock.now() });
     },
     'cases.changes': async ({ params, actor }) => ({
       data: await changesBefore(db, params.id, scopeOf(actor)),

@@ -2,14 +2,12 @@
 import { CHANGE_KINDS, type Change, type ChangeQuery, type LikelyChange } from '@rollcall/shared/api/changes';
 import {
   between,
-  conditionsOf,
   type FilterOf,
   type Filters,
   inScope,
   oneOf,
   type Page,
   Parameters,
-  pageKeys,
   readPage,
   type Scope,
   seconds,
@@ -50,11 +48,6 @@ const FILTERS: Filters<FilterOf<ChangeQuery>, null> = {
   ...between('e.timestamp'),
 };
 
-const ORDER = [
-  { by: 'e.timestamp', descending: true },
-  { by: 'e.id', descending: true },
-];
-
 /** One page of changes, newest first. @throws Problem `invalid_request` for `from` after `to` */
 export async function listChanges(
   sql: Sql,
@@ -64,19 +57,19 @@ export async function listChanges(
   const to = query.to ?? Math.floor(now / 1000);
   const from = query.from ?? to - USUAL_SECONDS;
   if (from > to) throw invalid('from', 'must not be after to');
-  const p = new Parameters();
-  const asked = conditionsOf(p, FILTERS, { ...query, from, to }, null);
-  const where = [IS_CHANGE, inScope(p, 'e.site_id', scope), ...asked].join(' AND ');
-  const keys = pageKeys({ keys: 'e.site_id, e.id', from: 'events e', where, order: ORDER }, query);
-  const { rows, totalCount } = await readPage<Row>(
-    sql,
-    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), keys AS MATERIALIZED (${keys})
-     SELECT total.n AS total, ${COLUMNS}
-     FROM total LEFT JOIN (keys k JOIN events e ON e.site_id = k.site_id AND e.id = k.id ${NAMES}) ON true
-     ORDER BY e.timestamp DESC, e.id DESC`,
-    p,
-  );
-  return { rows: rows.map(toChange), totalCount };
+  const parameters = new Parameters();
+  const { data, totalCount }: Page<Row> = await readPage(sql, {
+    columns: COLUMNS,
+    from: 'events e',
+    key: ['e.site_id', 'e.id'],
+    joins: NAMES,
+    where: `${IS_CHANGE} AND ${inScope(parameters, 'e.site_id', scope)}`,
+    parameters,
+    filters: FILTERS,
+    query: { ...query, from, to },
+    order: 'e.timestamp DESC, e.id DESC',
+  });
+  return { data: data.map(toChange), totalCount };
 }
 
 interface CaseRow extends Record<string, unknown> {

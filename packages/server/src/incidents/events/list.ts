@@ -10,14 +10,12 @@ import {
   type FilterOf,
   type Filters,
   inScope,
-  type OrderBy,
   offsetOf,
   oneOf,
-  orderSql,
   type Page,
   Parameters,
-  pageKeys,
-  readPage,
+  pageOf,
+  pageRows,
   type Scope,
   seconds,
 } from '../../platform/db/list.ts';
@@ -88,6 +86,14 @@ export async function readEvent(sql: Sql, id: string, scope: Scope): Promise<Eve
   return row ? toEvent(row) : null;
 }
 
+/** One column of an order. */
+interface OrderBy {
+  by: string;
+  descending: boolean;
+}
+const orderSql = (order: readonly OrderBy[]): string =>
+  order.map(({ by, descending }) => (descending ? `${by} DESC` : by)).join(', ');
+
 /** Orders: time is newest first unless asked otherwise; severity groups are newest first within. */
 function orderOf(sort: EventQuery['sort']): OrderBy[] {
   const time = (descending: boolean): OrderBy[] => [
@@ -119,19 +125,16 @@ export async function listEvents(sql: Sql, query: EventQuery, scope: Scope): Pro
       }
     : // Its rows are whole: finding ten of ten million once more by their ids took as long as all else.
       { found: byCount(p, query, scope, order), page: 'rows e' };
-  const { rows, totalCount } = await readPage<EventRow>(
+  const { data, totalCount } = await pageOf<EventRow>(
     sql,
     `WITH ${found}
-     SELECT total.n AS total, ${EVENT_COLUMNS}
+     SELECT total.n AS total, e.id IS NOT NULL AS listed, ${EVENT_COLUMNS}
      FROM total LEFT JOIN (${page} ${EVENT_DEVICE}) ON true
      ORDER BY ${orderSql(order)}`,
     p,
     query.page === 1 ? 'kept' : undefined,
   );
-  return {
-    rows: rows.map(toEvent),
-    totalCount,
-  };
+  return { data: data.map(toEvent), totalCount };
 }
 
 type EventFilter = FilterOf<EventQuery>;
@@ -266,7 +269,7 @@ export function cut(
 function byCount(p: Parameters, query: EventQuery, scope: Scope, order: readonly OrderBy[]): string {
   const asked = conditionsOf(p, FILTERS, query, { table: 'e', scope });
   const where = [inScope(p, 'e.site_id', scope), ...asked].join(' AND ');
-  const rows = pageKeys({ keys: 'e.*', from: 'events e', where, order }, query);
+  const rows = pageRows('e.*', 'events e', { where, order: orderSql(order) }, query);
   return `total AS MATERIALIZED (SELECT count(*) AS n FROM events e WHERE ${where}), rows AS MATERIALIZED (${rows})`;
 }
 

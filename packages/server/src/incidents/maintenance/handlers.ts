@@ -11,9 +11,8 @@ import { canonicalBlock } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database, Transaction } from '../../platform/db/db.ts';
-import { scopeOf } from '../../platform/db/list.ts';
+import { orderBy, type Page, Parameters, readPage, scopeOf, unix } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
-import { orderBy, page, unix } from '../../platform/db/page.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { type Actor, type Handlers, sees, visibleSites } from '../../platform/http/handler.ts';
 import { patched } from '../../platform/http/patch.ts';
@@ -125,12 +124,13 @@ export function maintenanceHandlers({ db, clock, audit }: MaintenanceDeps): Hand
 
   return {
     'maintenance.list': async ({ actor, query }) => {
-      const { data, totalCount }: { data: Row[]; totalCount: number } = await page(db, {
+      const { data, totalCount }: Page<Row> = await readPage(db, {
         columns: COLUMNS,
         from: FROM,
+        key: ['m.id'],
         where: VISIBLE,
         order: `${orderBy(query.sort ?? 'name', ORDERS)}, m.id`,
-        params: [scopeOf(actor, query.site)],
+        parameters: new Parameters([scopeOf(actor, query.site)]),
         filters: {},
         query,
       });

@@ -3,22 +3,17 @@ import type { Sensor, SensorQuery } from '@rollcall/shared/api/sensors';
 import { SENSOR_UNITS } from '@rollcall/shared/sensors';
 import { healthOf, rankOf } from '../../platform/db/health.ts';
 import {
-  conditionsOf,
   type FilterOf,
   type Filters,
   inScope,
   oneOf,
-  orderSql,
   type Page,
   Parameters,
-  pageKeys,
   readPage,
   type Scope,
   seconds,
 } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
-
-const ORDER = ['x.health', 'x.device_id', 'x.id'].map((by) => ({ by, descending: false }));
 
 const FILTERS: Filters<FilterOf<SensorQuery>, Scope> = {
   // The site by the device: the key of the table begins with it.
@@ -74,27 +69,19 @@ const toSensor = ({ limits, ...row }: Row): Sensor => ({
 });
 
 export async function listSensors(sql: Sql, query: SensorQuery, scope: Scope): Promise<Page<Sensor>> {
-  const p = new Parameters();
-  const where = [
-    inScope(p, 'x.site_id', scope),
-    'x.gone_at IS NULL',
-    ...conditionsOf(p, FILTERS, query, scope),
-  ].join(' AND ');
-  const keys = pageKeys(
-    { keys: 'x.site_id, x.device_id, x.key', from: 'sensors x', where, order: ORDER },
+  const parameters = new Parameters();
+  const { data, totalCount }: Page<Row> = await readPage(sql, {
+    columns: COLUMNS,
+    from: 'sensors x',
+    key: ['x.site_id', 'x.device_id', 'x.key'],
+    joins: `JOIN devices d ON d.site_id = x.site_id AND d.id = x.device_id
+      LEFT JOIN interfaces i ON i.site_id = x.site_id AND i.device_id = x.device_id AND i.if_index = x.if_index`,
+    where: `${inScope(parameters, 'x.site_id', scope)} AND x.gone_at IS NULL`,
+    parameters,
+    filters: FILTERS,
+    context: scope,
     query,
-  );
-  const { rows, totalCount } = await readPage<Row>(
-    sql,
-    `WITH total AS MATERIALIZED (SELECT count(*) AS n FROM sensors x WHERE ${where}),
-     keys AS MATERIALIZED (${keys})
-     SELECT total.n AS total, ${COLUMNS}
-     FROM total LEFT JOIN (keys k
-       JOIN sensors x ON x.site_id = k.site_id AND x.device_id = k.device_id AND x.key = k.key
-       JOIN devices d ON d.site_id = x.site_id AND d.id = x.device_id
-       LEFT JOIN interfaces i ON i.site_id = x.site_id AND i.device_id = x.device_id AND i.if_index = x.if_index) ON true
-     ORDER BY ${orderSql(ORDER)}`,
-    p,
-  );
-  return { rows: rows.map(toSensor), totalCount };
+    order: 'x.health, x.device_id, x.id',
+  });
+  return { data: data.map(toSensor), totalCount };
 }

@@ -63,10 +63,10 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
     );
   };
   const list = async (query: Partial<SensorQuery> = {}) =>
-    (await listSensors(db, { page: 1, pageSize: 1000, ...query } as SensorQuery, [siteId])).rows;
+    (await listSensors(db, { page: 1, pageSize: 1000, ...query } as SensorQuery, [siteId])).data;
   const healthOfDevice = async () => {
     const page = { page: 1, pageSize: 5 };
-    return (await listDevices(db, page, { scope: [siteId], now: START })).rows.map(({ health }) => health);
+    return (await listDevices(db, page, { scope: [siteId], now: START })).data.map(({ health }) => health);
   };
 
   it('keeps what was read last, what is wrong first', async () => {

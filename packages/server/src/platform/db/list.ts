@@ -75,24 +75,26 @@ export const between = (column: string) => ({
   to: (p: Parameters, to: number): string => `${column} < to_timestamp(${p.add(to)}::int8 + 1)`,
 });
 
-/** One column of an order: an expression over the list's table, and its direction. */
-export interface OrderBy {
-  by: string;
-  descending: boolean;
-}
-
 /** The order that `sort` names, out of the list's allow-list; ties are broken by the columns behind it. */
 export function orderOf<Field extends string>(
   sorts: Readonly<Record<Field, readonly string[]>>,
   sort: Field | `-${Field}`,
-): OrderBy[] {
-  const descending = sort.startsWith('-');
-  const field = (descending ? sort.slice(1) : sort) as Field;
-  return sorts[field].map((by) => ({ by, descending }));
+): string {
+  const [field, direction] = fieldOf(sort);
+  return sorts[field].map((by) => `${by}${direction}`).join(', ');
 }
 
-export const orderSql = (order: readonly OrderBy[]): string =>
-  order.map(({ by, descending }) => (descending ? `${by} DESC` : by)).join(', ');
+/** The order of a short list by one column; an empty value is below every other. */
+export const orderBy = <Field extends string>(
+  sort: Field | `-${Field}`,
+  columns: Readonly<Record<Field, string>>,
+): string => {
+  const [field, direction] = fieldOf(sort);
+  return `${columns[field]}${direction === '' ? ' NULLS FIRST' : ' DESC NULLS LAST'}`;
+};
+
+const fieldOf = <Field extends string>(sort: Field | `-${Field}`): [Field, '' | ' DESC'] =>
+  sort.startsWith('-') ? [sort.slice(1) as Field, ' DESC'] : [sort as Field, ''];
 
 export interface PageRequest {
   page: number;
@@ -130,37 +132,90 @@ export function conditionsOf<Filter extends object, Context>(
   });
 }
 
-export interface PageSource {
-  keys: string;
+export interface PageQuery<Query extends PageRequest, Context = null> {
+  /** Columns of a row, over `from` and `joins`. */
+  columns: string;
+  /** Tables whose rows are counted, filtered and put in order. */
   from: string;
+  /** Columns of `from` that make a row unique. */
+  key: readonly string[];
+  /** Tables that only columns come from: they are joined to the rows of the page alone, not to those before it. */
+  joins?: string;
+  /** What always holds. */
   where: string;
-  order: readonly OrderBy[];
+  /** Those that `where` mentions. */
+  parameters?: Parameters;
+  filters: Filters<FilterOf<NoInfer<Query>>, NoInfer<Context>>;
+  context?: Context;
+  query: Query;
+  /** Ends with a unique column, so that pages neither repeat nor skip. Never text of a caller's. */
+  order: string;
+  /** Where a quicker statement counts the rows of an unfiltered list. */
+  total?: (where: string) => string;
+  /** Where the page is looked for, if that is not `from`. */
+  source?: (where: string) => string;
+  /** The first page of the unfiltered list comes again and again: its statement stays prepared. */
+  kept?: true;
 }
 
-/** The keys of one page: what is behind them is read for those rows only, not for the ones that `OFFSET` skips. */
-export function pageKeys({ keys, from, where, order }: PageSource, request: PageRequest): string {
-  return `SELECT ${keys} FROM ${from} WHERE ${where} ORDER BY ${orderSql(order)} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
-}
-
+/** One page of a list as the API answers it. */
 export interface Page<Row> {
-  rows: Row[];
+  data: Row[];
+  /** Rows on all pages. */
   totalCount: number;
 }
 
 /**
- * Runs a statement whose rows carry `total`: it answers at least one row, and one without `id` where the page is
- * empty (`FROM total LEFT JOIN page`).
+ * One page and the exact number of rows on all pages, in one statement. The keys of the page are found first: what is
+ * behind them is read for those rows only, not for the ones that `OFFSET` skips.
  */
-export async function readPage<Row extends { id: string }>(
+export async function readPage<Row extends object, Query extends PageRequest, Context = null>(
+  sql: Sql,
+  list: PageQuery<Query, Context>,
+): Promise<Page<Row>> {
+  const { columns, from, key, joins = '', filters, query, order, parameters: p = new Parameters() } = list;
+  const asked = conditionsOf(p, filters, query, list.context as Context);
+  const where = [list.where, ...asked].join(' AND ');
+  const isUnfiltered = asked.length === 0;
+  const total = (isUnfiltered && list.total?.(where)) || `SELECT count(*) FROM ${from} WHERE ${where}`;
+  const named = key.map((column, i) => `${column} AS key${i}`).join(', ');
+  const same = key.map((column, i) => `${column} = page.key${i}`).join(' AND ');
+  const keys = pageRows(named, list.source?.(where) ?? from, { where, order }, query);
+  return pageOf(
+    sql,
+    `WITH total AS MATERIALIZED (SELECT (${total}) AS n), page AS MATERIALIZED (${keys})
+     SELECT total.n AS total, page.key0 IS NOT NULL AS listed, ${columns}
+     FROM total LEFT JOIN (${from} JOIN page ON ${same} ${joins}) ON true ORDER BY ${order}`,
+    p,
+    list.kept && isUnfiltered && query.page === 1 ? 'kept' : undefined,
+  );
+}
+
+/** The rows of one page as a statement. */
+export const pageRows = (
+  columns: string,
+  from: string,
+  { where, order }: { where: string; order: string },
+  request: PageRequest,
+): string =>
+  `SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY ${order} LIMIT ${request.pageSize} OFFSET ${offsetOf(request)}`;
+
+/** Runs a statement whose rows carry `total` and `listed`: it answers at least one row, not `listed` where the page is empty. */
+export async function pageOf<Row extends object>(
   sql: Sql,
   text: string,
   parameters: Parameters,
   kept?: 'kept',
 ): Promise<Page<Row>> {
-  const rows = await sql.query<Row & { total: number }>(text, parameters.values, kept);
-  const found = rows.filter(({ id }) => id !== null).map(({ total: _, ...row }) => row as unknown as Row);
-  return { rows: found, totalCount: rows[0]?.total ?? 0 };
+  const rows = await sql.query<Row & { total: number; listed: boolean }>(text, parameters.values, kept);
+  const data = rows
+    .filter(({ listed }) => listed)
+    .map(({ total: _t, listed: _l, ...row }) => row as unknown as Row);
+  return { data, totalCount: rows[0]?.total ?? 0 };
 }
+
+/** SQL: a timestamp as Unix seconds. */
+export const unix = (column: string): string => `floor(extract(epoch FROM ${column}))::int8`;
 
 /** A time of the database as the API tells it: Unix seconds, or null. */
 export function seconds(time: Date): number;
