@@ -29,7 +29,7 @@ import { type EventCode, kindOf } from './kinds/kinds.ts';
 import { linkTrap } from './kinds/traps.ts';
 import { endMaintenance } from './maintenance/end.ts';
 import { followMerges } from './merged.ts';
-import { readSettings } from './settings.ts';
+import { type IncidentSettings, readSettings } from './settings.ts';
 
 export interface Recorder {
   /** Opens, counts up and clears events, and makes their cases. Inside the caller's transaction. */
@@ -109,14 +109,13 @@ function bySite(changes: readonly Change[]): Map<string, Change[]> {
 }
 
 /** How kinds are timed at a site. */
-async function readTiming(sql: Sql, siteId: string): Promise<(code: EventCode) => Timing> {
-  const { holdMs, recoveryMs } = await readSettings(sql, siteId);
-  return (code) => {
+const timing =
+  ({ holdMs, recoveryMs }: IncidentSettings) =>
+  (code: EventCode): Timing => {
     const { silencedBy = [], suppressed = false } = kindOf(code);
     const silenceable = silencedBy.length > 0 || suppressed;
     return { holdMs: holdMs(code), silenceable, explainable: suppressed, recoveryMs };
   };
-}
 
 async function recordSite(
   sql: Sql,
@@ -126,7 +125,8 @@ async function recordSite(
   backpressure: Backpressure,
 ): Promise<void> {
   if (signals.length === 0) return;
-  const timingOf = await readTiming(sql, siteId);
+  const settings = await readSettings(sql, siteId);
+  const timingOf = timing(settings);
   const newId = ascendingIds(now);
   const begins = waiting(signals, timingOf, newId);
   if (begins.size > 0) await backpressure(sql, siteId);
@@ -143,7 +143,7 @@ async function recordSite(
     const known = loaded.get(key);
     return type === 'clear' && known && isSilenceAsked(known.condition, at, timingOf(code)) ? [known] : [];
   });
-  const silences = clearing.length > 0 ? await readSilences(sql, siteId, clearing, now) : null;
+  const silences = clearing.length > 0 ? await readSilences(sql, siteId, clearing, { now, settings }) : null;
   for (const signal of rest) {
     const { key, code, at } = signal;
     if (signal.type === 'notice') {
@@ -190,11 +190,12 @@ async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<numb
   await store.lockIncidents(sql, siteId);
   const due = await store.dueConditions(sql, siteId, now, DUE_MOST);
   if (due.length === 0) return 0;
-  const unsettled = await readUnsettled(sql, siteId, due, now);
+  const settings = await readSettings(sql, siteId);
+  const unsettled = await readUnsettled(sql, due, { now, settings });
   const settled = due.filter(({ key }) => !unsettled.has(key));
-  const silences = await readSilences(sql, siteId, settled, now);
+  const silences = await readSilences(sql, siteId, settled, { now, settings });
   for (const key of unsettled) silences.set(key, { by: 'unsettled' });
-  const timingOf = await readTiming(sql, siteId);
+  const timingOf = timing(settings);
   const newId = ascendingIds(now);
   const ledger = new Ledger();
   for (const { key, condition, live } of due) {

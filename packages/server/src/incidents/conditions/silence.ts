@@ -1,61 +1,90 @@
 /** What keeps conditions from being raised right now, read from the other conditions and the links of a site. */
 import type { Sql } from '../../platform/db/sql.ts';
-import { readFarEnds, readLinks } from '../correlation/neighbours.ts';
-import { readAnswered, readTerrain } from '../correlation/networks.ts';
-import { reachOf } from '../correlation/reachability.ts';
-import { doubtful, type RootCause, rootCauses } from '../correlation/root-cause.ts';
+import { readCauses } from '../correlation/causes.ts';
+import { readFarEnds } from '../correlation/neighbours.ts';
 import { readSessionCauses } from '../correlation/sessions.ts';
 import { type EventCode, kindOf } from '../kinds/kinds.ts';
-import { readSettings } from '../settings.ts';
-import { type ConditionState, LATE_ROOT_MS, type Root, type Silence } from './condition.ts';
+import type { IncidentSettings } from '../settings.ts';
+import type { ConditionState, Silence } from './condition.ts';
 import type { Loaded } from './store.ts';
 
 /** States in which silence decides. */
 const JUDGED: ReadonlySet<ConditionState> = new Set(['held', 'suppressed', 'raised']);
+
+/** When silences are judged, and what the site says of them. */
+export interface Judging {
+  now: number;
+  settings: IncidentSettings;
+}
 
 /** Condition key → its silence, for those of `due` that have one. */
 export async function readSilences(
   sql: Sql,
   siteId: string,
   due: readonly Loaded[],
-  now: number,
+  judging: Judging,
 ): Promise<Map<string, Silence>> {
   const silences = new Map<string, Silence>();
   const waiting = due.filter(({ condition }) => JUDGED.has(condition.state));
   const watched = waiting.filter(({ condition }) => silenceable(condition.kind));
-  const silencers = new Set(waiting.flatMap(({ condition }) => kindOf(condition.kind).silencedBy ?? []));
   if (watched.length > 0 && (await isLost(sql, siteId))) {
     for (const { key } of watched) silences.set(key, { by: 'collector' });
     return silences;
   }
-  const { recoveryMs, readingMs } = await readSettings(sql, siteId);
-  await readPorts(sql, siteId, waiting, now - recoveryMs, silences);
-  await silenceSessions(sql, siteId, { waiting, since: now - recoveryMs - SESSIONS_READ_MS }, silences);
-  const present = await readPresent(sql, siteId, [...silencers], now - recoveryMs);
+  const since = judging.now - judging.settings.recoveryMs;
+  await silencePorts(sql, siteId, { waiting, since }, silences);
+  await silenceSessions(sql, siteId, { waiting, since: since - SESSIONS_READ_MS }, silences);
+  await silenceBySameDevice(sql, siteId, { waiting, since }, silences);
+  await silenceByPath(sql, siteId, waiting, judging, silences);
+  return silences;
+}
+
+/** Trouble that another trouble of the same device explains. */
+async function silenceBySameDevice(
+  sql: Sql,
+  siteId: string,
+  { waiting, since }: { waiting: readonly Loaded[]; since: number },
+  silences: Map<string, Silence>,
+): Promise<void> {
+  const silencersOf = ({ condition }: Loaded) => kindOf(condition.kind).silencedBy ?? [];
+  const present = await readPresent(sql, siteId, [...new Set(waiting.flatMap(silencersOf))], since);
   const wrong = new Set(present.map(({ kind, deviceId }) => `${kind} ${deviceId}`));
-  for (const { key, condition } of waiting) {
-    const by = kindOf(condition.kind).silencedBy ?? [];
-    if (by.some((kind) => wrong.has(`${kind} ${condition.opening.deviceId}`)))
-      silences.set(key, { by: 'same-device' });
-  }
+  for (const each of waiting)
+    if (silencersOf(each).some((kind) => wrong.has(`${kind} ${each.condition.opening.deviceId}`)))
+      silences.set(each.key, { by: 'same-device' });
+}
+
+/** Devices that another device explains, which is down or came back a moment ago. */
+async function silenceByPath(
+  sql: Sql,
+  siteId: string,
+  waiting: readonly Loaded[],
+  judging: Judging,
+  silences: Map<string, Silence>,
+): Promise<void> {
   const suppressible = waiting.filter(({ condition }) => kindOf(condition.kind).suppressed);
-  if (suppressible.length === 0) return silences;
-  const { roots, doubtful: doubts } = await readRootCauses(sql, siteId, now);
-  const { roots: returned } = await readRootCauses(sql, siteId, now, now - recoveryMs);
-  const { roots: longReturned } = suppressible.some(seldomAsked)
-    ? await readRootCauses(sql, siteId, now, now - recoveryMs - readingMs)
-    : { roots: returned };
+  if (suppressible.length === 0) return;
+  const recent = judging.now - judging.settings.recoveryMs;
+  const earlier = recent - judging.settings.readingMs;
+  const causesOf = await readCauses(
+    sql,
+    siteId,
+    judging,
+    suppressible.some(isSeldomAsked) ? earlier : recent,
+  );
+  const { roots, doubtful } = causesOf();
+  const returned = causesOf(recent).roots;
+  const longReturned = causesOf(earlier).roots;
   for (const each of suppressible) {
     const { key, condition } = each;
     const id = condition.opening.deviceId ?? '';
     const root = roots.get(id);
-    const before = (seldomAsked(each) ? longReturned : returned).get(id);
+    const before = (isSeldomAsked(each) ? longReturned : returned).get(id);
     // Also where the root is not back: what answers beside it came back, so the root may be about to.
     if (before && (before.returned || !root)) silences.set(key, { by: 'recovery' });
     else if (root) silences.set(key, { by: 'path', root });
-    else if (condition.state === 'held' && doubts.has(id)) silences.set(key, { by: 'doubt' });
+    else if (condition.state === 'held' && doubtful.has(id)) silences.set(key, { by: 'doubt' });
   }
-  return silences;
 }
 
 /**
@@ -64,16 +93,14 @@ export async function readSilences(
  */
 export async function readUnsettled(
   sql: Sql,
-  siteId: string,
   due: readonly Loaded[],
-  now: number,
+  { now, settings: { pingingMs, holdMs } }: Judging,
 ): Promise<Set<string>> {
   const held = due.filter(
     ({ condition: { state, kind, opening } }) =>
       state === 'held' && kindOf(kind).suppressed && opening.collectorId !== null,
   );
   if (held.length === 0) return new Set();
-  const { pingingMs, holdMs } = await readSettings(sql, siteId);
   const rows = await sql.query<{ id: string; at: Date }>(
     `SELECT collector_id AS id, max(settled_until) AS at FROM collector_streams
      WHERE collector_id = ANY($1::uuid[]) AND settled_until IS NOT NULL GROUP BY collector_id`,
@@ -86,18 +113,17 @@ export async function readUnsettled(
 }
 
 /** Its agent alone answers: that it is back is known with the next reading. */
-const seldomAsked = ({ condition: { opening } }: Loaded): boolean =>
+const isSeldomAsked = ({ condition: { opening } }: Loaded): boolean =>
   (opening.details.before as { snmp?: unknown } | undefined)?.snmp === 'ok';
 
 /**
  * Ports that lead to a device that is down: that is told first, so that the port is placed where it belongs. Of one that
  * came back a moment ago the port comes up with its next reading.
  */
-async function readPorts(
+async function silencePorts(
   sql: Sql,
   siteId: string,
-  waiting: readonly Loaded[],
-  since: number,
+  { waiting, since }: { waiting: readonly Loaded[]; since: number },
   silences: Map<string, Silence>,
 ): Promise<void> {
   const ports = waiting.flatMap(({ key, condition: { kind, opening } }) =>
@@ -179,85 +205,4 @@ function readPresent(
        AND (present OR changed_at > $3::timestamptz)`,
     [siteId, kinds, new Date(since)],
   );
-}
-
-/**
- * Device → the device that explains why it is down; and those of which that is about to be known.
- * @param returnedSince counts devices as down that came back after this moment (Unix milliseconds): routes and answers
- *   of what lies behind them take a while to return.
- */
-export async function readRootCauses(
-  sql: Sql,
-  siteId: string,
-  now: number,
-  returnedSince?: number,
-): Promise<{ roots: Map<string, Root & { returned: boolean }>; doubtful: Set<string> }> {
-  const rows = await sql.query<{
-    deviceId: string;
-    since: Date;
-    name: string;
-    present: boolean;
-    told: boolean;
-    seldom: boolean;
-  }>(
-    `SELECT device_id AS "deviceId", since, opening ->> 'deviceName' AS name, present, event_id IS NOT NULL AS told,
-       coalesce(opening #>> '{details,before,snmp}' = 'ok', false) AS seldom
-     FROM conditions
-     WHERE site_id = $1::uuid AND (present OR changed_at > $2::timestamptz) AND kind = 'device.down'
-       AND device_id IS NOT NULL`,
-    [siteId, returnedSince === undefined ? 'infinity' : new Date(returnedSince)],
-  );
-  const downs = rows.map(({ deviceId, since }) => ({ deviceId, since: since.getTime() }));
-  const links = await readLinks(
-    sql,
-    siteId,
-    downs.map(({ deviceId }) => deviceId),
-  );
-  const down = new Set(downs.map(({ deviceId }) => deviceId));
-  const around = [...links.keys()].filter((id) => !down.has(id));
-  const { readingMs, pingingMs } = await readSettings(sql, siteId);
-  const lastRead = now - readingMs;
-  const answered = await readAnswered(sql, siteId, around, { now, lastRead });
-  const known = await readTerrain(sql, siteId, downs, { now, lastRead });
-  const explained = rootCauses(
-    downs,
-    links,
-    answered,
-    known ? reachOf(known.lost, known.topology) : undefined,
-  );
-  const byId = new Map(rows.map((row) => [row.deviceId, row]));
-  const nameOf = (id: string) => byId.get(id)?.name ?? id;
-  const back = new Set(rows.flatMap(({ deviceId, present }) => (present ? [] : [deviceId])));
-  const sinceOf = (id: string) => byId.get(id)?.since.getTime() ?? 0;
-  const latestMs = (id: string) => (byId.get(id)?.seldom ? LATE_ROOT_MS : Math.min(pingingMs, LATE_ROOT_MS));
-  const roots = new Map(
-    [...explained].map(([id, cause]) => [
-      id,
-      {
-        id: cause.root,
-        name: nameOf(cause.root),
-        told: byId.get(cause.root)?.told ?? false,
-        late: sinceOf(cause.root) > sinceOf(id) + latestMs(cause.root),
-        why: whyOf(cause, nameOf),
-        returned: back.has(cause.root),
-      },
-    ]),
-  );
-  return { roots, doubtful: doubtful(downs, links, answered) };
-}
-
-/** Most routers that are named. */
-const NAMED = 3;
-
-/** What stands behind a root's name where routers are why. */
-function whyOf({ root, cutOff }: RootCause, nameOf: (id: string) => string): string {
-  if (!cutOff) return '';
-  const { routers, network } = cutOff;
-  if (routers.length === 1 && routers[0] === root) return `, the only way into ${network}`;
-  const names = routers.slice(0, NAMED).map(nameOf);
-  if (routers.length > NAMED) names.push(`${routers.length - NAMED} more`);
-  const last = names.pop();
-  return names.length === 0
-    ? `: ${last} is the only way into ${network}`
-    : `: ${names.join(', ')} and ${last} are the only ways into ${network}`;
 }

@@ -149,134 +149,172 @@ interface Candidate {
 
 /** Places events in the order of their time, roots first, so that what they explain finds their case. */
 export function group(incoming: readonly Incoming[], world: World): Grouped {
-  const candidates: Candidate[] = world.cases.map((c) => ({
-    ...c,
-    deviceIds: new Set(c.deviceIds),
-    downIds: new Set(c.downIds),
-    farEnds: world.farEnds.get(c.id) ?? null,
-  }));
-  const created: NewCase[] = [];
-  const placements: Placement[] = [];
-  const rerooted: Rerooted[] = [];
-  const merged = new Map<string, string>();
-  const last = (id: string): string => {
-    const into = merged.get(id);
-    return into === undefined ? id : last(into);
-  };
-  const roots = new Map(world.roots);
-  const dark = new Map(world.outage.cases);
-  const cutOff = ({ down, deviceId }: Incoming) => down && world.outage.devices.has(deviceId ?? '');
-  const sameOutage = (event: Incoming, { id }: Candidate): boolean =>
-    cutOff(event) && Math.abs(event.at - (dark.get(id) ?? Number.NEGATIVE_INFINITY)) <= LATE_ROOT_MS;
-  /** The case was opened for a box that nothing lies behind: where all is silent, that is hardly why. */
-  const leadsOutage = (event: Incoming, own: Candidate): boolean =>
-    event.rootId === null &&
-    sameOutage(event, own) &&
-    world.outage.roots.has(event.deviceId ?? '') &&
-    !world.outage.roots.has(own.rootDeviceId ?? '');
-  /** Cases that were opened for what an event explains are about that event. */
-  const lead = (event: Incoming, own: Candidate) => {
-    const { deviceId, message, rootId, formerCaseId } = event;
-    if (deviceId === null) return;
-    if (explains(event, own, world) || leadsOutage(event, own)) {
-      own.rootDeviceId = deviceId;
-      rerooted.push({ id: own.id, rootDeviceId: deviceId, title: message });
-    }
-    // It was raised for its own sake before it proved to lie behind another one.
-    const proved = (c: Candidate) => rootId !== null && c.id === formerCaseId && c.rootDeviceId === deviceId;
-    const partOf = (c: Candidate) =>
-      explains(event, c, world) || proved(c) || (sameOutage(event, c) && isNear(event, c, LATE_ROOT_MS));
-    for (const other of candidates.filter(partOf)) {
-      if (other === own || other.taken || other.resolvedAt !== null) continue;
-      for (const id of other.deviceIds) own.deviceIds.add(id);
-      for (const id of other.downIds) own.downIds.add(id);
-      candidates.splice(candidates.indexOf(other), 1);
-      merged.set(other.id, own.id);
-    }
-  };
-  const place = (event: Incoming, caseId: string, reason: Reason, newDevice: boolean) => {
-    placements.push({ eventId: event.eventId, caseId, reason, newDevice });
-    if (cutOff(event) && !dark.has(caseId)) dark.set(caseId, event.at);
-    if (event.down && event.deviceId !== null) roots.set(event.deviceId, caseId);
-    // What it explains may have been found before it was.
-    for (const eventId of world.suppressed.get(event.deviceId ?? '') ?? [])
-      placements.push({ eventId, caseId, reason: 'root' });
-  };
-  const waiting = new Map([...world.waiting].map(([subject, ids]) => [subject, [...ids]]));
+  const cases = new Cases(world);
   const order = [...incoming].sort(
     (a, b) =>
       Number(a.rootId !== null) - Number(b.rootId !== null) ||
       Number(b.opens) - Number(a.opens) ||
       a.at - b.at,
   );
-  for (const event of order) {
-    const root = event.rootId === null ? undefined : roots.get(event.rootId);
-    if (root === null) {
-      placements.push({ eventId: event.eventId, caseId: null, reason: 'awaits-root' });
-      continue;
-    }
-    const outage = candidates.find((c) => sameOutage(event, c));
-    const behind = root && candidates.find(({ id }) => id === last(root));
-    const found = outage
-      ? { case: outage, reason: 'outage' as const }
-      : behind
-        ? { case: behind, reason: 'root' as const }
-        : match(event, candidates, world, cutOff(event));
-    if (found) {
-      const { deviceIds } = found.case;
-      const newDevice = event.deviceId !== null && !deviceIds.has(event.deviceId);
-      if (event.deviceId !== null) deviceIds.add(event.deviceId);
-      if (event.down && event.deviceId !== null) found.case.downIds.add(event.deviceId);
-      place(event, found.case.id, found.reason, newDevice);
-      lead(event, found.case);
-      const led = world.farEnds.get(event.eventId);
-      found.case.farEnds = led && found.case.farEnds ? new Set([...found.case.farEnds, ...led]) : null;
-      continue;
-    }
-    const subject = event.deviceId ?? '';
-    const others = waiting.get(subject) ?? [];
-    if (!event.opens || others.length + 1 < world.grouping.minimum) {
-      if (event.opens) waiting.set(subject, [...others, event.eventId]);
+  for (const event of order) cases.take(event);
+  return cases.grouped();
+}
+
+/** The cases of a site while events are placed among them. */
+class Cases {
+  private readonly world: World;
+  private readonly candidates: Candidate[];
+  private readonly created: NewCase[] = [];
+  private readonly placements: Placement[] = [];
+  private readonly rerooted: Rerooted[] = [];
+  private readonly merged = new Map<string, string>();
+  /** Device that explains events → its case; see `World.roots`. */
+  private readonly roots: Map<string, string | null>;
+  /** Case → when the outage of the site set in that it is about. */
+  private readonly outages: Map<string, number>;
+  private readonly waiting: Map<string, readonly string[]>;
+
+  constructor(world: World) {
+    this.world = world;
+    this.candidates = world.cases.map((c) => ({
+      ...c,
+      deviceIds: new Set(c.deviceIds),
+      downIds: new Set(c.downIds),
+      farEnds: world.farEnds.get(c.id) ?? null,
+    }));
+    this.roots = new Map(world.roots);
+    this.outages = new Map(world.outage.cases);
+    this.waiting = new Map(world.waiting);
+  }
+
+  take(event: Incoming): void {
+    const { deviceId, opens } = event;
+    const root = event.rootId === null ? undefined : this.roots.get(event.rootId);
+    const found = root === null ? null : this.find(event, root);
+    const others = this.waiting.get(deviceId ?? '') ?? [];
+    if (root === null) this.leave(event, 'awaits-root');
+    else if (found) this.join(event, found.case, found.reason);
+    else if (opens && others.length + 1 >= this.world.grouping.minimum) this.open(event, others);
+    else {
+      if (opens) this.waiting.set(deviceId ?? '', [...others, event.eventId]);
       // It has an event now, in no case: nothing behind it waits for that.
-      if (event.down && event.deviceId !== null) roots.delete(event.deviceId);
-      placements.push({
-        eventId: event.eventId,
-        caseId: null,
-        reason: event.opens ? 'too-few' : 'joins-only',
-      });
-      continue;
+      if (event.down && deviceId !== null) this.roots.delete(deviceId);
+      this.leave(event, opens ? 'too-few' : 'joins-only');
     }
-    const rootDeviceId = event.rootId ?? event.deviceId;
-    const id = world.newId();
-    created.push({
-      id,
-      rootDeviceId,
-      begunAt: event.at,
-      title: event.message,
-      waiting: [...others, ...(world.joiners.get(event.deviceId ?? '-') ?? [])],
-    });
-    waiting.delete(subject);
+  }
+
+  grouped(): Grouped {
+    return {
+      placements: this.placements.map((p) => ({ ...p, caseId: p.caseId && this.last(p.caseId) })),
+      created: this.created,
+      rerooted: this.rerooted.filter(({ id }) => !this.merged.has(id)),
+      merged: new Map([...this.merged].map(([id, into]) => [id, this.last(into)])),
+    };
+  }
+
+  private find(event: Incoming, root: string | undefined): { case: Candidate; reason: Reason } | null {
+    const outage = this.candidates.find((c) => this.isSameOutage(event, c));
+    if (outage) return { case: outage, reason: 'outage' };
+    const behind = root && this.candidates.find(({ id }) => id === this.last(root));
+    if (behind) return { case: behind, reason: 'root' };
+    return match(event, this.candidates, this.world, this.isPartOfOutage(event));
+  }
+
+  private join(event: Incoming, into: Candidate, reason: Reason): void {
+    const { deviceId } = event;
+    const newDevice = deviceId !== null && !into.deviceIds.has(deviceId);
+    if (deviceId !== null) into.deviceIds.add(deviceId);
+    if (event.down && deviceId !== null) into.downIds.add(deviceId);
+    this.place(event, into.id, reason, newDevice);
+    this.absorb(event, into);
+    const far = this.world.farEnds.get(event.eventId);
+    into.farEnds = far && into.farEnds ? new Set([...into.farEnds, ...far]) : null;
+  }
+
+  private open(event: Incoming, others: readonly string[]): void {
+    const { deviceId, at } = event;
+    const id = this.world.newId();
+    const rootDeviceId = event.rootId ?? deviceId;
+    const waiting = [...others, ...(this.world.joiners.get(deviceId ?? '-') ?? [])];
+    this.created.push({ id, rootDeviceId, begunAt: at, title: event.message, waiting });
+    this.waiting.delete(deviceId ?? '');
     const opened: Candidate = {
       id,
       rootDeviceId,
-      deviceIds: new Set(event.deviceId === null ? [] : [event.deviceId]),
-      downIds: new Set(event.down && event.deviceId !== null ? [event.deviceId] : []),
-      siteLevel: event.deviceId === null,
-      begunAt: event.at,
+      deviceIds: new Set(deviceId === null ? [] : [deviceId]),
+      downIds: new Set(event.down && deviceId !== null ? [deviceId] : []),
+      siteLevel: deviceId === null,
+      begunAt: at,
       taken: false,
       resolvedAt: null,
-      farEnds: world.farEnds.get(event.eventId) ?? null,
+      farEnds: this.world.farEnds.get(event.eventId) ?? null,
     };
-    candidates.push(opened);
-    place(event, id, 'new', true);
-    lead(event, opened);
+    this.candidates.push(opened);
+    this.place(event, id, 'new', true);
+    this.absorb(event, opened);
   }
-  return {
-    placements: placements.map((p) => ({ ...p, caseId: p.caseId && last(p.caseId) })),
-    created,
-    rerooted: rerooted.filter(({ id }) => !merged.has(id)),
-    merged: new Map([...merged].map(([id, into]) => [id, last(into)])),
-  };
+
+  private leave({ eventId }: Incoming, reason: Reason): void {
+    this.placements.push({ eventId, caseId: null, reason });
+  }
+
+  private place(event: Incoming, caseId: string, reason: Reason, newDevice: boolean): void {
+    this.placements.push({ eventId: event.eventId, caseId, reason, newDevice });
+    if (this.isPartOfOutage(event) && !this.outages.has(caseId)) this.outages.set(caseId, event.at);
+    if (event.down && event.deviceId !== null) this.roots.set(event.deviceId, caseId);
+    // What it explains may have been found before it was.
+    for (const eventId of this.world.suppressed.get(event.deviceId ?? '') ?? [])
+      this.placements.push({ eventId, caseId, reason: 'root' });
+  }
+
+  /** Cases that were opened for what an event explains are about that event: they go into its own. */
+  private absorb(event: Incoming, own: Candidate): void {
+    const { deviceId, message, rootId, formerCaseId } = event;
+    if (deviceId === null) return;
+    if (explains(event, own, this.world) || this.leadsOutage(event, own)) {
+      own.rootDeviceId = deviceId;
+      this.rerooted.push({ id: own.id, rootDeviceId: deviceId, title: message });
+    }
+    // It was raised for its own sake before it proved to lie behind another one.
+    const proved = (c: Candidate) => rootId !== null && c.id === formerCaseId && c.rootDeviceId === deviceId;
+    const isPart = (c: Candidate) =>
+      explains(event, c, this.world) ||
+      proved(c) ||
+      (this.isSameOutage(event, c) && isNear(event, c, LATE_ROOT_MS));
+    for (const other of this.candidates.filter(isPart)) {
+      if (other === own || other.taken || other.resolvedAt !== null) continue;
+      for (const id of other.deviceIds) own.deviceIds.add(id);
+      for (const id of other.downIds) own.downIds.add(id);
+      this.candidates.splice(this.candidates.indexOf(other), 1);
+      this.merged.set(other.id, own.id);
+    }
+  }
+
+  private isPartOfOutage({ down, deviceId }: Incoming): boolean {
+    return down && this.world.outage.devices.has(deviceId ?? '');
+  }
+
+  /** The case was opened for a device that nothing lies behind: where all is silent, that is hardly why. */
+  private leadsOutage(event: Incoming, own: Candidate): boolean {
+    const { roots } = this.world.outage;
+    return (
+      event.rootId === null &&
+      this.isSameOutage(event, own) &&
+      roots.has(event.deviceId ?? '') &&
+      !roots.has(own.rootDeviceId ?? '')
+    );
+  }
+
+  private isSameOutage(event: Incoming, { id }: Candidate): boolean {
+    const at = this.outages.get(id);
+    return at !== undefined && this.isPartOfOutage(event) && Math.abs(event.at - at) <= LATE_ROOT_MS;
+  }
+
+  /** The case that a case went into at last; itself. */
+  private last(id: string): string {
+    const into = this.merged.get(id);
+    return into === undefined ? id : this.last(into);
+  }
 }
 
 /** What set in before a case was resolved, and is told later, is no less of it. */
@@ -303,7 +341,7 @@ function match(
   event: Incoming,
   candidates: readonly Candidate[],
   world: World,
-  dark: boolean,
+  partOfOutage: boolean,
 ): { case: Candidate; reason: Reason } | null {
   const { deviceId, rootId } = event;
   const near = deviceId === null ? undefined : world.links.get(deviceId);
@@ -337,7 +375,7 @@ function match(
   ];
   for (const [reason, fits] of rules) {
     // The power of a site is no more of what one of its devices had before.
-    if (dark && (reason === 'device' || reason === 'link')) continue;
+    if (partOfOutage && (reason === 'device' || reason === 'link')) continue;
     // Of those that prove to be one, people know the oldest.
     const found = reason === 'cause' ? candidates.find(fits) : candidates.findLast(fits);
     if (found) return { case: found, reason };

@@ -1,9 +1,9 @@
 /** What grouping needs to know, read for the events at hand and no more. */
 import type { Sql } from '../../platform/db/sql.ts';
 import type { FreshEvent } from '../conditions/ledger.ts';
-import { readRootCauses } from '../conditions/silence.ts';
 import { isEventCode, KINDS, kindOf, NOTICES } from '../kinds/kinds.ts';
-import { readSettings } from '../settings.ts';
+import { type IncidentSettings, readSettings } from '../settings.ts';
+import { readCauses } from './causes.ts';
 import { type Grouped, type Grouping, group, type Incoming, type OpenCase, type Outage } from './group.ts';
 import { readFarEnds, readLinks } from './neighbours.ts';
 
@@ -34,13 +34,14 @@ export async function groupEvents(
   now: number,
   newId: () => string,
 ): Promise<Grouped> {
-  const { grouping } = await readSettings(sql, siteId);
+  const settings = await readSettings(sql, siteId);
+  const { grouping } = settings;
   const devices = [...new Set(incoming.flatMap(({ deviceId, rootId }) => [deviceId, rootId]))].filter(
     (id) => id !== null,
   );
   const former = [...new Set(incoming.flatMap(({ formerCaseId }) => formerCaseId ?? []))];
   const down = incoming.flatMap(({ down, deviceId, rootId }) => (down && !rootId ? (deviceId ?? []) : []));
-  const explained = await readExplained(sql, siteId, down, now);
+  const explained = await readExplained(sql, siteId, down, { now, settings });
   const own = new Set(down);
   const causes = new Map([...explained].filter(([, root]) => own.has(root)));
   const outage = { ...(await readOutage(sql, siteId, down)), roots: new Set(explained.values()) };
@@ -89,10 +90,10 @@ async function readExplained(
   sql: Sql,
   siteId: string,
   down: readonly string[],
-  now: number,
+  at: { now: number; settings: IncidentSettings },
 ): Promise<Map<string, string>> {
   if (down.length === 0) return new Map();
-  const { roots } = await readRootCauses(sql, siteId, now);
+  const { roots } = (await readCauses(sql, siteId, at))();
   return new Map([...roots].flatMap(([id, root]) => (root.late ? [] : [[id, root.id]])));
 }
 

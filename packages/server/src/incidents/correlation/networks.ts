@@ -1,7 +1,7 @@
 /** The networks of a site, as far as it takes to tell what lies behind its dead routers. */
 import { PROTOCOL_WATCHES } from '@rollcall/shared/protocol';
 import type { Sql } from '../../platform/db/sql.ts';
-import type { Lost, Place, Router, Topology } from './reachability.ts';
+import { type Place, type Reach, type Router, reachOf } from './reachability.ts';
 import type { Down } from './root-cause.ts';
 
 /** Most addresses of routers that are looked at; of a site with more nothing is claimed. */
@@ -44,29 +44,38 @@ export async function readAnswered(
   return new Map(rows.flatMap(({ id, at }): [string, number][] => (at ? [[id, at.getTime()]] : [])));
 }
 
+/** What routers say of some devices, if these are down. */
+export type ReachOf = (downs: readonly Down[]) => Reach;
+
 /**
- * Null where nothing can be claimed: no router is among the `downs`, which is the usual case and costs one look at them; or a
- * collector did not report where it stands.
+ * For some of the devices `ids`. Null where nothing can be claimed: no router is among them, which is the usual case and
+ * costs one look at them; or a collector did not report where it stands.
  */
-export async function readTerrain(
+export async function readReach(
   sql: Sql,
   siteId: string,
-  downs: readonly Down[],
+  ids: readonly string[],
   asked: Asked,
-): Promise<{ lost: Lost[]; topology: Topology } | null> {
-  const ids = downs.map(({ deviceId }) => deviceId);
+): Promise<ReachOf | null> {
   if (ids.length === 0 || (await readRouters(sql, siteId, ids, asked))?.length === 0) return null;
   const collectors = await readCollectors(sql, siteId);
   const routers = collectors && (await readRouters(sql, siteId, null, asked));
   if (!routers) return null;
-  const { answering, watchedAt } = await readWatched(sql, siteId, ids, asked);
+  const watched = await readWatched(sql, siteId, ids, asked);
+  const addresses = new Map(watched.map(({ id, address }) => [id, address]));
   const places = await readPlaces(sql, siteId, ids);
-  const lost = downs.map((down) => ({
-    ...down,
-    address: watchedAt.get(down.deviceId) ?? null,
-    places: places.get(down.deviceId) ?? [],
-  }));
-  return { lost, topology: { collectors, routers, answering } };
+  return (downs) => {
+    const lost = downs.map((down) => ({
+      ...down,
+      address: addresses.get(down.deviceId) ?? null,
+      places: places.get(down.deviceId) ?? [],
+    }));
+    const down = new Set(downs.map(({ deviceId }) => deviceId));
+    const answering = watched.flatMap(({ id, address, answeredAt }) =>
+      down.has(id) || !answeredAt ? [] : [{ address, at: answeredAt.getTime() }],
+    );
+    return reachOf(lost, { collectors, routers, answering });
+  };
 }
 
 /** Where the collectors that watch the site stand; null: none watches, or one did not report it. */
@@ -143,23 +152,15 @@ async function readRouters(
   return [...routers.values()];
 }
 
-/** Addresses that answer, and those at which `downs` are watched. */
-async function readWatched(sql: Sql, siteId: string, downs: readonly string[], { now, lastRead }: Asked) {
-  const rows = await sql.query<{ id: string; address: string; answeredAt: Date | null }>(
+/** Addresses that answer, and those at which some devices are watched. */
+const readWatched = (sql: Sql, siteId: string, devices: readonly string[], { now, lastRead }: Asked) =>
+  sql.query<{ id: string; address: string; answeredAt: Date | null }>(
     `SELECT d.id, host(d.address) AS address, ${answeredAt('$3', '$4')} AS "answeredAt" FROM devices d
        LEFT JOIN sightings s ON s.site_id = d.site_id AND s.device_id = d.id
      WHERE d.site_id = $1::uuid AND d.address IS NOT NULL
        AND (d.monitor AND d.status = 'up' OR d.id = ANY($2::uuid[]))`,
-    [siteId, downs, new Date(now), new Date(lastRead)],
+    [siteId, devices, new Date(now), new Date(lastRead)],
   );
-  const down = new Set(downs);
-  return {
-    answering: rows.flatMap(({ id, address, answeredAt }) =>
-      down.has(id) || !answeredAt ? [] : [{ address, at: answeredAt.getTime() }],
-    ),
-    watchedAt: new Map(rows.map(({ id, address }) => [id, address])),
-  };
-}
 
 async function readPlaces(
   sql: Sql,
