@@ -2,7 +2,7 @@
 //
 // Measurements of 10,000 devices with 24 ports (times --scale), once a minute: 40,000 values a second. The same values go
 // into the server's code on PostgreSQL, and by remote write into the Debian packages of VictoriaMetrics and Prometheus on this
-// machine: processor time until everything is stored and folded, octets on disk with indexes. Then the same questions to each:
+// machine: processor time until everything is stored and rolled up, octets on disk with indexes. Then the same questions to each:
 // a port's day, a port's year (a device of its own with --days), the busiest 20 ports now. At last a collector reads the
 // agents of bench/sweep (root, Linux) and Debian's prometheus-snmp-exporter reads the same by its module if_mib.
 // --check ends with status 1 when a bound of docs/speed.md is missed.
@@ -12,8 +12,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { writeRequest } from '@rollcall/server/measurements/engine/write-request';
-import { fold } from '@rollcall/server/measurements/fold';
 import { readMeasurements } from '@rollcall/server/measurements/read';
+import { rollUp } from '@rollcall/server/measurements/rollup';
 import { storeSamples } from '@rollcall/server/measurements/samples';
 import { readTop } from '@rollcall/server/measurements/top';
 import { METRIC_DAYS } from '@rollcall/server/platform/ops/config';
@@ -92,7 +92,7 @@ async function timed(work) {
 }
 const foldAll = () =>
   timed(async () => {
-    while ((await fold({ db, clock, log })) > 0);
+    while ((await rollUp({ db, clock, log })) > 0);
   });
 
 /** Intervals in the order of time: the history of one device, the hour of all, and five minutes more that are of now. */

@@ -139,7 +139,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
       { what: 'compacting counts', everyMs: 10_000, run: () => compactTallies(db) },
       { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
       { what: 'checking this server', everyMs: 30_000, run: features.selfCheck },
-      { what: 'folding samples', everyMs: 30_000, run: measurements.fold },
+      { what: 'rolling up samples', everyMs: 30_000, run: measurements.rollUp },
       { what: 'writing samples to their engine', everyMs: 5_000, run: measurements.ship },
       { what: 'deleting old measurements', everyMs: HOUR_MS, run: measurements.forget },
       { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
+import { readPresent } from './incidents/conditions/store.ts';
 import { createRecorder } from './incidents/record.ts';
 import type { RuleBook } from './ingest/classification/rule-book.ts';
 import { createIngest } from './ingest/ingest.ts';
@@ -46,7 +47,7 @@ export function createIngesting({
     rules: rules.current,
     ...observedJobs({ raise: record, now: () => clock.now() }),
     applySamples: (sql, measured, from) =>
-      storeSamples(sql, measured, { ...from, ...samples, now: clock.now() }),
+      storeSamples(sql, measured, { ...from, ...samples, readPresent, now: clock.now() }),
     record,
     relink: linker.touched,
   });

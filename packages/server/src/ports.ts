@@ -18,6 +18,17 @@ export interface Measured {
 /** Records changes as events and cases, in the transaction that stores what they speak of. */
 export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;
 
+/**
+ * Which conditions of some kinds are present at some devices: asked by the kind and the id of what it is about, a device, an
+ * interface or a sensor.
+ */
+export type ReadPresent = (
+  sql: Sql,
+  siteId: string,
+  deviceIds: readonly string[],
+  kinds: readonly string[],
+) => Promise<(kind: string, subjectId: string) => boolean>;
+
 export interface AuditRecord {
   /** The caller; a name alone where nobody is signed in (a refused sign-in, the command line). */
   actor: Pick<Actor, 'userId' | 'name'> | { name: string };

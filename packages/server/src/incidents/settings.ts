@@ -1,5 +1,5 @@
 /** What a site says about its events and cases. */
-import { SITE_DEFAULTS, siteSettings } from '@rollcall/shared/api/sites';
+import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Grouping } from './correlation/group.ts';
 import { type EventCode, kindOf } from './kinds/kinds.ts';
@@ -21,24 +21,17 @@ const RETRIES_MS = 20_000;
 const OPINION_MS = 25_000;
 
 export async function readSettings(sql: Sql, siteId: string): Promise<IncidentSettings> {
-  const [site] = await sql.query<{ settings: unknown }>(
-    'SELECT settings FROM sites WHERE id = $1::uuid',
-    [siteId],
-    'kept',
-  );
-  const settings = siteSettings.catch({}).parse(site?.settings ?? {});
+  const settings = await readSiteSettings(sql, siteId);
   const held: Readonly<Record<string, number | undefined>> = settings.holdSeconds ?? {};
-  const of = (key: 'caseWindowSeconds' | 'caseMinimumEvents' | 'caseReopenSeconds' | 'recoverySeconds') =>
-    settings[key] ?? SITE_DEFAULTS[key];
   return {
     grouping: {
-      windowMs: of('caseWindowSeconds') * 1000,
-      minimum: of('caseMinimumEvents'),
-      reopenMs: of('caseReopenSeconds') * 1000,
+      windowMs: settings.caseWindowSeconds * 1000,
+      minimum: settings.caseMinimumEvents,
+      reopenMs: settings.caseReopenSeconds * 1000,
     },
-    recoveryMs: of('recoverySeconds') * 1000,
-    readingMs: (settings.watchSnmpSeconds ?? SITE_DEFAULTS.watchSnmpSeconds) * 1000 + RETRIES_MS,
-    pingingMs: (settings.watchIcmpSeconds ?? SITE_DEFAULTS.watchIcmpSeconds) * 1000 + OPINION_MS,
+    recoveryMs: settings.recoverySeconds * 1000,
+    readingMs: settings.watchSnmpSeconds * 1000 + RETRIES_MS,
+    pingingMs: settings.watchIcmpSeconds * 1000 + OPINION_MS,
     holdMs: (code) => {
       const seconds = held[code];
       return seconds === undefined ? (kindOf(code).holdMs ?? 0) : seconds * 1000;

@@ -1,5 +1,6 @@
 /** What follows from the end of a scan, beside the addresses that are settled then (`identity/settle.ts`). */
-import { INFRASTRUCTURE, MONITOR_FOUND, SITE_DEFAULTS } from '@rollcall/shared/api/sites';
+import { INFRASTRUCTURE, type MONITOR_FOUND } from '@rollcall/shared/api/sites';
+import { settingsOf } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
 
 export interface EndingScan {
@@ -13,17 +14,17 @@ export interface EndingScan {
 
 /** The scan whose last job ends now; undefined while others are to come. */
 export async function scanThatEnds(sql: Sql, siteId: string, job: string): Promise<EndingScan | undefined> {
-  const [scan] = await sql.query<EndingScan & Record<string, unknown>>(
-    `SELECT j.scan_id AS id, COALESCE(n.started_at, j.started_at) AS "startedAt",
-       COALESCE((s.settings ->> 'missedScansUntilGone')::int, ${SITE_DEFAULTS.missedScansUntilGone}) AS most,
-       COALESCE(s.settings ->> 'monitorFound', '${MONITOR_FOUND[0]}') AS "monitorFound"
+  const [scan] = await sql.query<{ id: string; startedAt: Date; settings: unknown }>(
+    `SELECT j.scan_id AS id, COALESCE(n.started_at, j.started_at) AS "startedAt", s.settings
      FROM jobs j JOIN scans n ON n.id = j.scan_id AND n.site_id = j.site_id JOIN sites s ON s.id = j.site_id
      WHERE j.id = $2::uuid AND j.site_id = $1::uuid AND j.started_at IS NOT NULL AND NOT EXISTS (
        SELECT 1 FROM jobs o WHERE o.scan_id = j.scan_id AND o.site_id = j.site_id AND o.id <> j.id
          AND o.status IN ('queued', 'leased', 'deferred'))`,
     [siteId, job],
   );
-  return scan;
+  if (!scan) return undefined;
+  const { missedScansUntilGone: most, monitorFound } = settingsOf(scan.settings);
+  return { id: scan.id, startedAt: scan.startedAt, most, monitorFound };
 }
 
 /**

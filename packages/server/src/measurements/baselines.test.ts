@@ -1,9 +1,10 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { readPresent } from '../incidents/conditions/store.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { Scene } from '../testing/incident-scene.ts';
 import { insert, SEEN } from '../testing/rows.ts';
-import { fold } from './fold.ts';
+import { rollUp } from './rollup.ts';
 import { storeSamples } from './samples.ts';
 
 afterAll(closeDatabases);
@@ -32,7 +33,14 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
   const store = (measured: Parameters<typeof storeSamples>[1]) => {
     scene.now = Math.max(...measured.map(({ at }) => at));
     const context = {
-      ...{ siteId: scene.site, collectorId: scene.site, now: scene.now, toEngine: false, sampleDays: 14 },
+      ...{
+        siteId: scene.site,
+        collectorId: scene.site,
+        now: scene.now,
+        toEngine: false,
+        sampleDays: 14,
+        readPresent,
+      },
     };
     return scene.db.transaction(async (sql) =>
       scene.recorder.record(sql, await storeSamples(sql, measured, context)),
@@ -47,7 +55,7 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
   };
   const learn = () => {
     scene.now += HOUR;
-    return fold({ db: scene.db, clock: scene.clock, log: scene.log });
+    return rollUp({ db: scene.db, clock: scene.clock, log: scene.log });
   };
   const told = async () => (await scene.events()).map(({ kind, status, message }) => [kind, status, message]);
 

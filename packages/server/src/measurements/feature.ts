@@ -1,4 +1,4 @@
-/** Measurements over time: stored as they come, folded by the hour, answered at the step that is asked. */
+/** Measurements over time: stored as they come, rolled up by the hour, answered at the step that is asked. */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Secret } from '@rollcall/shared/secret';
 import type { Logger } from 'pino';
@@ -10,9 +10,9 @@ import type { Audit, Raise } from '../ports.ts';
 import { currentText } from './current.ts';
 import { openEngine } from './engine/query.ts';
 import { createShipper } from './engine/ship.ts';
-import { fold, forgetChunks } from './fold.ts';
 import { type LimitIds, limitHandlers } from './limits/handlers.ts';
 import { readMeasurements } from './read.ts';
+import { forgetChunks, rollUp } from './rollup.ts';
 import { listSensors } from './sensors/list.ts';
 import { readTop } from './top.ts';
 
@@ -55,7 +55,7 @@ export function createMeasurementFeature({ db, clock, log, raise, audit, days, e
   return {
     handlers,
     /** Bounded; to be called again and again. */
-    fold: () => fold({ db, clock, log, ...(engine && { only: 'unsent IS NULL' }) }),
+    rollUp: () => rollUp({ db, clock, log, ...(engine && { only: 'unsent IS NULL' }) }),
     /** Sends what waits to the engine, where there is one, and deletes what it has. */
     ship: async () => {
       await shipper?.ship();

@@ -2,12 +2,13 @@ import type { MetricQuery } from '@rollcall/shared/api/measurements';
 import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readPresent } from '../incidents/conditions/store.ts';
 import type { Database } from '../platform/db/db.ts';
 import { METRIC_DAYS } from '../platform/ops/config.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { currentText } from './current.ts';
-import { fold, forgetChunks } from './fold.ts';
 import { readMeasurements } from './read.ts';
+import { forgetChunks, rollUp } from './rollup.ts';
 import { storeSamples } from './samples.ts';
 import { readTop } from './top.ts';
 
@@ -65,7 +66,14 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   const store = async (...measured: ReturnType<typeof minute>[]) => {
     now = Math.max(now, ...measured.map(({ at }) => at));
     return db.transaction((sql) =>
-      storeSamples(sql, measured, { siteId, collectorId: siteId, now, toEngine: false, sampleDays: 14 }),
+      storeSamples(sql, measured, {
+        siteId,
+        collectorId: siteId,
+        now,
+        toEngine: false,
+        sampleDays: 14,
+        readPresent,
+      }),
     );
   };
   const read = (query: Partial<MetricQuery>) =>
@@ -79,8 +87,8 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   const logged: unknown[] = [];
   const log = { error: (what: unknown) => logged.push(what), warn: () => undefined } as never;
   const everything = async () => {
-    for (let i = 0; i < 50; i++) if ((await fold({ db, clock, log })) === 0) return;
-    throw new Error('folding does not end');
+    for (let i = 0; i < 50; i++) if ((await rollUp({ db, clock, log })) === 0) return;
+    throw new Error('rolling up does not end');
   };
   const rows = async (table: string) =>
     (
@@ -139,12 +147,13 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
         now,
         toEngine: false,
         sampleDays: 14,
+        readPresent,
       }),
     );
     expect(await rows('samples')).toBe(1);
   });
 
-  it('answers the same before and after it folds hours and days, and late samples too', async () => {
+  it('answers the same before and after it rolls up hours and days, and late samples too', async () => {
     const day = Array.from({ length: 26 * 60 }, (_, i) =>
       minute(START + (i + 1) * 60_000, 75_000 * (1 + (i % 3))),
     );
@@ -246,7 +255,7 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     ]);
   });
 
-  it('folds a device although another’s cannot be', async () => {
+  it('rolls up a device although another’s cannot be', async () => {
     const broken = uuidv7();
     await db.query(
       `INSERT INTO devices (site_id, id, name, first_seen) VALUES ($1::uuid, $2::uuid, 'broken', now())`,

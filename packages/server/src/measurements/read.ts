@@ -17,7 +17,7 @@ import { notFound, Problem } from '../platform/problem.ts';
 import { BILLED, billed, isOfInterface, steps } from './aggregate.ts';
 import { OF_DEVICE, type SeriesById, unpackChunk } from './chunk.ts';
 import type { Engine, SpansOf } from './engine/query.ts';
-import { MONTH_MS, together } from './fold.ts';
+import { MONTH_MS, together } from './rollup.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
 import { type Series, type Span, spansOf } from './series.ts';
 

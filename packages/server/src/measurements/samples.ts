@@ -1,10 +1,11 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
 import { createHash } from 'node:crypto';
-import { type SiteSettings, siteSettings, type Threshold } from '@rollcall/shared/api/sites';
+import type { Threshold } from '@rollcall/shared/api/sites';
 import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
-import { type Change, SENSOR_TROUBLES, type SensorTrouble } from '../changes.ts';
+import { type Change, SENSOR_TROUBLES } from '../changes.ts';
+import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import type { Measured } from '../ports.ts';
+import type { Measured, ReadPresent } from '../ports.ts';
 import { readBaselines, readUsualPackets } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import { limitsOf, saidOf } from './limits/resolve.ts';
@@ -61,6 +62,7 @@ interface StoreContext extends HowSamplesAreKept {
   siteId: string;
   collectorId: string;
   now: number;
+  readPresent: ReadPresent;
 }
 
 /**
@@ -70,7 +72,7 @@ interface StoreContext extends HowSamplesAreKept {
 export async function storeSamples(
   sql: Sql,
   measured: readonly Measured[],
-  { siteId, collectorId, now, toEngine, sampleDays }: StoreContext,
+  { siteId, collectorId, now, readPresent, toEngine, sampleDays }: StoreContext,
 ): Promise<Change[]> {
   // Their day is summarised again, which takes all of its samples: none of it may be deleted by now.
   const oldest = now - Math.min(LATE_DAYS, sampleDays - 1) * DAY_MS;
@@ -97,14 +99,15 @@ export async function storeSamples(
     [siteId, JSON.stringify(rows), toEngine],
   );
   return [
-    ...(await changesOf(sql, rows, { siteId, collectorId, known, ports })),
-    ...(await changesOfSensors(sql, sensors, { siteId, collectorId, known, now })),
+    ...(await changesOf(sql, rows, { siteId, collectorId, readPresent, known, ports })),
+    ...(await changesOfSensors(sql, sensors, { siteId, collectorId, readPresent, known, now })),
   ];
 }
 
 interface Context {
   siteId: string;
   collectorId: string;
+  readPresent: ReadPresent;
   known: ReadonlyMap<string, Owner>;
   ports: ReadonlyMap<string, Port[]>;
 }
@@ -113,9 +116,11 @@ interface Context {
 async function changesOf(
   sql: Sql,
   rows: readonly ReturnType<typeof rowOf>[],
-  { siteId, collectorId, known, ports }: Context,
+  { siteId, collectorId, readPresent, known, ports }: Context,
 ): Promise<Change[]> {
-  const { settings, present } = await readThresholds(sql, siteId, [...known.keys()]);
+  const settings = await readSiteSettings(sql, siteId);
+  const isPresent = await readPresent(sql, siteId, [...known.keys()], Object.values(EXCEEDED));
+  const present = (id: string) => new Set(THRESHOLDS.filter((of) => isPresent(EXCEEDED[of], id)));
   const unusualAt = await readBaselines(sql, siteId, {
     devices: [...known.keys()],
     ends: rows.map(({ at }) => Date.parse(at)),
@@ -150,20 +155,15 @@ async function changesOf(
   return changes;
 }
 
-/** Of monitored devices, which sensors are unwell, and which are no more. */
+/** Of monitored devices, which sensors are unhealthy, and which are no more. */
 async function changesOfSensors(
   sql: Sql,
   { judged, gone }: StoredSensors,
-  { siteId, collectorId, known, now }: Omit<Context, 'ports'> & { now: number },
+  { siteId, collectorId, readPresent, known, now }: Omit<Context, 'ports'> & { now: number },
 ): Promise<Change[]> {
   const devices = [...new Set([...judged, ...gone].map(({ deviceId }) => deviceId))];
   if (devices.length === 0) return [];
-  const rows = await sql.query<{ kind: SensorTrouble; key: string }>(
-    `SELECT kind, dedup_key AS key FROM conditions
-     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND kind = ANY($3::text[]) AND present`,
-    [siteId, devices, SENSOR_TROUBLES],
-  );
-  const present = grouped(rows, ({ kind, key }) => key.slice(kind.length + 1));
+  const isPresent = await readPresent(sql, siteId, devices, SENSOR_TROUBLES);
   return devices.flatMap((id) => {
     const device = known.get(id);
     if (!device?.monitor) return [];
@@ -175,43 +175,20 @@ async function changesOfSensors(
         gone: gone.flatMap((one) => (one.deviceId === id ? [one.id] : [])),
         at: now,
       },
-      (sensorId) => new Set(present.get(sensorId)?.map(({ kind }) => kind)),
+      (sensorId) => new Set(SENSOR_TROUBLES.filter((kind) => isPresent(kind, sensorId))),
     );
   });
 }
 
-/** Kinds of events by their threshold. */
-const TOLD: Readonly<Record<Threshold, string>> = {
+/** The event of each threshold. */
+const EXCEEDED: Readonly<Record<Threshold, string>> = {
   utilisation: 'interface.utilisation',
   errors: 'interface.errors',
   noTraffic: 'interface.no-traffic',
   loss: 'device.loss',
   latency: 'device.latency',
 };
-
-/** What the site says of thresholds, and which are exceeded already, by device or interface. */
-async function readThresholds(
-  sql: Sql,
-  siteId: string,
-  devices: readonly string[],
-): Promise<{ settings: SiteSettings; present: (id: string) => Set<Threshold> }> {
-  const [site] = await sql.query<{ settings: unknown }>(
-    'SELECT settings FROM sites WHERE id = $1::uuid',
-    [siteId],
-    'kept',
-  );
-  const exceeded = await sql.query<{ key: string }>(
-    `SELECT dedup_key AS key FROM conditions
-     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND kind = ANY($3::text[]) AND present`,
-    [siteId, devices, Object.values(TOLD)],
-  );
-  const keys = new Set(exceeded.map(({ key }) => key));
-  return {
-    settings: siteSettings.catch({}).parse(site?.settings ?? {}),
-    present: (id) =>
-      new Set((Object.keys(TOLD) as Threshold[]).filter((of) => keys.has(`${TOLD[of]}:${id}`))),
-  };
-}
+const THRESHOLDS = Object.keys(EXCEEDED) as Threshold[];
 
 async function portsOf(sql: Sql, siteId: string, devices: readonly string[]): Promise<Map<string, Port[]>> {
   const rows = await sql.query<Port & Record<string, unknown>>(

@@ -3,7 +3,6 @@
  * anew whenever something about it changed (triggers say so by NOTIFY) and told as the difference.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { SITE_DEFAULTS, siteSettings } from '@rollcall/shared/api/sites';
 import { parseAddress, type Range } from '@rollcall/shared/ip';
 import type { DeviceClass } from '@rollcall/shared/model';
 import {
@@ -17,6 +16,7 @@ import {
 import { parseTargets } from '@rollcall/shared/targets';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
+import { settingsOf } from '../platform/db/site-settings.ts';
 import { differenceOf, type Told, type Wanted, type WatchMessage } from './difference.ts';
 import { watcherOf } from './share.ts';
 
@@ -50,8 +50,7 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
       'SELECT settings, exclude FROM sites WHERE id = $1::uuid',
       [siteId],
     );
-    const settings = siteSettings.catch({}).parse(site?.settings ?? {});
-    const tablesSeconds = settings.watchTablesSeconds ?? SITE_DEFAULTS.watchTablesSeconds;
+    const settings = settingsOf(site?.settings);
     const own = await shareOf(collector, site?.exclude ?? []);
     if (own.length > WATCH_MOST)
       log.warn(
@@ -68,11 +67,11 @@ export function createWatch({ db, log, credentialsOf }: WatchDeps) {
       targets,
       credentials,
       intervals: {
-        icmpMs: (settings.watchIcmpSeconds ?? SITE_DEFAULTS.watchIcmpSeconds) * 1000,
-        snmpMs: (settings.watchSnmpSeconds ?? SITE_DEFAULTS.watchSnmpSeconds) * 1000,
-        ...(tablesSeconds > 0 ? { tablesMs: tablesSeconds * 1000 } : {}),
+        icmpMs: settings.watchIcmpSeconds * 1000,
+        snmpMs: settings.watchSnmpSeconds * 1000,
+        ...(settings.watchTablesSeconds > 0 ? { tablesMs: settings.watchTablesSeconds * 1000 } : {}),
       },
-      port: settings.snmpPort ?? SITE_DEFAULTS.snmpPort,
+      port: settings.snmpPort,
     };
   };
 

@@ -1,6 +1,7 @@
 /** The bulk statements of events and conditions: one per table and verb, rows as one JSON parameter. */
 import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
+import type { ReadPresent } from '../../ports.ts';
 import { kindOf } from '../kinds/kinds.ts';
 import { type FreshEvent, type StoredCondition, statusOf } from './ledger.ts';
 import type { EventBody } from './signals.ts';
@@ -320,3 +321,13 @@ export async function saveConditions(
       gone,
     ]);
 }
+
+export const readPresent: ReadPresent = async (sql, siteId, deviceIds, kinds) => {
+  const rows = await sql.query<{ key: string }>(
+    `SELECT dedup_key AS key FROM conditions
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND kind = ANY($3::text[]) AND present`,
+    [siteId, deviceIds, kinds],
+  );
+  const keys = new Set(rows.map(({ key }) => key));
+  return (kind, subjectId) => keys.has(`${kind}:${subjectId}`);
+};

@@ -6,6 +6,7 @@ import type { MetricQuery } from '@rollcall/shared/api/measurements';
 import { Secret } from '@rollcall/shared/secret';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readPresent } from '../../incidents/conditions/store.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { METRIC_DAYS } from '../../platform/ops/config.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
@@ -76,13 +77,14 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
         now,
         toEngine: engine !== undefined,
         sampleDays: 14,
+        readPresent,
       }),
     );
   /** Whatever runs again and again. */
   const everything = async () => {
     for (let i = 0; i < 10; i++) {
       await feature.ship();
-      await feature.fold();
+      await feature.rollUp();
     }
     await feature.forget();
     await engine?.settle();

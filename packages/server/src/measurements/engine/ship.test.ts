@@ -4,6 +4,7 @@ import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { uncompress } from 'snappyjs';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readPresent } from '../../incidents/conditions/store.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
 import { addDevices, addSite } from '../../testing/rows.ts';
@@ -144,7 +145,7 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
           const ping = { sent: 4, lost: 0, avgMs: minutes };
           return { at, observation: { kind: 'samples' as const, at, deviceId, overMs: 60_000, ping } };
         }),
-        { siteId, collectorId: siteId, now: scene.now, toEngine: true, sampleDays: 14 },
+        { siteId, collectorId: siteId, now: scene.now, toEngine: true, sampleDays: 14, readPresent },
       ),
     );
   /** Minutes whose round trip a request has. */

@@ -1,10 +1,11 @@
 /** The own thresholds of devices and interfaces: read with where each comes from, set and cleared. */
-import { siteSettings, type Threshold } from '@rollcall/shared/api/sites';
+import type { Threshold } from '@rollcall/shared/api/sites';
 import type { ThresholdState } from '@rollcall/shared/api/thresholds';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../../platform/db/db.ts';
 import { inScope, Parameters, type Scope, scopeOf } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
+import { settingsOf } from '../../platform/db/site-settings.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { Actor, Handlers } from '../../platform/http/handler.ts';
 import { notFound } from '../../platform/problem.ts';
@@ -90,7 +91,7 @@ async function stateOf(sql: Sql, found: Found, now: number): Promise<ThresholdSt
     own: ownOf(isInterface ? ofInterface : ofDevice),
     applied: resolve(
       saidOf(
-        siteSettings.catch({}).parse(found.settings ?? {}),
+        settingsOf(found.settings),
         { class: found.class, thresholds: ofDevice },
         isInterface ? { thresholds: ofInterface } : undefined,
         unusualAt(deviceId, now),

@@ -1,5 +1,6 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readPresent } from '../../incidents/conditions/store.ts';
 import { absorbInto } from '../../ingest/tables/save.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
@@ -95,7 +96,7 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
         ping: { sent: 20, lost: 4 },
         ports: { ifIndex: [1], name: ['eth0'], inOctets: [3_750_000], outOctets: [0] },
       };
-      const context = { siteId, collectorId: siteId, now: at, toEngine: false, sampleDays: 14 };
+      const context = { siteId, collectorId: siteId, now: at, toEngine: false, sampleDays: 14, readPresent };
       const changes = await db.transaction((sql) => storeSamples(sql, [{ at, observation }], context));
       return changes.map((change) => {
         const { of, limit } = (change as { after: { of: string; limit: number } }).after;

@@ -4,14 +4,15 @@ import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listDevices } from '../../catalog/devices.ts';
+import { readPresent } from '../../incidents/conditions/store.ts';
 import { absorbInto } from '../../ingest/tables/save.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { METRIC_DAYS } from '../../platform/ops/config.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { addDevices, insert } from '../../testing/rows.ts';
 import { currentText } from '../current.ts';
-import { fold } from '../fold.ts';
 import { readMeasurements } from '../read.ts';
+import { rollUp } from '../rollup.ts';
 import { storeSamples } from '../samples.ts';
 import { listSensors } from './list.ts';
 
@@ -59,6 +60,7 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
         now: at,
         toEngine: false,
         sampleDays: 14,
+        readPresent,
       }),
     );
   };
@@ -134,7 +136,7 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
     expect(row?.n).toBe(2 * DEVICE_SENSORS);
   });
 
-  it('has a history, before and after it is folded', async () => {
+  it('has a history, before and after it is rolled up', async () => {
     for (let i = 1; i <= 3; i++) await store(START + i * MIN, [{ ...inlet, value: 40 + i }, supply]);
     const [one] = await list({ kind: ['temperature'] });
     const ask = (now: number) =>
@@ -161,7 +163,7 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
     expect((await ask(START + 3 * MIN)).series).toMatchObject([expected]);
     const later = START + 3 * 86_400_000;
     const log = { error: (what: unknown) => expect(what).toBeUndefined() } as never;
-    while ((await fold({ db, clock: { now: () => later } as never, log })) > 0);
+    while ((await rollUp({ db, clock: { now: () => later } as never, log })) > 0);
     expect((await ask(later)).series).toMatchObject([expected]);
   });
 

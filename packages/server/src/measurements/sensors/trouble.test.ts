@@ -50,11 +50,11 @@ describe('trouble of sensors', () => {
     const tell = (one: JudgedSensor[], present: SensorTrouble[], gone: string[] = []) =>
       sensorChanges(about, { judged: one, gone, at: 2 }, () => new Set(present)).map(({ kind }) => kind);
     const failed = judged({ component: 'psu' });
-    expect(tell([failed], [])).toEqual(['sensor.unwell']);
+    expect(tell([failed], [])).toEqual(['sensor.unhealthy']);
     expect(tell([failed], ['hardware.failed'])).toEqual([]);
-    expect(tell([failed], ['sensor.warning'])).toEqual(['sensor.unwell']);
-    expect(tell([{ ...failed, health: 'ok' }], ['hardware.failed'])).toEqual(['sensor.well']);
+    expect(tell([failed], ['sensor.warning'])).toEqual(['sensor.unhealthy']);
+    expect(tell([{ ...failed, health: 'ok' }], ['hardware.failed'])).toEqual(['sensor.healthy']);
     expect(tell([{ ...failed, health: 'ok' }], [])).toEqual([]);
-    expect(tell([], ['hardware.failed'], ['s'])).toEqual(['sensor.well']);
+    expect(tell([], ['hardware.failed'], ['s'])).toEqual(['sensor.healthy']);
   });
 });

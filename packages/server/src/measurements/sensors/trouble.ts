@@ -34,7 +34,7 @@ export function peerOf({ key, name }: SensorReading): string | null {
 
 /** Whom changes are about. */
 type About = Pick<
-  Extract<Change, { kind: 'sensor.unwell' }>,
+  Extract<Change, { kind: 'sensor.unhealthy' }>,
   'siteId' | 'collectorId' | 'deviceId' | 'deviceName' | 'address' | 'monitor'
 >;
 
@@ -53,13 +53,13 @@ export function sensorChanges(
     if (of === null)
       return now.size === 0
         ? []
-        : [{ ...about, kind: 'sensor.well', at: one.at, before: {}, after: { sensorId: one.id } }];
+        : [{ ...about, kind: 'sensor.healthy', at: one.at, before: {}, after: { sensorId: one.id } }];
     if (now.has(of) && now.size === 1) return [];
     const { name, kind, component = 'other', value = null } = one.reading;
     return [
       {
         ...about,
-        ...{ kind: 'sensor.unwell', at: one.at, before: {} },
+        ...{ kind: 'sensor.unhealthy', at: one.at, before: {} },
         after: {
           ...{ of, sensorId: one.id, name, kind, component, value, reason: one.reason },
           ...(of === 'session.down' ? { peer: peerOf(one.reading) } : {}),
@@ -71,7 +71,7 @@ export function sensorChanges(
   return [
     ...changes,
     ...ended.map(
-      (sensorId): Change => ({ ...about, kind: 'sensor.well', at, before: {}, after: { sensorId } }),
+      (sensorId): Change => ({ ...about, kind: 'sensor.healthy', at, before: {}, after: { sensorId } }),
     ),
   ];
 }

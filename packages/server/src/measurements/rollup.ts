@@ -40,28 +40,28 @@ interface Piece {
   begins: number;
 }
 
-interface FoldDeps {
+interface RollUpDeps {
   db: Database;
-  /** Of rows, which: those that go to an engine for time series are not folded. */
+  /** Of rows, which: those that go to an engine for time series are not rolled up. */
   only?: string;
   clock: Clock;
   log: Logger;
 }
 
-/** Does what is due, so much at most. @returns hours and days that were folded */
-export async function fold({ db, clock, log, only = 'true' }: FoldDeps): Promise<number> {
-  let folded = 0;
-  /** What cannot be folded of one device holds up no other. */
+/** Does what is due, so much at most. @returns hours and days that were rolled up */
+export async function rollUp({ db, clock, log, only = 'true' }: RollUpDeps): Promise<number> {
+  let rolledUp = 0;
+  /** What cannot be rolled up of one device holds up no other. */
   const each = async (pieces: readonly Piece[], work: (sql: Sql, piece: Piece) => Promise<void>) => {
     for (const piece of pieces)
       try {
         await db.transaction((sql) => work(sql, piece));
-        folded += 1;
+        rolledUp += 1;
       } catch (error) {
         if (databaseAway(error)) throw error;
         log.error(
           { ...piece, reason: (error as Error).message },
-          'measurements of a device cannot be folded',
+          'measurements of a device cannot be rolled up',
         );
       }
   };
@@ -72,7 +72,7 @@ export async function fold({ db, clock, log, only = 'true' }: FoldDeps): Promise
     await each(await spansThatAreOver(db, clock.now() - LATE_MS - 2 * HOUR_MS, summary), (sql, piece) =>
       foldSpan(sql, piece, summary),
     );
-  return folded;
+  return rolledUp;
 }
 
 /** Beginning of the hour or day that a time falls into, Unix milliseconds. */
@@ -173,7 +173,7 @@ export async function forgetChunks({
   clock,
   log,
   days,
-}: Omit<FoldDeps, 'only'> & { days: MetricDays }): Promise<number> {
+}: Omit<RollUpDeps, 'only'> & { days: MetricDays }): Promise<number> {
   let forgotten = 0;
   for (const [step, kept] of [
     [0, days.samples],
