@@ -26,8 +26,6 @@ type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'raise' | 'jobs'> & {
   quarantineDuplicate(collectorId: string): Promise<void>;
 };
 
-export type Roster = ReturnType<typeof createRoster>;
-
 export function createRoster({ db, clock, log, raise, jobs, instance, quarantineDuplicate }: Deps) {
   /** Collector → its conversation. */
   const sessions = new Map<string, Session>();

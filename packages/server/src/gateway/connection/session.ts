@@ -89,7 +89,7 @@ export class Session {
   /** A person wants another key, and none was named yet. */
   #keyAsked = false;
   #watchList: ReturnType<CollectorDeps['watchList']> | undefined;
-  /** Set while and after a `confirm` is checked: work that comes right behind it waits for it in its lane. */
+  /** When the `confirm` is checked: observations that come right behind it wait for that. */
   #confirmed: Promise<void> | undefined;
 
   constructor(link: Link, peer: { host: string; address: string }, deps: SessionDeps) {
@@ -134,8 +134,7 @@ export class Session {
     try {
       if (!this.#quota.take()) throw new CloseSession(CloseCode.policy, 'too many messages');
       const message = understand(frame, this.#told, this.#log);
-      const state = this.#confirmed ? 'ready' : this.#state;
-      if (!HEARD[state].includes(message.type))
+      if (!HEARD[this.#state].includes(message.type))
         throw new Refusal(`${message.type} is out of place in a ${this.#state} conversation`);
       this.#hear(message);
     } catch (error) {
@@ -227,6 +226,7 @@ export class Session {
         this.#inOrder(() => this.#greet(message));
         break;
       case 'confirm':
+        this.#enter('confirming');
         this.#confirmed = this.#act((known) => this.#confirm(message, known));
         break;
       case 'working':
@@ -289,13 +289,13 @@ export class Session {
       time: clock.now(),
     });
     this.#after(HELLO_MS, () => {
-      if (this.#state === 'greeted')
+      if (this.#is('greeted') || this.#is('confirming'))
         this.close(CloseCode.helloTimeout, 'the generation was not confirmed in time');
     });
   }
 
   async #confirm({ generation }: Message<'confirm'>, { hello, collector, leasedJobs }: Known): Promise<void> {
-    if (this.#state !== 'greeted' || generation !== collector.generation)
+    if (generation !== collector.generation)
       throw new CloseSession(CloseCode.badMessage, 'confirm: not the generation of the welcome');
     const confirmed = await this.#deps.identities.confirm(collector, hello, {
       clockOffsetMs: this.clockOffsetMs,
@@ -389,7 +389,7 @@ export class Session {
     return this.#inOrder(async () => {
       const known = this.#known;
       if (!known) throw new CloseSession(CloseCode.badMessage, 'the welcome has not been said');
-      if (this.#state === 'greeted') await work(known);
+      if (this.#state === 'confirming') await work(known);
       else await whenThere(this.#clock, this.#gone, () => work(known));
     });
   }

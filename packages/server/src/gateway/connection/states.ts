@@ -34,21 +34,30 @@ export const BOUNDS = {
 /**
  * - challenged: a nonce was sent; only a hello is heard
  * - greeted: the hello is checked, then answered with a welcome; only its confirmation is heard
+ * - confirming: the confirmation is checked; what comes right behind it is heard, and waits for it
  * - ready: the new generation is confirmed; jobs are offered, observations stored
  * - draining: nothing new is offered; what comes in is still stored
  * - superseded: another connection of the same collector was confirmed; nothing is heard until it is clear whose
  * - closed: for good
  */
-export type SessionState = 'challenged' | 'greeted' | 'ready' | 'draining' | 'superseded' | 'closed';
+export type SessionState =
+  | 'challenged'
+  | 'greeted'
+  | 'confirming'
+  | 'ready'
+  | 'draining'
+  | 'superseded'
+  | 'closed';
 
 /** State → the states it may be entered from. */
 export const SESSION_MOVES: Readonly<Record<SessionState, readonly SessionState[]>> = {
   challenged: [],
   greeted: ['challenged'],
-  ready: ['greeted'],
+  confirming: ['greeted'],
+  ready: ['confirming'],
   draining: ['ready'],
   superseded: ['ready', 'draining'],
-  closed: ['challenged', 'greeted', 'ready', 'draining', 'superseded'],
+  closed: ['challenged', 'greeted', 'confirming', 'ready', 'draining', 'superseded'],
 };
 
 const WORK = ['working', 'progress', 'outcome', 'observations', 'heartbeat', 'new-key'] as const;
@@ -56,6 +65,7 @@ const WORK = ['working', 'progress', 'outcome', 'observations', 'heartbeat', 'ne
 export const HEARD: Readonly<Record<SessionState, readonly HeardMessage['type'][]>> = {
   challenged: ['hello'],
   greeted: ['confirm', 'heartbeat'],
+  confirming: WORK,
   ready: WORK,
   draining: WORK,
   superseded: [],
