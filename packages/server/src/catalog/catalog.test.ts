@@ -572,7 +572,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     });
   });
 
-  it('keeps counts exact through changes, folding and deletion', async () => {
+  it('keeps counts exact through changes, compaction and deletion', async () => {
     const counted = async () => (await as()('devices.list')).totalCount;
     expect(await compactTallies(db)).toBeGreaterThan(0);
     expect(await compactTallies(db)).toBe(0);

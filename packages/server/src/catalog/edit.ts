@@ -3,7 +3,7 @@ import type { DeviceClass } from '@rollcall/shared/model';
 import type { Database } from '../platform/db/db.ts';
 import { inScope, Parameters, type Scope, searchable } from '../platform/db/list.ts';
 import { announce } from '../platform/db/notify.ts';
-import type { Sql } from '../platform/db/sql.ts';
+import type { Sql, Transaction } from '../platform/db/sql.ts';
 import { Problem } from '../platform/problem.ts';
 import { conditionOf, type DeviceFilters, requireCollector } from './device-filter.ts';
 
@@ -22,21 +22,24 @@ export interface EventActions {
 }
 
 /** `undefined` leaves a field; null gives it back to discovery. */
-export interface DevicePatch {
+interface DevicePatch {
   monitor?: 0 | 1 | undefined;
   name?: string | null | undefined;
   class?: DeviceClass | null | undefined;
 }
 
-/** Locks a device in scope and names its site; null where there is none. */
+/** Writes down what was done to a device, in the transaction of the deed. */
+export type Note = (sql: Transaction, device: { id: string; siteId: string; name: string }) => Promise<void>;
+
+/** Locks a device in scope and names it and its site; null where there is none. */
 async function lockDevice(
   sql: Sql,
   id: string,
   scope: Scope,
-): Promise<{ siteId: string; monitor: boolean } | null> {
+): Promise<{ id: string; siteId: string; name: string; monitor: boolean } | null> {
   const p = new Parameters();
-  const [row] = await sql.query<{ siteId: string; monitor: boolean }>(
-    `SELECT d.site_id AS "siteId", d.monitor FROM devices d
+  const [row] = await sql.query<{ id: string; siteId: string; name: string; monitor: boolean }>(
+    `SELECT d.id, d.site_id AS "siteId", d.name, d.monitor FROM devices d
      WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)} FOR UPDATE`,
     p.values,
   );
@@ -50,7 +53,7 @@ async function lockDevice(
 export async function patchDevice(
   db: Database,
   events: EventActions,
-  { id, patch, scope, at }: { id: string; patch: DevicePatch; scope: Scope; at: number },
+  { id, patch, scope, at, note }: { id: string; patch: DevicePatch; scope: Scope; at: number; note: Note },
 ): Promise<string | null> {
   return db.transaction(async (sql) => {
     const device = await lockDevice(sql, id, scope);
@@ -70,6 +73,7 @@ export async function patchDevice(
       await forgetWatch(sql, device.siteId, [id]);
     if (patch.monitor === 0 && device.monitor) await events.onMonitoringStopped(sql, devices, at);
     await announce(sql, device.siteId, 'device', [id]);
+    await note(sql, { ...device, name: patch.name ?? device.name });
     return device.siteId;
   });
 }
@@ -96,7 +100,7 @@ const classed = (p: Parameters, value: DeviceClass | null): string =>
 export async function deleteDevice(
   db: Database,
   events: EventActions,
-  { id, scope, by, at }: { id: string; scope: Scope; by: string; at: number },
+  { id, scope, by, at, note }: { id: string; scope: Scope; by: string; at: number; note: Note },
 ): Promise<boolean> {
   return db.transaction(async (sql) => {
     const device = await lockDevice(sql, id, scope);
@@ -109,6 +113,7 @@ export async function deleteDevice(
     );
     await sql.query('DELETE FROM devices WHERE site_id = $1::uuid AND id = $2::uuid', [siteId, id]);
     await announce(sql, siteId, 'device', [id]);
+    await note(sql, device);
     return true;
   });
 }

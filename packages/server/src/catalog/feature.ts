@@ -7,7 +7,7 @@ import { notFound } from '../platform/problem.ts';
 import type { Audit, MakerOf } from '../ports.ts';
 import { readDeviceAt } from './device-at.ts';
 import { listDevices, readDevice } from './devices.ts';
-import { bulkMonitor, deleteDevice, type EventActions, patchDevice } from './edit.ts';
+import { bulkMonitor, deleteDevice, type EventActions, type Note, patchDevice } from './edit.ts';
 import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
 import { type ExportIds, exportHandlers } from './export/feature.ts';
 import { listInterfaces } from './interfaces.ts';
@@ -75,23 +75,20 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
   const mustExist = async (id: string, scope: Scope) => {
     if (!(await deviceExists(db, id, scope))) throw notFound('device');
   };
-  /** Into the audit log: what somebody did to a device. */
-  const note = (
-    { actor, address }: { actor: Actor; address: string },
-    verb: string,
-    { id, name, siteId }: { id: string; name: string | null; siteId: string },
-    detail?: Record<string, unknown>,
-  ) => {
-    const subject = `device ${name ?? id}`;
-    return audit(db, {
-      actor,
-      address,
-      action: `device.${verb}`,
-      subject,
-      siteId,
-      detail: { id, ...detail },
-    });
-  };
+  /** Into the audit log: what somebody does to a device. */
+  const note =
+    (
+      { actor, address }: { actor: Actor; address: string },
+      verb: string,
+      detail?: Record<string, unknown>,
+    ): Note =>
+    (sql, { id, name, siteId }) =>
+      audit(sql, {
+        ...{ actor, address, siteId },
+        action: `device.${verb}`,
+        subject: `device ${name}`,
+        detail: { id, ...detail },
+      });
   return {
     ...exportHandlers({ db }),
     'devices.list': async ({ query, actor }) => {
@@ -111,23 +108,21 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
         patch: body,
         scope: scopeOf(actor),
         at: clock.now(),
+        note: note({ actor, address }, 'update', body),
       });
       if (siteId === null) throw notFound('device');
       if (body.class === null) await identity.reclassify(siteId, id);
-      const data = await brief(id, actor);
-      await note({ actor, address }, 'update', data, body);
-      return { data };
+      return { data: await brief(id, actor) };
     },
     'devices.delete': async ({ params: { id }, actor, address }) => {
-      const device = await brief(id, actor);
       const deleted = await deleteDevice(db, events, {
         id,
         scope: scopeOf(actor),
         by: actor.name,
         at: clock.now(),
+        note: note({ actor, address }, 'delete'),
       });
       if (!deleted) throw notFound('device');
-      await note({ actor, address }, 'delete', device);
       return { data: null };
     },
     'devices.bulk': async ({ body: { filter, set, expect }, actor, address }) => {
@@ -153,7 +148,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       await mustExist(body.deviceId, scopeOf(actor));
       const left = await identity.merge({ userId: actor.userId, name: actor.name }, id, body.deviceId);
       const data = await brief(left, actor);
-      await note({ actor, address }, 'merge', data, { merged: [id, body.deviceId] });
+      await note({ actor, address }, 'merge', { merged: [id, body.deviceId] })(db, data);
       return { data };
     },
     'devices.split': async ({ params: { id }, body, actor, address }) => {
@@ -161,7 +156,8 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       const ids = await identity.split({ userId: actor.userId, name: actor.name }, id, body.addresses);
       const devices = await Promise.all([...new Set([id, ...ids])].map((each) => brief(each, actor)));
       for (const device of devices)
-        if (device.id === id) await note({ actor, address }, 'split', device, { addresses: body.addresses });
+        if (device.id === id)
+          await note({ actor, address }, 'split', { addresses: body.addresses })(db, device);
       return { data: { devices: devices.map(({ id, address, name }) => ({ id, address, name })) } };
     },
     'devices.history': async ({ params: { id }, query, actor }) => {

@@ -17,7 +17,7 @@ export interface NeighbourReport {
   lastSeen: number;
 }
 
-export interface LinkEnd {
+interface LinkEnd {
   deviceId: string;
   interfaceId: string | null;
   ifIndex: number | null;

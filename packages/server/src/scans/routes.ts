@@ -25,10 +25,13 @@ export function scanHandlers({
 }: Pick<ScanDeps, 'db' | 'audit'> & { scans: Scans }): Handlers<Ids> {
   return {
     'scans.create': async ({ actor, body, header, address }) => {
-      const data = await scans.create(body, creatorOf(actor), header('idempotency-key'));
-      const { id, siteId, targets, profile } = data;
-      const detail = { targets: targets.slice(0, 500), profile };
-      await audit(db, { actor, address, action: 'scan.create', subject: `scan ${id}`, siteId, detail });
+      const { targets, profile } = body;
+      const detail = { targets: targets.trim().slice(0, 500), profile };
+      const data = await scans.create(body, creatorOf(actor), {
+        key: header('idempotency-key'),
+        note: (sql, { id, siteId }) =>
+          audit(sql, { actor, address, action: 'scan.create', subject: `scan ${id}`, siteId, detail }),
+      });
       const headers = { Location: `/api/discovery/scans/${data.id}` };
       return { data, extra: { scanId: data.id }, headers };
     },
@@ -52,9 +55,9 @@ export function scanHandlers({
     }),
 
     'scans.cancel': async ({ actor, params, address }) => {
-      const data = await scans.cancel(visibleSites(actor), params.scanId);
-      const subject = `scan ${data.id}`;
-      await audit(db, { actor, address, action: 'scan.cancel', subject, siteId: data.siteId });
+      const data = await scans.cancel(visibleSites(actor), params.scanId, (sql, { id, siteId }) =>
+        audit(sql, { actor, address, action: 'scan.cancel', subject: `scan ${id}`, siteId }),
+      );
       return { data };
     },
 

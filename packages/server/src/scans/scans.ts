@@ -33,6 +33,9 @@ export interface Creator {
   sites: readonly string[] | null;
 }
 
+/** Writes down what was done to a scan, in the transaction of the deed. */
+export type Note = (sql: Transaction, scan: { id: string; siteId: string }) => Promise<void>;
+
 /** Unfinished scans of one creator, and of one site. */
 const OPEN_PER_CREATOR = 100;
 const OPEN_PER_SITE = 1000;
@@ -218,7 +221,11 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     },
 
     /** Starts a scan, or answers the one that the same key started before. */
-    create: async (request: ScanRequest, by: Creator, key?: string): Promise<Scan> => {
+    create: async (
+      request: ScanRequest,
+      by: Creator,
+      { key, note }: { key?: string | undefined; note?: Note } = {},
+    ): Promise<Scan> => {
       if (key !== undefined && (key.length === 0 || key.length > KEY_LENGTH))
         throw invalid('Idempotency-Key', `must have 1 to ${KEY_LENGTH} characters`);
       const before = key === undefined ? undefined : await earlier(db, request, by, key);
@@ -226,7 +233,11 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
       const prepared = await prepare(db, request, by);
       await quota(db, prepared.site, by);
       const id =
-        (await db.transaction((sql) => insert(sql, request, by, prepared, key))) ??
+        (await db.transaction(async (sql) => {
+          const started = await insert(sql, request, by, prepared, key);
+          if (started !== undefined) await note?.(sql, { id: started, siteId: prepared.site.id });
+          return started;
+        })) ??
         // The same key came twice at once: the other one has committed.
         (await earlier(db, request, by, key ?? ''));
       if (id === undefined) throw new Problem('conflict', 'this Idempotency-Key is in use; try again');
@@ -293,7 +304,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
     },
 
     /** Cancels a scan and tells the holders of its jobs to stop. */
-    cancel: (scope: readonly string[] | null, id: string): Promise<Scan> =>
+    cancel: (scope: readonly string[] | null, id: string, note?: Note): Promise<Scan> =>
       db.transaction(async (sql) => {
         const { siteId, status } = await get(sql, scope, id);
         const held = await sql.query<LeaseName & { was: string }>(
@@ -315,6 +326,7 @@ export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddr
           leases: leases.map(({ job, fence, collector }) => ({ job, fence, collector })),
         });
         await announce(sql, siteId, 'scan', [id]);
+        await note?.(sql, { id, siteId });
         return get(sql, scope, id);
       }),
   };
