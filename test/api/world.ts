@@ -358,7 +358,7 @@ async function discovery(db: Sql, world: World, keyring: Keyring): Promise<void>
 
 /**
  * A value per table that changes with any of its rows, apart from when credentials were last used. Tallies
- * follow from other tables and are folded now and then.
+ * follow from other tables and are compacted now and then.
  */
 export async function fingerprint(db: Database): Promise<Record<string, string>> {
   const tables = await db.query<{ name: string }>(

@@ -121,7 +121,7 @@ describe.each(databaseKinds())('the link to a server on %s', (database) => {
     }, 90_000);
   });
 
-  test('A19: poison is buried with its reason, visible, and holds up nothing', async () => {
+  test('A19: poison becomes dead letters with its reason, visible, and holds up nothing', async () => {
     const one = source(3);
     one.setRate(1500);
     expect(await eventually(() => (one.told?.n ?? 0) > 2100, 20_000)).toBe(true);

@@ -99,7 +99,7 @@ export const SENSOR_TROUBLES = [
   'session.down',
 ] as const;
 export type SensorTrouble = (typeof SENSOR_TROUBLES)[number];
-interface Unwell {
+interface UnhealthySensor {
   of: SensorTrouble;
   sensorId: string;
   name: string;
@@ -155,9 +155,9 @@ interface Observed {
   'device.hardware': Turn<{ parts: Part[] }>;
   /** The same of its VLANs. */
   'device.vlans': Turn<{ vlans: Vlan[] }>;
-  /** Two records proved to be one box; `before` is the record that no longer exists. */
+  /** Two records proved to be one device; `before` is the record that no longer exists. */
   'device.merged': Turn<Named, { reason: string }>;
-  /** A person said that a record is two boxes; `after` is the new record. */
+  /** A person said that a record is two devices; `after` is the new record. */
   'device.split': Turn<Nothing, Named>;
   /** `before` where its agent alone answered: it is asked seldom. */
   'device.down': Turn<Nothing | { snmp: 'ok' }, { icmp: 'down' }>;
@@ -172,9 +172,9 @@ interface Observed {
   'measured.above': Turn<Nothing, Measurement>;
   'measured.below': Turn<Nothing, Measurement>;
   /** A sensor is judged warning or critical, or otherwise so than before. */
-  'sensor.unwell': Turn<Nothing, Unwell>;
+  'sensor.unhealthy': Turn<Nothing, UnhealthySensor>;
   /** It is so no more, or there is no such sensor any more. */
-  'sensor.well': Turn<Nothing, { sensorId: string }>;
+  'sensor.healthy': Turn<Nothing, { sensorId: string }>;
   'neighbour.changed': Turn<Remote | Nothing>;
   /** An address answered as another device than before. */
   'address.moved': Turn<Holder, Holder & Contested>;

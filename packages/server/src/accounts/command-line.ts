@@ -56,7 +56,7 @@ export async function addUser(
   });
 }
 
-export interface ListedUser {
+interface ListedUser {
   id: string;
   name: string;
   role: string;

@@ -12,7 +12,7 @@ import {
 import { invalid } from '../platform/problem.ts';
 import { type Makers, PREFIX_LENGTHS } from './makers.ts';
 
-export interface FilterContext {
+interface FilterContext {
   scope: Scope;
   makers: Makers;
   /** When an interval must hold: at a time, now, or at any time. */

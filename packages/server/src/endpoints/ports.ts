@@ -1,7 +1,7 @@
 /** Ports that have learnt an address, and the bridges behind them. */
 import type { Sql } from '../platform/db/sql.ts';
 
-export interface PortKey {
+interface PortKey {
   siteId: string;
   deviceId: string;
   ifIndex: number;
@@ -31,7 +31,7 @@ const columns = (ports: readonly PortKey[]): unknown[] => [
 ];
 
 /** A port that has an address of a device of the inventory, or of nobody. */
-export interface Toward extends PortKey {
+interface Toward extends PortKey {
   owner: string | null;
 }
 export const towardKey = (port: Pick<Toward, 'deviceId' | 'ifIndex' | 'owner'>): string =>

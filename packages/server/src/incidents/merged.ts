@@ -6,7 +6,7 @@ import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
 import { ascendingIds } from './ids.ts';
 
 /**
- * Records that proved to be one box: events, cases and conditions of the one that went belong to the one that stayed.
+ * Records that proved to be one device: events, cases and conditions of the one that went belong to the one that stayed.
  * Its live events are closed, for whatever is still so will be observed of the one that stayed.
  */
 export async function followMerges(

@@ -121,8 +121,8 @@ describe.each(databases())('forgetting events and cases on %s', (name, open) => 
       await event(`${n}`, 350 + n, n % 3 ? closed : live, { severity: 1 + (n % 5) });
     await compactTallies(db);
     expect((await retention()(DAYS)).events).toBe(10);
-    for (const fold of [false, true]) {
-      if (fold) await compactTallies(db);
+    for (const compacted of [false, true]) {
+      if (compacted) await compactTallies(db);
       const differing = await db.query(
         `WITH counted AS (
            SELECT site_id, event_day(timestamp) AS bucket, status, severity, source, count(*) AS n FROM events GROUP BY 1, 2, 3, 4, 5

@@ -106,7 +106,7 @@ type SenderOf = (trap: TrapObservation) => string | undefined;
 
 /**
  * Which device sent a trap: whose engine proved it, else whose address the trap names, else who answers at its source.
- * Addresses that stand for no box, as 127.0.0.1, are of nobody.
+ * Addresses that stand for no device, as 127.0.0.1, are of nobody.
  */
 async function sendersOf(sql: Sql, siteId: string, happened: readonly Happened[]): Promise<SenderOf> {
   const traps = happened.flatMap(({ observation: o }) => (o.kind === 'trap' ? [o] : []));

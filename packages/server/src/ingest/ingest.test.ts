@@ -269,7 +269,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect((await site.devices()).map(({ name }) => name).sort()).toEqual(['10.0.0.2', 'liar']);
   });
 
-  it('attack: text that no database stores is buried without a question to the database', async () => {
+  it('attack: text that no database stores becomes a dead letter without a question to the database', async () => {
     const site = await openSite(db);
     const bad = Array.from({ length: 1000 }, (_, i) =>
       asked({ sysName: `liar ${i} ${i % 2 ? '\0' : '\ud83d'}` }, '10.0.0.3'),
@@ -282,7 +282,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     expect(await countLetters(site.siteId)).toBe(1000);
   });
 
-  it('attack: an item nested 100,000 deep, and one cut in a character, are buried', async () => {
+  it('attack: an item nested 100,000 deep, and one cut in a character, become dead letters', async () => {
     const site = await openSite(db);
     const deep = { kind: 'host', a: JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)) };
     // The body of a dead letter ends after 65,536 characters: in the middle of one.

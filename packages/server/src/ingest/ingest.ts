@@ -97,16 +97,19 @@ const MERGED_AT_ONCE = 2;
 export function createIngest(given: IngestDeps): Ingest {
   const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE), logged: new UnknownBySender() };
   const faults = new Faults();
-  const told = tellNowAndThen(given.clock, (collector: string, buried) =>
-    given.log.warn({ collector, buried }, 'observations could not be stored; they are kept as dead letters'),
+  const told = tellNowAndThen(given.clock, (collector: string, deadLettered) =>
+    given.log.warn(
+      { collector, deadLettered },
+      'observations could not be stored; they are kept as dead letters',
+    ),
   );
   return {
     async accept(batch) {
       const items = await inPieces(batch.items, (body, i) => arrive(batch.from + i, body));
       reached('read');
       const splitting = new Splitting(faults, (some) => storeInOne(deps, batch, some));
-      const { through, buried } = await splitting.store(items);
-      if (buried > 0) told(batch.collectorId, buried);
+      const { through, deadLettered } = await splitting.store(items);
+      if (deadLettered > 0) told(batch.collectorId, deadLettered);
       return { through };
     },
   };

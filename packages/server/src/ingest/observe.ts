@@ -60,7 +60,7 @@ export interface Observing {
   newId: (at: number) => string;
 }
 
-/** Null where what was observed stands for no box. */
+/** Null where what was observed stands for no device. */
 export function prepareHost(observation: HostObservation, at: number): Prepared | null {
   const print = hostFingerprint(observation);
   return print && { kind: 'host', observation, print, at };
@@ -132,7 +132,7 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
 
 /**
  * Name and address are the device's and not one hardware address is: it was replaced. A pair that answers in turn at one
- * address is two boxes that the device is known by: that is told once of each.
+ * address is two devices of one record: that is told once of each.
  */
 function isOtherHardware(world: World, device: Tracked, print: Fingerprint): boolean {
   const known = new Set(device.print?.macs);
@@ -163,7 +163,7 @@ function deviceOf(world: World, decision: Decision, at: number, context: Observi
   return device;
 }
 
-/** Another record proved to be this box. */
+/** Another record proved to be this device. */
 function absorb(world: World, otherId: string, into: Tracked, reason: string, collectorId: string): void {
   const other = world.devices.get(otherId);
   if (!other || other === into) return;

@@ -33,8 +33,8 @@ interface Facts {
   cases: Counts[];
   collectors: Counts[];
   scans: Counts[];
-  /** Devices that are unwell, by the rank of their health. */
-  unwell: Counts[];
+  /** Devices that are unhealthy, by the rank of their health. */
+  unhealthy: Counts[];
   sites: SiteRow[];
 }
 
@@ -59,19 +59,19 @@ export async function readSummary(sql: Sql, scope: Scope, now: number): Promise<
         `t.status <> 'revoked'`,
       )} AS collectors,
       ${counted('t.status', 'scans', `t.status IN ('queued', 'running')`)} AS scans,
-      ${counted('t.health', 'devices', 't.health < 2')} AS unwell,
+      ${counted('t.health', 'devices', 't.health < 2')} AS unhealthy,
       ${rows(`SELECT t.id, t.name FROM sites t WHERE ${inScope(p, 't.id', scope)} ORDER BY t.name LIMIT ${SITES_MOST}`)} AS sites`,
     p.values,
   );
   return summaryOf(
-    facts ?? { devices: [], events: [], cases: [], collectors: [], scans: [], unwell: [], sites: [] },
+    facts ?? { devices: [], events: [], cases: [], collectors: [], scans: [], unhealthy: [], sites: [] },
     now,
   );
 }
 
 /** Adds up. Pure. */
 export function summaryOf(facts: Facts, now: number): Summary {
-  const { devices, events, cases, collectors, scans, unwell } = facts;
+  const { devices, events, cases, collectors, scans, unhealthy } = facts;
   const sum = <Row extends { n: number }>(rows: readonly Row[], fits: (row: Row) => boolean = () => true) =>
     rows.reduce((total, row) => (fits(row) ? total + row.n : total), 0);
   const by = (rows: readonly Counts[], status: string | number) => sum(rows, (row) => row.status === status);
@@ -84,7 +84,7 @@ export function summaryOf(facts: Facts, now: number): Summary {
   return {
     at: Math.floor(now / 1000),
     devices: { total: sum(devices), monitored: sum(devices, (row) => row.monitor), ...states(devices) },
-    health: { critical: by(unwell, rankOf('critical')), warning: by(unwell, rankOf('warning')) },
+    health: { critical: by(unhealthy, rankOf('critical')), warning: by(unhealthy, rankOf('warning')) },
     classes: DEVICE_CLASSES.map((name) => ({ class: name, count: sum(devices, (row) => row.class === name) }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),

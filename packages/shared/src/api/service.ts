@@ -49,7 +49,7 @@ export const summary = z
     devices: z.strictObject({ total: count, monitored: count, up: count, down: count, unknown: count }),
     health: z
       .strictObject({ critical: count, warning: count })
-      .meta({ description: 'Devices that are unwell, by their worst sensor.' }),
+      .meta({ description: 'Devices that are unhealthy, by their worst sensor.' }),
     classes: z
       .array(z.strictObject({ class: z.enum(DEVICE_CLASSES), count }))
       .meta({ description: 'Only classes that occur, most frequent first.' }),

@@ -44,9 +44,9 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
   const { network, about, tell, down, state, wait, cases, words, devices } = scene;
   beforeEach(() => scene.begin(open));
 
-  const unwell = (name: string, of: SensorTrouble, sensorId = uuidv7(), peer?: string): Change => ({
+  const unhealthy = (name: string, of: SensorTrouble, sensorId = uuidv7(), peer?: string): Change => ({
     ...about(name),
-    kind: 'sensor.unwell',
+    kind: 'sensor.unhealthy',
     before: {},
     after: {
       ...{
@@ -63,7 +63,7 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
   });
   const well = (name: string, sensorId: string): Change => ({
     ...about(name),
-    kind: 'sensor.well',
+    kind: 'sensor.healthy',
     before: {},
     after: { sensorId },
   });
@@ -83,7 +83,7 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
   it('a part that failed opens, and closes when it is well', async () => {
     await network(['sw']);
     const id = uuidv7();
-    await tell(unwell('sw', 'hardware.failed', id));
+    await tell(unhealthy('sw', 'hardware.failed', id));
     await wait(35);
     expect(await words()).toEqual(['hardware.failed sw open']);
     await tell(well('sw', id));
@@ -94,9 +94,9 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
   it('what gets worse ends the one and begins the other', async () => {
     await network(['sw']);
     const id = uuidv7();
-    await tell(unwell('sw', 'sensor.warning', id));
+    await tell(unhealthy('sw', 'sensor.warning', id));
     await wait(100);
-    await tell(unwell('sw', 'sensor.critical', id));
+    await tell(unhealthy('sw', 'sensor.critical', id));
     await wait(100);
     expect((await words()).sort()).toEqual(['sensor.critical sw open', 'sensor.warning sw closed']);
   });
@@ -104,8 +104,8 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
   it('one cable under 40 sessions is one case', async () => {
     const [port = ''] = await cable();
     await tell(
-      ...Array.from({ length: 20 }, () => unwell('r1', 'session.down', uuidv7(), '10.0.0.2')),
-      ...Array.from({ length: 20 }, () => unwell('r2', 'session.down', uuidv7(), '10.0.0.1')),
+      ...Array.from({ length: 20 }, () => unhealthy('r1', 'session.down', uuidv7(), '10.0.0.2')),
+      ...Array.from({ length: 20 }, () => unhealthy('r2', 'session.down', uuidv7(), '10.0.0.1')),
     );
     await wait(20);
     await tell(state('r1', port, 1, 2));
@@ -116,12 +116,12 @@ describe.each(databases())('sensors as events, on %s', (_name, open) => {
 
   it('a session over a link that is up is told, and one to a device that is down is not', async () => {
     await cable();
-    await tell(unwell('r1', 'session.down', uuidv7(), '10.0.0.2'));
+    await tell(unhealthy('r1', 'session.down', uuidv7(), '10.0.0.2'));
     await wait(120);
     expect(await words()).toEqual(['session.down r1 open']);
     await scene.begin(open);
     await cable();
-    await tell(down('r2'), unwell('r1', 'session.down', uuidv7(), '10.0.0.2'));
+    await tell(down('r2'), unhealthy('r1', 'session.down', uuidv7(), '10.0.0.2'));
     await wait(200);
     expect(await words()).toEqual(['device.down r2 open']);
   });

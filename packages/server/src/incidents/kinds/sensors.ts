@@ -4,27 +4,27 @@ import { SENSOR_UNITS } from '@rollcall/shared/sensors';
 import type { ChangeOf, SensorTrouble } from '../../changes.ts';
 import { declare, type EventKind, type Opening } from './kind.ts';
 
-type Unwell = ChangeOf<'sensor.unwell'>;
+type UnhealthySensor = ChangeOf<'sensor.unhealthy'>;
 
 /** The value as people read it, with a blank before it; nothing where there is none. */
-const valued = ({ value, kind }: Unwell['after']): string =>
+const valued = ({ value, kind }: UnhealthySensor['after']): string =>
   value === null
     ? ''
     : ` ${[Number(value.toPrecision(3)), SENSOR_UNITS[kind]].filter((part) => part !== '').join(' ')}`;
 
-const said = (c: Unwell): string =>
+const said = (c: UnhealthySensor): string =>
   `${c.after.name} of ${c.deviceName}:${valued(c.after)}${valued(c.after) && ','} ${c.after.reason}`;
 
 /** Opened by trouble of one sort, and cleared when the sensor is well, is gone, or has another sort of trouble. */
-const unwell = (of: SensorTrouble, says: (c: Unwell) => string = said) => ({
+const unhealthy = (of: SensorTrouble, says: (c: UnhealthySensor) => string = said) => ({
   source: 'snmp' as const,
   opens: {
-    'sensor.unwell': (c: Unwell): Opening | null =>
+    'sensor.unhealthy': (c: UnhealthySensor): Opening | null =>
       c.after.of === of ? { subject: c.after.sensorId, message: says(c), details: { after: c.after } } : null,
   },
   clears: {
-    'sensor.well': (c: ChangeOf<'sensor.well'>): string => c.after.sensorId,
-    'sensor.unwell': (c: Unwell): string | null => (c.after.of === of ? null : c.after.sensorId),
+    'sensor.healthy': (c: ChangeOf<'sensor.healthy'>): string => c.after.sensorId,
+    'sensor.unhealthy': (c: UnhealthySensor): string | null => (c.after.of === of ? null : c.after.sensorId),
   },
   silencedBy: ['device.down'],
   cases: 'opens' as const,
@@ -37,47 +37,47 @@ export const SENSOR_EVENT_KINDS = declare({
   'hardware.failed': {
     about: 'A part of a device has failed by its own word: power supply, fan, disk, battery, redundancy.',
     severity: Severity.major,
-    ...unwell('hardware.failed', (c) => `${c.after.name} of ${c.deviceName} failed (${c.after.reason})`),
+    ...unhealthy('hardware.failed', (c) => `${c.after.name} of ${c.deviceName} failed (${c.after.reason})`),
     holdMs: HOLD_MS,
   },
   'sensor.critical': {
     about: 'A reading is beyond a critical limit of the device, or critical by its word.',
     severity: Severity.major,
-    ...unwell('sensor.critical'),
+    ...unhealthy('sensor.critical'),
     holdMs: HOLD_MS,
   },
   'sensor.warning': {
     about: 'A reading is beyond a warning limit of the device, or a part is not well by its word.',
     severity: Severity.warning,
-    ...unwell('sensor.warning'),
+    ...unhealthy('sensor.warning'),
     holdMs: HOLD_MS,
   },
   'power.on-battery': {
     about: 'A UPS has no mains and runs on its battery.',
     severity: Severity.major,
-    ...unwell('power.on-battery', (c) => `${c.deviceName} is on battery`),
+    ...unhealthy('power.on-battery', (c) => `${c.deviceName} is on battery`),
     holdMs: HOLD_MS,
   },
   'storage.full': {
     about: 'A disk or another storage is nearly full.',
     severity: Severity.minor,
-    ...unwell('storage.full'),
+    ...unhealthy('storage.full'),
     holdMs: HOLD_MS,
   },
   'memory.full': {
     about: 'Memory has been nearly full for a while.',
     severity: Severity.warning,
-    ...unwell('memory.full'),
+    ...unhealthy('memory.full'),
   },
   'processor.busy': {
     about: 'A processor has been busy for a while.',
     severity: Severity.warning,
-    ...unwell('processor.busy'),
+    ...unhealthy('processor.busy'),
   },
   'session.down': {
     about: 'A BGP or OSPF session is not established, and no dead link or device explains it.',
     severity: Severity.minor,
-    ...unwell('session.down', (c) => `${c.after.name} of ${c.deviceName} is down (${c.after.reason})`),
+    ...unhealthy('session.down', (c) => `${c.after.name} of ${c.deviceName} is down (${c.after.reason})`),
     // Ports are read once a minute: the one that explains it is found down by then.
     holdMs: 90_000,
   },

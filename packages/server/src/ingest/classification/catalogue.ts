@@ -9,7 +9,7 @@ import { compareOid } from '@rollcall/shared/oid';
 const ROLES = ['model', 'version', 'serial'] as const;
 type Role = (typeof ROLES)[number];
 
-/** Below an enterprise, the most telling first: scalars end with `.0`, columns have no index. First those that surely speak of the box. */
+/** Below an enterprise, the most telling first: scalars end with `.0`, columns have no index. First those that surely speak of the device. */
 type Inventory = Partial<Record<Role, readonly [sure: string[], unsure: string[]]>>;
 
 export interface Named {

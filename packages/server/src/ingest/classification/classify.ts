@@ -116,7 +116,7 @@ function classify(set: RuleSet, index: RuleIndex, named: BrandIn, told: DeviceFa
     draft.offer('serial', rule.name, () => firstValue(rule.serial, facts, general.cleanSerial));
   }
   const own = vendorEnterprise(facts.system.sysObjectId);
-  // A chip maker's number is of whoever took its software for a box and did not change it.
+  // A chip maker's number: who built the device took its software and did not change that.
   const brand =
     own === null || CHIP_MAKERS.has(own)
       ? named([...facts.chassis.map((row) => row.manufacturer), facts.system.sysDescr])
@@ -141,7 +141,7 @@ function classify(set: RuleSet, index: RuleIndex, named: BrandIn, told: DeviceFa
   return result(draft);
 }
 
-/** Whose software boxes of others run: Broadcom, Realtek, Microchip, Marvell, Vitesse, Aricent, SNMP Research. */
+/** Chip makers whose software runs on devices of others: Broadcom, Realtek, Microchip, Marvell, Vitesse, Aricent, SNMP Research. */
 const CHIP_MAKERS = new Set([4413, 27282, 17095, 26696, 6603, 29601, 2076, 99]);
 
 /** Software that runs on anybody's hardware and has objects of its own. */
@@ -302,7 +302,7 @@ function textsOf(source: Source, facts: DeviceFacts): string[] {
   if ('sysDescr' in source) return [facts.system.sysDescr ?? ''];
   if ('sysName' in source) return [facts.system.sysName ?? ''];
   const field = ENTITY_FIELDS[source.entity];
-  return general.boxes(facts.chassis).flatMap((row) => row[field] ?? []);
+  return general.wholeDevices(facts.chassis).flatMap((row) => row[field] ?? []);
 }
 
 function extract(source: Source, text: string): string | null {

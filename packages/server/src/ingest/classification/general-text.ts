@@ -194,7 +194,7 @@ export interface Sampled {
 
 interface SampleText {
   text: string;
-  /** Position in the subtree: what stands first is about the box. */
+  /** Position in the subtree: what stands first is about the device. */
   at: number;
 }
 

@@ -76,8 +76,8 @@ type Offer = (
   find: () => string | null | undefined,
 ) => void;
 
-/** Rows that speak of the whole box, the best first: chassis before what merely has no parent, with words before without. */
-export function boxes(rows: readonly EntityRow[]): EntityRow[] {
+/** Rows that speak of the whole device, the best first: chassis before what merely has no parent, with words before without. */
+export function wholeDevices(rows: readonly EntityRow[]): EntityRow[] {
   const rank = (row: EntityRow) =>
     (row.class === 'chassis' ? 0 : row.class === 'stack' ? 4 : 2) + (row.model || row.serial ? 0 : 1);
   return rows
@@ -187,7 +187,7 @@ const CATEGORIES: Record<string, string> = {
 };
 
 function fromEntity(rows: readonly EntityRow[], offer: Offer): void {
-  for (const row of boxes(rows)) {
+  for (const row of wholeDevices(rows)) {
     offer('vendor', 'entity-mib', () => cleanName(row.manufacturer));
     offer('model', 'entity-mib', () => (ORDER_NUMBER.test(row.model ?? '') ? described(row) : null));
     offer('model', 'entity-mib', () => ownModel(row.model));
@@ -206,7 +206,7 @@ function described({ description, name }: EntityRow): string | null {
 }
 
 function fromFirmware(rows: readonly EntityRow[], offer: Offer): void {
-  for (const row of boxes(rows).slice(0, 4)) {
+  for (const row of wholeDevices(rows).slice(0, 4)) {
     offer('osVersion', 'entity-mib firmware', () => cleanVersion(row.firmwareRevision));
   }
 }

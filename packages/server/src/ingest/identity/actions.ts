@@ -29,7 +29,7 @@ export interface IdentityDeps {
 }
 
 const OWN = new Set(['engine-id', 'serial', 'chassis-mac', 'mac-set', 'mac']);
-/** What a box can be recognised by wherever it is; addresses only where there is nothing better. */
+/** What a device can be recognised by wherever it is; addresses only where there is nothing better. */
 function telling(keys: readonly EvidenceKey[]): EvidenceKey[] {
   const own = keys.filter(({ kind }) => OWN.has(kind));
   return own.length > 0 ? own : keys.filter(({ kind }) => kind === 'address');

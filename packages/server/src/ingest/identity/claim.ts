@@ -58,7 +58,7 @@ export function claim(world: World, device: Tracked, print: Fingerprint, at: num
     if (holder === undefined || holder === device.row.id || !saysStill(world, holder, key))
       setHolder(world, key, device.row.id, at);
     else if (key.kind === 'address') later.push(...takeAddress(world, device, holder, key, at));
-    // Two boxes with one value: it tells nothing from now on.
+    // Two devices with one value: it tells nothing from now on.
     else setHolder(world, shared, holder, at);
   }
   device.addresses.add(print.address);
@@ -72,7 +72,7 @@ function saysStill(world: World, holder: string, key: EvidenceKey): boolean {
   return !print || claims(print).some((each) => keyText(each) === keyText(key));
 }
 
-/** The address answers as another device now (DHCP, a virtual address, a replaced box). */
+/** The address answers as another device now (DHCP, a virtual address, a replaced device). */
 function takeAddress(world: World, device: Tracked, holder: string, key: EvidenceKey, at: number): Later[] {
   const old = world.devices.get(holder);
   setHolder(world, key, device.row.id, at);

@@ -1,5 +1,5 @@
 /**
- * What distinguishes one box from another, taken out of an observation and cleaned: values that many boxes share (factory
+ * What distinguishes one device from another, taken out of an observation and cleaned: values that many devices share (factory
  * engine ids, placeholder serials, virtual-router MACs) are left out here, once, so that identity can trust the rest.
  */
 import { createHash } from 'node:crypto';
@@ -41,9 +41,9 @@ export interface Fingerprint {
   address: string;
   /** An agent answered and was read. */
   snmp: boolean;
-  /** Where the same sweep read the agent of this box, which lists `address` as its own. */
+  /** Where the same sweep read the agent of this device, which lists `address` as its own. */
   aliasOf?: string;
-  /** The agent's own addresses that can tell boxes apart. */
+  /** The agent's own addresses that can tell devices apart. */
   addresses: string[];
   macs: string[];
   engineId: string | null;
@@ -63,7 +63,7 @@ export const enterpriseOf = (oid: string | null | undefined): number | null => {
   return match ? Number(match[1]) : null;
 };
 
-/** Agents that run on anybody's hardware: their enterprise number says nothing about the box. */
+/** Agents that run on anybody's hardware: their enterprise number says nothing about the device. */
 const GENERIC_ENTERPRISES = new Set([2021, 8072]);
 export const vendorEnterprise = (oid: string | null | undefined): number | null => {
   const enterprise = enterpriseOf(oid);
@@ -72,14 +72,14 @@ export const vendorEnterprise = (oid: string | null | undefined): number | null 
 
 const NO_SERIAL =
   /^(none|n\.?\/?a\.?|null|nil|empty|default|default string|unknown|unavailable|not (available|applicable|specified|set|defined)|undefined|invalid|private|<private>|no serial( number)?|serial( number)?|system serial number|to be filled by o\.?e\.?m\.?|o\.?e\.?m\.?|chassis|0?123456789a?b?c?d?e?f?|1234567890|12345678|x+|-+|\.+|\*+|#+)$/i;
-/** A serial number that is the same on every box of a kind, or none at all. */
+/** A serial number that is the same on every device of a kind, or none at all. */
 export const placeholderSerial = (serial: string): boolean => {
   const text = serial.trim();
   return text.length < 4 || NO_SERIAL.test(text) || /^(.)\1*$/.test(text.replace(/[\s:._-]/g, ''));
 };
 
 /**
- * Hardware addresses that move between boxes or are the same in many: VRRP and CARP (RFC 5798), HSRP, GLBP, FGCP, VSS,
+ * Hardware addresses that move between devices or are the same in many: VRRP and CARP (RFC 5798), HSRP, GLBP, FGCP, VSS,
  * vPC, cluster firewalls, Docker's default bridge, VMware's host-only adapters, and everything that is no unicast address.
  */
 const VIRTUAL_MAC = new RegExp(
@@ -107,13 +107,13 @@ const VIRTUAL_MAC = new RegExp(
 );
 export const virtualMac = (mac: string): boolean => VIRTUAL_MAC.test(mac);
 
-/** Of bridges for containers, the same in many boxes. */
+/** Of bridges for containers, the same in many devices. */
 const CONTAINER_BRIDGE = /^172\.1[78]\.0\.1$/;
-/** An address that distinguishes the box that has it from others. */
+/** An address that distinguishes the device that has it from others. */
 const tellsApart = (address: string, reached: string): boolean =>
   standsForABox(address, reached) && !CONTAINER_BRIDGE.test(address);
 
-/** An engine id without a part that could be one box's own (RFC 3411, SnmpEngineID: 5 octets of header). */
+/** An engine id without a part that could be one device's own (RFC 3411, SnmpEngineID: 5 octets of header). */
 const worthlessEngineId = (hex: string): boolean => {
   if (hex.length < 10 || hex.length % 2 !== 0) return true;
   const own = hex.slice(10) || hex.slice(8);
@@ -150,7 +150,7 @@ export const hostKeys = (o: Macs & Addresses): EvidenceKey[] => [
 ];
 
 /**
- * Where a walked agent is: at the address that it was read at, or, read at one that stands for no box (the collector's own
+ * Where a walked agent is: at the address that it was read at, or, read at one that stands for no device (the collector's own
  * host at 127.0.0.1), at the first that it lists. Null: nowhere that is known.
  */
 const placeOf = (o: DeviceObservation): string | null =>
@@ -158,7 +158,7 @@ const placeOf = (o: DeviceObservation): string | null =>
 
 /**
  * Fingerprint of a walked agent. `serialNumber`: what classification found, where ENTITY-MIB names none. Null where no
- * address is known that stands for the box.
+ * address is known that stands for the device.
  */
 export function deviceFingerprint(o: DeviceObservation, serialNumber: string | null): Fingerprint | null {
   const address = placeOf(o);
@@ -188,7 +188,7 @@ const chassisSerials = (rows: DeviceObservation['chassis']): string[] =>
     .sort((a, b) => (a.position ?? 0) - (b.position ?? 0) || a.index - b.index)
     .flatMap((row) => (row.serial ? [row.serial] : []));
 
-/** Null where the address stands for no box. */
+/** Null where the address stands for no device. */
 export const hostFingerprint = (o: HostObservation): Fingerprint | null =>
   standsForABox(o.address, o.address) ? printOfHost(o) : null;
 

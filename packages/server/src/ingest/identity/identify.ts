@@ -3,7 +3,7 @@
  * device, the reason, and what must be remembered come out.
  *
  * One strong agreement (engine id, chassis serial, base MAC, own address table) without a strong contradiction is the
- * same box. A strong agreement that is contradicted is a conflict: nothing is merged, the evidence is remembered as
+ * same device. A strong agreement that is contradicted is a conflict: nothing is merged, the evidence is remembered as
  * shared, and from then on it says nothing. Without strong evidence the same MACs, or the same address with nothing
  * against it, are enough. A person's decision wins over all.
  */
@@ -47,7 +47,7 @@ export interface Decision {
   reason: Reason;
   /** What agreed and what differed, for people. */
   because: string;
-  /** Records that are the same box and go into it. */
+  /** Records that are the same device and go into it. */
   absorb: { deviceId: string; reason: Reason }[];
   /** Strong agreement, contradicted: merged nothing. */
   conflicts: { deviceId: string; key: EvidenceKey; reason: string }[];
@@ -69,7 +69,7 @@ interface Comparison {
 
 /** A host's MAC stands for at most so many addresses; above it is a router that answers ARP for others. */
 const ADDRESSES_PER_MAC = 8;
-/** ARP and the agent may name different MACs of one box; within this time at one address they are one. */
+/** ARP and the agent may name different MACs of one device; within this time at one address they are one. */
 const SAME_MOMENT_MS = 600_000;
 
 export function identify(print: Fingerprint, at: number, known: Known): Decision {
@@ -137,7 +137,7 @@ interface Judgement {
   reason: Reason;
   because: string;
   strength: number;
-  /** Strong evidence that agreed although the boxes differ. */
+  /** Strong evidence that agreed although the devices differ. */
   shared: EvidenceKey[];
 }
 
@@ -187,7 +187,7 @@ function betweenAgents(c: Comparison): Outcome {
   const [reason] = agreeing;
   if (reason) {
     const votes = agreeing.length + (c.macs === 'agree' ? 1 : 0);
-    // Two boxes each list their own address and not the other's: one engine id alone is a factory default then.
+    // Two devices each list their own address and not the other's: one engine id alone is a factory default then.
     const alone = votes === 1 && (doubts >= 2 || (reason === 'engine-id' && c.table === 'differ'));
     const addressOnly = votes === 1 && reason === 'own-address' && c.name === 'differ';
     if (against === 0 && !(alone && !c.place) && !addressOnly) return outcome('same', reason);
@@ -269,7 +269,7 @@ const within = (a: Fingerprint, b: Fingerprint): Verdict =>
   meet([...a.macs, ...a.chassis], [...b.macs, ...b.chassis]);
 
 /**
- * Whether two address tables speak of one box. A box asked twice lists the same, or part of it; a pair that shares
+ * Whether two address tables speak of one device. A device asked twice lists the same, or part of it; a pair that shares
  * addresses has one of its own on either side.
  */
 function tables(print: Fingerprint, { print: other, lists }: Candidate): Verdict {

@@ -2,9 +2,9 @@
  * At which of its addresses a device is managed. Pure.
  *
  * A device keeps its address while that answers, so two addresses that both answer never take turns. It moves to another
- * that answered in the same scan when the known one is silent. An address that its box still lists is silent only after
+ * that answered in the same scan when the known one is silent. An address that its device still lists is silent only after
  * several scans, one fewer than make a device gone, because an answer may be lost; one that the watch hears is silent only
- * if the box left it. A device that a scan found first is settled once, at the best of its addresses, and virtual
+ * if the device left it. A device that a scan found first is settled once, at the best of its addresses, and virtual
  * addresses are always left.
  */
 import { byAddress } from '@rollcall/shared/ip';
@@ -18,7 +18,7 @@ export interface Place {
   on: 'loopback' | 'interface' | null;
   /** Its mask leaves it no network, as keepalived adds virtual addresses to an interface. */
   alone: boolean;
-  /** It moves between boxes (VRRP, HSRP, CARP, anycast): it has a virtual hardware address, or two devices list it. */
+  /** It moves between devices (VRRP, HSRP, CARP, anycast): it has a virtual hardware address, or two devices list it. */
   virtual: boolean;
 }
 
@@ -59,12 +59,12 @@ function isSilent({ places, watched, missedScans, missedUntilGone }: Standing, k
   if (known?.answered === true) return false;
   const listed = (known?.on ?? null) !== null;
   const left = !listed && places.some(({ on }) => on !== null);
-  // The watch may not have noticed yet that a box left an address.
+  // The watch may not have noticed yet that a device left an address.
   if (watched === 'up') return left && known?.answered === false;
   if (left) return true;
   return missedScans >= (listed ? Math.max(1, missedUntilGone - 1) : 1);
 }
 
-/** A loopback interface is up as long as the box is. What may move to another box comes after what cannot. */
+/** A loopback interface is up as long as the device is. What may move to another device comes after what cannot. */
 const rank = ({ on, alone }: Place): number =>
   on === 'loopback' ? 0 : on === 'interface' ? (alone ? 2 : 1) : 3;

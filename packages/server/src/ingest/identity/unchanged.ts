@@ -16,7 +16,7 @@ import { type Sighted, see } from '../tables/merge.ts';
 import { scansOf } from '../world.ts';
 import { type EvidenceKey, hostKeys, keyText } from './fingerprint.ts';
 
-/** What differs between two walks that found the same, and by what a host may prove to be the same box. */
+/** What differs between two walks that found the same, and by what a host may prove to be the same device. */
 const deviceHead = z.object({
   kind: z.literal('device'),
   job: z.uuid().optional(),

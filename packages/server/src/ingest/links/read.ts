@@ -57,7 +57,7 @@ export class Macs {
   }
 }
 
-/** Forwarding tables of the site, MACs that move between boxes left out. */
+/** Forwarding tables of the site, MACs that move between devices left out. */
 export async function readForwarding(sql: Sql, siteId: string, macs: Macs): Promise<BridgeTable[]> {
   const bridges = new Map<string, Map<number, Set<number>>>();
   let entries = 0;

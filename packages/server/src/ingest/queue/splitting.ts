@@ -28,14 +28,14 @@ type Store = (items: readonly Arrived[]) => Promise<{ through: number; stored: b
 
 /**
  * Stores one batch in one transaction. Where the database refuses it, it is halved until what is refused stands alone, and that
- * is kept as a dead letter with the reason. After `FAILED_MOST` attempts what fails is buried as it is, so that a
+ * is kept as a dead letter with the reason. After `FAILED_MOST` attempts what fails is kept so at once, so that a
  * batch of nothing but bad items holds the place of its site for seconds, not for minutes.
  */
 export class Splitting {
   readonly #faults: Faults;
   readonly #storeInOne: Store;
   #failed = 0;
-  #buried = 0;
+  #deadLettered = 0;
 
   constructor(faults: Faults, storeInOne: Store) {
     this.#faults = faults;
@@ -43,8 +43,8 @@ export class Splitting {
   }
 
   /** Answers the highest sequence of the stream that is committed, and how many items became dead letters. */
-  async store(items: readonly Arrived[]): Promise<{ through: number; buried: number }> {
-    return { through: await this.#storeOrSplit(items), buried: this.#buried };
+  async store(items: readonly Arrived[]): Promise<{ through: number; deadLettered: number }> {
+    return { through: await this.#storeOrSplit(items), deadLettered: this.#deadLettered };
   }
 
   async #storeOrSplit(items: readonly Arrived[]): Promise<number> {
@@ -53,7 +53,7 @@ export class Splitting {
     } catch (error) {
       if (!isPoison(error)) throw error;
       this.#failed += 1;
-      if (items.length === 1 || this.#failed > FAILED_MOST) return this.#bury(items, error);
+      if (items.length === 1 || this.#failed > FAILED_MOST) return this.#deadLetter(items, error);
       const middle = items.length >> 1;
       await this.#storeOrSplit(items.slice(0, middle));
       return this.#storeOrSplit(items.slice(middle));
@@ -66,16 +66,16 @@ export class Splitting {
     return through;
   }
 
-  #bury(items: readonly Arrived[], error: Error): Promise<number> {
+  #deadLetter(items: readonly Arrived[], error: Error): Promise<number> {
     const living = items.filter(({ dead }) => !dead);
     if (living.length === 0 || (sqlState(error) === undefined && !this.#faults.mayReject())) throw error;
-    this.#buried += living.length;
+    this.#deadLettered += living.length;
     const among = living.length > 1 ? ` (one or more of ${living.length} items)` : '';
-    const bury = (item: Arrived): Arrived => ({
+    const asDeadLetter = (item: Arrived): Arrived => ({
       ...item,
       dead: item.dead ?? toDeadLetter(item.body, `not stored: ${error.message}${among}`),
     });
-    return this.#store(items.map(bury));
+    return this.#store(items.map(asDeadLetter));
   }
 }
 

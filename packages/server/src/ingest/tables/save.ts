@@ -102,7 +102,7 @@ export async function writeDeviceRows(
   );
 }
 
-/** Records that proved to be another's box: what they hold goes over, then they end. */
+/** Records that proved to be another record's device: what they hold goes over, then they end. */
 async function absorbRecords(sql: Sql, world: World): Promise<void> {
   const pairs = [...world.absorbing].map((from) => ({ from, into: current(world, from) }));
   if (pairs.length > 0) await absorbInto(sql, world.siteId, pairs);
