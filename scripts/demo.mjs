@@ -26,6 +26,8 @@ const COLLECTOR = 'demo-collector';
 const LAB_PORTS = Array.from({ length: 32 }, (_, i) => 16_161 + i);
 const ONLINE_MS = 30_000;
 const SCAN_MS = 90_000;
+/** While `npm run dev` restarts a server that was edited, what answers in its place is no JSON. */
+const RESTART_MS = 60_000;
 const CHILD = { stdout: 'pipe', env: { LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn' } };
 
 const colour = process.stdout.isTTY && !process.env.NO_COLOR;
@@ -52,6 +54,7 @@ const COMPILED = {
   },
 };
 
+/** Everything is up when this returns; what breaks in the demonstration by itself goes on. */
 export async function demonstrate(programs = COMPILED) {
   const data = resolve(root, process.env.ROLLCALL_DATA ?? 'data');
   await takeFolder(data);
@@ -84,7 +87,7 @@ export async function demonstrate(programs = COMPILED) {
   if (first) await firstScan(api, truth.targets);
   farewell(server.url, facts, truth, data);
   const siteId = (await demoSite(api)).id;
-  await playStory(api, say, { first, siteId }).catch((error) => {
+  void playStory(api, say, { first, siteId }).catch((error) => {
     if (!isEnding()) say(`story      ${error.message}`);
   });
 }
@@ -186,15 +189,25 @@ async function accounts(data, server) {
 }
 
 const client = (url, token) => async (method, path, body) => {
-  const response = await fetch(url + path, {
-    method,
-    headers: { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  const answer = await response.json();
-  if (!answer.success) throw new Error(`${method} ${path}: ${answer.error?.message ?? response.status}`);
-  return answer;
+  const deadline = Date.now() + RESTART_MS;
+  for (;;) {
+    const response = await fetch(url + path, {
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }).catch((error) => error);
+    if (isJson(response)) {
+      const answer = await response.json();
+      if (!answer.success) throw new Error(`${method} ${path}: ${answer.error?.message ?? response.status}`);
+      return answer;
+    }
+    if (isEnding() || Date.now() > deadline)
+      throw new Error(`${method} ${path}: ${response.message ?? `status ${response.status}`}`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
 };
+
+const isJson = (response) => response.headers?.get('content-type')?.includes('json') ?? false;
 
 /** Site, credentials and profile of the demonstration, where they are missing. */
 async function provision(api, { truth, port }) {

@@ -55,13 +55,12 @@ const GENERATED: Record<string, () => string | Promise<string>> = {
 
 /**
  * What the browser takes from the shared package is data: lists of words, bounds. Each module is read here and its
- * plain values are handed on; schemas and functions are not, so neither zod nor an IP library reaches the browser. Modules of
- * functions that import nothing are taken as they are.
+ * plain values are handed on; schemas and functions are not, so neither zod nor an IP library reaches the browser.
  */
 const sharedData = (): Plugin => ({
   name: 'rollcall-shared-data',
   enforce: 'pre',
-  resolveId: { filter: { id: /^@rollcall\/shared\/(?!csv$)/ }, handler: (id) => `\0data:${id}` },
+  resolveId: { filter: { id: /^@rollcall\/shared\// }, handler: (id) => `\0data:${id}` },
   load: {
     filter: { id: /^\0data:/ },
     handler: async (id) => {
@@ -121,7 +120,11 @@ const quietProxy = (): Plugin => ({
   },
 });
 
+/** A module of functions that imports nothing is taken as it is, from its source: `npm run dev` has no compiled one. */
+const CSV = fileURLToPath(new URL('../shared/src/csv.ts', import.meta.url));
+
 export default defineConfig({
+  resolve: { alias: { '@rollcall/shared/csv': CSV } },
   plugins: [react(), generated(), sharedData(), bundledPackages(), quietProxy()],
   build: {
     outDir: 'dist/site',
