@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { standsForABox } from './address-worth.ts';
+import { identifiesADevice } from './address-worth.ts';
 import { canonicalAddress, classifyAddress, formatAddress, parseAddress } from './ip.ts';
 
 describe('an address stands for a box', () => {
@@ -28,7 +28,7 @@ describe('an address stands for a box', () => {
     ['febf::1', '', false],
     ['ff02::1', '', false],
   ])('%s of a box that answers at %s: %s', (address, reached, stands) => {
-    expect(standsForABox(address, reached)).toBe(stands);
+    expect(identifiesADevice(address, reached)).toBe(stands);
   });
 
   it('as its class says, whatever the address', () => {
@@ -49,8 +49,8 @@ describe('an address stands for a box', () => {
         const never = ['this-network', 'loopback', 'link-local', 'multicast', 'broadcast', 'mapped'];
         const text = formatAddress(address);
         expect(canonicalAddress(text)).toBe(text);
-        if (never.includes(classifyAddress(address))) expect(standsForABox(text), text).toBe(false);
-        else if (!/^2[45]\d\./.test(text)) expect(standsForABox(text), text).toBe(true);
+        if (never.includes(classifyAddress(address))) expect(identifiesADevice(text), text).toBe(false);
+        else if (!/^2[45]\d\./.test(text)) expect(identifiesADevice(text), text).toBe(true);
       }),
     );
   });

@@ -97,7 +97,7 @@ const device = z.object({
   system: systemGroup,
   /** snmpEngineID, lower-case hex. */
   engineId: z.string().max(64).optional(),
-  /** The agent's own addresses (ipAddressTable, ipAddrTable): evidence "one box". Bounded at 1,024. */
+  /** The agent's own addresses (ipAddressTable, ipAddrTable): evidence "one device". Bounded at 1,024. */
   addresses: z.array(address).max(1024),
   /** Distinct hardware addresses of its interfaces, bounded at 256. */
   macs: z.array(mac).max(256),

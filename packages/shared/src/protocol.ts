@@ -146,7 +146,7 @@ export const WATCH_ELSEWHERE = 4;
 export const WATCH_NAME = 64;
 
 /** A device to be watched: pinged, and asked by SNMP where a credential is known to work. */
-export const watchTarget = z.object({
+const watchTarget = z.object({
   deviceId: z.uuid(),
   address: z.string().max(45),
   credentialId: z.uuid().optional(),
@@ -169,7 +169,7 @@ export const WATCH_TARGETS = 800;
 export const WATCH_MOST = 40_000;
 
 /** A collector's watch in numbers: devices, and how far it is behind. */
-export const watchHealth = z.object({
+const watchHealth = z.object({
   targets: seq,
   up: seq,
   down: seq,

@@ -1,4 +1,4 @@
-import type { Change } from '@rollcall/shared/api/service';
+import type { LiveChange } from '@rollcall/shared/api/service';
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 
@@ -22,7 +22,7 @@ const subscribe = (listener: () => void) => {
 export const useLive = (): LiveState => useSyncExternalStore(subscribe, () => state);
 
 /** Resources that a change of each kind touches; the ids are those of the first. */
-const TOUCHED: Record<Change['kind'], readonly string[]> = {
+const TOUCHED: Record<LiveChange['kind'], readonly string[]> = {
   device: ['devices', 'topology', 'summary'],
   interface: ['interfaces', 'topology'],
   event: ['events', 'summary', 'devices', 'cases', 'topology'],
@@ -45,7 +45,7 @@ const RETRY_MS = { least: 1_000, most: 30_000 };
 /** Ids that changed, by the kind's own resource; null: any of them. */
 type Pending = Map<string, Set<string> | null>;
 
-function note(pending: Pending, { kind, ids }: Change): void {
+function note(pending: Pending, { kind, ids }: LiveChange): void {
   const touched = TOUCHED[kind] ?? [];
   for (const resource of touched) {
     const own = resource === touched[0];
@@ -100,15 +100,12 @@ export function pollChanges(client: QueryClient): () => void {
   return () => clearInterval(timer);
 }
 
-/** Opens the stream and keeps `client` fresh until the returned function is called. */
-export function followChanges(client: QueryClient): () => void {
+/** Asks anew for what changes touch, in rounds: at once after a pause, else one after the other. */
+function refetchInRounds(client: QueryClient) {
   let pending: Pending = new Map();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let waitMs = RETRY_MS.least;
   let busy = false;
   let endedAt = Number.NEGATIVE_INFINITY;
-  let source: EventSource | undefined;
 
   const round = async () => {
     const touched = pending;
@@ -124,10 +121,22 @@ export function followChanges(client: QueryClient): () => void {
   const plan = () => {
     timer ??= setTimeout(round, Math.max(FIRST_MS, endedAt + BETWEEN_MS - performance.now()));
   };
-  const touch = (change: Change) => {
-    note(pending, change);
-    if (!busy) plan();
+  return {
+    touch: (change: LiveChange) => {
+      note(pending, change);
+      if (!busy) plan();
+    },
+    stop: () => clearTimeout(timer),
   };
+}
+
+/** Opens the stream and keeps `client` fresh until the returned function is called. */
+export function followChanges(client: QueryClient): () => void {
+  const rounds = refetchInRounds(client);
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let waitMs = RETRY_MS.least;
+  let source: EventSource | undefined;
+
   const stale = () => {
     if (state.status === 'stale') return;
     set({ status: 'stale', since: Date.now() });
@@ -158,7 +167,7 @@ export function followChanges(client: QueryClient): () => void {
       void client.invalidateQueries({ queryKey: ['session'] });
     });
     source.addEventListener('change', (event) =>
-      touch(JSON.parse((event as MessageEvent<string>).data) as Change),
+      rounds.touch(JSON.parse((event as MessageEvent<string>).data) as LiveChange),
     );
     source.addEventListener('resync', () => void client.invalidateQueries());
   };
@@ -173,7 +182,7 @@ export function followChanges(client: QueryClient): () => void {
   return () => {
     window.removeEventListener('offline', stale);
     stopLooking();
-    clearTimeout(timer);
+    rounds.stop();
     clearTimeout(retry);
     source?.close();
     set({ status: 'connecting' });

@@ -64,7 +64,7 @@ const only = <T>(record: unknown, fits: (value: unknown) => value is T): Record<
   );
 
 /** Settings as stored, with everything that does not fit replaced by its default. */
-export function readPreferences(stored: unknown): Preferences {
+function readPreferences(stored: unknown): Preferences {
   const raw = isRecord(stored) ? stored : {};
   return {
     theme: raw.theme === 'light' || raw.theme === 'dark' ? raw.theme : 'auto',

@@ -1,5 +1,5 @@
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
-import { standsForABox } from '@rollcall/shared/address-worth';
+import { identifiesADevice } from '@rollcall/shared/address-worth';
 import { OWN_ADDRESSES } from '@rollcall/shared/protocol';
 
 /** Where this host stands, as `address/length`, without what is its own affair (loopback, link-local). */
@@ -21,7 +21,7 @@ export class OwnAddresses {
     }
     const own = Object.values(listed)
       .flatMap((each) => each ?? [])
-      .flatMap(({ cidr }) => (cidr !== null && standsForABox(cidr.replace(/\/.*/, '')) ? cidr : []));
+      .flatMap(({ cidr }) => (cidr !== null && identifiesADevice(cidr.replace(/\/.*/, '')) ? cidr : []));
     if (own.length > OWN_ADDRESSES) return undefined;
     for (const cidr of own) {
       this.#seen.delete(cidr);

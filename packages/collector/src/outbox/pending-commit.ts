@@ -1,7 +1,7 @@
 /** One commit in the making: every change keeps the meta row's sums right, every loss leaves a gap behind it. */
 import type { GapObservation, Stream } from '@rollcall/shared/observation';
 import { encode, jsonBytes, seal } from './record.ts';
-import type { Change, DropReason, Meta } from './store.ts';
+import type { Commit, DropReason, Meta } from './store.ts';
 
 /** A record that is to go. */
 export interface RecordRef {
@@ -9,9 +9,9 @@ export interface RecordRef {
   bytes: number;
 }
 
-export class PendingCommit implements Change {
-  readonly put: Change['put'] = [];
-  readonly remove: Change['remove'] = [];
+export class PendingCommit implements Commit {
+  readonly put: Commit['put'] = [];
+  readonly remove: Commit['remove'] = [];
   readonly meta: Meta;
   readonly #now: number;
   #changed = false;

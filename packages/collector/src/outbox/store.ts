@@ -58,14 +58,14 @@ export function parseMeta(text: string | undefined | null): Meta | null {
 }
 
 /** What one commit changes, all or nothing. Repeating it changes nothing more. */
-export interface Change {
+export interface Commit {
   put: { stream: Stream; seq: number; record: Buffer }[];
   remove: { stream: Stream; seq: number }[];
   meta: Meta;
 }
 
 /** Why a commit failed, in the words of the system. The change is not on disk and may be tried again. */
-export class CommitError extends Error {
+class CommitError extends Error {
   override name = 'CommitError';
 }
 
@@ -120,7 +120,7 @@ export class Store {
   }
 
   /** Makes a change durable, or throws a CommitError and has changed nothing. Never called while one is under way. */
-  async commit(change: Change): Promise<void> {
+  async commit(change: Commit): Promise<void> {
     try {
       this.#tables ??= openTables(this.#folder);
       await reserve(this.#folder, this.#tables.env.getStats() as Stats, change.put);
@@ -133,7 +133,7 @@ export class Store {
     }
   }
 
-  #write(tables: Tables, change: Change): Promise<unknown> {
+  #write(tables: Tables, change: Commit): Promise<unknown> {
     return tables.env.batch(() => {
       // Each operation hands out a promise of the same commit; unheard, its rejection would end the process.
       for (const { stream, seq, record } of change.put) tables.streams[stream].put(seq, record).catch(ignore);

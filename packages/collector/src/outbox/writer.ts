@@ -10,7 +10,7 @@ import { Disk } from './disk.ts';
 import { type Eviction, toExpire, toFree } from './eviction.ts';
 import { PendingCommit, type RecordRef } from './pending-commit.ts';
 import { jsonBytes } from './record.ts';
-import type { Change, Meta, Store } from './store.ts';
+import type { Commit, Meta, Store } from './store.ts';
 
 export interface OutboxSettings {
   /** Most bytes of observations kept. */
@@ -247,7 +247,7 @@ export class Writer {
   }
 
   /** Commits until it succeeds; false when the outbox is closed before that. */
-  async #commit(change: Change): Promise<boolean> {
+  async #commit(change: Commit): Promise<boolean> {
     for (;;) {
       try {
         this.#committingAt = this.#deps.clock.monotonic();

@@ -149,7 +149,7 @@ class Agents {
     }
     const fingerprint = fingerprintOf(found.system, tools.clock.monotonic());
     const reading = this.#aliases.readingOf(fingerprint);
-    // Waited for once only: boxes that look alike and list nothing must not be read one by one.
+    // Waited for once only: devices that look alike and list nothing must not be read one by one.
     if (reading) await reading;
     if (signal.aborted) return;
     const owner = this.#aliases.ownerOf(found.address, fingerprint);

@@ -1,11 +1,11 @@
 /**
- * Further addresses of a box that this sweep has read already. The only proof taken is the box's own address table,
+ * Further addresses of a device that this sweep has read already. The only proof taken is the device's own address table,
  * and only if the agent at the other address says the same of itself: a private address may exist twice.
  */
-import { standsForABox } from '@rollcall/shared/address-worth';
+import { identifiesADevice } from '@rollcall/shared/address-worth';
 import type { RawSystem } from '@rollcall/snmp/discover';
 
-/** Start times further apart than this are of two boxes, milliseconds. */
+/** Start times further apart than this are of two devices, milliseconds. */
 const SAME_START_MS = 3000;
 
 /** How an agent describes itself, and when it started. */
@@ -21,17 +21,17 @@ export const fingerprintOf = (system: RawSystem, now: number): Fingerprint => ({
   startedAt: system.sysUpTime === undefined ? null : now - system.sysUpTime * 10,
 });
 
-export const isSameFingerprint = (a: Fingerprint, b: Fingerprint): boolean =>
+const isSameFingerprint = (a: Fingerprint, b: Fingerprint): boolean =>
   a.text === b.text &&
   (a.startedAt === null || b.startedAt === null || Math.abs(a.startedAt - b.startedAt) <= SAME_START_MS);
 
 export class Aliases {
-  /** Address → the box that lists it, first come. */
+  /** Address → the device that lists it, first come. */
   readonly #listed = new Map<string, { address: string; fingerprint: Fingerprint }>();
-  /** Boxes being read, by the text of their fingerprint. */
+  /** Devices being read, by the text of their fingerprint. */
   readonly #reading = new Map<string, { fingerprint: Fingerprint; done: Promise<void> }[]>();
 
-  /** The address under which the box at `address` was read already, or null. */
+  /** The address under which the device at `address` was read already, or null. */
   ownerOf(address: string, fingerprint: Fingerprint): string | null {
     const owner = this.#listed.get(address);
     return owner && owner.address !== address && isSameFingerprint(owner.fingerprint, fingerprint)
@@ -39,7 +39,7 @@ export class Aliases {
       : null;
   }
 
-  /** A reading of what may be the same box, to be waited for before reading it again; null when there is none. */
+  /** A reading of what may be the same device, to be waited for before reading it again; null when there is none. */
   readingOf(fingerprint: Fingerprint): Promise<void> | null {
     return (
       this.#reading
@@ -48,7 +48,7 @@ export class Aliases {
     );
   }
 
-  /** Reads a box: `read` answers the addresses that it lists. */
+  /** Reads a device: `read` answers the addresses that it lists. */
   async during(
     address: string,
     fingerprint: Fingerprint,
@@ -63,7 +63,7 @@ export class Aliases {
     this.#reading.set(fingerprint.text, [...readings, reading]);
     try {
       for (const listed of await read()) {
-        if (standsForABox(listed, address) && !this.#listed.has(listed))
+        if (identifiesADevice(listed, address) && !this.#listed.has(listed))
           this.#listed.set(listed, { address, fingerprint });
       }
     } finally {

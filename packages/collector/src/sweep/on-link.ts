@@ -1,10 +1,10 @@
 /**
  * Hardware addresses of hosts on our own links, from the kernel's ARP table (proc(5), /proc/self/net/arp; IPv4 only), and of
- * our own host, which that does not list: one for all of its addresses, because they are of one box.
+ * our own host, which that does not list: one for all of its addresses, because they are of one device.
  */
 import { readFileSync } from 'node:fs';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
-import { standsForABox } from '@rollcall/shared/address-worth';
+import { identifiesADevice } from '@rollcall/shared/address-worth';
 import type { Clock } from '@rollcall/shared/clock';
 
 /** The kernel's ARP table is read again when it is older than this. */
@@ -72,7 +72,9 @@ function ownTable(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>): ArpTable {
   const macs = own.map(({ mac }) => mac.toLowerCase()).filter((mac) => mac !== '00:00:00:00:00:00');
   const [mac] = macs.sort((a, b) => isLocal(a) - isLocal(b) || (a < b ? -1 : 1));
   return new Map(
-    own.flatMap(({ address }): [string, string][] => (mac && standsForABox(address) ? [[address, mac]] : [])),
+    own.flatMap(({ address }): [string, string][] =>
+      mac && identifiesADevice(address) ? [[address, mac]] : [],
+    ),
   );
 }
 
@@ -80,7 +82,7 @@ function ownTable(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>): ArpTable {
 const isLocal = (mac: string): number => (Number.parseInt(mac.slice(0, 2), 16) >> 1) & 1;
 
 /** Columns: address, hardware type, flags, hardware address, mask, device. */
-export function parseArp(text: string): ArpTable {
+function parseArp(text: string): ArpTable {
   const entries = text
     .split('\n')
     .slice(1)

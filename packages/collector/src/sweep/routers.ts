@@ -59,7 +59,7 @@ function read(file: string): Route[] {
 }
 
 /** Columns: interface, destination, gateway, flags, two counters, metric, mask, …; hexadecimal, octets reversed. Best first. */
-export function parseRoutes(text: string): Route[] {
+function parseRoutes(text: string): Route[] {
   return text
     .split('\n', MOST_ROUTES + 1)
     .slice(1)

@@ -22,7 +22,7 @@ import {
 } from '@rollcall/snmp/message/usm';
 
 /** Why a datagram is no trap for us. */
-export const TRAP_DROPS = [
+const TRAP_DROPS = [
   /** Not SNMP, or not a trap. */
   'malformed',
   /** v3: no credential of the site has this user at this level of security. */

@@ -131,7 +131,7 @@ async function readTable(session: Session, at: number, { ports: expected, line, 
 }
 
 /**
- * The agent of a device at another of its addresses, where it proves to be the same: a box that lost one of them is not
+ * The agent of a device at another of its addresses, where it proves to be the same: a device that lost one of them is not
  * down. Never rejects. `sessionAt`: null where nobody may be asked.
  */
 export async function agentElsewhere(

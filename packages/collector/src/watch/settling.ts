@@ -10,7 +10,7 @@ const LOOK_MS = 1_000;
 type Asked = Pick<Target, 'pinged' | 'askedElsewhere'>;
 
 /** Since when all that are not known to be silent have answered, monotonic milliseconds. */
-export function heardSince(targets: Iterable<Asked>, now: number): number {
+function heardSince(targets: Iterable<Asked>, now: number): number {
   let since = now;
   for (const { pinged, askedElsewhere } of targets) {
     // Silent to ping, while its agent is asked: not reported yet.

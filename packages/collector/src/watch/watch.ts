@@ -31,13 +31,13 @@ import { restarted } from './uptime.ts';
 const TICK_MS = 100;
 /** A reading that failed is tried again this soon, until it is decided. */
 const RETRY_MS = 5000;
-/** Speed and duplex are read with every so manieth reading, and when a port came up. */
+/** Speed and duplex are read once in so many readings, and when a port came up. */
 const LINE_EVERY = 5;
 /** Readings under way at once: each holds its rows until it is done. */
 const READINGS_MOST = 512;
 /** How often the measurements of a watched address are reported. */
 const SUMMARY_MS = 300_000;
-/** Every so manieth summary lists all interfaces, so that a lost report is made good. */
+/** One in so many summaries lists all interfaces, so that a lost report is made good. */
 const WHOLE_EVERY = 12;
 /** Reports and samples that may wait for the disk; apart, so that neither takes the room of the other. */
 const REPORTS_MOST = 20_000;
@@ -132,7 +132,7 @@ export class Watch {
     const now = this.#deps.clock.monotonic();
     for (const target of this.#byAddress.get(address) ?? []) {
       if (port !== null) target.ports.doubt(port);
-      if (target.readDue - now > RETRY_MS) this.#readAt(target, now);
+      if (target.readDue - now > RETRY_MS) this.#planReading(target, now);
     }
   }
 
@@ -194,12 +194,12 @@ export class Watch {
     this.#byAddress.set(address, here);
     const now = this.#deps.clock.monotonic();
     if (target.credentialId !== undefined)
-      this.#readAt(target, onGrid(now, this.#settings.snmpMs, target.phase));
+      this.#planReading(target, onGrid(now, this.#settings.snmpMs, target.phase));
     this.#tables.put(target);
-    this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
+    this.#planSummary(target, onGrid(now, SUMMARY_MS, target.phase));
     target.sampledAt = now;
     target.pinged?.tallies.add(target.tally);
-    this.#sampleAt(target, now);
+    this.#planSample(target, now);
   }
 
   #remove(deviceId: string): void {
@@ -228,22 +228,23 @@ export class Watch {
     if (!reading) return;
     const now = this.#deps.clock.monotonic();
     for (const target of this.#targets.values()) {
-      this.#sampleAt(target, now);
-      if (target.credentialId !== undefined) this.#readAt(target, onGrid(now, settings.snmpMs, target.phase));
+      this.#planSample(target, now);
+      if (target.credentialId !== undefined)
+        this.#planReading(target, onGrid(now, settings.snmpMs, target.phase));
     }
   }
 
-  #readAt(target: Target, due: number): void {
+  #planReading(target: Target, due: number): void {
     target.readDue = due;
     this.#due.add(due, { target, kind: 'read' });
   }
-  #summariseAt(target: Target, due: number): void {
+  #planSummary(target: Target, due: number): void {
     target.summaryDue = due;
     this.#due.add(due, { target, kind: 'summary' });
   }
 
   /** Half an interval away from its readings, which tell its pings as well, where it is read. */
-  #sampleAt(target: Target, now: number): void {
+  #planSample(target: Target, now: number): void {
     target.sampleDue = onGrid(now, this.#settings.snmpMs, (target.phase + 0.5) % 1);
     this.#due.add(target.sampleDue, { target, kind: 'sample' });
   }
@@ -262,13 +263,13 @@ export class Watch {
       else if (kind === 'read') void this.#read(target);
       else {
         this.#measuring.ping(target, now, this.#settings.snmpMs);
-        this.#sampleAt(target, now);
+        this.#planSample(target, now);
       }
     }
   }
 
   #summarise(target: Target, now: number): void {
-    this.#summariseAt(target, onGrid(now, SUMMARY_MS, target.phase));
+    this.#planSummary(target, onGrid(now, SUMMARY_MS, target.phase));
     if (!this.#deps.linked()) return;
     const shown = target.summary(now);
     target.summaries += 1;
@@ -286,7 +287,7 @@ export class Watch {
       if (target.credentialId === undefined) {
         if (host.liveness.state === 'down') this.#reports.silence(target, { lossPercent: 100 });
       } else if (host.liveness.state === 'down') void this.#secondOpinion(target);
-      else if (target.agent.missed > 0) this.#readAt(target, this.#deps.clock.monotonic());
+      else if (target.agent.missed > 0) this.#planReading(target, this.#deps.clock.monotonic());
     }
   }
 
@@ -342,7 +343,7 @@ export class Watch {
   async #session(target: Target, where: string): Promise<Session | null> {
     const session = await this.#open(target, where);
     if (!session)
-      this.#readAt(target, onGrid(this.#deps.clock.monotonic(), this.#settings.snmpMs, target.phase));
+      this.#planReading(target, onGrid(this.#deps.clock.monotonic(), this.#settings.snmpMs, target.phase));
     return session;
   }
 
@@ -374,7 +375,7 @@ export class Watch {
     (complete ? answered : missed)(target.table);
     const soon = cameUp || inDoubt(target.table) ? now + RETRY_MS : Number.POSITIVE_INFINITY;
     const interval = this.#measuring.interval(target, this.#settings.snmpMs, reading.tookMs);
-    this.#readAt(target, Math.min(soon, onGrid(now, interval, target.phase)));
+    this.#planReading(target, Math.min(soon, onGrid(now, interval, target.phase)));
     return again;
   }
 
@@ -387,6 +388,6 @@ export class Watch {
     }
     this.#measuring.ping(target, now, this.#settings.snmpMs);
     const usual = onGrid(now, this.#settings.snmpMs, target.phase);
-    this.#readAt(target, inDoubt(target.agent) ? Math.min(usual, now + RETRY_MS) : usual);
+    this.#planReading(target, inDoubt(target.agent) ? Math.min(usual, now + RETRY_MS) : usual);
   }
 }

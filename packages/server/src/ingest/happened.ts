@@ -3,7 +3,7 @@
  * queue behind a site's backlog of scans.
  */
 import { isIP } from 'node:net';
-import { standsForABox } from '@rollcall/shared/address-worth';
+import { identifiesADevice } from '@rollcall/shared/address-worth';
 import type { GapObservation, TrapObservation, WatchObservation } from '@rollcall/shared/observation';
 import { linkTrap } from '@rollcall/shared/trap';
 import type { Change } from '../changes.ts';
@@ -118,7 +118,7 @@ async function sendersOf(sql: Sql, siteId: string, happened: readonly Happened[]
      LEFT JOIN evidence e ON e.site_id = a.site_id AND e.kind = 'address' AND e.value = host(a.address)
      WHERE a.site_id = $1::uuid AND a.address = ANY($2::inet[])
      ORDER BY a.address, (e.device_id = a.device_id) DESC NULLS LAST, a.last_seen DESC, a.device_id`,
-    [siteId, [...new Set(addresses.filter((each) => isIP(each) > 0 && standsForABox(each, each)))]],
+    [siteId, [...new Set(addresses.filter((each) => isIP(each) > 0 && identifiesADevice(each, each)))]],
   );
   const engines = traps.flatMap(({ engineId }) => engineId ?? []);
   const proved =

@@ -2,7 +2,7 @@
  * The part of a site that one batch touches, in memory: read at the start of the transaction, changed by one
  * observation after the other, written at its end. Later observations of a batch see what earlier ones decided.
  */
-import { standsForABox } from '@rollcall/shared/address-worth';
+import { identifiesADevice } from '@rollcall/shared/address-worth';
 import type { Observation } from '@rollcall/shared/observation';
 import type { About, Change } from '../changes.ts';
 import { arrayOf } from '../platform/db/arrays.ts';
@@ -166,7 +166,7 @@ async function readWalks(sql: Sql, world: World, observations: readonly State[])
       [world.siteId, [...new Set(rows.map(({ address }) => address))], of(rows)],
     );
   // No device is found by an address that stands for none.
-  const placeless = rows.filter(({ address }) => !standsForABox(address, address));
+  const placeless = rows.filter(({ address }) => !identifiesADevice(address, address));
   if (placeless.length > 0)
     await found(
       'SELECT device_id AS id, walk FROM sightings WHERE site_id = $1::uuid AND walk = ANY($2::uuid[])',

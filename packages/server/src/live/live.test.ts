@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import type { Change } from '@rollcall/shared/api/service';
+import type { LiveChange } from '@rollcall/shared/api/service';
 import { systemClock } from '@rollcall/shared/clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import express from 'express';
@@ -18,7 +18,7 @@ import { BEHIND_MS, Stream } from './stream.ts';
 afterAll(closeDatabases);
 
 const log = pino({ level: 'silent' });
-const change = (site: string, id = uuidv7()): Change => ({ site, kind: 'device', ids: [id] });
+const change = (site: string, id = uuidv7()): LiveChange => ({ site, kind: 'device', ids: [id] });
 
 describe('the ring', () => {
   it('tells what came after an id, and knows what it cannot tell', () => {

@@ -1,9 +1,9 @@
 /** The last changes, each with an id that a client can come back with. Bounded; what fell out is a resync. */
-import type { Change } from '@rollcall/shared/api/service';
+import type { LiveChange } from '@rollcall/shared/api/service';
 
 export interface Entry {
   id: string;
-  change: Change;
+  change: LiveChange;
 }
 
 export class Ring {
@@ -25,7 +25,7 @@ export class Ring {
     this.#most = most;
   }
 
-  push(change: Change): Entry {
+  push(change: LiveChange): Entry {
     this.#last += 1;
     const entry = { id: `${this.#epoch}-${this.#last}`, change };
     this.#entries.push(entry);
@@ -62,4 +62,4 @@ export class Ring {
   }
 }
 
-const weightOf = ({ ids }: Change): number => 1 + (ids?.length ?? 0);
+const weightOf = ({ ids }: LiveChange): number => 1 + (ids?.length ?? 0);

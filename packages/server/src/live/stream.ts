@@ -1,5 +1,5 @@
 /** One client's server-sent events (WHATWG HTML, section 9.2): written as fast as it reads, and no faster. */
-import type { Change } from '@rollcall/shared/api/service';
+import type { LiveChange } from '@rollcall/shared/api/service';
 import type { Entry } from './ring.ts';
 
 /** What a stream writes to: an HTTP response. */
@@ -17,14 +17,14 @@ export const BEHIND_MS = 30_000;
 
 export class Stream {
   readonly #sink: Sink;
-  readonly #wants: (change: Change) => boolean;
+  readonly #wants: (change: LiveChange) => boolean;
   readonly #now: () => number;
   #waiting: Entry[] = [];
   #overflowed = false;
   /** Monotonic time since when the client is behind; null: it keeps up. */
   #behindSince: number | null = null;
 
-  constructor(sink: Sink, wants: (change: Change) => boolean, now: () => number) {
+  constructor(sink: Sink, wants: (change: LiveChange) => boolean, now: () => number) {
     this.#sink = sink;
     this.#wants = wants;
     this.#now = now;

@@ -22,7 +22,7 @@ const newPassword = z
 /** A password as somebody typed it: only its length is bounded, so that guessing tells nothing about the rules. */
 const anyPassword = z.string().max(PASSWORD_MOST).meta({ example: 'correct horse battery staple' });
 /** How an account signs in: with its password here, or with the provider of identities (OpenID Connect). */
-export const SIGN_INS = ['password', 'oidc'] as const;
+const SIGN_INS = ['password', 'oidc'] as const;
 const signIn = z.enum(SIGN_INS);
 
 /**
@@ -94,7 +94,7 @@ export const me = z
   .meta({ id: 'Me' });
 export type Me = z.infer<typeof me>;
 
-export const auditEntry = z
+const auditEntry = z
   .strictObject({
     id,
     at: unixSeconds,

@@ -25,7 +25,7 @@ const availability = z.number().min(0).max(100).nullable().meta({
 const day = z
   .strictObject({ from: time, to: time, ...seconds, availability })
   .meta({ id: 'AvailabilityDay' });
-export const availabilityEntry = z
+const availabilityEntry = z
   .strictObject({
     siteId: id,
     site: z.string().meta({ example: 'Berlin' }),
@@ -57,7 +57,7 @@ const asked = {
     example: 'Europe/Berlin',
   }),
 };
-export const availabilityQuery = z.strictObject({
+const availabilityQuery = z.strictObject({
   ...asked,
   page: wholeNumber(1, 1_000_000).default(1).meta({ description: 'Page, 1-based.', example: 1 }),
   pageSize: wholeNumber(1, AVAILABILITY_PAGE_MOST)

@@ -50,7 +50,7 @@ export type Change = z.infer<typeof change>;
 
 /** Where a change was, as seen from the root of a case. */
 export const PLACES = ['port', 'root', 'neighbour'] as const;
-export const likelyChange = z
+const likelyChange = z
   .strictObject({
     ...members,
     place: z.enum(PLACES).meta({
@@ -64,7 +64,7 @@ export const likelyChange = z
   .meta({ id: 'LikelyChange' });
 export type LikelyChange = z.infer<typeof likelyChange>;
 
-export const changeQuery = z.strictObject({
+const changeQuery = z.strictObject({
   site: siteFilter,
   device: z.uuid().optional(),
   kind: repeated(z.enum(CHANGE_KINDS)).optional(),

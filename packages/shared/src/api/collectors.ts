@@ -27,7 +27,7 @@ const collectorName = line(63)
 // ── Collector ────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** What a collector last said of itself. Shown, never decided on. */
-export const collectorHealth = z
+const collectorHealth = z
   .strictObject({
     at: maybeTime.meta({ description: 'When it said so; null: not yet.' }),
     outbox: z
@@ -102,7 +102,7 @@ export const joinToken = z
   .meta({ id: 'JoinToken' });
 export type JoinToken = z.infer<typeof joinToken>;
 
-export const joinRequest = z.strictObject({
+const joinRequest = z.strictObject({
   token: z.string().max(300).meta({ example: 'rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000' }),
   name: collectorName.optional().meta({
     description: 'Without it the first label of the host name; a number is appended where it is taken.',
@@ -143,7 +143,7 @@ const origin = {
 /** Characters of a dead letter that the list shows. */
 export const DEAD_LETTER_SHOWN = 4096;
 
-export const deadLetter = z
+const deadLetter = z
   .strictObject({
     ...origin,
     seq: z.int().min(0).meta({ example: 1042 }),

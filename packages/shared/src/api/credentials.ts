@@ -69,7 +69,7 @@ export const credentialRequest = z.discriminatedUnion('version', [
 ]);
 export type CredentialRequest = z.infer<typeof credentialRequest>;
 
-export const credentialChange = z.strictObject({
+const credentialChange = z.strictObject({
   name: credentialName.optional(),
   position: position.optional(),
   allSites: z.boolean().optional(),

@@ -9,7 +9,7 @@ const maybeTime = unixSeconds.nullable();
 
 /** What subscribers are notified of. `case.reopened`: the trouble of a resolved case came back. */
 export const NOTICE_TYPES = ['case.opened', 'case.changed', 'case.reopened', 'case.resolved'] as const;
-export const noticeType = z.enum(NOTICE_TYPES);
+const noticeType = z.enum(NOTICE_TYPES);
 export type NoticeType = z.infer<typeof noticeType>;
 
 // ── Subscriptions ────────────────────────────────────────────────────────────────────────────────────────────
@@ -103,7 +103,7 @@ export const subscriptionRequest = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('email'), addresses, ...draft }),
 ]);
 export type SubscriptionRequest = z.output<typeof subscriptionRequest>;
-export const subscriptionChange = z
+const subscriptionChange = z
   .strictObject({
     name: subscriptionName.optional(),
     url: url.optional(),
@@ -167,7 +167,7 @@ export const delivery = z
   })
   .meta({ id: 'Delivery' });
 export type Delivery = z.infer<typeof delivery>;
-export const deliveryDetail = z
+const deliveryDetail = z
   .strictObject({
     ...delivery.shape,
     payload: z.record(z.string(), z.unknown()).meta({ description: 'What is sent.' }),

@@ -16,7 +16,7 @@ const anyMac = z
   .transform((digits) => digits.replace(/(..)(?=.)/g, '$1:'));
 
 /** Fewest digits of a part of an address: an index finds no fewer. */
-export const MAC_PART_LEAST = 3;
+const MAC_PART_LEAST = 3;
 
 /** The digits of a part of a hardware address in any notation; null where the text is none. */
 export function macPart(text: string): string | null {
@@ -94,7 +94,7 @@ const placedPort = z.strictObject({
   others: z.int().min(0).meta({ description: 'Other hardware addresses that the port has now.' }),
 });
 
-export const endpointPlaces = z
+const endpointPlaces = z
   .strictObject({
     ...identity,
     placement: z.strictObject({ verdict, reason: z.string(), ports: z.array(placedPort) }),
@@ -136,7 +136,7 @@ const ofTime = {
   sort: sortBy(ENDPOINT_SORTS),
   ...paging,
 };
-export const endpointQuery = z.strictObject({
+const endpointQuery = z.strictObject({
   search: z.string().max(60).optional().meta({
     description: 'A part of a hardware address in any notation, or the beginning of an IP address.',
     example: '10.20.',

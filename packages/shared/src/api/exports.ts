@@ -6,7 +6,7 @@ import { type Operation, wholeNumber } from './operation.ts';
 /** Devices of one answer; more are asked for by site or by another filter. */
 export const EXPORT_MOST = 20_000;
 
-export const exportQuery = z.strictObject({
+const exportQuery = z.strictObject({
   ...deviceFilters,
   snmp: wholeNumber(0, 1)
     .optional()
@@ -16,7 +16,7 @@ export type ExportQuery = z.output<typeof exportQuery>;
 
 const text = z.string().max(1000);
 /** One group of Prometheus' HTTP service discovery. */
-export const scrapeTarget = z
+const scrapeTarget = z
   .strictObject({ targets: z.array(text), labels: z.record(text, text) })
   .meta({ id: 'ScrapeTarget' });
 export type ScrapeTarget = z.infer<typeof scrapeTarget>;

@@ -79,8 +79,8 @@ export const event = z
 export type Event = z.infer<typeof event>;
 
 /** Ten digits: seconds until the year 2286; more are milliseconds, given by mistake. */
-export const EVENT_SORTS = ['timestamp', 'severity'] as const;
-export const eventQuery = z.strictObject({
+const EVENT_SORTS = ['timestamp', 'severity'] as const;
+const eventQuery = z.strictObject({
   from: queryTime
     .optional()
     .meta({ description: 'Last occurrence at or after; Unix seconds.', example: 1_763_600_000 }),
@@ -118,7 +118,7 @@ export const ACTIVITY_KINDS = [
 ] as const;
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
-export const incidentCase = z
+const incidentCase = z
   .strictObject({
     id,
     number: z.int().min(1).meta({ example: 1042 }),
@@ -142,7 +142,7 @@ export const incidentCase = z
   .meta({ id: 'Case' });
 export type Case = z.infer<typeof incidentCase>;
 
-export const caseActivity = z
+const caseActivity = z
   .strictObject({
     id,
     at: time,
@@ -158,7 +158,7 @@ export type CaseActivity = z.infer<typeof caseActivity>;
 /** Events and activity in one answer, newest of each; more are read through the event list. */
 export const CASE_EVENTS_MOST = 1000;
 export const CASE_ACTIVITY_MOST = 1000;
-export const caseDetail = z
+const caseDetail = z
   .strictObject({
     ...incidentCase.shape,
     events: z.array(event).meta({
@@ -173,7 +173,7 @@ export type CaseDetail = z.infer<typeof caseDetail>;
 
 export const CASE_SORTS = ['updatedAt', 'createdAt', 'number', 'severity', 'priority', 'status'] as const;
 const tag = line(60).meta({ example: 'core' });
-export const caseQuery = z.strictObject({
+const caseQuery = z.strictObject({
   status: numericCodes(0, 3)
     .optional()
     .meta({ description: 'Status codes separated by commas.', example: '0,1' }),

@@ -40,7 +40,7 @@ export const networkInterface = z
     addresses: z.array(address),
     vlan: z.int().nullable().meta({ description: 'In which it is untagged.', example: 20 }),
     taggedVlans: z.array(z.int()).meta({ description: 'Others that it is a member of.', example: [30, 31] }),
-    isPort: flag.meta({ description: '1: a socket of the box, by its type; 0: made by its software.' }),
+    isPort: flag.meta({ description: '1: a socket of the device, by its type; 0: made by its software.' }),
     lastUsed: maybeTime.meta({
       description: 'When it was up last: seen so last, where it is; null: never, as far as is known.',
     }),
@@ -102,7 +102,7 @@ export const INTERFACE_SORTS = [
   'vlan',
   'unusedSince',
 ] as const;
-export const interfaceQuery = z.strictObject({
+const interfaceQuery = z.strictObject({
   deviceId: z.string().min(1).max(200).meta({ description: 'Required: whose interfaces.' }),
   unusedDays: wholeNumber(1, 3650)
     .optional()

@@ -67,7 +67,7 @@ export const device = z
 export type Device = z.infer<typeof device>;
 
 /** A far end seen from one device. */
-export const deviceNeighbour = z
+const deviceNeighbour = z
   .strictObject({
     protocol: z.string().meta({ example: 'lldp' }),
     interfaceId: id.nullable(),
@@ -93,7 +93,7 @@ export const deviceNeighbour = z
 export type DeviceNeighbour = z.infer<typeof deviceNeighbour>;
 
 /** A cable between this device and another, whichever of the two told of it. */
-export const deviceLink = z
+const deviceLink = z
   .strictObject({
     interfaceId: id.nullable(),
     port: text('Gi1/0/48'),
@@ -128,7 +128,7 @@ export const entity = z
 export type Entity = z.infer<typeof entity>;
 
 /** A case as its devices show it. */
-export const caseBrief = z
+const caseBrief = z
   .strictObject({
     id,
     number: z.int().meta({ example: 1042 }),
@@ -141,7 +141,7 @@ export const caseBrief = z
   .meta({ id: 'CaseBrief' });
 
 /** One device with what hangs on it. */
-export const deviceDetail = z
+const deviceDetail = z
   .strictObject({
     ...device.shape,
     neighbours: z.array(deviceNeighbour),
@@ -166,7 +166,7 @@ export const DEVICE_SORTS = [
 ] as const;
 
 /** Devices that are named one by one. */
-export const DEVICE_IDS_MOST = 200;
+const DEVICE_IDS_MOST = 200;
 
 /** Filters of the device list, by the names of the customer's document. */
 export const deviceFilters = {
@@ -203,7 +203,7 @@ export const deviceFilters = {
   }),
   site: siteFilter,
 };
-export const deviceQuery = z.strictObject({
+const deviceQuery = z.strictObject({
   ...deviceFilters,
   monitor: wholeNumber(0, 1)
     .optional()
@@ -214,12 +214,12 @@ export const deviceQuery = z.strictObject({
 export type DeviceQuery = z.output<typeof deviceQuery>;
 
 /** The same filters in a body; there `monitor` is a number. */
-export const deviceFilter = z.strictObject({ ...deviceFilters, monitor: flag.optional() });
+const deviceFilter = z.strictObject({ ...deviceFilters, monitor: flag.optional() });
 
 // ── History and explanation ──────────────────────────────────────────────────────────────────────────────────
 
 /** One thing that happened to a device, with both sides where something changed. */
-export const deviceHistoryEntry = z
+const deviceHistoryEntry = z
   .strictObject({
     eventId: id,
     at: time,
@@ -241,7 +241,7 @@ export type DeviceHistoryEntry = z.infer<typeof deviceHistoryEntry>;
 const evidenceClaim = z.strictObject({ kind: z.string().meta({ example: 'serial' }), value: z.string() });
 
 /** Why this is one device, and why it is what it is. */
-export const deviceExplanation = z
+const deviceExplanation = z
   .strictObject({
     deviceId: id,
     /** What identifies the device. */

@@ -29,7 +29,7 @@ export const maintenanceScope = z
 export type MaintenanceScope = z.infer<typeof maintenanceScope>;
 
 /** A window of minutes is elapsed time: four hours are four hours in the night the clocks change, too. */
-export const REPEAT_MINUTES_MOST = 7 * 24 * 60;
+const REPEAT_MINUTES_MOST = 7 * 24 * 60;
 export const maintenanceTimes = z
   .discriminatedUnion('kind', [
     z.strictObject({

@@ -53,7 +53,7 @@ const series = z
   .meta({ id: 'Series' });
 export type Series = z.infer<typeof series>;
 
-export const metricData = z
+const metricData = z
   .strictObject({
     from: time,
     to: time,
@@ -64,7 +64,7 @@ export const metricData = z
   .meta({ id: 'Metrics' });
 export type MetricData = z.infer<typeof metricData>;
 
-export const metricQuery = z.strictObject({
+const metricQuery = z.strictObject({
   deviceId: z.uuid().meta({ description: 'Required: whose measurements.' }),
   interfaceId: z.uuid().optional().meta({
     description: 'Only this interface. Without it: the device, and for metrics of interfaces all of them.',
@@ -82,7 +82,7 @@ export const metricQuery = z.strictObject({
 });
 export type MetricQuery = z.output<typeof metricQuery>;
 
-export const topEntry = z
+const topEntry = z
   .strictObject({
     deviceId: id,
     deviceName: z.string(),
@@ -99,7 +99,7 @@ export type TopEntry = z.infer<typeof topEntry>;
 
 export const TOP_MOST = 100;
 /** Values of sensors have many units: which is the highest says nothing. */
-export const topQuery = z.strictObject({
+const topQuery = z.strictObject({
   metric: z.enum(METRIC_NAMES).exclude(['sensor']),
   site: siteFilter,
   class: codes(deviceClass.options).optional(),

@@ -93,7 +93,7 @@ export function errorCodes(operation: Operation): ErrorCode[] {
 }
 
 /** Whether a list answers in pages: its query takes `page` and `pageSize`. */
-export const isPaged = (operation: Operation): boolean => operation.query?.shape.page !== undefined;
+const isPaged = (operation: Operation): boolean => operation.query?.shape.page !== undefined;
 
 /** The whole body of a successful answer. */
 export function responseBody(operation: Operation): z.ZodType {

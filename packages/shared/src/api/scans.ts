@@ -10,7 +10,7 @@ const maybeTime = unixSeconds.nullable();
 const seconds = z.number().min(0).meta({ example: 3.5 });
 
 /** Outcomes of an address as words, in the order of their codes. */
-export const OUTCOME_NAMES = Object.values(OUTCOMES) as [Outcome, ...Outcome[]];
+const OUTCOME_NAMES = Object.values(OUTCOMES) as [Outcome, ...Outcome[]];
 
 const targets = z.string().max(200_000).meta({
   description:
@@ -29,7 +29,7 @@ const siteChoice = z.string().max(100).meta({
 
 // ── Scan ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export const scanJob = z
+const scanJob = z
   .strictObject({
     id,
     collectorId: id.nullable().meta({ description: 'Who works or worked on it last.' }),
@@ -48,7 +48,7 @@ export const scanJob = z
   .meta({ id: 'ScanJob' });
 export type ScanJob = z.infer<typeof scanJob>;
 
-export const scanError = z
+const scanError = z
   .strictObject({
     jobId: id.nullable(),
     cidr: z.string().nullable().meta({ example: '10.20.0.0/24' }),
@@ -87,7 +87,7 @@ export const scan = z
 export type Scan = z.infer<typeof scan>;
 
 /** One scan with its jobs. */
-export const scanDetail = z
+const scanDetail = z
   .strictObject({
     ...scan.shape,
     settings: profileSettings.meta({ description: 'Of the profile, as they were when it was started.' }),
@@ -96,13 +96,13 @@ export const scanDetail = z
   .meta({ id: 'ScanDetail' });
 export type ScanDetail = z.infer<typeof scanDetail>;
 
-export const scanRequest = z.strictObject({ targets, profile: profileName, site: siteChoice.optional() });
+const scanRequest = z.strictObject({ targets, profile: profileName, site: siteChoice.optional() });
 export type ScanRequest = z.infer<typeof scanRequest>;
 
 const scanParams = z.strictObject({ scanId: idParams.shape.id });
 
 /** How one address of a scan ended. */
-export const scanAddress = z
+const scanAddress = z
   .strictObject({
     address: z.string().meta({ example: '10.20.0.7' }),
     outcome: z.enum(OUTCOME_NAMES).meta({ example: 'snmp' }),
@@ -113,7 +113,7 @@ export const scanAddress = z
   .meta({ id: 'ScanAddress' });
 export type ScanAddress = z.infer<typeof scanAddress>;
 
-export const scanPlan = z
+const scanPlan = z
   .strictObject({
     siteId: id,
     site: z.string().meta({ example: 'Berlin' }),

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Operation } from './operation.ts';
 import { id, siteFilter } from './operation.ts';
 
-export const SEARCH_KINDS = ['device', 'interface', 'endpoint', 'case'] as const;
+const SEARCH_KINDS = ['device', 'interface', 'endpoint', 'case'] as const;
 
-export const searchHit = z
+const searchHit = z
   .strictObject({
     kind: z.enum(SEARCH_KINDS),
     id: z.string().meta({
@@ -26,7 +26,7 @@ export const searchHit = z
   .meta({ id: 'SearchHit' });
 export type SearchHit = z.infer<typeof searchHit>;
 
-export const searchQuery = z.strictObject({
+const searchQuery = z.strictObject({
   q: z.string().trim().min(2).max(100).meta({
     description:
       'A hardware address or a part of it in any notation, an IP address or its beginning, a name, a part of a serial number, `#` and the number of a case, or any word that devices, descriptions of interfaces or cases have.',

@@ -42,7 +42,7 @@ export const sensor = z
   .meta({ id: 'Sensor' });
 export type Sensor = z.infer<typeof sensor>;
 
-export const sensorQuery = z.strictObject({
+const sensorQuery = z.strictObject({
   deviceId: z.uuid().optional().meta({ description: 'Only of this device.' }),
   kind: codes(SENSOR_KINDS).optional().meta({ example: 'temperature,fan' }),
   health: codes(SENSOR_STATUS).optional().meta({ example: 'critical,warning' }),

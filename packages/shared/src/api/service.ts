@@ -31,7 +31,7 @@ export const change = z.object({
   ]),
   ids: z.array(z.uuid()).optional(),
 });
-export type Change = z.infer<typeof change>;
+export type LiveChange = z.infer<typeof change>;
 
 const siteSummary = z.strictObject({
   id,

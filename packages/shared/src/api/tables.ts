@@ -15,7 +15,7 @@ const read = {
   complete: z.boolean().meta({ description: 'False: it was not read to its end.' }),
 };
 
-export const deviceVlans = z
+const deviceVlans = z
   .strictObject({
     ...read,
     vlans: z.array(
@@ -30,7 +30,7 @@ export const deviceVlans = z
   .meta({ id: 'DeviceVlans' });
 export type DeviceVlans = z.infer<typeof deviceVlans>;
 
-export const deviceVrfs = z
+const deviceVrfs = z
   .strictObject({
     ...read,
     vrfs: z.array(
@@ -45,7 +45,7 @@ export const deviceVrfs = z
   .meta({ id: 'DeviceVrfs' });
 export type DeviceVrfs = z.infer<typeof deviceVrfs>;
 
-export const arpEntry = z
+const arpEntry = z
   .strictObject({
     address,
     mac,
@@ -56,7 +56,7 @@ export const arpEntry = z
   .meta({ id: 'ArpEntry' });
 export type ArpEntry = z.infer<typeof arpEntry>;
 
-export const arpQuery = z.strictObject({ ...paging });
+const arpQuery = z.strictObject({ ...paging });
 export type ArpQuery = z.output<typeof arpQuery>;
 
 const ofDevice = { method: 'GET', tag: 'Devices', access: 'viewer', params: idParams } as const;

@@ -19,7 +19,7 @@ const said = z.strictObject({
   from: z.enum(THRESHOLD_LAYERS),
   value: z.number().meta({ description: 'Percent, of `latency` milliseconds; 0: never raises an event.' }),
 });
-export const appliedThreshold = said
+const appliedThreshold = said
   .extend({
     of: z.enum(Object.keys(THRESHOLDS) as [Threshold, ...Threshold[]]),
     /** All that say something, the one that applies last. */
@@ -28,7 +28,7 @@ export const appliedThreshold = said
   .meta({ id: 'AppliedThreshold' });
 export type AppliedThreshold = z.infer<typeof appliedThreshold>;
 
-export const thresholdState = z
+const thresholdState = z
   .strictObject({
     deviceId: id,
     interfaceId: id.nullable(),

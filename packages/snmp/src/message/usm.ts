@@ -18,7 +18,7 @@ import { decrypt, type EngineState, encrypt } from './privacy.ts';
 export type SecurityLevel = 'noAuthNoPriv' | 'authNoPriv' | 'authPriv';
 
 /** How far a message may differ from the receiver's notion of the engine's time (RFC 3414 section 2.2.3). */
-export const TIME_WINDOW_SECONDS = 150;
+const TIME_WINDOW_SECONDS = 150;
 const MOST_BOOTS = 0x7fff_ffff;
 /** SnmpEngineID: 5 … 32 octets (RFC 3411 section 5). */
 export const isEngineId = (id: Buffer): boolean => id.length >= 5 && id.length <= 32;

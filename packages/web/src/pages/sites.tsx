@@ -1,5 +1,5 @@
 import { Button, Select, Switch, Textarea, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { type UseFormReturnType, useForm } from '@mantine/form';
 import {
   HOLD_SECONDS,
   INFRASTRUCTURE,
@@ -54,19 +54,25 @@ const FIELDS: Record<Setting, { short: string; label: string; description: strin
     description: 'For what lies behind a device that came back',
   },
 };
-const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({ key, ...FIELDS[key] }));
+const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({
+  key,
+  usual: SITE_DEFAULTS[key],
+  ...FIELDS[key],
+}));
 
-const LIMITS = [
-  ['utilisation', 'Traffic, of the speed of an interface', THRESHOLDS.utilisation],
-  ['errors', 'Errors and discards, of the packets of an interface', THRESHOLDS.errors],
-  [
-    'noTraffic',
-    'No traffic, of an interface that is up and usually carries so many packets/s',
-    THRESHOLDS.noTraffic,
-  ],
-  ['loss', 'Pings of a device without an answer', THRESHOLDS.loss],
-  ['latency', 'Round trip, ms', `usual, or ${THRESHOLDS.latency}`],
-] as const;
+const LIMITS: readonly NumberField[] = [
+  { key: 'utilisation', label: 'Traffic, of the speed of an interface', usual: THRESHOLDS.utilisation },
+  { key: 'errors', label: 'Errors and discards, of the packets of an interface', usual: THRESHOLDS.errors },
+  {
+    key: 'noTraffic',
+    label: 'No traffic, of an interface that is up and usually carries so many packets/s',
+    usual: THRESHOLDS.noTraffic,
+  },
+  { key: 'loss', label: 'Pings of a device without an answer', usual: THRESHOLDS.loss },
+  { key: 'latency', label: 'Round trip, ms', usual: `usual, or ${THRESHOLDS.latency}` },
+];
+const limitsOf = (kind: string): NumberField[] =>
+  LIMITS.map(({ key, label }) => ({ key, label: `${kind}: ${label}`, usual: 'that of the site' }));
 const HELD = Object.entries(HOLD_SECONDS);
 
 const COLUMNS: readonly Column<Site>[] = [
@@ -154,9 +160,42 @@ export function Sites() {
   );
 }
 
+interface NumberField {
+  key: string;
+  label: string;
+  description?: string;
+  /** What holds where nothing is typed. */
+  usual: number | string;
+}
+type SiteFormState = UseFormReturnType<ReturnType<typeof siteValues>>;
+
+function Numbers({
+  form,
+  path,
+  fields,
+}: {
+  form: SiteFormState;
+  path: string;
+  fields: readonly NumberField[];
+}) {
+  return (
+    <Pair>
+      {fields.map(({ key, label, description, usual }) => (
+        <TextInput
+          key={key}
+          label={label}
+          description={description}
+          type="number"
+          placeholder={String(usual)}
+          {...form.getInputProps(`${path}.${key}`)}
+        />
+      ))}
+    </Pair>
+  );
+}
+
 function SiteForm(props: FormOf<Site>) {
   const form = useForm({ initialValues: siteValues(props.one) });
-  const { holdSeconds, classThresholds } = form.values.settings;
   const body = () => siteBody(form.values);
   const [opened, setOpen] = useState(props.one !== undefined);
   // What the server refuses is in sight.
@@ -180,104 +219,89 @@ function SiteForm(props: FormOf<Site>) {
       >
         {isOpen ? 'Fewer settings' : 'More settings: monitoring, limits, hold times'}
       </Button>
-      {isOpen && (
-        <>
-          <Textarea
-            label="Never probe"
-            description="Addresses and CIDRs that no scan touches, whoever asks"
-            minRows={3}
-            {...form.getInputProps('exclude')}
-          />
-          <Select
-            label="Monitor what scans find"
-            description={`Infrastructure: ${INFRASTRUCTURE.join(', ')}`}
-            data={[
-              { value: 'infrastructure', label: 'Infrastructure' },
-              { value: 'all', label: 'Every device' },
-              { value: 'none', label: 'Nothing by itself' },
-            ]}
-            {...form.getInputProps('monitorFound')}
-          />
-          <FieldGroup label="Settings; empty: the default shown">
-            <Pair>
-              {SETTINGS.map(({ key, label, description }) => (
-                <TextInput
-                  key={key}
-                  label={label}
-                  description={description}
-                  type="number"
-                  placeholder={String(SITE_DEFAULTS[key])}
-                  {...form.getInputProps(`settings.${key}`)}
-                />
-              ))}
-            </Pair>
-          </FieldGroup>
-          <FieldGroup label="From where on measurements are events, percent; 0: never">
-            <Pair>
-              {LIMITS.map(([key, label, usual]) => (
-                <TextInput
-                  key={key}
-                  label={label}
-                  type="number"
-                  placeholder={String(usual)}
-                  {...form.getInputProps(`settings.thresholds.${key}`)}
-                />
-              ))}
-            </Pair>
-          </FieldGroup>
-          <FieldGroup label="The same of devices of a class">
-            <Select
-              aria-label="Class"
-              placeholder="Another class"
-              data={choicesOf(DEVICE_CLASSES.filter((kind) => classThresholds[kind] === undefined))}
-              value={null}
-              onChange={(kind) =>
-                kind && form.setFieldValue(`settings.classThresholds.${kind}`, noThresholds())
-              }
-            />
-            {Object.keys(classThresholds).map((kind) => (
-              <Pair key={kind}>
-                {LIMITS.map(([key, label]) => (
-                  <TextInput
-                    key={key}
-                    label={`${kind}: ${label}`}
-                    type="number"
-                    placeholder="that of the site"
-                    {...form.getInputProps(`settings.classThresholds.${kind}.${key}`)}
-                  />
-                ))}
-              </Pair>
-            ))}
-          </FieldGroup>
-          <FieldGroup label="Seconds that trouble must last until it is an event">
-            <Pair>
-              {HELD.map(([kind, seconds]) => (
-                <TextInput
-                  key={kind}
-                  label={kind}
-                  type="number"
-                  placeholder={String(seconds)}
-                  // Not by its path: kinds have dots in them.
-                  value={holdSeconds[kind]}
-                  error={form.errors[`settings.holdSeconds.${kind}`]}
-                  onChange={({ currentTarget: { value } }) =>
-                    form.setFieldValue('settings.holdSeconds', { ...holdSeconds, [kind]: value })
-                  }
-                />
-              ))}
-            </Pair>
-          </FieldGroup>
-          <Switch
-            label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
-            {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
-          />
-          <Switch
-            label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
-            description="A collector sweeps them only where the settings of its own host name them too"
-            {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
-          />
-        </>
-      )}
+      {isOpen && <MoreSettings form={form} />}
     </EditDialog>
+  );
+}
+
+function MoreSettings({ form }: { form: SiteFormState }) {
+  return (
+    <>
+      <Textarea
+        label="Never probe"
+        description="Addresses and CIDRs that no scan touches, whoever asks"
+        minRows={3}
+        {...form.getInputProps('exclude')}
+      />
+      <Select
+        label="Monitor what scans find"
+        description={`Infrastructure: ${INFRASTRUCTURE.join(', ')}`}
+        data={[
+          { value: 'infrastructure', label: 'Infrastructure' },
+          { value: 'all', label: 'Every device' },
+          { value: 'none', label: 'Nothing by itself' },
+        ]}
+        {...form.getInputProps('monitorFound')}
+      />
+      <FieldGroup label="Settings; empty: the default shown">
+        <Numbers form={form} path="settings" fields={SETTINGS} />
+      </FieldGroup>
+      <FieldGroup label="From where on measurements are events, percent; 0: never">
+        <Numbers form={form} path="settings.thresholds" fields={LIMITS} />
+      </FieldGroup>
+      <ClassLimits form={form} />
+      <HoldTimes form={form} />
+      <Switch
+        label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
+        {...form.getInputProps('allowLoopback', { type: 'checkbox' })}
+      />
+      <Switch
+        label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
+        description="A collector sweeps them only where the settings of its own host name them too"
+        {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
+      />
+    </>
+  );
+}
+
+function ClassLimits({ form }: { form: SiteFormState }) {
+  const { classThresholds } = form.values.settings;
+  return (
+    <FieldGroup label="The same of devices of a class">
+      <Select
+        aria-label="Class"
+        placeholder="Another class"
+        data={choicesOf(DEVICE_CLASSES.filter((kind) => classThresholds[kind] === undefined))}
+        value={null}
+        onChange={(kind) => kind && form.setFieldValue(`settings.classThresholds.${kind}`, noThresholds())}
+      />
+      {Object.keys(classThresholds).map((kind) => (
+        <Numbers key={kind} form={form} path={`settings.classThresholds.${kind}`} fields={limitsOf(kind)} />
+      ))}
+    </FieldGroup>
+  );
+}
+
+function HoldTimes({ form }: { form: SiteFormState }) {
+  const { holdSeconds } = form.values.settings;
+  return (
+    <FieldGroup label="Seconds that trouble must last until it is an event">
+      <Pair>
+        {HELD.map(([kind, seconds]) => (
+          <TextInput
+            key={kind}
+            label={kind}
+            type="number"
+            placeholder={String(seconds)}
+            // Not by its path: kinds have dots in them.
+            value={holdSeconds[kind]}
+            error={form.errors[`settings.holdSeconds.${kind}`]}
+            onChange={({ currentTarget: { value } }) =>
+              form.setFieldValue('settings.holdSeconds', { ...holdSeconds, [kind]: value })
+            }
+          />
+        ))}
+      </Pair>
+    </FieldGroup>
   );
 }

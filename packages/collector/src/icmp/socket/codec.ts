@@ -35,7 +35,7 @@ export interface CodecOptions {
 }
 
 /** A datagram that looks like ours, waiting for its check. */
-interface Candidate {
+interface UncheckedReply {
   index: number;
   attempt: number;
   /** Where its tag stands. */
@@ -47,14 +47,14 @@ export class EchoCodec {
   readonly #options: CodecOptions;
   readonly #types: { request: number; reply: number };
   readonly #tags: Tags;
-  readonly #candidates: Candidate[];
+  readonly #unchecked: UncheckedReply[];
   #waiting = 0;
 
   constructor(options: CodecOptions) {
     this.#options = options;
     this.#types = TYPES[options.family];
     this.#tags = new Tags(options.key, options.batch);
-    this.#candidates = Array.from({ length: options.batch }, () => ({
+    this.#unchecked = Array.from({ length: options.batch }, () => ({
       index: 0,
       attempt: 0,
       tagAt: 0,
@@ -102,7 +102,7 @@ export class EchoCodec {
     const { data, arrived } = slots;
     const tags = this.#tags.compute(this.#waiting);
     for (let i = 0; i < this.#waiting; i += 1) {
-      const candidate = this.#candidates[i];
+      const candidate = this.#unchecked[i];
       if (!candidate) break;
       const { tagAt, index, attempt, slot } = candidate;
       const genuine =
@@ -141,7 +141,7 @@ export class EchoCodec {
   /** Puts a datagram up for its check; `at` is where the reply starts. */
   #keep(data: DataView, found: { slot: number; index: number; sequence: number; at: number }) {
     const i = this.#waiting;
-    const candidate = this.#candidates[i];
+    const candidate = this.#unchecked[i];
     if (!candidate) return;
     candidate.slot = found.slot;
     candidate.index = found.index;

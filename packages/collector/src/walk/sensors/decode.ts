@@ -257,7 +257,7 @@ const EXACT = { factor: 1, guessed: false };
 
 /**
  * Whether a limit is one that was set, in the reading's unit: it can be, and a high one of nothing (0 or -1) is none, but
- * for 0 dBm. No box has its low limit above 30 °C or its high one below 15 °C: those are in °F, or of something else.
+ * for 0 dBm. No device has its low limit above 30 °C or its high one below 15 °C: those are in °F, or of something else.
  */
 const isLimit = (
   kind: SensorKind,
@@ -311,7 +311,7 @@ const inMemory = (reading: SensorReading): SensorReading =>
     : reading;
 
 const VALUE_WORDS = new Set(['value', 'current', 'reading', 'status', 'val', 'state']);
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const NAMED: readonly [RegExp, Reading['component']][] = [
   [/\bfan|blower/, 'fan'],

@@ -23,7 +23,7 @@ const USUAL: Partial<Record<SensorKind, readonly [least: number, most: number]>>
   frequency: [0, 70],
   'signal-power': [-36, 14],
 };
-/** Temperatures that no box has throughout, and those that it has. */
+/** No device is this cold throughout, °C; and how warm parts of one are. */
 const COLD = 12;
 const MOSTLY = 0.8;
 /** No battery lasts so many minutes: they are seconds. */

@@ -3,7 +3,7 @@
  * engine ids, placeholder serials, virtual-router MACs) are left out here, once, so that identity can trust the rest.
  */
 import { createHash } from 'node:crypto';
-import { standsForABox } from '@rollcall/shared/address-worth';
+import { identifiesADevice } from '@rollcall/shared/address-worth';
 import type { DeviceObservation, HostObservation } from '@rollcall/shared/observation';
 
 export const EVIDENCE_KINDS = [
@@ -111,7 +111,7 @@ export const virtualMac = (mac: string): boolean => VIRTUAL_MAC.test(mac);
 const CONTAINER_BRIDGE = /^172\.1[78]\.0\.1$/;
 /** An address that distinguishes the device that has it from others. */
 const tellsApart = (address: string, reached: string): boolean =>
-  standsForABox(address, reached) && !CONTAINER_BRIDGE.test(address);
+  identifiesADevice(address, reached) && !CONTAINER_BRIDGE.test(address);
 
 /** An engine id without a part that could be one device's own (RFC 3411, SnmpEngineID: 5 octets of header). */
 const worthlessEngineId = (hex: string): boolean => {
@@ -154,7 +154,7 @@ export const hostKeys = (o: Macs & Addresses): EvidenceKey[] => [
  * host at 127.0.0.1), at the first that it lists. Null: nowhere that is known.
  */
 const placeOf = (o: DeviceObservation): string | null =>
-  standsForABox(o.address, o.address) ? o.address : (ownAddresses(o)[0] ?? null);
+  identifiesADevice(o.address, o.address) ? o.address : (ownAddresses(o)[0] ?? null);
 
 /**
  * Fingerprint of a walked agent. `serialNumber`: what classification found, where ENTITY-MIB names none. Null where no
@@ -190,7 +190,7 @@ const chassisSerials = (rows: DeviceObservation['chassis']): string[] =>
 
 /** Null where the address stands for no device. */
 export const hostFingerprint = (o: HostObservation): Fingerprint | null =>
-  standsForABox(o.address, o.address) ? printOfHost(o) : null;
+  identifiesADevice(o.address, o.address) ? printOfHost(o) : null;
 
 const printOfHost = (o: HostObservation): Fingerprint => ({
   address: o.address,

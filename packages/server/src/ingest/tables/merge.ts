@@ -26,23 +26,6 @@ export interface Seen {
   snmpVersion?: string | undefined;
 }
 
-/** Fields that come out of a device's merged facts, not out of one observation. */
-export type Described = Pick<
-  DeviceRow,
-  | 'class'
-  | 'vendor'
-  | 'model'
-  | 'os'
-  | 'osVersion'
-  | 'serialNumber'
-  | 'sysName'
-  | 'sysDescr'
-  | 'sysObjectId'
-  | 'location'
-  | 'contact'
-  | 'classifiedBy'
->;
-
 export const newDevice = (siteId: string, id: string, at: number): DeviceRow => ({
   siteId,
   id,

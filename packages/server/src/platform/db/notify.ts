@@ -1,5 +1,5 @@
 /** Channels of LISTEN/NOTIFY that more than one feature speaks on. Payloads carry ids only; the rows are read again. */
-import type { Change } from '@rollcall/shared/api/service';
+import type { LiveChange } from '@rollcall/shared/api/service';
 import type { Sql } from './sql.ts';
 
 /** What people look at changed: `{site, kind, ids?}` as JSON. */
@@ -37,7 +37,7 @@ const notify = async (sql: Sql, channel: string, payload: string): Promise<void>
 export async function announce(
   sql: Sql,
   site: string | null,
-  kind: Change['kind'],
+  kind: LiveChange['kind'],
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;

@@ -1,18 +1,18 @@
 import { useLocation } from '@tanstack/react-router';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 
-interface Place {
+interface Position {
   offset: number;
   focus: number;
 }
-const TOP: Place = { offset: 0, focus: -1 };
-const places = new Map<string, Place>();
+const TOP: Position = { offset: 0, focus: -1 };
+const places = new Map<string, Position>();
 
 /** Where the reader was in a list, by history entry: going back leads there. */
 export function useScrollPlace(
   label: string,
   scroller: RefObject<HTMLElement | null>,
-): { start: Place; focus: number; setFocus: (index: number) => void } {
+): { start: Position; focus: number; setFocus: (index: number) => void } {
   const here = `${useLocation({ select: (location) => location.state.__TSR_key })} ${label}`;
   const path = useLocation({ select: (location) => location.pathname });
   const home = useRef(path);

@@ -7,7 +7,7 @@ import type { Column } from './column.ts';
 import classes from './table.module.css';
 
 /** Rows at most that are chosen one by one: each is named in what is asked of the server. */
-export const SELECTED_MOST = 200;
+const SELECTED_MOST = 200;
 
 export interface Selection<T> {
   items: readonly T[];

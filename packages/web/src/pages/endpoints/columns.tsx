@@ -4,8 +4,7 @@ import { type Column, timeColumn } from '../../components/table/index.ts';
 
 type Port = Endpoint['ports'][number];
 
-export const portText = ({ device, port, ifIndex }: Port): string =>
-  `${device} ${port ?? `ifIndex ${ifIndex}`}`;
+const portText = ({ device, port, ifIndex }: Port): string => `${device} ${port ?? `ifIndex ${ifIndex}`}`;
 
 /** Where it is, as text: one place, one of several, or not told by the tables. */
 export function placeText({ verdict, ports }: Pick<Endpoint, 'verdict' | 'ports'>): string {

@@ -26,6 +26,44 @@ const aboutOf = (one: Subscription): string =>
   one.types.map((type) => type.slice('case.'.length)).join(', ') +
   (one.severity < 5 ? `; ${severityName(one.severity)}${one.severity > 1 ? ' or worse' : ''}` : '');
 
+const columnsOf = (siteName: (id: string) => string): Column<Subscription>[] => [
+  {
+    id: 'name',
+    title: 'Name',
+    width: 'minmax(130px, 0.9fr)',
+    sort: 'name',
+    narrow: true,
+    cell: (one) => (
+      <span className="iconed">
+        {one.kind === 'webhook' ? (
+          <IconWebhook size={15} stroke={1.6} color="var(--ink-2)" aria-label="webhook" />
+        ) : (
+          <IconMail size={15} stroke={1.6} color="var(--ink-2)" aria-label="e-mail" />
+        )}
+        <span className="cut">{one.name}</span>
+      </span>
+    ),
+  },
+  { id: 'to', title: 'To', width: 'minmax(180px, 1.3fr)', mono: true, value: targetOf },
+  { id: 'about', title: 'Tells of cases', width: 'minmax(170px, 1.1fr)', value: aboutOf },
+  {
+    id: 'sites',
+    title: 'Sites',
+    width: 'minmax(80px, 0.6fr)',
+    value: (one) => (one.allSites ? 'all' : one.siteIds.map(siteName).join(', ')),
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: 'minmax(130px, 0.8fr)',
+    narrow: true,
+    value: (one) => (one.enabled ? 'on' : 'off'),
+    cell: (one) => <State subscription={one} />,
+  },
+  { id: 'waiting', title: 'Waiting', width: '60px', numeric: true },
+  enabledColumn('subscriptions.update', true),
+];
+
 export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
   const siteName = useSiteName();
   const source = usePagedList('subscriptions.list', { sort: search.sort });
@@ -41,43 +79,6 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
     const sent = await test.run({ params: { id } });
     if (sent) change({ tab: 'deliveries', subscription: id, delivery: sent.data.id });
   };
-  const columns: Column<Subscription>[] = [
-    {
-      id: 'name',
-      title: 'Name',
-      width: 'minmax(130px, 0.9fr)',
-      sort: 'name',
-      narrow: true,
-      cell: (one) => (
-        <span className="iconed">
-          {one.kind === 'webhook' ? (
-            <IconWebhook size={15} stroke={1.6} color="var(--ink-2)" aria-label="webhook" />
-          ) : (
-            <IconMail size={15} stroke={1.6} color="var(--ink-2)" aria-label="e-mail" />
-          )}
-          <span className="cut">{one.name}</span>
-        </span>
-      ),
-    },
-    { id: 'to', title: 'To', width: 'minmax(180px, 1.3fr)', mono: true, value: targetOf },
-    { id: 'about', title: 'Tells of cases', width: 'minmax(170px, 1.1fr)', value: aboutOf },
-    {
-      id: 'sites',
-      title: 'Sites',
-      width: 'minmax(80px, 0.6fr)',
-      value: (one) => (one.allSites ? 'all' : one.siteIds.map(siteName).join(', ')),
-    },
-    {
-      id: 'state',
-      title: 'State',
-      width: 'minmax(130px, 0.8fr)',
-      narrow: true,
-      value: (one) => (one.enabled ? 'on' : 'off'),
-      cell: (one) => <State subscription={one} />,
-    },
-    { id: 'waiting', title: 'Waiting', width: '60px', numeric: true },
-    enabledColumn('subscriptions.update', true),
-  ];
   return (
     <>
       <div className="strip">
@@ -89,7 +90,7 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
         kind="subscriptions"
         label="Subscriptions"
         source={source}
-        columns={columns}
+        columns={columnsOf(siteName)}
         order="name"
         search={search}
         change={change}

@@ -15,7 +15,7 @@ export const healthParts = (devices: { up: number; down: number; unknown: number
 /** Devices were found and none is monitored. */
 export const isUnmonitored = ({ devices }: Summary): boolean => devices.total > 0 && devices.monitored === 0;
 
-type Place = Pick<LinkProps, 'to' | 'search'>;
+type ListLink = Pick<LinkProps, 'to' | 'search'>;
 
 /** What matters at a glance, in one line. */
 export function Figures({ summary, site }: { summary: Summary; site: string | undefined }) {
@@ -37,7 +37,7 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
                     {count(number)} {label}
                   </Link>
                 )),
-                ...unwell(summary, here),
+                ...unhealthy(summary, here),
               ]
         }
       >
@@ -105,7 +105,7 @@ export function Figures({ summary, site }: { summary: Summary; site: string | un
 }
 
 /** Devices that are up and say that something is wrong with them. */
-const unwell = ({ health }: Summary, here: { site?: string }): ReactNode[] =>
+const unhealthy = ({ health }: Summary, here: { site?: string }): ReactNode[] =>
   (['critical', 'warning'] as const)
     .filter((word) => health[word] > 0)
     .map((word) => (
@@ -117,7 +117,7 @@ const unwell = ({ health }: Summary, here: { site?: string }): ReactNode[] =>
 interface FigureProps {
   title: string;
   /** Where what is counted is listed. */
-  place: Place;
+  place: ListLink;
   figure?: number;
   note?: string;
   legend: readonly ReactNode[];

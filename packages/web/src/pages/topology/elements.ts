@@ -13,7 +13,7 @@ export type Icons = Readonly<Partial<Record<DeviceClass, string>>>;
 
 /** Characters of a name that there is room for; its end tells devices of a site apart. */
 const NAME_MOST = 13;
-export const shortened = (name: string): string =>
+const shortened = (name: string): string =>
   name.length > NAME_MOST ? `…${name.slice(1 - NAME_MOST)}` : name;
 
 export const nodeData = (node: Node, icons: Icons) => ({

@@ -13,7 +13,7 @@ export interface WallSettings {
   site: string | undefined;
 }
 
-export const ROTATE_MOST = 3_600;
+const ROTATE_MOST = 3_600;
 export const USUAL: WallSettings = {
   panels: ['state', 'events', 'cases', 'busiest'],
   rotate: 0,
