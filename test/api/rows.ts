@@ -44,6 +44,10 @@ export const rows = {
   'session.update': { body: () => ({ displayName: 'Me' }), outside: 'same' },
   'session.delete': { outside: 'same' },
   'session.password': { body: () => ({ current: PASSWORD, next: NEW_PASSWORD }), outside: 'same' },
+  'secondFactor.begin': { body: () => ({ password: PASSWORD }), outside: 'same' },
+  // Nobody there has one.
+  'secondFactor.confirm': { body: () => ({ code: '000000' }), success: 409, outside: 'same' },
+  'secondFactor.remove': { body: () => ({ code: '000000' }), success: 409, outside: 'same' },
   'sessions.list': { outside: 'same' },
   'sessions.delete': { param: (_, caller) => caller.sessionId, outside: 'same' },
   'tokens.list': { outside: 'same' },
@@ -58,6 +62,7 @@ export const rows = {
   },
   'users.update': { param: on('user'), body: () => ({ role: 'operator' }), outside: 404 },
   'users.delete': { param: on('user'), outside: 404 },
+  'users.resetSecondFactor': { param: on('user'), outside: 404 },
   'assignees.list': { outside: 'nothing' },
   'audit.list': { outside: 'nothing' },
 

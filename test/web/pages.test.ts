@@ -145,6 +145,7 @@ browserSuite('every page', () => {
     tokens: () => ['/profile', 'API Tokens'],
     sessions: () => ['/profile?tab=sessions', 'this one'],
     password: () => ['/profile?tab=password', 'Change the password'],
+    'second-factor': () => ['/profile?tab=second-factor', 'Set it up'],
     appearance: () => ['/profile?tab=appearance', 'Time zone'],
     start: () => ['/start', 'Try them on this address'],
     lab: () => ['/lab', 'There is nothing to break here'],

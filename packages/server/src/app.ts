@@ -120,6 +120,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
     handlers: handlersOf(config, base, features, { accepting: () => accepting, lab: options.lab }),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    secondFactorRequired: config.secondFactor === 'required',
     ratePerMinute: config.ratePerMinute,
     observe: base.metrics.request,
     ...(options.checkResponses ? { checkResponses: true } : {}),
@@ -293,7 +294,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
 
 /** The handlers of every operation, by feature. */
 function handlersOf(
-  { oidc }: Config,
+  { oidc, secondFactor }: Config,
   { db, clock, log, keyring, auth, metrics }: Base,
   features: Features,
   { accepting, lab }: { accepting: () => boolean; lab: string | undefined },
@@ -302,7 +303,10 @@ function handlersOf(
     features;
   const makers = openMakers(MAKERS);
   return allHandlers(
-    accountHandlers({ db, clock, log, keyring, forget: auth.forget, oidc }),
+    accountHandlers({
+      ...{ db, clock, log, keyring, forget: auth.forget, oidc },
+      secondFactorRequired: secondFactor === 'required',
+    }),
     serviceHandlers({ db, clock, metrics, refresh: () => figures.refresh(), accepting }),
     scans.handlers,
     credentials.handlers,

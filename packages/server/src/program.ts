@@ -9,7 +9,8 @@ import { type Clock, systemClock } from '@rollcall/shared/clock';
 import { ROLES, type Role } from '@rollcall/shared/model';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { audit } from './accounts/audit.ts';
-import { addUser, generatePassword, issueToken, listUsers, setPassword } from './accounts/command-line.ts';
+import { addUser, issueToken, listUsers, resetSecondFactor, setPassword } from './accounts/command-line.ts';
+import { generatePassword } from './accounts/password.ts';
 import { openData, ruleFolders } from './data.ts';
 import { examine } from './doctor.ts';
 import type { Database } from './platform/db/db.ts';
@@ -218,6 +219,7 @@ function addUserCommands(root: Command, tools: Tools): void {
   addUserAdd(user, tools);
   addUserList(user, tools);
   addUserPasswd(user, tools);
+  addUserReset(user, tools);
 }
 
 function addUserAdd(user: Command, { withDatabase, answer, around }: Tools): void {
@@ -284,6 +286,18 @@ function addUserPasswd(user: Command, { withDatabase, answer, around }: Tools): 
         { name, ...shown },
         `changed ${name}${given === undefined ? `, password ${password}` : ''}`,
       );
+    });
+}
+
+function addUserReset(user: Command, { withDatabase, answer }: Tools): void {
+  user
+    .command('reset-second-factor')
+    .description('let an account sign in with its password alone, and sign it out everywhere')
+    .argument('<name>', 'sign-in name', signInName)
+    .option('--json', 'answer as JSON')
+    .action(async (name: string, { json }: Flags) => {
+      const removed = await withDatabase((db) => resetSecondFactor(db, name));
+      answer(json, { name, removed }, removed ? `reset ${name}` : `${name} has no second factor`);
     });
 }
 

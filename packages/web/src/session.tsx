@@ -1,7 +1,7 @@
 import type { Me } from '@rollcall/shared/api/accounts';
 import { ROLES, type Role } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useEffect } from 'react';
+import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect } from 'react';
 import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
 import { ApiError } from './api-error.ts';
 import { notifyProblem, ProblemView } from './components/feedback/index.ts';
@@ -11,6 +11,10 @@ import { arrivalOf } from './pages/sign-in-refusals.ts';
 import { loadPreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
 import { wallToken } from './wall-token.ts';
+
+const MustSetUp = lazy(async () => ({
+  default: (await import('./pages/profile/second-factor.tsx')).MustSetUp,
+}));
 
 const Person = createContext<Me | undefined>(undefined);
 
@@ -66,7 +70,8 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const signedOut = isSignedOut(session.error) || !hint.get();
   const { data } = session;
   const me = signedOut ? undefined : data?.data;
-  const id = me?.user.id;
+  // Until the second factor is set up all else is refused.
+  const id = me?.mustSetUp ? undefined : me?.user.id;
 
   useEffect(() => {
     if (id) return wallToken ? pollChanges(client) : followChanges(client);
@@ -109,6 +114,14 @@ export function SessionGate({ children }: { children: ReactNode }) {
     };
   }, [client]);
 
+  if (me?.mustSetUp && me.via === 'session')
+    return (
+      <Person value={me}>
+        <Suspense fallback={<Beginning />}>
+          <MustSetUp />
+        </Suspense>
+      </Person>
+    );
   if (me) return <Person value={me}>{children}</Person>;
   if (signedOut && wallToken)
     return (

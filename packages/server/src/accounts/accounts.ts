@@ -1,5 +1,6 @@
 /** People and what they may do: sessions, tokens, users, sites, and the record of all of it. */
 import type { accountOperations } from '@rollcall/shared/api/accounts';
+import type { secondFactorOperations } from '@rollcall/shared/api/second-factor';
 import type { siteOperations } from '@rollcall/shared/api/sites';
 import { REVOKED_SHOWN_DAYS, type tokenOperations } from '@rollcall/shared/api/tokens';
 import { SESSION_IDLE_MS } from '../platform/access/auth.ts';
@@ -8,6 +9,7 @@ import { auditHandlers } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 import { ATTEMPT_MS } from './oidc/attempt.ts';
 import { oidcHandlers } from './oidc/handlers.ts';
+import { secondFactorHandlers } from './second-factor/handlers.ts';
 import { sessionHandlers } from './sessions.ts';
 import { siteHandlers } from './sites.ts';
 import { FORGET_MS } from './throttle.ts';
@@ -20,11 +22,14 @@ export type { AccountDeps } from './deps.ts';
 
 const DAY_MS = 24 * 3600_000;
 
-type Ids = keyof (typeof accountOperations & typeof tokenOperations) | keyof typeof siteOperations;
+type Ids =
+  | keyof (typeof accountOperations & typeof secondFactorOperations & typeof tokenOperations)
+  | keyof typeof siteOperations;
 
 /** Handlers of everything under Session, API tokens, Users, Sites and Audit. */
 export const accountHandlers = (deps: AccountDeps): Handlers<Ids> => ({
   ...sessionHandlers(deps),
+  ...secondFactorHandlers(deps),
   ...oidcHandlers(deps),
   ...tokenHandlers(deps),
   ...userHandlers(deps),

@@ -1,24 +1,16 @@
 /** Accounts that no caller of the API makes: the first one, and those of the command line. */
-import { randomInt } from 'node:crypto';
 import type { Database, Transaction } from '../platform/db/db.ts';
 import { Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import { endSessions } from './open-session.ts';
-import { hashPassword } from './password.ts';
+import { generatePassword, hashPassword } from './password.ts';
 import { refuseGuessable } from './password-list.ts';
+import { removeFactor } from './second-factor/factor.ts';
 import { createToken } from './tokens.ts';
 import { insertUser, type NewUser } from './users.ts';
 
-/** No signs that people mix up when they read them aloud. */
-const SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const COMMAND_LINE = { actor: { name: 'command line' } };
 const SYSTEM = { actor: { name: 'system' } };
-
-/** Four groups of five: 99 random bits. */
-export const generatePassword = (): string =>
-  Array.from({ length: 4 }, () =>
-    Array.from({ length: 5 }, () => SIGNS[randomInt(SIGNS.length)]).join(''),
-  ).join('-');
 
 /** Where there is no account at all, makes `admin` and answers its password: the only time it is known. */
 export async function ensureFirstAdmin(db: Database): Promise<{ name: string; password: string } | null> {
@@ -100,6 +92,14 @@ export async function setPassword(db: Database, name: string, password: string):
       subject: `user ${name}`,
       detail: { password: 'changed' },
     });
+  });
+}
+
+/** `user reset-second-factor`: the password alone signs in again. False: there was none. */
+export async function resetSecondFactor(db: Database, name: string): Promise<boolean> {
+  return db.transaction(async (sql) => {
+    const { id } = await userNamed(sql, name);
+    return removeFactor(sql, { id, name }, { ...COMMAND_LINE, action: 'user.reset-second-factor' });
   });
 }
 

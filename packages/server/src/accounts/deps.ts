@@ -11,6 +11,8 @@ export interface AccountDeps {
   keyring: Keyring;
   /** Rights of a user changed: this instance forgets at once what it knew of them (Authenticator.forget). */
   forget: (userId?: string) => void;
+  /** Accounts with a password need a second factor. */
+  secondFactorRequired?: boolean | undefined;
   /** The provider of identities; absent: passwords only. */
   oidc?: OidcSettings | undefined;
 }

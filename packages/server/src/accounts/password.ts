@@ -1,4 +1,5 @@
 /** argon2id (RFC 9106) with the parameters OWASP names as the least: 19 MiB, 2 passes, 1 lane. */
+import { randomInt } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 import pLimit from 'p-limit';
 import { Problem } from '../platform/problem.ts';
@@ -42,3 +43,11 @@ export async function passwordFits(password: string, stored: string | null | und
 
 /** Whether a stored hash was made with weaker parameters than today's. */
 export const isOutdated = (stored: string): boolean => !stored.startsWith(WRITTEN);
+
+/** No signs that people mix up when they read them aloud. */
+const SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789';
+/** Four groups of five: 99 random bits. */
+export const generatePassword = (): string =>
+  Array.from({ length: 4 }, () =>
+    Array.from({ length: 5 }, () => SIGNS[randomInt(SIGNS.length)]).join(''),
+  ).join('-');

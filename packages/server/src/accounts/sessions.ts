@@ -1,19 +1,18 @@
 /** Signing in and out, and what people change about themselves. */
-import type { Me, Session } from '@rollcall/shared/api/accounts';
-import type { Role } from '@rollcall/shared/model';
-import type { Prisma, Session as SessionRow } from '../generated/prisma/client.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import { SESSION_IDLE_MS } from '../platform/access/auth.ts';
 import { sessionCookie } from '../platform/access/presented.ts';
 import type { Database } from '../platform/db/db.ts';
-import { seconds } from '../platform/db/list.ts';
-import type { Actor, Handlers } from '../platform/http/handler.ts';
+import type { Handlers } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
+import { meOf, sessionOf, shownSession } from './me.ts';
 import { beginSession, browserOf, endSessions, openSession } from './open-session.ts';
 import { hashPassword, isOutdated, passwordFits } from './password.ts';
 import { refuseGuessable } from './password-list.ts';
-import { loginThrottle } from './throttle.ts';
+import { spendCode } from './second-factor/factor.ts';
+import { loginThrottle, tooOften } from './throttle.ts';
 import { revokeTokens } from './tokens.ts';
 
 /** Bytes of a person's own settings. */
@@ -22,7 +21,8 @@ const SETTINGS_BYTES = 64 * 1024;
 type Ids = 'session.create' | 'session.get' | 'session.update' | 'session.delete' | 'session.password';
 type ListIds = 'sessions.list' | 'sessions.delete';
 
-export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Ids | ListIds> {
+export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
+  const { db, clock, keyring, forget } = deps;
   const throttle = loginThrottle({ db, clock });
 
   return {
@@ -37,23 +37,38 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
         await audit(db, { actor: { name }, action: 'session.refused', address });
         throw new Problem('unauthorized', 'the name or the password is wrong');
       }
-      await guess.succeeded();
+      const hasFactor = user.secondFactor?.confirmedAt != null;
+      if (hasFactor && body.code === undefined) {
+        await guess.incomplete();
+        throw codeProblem('a code of the authenticator app is needed', 'is needed');
+      }
       const rehashed = isOutdated(user.passwordHash) ? await hashPassword(body.password) : null;
       const opened = await db.transaction(async (sql) => {
+        const code = body.code ?? '';
+        const by = hasFactor
+          ? await spendCode(sql, keyring, { userId: user.id, code }, clock.now())
+          : 'password';
+        if (by === null) return null;
         if (rehashed !== null)
           await sql.prisma.user.updateMany({ where: { id: user.id }, data: { passwordHash: rehashed } });
         const session = await beginSession(sql, user.id, browserOf(call), clock.now());
-        await audit(sql, { actor: { userId: user.id, name }, action: 'session.create', address });
+        const detail = hasFactor ? { with: by } : {};
+        await audit(sql, { actor: { userId: user.id, name }, action: 'session.create', address, detail });
         return session;
       });
+      if (!opened) {
+        await audit(db, { actor: { name }, action: 'session.refused', address, detail: { reason: 'code' } });
+        throw codeProblem('the code is wrong, or was used before', 'is wrong, or was used before');
+      }
+      await guess.succeeded();
       return {
-        data: await meOf(db, user.id, { kind: 'session', sessionId: opened.id }),
+        data: await meOf(deps, user.id, { kind: 'session', sessionId: opened.id }),
         headers: { 'Set-Cookie': opened.cookie },
       };
     },
 
     'session.get': async ({ actor }) => {
-      const data = await meOf(db, actor.userId, actor.via);
+      const data = await meOf(deps, actor.userId, actor.via);
       if (actor.via.kind === 'session' || !actor.via.readOnly) return { data };
       const { role, sites } = actor;
       const rights = { role, allSites: sites === 'all', siteIds: sites === 'all' ? [] : [...sites] };
@@ -70,7 +85,7 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
           ...(body.settings !== undefined && { settings: body.settings as Prisma.InputJsonObject }),
         },
       });
-      return { data: await meOf(db, actor.userId, actor.via) };
+      return { data: await meOf(deps, actor.userId, actor.via) };
     },
 
     'session.delete': async ({ actor, address, secure }) => {
@@ -110,7 +125,7 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
       });
       forget(actor.userId);
       return {
-        data: await meOf(db, actor.userId, { kind: 'session', sessionId: opened.id }),
+        data: await meOf(deps, actor.userId, { kind: 'session', sessionId: opened.id }),
         headers: { 'Set-Cookie': opened.cookie },
       };
     },
@@ -126,7 +141,7 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
         orderBy: [{ lastSeenAt: 'desc' }, { id: 'desc' }],
         take: 100,
       });
-      const data = rows.map((row) => shown(row, sessionOf(actor)));
+      const data = rows.map((row) => shownSession(row, sessionOf(actor)));
       return { data, totalCount: data.length };
     },
 
@@ -142,47 +157,16 @@ export function sessionHandlers({ db, clock, forget }: AccountDeps): Handlers<Id
   };
 }
 
-const tooOften = (waitMs: number): Problem => {
-  const seconds = Math.ceil(waitMs / 1000);
-  return new Problem('rate_limited', `too many failed sign-ins; wait ${seconds} s`, {
-    headers: { 'Retry-After': String(seconds) },
-  });
-};
-
-const sessionOf = (actor: Actor): string | undefined =>
-  actor.via.kind === 'session' ? actor.via.sessionId : undefined;
+const codeProblem = (text: string, message: string): Problem =>
+  new Problem('unauthorized', text, { details: [{ path: 'code', message }] });
 
 const signInRow = ({ prisma }: Database, name: string) =>
-  prisma.user.findUnique({ where: { name }, select: { id: true, passwordHash: true, disabledAt: true } });
-
-const shown = (row: SessionRow, current: string | undefined): Session => ({
-  id: row.id,
-  createdAt: seconds(row.createdAt),
-  lastSeenAt: seconds(row.lastSeenAt),
-  expiresAt: seconds(row.expiresAt),
-  address: row.address,
-  userAgent: row.userAgent,
-  current: row.id === current,
-});
-
-async function meOf({ prisma }: Database, userId: string, via: Actor['via']): Promise<Me> {
-  const user = await prisma.user.findUnique({ where: { id: userId }, include: { sites: true } });
-  if (!user) throw notFound('user');
-  const session =
-    via.kind === 'session' ? await prisma.session.findUnique({ where: { id: via.sessionId } }) : null;
-  const { id, name, displayName, role, allSites } = user;
-  return {
-    user: {
-      id,
-      name,
-      displayName,
-      role: role as Role,
-      allSites,
-      siteIds: user.sites.map(({ siteId }) => siteId),
-      signIn: user.passwordHash === null ? 'oidc' : 'password',
-      settings: user.settings as Me['user']['settings'],
+  prisma.user.findUnique({
+    where: { name },
+    select: {
+      id: true,
+      passwordHash: true,
+      disabledAt: true,
+      secondFactor: { select: { confirmedAt: true } },
     },
-    via: via.kind,
-    session: session && shown(session, session.id),
-  };
-}
+  });

@@ -87,11 +87,24 @@ export function judge(counts: Counts, known: Known, now: number): { waitMs: numb
 
 export interface Throttle {
   /**
-   * Asks to check one password. Milliseconds to wait, or a guess that counts as a failure until `succeeded` is
-   * called: guesses made at the same time count too.
+   * Asks to check one password. Milliseconds to wait, or a guess that counts as a failure until it is said to be none:
+   * guesses made at the same time count too.
    */
-  begin(account: string, address: string): Promise<{ waitMs: number } | { succeeded: () => Promise<void> }>;
+  begin(account: string, address: string): Promise<{ waitMs: number } | Guess>;
 }
+export interface Guess {
+  /** All was right: it is no failure, earlier ones are forgiven, and the place is known from now on. */
+  succeeded(): Promise<void>;
+  /** A part was right and the rest was not tried: it is no failure, and forgives none. */
+  incomplete(): Promise<void>;
+}
+
+export const tooOften = (waitMs: number): Problem => {
+  const seconds = Math.ceil(waitMs / 1000);
+  return new Problem('rate_limited', `too many failed sign-ins; wait ${seconds} s`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
+};
 
 /** Sign-ins of one instance that wait for their turn: one connection serves them all. */
 const WAITING = 256;
@@ -128,8 +141,12 @@ export function loginThrottle({ db, clock }: { db: Database; clock: Clock }): Th
         succeeded: () =>
           db.transaction(async (sql) => {
             await takeBack(sql, keys, counted);
+            await sql.query('DELETE FROM login_failures WHERE key = ANY($1::bytea[])', [
+              [keys.host, keys.pair],
+            ]);
             await rememberPlace(sql, account, from, clock.now());
           }),
+        incomplete: () => db.transaction((sql) => takeBack(sql, keys, counted)),
       };
     },
   };
@@ -187,13 +204,12 @@ async function write(sql: Sql, keys: Keys, { paidAt, ...failures }: Counts): Pro
   );
 }
 
-/** The guess was right: it is no failure, and those of that account from there are forgiven. */
-async function takeBack(sql: Sql, keys: Keys, counted: Counts): Promise<void> {
-  await sql.query('DELETE FROM login_failures WHERE key = ANY($1::bytea[])', [[keys.host, keys.pair]]);
-  if (counted.paidAt === undefined) return;
+/** The guess is no failure. */
+async function takeBack(sql: Sql, keys: Keys, { paidAt, ...counted }: Counts): Promise<void> {
   await sql.query('UPDATE login_failures SET count = greatest(0, count - 1) WHERE key = ANY($1::bytea[])', [
-    [keys.place, keys.account],
+    Object.keys(counted).map((key) => keys[key as Key]),
   ]);
+  if (paidAt === undefined) return;
   await sql.query(
     `UPDATE login_failures SET last = last - interval '${EVERYWHERE.refillMs} milliseconds' WHERE key = $1`,
     [keys.everywhere],

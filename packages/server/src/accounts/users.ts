@@ -16,10 +16,12 @@ import type { AccountDeps } from './deps.ts';
 import { endSessions } from './open-session.ts';
 import { hashPassword } from './password.ts';
 import { refuseGuessable } from './password-list.ts';
+import { removeFactor } from './second-factor/factor.ts';
 
 const COLUMNS = `id, name, display_name AS "displayName", role, all_sites AS "allSites",
   ARRAY(SELECT site_id::text FROM user_sites WHERE user_id = users.id ORDER BY 1) AS "siteIds",
   CASE WHEN password_hash IS NULL THEN 'oidc' ELSE 'password' END AS "signIn",
+  EXISTS (SELECT 1 FROM second_factors WHERE user_id = users.id AND confirmed_at IS NOT NULL) AS "secondFactor",
   ${unix('disabled_at')} AS "disabledAt",
   ${unix('created_at')} AS "createdAt",
   ${unix('last_login_at')} AS "lastLoginAt"`;
@@ -125,7 +127,9 @@ async function readUser(sql: Sql, actor: Actor, id: string, lock = ''): Promise<
   return user;
 }
 
-type Ids = 'users.list' | 'users.get' | 'users.create' | 'users.update' | 'users.delete' | 'assignees.list';
+type Ids =
+  | `users.${'list' | 'get' | 'create' | 'update' | 'delete' | 'resetSecondFactor'}`
+  | 'assignees.list';
 
 const HAS_NONE = 'an account that signs in with the provider has none';
 
@@ -205,6 +209,8 @@ export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers
             ...(disabled && before.disabledAt === null && { disabledAt: new Date(clock.now()) }),
           },
         });
+        // Its provider asks for one from now on.
+        if (signIn) await sql.prisma.secondFactor.deleteMany({ where: { userId: params.id } });
         if (body.siteIds) await setSites(sql, params.id, body.siteIds);
         await requireAdmin(sql);
         // A new role or password, or none any more: who is signed in signs in again.
@@ -241,6 +247,19 @@ export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers
       });
       forget(params.id);
       return { data: null };
+    },
+
+    'users.resetSecondFactor': async ({ actor, params, address }) => {
+      // Whoever finds an open session must not lose its owner the second factor.
+      if (params.id === actor.userId)
+        throw new Problem('conflict', 'your own second factor is removed with a code of it (Profile)');
+      const data = await db.transaction(async (sql) => {
+        const user = await readUser(sql, actor, params.id, 'FOR UPDATE');
+        await removeFactor(sql, user, { actor, address, action: 'user.reset-second-factor' });
+        return readUser(sql, actor, params.id);
+      });
+      forget(params.id);
+      return { data };
     },
 
     'assignees.list': async ({ actor, query }) =>

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { type Authenticator, openAuthenticator } from '../platform/access/auth.ts';
 import type { Database } from '../platform/db/db.ts';
 import type { Handlers } from '../platform/http/handler.ts';
-import { restApp } from '../platform/http/http.ts';
+import { type RestOptions, restApp } from '../platform/http/http.ts';
 
 export interface Reply {
   status: number;
@@ -66,6 +66,7 @@ export async function startRest(
   operations: Record<string, Operation>,
   handlers: (auth: Authenticator, clock: Clock) => Partial<Handlers>,
   clock: Clock = systemClock,
+  more: Pick<RestOptions, 'secondFactorRequired'> = {},
 ): Promise<RestServer> {
   const logged: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
@@ -76,6 +77,7 @@ export async function startRest(
     auth,
     log,
     checkResponses: true,
+    ...more,
   });
   const server: Server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

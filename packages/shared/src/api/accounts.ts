@@ -20,7 +20,7 @@ const newPassword = z
   .max(PASSWORD_MOST)
   .meta({ description: 'Any characters; 15 or more are advised.', example: 'correct horse battery staple' });
 /** A password as somebody typed it: only its length is bounded, so that guessing tells nothing about the rules. */
-const anyPassword = z.string().max(PASSWORD_MOST).meta({ example: 'correct horse battery staple' });
+export const anyPassword = z.string().max(PASSWORD_MOST).meta({ example: 'correct horse battery staple' });
 /** How an account signs in: with its password here, or with the provider of identities (OpenID Connect). */
 const SIGN_INS = ['password', 'oidc'] as const;
 const signIn = z.enum(SIGN_INS);
@@ -61,6 +61,7 @@ const userFields = {
   allSites: z.boolean().meta({ description: 'Sees every site, future ones too.' }),
   siteIds: z.array(z.uuid()).meta({ description: 'The sites it sees, unless all.' }),
   signIn: signIn.meta({ description: 'By a password here, or with the provider of identities.' }),
+  secondFactor: z.boolean().meta({ description: 'A sign-in needs a code of an authenticator app as well.' }),
 };
 export const user = z
   .strictObject({
@@ -90,6 +91,11 @@ export const me = z
     user: z.strictObject({ ...userFields, settings: personalSettings }),
     via: z.enum(['session', 'token']),
     session: session.nullable(),
+    mustSetUp: z.boolean().meta({
+      description:
+        'The server demands a second factor and the account has none: until it is set up, all but /api/session is refused.',
+    }),
+    recoveryCodes: z.int().meta({ description: 'Recovery codes that are left.', example: 10 }),
   })
   .meta({ id: 'Me' });
 export type Me = z.infer<typeof me>;
@@ -122,9 +128,16 @@ export const accountOperations = {
     tag: 'Session',
     summary: 'Sign in',
     description:
-      'Sets the session cookie, always a new one. Wrong name and wrong password read the same (401). After several failures the next tries have to wait (429 with `Retry-After`); no account is ever locked.',
+      'Sets the session cookie, always a new one. Wrong name and wrong password read the same (401). With a second factor the right password alone is a 401 whose `details` name `code`: the same again with a code signs in. After several failures the next tries have to wait (429 with `Retry-After`); no account is ever locked.',
     access: 'public',
-    body: z.strictObject({ name: z.string().max(200).meta({ example: 'ada' }), password: anyPassword }),
+    body: z.strictObject({
+      name: z.string().max(200).meta({ example: 'ada' }),
+      password: anyPassword,
+      code: z.string().trim().max(60).optional().meta({
+        description: 'Where the account has a second factor: of the authenticator app, or a recovery code.',
+        example: '123456',
+      }),
+    }),
     data: me,
     envelope: 'item',
     errors: ['unauthorized'],

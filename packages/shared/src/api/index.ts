@@ -16,6 +16,7 @@ import { measurementOperations } from './measurements.ts';
 import { profileOperations } from './profiles.ts';
 import { scanOperations } from './scans.ts';
 import { searchOperations } from './search.ts';
+import { secondFactorOperations } from './second-factor.ts';
 import { sensorOperations } from './sensors.ts';
 import { serviceOperations } from './service.ts';
 import { siteOperations } from './sites.ts';
@@ -25,6 +26,7 @@ import { tokenOperations } from './tokens.ts';
 
 export const operations = {
   ...accountOperations,
+  ...secondFactorOperations,
   ...tokenOperations,
   ...siteOperations,
   ...collectorOperations,

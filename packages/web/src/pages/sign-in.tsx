@@ -2,6 +2,7 @@ import { Button, Group, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { apiQuery, call, type Result } from '../api.ts';
 import { ApiError } from '../api-error.ts';
 import classes from './sign-in.module.css';
@@ -16,12 +17,22 @@ export function SignIn({
   refused: Refusal | undefined;
 }) {
   useDocumentTitle('Sign in · Rollcall');
-  const form = useForm({ initialValues: { name: '', password: '' } });
+  const form = useForm({ initialValues: { name: '', password: '', code: '' } });
+  // The password was right, and the account has a second factor.
+  const [asked, setAsked] = useState(false);
   const ways = useQuery({ ...apiQuery('session.ways', {}), staleTime: Number.POSITIVE_INFINITY });
   const provider = ways.data?.data.oidc;
   const signIn = useMutation({
-    mutationFn: () => call('session.create', { body: form.values }),
+    mutationFn: () => {
+      const { code, ...body } = form.values;
+      return call('session.create', { body: { ...body, ...(asked && { code }) } });
+    },
     onSuccess: (me) => onSignedIn(me),
+    onError: (error) => {
+      const ofCode = isAboutCode(error);
+      setAsked(ofCode);
+      if (ofCode) form.setFieldValue('code', '');
+    },
   });
   return (
     <main className={classes.page}>
@@ -58,6 +69,20 @@ export function SignIn({
           withAsterisk={false}
           {...form.getInputProps('password')}
         />
+        {asked && (
+          <TextInput
+            label="Code"
+            description="Of your authenticator app, or a recovery code"
+            size="sm"
+            autoComplete="one-time-code"
+            autoCapitalize="none"
+            spellCheck={false}
+            autoFocus
+            required
+            withAsterisk={false}
+            {...form.getInputProps('code')}
+          />
+        )}
         {signIn.error && (
           <p className={classes.problem} role="alert">
             {signIn.error instanceof ApiError ? signIn.error.message : 'Signing in failed. Try again.'}
@@ -77,6 +102,9 @@ export function SignIn({
     </main>
   );
 }
+
+const isAboutCode = (error: unknown): boolean =>
+  error instanceof ApiError && error.details.some(({ path }) => path === 'code');
 
 /** Leads away from this page, and back to where it is. */
 function WithProvider({ name, start }: { name: string; start: string }) {

@@ -2,20 +2,22 @@ import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { User } from '@rollcall/shared/api/accounts';
 import { ROLES, type Role } from '@rollcall/shared/model';
-import { IconHistory } from '@tabler/icons-react';
+import { IconHistory, IconShieldOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { apiQuery } from '../api.ts';
 import { useSiteName } from '../choices.ts';
-import { Empty } from '../components/feedback/index.ts';
+import { Empty, notify } from '../components/feedback/index.ts';
 import { Filters } from '../components/filter/index.ts';
-import { Pair, SiteFields, sitesOf } from '../components/form/index.ts';
+import { Confirm, Pair, SiteFields, sitesOf } from '../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
 import { Page } from '../components/page/index.ts';
 import { Tag } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
 import { useHasRole, useMe } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
+import { useSend } from '../use-action.ts';
 
 const LABELS: Record<Role, string> = {
   viewer: 'viewer: reads',
@@ -31,6 +33,7 @@ export function Users() {
   const siteName = useSiteName();
   const me = useMe();
   const admin = useHasRole('admin');
+  const [resetting, setResetting] = useState<User>();
   const columns: Column<User>[] = [
     {
       id: 'name',
@@ -42,6 +45,7 @@ export function Users() {
         <>
           {one.name} {one.disabledAt !== null && <Tag>disabled</Tag>}
           {one.signIn === 'oidc' && <Tag>single sign-on</Tag>}
+          {one.secondFactor && <Tag>second factor</Tag>}
           {one.id === me.user.id && <span className="quiet"> (you)</span>}
         </>
       ),
@@ -84,6 +88,9 @@ export function Users() {
             icon: IconHistory,
             run: () => void navigate({ to: '/audit', search: { actor: one.name } }),
           },
+          ...(one.secondFactor && one.id !== me.user.id
+            ? [{ label: 'Reset the second factor', icon: IconShieldOff, run: () => setResetting(one) }]
+            : []),
         ]}
         fixed={(one) => (one.id === me.user.id ? 'there' : undefined)}
         form={(props) => <UserForm {...props} />}
@@ -92,7 +99,26 @@ export function Users() {
         }
         empty={<Empty title="No user fits" />}
       />
+      {resetting && <ResetFactor user={resetting} onClose={() => setResetting(undefined)} />}
     </Page>
+  );
+}
+
+function ResetFactor({ user, onClose }: { user: User; onClose: () => void }) {
+  const send = useSend();
+  return (
+    <Confirm
+      title={`Reset the second factor of ${user.name}?`}
+      confirm="Reset"
+      onClose={onClose}
+      onConfirm={async () => {
+        await send('users.resetSecondFactor', { params: { id: user.id } });
+        notify(`${user.name} signs in with the password alone and can set up another device.`);
+      }}
+    >
+      Make sure that it is {user.name} who asks: whoever knows the password can sign in then. Every session of
+      the user ends.
+    </Confirm>
   );
 }
 

@@ -76,18 +76,22 @@ interface Row {
   read_only: boolean;
   only_sites: string[];
   networks: string[];
+  /** Of a session: the account has a password and no second factor. */
+  factorless: boolean;
 }
 
 const OWNER = `u.id AS user_id, u.name, u.role, u.all_sites,
   ARRAY(SELECT s.site_id::text FROM user_sites s WHERE s.user_id = u.id ORDER BY 1) AS sites`;
 const byToken = (which: string) => `SELECT t.id, t.hash, t.last_used_at AS used_at, t.expires_at AS ends_at,
-    t.read_only, t.site_ids::text[] AS only_sites, t.networks, ${OWNER}
+    t.read_only, t.site_ids::text[] AS only_sites, t.networks, false AS factorless, ${OWNER}
   FROM api_tokens t JOIN users u ON u.id = t.user_id
   WHERE ${which} AND t.revoked_at IS NULL AND u.disabled_at IS NULL`;
 const bySession = (
   which: string,
 ) => `SELECT s.id, s.id_hash AS hash, s.last_seen_at AS used_at, s.expires_at AS ends_at,
-    false AS read_only, '{}'::text[] AS only_sites, '{}'::text[] AS networks, ${OWNER}
+    false AS read_only, '{}'::text[] AS only_sites, '{}'::text[] AS networks,
+    u.password_hash IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS factorless, ${OWNER}
   FROM sessions s JOIN users u ON u.id = s.user_id
   WHERE ${which} AND u.disabled_at IS NULL`;
 const NOTE_USE = {
@@ -274,7 +278,7 @@ function knownOf(kind: 'token' | 'session', row: Row): Known {
     via:
       kind === 'token'
         ? { kind, tokenId: row.id, ...(row.read_only && { readOnly: true }) }
-        : { kind, sessionId: row.id },
+        : { kind, sessionId: row.id, ...(row.factorless && { factorless: true }) },
   };
   const [endsAt = null, usedAt = null] = [row.ends_at?.getTime(), row.used_at?.getTime()];
   return { actor, endsAt, usedAt, networks: row.networks.map(blockOf) };

@@ -10,7 +10,10 @@ export interface Actor {
   role: Role;
   /** Sites the account sees: every one, or these. */
   sites: 'all' | readonly string[];
-  via: { kind: 'token'; tokenId: string; readOnly?: boolean } | { kind: 'session'; sessionId: string };
+  via:
+    | { kind: 'token'; tokenId: string; readOnly?: boolean }
+    /** `factorless`: the account has a password and no second factor. */
+    | { kind: 'session'; sessionId: string; factorless?: boolean };
 }
 
 /** One request, parsed by its operation's schemas. */

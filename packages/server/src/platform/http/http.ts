@@ -34,6 +34,8 @@ export interface RestOptions {
   trustedProxies?: readonly string[];
   /** Origins whose pages may ask the API with a token. */
   corsOrigins?: readonly string[];
+  /** Who signs in with a password needs a second factor. */
+  secondFactorRequired?: boolean;
   /** Requests per minute of one token or user; a tenth of it per address without either. 0: no limit. */
   ratePerMinute?: number;
   /** Test mode: an answer that does not fit its operation's schema becomes a 500. */
@@ -147,7 +149,7 @@ function begin({ log, observe }: RestOptions): RequestHandler {
 const ELSEWHERE = 'use it from one of its networks, or create one that has this address among them';
 
 function server(options: RestOptions) {
-  const { auth, checkResponses = false } = options;
+  const { auth, checkResponses = false, secondFactorRequired = false } = options;
   const limit = rateLimit(options.ratePerMinute ?? 0);
   return async ({ id, operation, handler }: Route, request: Request, response: Response): Promise<void> => {
     response.locals.operation = id;
@@ -166,8 +168,10 @@ function server(options: RestOptions) {
     await limit(request, response, actor);
     if (caller === 'elsewhere')
       throw new Problem('forbidden', `this token is not accepted from ${address || 'here'}: ${ELSEWHERE}`);
-    if (operation.access !== 'public') authorise(operation, request, credentials, actor);
-    else if (operation.method !== 'GET') refuseForgery(request, { browsersOnly: true });
+    if (operation.access !== 'public') {
+      authorise(operation, request, credentials, actor);
+      if (secondFactorRequired) requireSecondFactor(operation, actor);
+    } else if (operation.method !== 'GET') refuseForgery(request, { browsersOnly: true });
     const params = readParams(operation, request.params);
     const query = readQuery(operation, search);
     if (actor) await resolveSite(actor, query, auth);
@@ -208,6 +212,15 @@ function authorise(
   const allowed = operation.access === 'public' ? ROLES : rolesFrom(operation.access);
   if (!allowed.includes(actor.role))
     throw new Problem('forbidden', `this needs the role ${allowed.join(' or ')}`);
+}
+
+/** Without it a session is for setting it up. */
+function requireSecondFactor({ tag }: Operation, { via }: Actor): void {
+  if (via.kind === 'session' && via.factorless && tag !== 'Session')
+    throw new Problem(
+      'forbidden',
+      'this server demands a second factor: set yours up first, on its web page',
+    );
 }
 
 /** What a token that only reads is for: all that is looked at, but the account behind it. */

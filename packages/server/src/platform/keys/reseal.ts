@@ -10,6 +10,7 @@ import { type Keyring, keyring, readKeyLines, SealBroken } from './keyring.ts';
 const SEALED = [
   { table: 'credentials', row: 'id::text', fingerprint: true },
   { table: 'subscriptions', row: 'id::text', fingerprint: false },
+  { table: 'second_factors', row: 'user_id::text', fingerprint: false },
   { table: 'mail_settings', row: `'mail'`, fingerprint: false },
 ] as const;
 

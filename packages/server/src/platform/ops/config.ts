@@ -52,6 +52,8 @@ export interface Config {
   metrics: { write: Secret; query: Secret } | undefined;
   /** Days that measurements are kept in the database, the finer never longer than the coarser. */
   metricDays: MetricDays;
+  /** Whether who signs in with a password needs a code of an authenticator app as well. */
+  secondFactor: (typeof SECOND_FACTOR)[number];
   /** A provider of identities (OpenID Connect) that people sign in with; absent: passwords only. */
   oidc: OidcSettings | undefined;
   /** Where systemd puts the unit's credentials (LoadCredential). */
@@ -68,6 +70,8 @@ export interface MetricDays {
 export const METRIC_DAYS: MetricDays = { samples: 14, fiveMinutes: 90, hours: 730 };
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const SECOND_FACTOR = ['optional', 'required'] as const;
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i;
 
@@ -160,6 +164,11 @@ const variables = {
   ROLLCALL_METRIC_DAYS_1H: whole(2, 36_500, METRIC_DAYS.hours).describe(
     'Days that their means and maxima of an hour are kept. Default: 730.',
   ),
+  ROLLCALL_SECOND_FACTOR: z
+    .enum(SECOND_FACTOR)
+    .default('optional')
+    .meta({ need: `one of ${SECOND_FACTOR.join(', ')}` })
+    .describe('required: passwords need a code of an authenticator app as well. Default: optional.'),
   ...oidcVariables,
   CREDENTIALS_DIRECTORY: file
     .optional()
@@ -194,6 +203,7 @@ export const FILE_KEYS = {
   ROLLCALL_METRIC_DAYS_SAMPLES: ['metricDays', 'samples'],
   ROLLCALL_METRIC_DAYS_5M: ['metricDays', 'fiveMinutes'],
   ROLLCALL_METRIC_DAYS_1H: ['metricDays', 'hours'],
+  ROLLCALL_SECOND_FACTOR: ['secondFactor'],
   ...OIDC_KEYS,
 } as const satisfies Record<Exclude<Variable, 'CREDENTIALS_DIRECTORY'>, readonly [string, ...string[]]>;
 
@@ -282,6 +292,7 @@ export function readConfig(env: Environment, file: SettingsFile | null = null): 
     aliveUrl: secret(read('ROLLCALL_ALIVE_URL')),
     metrics,
     metricDays,
+    secondFactor: read('ROLLCALL_SECOND_FACTOR'),
     oidc: oidcOf({
       issuer: read('ROLLCALL_OIDC_ISSUER'),
       clientId: read('ROLLCALL_OIDC_CLIENT_ID'),

@@ -5,6 +5,7 @@ import { useMe } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { Appearance } from './appearance.tsx';
 import { Password } from './password.tsx';
+import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 import { Tokens } from './tokens.tsx';
 
@@ -12,12 +13,16 @@ const TABS = [
   { id: 'tokens', label: 'API Tokens' },
   { id: 'sessions', label: 'Sessions' },
   { id: 'password', label: 'Password' },
+  { id: 'second-factor', label: 'Second Factor' },
   { id: 'appearance', label: 'Preferences' },
 ];
+/** Who signs in with the provider has none of these here. */
+const OF_PASSWORDS = new Set(['password', 'second-factor']);
 const PARTS: Record<string, ComponentType> = {
   tokens: Tokens,
   sessions: Sessions,
   password: Password,
+  'second-factor': SecondFactor,
   appearance: Appearance,
 };
 
@@ -27,8 +32,7 @@ export function Profile() {
   } = useUrlState('/profile');
   const { user } = useMe();
   const Part = PARTS[tab] ?? Tokens;
-  // Who signs in with the provider has no password here.
-  const tabs = TABS.filter(({ id }) => id !== 'password' || user.signIn === 'password');
+  const tabs = TABS.filter(({ id }) => !OF_PASSWORDS.has(id) || user.signIn === 'password');
   return (
     <Page
       title="Profile"
