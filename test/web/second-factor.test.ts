@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Server, startServer } from '@rollcall/server/app';
 import { readConfig } from '@rollcall/server/platform/ops/config';
 import { openLog } from '@rollcall/server/platform/ops/log';
+import { codeAt } from '@rollcall/server/testing/authenticator';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { breaches, browserSuite, openBrowser, picture, visit } from './browser.ts';
@@ -12,10 +12,6 @@ import { breaches, browserSuite, openBrowser, picture, visit } from './browser.t
 /** A second factor that the server demands: set up at the first sign-in, asked for at the next, reset by nobody. */
 
 vi.setConfig({ testTimeout: 120_000 });
-
-const { Secret, TOTP } = createRequire(import.meta.resolve('@rollcall/server/app'))(
-  'otpauth',
-) as typeof import('otpauth');
 
 browserSuite('a second factor', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-web-second-factor-'));
@@ -35,8 +31,7 @@ browserSuite('a second factor', () => {
   });
 
   /** Of the app, so many intervals of 30 s from now. */
-  const code = (ahead = 0): string =>
-    new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + ahead * 30_000 });
+  const code = (ahead = 0): string => codeAt(secret, Date.now() + ahead * 30_000);
   const typeIn = async (page: Page): Promise<void> => {
     await page.getByLabel('Name').fill('admin');
     await page.getByLabel('Password', { exact: true }).fill(server.firstAdmin?.password ?? '');

@@ -79,11 +79,11 @@ export const DEVICE_CLASSES = [
   'appliance',
   'unknown',
 ] as const;
-export const deviceClass = z.enum(DEVICE_CLASSES);
+export const deviceClass = z.enum(DEVICE_CLASSES).meta({ id: 'DeviceClass' });
 export type DeviceClass = z.infer<typeof deviceClass>;
 
 export const DEVICE_STATUSES = ['up', 'down', 'unknown'] as const;
-export const deviceStatus = z.enum(DEVICE_STATUSES);
+export const deviceStatus = z.enum(DEVICE_STATUSES).meta({ id: 'DeviceStatus' });
 
 /** Event severity codes of the API document, section 2.2. */
 export const Severity = { critical: 1, major: 2, minor: 3, warning: 4, info: 5 } as const;
@@ -102,20 +102,20 @@ export const CaseStatus = { open: 0, investigating: 1, resolved: 2, closed: 3 } 
 export type CaseStatus = (typeof CaseStatus)[keyof typeof CaseStatus];
 
 export const EVENT_SOURCES = ['icmp', 'snmp', 'trap', 'discovery', 'collector', 'api'] as const;
-export const eventSource = z.enum(EVENT_SOURCES);
+export const eventSource = z.enum(EVENT_SOURCES).meta({ id: 'EventSource' });
 export type EventSource = z.infer<typeof eventSource>;
 
 export const SCAN_STATUSES = ['queued', 'running', 'completed', 'partial', 'failed', 'cancelled'] as const;
-export const scanStatus = z.enum(SCAN_STATUSES);
+export const scanStatus = z.enum(SCAN_STATUSES).meta({ id: 'ScanStatus' });
 export type ScanStatus = z.infer<typeof scanStatus>;
 
 export const JOB_STATUSES = ['queued', 'leased', 'done', 'deferred', 'failed', 'cancelled'] as const;
-export const jobStatus = z.enum(JOB_STATUSES);
+export const jobStatus = z.enum(JOB_STATUSES).meta({ id: 'JobStatus' });
 export type JobStatus = z.infer<typeof jobStatus>;
 
 /** Each may do what those before it may. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
-export const role = z.enum(ROLES);
+export const role = z.enum(ROLES).meta({ id: 'Role' });
 export type Role = z.infer<typeof role>;
 /** A role and all above it. */
 export const rolesFrom = (least: Role): Role[] => ROLES.slice(ROLES.indexOf(least));

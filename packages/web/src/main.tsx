@@ -3,12 +3,16 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { StrictMode } from 'react';
+import { lazy, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { schemeManager } from './preferences.ts';
 import { router } from './router.tsx';
 import { SessionGate } from './session.tsx';
 import { theme } from './theme.ts';
+
+const MustSetUp = lazy(async () => ({
+  default: (await import('./pages/profile/second-factor.tsx')).MustSetUp,
+}));
 
 const client = new QueryClient({ defaultOptions: { queries: { retry: 1 } } });
 
@@ -24,7 +28,7 @@ createRoot(root).render(
       withGlobalClasses={false}
     >
       <QueryClientProvider client={client}>
-        <SessionGate>
+        <SessionGate setUp={<MustSetUp />}>
           <RouterProvider router={router} />
         </SessionGate>
       </QueryClientProvider>

@@ -1,7 +1,7 @@
 import type { Me } from '@rollcall/shared/api/accounts';
 import { ROLES, type Role } from '@rollcall/shared/model';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect } from 'react';
+import { createContext, type ReactNode, Suspense, useContext, useEffect } from 'react';
 import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
 import { ApiError } from './api-error.ts';
 import { notifyProblem, ProblemView } from './components/feedback/index.ts';
@@ -11,10 +11,6 @@ import { arrivalOf } from './pages/sign-in-refusals.ts';
 import { loadPreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
 import { wallToken } from './wall-token.ts';
-
-const MustSetUp = lazy(async () => ({
-  default: (await import('./pages/profile/second-factor.tsx')).MustSetUp,
-}));
 
 const Person = createContext<Me | undefined>(undefined);
 
@@ -57,7 +53,14 @@ const Beginning = () => (
 );
 
 /** Shows the sign-in until there is a session, then follows what changes. */
-export function SessionGate({ children }: { children: ReactNode }) {
+export function SessionGate({
+  setUp,
+  children,
+}: {
+  /** In place of all else, where the server demands a second factor and the account has none. */
+  setUp: ReactNode;
+  children: ReactNode;
+}) {
   const client = useQueryClient();
   const { setColorScheme } = useScheme();
   const session = useQuery({
@@ -117,9 +120,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   if (me?.mustSetUp && me.via === 'session')
     return (
       <Person value={me}>
-        <Suspense fallback={<Beginning />}>
-          <MustSetUp />
-        </Suspense>
+        <Suspense fallback={<Beginning />}>{setUp}</Suspense>
       </Person>
     );
   if (me) return <Person value={me}>{children}</Person>;

@@ -23,7 +23,7 @@ const newPassword = z
 export const anyPassword = z.string().max(PASSWORD_MOST).meta({ example: 'correct horse battery staple' });
 /** How an account signs in: with its password here, or with the provider of identities (OpenID Connect). */
 const SIGN_INS = ['password', 'oidc'] as const;
-const signIn = z.enum(SIGN_INS);
+const signIn = z.enum(SIGN_INS).meta({ id: 'SignIn' });
 
 /**
  * Why a sign-in with the provider came to nothing. The provider or the way there: `away`, `rejected`, `denied`, `stale`

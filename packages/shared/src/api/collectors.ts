@@ -19,6 +19,7 @@ const maybeTime = unixSeconds.nullable();
 const siteName = z.string().meta({ example: 'Berlin' });
 
 export const COLLECTOR_STATUSES = ['active', 'quarantined', 'revoked'] as const;
+const collectorStatus = z.enum(COLLECTOR_STATUSES).meta({ id: 'CollectorStatus' });
 export const COLLECTOR_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u;
 const collectorName = line(63)
   .regex(COLLECTOR_NAME, 'must be letters, digits and . _ - only')
@@ -68,7 +69,7 @@ export const collector = z
     siteId: id,
     site: siteName,
     name: z.string().meta({ example: 'berlin-1' }),
-    status: z.enum(COLLECTOR_STATUSES),
+    status: collectorStatus,
     statusReason: z.string().meta({ example: '' }),
     online: z.boolean(),
     connectedAt: maybeTime,
@@ -266,7 +267,7 @@ export const collectorOperations = {
         .max(200)
         .optional()
         .meta({ description: 'Part of the name or host name.', example: 'ber' }),
-      status: codes(COLLECTOR_STATUSES)
+      status: codes(collectorStatus)
         .optional()
         .meta({ description: 'One status, or several separated by commas.', example: 'active' }),
       site: siteFilter,

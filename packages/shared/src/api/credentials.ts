@@ -6,10 +6,10 @@ import { id, line, paging, resource, siteFilter, unixSeconds } from './operation
 
 export { AUTH_PROTOCOLS, PRIV_PROTOCOLS };
 
-const authProtocol = z.enum(AUTH_PROTOCOLS);
+const authProtocol = z.enum(AUTH_PROTOCOLS).meta({ id: 'AuthProtocol' });
 const privProtocol = z
   .enum(PRIV_PROTOCOLS)
-  .meta({ description: '`aes192r`, `aes256r`: keys localised as Cisco does (Reeder).' });
+  .meta({ id: 'PrivProtocol', description: '`aes192r`, `aes256r`: keys localised as Cisco does (Reeder).' });
 
 const credentialName = line(100).meta({ example: 'read-only' });
 const position = z

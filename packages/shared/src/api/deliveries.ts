@@ -9,7 +9,7 @@ const maybeTime = unixSeconds.nullable();
 
 /** What subscribers are notified of. `case.reopened`: the trouble of a resolved case came back. */
 export const NOTICE_TYPES = ['case.opened', 'case.changed', 'case.reopened', 'case.resolved'] as const;
-const noticeType = z.enum(NOTICE_TYPES);
+const noticeType = z.enum(NOTICE_TYPES).meta({ id: 'NoticeType' });
 export type NoticeType = z.infer<typeof noticeType>;
 
 // ── Subscriptions ────────────────────────────────────────────────────────────────────────────────────────────
@@ -53,6 +53,7 @@ export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 /** Formats that name their receiver by a key beside the address. */
 export const KEYED_FORMATS: readonly WebhookFormat[] = ['pagerduty', 'opsgenie'];
 const format = z.enum(WEBHOOK_FORMATS).meta({
+  id: 'WebhookFormat',
   description: 'What is sent: Rollcall’s own JSON, or what a chat or a pager takes.',
   example: 'rollcall',
 });
@@ -130,6 +131,7 @@ const secret = z.strictObject({
 
 /** `partial`: a mail that some of its addresses have and others never got. */
 export const DELIVERY_STATUSES = ['queued', 'delivered', 'partial', 'failed'] as const;
+const deliveryStatus = z.enum(DELIVERY_STATUSES).meta({ id: 'DeliveryStatus' });
 const recipient = z.strictObject({
   address: z.string(),
   state: z.enum(['delivered', 'deferred', 'refused']).meta({
@@ -154,7 +156,7 @@ export const delivery = z
     caseId: id.nullable().meta({ description: 'Null: a test.' }),
     caseNumber: z.int().nullable(),
     type: z.enum([...NOTICE_TYPES, 'test']),
-    status: z.enum(DELIVERY_STATUSES).meta({
+    status: deliveryStatus.meta({
       description:
         '`partial`: some addresses of the mail have it, the others never got it; `recipients` says which.',
     }),
@@ -243,7 +245,7 @@ export const deliveryOperations = {
       ...paging,
       site: siteFilter,
       subscription: z.uuid().toLowerCase().optional().meta({ description: 'Only of this subscription.' }),
-      status: z.enum(DELIVERY_STATUSES).optional(),
+      status: deliveryStatus.optional(),
     }),
   }),
   'deliveries.get': deliveries.get('admin', 'One delivery with its payload and attempts', {

@@ -1,6 +1,6 @@
 /** Events and cases. */
 import { z } from 'zod';
-import { CaseStatus, EVENT_SOURCES, EventStatus, eventSource } from '../model.ts';
+import { CaseStatus, EventStatus, eventSource } from '../model.ts';
 import type { Operation } from './operation.ts';
 import {
   id,
@@ -35,7 +35,7 @@ const caseStatus = z
 
 /** Why an event closed: by its opposite, by hand, by age (a notice), with what it was about, or as soon as it was made. */
 export const CLOSE_REASONS = ['cleared', 'manual', 'expired', 'deleted', 'noted'] as const;
-export const closeReason = z.enum(CLOSE_REASONS);
+export const closeReason = z.enum(CLOSE_REASONS).meta({ id: 'CloseReason' });
 
 /** What ends an acknowledgement: nothing before the event closes, or that it happens again or something worse does. */
 export const ACKNOWLEDGED_UNTIL = ['clear', 'worse'] as const;
@@ -93,7 +93,7 @@ const eventQuery = z.strictObject({
   Status: numericCodes(0, 2)
     .optional()
     .meta({ description: 'One status code, or several separated by commas.', example: '0,1' }),
-  Source: z.enum(EVENT_SOURCES).optional().meta({ description: 'Exactly this source.', example: 'snmp' }),
+  Source: eventSource.optional().meta({ description: 'Exactly this source.', example: 'snmp' }),
   Device: z.string().min(1).max(200).optional().meta({
     description: 'Device id, one of its addresses, or its exact name.',
     example: 'core-1',

@@ -1,7 +1,6 @@
 /** Devices: what they are, what happened to them, why they are one. */
 import { z } from 'zod';
-import { DEVICE_CLASSES, DEVICE_STATUSES, deviceClass, deviceStatus } from '../model.ts';
-import { SENSOR_STATUS } from '../sensors.ts';
+import { deviceClass, deviceStatus } from '../model.ts';
 import { deviceAsOf } from './as-of.ts';
 import { closeReason } from './incidents.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
@@ -185,15 +184,15 @@ export const deviceFilters = {
     description: 'One address (any of the device’s) or a CIDR that contains one; IPv4 or IPv6.',
     example: '10.20.0.0/16',
   }),
-  class: codes(DEVICE_CLASSES).optional().meta({
+  class: codes(deviceClass).optional().meta({
     description: 'One class, or several separated by commas.',
     example: 'switch,router',
   }),
-  status: codes(DEVICE_STATUSES).optional().meta({
+  status: codes(deviceStatus).optional().meta({
     description: 'One state, or several separated by commas.',
     example: 'down',
   }),
-  health: codes(SENSOR_STATUS).optional().meta({
+  health: codes(health).optional().meta({
     description: 'Worst of its sensors: one, or several separated by commas.',
     example: 'critical,warning',
   }),

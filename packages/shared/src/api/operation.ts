@@ -169,14 +169,19 @@ export const siteFilter = z
   .meta({ description: 'Only this site, by id or name.', example: 'Berlin' });
 
 /** Several codes separated by commas, each out of a closed list. */
-export const codes = <C extends string>(allowed: readonly C[]) =>
+export const codes = <C extends string>(allowed: readonly C[] | z.ZodType<C>) =>
   z
     .string()
     .max(400)
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(
       z
-        .array(z.enum(allowed as unknown as [C, ...C[]]))
+        .array(
+          (allowed instanceof z.ZodType ? allowed : z.enum(allowed as unknown as [C, ...C[]])) as z.ZodType<
+            C,
+            string
+          >,
+        )
         .min(1)
         .max(50),
     );

@@ -1,6 +1,6 @@
 /** Discovery: scans, their plan and their addresses, schedules. */
 import { z } from 'zod';
-import { jobStatus, OUTCOMES, type Outcome, SCAN_STATUSES, scanStatus } from '../model.ts';
+import { jobStatus, OUTCOMES, type Outcome, scanStatus } from '../model.ts';
 import { profileSettings } from '../profile.ts';
 import type { Operation } from './operation.ts';
 import { codes, id, idParams, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
@@ -225,7 +225,7 @@ export const scanOperations = {
     access: 'viewer',
     query: z.strictObject({
       ...paging,
-      status: codes(SCAN_STATUSES)
+      status: codes(scanStatus)
         .optional()
         .meta({ description: 'One status, or several separated by commas.', example: 'queued,running' }),
       profile: profileName.optional(),

@@ -5,9 +5,11 @@ import { text, time } from './members.ts';
 import type { Operation } from './operation.ts';
 import { codes, id, paging, resource, siteFilter } from './operation.ts';
 
-export const health = z
-  .enum(SENSOR_STATUS)
-  .meta({ description: 'As judged by state and limits; unknown: nothing to judge it by.', example: 'ok' });
+export const health = z.enum(SENSOR_STATUS).meta({
+  id: 'Health',
+  description: 'As judged by state and limits; unknown: nothing to judge it by.',
+  example: 'ok',
+});
 const limit = z.number().nullable();
 
 export const sensor = z
@@ -45,7 +47,7 @@ export type Sensor = z.infer<typeof sensor>;
 const sensorQuery = z.strictObject({
   deviceId: z.uuid().optional().meta({ description: 'Only of this device.' }),
   kind: codes(SENSOR_KINDS).optional().meta({ example: 'temperature,fan' }),
-  health: codes(SENSOR_STATUS).optional().meta({ example: 'critical,warning' }),
+  health: codes(health).optional().meta({ example: 'critical,warning' }),
   site: siteFilter,
   ...paging,
 });

@@ -1,6 +1,6 @@
 /** The service about itself: its description, its health, its overview, its live stream. */
 import { z } from 'zod';
-import { DEVICE_CLASSES } from '../model.ts';
+import { deviceClass } from '../model.ts';
 import type { Operation } from './operation.ts';
 import { id, siteFilter, unixSeconds } from './operation.ts';
 
@@ -51,7 +51,7 @@ export const summary = z
       .strictObject({ critical: count, warning: count })
       .meta({ description: 'Devices that are unhealthy, by their worst sensor.' }),
     classes: z
-      .array(z.strictObject({ class: z.enum(DEVICE_CLASSES), count }))
+      .array(z.strictObject({ class: deviceClass, count }))
       .meta({ description: 'Only classes that occur, most frequent first.' }),
     events: z.strictObject({
       open: count,

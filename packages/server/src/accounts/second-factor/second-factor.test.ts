@@ -2,12 +2,13 @@ import { accountOperations } from '@rollcall/shared/api/accounts';
 import { secondFactorOperations } from '@rollcall/shared/api/second-factor';
 import { siteOperations } from '@rollcall/shared/api/sites';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
-import { Secret, TOTP } from 'otpauth';
+import { Secret } from 'otpauth';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import { keyring } from '../../platform/keys/keyring.ts';
 import { reseal } from '../../platform/keys/reseal.ts';
+import { codeAt } from '../../testing/authenticator.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { type Credential, type RestServer, startRest } from '../../testing/rest.ts';
 import { accountHandlers } from '../accounts.ts';
@@ -21,8 +22,6 @@ const PASSWORD = 'correct horse battery staple';
 const OLD = Buffer.alloc(32, 1);
 const KEYS = keyring([OLD]);
 const log = pino({ level: 'silent' });
-const codeAt = (secret: string, now: number): string =>
-  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now });
 
 describe('codes', () => {
   // RFC 6238, appendix B, SHA-1: the last six of its eight digits.

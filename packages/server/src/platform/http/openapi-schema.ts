@@ -31,6 +31,14 @@ export class Schemas {
     return Array.isArray(examples) && examples[0] !== undefined ? { ...rest, example: examples[0] } : rest;
   }
 
+  /** The same schema under a name, unless it has one. */
+  name(name: string, schema: Schema): Schema {
+    if ('$ref' in schema) return schema;
+    if (this.#named.has(name)) throw new Error(`two schemas of the document are named ${name}`);
+    this.#named.set(name, schema);
+    return { $ref: PREFIX + name };
+  }
+
   named(): Schema {
     return Object.fromEntries([...this.#named].sort(([a], [b]) => (a < b ? -1 : 1)));
   }

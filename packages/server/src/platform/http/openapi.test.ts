@@ -89,6 +89,17 @@ describe('the OpenAPI document', () => {
       expect(Object.keys(document.components[kind as 'schemas']), `${kind}/${name}`).toContain(name);
   });
 
+  it.each(cases)('%s has named types for what is sent and answered', (_id, operation, d) => {
+    const shapes = [d.requestBody, ...Object.values(d.responses)].flatMap((part) => {
+      const schema = (part as { content?: Record<string, { schema: object }> } | undefined)?.content?.[
+        'application/json'
+      ];
+      return schema ? [schema.schema] : [];
+    });
+    for (const shape of shapes) expect(Object.keys(shape)).toEqual(['$ref']);
+    if (operation.body) expect(shapes.length).toBeGreaterThan(0);
+  });
+
   it.each(cases)(
     '%s has an example that its own schemas accept, errors and security',
     (_id, operation, d) => {

@@ -119,9 +119,9 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
     ...(operation.deprecated && { deprecated: true }),
     security: security(operation),
     ...(parameters.length > 0 && { parameters }),
-    ...(operation.body && { requestBody: requestBody(operation, operation.body, schemas) }),
+    ...(operation.body && { requestBody: requestBody(id, operation, operation.body, schemas) }),
     responses: {
-      [String(operation.status ?? 200)]: success(operation, schemas),
+      [String(operation.status ?? 200)]: success(id, operation, schemas),
       ...(operation.method === 'GET' &&
         operation.envelope === 'item' && {
           304: { description: 'What `If-None-Match` names is still what would be answered.' },
@@ -188,17 +188,24 @@ const listOf = (text: string, { items }: Schema): Json => {
   return text.split(',').map((part) => (numeric ? Number(part) : part));
 };
 
-function requestBody(operation: Operation, body: z.ZodType, schemas: Schemas): Json {
+/** What generated clients call the types of an operation: `devices.update` has `DevicesUpdateRequest`. */
+const nameOf = (id: string, part: 'Request' | 'Response'): string =>
+  id.replace(/(?:^|\W)(\w)/g, (_, first: string) => first.toUpperCase()) + part;
+
+function requestBody(id: string, operation: Operation, body: z.ZodType, schemas: Schemas): Json {
   const schema = schemas.input(body);
   return {
     required: !body.safeParse(undefined).success,
     content: {
-      'application/json': { schema, example: (operation.example ?? exampleOf(schema, schemas)) as Json },
+      'application/json': {
+        schema: schemas.name(nameOf(id, 'Request'), schema),
+        example: (operation.example ?? exampleOf(schema, schemas)) as Json,
+      },
     },
   };
 }
 
-function success(operation: Operation, schemas: Schemas): Json {
+function success(id: string, operation: Operation, schemas: Schemas): Json {
   const headers = {
     'X-Request-Id': {
       description: 'Names the request in the log.',
@@ -215,7 +222,12 @@ function success(operation: Operation, schemas: Schemas): Json {
   const type = operation.envelope === 'raw' ? (operation.produces ?? 'application/json') : 'application/json';
   const schema = schemas.output(responseBody(operation));
   const content =
-    type === 'application/json' ? { schema, example: exampleOf(schema, schemas) as Json } : { schema };
+    type === 'application/json'
+      ? {
+          schema: schemas.name(nameOf(id, 'Response'), schema),
+          example: exampleOf(schema, schemas) as Json,
+        }
+      : { schema };
   return {
     description: operation.envelope === 'list' ? 'The list.' : 'Done.',
     headers,
