@@ -46,7 +46,7 @@ browserSuite('a second factor', () => {
     await page.getByLabel('Current password').fill(server.firstAdmin?.password ?? '');
     await page.getByRole('button', { name: 'Set it up' }).click();
     await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
-    secret = await page.getByLabel('Without a camera').inputValue();
+    secret = await page.getByRole('textbox', { name: 'Without a camera' }).inputValue();
     expect(await breaches(page)).toEqual([]);
     await picture(page, 'second-factor-code-light');
     await page.getByLabel('Code', { exact: true }).fill('000000');
