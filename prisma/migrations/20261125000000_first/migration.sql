@@ -59,6 +59,7 @@ CREATE TABLE "api_tokens" (
     "hint" TEXT NOT NULL,
     "read_only" BOOLEAN NOT NULL DEFAULT false,
     "site_ids" UUID[] NOT NULL DEFAULT ARRAY[]::UUID[],
+    "networks" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(3),
     "expires_at" TIMESTAMPTZ(3),
@@ -68,6 +69,17 @@ CREATE TABLE "api_tokens" (
 );
 CREATE UNIQUE INDEX "api_tokens_hash_key" ON "api_tokens" ("hash");
 CREATE INDEX "api_tokens_user_id_idx" ON "api_tokens" ("user_id");
+
+CREATE TABLE "second_factors" (
+    "user_id" UUID NOT NULL,
+    "sealed" BYTEA NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "confirmed_at" TIMESTAMPTZ(3),
+    "used_step" INTEGER NOT NULL DEFAULT 0,
+    "recovery" BYTEA[] NOT NULL DEFAULT ARRAY[]::BYTEA[],
+    CONSTRAINT "second_factors_pkey" PRIMARY KEY ("user_id"),
+    CONSTRAINT "second_factors_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "users" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
 
 CREATE TABLE "login_failures" (
     "key" BYTEA NOT NULL,
@@ -194,7 +206,8 @@ CREATE TABLE "credentials" (
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "credentials_pkey" PRIMARY KEY ("id")
 );
-CREATE UNIQUE INDEX "credentials_name_key" ON "credentials" ("name");
+-- Unique among all, a refused name would tell which names stand at sites that its maker does not see.
+CREATE UNIQUE INDEX "credentials_name_all_sites_site_ids_key" ON "credentials" ("name", "all_sites", "site_ids");
 -- Triggers: they change what is watched anywhere.
 CREATE TRIGGER "credentials_watch_update" AFTER INSERT OR UPDATE ON "credentials" FOR EACH ROW EXECUTE FUNCTION watch_settings_changed();
 CREATE TRIGGER "credentials_watch_delete" AFTER DELETE ON "credentials" FOR EACH STATEMENT EXECUTE FUNCTION watch_settings_changed();
@@ -1146,7 +1159,7 @@ CREATE TABLE "subscriptions" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "subscriptions_pkey" PRIMARY KEY ("id")
 );
-CREATE UNIQUE INDEX "subscriptions_name_key" ON "subscriptions" ("name");
+CREATE UNIQUE INDEX "subscriptions_name_all_sites_site_ids_key" ON "subscriptions" ("name", "all_sites", "site_ids");
 
 CREATE TABLE "deliveries" (
     "id" UUID NOT NULL,
