@@ -335,11 +335,12 @@ describe.each(databases())('accounts on %s', (_name, open) => {
     });
 
     it('are at most fifty live ones of an account, however fast they are made', async () => {
-      const results = await Promise.all(
-        Array.from({ length: 60 }, (_, i) => ask('POST', '/api/tokens', admin, { json: { name: `t${i}` } })),
-      );
+      const make = (i: number) => ask('POST', '/api/tokens', admin, { json: { name: `t${i}` } });
+      for (let i = 0; i < 40; i++) expect((await make(i)).status).toBe(201);
+      // So few at once that none waits too long for the database on a busy machine.
+      const results = await Promise.all(Array.from({ length: 20 }, (_, i) => make(40 + i)));
       const made = results.filter((r) => r.status === 201);
-      expect(made).toHaveLength(49);
+      expect(made).toHaveLength(9);
       expect(results.filter((r) => r.status === 409)).toHaveLength(11);
       await ask('DELETE', `/api/tokens/${made[0]!.json.data.id}`, admin);
       expect((await ask('POST', '/api/tokens', admin, { json: { name: 'room again' } })).status).toBe(201);
