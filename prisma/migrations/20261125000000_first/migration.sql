@@ -207,7 +207,8 @@ CREATE TABLE "credentials" (
     CONSTRAINT "credentials_pkey" PRIMARY KEY ("id")
 );
 -- Unique among all, a refused name would tell which names stand at sites that its maker does not see.
-CREATE UNIQUE INDEX "credentials_name_all_sites_site_ids_key" ON "credentials" ("name", "all_sites", "site_ids");
+-- A digest of the sites: an entry of an index holds no more than some 160 of them. Prisma has no indexes of expressions.
+CREATE UNIQUE INDEX "credentials_name_by_sites" ON "credentials" ("name", "all_sites", hash_array_extended("site_ids", 0));
 -- Triggers: they change what is watched anywhere.
 CREATE TRIGGER "credentials_watch_update" AFTER INSERT OR UPDATE ON "credentials" FOR EACH ROW EXECUTE FUNCTION watch_settings_changed();
 CREATE TRIGGER "credentials_watch_delete" AFTER DELETE ON "credentials" FOR EACH STATEMENT EXECUTE FUNCTION watch_settings_changed();
@@ -794,7 +795,7 @@ CREATE TABLE "baselines" (
 CREATE TABLE "traffic_baselines" (
     "site_id" UUID NOT NULL,
     "device_id" UUID NOT NULL,
-    "packets" JSONB NOT NULL,
+    "traffic" JSONB NOT NULL,
     CONSTRAINT "traffic_baselines_pkey" PRIMARY KEY ("site_id", "device_id"),
     CONSTRAINT "traffic_baselines_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -1159,7 +1160,8 @@ CREATE TABLE "subscriptions" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     CONSTRAINT "subscriptions_pkey" PRIMARY KEY ("id")
 );
-CREATE UNIQUE INDEX "subscriptions_name_all_sites_site_ids_key" ON "subscriptions" ("name", "all_sites", "site_ids");
+-- As of credentials.
+CREATE UNIQUE INDEX "subscriptions_name_by_sites" ON "subscriptions" ("name", "all_sites", hash_array_extended("site_ids", 0));
 
 CREATE TABLE "deliveries" (
     "id" UUID NOT NULL,

@@ -12,6 +12,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import { type Scope, scopeOfRequest } from '../platform/access/scope.ts';
 import { orConflict, type Transaction } from '../platform/db/db.ts';
 import { orderBy, Parameters, readPage, unix } from '../platform/db/list.ts';
+import { holdLock } from '../platform/db/lock.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { type Actor, type Handlers, visibleSites } from '../platform/http/handler.ts';
@@ -282,6 +283,7 @@ function checkTarget(actor: Actor, draft: SubscriptionRequest, before?: Subscrip
 /** Each site has its own room, so that an administrator of one takes none of others. @param id of the one that comes. */
 async function requireRoom(sql: Transaction, id: string, { allSites, siteIds }: Scope): Promise<void> {
   // One after the other, or those that come at once all find room.
+  if (allSites) await holdLock(sql, 'subscriptions');
   await sql.query('SELECT 1 FROM sites WHERE id = ANY($1::uuid[]) ORDER BY id FOR NO KEY UPDATE', [siteIds]);
   for (const about of allSites ? [{ allSites }] : siteIds.map((site) => ({ siteIds: { has: site } })))
     if ((await sql.prisma.subscription.count({ where: { ...about, id: { not: id } } })) >= SUBSCRIPTIONS_MOST)

@@ -1,6 +1,15 @@
 import { THRESHOLDS } from '@rollcall/shared/api/sites';
 import { describe, expect, it } from 'vitest';
-import { besides, hourOfWeek, learn, type Usual, unusual, usualPackets } from './baseline.ts';
+import {
+  besides,
+  hourOfWeek,
+  learn,
+  learnTraffic,
+  type Traffic,
+  type Usual,
+  unusual,
+  usualPackets,
+} from './baseline.ts';
 import type { Series } from './series.ts';
 import { crossings } from './thresholds.ts';
 
@@ -171,18 +180,43 @@ it('an interval belongs to the hour in which it ends, and the week goes round', 
   expect(besides(167)).toEqual([167, 166, 0]);
 });
 
-describe('packets that an interface usually carries', () => {
+describe('traffic of an interface', () => {
   const hour = (columns: Series['columns']): Series => ({
     end: [60_000, 120_000],
     over: [60_000, 60_000],
     columns,
   });
-  it.each<[what: string, before: number | null, columns: Series['columns'], expected: number | null]>([
-    ['are those of the first hour', null, { inUnicast: [600, 600], outUnicast: [1200, 1200] }, 30],
-    ['stay while they are about the same', 30, { inUnicast: [1000, 1000] }, 30],
-    ['follow when they are others', 30, { inUnicast: [6000, 6000] }, 100],
-    ['are none after an hour without', 30, { inUnicast: [0, 0], outUnicast: [0, 0] }, null],
-    ['stay when nothing is known', 30, { inUnicast: [null, null] }, 30],
-    ['leave out intervals of which nothing is known', null, { inUnicast: [600, null] }, 10],
-  ])('%s', (_, before, columns, expected) => expect(usualPackets(before, hour(columns))).toBe(expected));
+  const known = { least: 30, hours: 24 };
+  it.each<[what: string, before: Traffic | null, columns: Series['columns'], expected: Traffic | null]>([
+    [
+      'begins with the first hour',
+      null,
+      { inUnicast: [600, 600], outUnicast: [1200, 1200] },
+      { least: 30, hours: 1 },
+    ],
+    [
+      'is that of the quietest hour',
+      { least: 30, hours: 3 },
+      { inUnicast: [60, 60] },
+      { least: 1, hours: 4 },
+    ],
+    ['stays in about the same', known, { inUnicast: [3000, 3000] }, known],
+    ['rises slowly', known, { inUnicast: [60_000, 60_000] }, { least: 60, hours: 24 }],
+    ['begins anew after an hour without', known, { inUnicast: [0, 0], outUnicast: [0, 0] }, null],
+    ['stays when nothing is known', known, { inUnicast: [null, null] }, known],
+    [
+      'leaves out intervals of which nothing is known',
+      null,
+      { inUnicast: [600, null] },
+      { least: 10, hours: 1 },
+    ],
+  ])('%s', (_, before, columns, expected) => expect(learnTraffic(before, hour(columns))).toEqual(expected));
+
+  it('is usual after a day without a silent hour', () => {
+    let traffic: Traffic | null = null;
+    for (let i = 0; i < 23; i++) traffic = learnTraffic(traffic, hour({ inUnicast: [600, 600] }));
+    expect(usualPackets(traffic ?? undefined)).toBeNull();
+    expect(usualPackets(learnTraffic(traffic, hour({ inUnicast: [600, 600] })) ?? undefined)).toBe(10);
+    expect(usualPackets(undefined)).toBeNull();
+  });
 });

@@ -102,11 +102,17 @@ export function unusual(hours: readonly Usual[]): Partial<Record<Threshold, numb
 
 const PACKETS = ['inUnicast', 'outUnicast', 'inNonUnicast', 'outNonUnicast'];
 
-/**
- * Packets a second that an interface usually carries, after one more hour; null: none. About the same is the same, so that
- * there is rarely anything to write.
- */
-export function usualPackets(before: number | null, { over, columns }: Series): number | null {
+/** What an interface carries in its quietest hour, packets a second, and over how many hours that is known. */
+export interface Traffic {
+  least: number;
+  hours: number;
+}
+
+/** So many hours in a row with traffic make it usual: who works at night or by day alone is never missed. */
+const HOURS_LEAST = 24;
+
+/** After one more hour; null: an hour without traffic, and all begins anew. About the same is the same: rarely written. */
+export function learnTraffic(before: Traffic | null, { over, columns }: Series): Traffic | null {
   let [packets, ms] = [0, 0];
   for (const [i, overMs] of over.entries()) {
     const known = PACKETS.flatMap((column) => columns[column]?.[i] ?? []);
@@ -114,10 +120,17 @@ export function usualPackets(before: number | null, { over, columns }: Series): 
     ms += known.length === 0 ? 0 : overMs;
   }
   if (ms === 0) return before;
-  const now = (packets * 1000) / ms;
-  if (before !== null && now >= before / 2 && now <= before * 2) return before;
-  return now === 0 ? null : Number(now.toPrecision(2));
+  if (packets === 0) return null;
+  const now = Number(((packets * 1000) / ms).toPrecision(2));
+  const hours = Math.min((before?.hours ?? 0) + 1, HOURS_LEAST);
+  if (before === null || now < before.least) return { least: now, hours };
+  // One busy hour is not what is usual.
+  return { least: now > before.least * 2 ? before.least * 2 : before.least, hours };
 }
+
+/** Packets a second that are usual; null: not known, or there is not always traffic. */
+export const usualPackets = (traffic: Traffic | undefined): number | null =>
+  traffic && traffic.hours >= HOURS_LEAST ? traffic.least : null;
 
 const rounded = (value: number): number => Math.ceil(value * 10) / 10;
 const average = (values: readonly number[]): number =>

@@ -96,22 +96,33 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
         await scene.recorder.evaluateDue();
       }
     };
-    // Nobody knows yet what is usual.
-    await carries(0, begins, 30);
-    await carries(3000, begins + 30 * MIN, 30);
+    const day = 24 * HOUR;
+    // A night's backup is no usual traffic, nor is that of a day that is not over.
+    await carries(3000, begins, 2);
+    await learn();
+    await carries(0, begins + 2 * HOUR, 20);
+    await learn();
+    for (let hour = 3; hour < 26; hour++) await carries(3000, begins + hour * HOUR, 1);
+    // The last hour is over with the second.
+    for (const _ of [1, 2]) await learn();
+    await carries(0, begins + 26 * HOUR, 20);
     expect(await told()).toEqual([]);
     await learn();
-    await carries(3000, begins + 3 * HOUR, 2);
-    await carries(0, begins + 3 * HOUR + 2 * MIN, 15);
+    const later = begins + 2 * day;
+    for (let hour = 0; hour < 24; hour++) await carries(3000, later + hour * HOUR, 1);
+    for (const _ of [1, 2]) await learn();
+    const from = later + day + HOUR;
+    await carries(3000, from, 2);
+    await carries(0, from + 2 * MIN, 15);
     expect(await told()).toEqual([]);
-    await carries(0, begins + 3 * HOUR + 17 * MIN, 2);
-    const message = 'eth0 of far: no traffic although it is up, usually 50 packets/s';
+    await carries(0, from + 17 * MIN, 2);
+    const message = 'eth0 of far: no traffic although it is up, usually at least 100 packets/s';
     expect(await told()).toEqual([['interface.no-traffic', 0, message]]);
     // An hour of it is not what is usual: the event stays.
     await learn();
-    await carries(0, begins + 5 * HOUR, 2);
+    await carries(0, from + 2 * HOUR, 2);
     expect((await told()).map(([, status]) => status)).toEqual([0]);
-    await carries(1, begins + 5 * HOUR + 2 * MIN, 1);
+    await carries(1, from + 2 * HOUR + 2 * MIN, 1);
     expect((await told()).map(([, status]) => status)).toEqual([2]);
   });
 });

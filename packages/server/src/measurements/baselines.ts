@@ -2,7 +2,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Threshold } from '@rollcall/shared/api/sites';
 import type { Sql } from '../platform/db/sql.ts';
-import { besides, hourOfWeek, learn, type Usual, unusual, usualPackets } from './baseline.ts';
+import {
+  besides,
+  hourOfWeek,
+  learn,
+  learnTraffic,
+  type Traffic,
+  type Usual,
+  unusual,
+  usualPackets,
+} from './baseline.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
 import type { Series } from './series.ts';
 
@@ -55,39 +64,45 @@ export async function readBaselines(
   };
 }
 
-/** Packets a second of the interfaces of a device, by their ids; of those alone that have traffic. */
-type PacketsById = Record<string, number>;
+/** Of the interfaces of a device, by their ids. */
+type TrafficById = Record<string, Traffic>;
 
-/** Learns how much the interfaces of a device carried in an hour that is over. Written only when it is another order of size. */
-export async function learnTraffic(sql: Sql, { siteId, deviceId }: Of, series: SeriesById): Promise<void> {
-  const [before] = await sql.query<{ packets: PacketsById }>(
-    'SELECT packets FROM traffic_baselines WHERE site_id = $1::uuid AND device_id = $2::uuid',
+/** Learns how much the interfaces of a device carried in an hour that is over. */
+export async function learnTrafficHour(
+  sql: Sql,
+  { siteId, deviceId }: Of,
+  series: SeriesById,
+): Promise<void> {
+  const ports = [...series].filter(([id]) => id !== OF_DEVICE);
+  if (ports.length === 0) return;
+  const [before] = await sql.query<{ traffic: TrafficById }>(
+    'SELECT traffic FROM traffic_baselines WHERE site_id = $1::uuid AND device_id = $2::uuid',
     [siteId, deviceId],
   );
-  const packets: PacketsById = {};
-  for (const [id, one] of series) {
-    const usual = id === OF_DEVICE ? null : usualPackets(before?.packets[id] ?? null, one);
-    if (usual !== null) packets[id] = usual;
+  const traffic: TrafficById = {};
+  for (const [id, one] of ports) {
+    const learnt = learnTraffic(before?.traffic[id] ?? null, one);
+    if (learnt !== null) traffic[id] = learnt;
   }
-  if (isDeepStrictEqual(packets, before?.packets ?? {})) return;
+  if (isDeepStrictEqual(traffic, before?.traffic ?? {})) return;
   await sql.query(
-    `INSERT INTO traffic_baselines (site_id, device_id, packets) VALUES ($1::uuid, $2::uuid, $3::jsonb)
-     ON CONFLICT (site_id, device_id) DO UPDATE SET packets = EXCLUDED.packets`,
-    [siteId, deviceId, JSON.stringify(packets)],
+    `INSERT INTO traffic_baselines (site_id, device_id, traffic) VALUES ($1::uuid, $2::uuid, $3::jsonb)
+     ON CONFLICT (site_id, device_id) DO UPDATE SET traffic = EXCLUDED.traffic`,
+    [siteId, deviceId, JSON.stringify(traffic)],
   );
 }
 
-/** @returns packets a second that an interface of a device usually carries */
+/** @returns packets a second that an interface of a device carries in every hour */
 export async function readUsualPackets(
   sql: Sql,
   siteId: string,
   devices: readonly string[],
 ): Promise<(deviceId: string, interfaceId: string) => number | null> {
-  const rows = await sql.query<{ deviceId: string; packets: PacketsById }>(
-    `SELECT device_id AS "deviceId", packets FROM traffic_baselines
+  const rows = await sql.query<{ deviceId: string; traffic: TrafficById }>(
+    `SELECT device_id AS "deviceId", traffic FROM traffic_baselines
      WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[])`,
     [siteId, devices],
   );
-  const known = new Map(rows.map(({ deviceId, packets }) => [deviceId, packets]));
-  return (deviceId, interfaceId) => known.get(deviceId)?.[interfaceId] ?? null;
+  const known = new Map(rows.map(({ deviceId, traffic }) => [deviceId, traffic]));
+  return (deviceId, interfaceId) => usualPackets(known.get(deviceId)?.[interfaceId]);
 }

@@ -8,7 +8,7 @@ import { type Database, databaseAway } from '../platform/db/db.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { MetricDays } from '../platform/ops/config.ts';
 import { summarise } from './aggregate.ts';
-import { learnHour, learnTraffic } from './baselines.ts';
+import { learnHour, learnTrafficHour } from './baselines.ts';
 import { OF_DEVICE, packChunk, type SeriesById, unpackChunk } from './chunk.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
 import { grouped, joined, type Series } from './series.ts';
@@ -113,7 +113,7 @@ async function foldHour(sql: Sql, { siteId, deviceId, begins }: Piece, only: str
   const pings = series.get(OF_DEVICE);
   // What comes late was not seen by anybody when it was so: an hour is learnt once.
   if (!before && pings) await learnHour(sql, { siteId, deviceId }, pings);
-  if (!before) await learnTraffic(sql, { siteId, deviceId }, series);
+  if (!before) await learnTrafficHour(sql, { siteId, deviceId }, series);
   const all = together([...(before ? [unpackChunk(before.data)] : []), series]);
   await write(sql, { siteId, deviceId, begins }, 0, all);
 }

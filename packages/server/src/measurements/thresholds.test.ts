@@ -80,6 +80,14 @@ it('of 0 is never told, and ends what was', () => {
     crossings(series, { port: OF_PORT, limits: never, present: new Set(present) }).map(({ kind }) => kind);
   expect(at([])).toEqual([]);
   expect(at(['utilisation'])).toEqual(['measured.below']);
+  // Also where nothing is known of it any more.
+  const unknown = port({ inOctets: [null] });
+  const ended = crossings(unknown, {
+    port: OF_PORT,
+    limits: never,
+    present: new Set<Threshold>(['utilisation']),
+  });
+  expect(ended.map(({ kind }) => kind)).toEqual(['measured.below']);
 });
 
 it('takes turns: what is above is told below before it is told above again', () =>

@@ -93,9 +93,11 @@ export function crossings(
   const found: Crossing[] = [];
   for (const [i, at] of end.entries())
     for (const of of port ? INTERFACE_THRESHOLDS : OF_DEVICE) {
-      const value = VALUE[of]((column) => columns[column]?.[i] ?? null, over[i] ?? 1, port ?? NO_PORT);
+      const measured = VALUE[of]((column) => columns[column]?.[i] ?? null, over[i] ?? 1, port ?? NO_PORT);
       const limit = limits(at)[of];
-      if (value === null) continue;
+      // What is never told ends, also where nothing is known.
+      if (measured === null && limit > 0) continue;
+      const value = measured ?? 0;
       const isAbove = limit > 0 && value >= limit;
       const isBelow = limit === 0 || value < limit * CLEARS_BELOW[of];
       if (isAbove && !present.has(of)) {

@@ -29,6 +29,12 @@ describe('what a collector says of itself', () => {
 
   it.each<[string, Said, Said, number[]]>([
     ['since it passed the bound', said(0, 9_000), said(0, 29_000), [9_000]],
+    [
+      'no earlier than the report before, whatever the clock says',
+      said(0, 0),
+      said(0, 259_200_000),
+      [30_000],
+    ],
     ['since the report where it came with the connection', said(0), said(0, 600_000), [0]],
     ['as is the end of it', said(0, 30_000), said(0, 0), [0]],
   ])('a backlog is dated %s', (_, was, is, expected) => {

@@ -13,6 +13,8 @@ export interface Said {
 const CLOCK_OFF_MS = 10_000;
 /** Observations that wait this long are a backlog, and half of it is none any more, milliseconds. */
 const BEHIND_MS = 20_000;
+/** Between two reports that follow each other, at most. */
+const REPORTS_APART_MS = 30_000;
 
 type Turn<K extends 'collector.clock' | 'collector.backlog' | 'collector.paused'> = Omit<
   ChangeOf<K>,
@@ -41,8 +43,12 @@ export function turnsOf(
       behindMs,
       waiting: outbox.depth,
       ok: behind === 'well',
-      // What waited during a break of the link has waited long, and is sent within seconds.
-      agoMs: behind === 'well' || was.health.behindMs === undefined ? 0 : behindMs - BEHIND_MS,
+      // What waited during a break of the link has waited long, and is sent within seconds. The report before was within
+      // the bound: a clock that jumped makes it no earlier.
+      agoMs:
+        behind === 'well' || was.health.behindMs === undefined
+          ? 0
+          : Math.min(behindMs - BEHIND_MS, REPORTS_APART_MS),
     });
   if (((was.health.paused ?? null) === null) !== (paused === null))
     turns.push({ kind: 'collector.paused' as const, reason: paused ?? '', ok: paused === null, agoMs: 0 });

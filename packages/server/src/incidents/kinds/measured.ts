@@ -53,7 +53,11 @@ export const MEASURED_KINDS = declare({
   },
   'interface.no-traffic': {
     about: 'An interface that is up carries no packet in either direction, though it usually does.',
-    ...over('noTraffic', (port, value) => `${port}: no traffic although it is up, usually ${value}`, packets),
+    ...over(
+      'noTraffic',
+      (port, value) => `${port}: no traffic although it is up, usually at least ${value}`,
+      packets,
+    ),
     holdMs: HOLD_SECONDS['interface.no-traffic'] * 1000,
   },
   'device.loss': {

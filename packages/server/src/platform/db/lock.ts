@@ -12,6 +12,7 @@ const JOBS = [
   'deliveries',
   'shipping',
   'serving',
+  'subscriptions',
 ] as const;
 export type Job = (typeof JOBS)[number];
 
