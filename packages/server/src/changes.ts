@@ -82,9 +82,9 @@ export interface Vlan {
 }
 interface Measurement {
   of: Threshold;
-  /** Percent. */
+  /** In the unit of the threshold. */
   value: number;
-  /** The site's threshold, percent. */
+  /** The threshold that applies. */
   limit: number;
 }
 /** What sensors may have; kinds of events have these names. */

@@ -19,7 +19,7 @@ interface Owner {
   /** Highest state sequence it had written when it connected: when that is stored, all earlier ends are known. */
   lastState: number;
 }
-interface HandsDeps extends Pick<CollectorDeps, 'credentialsFor'> {
+interface LeasedJobsDeps extends Pick<CollectorDeps, 'credentialsFor'> {
   jobs: Pick<Jobs, 'claim' | 'extend' | 'refuse' | 'giveBack'>;
   send(message: ServerMessage): void;
 }
@@ -34,7 +34,7 @@ export interface Known {
 
 export class LeasedJobs {
   readonly #owner: Owner;
-  readonly #deps: HandsDeps;
+  readonly #deps: LeasedJobsDeps;
   /** Job → fence. */
   readonly #held = new Map<string, number>();
   /** Progress not yet written, the latest of each job. */
@@ -42,7 +42,7 @@ export class LeasedJobs {
   /** Whether it said what it works on; settled: what it came back without was given back. */
   #working: 'unsaid' | 'said' | 'settled' = 'unsaid';
 
-  constructor(owner: Owner, deps: HandsDeps) {
+  constructor(owner: Owner, deps: LeasedJobsDeps) {
     this.#owner = owner;
     this.#deps = deps;
   }

@@ -180,7 +180,7 @@ export async function openAuthenticator(deps: {
   };
 }
 
-/** Callers by the hash of what they presented, kept for some seconds; notes when a credential was used last. */
+/** Callers by the hash of what they presented, kept for half a second; notes when a credential was used last. */
 class Callers {
   readonly #deps: { db: Database; clock: Clock; log: Logger };
   readonly #cache = new Map<string, Cached>();

@@ -1,5 +1,6 @@
 import { Box, Stack } from '@mantine/core';
 import type { ScanAddress, ScanDetail } from '@rollcall/shared/api/scans';
+import { ALIVE_CODES } from '@rollcall/shared/model';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Empty } from '../../components/feedback/index.ts';
@@ -51,7 +52,22 @@ export function ScanAddresses({ scan, outcome, address, onShow }: ScanAddressesP
 function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
   const jobs = new Map(scan.jobs.map((job) => [job.id, job]));
   return [
-    { id: 'address', title: 'Address', width: 'minmax(130px, 0.5fr)', narrow: true, mono: true },
+    {
+      id: 'address',
+      title: 'Address',
+      width: 'minmax(130px, 0.5fr)',
+      narrow: true,
+      mono: true,
+      value: (one) => one.address,
+      cell: (one) =>
+        ALIVE_CODES.includes(one.code) ? (
+          <Link to="/devices" search={{ Address: one.address, site: scan.siteId }}>
+            {one.address}
+          </Link>
+        ) : (
+          one.address
+        ),
+    },
     {
       id: 'outcome',
       title: 'Outcome',
@@ -73,18 +89,6 @@ function columnsOf(scan: ScanDetail): Column<ScanAddress>[] {
       width: 'minmax(200px, 2fr)',
       value: (one) => one.note,
       cell: (one) => one.note ?? <span className="quiet">{lookOf(one.outcome)?.meaning}</span>,
-    },
-    {
-      id: 'device',
-      title: 'Device',
-      width: '90px',
-      value: () => '',
-      cell: (one) =>
-        ['s', 'i', '=', 'a', 't', 'b'].includes(one.code) && (
-          <Link to="/devices" search={{ Address: one.address, site: scan.siteId }}>
-            Device
-          </Link>
-        ),
     },
     {
       id: 'collector',
