@@ -3,7 +3,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { rightsChanged, SESSION_ABSOLUTE_MS } from '../platform/access/auth.ts';
 import { presentedSession, sessionCookie } from '../platform/access/presented.ts';
 import { hashOf, mintSessionId } from '../platform/access/token.ts';
-import type { Transaction } from '../platform/db/db.ts';
+import type { Sql, Transaction } from '../platform/db/db.ts';
 
 /** Sessions of one account; the oldest makes room. */
 const SESSIONS_MOST = 50;
@@ -27,6 +27,10 @@ export const browserOf = (call: {
   userAgent: call.header('user-agent'),
   cookie: call.header('cookie'),
 });
+
+/** Locks the account: other changes of its password or its second factor wait until this transaction ends. */
+export const lockAccount = ({ query }: Sql, userId: string) =>
+  query('SELECT 1 FROM users WHERE id = $1 FOR UPDATE', [userId]);
 
 /**
  * Somebody signed in: whatever session the browser held, planted or its own, ends, and a new one begins. Answers its id and

@@ -2,13 +2,13 @@
 import type { Prisma } from '../generated/prisma/client.ts';
 import { SESSION_IDLE_MS } from '../platform/access/auth.ts';
 import { sessionCookie } from '../platform/access/presented.ts';
-import type { Database } from '../platform/db/db.ts';
+import type { Transaction } from '../platform/db/db.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../platform/problem.ts';
 import { audit } from './audit.ts';
 import type { AccountDeps } from './deps.ts';
 import { meOf, sessionOf, shownSession } from './me.ts';
-import { beginSession, browserOf, endSessions, openSession } from './open-session.ts';
+import { beginSession, browserOf, endSessions, lockAccount, openSession } from './open-session.ts';
 import { hashPassword, isOutdated, passwordFits } from './password.ts';
 import { refuseGuessable } from './password-list.ts';
 import { spendCode } from './second-factor/factor.ts';
@@ -31,34 +31,37 @@ export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
       const name = body.name.trim().toLowerCase();
       const guess = await throttle.begin(name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
-      const user = await signInRow(db, name);
+      const user = await signInRow(db.prisma, name);
       const fits = await passwordFits(body.password, user?.passwordHash);
       if (!user?.passwordHash || !fits || user.disabledAt) {
         await audit(db, { actor: { name }, action: 'session.refused', address });
         throw new Problem('unauthorized', 'the name or the password is wrong');
       }
-      const hasFactor = user.secondFactor?.confirmedAt != null;
+      const hasFactor = asksForCode(user);
       if (hasFactor && body.code === undefined) {
         await guess.incomplete();
         throw codeProblem('a code of the authenticator app is needed', 'is needed');
       }
       const rehashed = isOutdated(user.passwordHash) ? await hashPassword(body.password) : null;
       const opened = await db.transaction(async (sql) => {
+        if (!(await signsInAs(sql, name, user))) return 'changed';
         const code = body.code ?? '';
         const by = hasFactor
           ? await spendCode(sql, keyring, { userId: user.id, code }, clock.now())
           : 'password';
-        if (by === null) return null;
+        if (by === null) return 'code';
         if (rehashed !== null)
-          await sql.prisma.user.updateMany({ where: { id: user.id }, data: { passwordHash: rehashed } });
+          await sql.prisma.user.update({ where: { id: user.id }, data: { passwordHash: rehashed } });
         const session = await beginSession(sql, user.id, browserOf(call), clock.now());
         const detail = hasFactor ? { with: by } : {};
         await audit(sql, { actor: { userId: user.id, name }, action: 'session.create', address, detail });
         return session;
       });
-      if (!opened) {
-        await audit(db, { actor: { name }, action: 'session.refused', address, detail: { reason: 'code' } });
-        throw codeProblem('the code is wrong, or was used before', 'is wrong, or was used before');
+      if (typeof opened === 'string') {
+        await audit(db, { actor: { name }, action: 'session.refused', address, detail: { reason: opened } });
+        throw opened === 'code'
+          ? codeProblem('the code is wrong, or was used before', 'is wrong, or was used before')
+          : new Problem('unauthorized', 'the account changed during this sign-in; sign in again');
       }
       await guess.succeeded();
       return {
@@ -101,16 +104,15 @@ export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
 
     'session.password': async (call) => {
       const { actor, body, address } = call;
+      refuseGuessable('next', body.next, actor.name);
       // Guessing the present password through an open session is guessing all the same.
       const guess = await throttle.begin(actor.name, address);
       if ('waitMs' in guess) throw tooOften(guess.waitMs);
-      const user = await signInRow(db, actor.name);
+      const user = await signInRow(db.prisma, actor.name);
       if (user && user.passwordHash === null)
         throw new Problem('conflict', 'this account has no password here: it signs in with the provider');
       if (!(await passwordFits(body.current, user?.passwordHash)))
         throw invalid('current', 'is not the present password');
-      await guess.succeeded();
-      refuseGuessable('next', body.next, actor.name);
       const next = await hashPassword(body.next);
       const opened = await db.transaction(async (sql) => {
         const changed = await sql.prisma.user.updateMany({
@@ -123,6 +125,8 @@ export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
         await audit(sql, { actor, action: 'session.password', address });
         return openSession(sql, actor.userId, browserOf(call), clock.now());
       });
+      // Whoever has the password only must not be forgiven the guesses at the codes.
+      await (asksForCode(user) ? guess.incomplete() : guess.succeeded());
       forget(actor.userId);
       return {
         data: await meOf(deps, actor.userId, { kind: 'session', sessionId: opened.id }),
@@ -160,7 +164,7 @@ export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
 const codeProblem = (text: string, message: string): Problem =>
   new Problem('unauthorized', text, { details: [{ path: 'code', message }] });
 
-const signInRow = ({ prisma }: Database, name: string) =>
+const signInRow = (prisma: Transaction['prisma'], name: string) =>
   prisma.user.findUnique({
     where: { name },
     select: {
@@ -170,3 +174,19 @@ const signInRow = ({ prisma }: Database, name: string) =>
       secondFactor: { select: { confirmedAt: true } },
     },
   });
+
+type SignInRow = NonNullable<Awaited<ReturnType<typeof signInRow>>>;
+
+const asksForCode = (user: SignInRow | null): boolean => user?.secondFactor?.confirmedAt != null;
+
+/** Whether the account, locked from now on, still signs in as when its password was checked: that takes its time. */
+async function signsInAs(sql: Transaction, name: string, checked: SignInRow): Promise<boolean> {
+  await lockAccount(sql, checked.id);
+  const now = await signInRow(sql.prisma, name);
+  return (
+    now?.id === checked.id &&
+    now.disabledAt === null &&
+    now.passwordHash === checked.passwordHash &&
+    asksForCode(now) === asksForCode(checked)
+  );
+}

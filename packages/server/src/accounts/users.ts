@@ -186,6 +186,9 @@ export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers
 
     'users.update': async ({ actor, params, body, address, header }) => {
       const { password, disabled, signIn, ...changes } = body;
+      // It takes the password and the second factor, which whoever finds an open session must not.
+      if (signIn === 'oidc' && params.id === actor.userId)
+        throw new Problem('conflict', 'another administrator hands your own account over to the provider');
       if (signIn === 'oidc') requireProvider(oidc);
       if (signIn === 'oidc' && password !== undefined) throw invalid('password', HAS_NONE);
       const passwordHash = password === undefined ? null : await hashPassword(password);

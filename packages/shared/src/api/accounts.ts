@@ -279,7 +279,7 @@ export const accountOperations = {
   }),
   'users.update': users.update('admin', 'Change a user', {
     description:
-      'Role, sites and `disabled` take effect at once, also for open streams. A new password signs the user out everywhere. `signIn: oidc` takes the password away; a new password makes an account of the provider a local one. The last enabled administrator of all sites with a password stays that (409), as do role and sites of an account of the provider, which follow from its groups. With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
+      'Role, sites and `disabled` take effect at once, also for open streams. A new password signs the user out everywhere. `signIn: oidc` takes the password and the second factor away, never your own (409); a new password makes an account of the provider a local one. The last enabled administrator of all sites with a password stays that (409), as do role and sites of an account of the provider, which follow from its groups. With `If-Match` (the `ETag` of the read) a change made in between is answered 409.',
     body: z.strictObject({
       displayName: displayName.optional(),
       role: role.optional(),

@@ -124,6 +124,7 @@ function ResetFactor({ user, onClose }: { user: User; onClose: () => void }) {
 
 function UserForm(props: FormOf<User>) {
   const { one } = props;
+  const me = useMe();
   const form = useForm({
     initialValues: {
       name: one?.name ?? '',
@@ -165,7 +166,10 @@ function UserForm(props: FormOf<User>) {
           {...form.getInputProps('displayName')}
         />
       </Pair>
-      <SignInField was={one?.signIn} {...form.getInputProps('signIn')} />
+      {/* Another administrator hands one's own account over. */}
+      {!(one?.id === me.user.id && one.signIn === 'password') && (
+        <SignInField was={one?.signIn} {...form.getInputProps('signIn')} />
+      )}
       {byGroups ? (
         <p className="quiet">Role and sites follow from the groups of the provider, at each sign-in.</p>
       ) : (

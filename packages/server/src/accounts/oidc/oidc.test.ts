@@ -307,9 +307,14 @@ describe.each(databases())('signing in with a provider, on %s', (_name, open) =>
 
   it('the last administrator with a password stays one', async () => {
     settings.rules = [{ groups: ['noc'], role: 'admin', sites: 'all' }];
-    await signIn();
+    const browser = new SimpleBrowser();
+    await signIn(browser);
     const { id } = await userNamed('admin');
-    const handed = await server.ask('PATCH', `/api/users/${id}`, admin, { json: { signIn: 'oidc' } });
+    const hand = (as: Credential) =>
+      server.ask('PATCH', `/api/users/${id}`, as, { json: { signIn: 'oidc' } });
+    // Nobody loses their own password and second factor to an open session.
+    expect((await hand(admin)).json.error.message).toMatch(/another administrator/);
+    const handed = await hand({ cookie: `rollcall=${session(browser)}` });
     expect([handed.status, handed.json.error.message]).toEqual([
       409,
       expect.stringMatching(/last enabled administrator of all sites with a password/),

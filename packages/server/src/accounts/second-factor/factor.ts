@@ -67,7 +67,7 @@ export async function spendCode(
   return step === null ? 'recovery code' : 'code';
 }
 
-/** The interval of a code of the app. @throws SealBroken */
+/** The interval of a code of the app; its secret stays until the transaction ends. @throws SealBroken */
 async function appStep(
   { query }: Sql,
   keyring: Keyring,
@@ -75,20 +75,26 @@ async function appStep(
   now: number,
 ): Promise<number | null> {
   const [row] = await query<{ sealed: Uint8Array; key_id: string }>(
-    'SELECT sealed, key_id FROM second_factors WHERE user_id = $1 AND (confirmed_at IS NOT NULL) = $2',
+    'SELECT sealed, key_id FROM second_factors WHERE user_id = $1 AND (confirmed_at IS NOT NULL) = $2 FOR UPDATE',
     [userId, confirmed],
   );
   return row ? stepOf(keyring.open(place(userId), row.key_id, row.sealed), code, now) : null;
 }
 
-/** Removes it and ends the sessions of its account, but for one to keep. False: there was none. */
+/**
+ * Removes it and ends the sessions of its account, but for one to keep. False: there was none, or one that was not confirmed
+ * and never counted.
+ */
 export async function removeFactor(
   sql: Transaction,
   user: { id: string; name: string },
   { keep, ...by }: Pick<AuditRecord, 'actor' | 'address' | 'action'> & { keep?: string | undefined },
 ): Promise<boolean> {
-  const { count } = await sql.prisma.secondFactor.deleteMany({ where: { userId: user.id } });
-  if (count === 0) return false;
+  const [row] = await sql.query<{ confirmed: boolean }>(
+    'DELETE FROM second_factors WHERE user_id = $1 RETURNING confirmed_at IS NOT NULL AS confirmed',
+    [user.id],
+  );
+  if (!row?.confirmed) return false;
   await sql.prisma.session.deleteMany({
     where: { userId: user.id, ...(keep !== undefined && { NOT: { id: keep } }) },
   });

@@ -6,6 +6,7 @@ import { invalid, Problem } from '../../platform/problem.ts';
 import { audit } from '../audit.ts';
 import type { AccountDeps } from '../deps.ts';
 import { meOf, sessionOf } from '../me.ts';
+import { lockAccount } from '../open-session.ts';
 import { passwordFits } from '../password.ts';
 import { loginThrottle, tooOften } from '../throttle.ts';
 import { newRecoveryCodes } from './codes.ts';
@@ -47,6 +48,7 @@ export function secondFactorHandlers(deps: AccountDeps): Handlers<Ids> {
       const { codes, hashes } = newRecoveryCodes();
       const { userId } = actor;
       await db.transaction(async (sql) => {
+        await lockAccount(sql, userId);
         const row = await sql.prisma.secondFactor.findUnique({ where: { userId } });
         if (!row || row.confirmedAt) throw new Problem('conflict', 'no second factor is being set up');
         const confirmed = { userId, code: body.code, recovery: hashes };
@@ -64,12 +66,17 @@ export function secondFactorHandlers(deps: AccountDeps): Handlers<Ids> {
       const row = await db.prisma.secondFactor.findUnique({ where: { userId } });
       if (!row?.confirmedAt) throw new Problem('conflict', 'there is no second factor');
       const guess = await guessOf(actor, address);
-      await db.transaction(async (sql) => {
-        if ((await spendCode(sql, keyring, { userId, code: body.code }, clock.now())) === null)
-          throw invalid('code', WRONG);
+      const fits = await db.transaction(async (sql) => {
+        await lockAccount(sql, userId);
+        if ((await spendCode(sql, keyring, { userId, code: body.code }, clock.now())) === null) return false;
         const by = { actor, address, action: 'session.second-factor', keep: sessionOf(actor) };
-        await removeFactor(sql, { id: userId, name }, by);
+        return removeFactor(sql, { id: userId, name }, by);
       });
+      if (!fits) {
+        const detail = { reason: 'code', of: 'removal of the second factor' };
+        await audit(db, { actor, action: 'session.refused', address, detail });
+        throw invalid('code', WRONG);
+      }
       await guess.succeeded();
       forget(userId);
       return { data: await meOf(deps, userId, actor.via) };

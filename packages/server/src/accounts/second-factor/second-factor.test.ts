@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { accountOperations } from '@rollcall/shared/api/accounts';
 import { secondFactorOperations } from '@rollcall/shared/api/second-factor';
 import { siteOperations } from '@rollcall/shared/api/sites';
@@ -12,8 +13,9 @@ import { codeAt } from '../../testing/authenticator.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { type Credential, type RestServer, startRest } from '../../testing/rest.ts';
 import { accountHandlers } from '../accounts.ts';
-import { addUser, resetSecondFactor } from '../command-line.ts';
+import { addUser, resetSecondFactor, setPassword } from '../command-line.ts';
 import { newRecoveryCodes, newSecret, recoveryHash, stepOf } from './codes.ts';
+import { beginFactor } from './factor.ts';
 
 afterAll(closeDatabases);
 
@@ -60,11 +62,30 @@ describe.each(databases())('a second factor on %s', (_name, open) => {
   beforeAll(async () => {
     db = await open();
   });
+  /** What happens between the checks of a request and the transaction that acts on them, once. */
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const slow = (): Database => {
+    let before = 0;
+    return {
+      ...db,
+      transaction: async (work) => {
+        // The first transaction counts the guess.
+        if (meanwhile && before++ === 1) {
+          const act = meanwhile;
+          meanwhile = undefined;
+          before = 0;
+          await act();
+        }
+        return db.transaction(work);
+      },
+    };
+  };
   const start = async (secondFactorRequired: boolean) =>
     startRest(
       db,
       table,
-      (auth) => accountHandlers({ db, clock, log, keyring: KEYS, forget: auth.forget, secondFactorRequired }),
+      ({ forget }) =>
+        accountHandlers({ db: slow(), clock, log, keyring: KEYS, forget, secondFactorRequired }),
       clock,
       { secondFactorRequired },
     );
@@ -167,6 +188,72 @@ describe.each(databases())('a second factor on %s', (_name, open) => {
     }
     const { status, headers } = await signIn('ada', { code: '000000' });
     expect([status, headers['retry-after']]).toEqual([429, '1']);
+  });
+
+  it('makes them wait whatever is done with the right password, and tells of them', async () => {
+    const { as } = await signIn('ada');
+    await setUp(as);
+    let present = as;
+    const change = async (current: string, next: string) => {
+      const reply = await server.ask('POST', '/api/session/password', present, { json: { current, next } });
+      if (reply.status === 200)
+        present = { cookie: String(reply.headers['set-cookie'] ?? '').split(';')[0]! };
+      return reply;
+    };
+    for (let i = 0; i < 5; i++) {
+      expect((await post('/removal', present, { code: '000000' })).status).toBe(400);
+      if (i >= 4) continue;
+      expect((await change(PASSWORD, 'password')).json.error.details[0].path).toBe('next');
+      expect((await change(PASSWORD, PASSWORD)).status).toBe(200);
+    }
+    expect((await post('/removal', present, { code: '000000' })).status).toBe(429);
+    const told = await db.query<{ detail: object }>(
+      "SELECT detail FROM audit WHERE action = 'session.refused' AND actor_id = $1",
+      [ada],
+    );
+    expect(told.map(({ detail }) => detail)).toEqual(
+      Array(5).fill({ reason: 'code', of: 'removal of the second factor' }),
+    );
+  });
+
+  it('opens no session by a password that was checked before it was set up, or before it changed', async () => {
+    const { as } = await signIn('ada');
+    meanwhile = () => setUp(as);
+    const bare = await signIn('ada');
+    expect([bare.status, bare.json.error.message]).toEqual([401, expect.stringContaining('sign in again')]);
+    meanwhile = () => setPassword(db, 'bob', 'another battery staple');
+    expect((await signIn('bob')).status).toBe(401);
+    expect(
+      await db.query("SELECT 1 FROM sessions s JOIN users u ON u.id = s.user_id WHERE name = 'bob'"),
+    ).toEqual([]);
+  });
+
+  it('is confirmed with the secret that the code belongs to', async () => {
+    const { as } = await signIn('ada');
+    const { secret } = (await post('', as, { password: PASSWORD })).json.data;
+    const code = codeAt(secret, clock.now());
+    let confirming: ReturnType<typeof post> | undefined;
+    await db.transaction(async (sql) => {
+      await beginFactor(sql, KEYS, { id: ada, name: 'ada' });
+      confirming = post('/confirmation', as, { code });
+      // PGlite runs one transaction after the other.
+      if (db.kind === 'pglite') return;
+      const waiting = () =>
+        sql.query(
+          "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        );
+      while ((await waiting()).length === 0) await setImmediate();
+    });
+    expect((await confirming)?.status).toBe(400);
+  });
+
+  it('that is only begun is no second factor to reset', async () => {
+    const { as } = await signIn('ada');
+    await post('', as, { password: PASSWORD });
+    expect(await resetSecondFactor(db, 'ada')).toBe(false);
+    expect(await db.query('SELECT 1 FROM second_factors')).toEqual([]);
+    expect((await server.ask('GET', '/api/session', as)).status).toBe(200);
+    expect(await db.query("SELECT 1 FROM audit WHERE action = 'user.reset-second-factor'")).toEqual([]);
   });
 
   it('is removed with a code, by an administrator, and on the command line', async () => {
