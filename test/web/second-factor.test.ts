@@ -32,9 +32,9 @@ browserSuite('a second factor', () => {
 
   /** Of the app, so many intervals of 30 s from now. */
   const code = (ahead = 0): string => codeAt(secret, Date.now() + ahead * 30_000);
-  const typeIn = async (page: Page): Promise<void> => {
+  const typeIn = async (page: Page, { firstAdmin } = server): Promise<void> => {
     await page.getByLabel('Name').fill('admin');
-    await page.getByLabel('Password', { exact: true }).fill(server.firstAdmin?.password ?? '');
+    await page.getByLabel('Password', { exact: true }).fill(firstAdmin?.password ?? '');
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
@@ -98,5 +98,36 @@ browserSuite('a second factor', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByText('is wrong, or was used before').first().waitFor();
     await context.close();
+  });
+
+  it('shows the recovery codes until somebody has them, though the account is read again', async () => {
+    const own = mkdtempSync(join(tmpdir(), 'rollcall-web-second-factor-'));
+    const config = readConfig({ PORT: '0', ROLLCALL_DATA: own });
+    const free = await startServer(config, { log: openLog({ logLevel: 'silent' }), checkResponses: true });
+    try {
+      const { page, context, open } = await visit(browser, free.url);
+      await open('/profile?tab=second-factor');
+      await typeIn(page, free);
+      await page.getByLabel('Current password').fill(free.firstAdmin?.password ?? '');
+      await page.getByRole('button', { name: 'Set it up' }).click();
+      const shown = await page.getByRole('textbox', { name: 'Without a camera' }).inputValue();
+      await page.getByLabel('Code', { exact: true }).fill(codeAt(shown, Date.now()));
+      await page.getByRole('button', { name: 'Confirm' }).click();
+      await page.getByLabel('Recovery codes').waitFor();
+      const again = page.waitForResponse(
+        (reply) => new URL(reply.url()).pathname === '/api/session' && reply.request().method() === 'GET',
+      );
+      // The network is back: everything is asked again.
+      await page.evaluate("dispatchEvent(new Event('online'))");
+      await (await again).finished();
+      await page.evaluate(() => new Promise((drawn) => setTimeout(drawn, 200)));
+      expect(await page.getByLabel('Recovery codes').count()).toBe(1);
+      await page.getByRole('button', { name: 'I have them' }).click();
+      await page.getByText('10 recovery codes are left').waitFor();
+      await context.close();
+    } finally {
+      await free.stop();
+      rmSync(own, { recursive: true });
+    }
   });
 });

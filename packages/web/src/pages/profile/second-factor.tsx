@@ -17,7 +17,20 @@ import classes from './profile.module.css';
 export function SecondFactor() {
   const { user, recoveryCodes } = useMe();
   const [removing, setRemoving] = useState(false);
-  if (!user.secondFactor) return <SetUp />;
+  const [done, setDone] = useState<Result<'secondFactor.confirm'>>();
+  const keep = useKeepMe();
+  // Shown once: they stay until somebody has them, also where the account is read again meanwhile.
+  if (done)
+    return (
+      <RecoveryCodes
+        codes={done.recoveryCodes}
+        onDone={() => {
+          keep(done);
+          setDone(undefined);
+        }}
+      />
+    );
+  if (!user.secondFactor) return <SetUp onDone={setDone} />;
   return (
     <Box component="section" className="panel" maw={560} p={16} aria-label="Second factor">
       <p>A sign-in needs a code of your authenticator app. {left(recoveryCodes)}</p>
@@ -39,7 +52,7 @@ export function MustSetUp() {
     <main className={classes.alone}>
       <h1>Set up your second factor</h1>
       <p className="quiet">This server asks for a code of an authenticator app besides every password.</p>
-      <SetUp />
+      <SecondFactor />
     </main>
   );
 }
@@ -49,16 +62,13 @@ const left = (codes: number): string =>
     ? 'No recovery code is left.'
     : `${codes} recovery ${codes === 1 ? 'code is' : 'codes are'} left.`;
 
-/** Password, then the code of the app, then the recovery codes. */
-function SetUp() {
+/** Password, then the code of the app. */
+function SetUp({ onDone }: { onDone: (result: Result<'secondFactor.confirm'>) => void }) {
   const { user } = useMe();
   const [begun, setBegun] = useState<Result<'secondFactor.begin'>['data']>();
-  const [done, setDone] = useState<Result<'secondFactor.confirm'>>();
   const form = useForm({ initialValues: { password: '', code: '' } });
   const { password, code } = form.values;
   const send = useSend();
-  const keep = useKeepMe();
-  if (done) return <RecoveryCodes codes={done.recoveryCodes} onDone={() => keep(done)} />;
   if (begun)
     return (
       <Box component="section" className="panel" maw={560} p={16} aria-label="Set up the second factor">
@@ -66,7 +76,7 @@ function SetUp() {
           form={form}
           submit="Confirm"
           ready={code.trim() !== ''}
-          onSubmit={async () => setDone(await send('secondFactor.confirm', { body: { code } }))}
+          onSubmit={async () => onDone(await send('secondFactor.confirm', { body: { code } }))}
         >
           <p>Scan this with an authenticator app, then type the code that it shows.</p>
           <QrCode text={begun.uri} />
