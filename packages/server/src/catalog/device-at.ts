@@ -36,17 +36,20 @@ export async function readDeviceAt(
   const device = await readDevice(sql, id, scope, now);
   if (!device) return null;
   if (at * 1000 > now) throw invalid('at', 'must not be in the future');
-  if (at < device.firstSeen) throw invalid('at', `the device was first seen at ${device.firstSeen}`);
+  if (at < device.firstSeen) throw invalid('at', `the device was first seen at ${utc(device.firstSeen)}`);
   const past = await readPast(sql, device, at);
   takeBack(past, await changesSince(sql, device, at), at * 1000);
   const then = await readThen(sql, device, at);
   if (then.keptSince !== null && at < then.keptSince && device.firstSeen < then.keptSince)
     past.notKnown.set(
       'changes',
-      `those before ${then.keptSince} are no longer kept: it may have been otherwise`,
+      `those before ${utc(then.keptSince)} are no longer kept: it may have been otherwise`,
     );
   return describe(device, past, then, at);
 }
+
+/** Unix seconds as people read them. */
+const utc = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
 async function changesSince(sql: Sql, { id, siteId }: DeviceDetail, at: number): Promise<KeptChange[]> {
   const rows = await sql.query<KeptChange & Record<string, unknown>>(

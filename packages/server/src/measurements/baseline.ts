@@ -3,7 +3,7 @@
  * on they are unusual; and how many packets its interfaces carry. Pure. A link that is slow, noisy or lossy every week is usual so.
  */
 import { THRESHOLDS, type Threshold } from '@rollcall/shared/api/sites';
-import type { Series } from './series.ts';
+import { PACKET_COUNTERS, type Series } from './series.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS_OF_WEEK = 168;
@@ -100,22 +100,20 @@ export function unusual(hours: readonly Usual[]): Partial<Record<Threshold, numb
   };
 }
 
-const PACKETS = ['inUnicast', 'outUnicast', 'inNonUnicast', 'outNonUnicast'];
-
 /** What an interface carries in its quietest hour, packets a second, and over how many hours that is known. */
 export interface Traffic {
   least: number;
   hours: number;
 }
 
-/** So many hours in a row with traffic make it usual: who works at night or by day alone is never missed. */
+/** Measured hours in a row with traffic until it counts as usual: an interface that works at certain hours only is not told. */
 const HOURS_LEAST = 24;
 
 /** After one more hour; null: an hour without traffic, and all begins anew. About the same is the same: rarely written. */
 export function learnTraffic(before: Traffic | null, { over, columns }: Series): Traffic | null {
   let [packets, ms] = [0, 0];
   for (const [i, overMs] of over.entries()) {
-    const known = PACKETS.flatMap((column) => columns[column]?.[i] ?? []);
+    const known = PACKET_COUNTERS.flatMap((column) => columns[column]?.[i] ?? []);
     packets += known.reduce((sum, growth) => sum + growth, 0);
     ms += known.length === 0 ? 0 : overMs;
   }

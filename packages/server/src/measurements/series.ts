@@ -4,6 +4,9 @@
  */
 import type { MetricName } from '@rollcall/shared/api/measurements';
 
+/** Columns of samples that count packets. */
+export const PACKET_COUNTERS = ['inUnicast', 'outUnicast', 'inNonUnicast', 'outNonUnicast'] as const;
+
 /** A value per interval; null where it is not known. */
 export type Column = (number | null)[];
 

@@ -1,7 +1,7 @@
 /** What of the measurements is too much. Pure. */
 import type { Threshold } from '@rollcall/shared/api/sites';
 import { INTERFACE_THRESHOLDS } from '@rollcall/shared/api/thresholds';
-import type { Series } from './series.ts';
+import { PACKET_COUNTERS, type Series } from './series.ts';
 
 /** Percent, of `latency` milliseconds, of `noTraffic` packets a second; 0: never raises an event. */
 export type Thresholds = Readonly<Record<Threshold, number>>;
@@ -29,7 +29,6 @@ export interface JudgedPort {
 }
 /** Both directions of unicast must be known, or it is not known that there is none. */
 const PACKETS_KNOWN = ['inUnicast', 'outUnicast'];
-const PACKETS = [...PACKETS_KNOWN, 'inNonUnicast', 'outNonUnicast'];
 const sum = (at: At, columns: readonly string[]): number =>
   columns.reduce((total, column) => total + (at(column) ?? 0), 0);
 
@@ -42,13 +41,13 @@ const VALUE: Readonly<Record<Threshold, (at: At, overMs: number, port: JudgedPor
   },
   errors: (at, overMs) => {
     const lost = sum(at, ['inErrors', 'outErrors', 'inDiscards', 'outDiscards']);
-    const packets = sum(at, PACKETS);
+    const packets = sum(at, PACKET_COUNTERS);
     if (at('inErrors') === null && at('inDiscards') === null) return null;
     return (lost * 1000) / overMs < ERRORS_LEAST ? 0 : (lost * 100) / (lost + packets);
   },
   /** What is missing: its usual packets, while there is none. An interface that is down is told as that. */
   noTraffic: (at, _overMs, { isUp, usualPackets }) => {
-    if (!isUp || sum(at, PACKETS) > 0) return 0;
+    if (!isUp || sum(at, PACKET_COUNTERS) > 0) return 0;
     return PACKETS_KNOWN.some((column) => at(column) === null) ? null : usualPackets;
   },
   loss: (at) => {
