@@ -6,6 +6,9 @@ const CASE_MS = 180_000;
 const LOOK_MS = 1_000;
 const MAINTENANCE_S = 4 * 3600;
 
+/** The lab has more links between its switches and routers. */
+const LINKS = 60;
+
 const OPEN = { kind: 'box', target: 'access-4' };
 const RESOLVED = { kind: 'cable', target: 'access-7:xe-0/2/0' };
 const FLAPS = { kind: 'port', target: 'access-9:ge-0/0/3' };
@@ -20,6 +23,11 @@ export async function playStory(api, tell, { first, siteId }) {
   await until('devices that are monitored', async () => {
     const { data } = await api('GET', '/api/summary');
     return data.devices.up > 0 && data.devices.unknown === 0;
+  });
+  // Without them nobody can say what lies behind what is about to fail.
+  await until('the links of the network', async () => {
+    const { data } = await api('GET', '/api/topology');
+    return data.links.length >= LINKS;
   });
   await breakOnce(api, OPEN);
   await breakOnce(api, FLAPS);

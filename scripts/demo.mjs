@@ -37,7 +37,7 @@ const say = (text) => process.stdout.write(`${text}\n`);
 
 /**
  * How `npm start` runs the programs: compiled, as long as the demonstration does. `lab`, `collector` (to join) and `site`
- * (to run) are the words of their command lines; `serve` starts the server with these settings and the lab's socket, and
+ * (to run) are the words of their command lines, `week` of what plays the week before; `serve` starts the server with these settings and the lab's socket, and
  * answers its address and the account it made.
  */
 const COMPILED = {
@@ -45,6 +45,7 @@ const COMPILED = {
   lab: ['packages/lab/dist/main.js'],
   collector: ['packages/collector/bin/rollcall-collector.js'],
   site: ['scripts/demo-collector.mjs'],
+  week: ['scripts/demo-week.mjs'],
   serve: async (settings, lab) => {
     const { startServer } = await import('@rollcall/server/app');
     const { readConfig } = await import('@rollcall/server/platform/ops/config');
@@ -71,7 +72,14 @@ export async function demonstrate(programs = COMPILED) {
   const facts = await accounts(data, server);
   const api = client(server.url, facts.token);
   await provision(api, lab);
-  await startCollector(programs, api, { state: join(data, 'collector'), url: server.url, lab });
+  // A first start that was stopped before its end left what it found without monitoring.
+  if (!facts.devices) await monitorFound(api, 'all');
+  const { totalCount } = await api('GET', '/api/discovery/scans?pageSize=1');
+  const first = totalCount === 0;
+  const collector = { state: join(data, 'collector'), url: server.url, lab };
+  await joinSite(programs, api, collector);
+  const scanned = first && programs.week ? await scanAndPlayWeek(programs, api, collector) : false;
+  await startCollector(programs, api, collector);
   const { truth } = lab;
   writeFacts(data, {
     url: server.url,
@@ -82,9 +90,7 @@ export async function demonstrate(programs = COMPILED) {
     targets: truth.targets,
     devices: truth.devices.map(({ name, class: kind, addresses }) => ({ name, class: kind, addresses })),
   });
-  const { totalCount } = await api('GET', '/api/discovery/scans?pageSize=1');
-  const first = totalCount === 0;
-  if (first) await firstScan(api, truth.targets);
+  if (first && !scanned) await firstScan(api, truth.targets);
   farewell(server.url, facts, truth, data);
   const siteId = (await demoSite(api)).id;
   void playStory(api, say, { first, siteId }).catch((error) => {
@@ -155,10 +161,7 @@ async function startLab(programs) {
 /** Admin user and API token: from demo.json of an earlier start, else made now. */
 async function accounts(data, server) {
   const file = join(data, 'demo.json');
-  if (existsSync(file)) {
-    const { user, password, token } = JSON.parse(readFileSync(file, 'utf8'));
-    return { user, password, token };
-  }
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'));
   if (!server.firstAdmin)
     throw new Refusal(
       `${data} holds accounts but no demo.json: choose another folder with ROLLCALL_DATA, or remove this one`,
@@ -234,38 +237,86 @@ async function provision(api, { truth, port }) {
       await api('POST', '/api/credentials', { ...credential, allSites: true });
 }
 
-async function startCollector(programs, api, { state, url, lab }) {
-  const { data: collectors } = await api('GET', '/api/collectors');
-  if (!existsSync(join(state, 'identity.json'))) {
-    const site = await demoSite(api);
-    const { token } = await api('POST', '/api/collectors/join-tokens', { siteId: site.id });
-    const name = collectors.some((c) => c.name === COLLECTOR)
-      ? `${COLLECTOR}-${Date.now().toString(36)}`
-      : COLLECTOR;
-    const joining = startChild(
-      [...programs.collector, 'join', url, token, '--state', state, '--name', name],
-      {
-        stdout: 'ignore',
-      },
-    );
-    const code = await joining.exited;
-    if (code !== 0) throw new Refusal(`the collector could not join (exit code ${code})`);
+/** Whether what is found at the site of the demonstration is monitored from now on; where it is, all that is known, too. */
+async function monitorFound(api, value) {
+  const { id, settings } = await demoSite(api);
+  await api('PATCH', `/api/sites/${id}`, { settings: { ...settings, monitorFound: value } });
+  if (value === 'all') await api('POST', '/api/devices/bulk', { filter: {}, set: { monitor: 1 } });
+}
+
+async function joinSite(programs, api, { state, url }) {
+  const identity = join(state, 'identity.json');
+  if (existsSync(identity)) {
+    // The server listens elsewhere than the last time: another PORT.
+    const joined = JSON.parse(readFileSync(identity, 'utf8'));
+    if (joined.server !== url) writeFileSync(identity, JSON.stringify({ ...joined, server: url }, null, 2));
+    return;
   }
-  const child = programs.start('collector', [...programs.site, '--state', state], {
+  const { data: collectors } = await api('GET', '/api/collectors');
+  const { token } = await api('POST', '/api/collectors/join-tokens', { siteId: (await demoSite(api)).id });
+  const name = collectors.some((c) => c.name === COLLECTOR)
+    ? `${COLLECTOR}-${Date.now().toString(36)}`
+    : COLLECTOR;
+  const joining = startChild([...programs.collector, 'join', url, token, '--state', state, '--name', name], {
+    stdout: 'ignore',
+  });
+  const code = await joining.exited;
+  if (code !== 0) throw new Refusal(`the collector could not join (exit code ${code})`);
+}
+
+/** `start` of programs for one that lasts, else as a child that is stopped again. */
+async function startCollector(
+  programs,
+  api,
+  { state, lab },
+  start = (...args) => programs.start('collector', ...args),
+) {
+  const started = start([...programs.site, '--state', state], {
     ...CHILD,
     env: { ...CHILD.env, LAB_CONTROL: lab.control },
   });
-  child.stdout.resume();
+  (started.child ?? started).stdout.resume();
   const deadline = Date.now() + ONLINE_MS;
   while (Date.now() < deadline) {
     const { data } = await api('GET', '/api/collectors');
     const online = data.find((collector) => collector.online);
-    if (online) return say(`collector  ${online.name} is online`);
+    if (online) {
+      say(`collector  ${online.name} is online`);
+      return started;
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Refusal(
     `the collector did not come online within ${ONLINE_MS / 1000} s; LOG_LEVEL=info shows why`,
   );
+}
+
+/**
+ * The first scan, and the week before it as the backlog of a collector that was cut off: it is in the outbox before
+ * anything is monitored, because a report that is older than the last one counts for nothing.
+ */
+async function scanAndPlayWeek(programs, api, { state, lab, ...collector }) {
+  await monitorFound(api, 'none');
+  const scanning = await startCollector(programs, api, { state, lab, ...collector }, startChild);
+  await firstScan(api, lab.truth.targets);
+  const { data: devices } = await api('GET', '/api/devices?pageSize=1000');
+  const idOf = new Map(devices.flatMap((one) => one.addresses.map((address) => [address, one.id])));
+  const ids = lab.truth.devices.map(({ name, addresses }) => [
+    name,
+    addresses.map((a) => idOf.get(a)).find(Boolean),
+  ]);
+  const player = startChild([...programs.week, '--state', state], {
+    stdout: 'pipe',
+    env: { ...CHILD.env, WEEK_DEVICES: JSON.stringify(Object.fromEntries(ids.filter(([, found]) => found))) },
+  });
+  if ((await firstLine(player.child)) !== 'ready') throw new Error('the week before could not be played');
+  player.child.stdout.resume();
+  await scanning.stop();
+  const code = await player.exited;
+  if (code !== 0) throw new Error(`the week before could not be played (exit code ${code})`);
+  await monitorFound(api, 'all');
+  say('history    a week of the lab is on its way, as the backlog of the collector');
+  return true;
 }
 
 async function firstScan(api, targets) {

@@ -10,9 +10,10 @@ import { timesTable } from './times.mjs';
 const files = {
   'docs/openapi.json': async () => {
     const { operations } = await import('../packages/shared/dist/api/index.js');
+    const { webhooks } = await import('../packages/shared/dist/api/notices.js');
     const { openApiDocument } = await import('../packages/server/dist/platform/http/openapi.js');
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    return `${JSON.stringify(openApiDocument(operations, version), null, 2)}\n`;
+    return `${JSON.stringify(openApiDocument(operations, version, webhooks), null, 2)}\n`;
   },
   'docs/events-and-cases.md': async () => {
     const { kindsTable } = await import('../packages/server/dist/incidents/kinds/table.js');

@@ -7,18 +7,16 @@ import {
   type DeviceRow,
   MERGED_TABLES,
 } from '@rollcall/server/ingest/tables/rows';
+import { ANNOTATED, FIELD_TYPES } from '@rollcall/shared/api/annotations';
 import { COLLECTOR_STATUSES } from '@rollcall/shared/api/collectors';
 import { credential } from '@rollcall/shared/api/credentials';
-import {
-  DELIVERY_STATUSES,
-  mailSettings,
-  NOTICE_TYPES,
-  subscription,
-  WEBHOOK_FORMATS,
-} from '@rollcall/shared/api/deliveries';
+import { DELIVERY_STATUSES, mailSettings } from '@rollcall/shared/api/deliveries';
 import { ACKNOWLEDGED_UNTIL, ACTIVITY_KINDS, CLOSE_REASONS } from '@rollcall/shared/api/incidents';
 import { networkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceExplanation } from '@rollcall/shared/api/inventory';
+import { NOTICE_TYPES } from '@rollcall/shared/api/notices';
+import { subscription, WEBHOOK_FORMATS } from '@rollcall/shared/api/subscriptions';
+import { CAPABILITIES } from '@rollcall/shared/far-end';
 import {
   CaseStatus,
   DEVICE_STATUSES,
@@ -83,6 +81,7 @@ const LISTS: Record<string, readonly string[]> = {
     ndp: true,
     mndp: true,
   }),
+  'Neighbour.capabilities': [...CAPABILITIES],
   'Sensor.status': SENSOR_STATUS,
   'WalkPart.tableName': MERGED_TABLES,
   'DeviceFacts.group': [...DEVICE_GROUPS, ...FACT_GROUPS, 'attachment'],
@@ -101,6 +100,8 @@ const LISTS: Record<string, readonly string[]> = {
   'Case.status': codes(CaseStatus),
   'CaseActivity.kind': ACTIVITY_KINDS,
   'CaseOutbox.type': NOTICE_TYPES,
+  'CustomField.appliesTo': ANNOTATED,
+  'CustomField.type': FIELD_TYPES,
   'Subscription.kind': subscription.shape.kind.options,
   'Subscription.format': WEBHOOK_FORMATS,
   'Delivery.type': [...NOTICE_TYPES, 'test'],

@@ -11,6 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { readPresent } from '@rollcall/server/incidents/conditions/store';
 import { writeRequest } from '@rollcall/server/measurements/engine/write-request';
 import { readMeasurements } from '@rollcall/server/measurements/read';
 import { rollUp } from '@rollcall/server/measurements/rollup';
@@ -126,6 +127,7 @@ async function feedOurs(devices, part) {
           now,
           toEngine: false,
           sampleDays: METRIC_DAYS.samples,
+          readPresent,
         }),
       ),
     );
@@ -188,7 +190,7 @@ try {
     asked(() =>
       readMeasurements(
         db,
-        { deviceId: old.id, interfaceId: old.ports[0], metrics, from, to, step, aggregate: 'avg' },
+        { deviceId: [old.id], interfaceId: [old.ports[0]], metrics, from, to, step, aggregate: 'avg' },
         { scope: null, now, days: METRIC_DAYS },
       ),
     );

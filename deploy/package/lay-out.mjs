@@ -25,7 +25,7 @@ const BESIDE = {
     ],
     native: (arch) => [`@node-rs/argon2-linux-${arch}-gnu`, `@koromix/koffi-linux-${arch}`],
     data: ['rules', 'prisma/migrations', 'packages/web/dist/site'],
-    threads: ['ingest-main'],
+    threads: ['ingest-thread'],
   },
   collector: {
     from: 'packages/collector',

@@ -19,9 +19,9 @@ import { theme } from './src/theme.ts';
 const operationRoutes = async (): Promise<string> => {
   const { operations } = await import('@rollcall/shared/api/index');
   const routes = Object.fromEntries(
-    Object.entries<Operation>(operations).map(([id, { method, path, query }]) => [
+    Object.entries<Operation>(operations).map(([id, { method, path, query, access }]) => [
       id,
-      [method, path, Object.keys(query?.shape ?? {})],
+      [method, path, Object.keys(query?.shape ?? {}), access],
     ]),
   );
   return `export default ${JSON.stringify(routes)};`;

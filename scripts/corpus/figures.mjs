@@ -138,6 +138,11 @@ without the rules that hold for no recording of the other half, and without the 
 only the half itself has. The catalogue of MIB facts and the readers of sysDescr stay, because they are of no family. \`npm run corpus -- --unseen DIR\`
 prints these figures beside those with all rules, in half a minute and without a network. Expect them for a product that is in no recording.
 
+Class, vendor and system are lowest because a maker's name and usual class stand in \`vendors.yaml\`, which has most makers that MIBs are known of, and
+the half is without those that only it has; and a third of the systems are told nowhere but by the sysObjectID. What stands in no object
+of a recording cannot be read: of most only what one project polls was recorded. Where the list of classes has no place for a device
+(time servers, console servers), it counts as wrong.
+
 ${table(unseen)}
 
 ## Devices of makers that no rule knows
@@ -161,6 +166,11 @@ What is missed, in devices of the 330: 9 of kinds that are no health or have no 
 8 of objects that no MIB at hand names, or that are not in the recording; 10 that are read and told otherwise (empty cages of optics, ports
 without a consumer, load and memory of hosts as such); 12 whose name says nothing of a kind. The first three make 92 % out of reach on these
 recordings; 90 % is.
+
+What is wrong: of the values a third, and of the limits almost half, differ by what is stated: lasers of two makers that are said to draw
+amperes (they draw milliamperes), and darkness that is said in watts and told here in dBm. Without these 97.6 % of the values and 92.6 % of
+the limits are right. The rest of the values have a scale that the MIB leaves open and no sibling gives away; the rest of the limits stand in
+objects whose names do not say what they limit, and are left out: none is guessed.
 
 ${table(health)}
 `;

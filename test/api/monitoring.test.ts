@@ -68,6 +68,7 @@ describe('monitoring', () => {
       linked: true,
       outbox: { depth: 1, bytes: 100, oldest: 5, drops: { age: 0, size: 0, disk: 0 } as never, paused: null },
       drops: { age: 1 },
+      unhealthyReason: null,
       jobs: 1,
       watch: { targets: 3, up: 1, down: 1, refused: 1, lagMs: 5 },
       traps: 7,

@@ -143,6 +143,15 @@ export const rows = {
     body: () => ({ filter: { Address: ALPHA_NETWORK }, set: { monitor: 1 } }),
     outside: 'nothing',
   },
+  'devices.create': {
+    body: (world) => ({ site: alpha(world), address: `10.77.9.${++names % 250}` }),
+    outside: 403,
+  },
+  // A row of a site without access is an error of the row.
+  'devices.import': {
+    body: (world) => ({ csv: `site,address\n${alpha(world)},10.77.8.${++names % 250}` }),
+    outside: 'nothing',
+  },
   'devices.merge': {
     param: on('device'),
     body: (world) => ({ deviceId: world.id.otherDevice }),
@@ -154,6 +163,20 @@ export const rows = {
   'devices.vlans': { param: on('device'), outside: 404 },
   'devices.vrfs': { param: on('device'), outside: 404 },
   'devices.arp': { param: on('device'), outside: 404 },
+  'fields.list': { outside: 'same' },
+  'fields.get': { param: on('field'), outside: 'same' },
+  'fields.create': {
+    body: () => ({ appliesTo: 'device', name: fresh('field'), type: 'text' }),
+    outside: 403,
+    inside: 403,
+  },
+  'fields.update': { param: on('field'), body: () => ({ choices: ['gold'] }), outside: 403, inside: 403 },
+  'fields.delete': { param: on('field'), outside: 403, inside: 403 },
+  'interfaces.update': { param: on('interface'), body: () => ({ note: 'moved' }), outside: 404 },
+  'interfaces.bulk': {
+    body: (world) => ({ filter: { deviceId: world.id.device }, set: { addTags: ['moved'] } }),
+    outside: 404,
+  },
   'interfaces.list': { query: (world) => `deviceId=${world.id.device}`, outside: 404 },
   'topology.get': { outside: 'nothing' },
   'endpoints.list': { outside: 'nothing' },
@@ -165,6 +188,7 @@ export const rows = {
   'export.oxidized': { outside: 'nothing' },
   'export.netbox': { outside: 'nothing' },
   'measurements.get': { query: (world) => `deviceId=${world.id.device}&metrics=rtt,in`, outside: 404 },
+  'measurements.file': { query: (world) => `deviceId=${world.id.device}&metrics=rtt,in`, outside: 404 },
   'sensors.list': { query: (world) => `deviceId=${world.id.device}`, outside: 'nothing' },
   'devices.thresholds': { param: on('device'), outside: 404 },
   'devices.setThresholds': { param: on('device'), body: () => ({ loss: 50 }), outside: 404 },
@@ -223,14 +247,22 @@ export const rows = {
     }),
     outside: 403,
   },
+  'subscriptions.preview': {
+    body: () => ({ kind: 'webhook', name: 'a draft', url: 'https://hook.example.net/' }),
+    outside: 'same',
+  },
   'subscriptions.update': { param: on('subscription'), body: () => ({ severity: 2 }), outside: 404 },
   'subscriptions.delete': { param: on('subscription'), outside: 404 },
   // It has no secret that this server could open: it is about mail.
   'subscriptions.rotate': { param: on('subscription'), success: 409, outside: 404 },
+  'subscriptions.revokeLinks': { param: on('subscription'), outside: 404 },
   'subscriptions.test': { param: on('subscription'), outside: 404 },
   'deliveries.list': { outside: 'nothing' },
   'deliveries.get': { param: on('delivery'), outside: 404 },
   'deliveries.resend': { param: on('delivery'), outside: 404 },
+  // Nobody made it.
+  'caseLinks.read': { body: () => ({ link: 'A'.repeat(90) }), outside: 'same', everybody: 404 },
+  'caseLinks.acknowledge': { body: () => ({ link: 'A'.repeat(90) }), outside: 'same', everybody: 404 },
   'mail.get': { outside: 403, inside: 403 },
   'mail.update': {
     body: () => ({ host: '', from: 'rollcall@example.net' }),

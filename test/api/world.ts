@@ -46,6 +46,7 @@ const THINGS = [
   'device',
   'otherDevice',
   'interface',
+  'field',
   'event',
   'otherEvent',
   'case',
@@ -91,6 +92,7 @@ const TABLES = [
   'mail_settings',
   'case_outbox',
   'devices',
+  'custom_fields',
   'join_tokens',
   'collectors',
   'credentials',
@@ -320,6 +322,10 @@ async function discovery(db: Sql, world: World, keyring: Keyring): Promise<void>
      VALUES ($1, $2, 'v2c', $4, $5, false, ARRAY[$3]::uuid[])`,
     [id.credential, `community ${CANARY}`, site.alpha, community.sealed, community.keyId],
   );
+  await db.query(
+    `INSERT INTO custom_fields (id, applies_to, name, type, choices) VALUES ($1, 'device', 'Class of service', 'choice', '{silver}')`,
+    [id.field],
+  );
   await db.query(`INSERT INTO profiles (id, name, settings) VALUES ($1, 'own', $2::jsonb)`, [
     id.profile,
     settings,
@@ -333,7 +339,7 @@ async function discovery(db: Sql, world: World, keyring: Keyring): Promise<void>
      VALUES ($2, $1, $3, $3, 'UTC', '{"kind": "repeat", "cron": "0 2 * * 0", "minutes": 60}', now())`,
     [id.maintenance, site.alpha, CANARY],
   );
-  // Disabled: a courier that runs beside the test must find nothing to do.
+  // Disabled: a dispatcher that runs beside the test must find nothing to do.
   await db.query(
     `INSERT INTO subscriptions (id, name, kind, addresses, types, all_sites, site_ids, enabled)
      VALUES ($1, $3, 'email', '{noc@example.net}', '{case.opened}', false, ARRAY[$2::uuid], false)`,

@@ -48,7 +48,7 @@ describe.each(databases())('the checker on %s', (name, open) => {
       applyOutcomes: async () => undefined,
       applySamples: async () => [],
       applyJobEnd: async () => undefined,
-      record: createRecorder({ db, clock: systemClock }).record,
+      recordChanges: createRecorder({ db, clock: systemClock }).recordChanges,
     });
     for (const index of [0, 1]) {
       const owner = {

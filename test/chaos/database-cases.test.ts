@@ -81,10 +81,11 @@ describe.skipIf(!databaseKinds().includes('postgresql'))('a server whose Postgre
     async (stage) => {
       const { pid } = world.server.child ?? {};
       expect(await world.threadDiesWhen(stage, 3, 40_000)).toBe(true);
-      expect(await flowing(10_000)).toBe(true);
+      // A thread has the lowest priority: on a busy machine it comes up late.
+      expect(await flowing(60_000)).toBe(true);
       expect([world.server.running, world.server.child?.pid]).toEqual([true, pid]);
     },
-    60_000,
+    120_000,
   );
 
   test('C44: slow questions of people take no connection from ingest', async () => {

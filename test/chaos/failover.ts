@@ -1,15 +1,24 @@
-/** The primary of a database is killed under load and its standby takes over, again and again. */
+/**
+ * The primary of a database ends under load and its standby takes over, again and again: it is killed (its host says so of
+ * each connection), it stands still, or its host is gone without a word.
+ */
 
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { systemClock } from '@rollcall/shared/clock';
 import { sound, type Verdict } from './check.ts';
 import { eventually } from './child.ts';
+import { mayVanish } from './postgres.ts';
 import { Random } from './random.ts';
 import { World } from './world.ts';
 
+export const WAYS = ['kill', 'freeze', 'vanish'] as const;
+export type Way = (typeof WAYS)[number];
+
 export interface FailoverOptions {
   rounds: number;
+  /** How the primary ends, in turn. */
+  ways: readonly Way[];
   seed: string;
   /** The server must serve again by then, milliseconds. */
   withinMs: number;
@@ -25,7 +34,7 @@ export interface Failovers {
 const SERVED_MS = 15_000;
 const STILL_MS = 60_000;
 
-export async function failover({ rounds, seed, withinMs, say }: FailoverOptions): Promise<Failovers> {
+export async function failover({ rounds, ways, seed, withinMs, say }: FailoverOptions): Promise<Failovers> {
   const random = new Random(seed);
   const world = await World.create({ database: 'postgresql', standby: true, sources: 2, rate: 100 });
   let bad = true;
@@ -34,8 +43,9 @@ export async function failover({ rounds, seed, withinMs, say }: FailoverOptions)
     for (let round = 0; round < rounds; round++) {
       if (round > 0) await replaceStandby(world);
       await systemClock.sleep(random.whole(500, 2500));
-      served.push(await failOver(world, round, withinMs));
-      say(`round ${round + 1}: served again after ${Math.round(served.at(-1) ?? Number.NaN)} ms`);
+      const way = ways[round % ways.length] ?? 'kill';
+      served.push(await failOver(world, way, { round, withinMs }));
+      say(`round ${round + 1}, ${way}: served again after ${Math.round(served.at(-1) ?? Number.NaN)} ms`);
     }
     for (const source of world.sources) source.setRate(0);
     const late = await world.drained(STILL_MS);
@@ -50,10 +60,16 @@ export async function failover({ rounds, seed, withinMs, say }: FailoverOptions)
 }
 
 /** Answers how long nothing could be stored. */
-async function failOver(world: World, round: number, withinMs: number): Promise<number | undefined> {
+async function failOver(
+  world: World,
+  way: Way,
+  { round, withinMs }: { round: number; withinMs: number },
+): Promise<number | undefined> {
   const { postgres: primary, standby, server } = world;
   if (!primary || !standby) throw new Error('no standby');
-  await primary.kill();
+  if (way === 'vanish') primary.vanish();
+  else if (way === 'freeze') primary.signal('SIGSTOP');
+  else await primary.kill();
   const from = systemClock.monotonic();
   await standby.promote();
   const stores = () =>
@@ -89,6 +105,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   const { served, verdict } = await failover({
     rounds: Number(values.rounds),
+    ways: mayVanish() ? WAYS : ['kill', 'freeze'],
     seed: values.seed,
     withinMs: SERVED_MS,
     say,

@@ -1,5 +1,5 @@
 /** A PostgreSQL of our own, to be stopped, frozen and filled: a cluster in a temporary folder on a free port. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,10 @@ export function postgresPrograms(): string | undefined {
     .sort((a, b) => Number(b) - Number(a));
   return newest === undefined ? undefined : join(VERSIONS, newest, 'bin');
 }
+
+/** Whether packets can be dropped here: root, and nftables. */
+export const mayVanish = (): boolean =>
+  spawnSync('nft', ['-c', '-f', '-'], { input: 'table inet rollcall_chaos_try { }' }).status === 0;
 
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -36,6 +40,9 @@ export class Postgres {
   readonly disk: SmallDisk | undefined;
   readonly #durable: boolean;
   readonly #forget: () => void;
+  /** The table of the packet filter that drops what it says. */
+  #vanished: string | undefined;
+  #back: (() => void) | undefined;
 
   private constructor(
     programs: string,
@@ -140,6 +147,17 @@ export class Postgres {
     await eventually(() => !this.running, 10_000);
   }
 
+  /** Its host is gone without a word: packets to and from its port are dropped, so nobody is told that a connection ended. */
+  vanish(): void {
+    const table = `inet rollcall_chaos_${this.port}`;
+    const rules = `table ${table} {
+      chain in { type filter hook input priority 0; tcp dport ${this.port} drop; tcp sport ${this.port} drop; }
+    }`;
+    execFileSync('nft', ['-f', '-'], { input: rules });
+    this.#back = atExit(() => void spawnSync('nft', ['delete', 'table', ...table.split(' ')]));
+    this.#vanished = table;
+  }
+
   url(database = 'postgres'): string {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
   }
@@ -199,6 +217,8 @@ export class Postgres {
   async destroy(): Promise<void> {
     this.signal('SIGCONT');
     if (this.running) await this.stop('immediate');
+    if (this.#vanished) spawnSync('nft', ['delete', 'table', ...this.#vanished.split(' ')]);
+    this.#back?.();
     await this.disk?.destroy();
     this.#forget();
     rmSync(this.#folder, { recursive: true, force: true });

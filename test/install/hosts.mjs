@@ -59,6 +59,8 @@ sync --file-system "$1"`;
 /** Another recipe makes another tree. */
 const version = createHash('sha256').update(DEBOOTSTRAP).digest('hex').slice(0, 8);
 const base = join(tmpdir(), `rollcall-hosts-${version}`);
+/** The files of Debian that all hosts start from, there once `enterNamespaces` has returned. */
+export const tree = join(base, 'tree');
 
 const INSIDE = 'ROLLCALL_HOSTS_INSIDE';
 /** The namespace has its own /run, in memory: what hosts write is there, and what `ip` and systemd-nspawn remember. */
@@ -248,7 +250,7 @@ export class Host {
     const parts = ['upper', 'work'].map((name) => join(this.folder, name));
     for (const folder of [...parts, this.tree]) mkdirSync(folder, { recursive: true });
     const [upper, work] = parts;
-    const layers = `lowerdir=${join(base, 'tree')},upperdir=${upper},workdir=${work}`;
+    const layers = `lowerdir=${tree},upperdir=${upper},workdir=${work}`;
     execFileSync('mount', ['-t', 'overlay', '-o', layers, 'overlay', this.tree]);
     writeFileSync(join(this.tree, 'etc/hostname'), `${this.name}\n`);
     ip('netns', 'add', this.name);

@@ -61,9 +61,10 @@ export class Box {
   daemon(command: string, ...args: string[]): void {
     this.exec(command, ...args);
   }
-  /** Ends every process of that name in it. */
+  /** Ends every process of that name in it; those that are dead stay, because nobody waits for them. */
   end(command: string): void {
-    this.exec('pkill', '-9', '-x', command);
+    const running = `pgrep -r R,S,D -x ${command}`;
+    this.exec('sh', '-c', `pkill -9 -x ${command}; while ${running}; do sleep 0.02; done`);
   }
 
   /** A cable from port to port. Made in this box, moved to the other. */

@@ -71,8 +71,8 @@ export class Icinga {
 }
 
 /** Box → the boxes before it on the shortest ways from the monitoring host. */
-function parentsOf({ cables, entry }: Plan): Map<string, string[]> {
-  const far = new Map([[entry, 0]]);
+function parentsOf({ cables, entries }: Plan): Map<string, string[]> {
+  const far = new Map(entries.map((name) => [name, 0]));
   const parents = new Map<string, string[]>();
   for (const [name, steps] of far)
     for (const { a, b } of cables) {

@@ -20,8 +20,8 @@ export function haveDaemons(): boolean {
   return false;
 }
 
-/** The way out of the network, at the collector. */
-const OUTSIDE = { port: 'noc0', address: '10.0.0.2', gateway: '10.0.0.1' };
+/** The ways out of the network, at the collector. */
+const outsideOf = (n: number) => ({ port: `noc${n}`, address: `10.0.${n}.2`, gateway: `10.0.${n}.1` });
 
 export class Network {
   readonly plan: Plan;
@@ -60,7 +60,8 @@ export class Network {
   power(name: string, on: boolean): void {
     const box = this.box(name);
     const ports = this.#portsOf(name);
-    if (name === this.plan.entry) ports.push(OUTSIDE.port);
+    const outside = this.#outside(name);
+    if (outside) ports.push(outside.port);
     if (!on) for (const daemon of DAEMONS[this.#planned(name).role]) box.end(daemon);
     box.ip(...ports.map((port) => `link set ${port} ${on ? 'up' : 'down'}`));
     if (!on) return;
@@ -96,11 +97,27 @@ export class Network {
     this.#upgraded.add(name);
   }
 
-  /** Gives a box an address besides its own, or takes it. */
+  /** Gives a box an address besides its own, or takes it. Its router hears of it at once, as keepalived tells it. */
   hold(name: string, address: string, on: boolean): void {
-    const { role } = this.#planned(name);
+    const { role, net } = this.#planned(name);
     const port = role === 'switch' ? 'br0' : this.port(name, this.#nearest(name));
     this.box(name).ip(`addr ${on ? 'add' : 'del'} ${address}/24 dev ${port}`);
+    if (on) this.box(`r${net}`).ip(`neigh flush to ${address}`);
+  }
+
+  /** A copy of a host at another address beside it, as of a virtual machine: the same name and engine, other hardware. */
+  async copy(name: string, address: string): Promise<void> {
+    const copy = await Box.boot(name);
+    this.#boxes.set(`copy of ${name}`, copy);
+    const near = this.#nearest(name);
+    const port = `eth${this.#portsOf(near).length + 1}`;
+    this.box(near).cable(port, copy, 'eth1');
+    copy.exec('sysctl', '-qw', 'net.ipv4.ip_forward=0');
+    this.box(near).ip(`link set ${port} master br0`);
+    copy.ip(`addr add ${address}/24 dev eth1`, `route add default via 10.${this.#planned(name).net}.0.1`);
+    copy.write('/var/lib/snmp/snmpd.conf', this.box(name).exec('cat', '/var/lib/snmp/snmpd.conf'));
+    this.#startAgent(copy);
+    this.#startLldpd(copy, address);
   }
 
   /** An agent that hangs: its host answers for it in nothing. Afterwards lldpd does not come back to it by itself. */
@@ -109,7 +126,7 @@ export class Network {
     box.exec('pkill', on ? '-STOP' : '-CONT', '-x', 'snmpd');
     if (on) return;
     box.end('lldpd');
-    this.#startLldpd(name);
+    this.#startLldpd(box, this.#planned(name).address);
   }
 
   /** Gives a host another address in its network. */
@@ -135,11 +152,21 @@ export class Network {
     });
   }
 
-  /** Names that its agent tells by LLDP; none of one that does not answer. */
+  /** Whether its agent lists an address. It reads them from the kernel every 30 s only. */
+  lists(name: string, address: string): boolean {
+    return this.#column(name, IP_AD_ENT_ADDR).includes(address);
+  }
+
+  /** Names that its agent tells by LLDP. */
   #neighbours(name: string): string[] {
+    return this.#column(name, LLDP_REM_SYS_NAME);
+  }
+
+  /** Values of a column as its agent tells them; none of one that does not answer. */
+  #column(name: string, oid: string): string[] {
     try {
       return this.box(name)
-        .exec('snmpbulkwalk', ...READ, LLDP_REM_SYS_NAME)
+        .exec('snmpbulkwalk', ...READ, oid)
         .split('\n');
     } catch {
       return [];
@@ -149,16 +176,14 @@ export class Network {
   async remove(): Promise<void> {
     await Promise.all([...this.#boxes.values()].map((box) => box.remove()));
     // The kernel takes its time to; the next network needs the name.
-    spawnSync('ip', ['link', 'del', OUTSIDE.port]);
+    for (const name of this.plan.entries) spawnSync('ip', ['link', 'del', this.#outside(name)?.port ?? '']);
   }
 
   startDaemons(name: string): void {
     const { role, address } = this.#planned(name);
     const box = this.box(name);
-    const version = this.#upgraded.has(name) ? `sysdescr Linux ${name} 6.99.0 #1 SMP x86_64\n` : '';
-    box.write('/run/snmpd.conf', `${SNMPD}${version}`);
-    box.daemon('snmpd', '-Lf', '/run/snmpd.log', '-C', '-c', '/run/snmpd.conf', '-I', '-smux', 'udp:161');
-    this.#startLldpd(name);
+    this.#startAgent(box);
+    this.#startLldpd(box, address);
     if (role !== 'router') return;
     box.write('/etc/frr/frr.conf', frr(name, address, this.#areas(name)));
     box.exec('chown', 'frr:frr', '/etc/frr/frr.conf');
@@ -166,9 +191,13 @@ export class Network {
       box.daemon(`/usr/lib/frr/${daemon}`, '-d', '-M', 'snmp', '-f', '/etc/frr/frr.conf');
   }
 
-  #startLldpd(name: string): void {
-    const box = this.box(name);
-    const { address } = this.#planned(name);
+  #startAgent(box: Box): void {
+    const version = this.#upgraded.has(box.name) ? `sysdescr Linux ${box.name} 6.99.0 #1 SMP x86_64\n` : '';
+    box.write('/run/snmpd.conf', `${SNMPD}${version}`);
+    box.daemon('snmpd', '-Lf', '/run/snmpd.log', '-C', '-c', '/run/snmpd.conf', '-I', '-smux', 'udp:161');
+  }
+
+  #startLldpd(box: Box, address: string): void {
     // The default is to tell every 30 s; a test has no time for that.
     box.write('/run/lldpd.conf', 'configure lldp tx-interval 2\n');
     box.daemon('lldpd', '-x', '-X', '/var/agentx/master', '-m', address, '-O', '/run/lldpd.conf');
@@ -180,11 +209,17 @@ export class Network {
     const cables = this.plan.cables.flatMap(({ a, b, area: own = 0 }, number) =>
       a === name || b === name ? [`10.254.${number}.0/30 area ${own}`] : [],
     );
-    const outside = name === this.plan.entry ? ['10.0.0.0/30 area 0'] : [];
-    return [`${address}/32 area ${area}`, `10.${net}.0.0/24 area ${area}`, ...outside, ...cables];
+    const outside = this.#outside(name);
+    const ways = outside ? [`${outside.gateway}/30 area 0`] : [];
+    return [`${address}/32 area ${area}`, `10.${net}.0.0/24 area ${area}`, ...ways, ...cables];
   }
   #portsOf(name: string): string[] {
     return [...this.#ports].filter(([key]) => key.startsWith(`${name} `)).map(([, port]) => port);
+  }
+  /** The way to the collector of a box that has one. */
+  #outside(name: string): ReturnType<typeof outsideOf> | undefined {
+    const n = this.plan.entries.indexOf(name);
+    return n < 0 ? undefined : outsideOf(n);
   }
   /** What a host is cabled to. */
   #nearest(name: string): string {
@@ -206,20 +241,28 @@ export class Network {
       return `eth${number}`;
     };
     for (const { a, b } of this.plan.cables) this.box(a).cable(nextPort(a, b), this.box(b), nextPort(b, a));
-    this.box(this.plan.entry).cableOut(OUTSIDE.port, OUTSIDE.port);
-    execFileSync('ip', ['addr', 'add', `${OUTSIDE.address}/30`, 'dev', OUTSIDE.port]);
-    execFileSync('ip', ['route', 'add', '10.0.0.0/8', 'via', OUTSIDE.gateway]);
+    const ways = this.plan.entries.map((name, n) => {
+      const { port, address, gateway } = outsideOf(n);
+      this.box(name).cableOut(port, port);
+      execFileSync('ip', ['addr', 'add', `${address}/30`, 'dev', port]);
+      return ['nexthop', 'via', gateway, 'dev', port];
+    });
+    // What has no carrier is no way.
+    execFileSync('sysctl', ['-qw', 'net.ipv4.conf.all.ignore_routes_with_linkdown=1']);
+    execFileSync('ip', ['route', 'add', '10.0.0.0/8', ...ways.flat()]);
   }
 
   #address(planned: PlannedBox): void {
     const { name, role, address, net } = planned;
     const box = this.box(name);
+    const outside = this.#outside(name);
+    // A new namespace has what the machine has.
+    box.exec('sysctl', '-qw', `net.ipv4.ip_forward=${role === 'router' ? 1 : 0}`);
     if (role === 'router') {
-      box.exec('sysctl', '-qw', 'net.ipv4.ip_forward=1');
       box.ip(
         `addr add ${address}/32 dev lo`,
         `addr add 10.${net}.0.1/24 dev ${this.port(name, `s${net}`)}`,
-        ...(name === this.plan.entry ? [`addr add ${OUTSIDE.gateway}/30 dev ${OUTSIDE.port}`] : []),
+        ...(outside ? [`addr add ${outside.gateway}/30 dev ${outside.port}`] : []),
         ...this.plan.cables.flatMap(({ a, b }, number) => {
           if (!a.startsWith('r') || !b.startsWith('r') || (a !== name && b !== name)) return [];
           const far = a === name ? b : a;
@@ -250,6 +293,8 @@ const DAEMONS = {
 };
 
 const READ = ['-v2c', '-c', 'public', '-Ov', '-OQ', '-r', '1', '127.0.0.1'];
+/** RFC 4293, IP-MIB */
+const IP_AD_ENT_ADDR = '1.3.6.1.2.1.4.20.1.1';
 /** LLDP-MIB */
 const LLDP_REM_SYS_NAME = '1.0.8802.1.1.2.1.4.1.1.9';
 const SNMPD = `rocommunity public

@@ -4,7 +4,7 @@ import { type Plan, type PlannedCable, randomOf, reached } from './plan.ts';
 
 export const KINDS = [
   ...(['cable', 'silent', 'one-way', 'box', 'hall', 'agent', 'partition', 'renumber'] as const),
-  ...(['slow', 'swap', 'upgrade', 'virtual', 'flapping'] as const),
+  ...(['slow', 'swap', 'upgrade', 'virtual', 'flapping', 'clone'] as const),
 ] as const;
 export type OutageKind = (typeof KINDS)[number];
 
@@ -19,11 +19,13 @@ export interface Outage {
   moved: { name: string; address: string } | null;
   /** An address that one box has, then another. */
   virtual: { address: string; from: string; to: string } | null;
+  /** A host of which a copy appears at an address, and what both are cabled to. */
+  copied: { name: string; address: string; beside: string } | null;
 }
 
 /** What is known of it only by a scan. */
 export const isFoundByScan = ({ kind }: Outage): boolean =>
-  ['renumber', 'swap', 'upgrade', 'virtual'].includes(kind);
+  ['renumber', 'swap', 'upgrade', 'virtual', 'clone'].includes(kind);
 
 /** What the one on call must be told. */
 export interface Story {
@@ -34,8 +36,10 @@ export interface Story {
   agent: string | null;
   /** Ports that lost carrier and can tell it: box, and the far end. */
   ports: readonly (readonly [name: string, far: string])[];
-  /** What is told besides when it is over, which wakes nobody: kind of event, box. */
+  /** What is told besides when it is over, which wakes nobody: kind of event, box (`?` is not in the plan). */
   noted: readonly (readonly [kind: string, name: string])[];
+  /** What may be told as well, once each: it depends on which box a scan reads first. */
+  perhaps: readonly (readonly [kind: string, name: string])[];
 }
 
 /** What a line that is slow loses each way. */
@@ -57,6 +61,15 @@ const brokenEnd = (heard: ReadonlySet<string>, { a, b }: PlannedCable): string =
 
 const losesCarrier = (kind: OutageKind): boolean => ['cable', 'partition', 'flapping'].includes(kind);
 
+/** Boxes that have ports shut by it, as the kernel sees it: their agents may tell so when they are read at that moment. */
+export const shutBy = (plan: Plan, outage: Outage): string[] => {
+  const heard = heardIn(plan, outage);
+  return [
+    ...outage.off,
+    ...(losesCarrier(outage.kind) ? outage.cut.map((cable) => brokenEnd(heard, cable)) : []),
+  ];
+};
+
 export function storyOf(plan: Plan, outage: Outage): Story {
   const { kind, off, cut, agent } = outage;
   const heard = heardIn(plan, outage);
@@ -64,7 +77,8 @@ export function storyOf(plan: Plan, outage: Outage): Story {
   const carrier = losesCarrier(kind) || off.length > 0;
   const silent = plan.boxes.map(({ name }) => name).filter((name) => !heard.has(name));
   const roots = silent.filter(
-    (name) => name === plan.entry || cablesOf(plan, name).some((cable) => heard.has(farOf(cable, name))),
+    (name) =>
+      plan.entries.join() === name || cablesOf(plan, name).some((cable) => heard.has(farOf(cable, name))),
   );
   if (roots.length > 1) throw new Error(`${kind} begins at ${roots.join(' and ')}`);
   return {
@@ -81,10 +95,14 @@ export function storyOf(plan: Plan, outage: Outage): Story {
         )
       : [],
     noted: notedOf(plan, outage),
+    // Its address went before another box had it, and not with it; it was found before the agent listed it.
+    perhaps: outage.virtual
+      ? ['device.addresses', 'device.merged'].map((kind) => [kind, outage.virtual?.from ?? ''] as const)
+      : [],
   };
 }
 
-function notedOf(plan: Plan, { kind, off, moved, virtual }: Outage): Story['noted'] {
+function notedOf(plan: Plan, { kind, off, moved, virtual, copied }: Outage): Story['noted'] {
   const [first = ''] = off;
   switch (kind) {
     case 'swap':
@@ -102,9 +120,16 @@ function notedOf(plan: Plan, { kind, off, moved, virtual }: Outage): Story['note
     case 'renumber':
       return ['device.addresses', 'device.renumbered'].map((each) => [each, moved?.name ?? ''] as const);
     case 'virtual':
-      return [virtual?.from, virtual?.from, virtual?.to].map(
-        (name = '') => ['device.addresses', name] as const,
-      );
+      return [
+        ...[virtual?.from, virtual?.to].map((name = '') => ['device.addresses', name] as const),
+        ['address.moved', virtual?.to ?? ''],
+      ];
+    case 'clone':
+      // What both are cabled to has another port, and hears another chassis on it.
+      return [
+        ...['device.new', 'identity.conflict'].map((each) => [each, '?'] as const),
+        ...['interface.added', 'neighbour.changed'].map((each) => [each, copied?.beside ?? ''] as const),
+      ];
     default:
       return off.map((name) => ['device.rebooted', name] as const);
   }
@@ -132,8 +157,8 @@ export function outagesOf(seed: number, plan: Plan, kinds: readonly OutageKind[]
 
 function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | null {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  const none = { kind, off: [], cut: [], agent: null, moved: null, virtual: null };
-  const others = plan.boxes.filter(({ name }) => name !== plan.entry);
+  const none = { kind, off: [], cut: [], agent: null, moved: null, virtual: null, copied: null };
+  const others = plan.boxes.filter(({ name }) => plan.entries.join() !== name);
   const { name, role, net } = pick(others);
   const rest = reached(plan, { boxes: [name] });
   const near = cablesOf(plan, name);
@@ -145,8 +170,11 @@ function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | 
       const cable = pick(plan.cables);
       return { ...none, what: `${cable.a}-${cable.b}`, cut: [cable] };
     }
-    case 'box':
-      return { ...none, what: name, off: [name] };
+    case 'box': {
+      // Where there are two ways to the collector, one of them.
+      const off = plan.entries.length > 1 ? pick(plan.entries) : name;
+      return { ...none, what: off, off: [off] };
+    }
     case 'swap':
     case 'upgrade':
       return role === 'host' ? { ...none, what: name, off: [name] } : null;
@@ -183,6 +211,12 @@ function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | 
           .map(([, each]) => each),
       };
     }
+    case 'clone': {
+      const [cable] = near;
+      if (role !== 'host' || !cable) return null;
+      const address = `10.${net}.0.${20 + Math.floor(random() * 5)}`;
+      return { ...none, what: name, copied: { name, address, beside: farOf(cable, name) } };
+    }
     case 'renumber':
       if (role !== 'host') return null;
       return {
@@ -194,16 +228,17 @@ function outageOf(kind: OutageKind, plan: Plan, random: () => number): Outage | 
 }
 
 /** Breaks what an outage breaks. */
-export function begin(network: Network, outage: Outage): void {
-  const { off, agent, moved, virtual } = outage;
+export async function begin(network: Network, outage: Outage): Promise<void> {
+  const { off, agent, moved, virtual, copied } = outage;
   for (const name of off) network.power(name, false);
   setCables(network, outage, true);
   if (agent !== null) network.hang(agent, true);
   if (moved) network.renumber(moved.name, moved.address);
   if (virtual) network.hold(virtual.from, virtual.address, true);
+  if (copied) await network.copy(copied.name, copied.address);
 }
 
-/** Mends it; the boxes return one after the other. What was renumbered stays so. */
+/** Mends it; the boxes return one after the other. What was renumbered stays so, and a copy stays there. */
 export async function end(network: Network, outage: Outage, pause: () => Promise<unknown>): Promise<void> {
   const { kind, off, agent, virtual } = outage;
   for (const [i, name] of off.entries()) {

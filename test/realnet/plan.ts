@@ -3,7 +3,7 @@
  * product. A seed makes the plan; the same seed makes the same.
  *
  * Routers speak OSPF. Each has a switch behind it with hosts, of which some are behind a second switch. The collector is
- * beside the first router. Addresses: loopback of router N 10.255.0.N, cable K 10.254.K.0/30, network behind router N
+ * beside the first router, or the first two. Addresses: loopback of router N 10.255.0.N, cable K 10.254.K.0/30, network behind router N
  * 10.N.0.0/24.
  */
 
@@ -26,8 +26,8 @@ export interface PlannedCable {
 export interface Plan {
   boxes: PlannedBox[];
   cables: PlannedCable[];
-  /** Box beside the collector. */
-  entry: string;
+  /** Boxes beside the collector, which has a cable to each. */
+  entries: readonly string[];
 }
 
 /** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
@@ -50,6 +50,8 @@ const SHAPES = {
   'hub and spoke': (n) => [n % 2 === 0 ? 1 : n - 1],
   // A ring of three borders; the others are in the area of one of them.
   areas: (n) => (n === 3 ? [1, 2] : n < 3 ? [1] : [n - 3 + 1]),
+  // The first two lead to the collector.
+  'two exits': (n) => (n === 2 ? [1] : [1, 2]),
 } satisfies Record<string, (n: number, below: (n: number) => number) => number[]>;
 export type Shape = keyof typeof SHAPES;
 
@@ -72,10 +74,10 @@ export function planNetwork(options: { seed: number; routers: number; hosts: num
     boxes.push({ name: `h${i}`, role: 'host', address: `10.${net}.0.${9 + i}`, net });
     cables.push({ a: `s${net}`, b: `h${i}` });
   }
-  return { boxes, cables, entry: 'r1' };
+  return { boxes, cables, entries: options.shape === 'two exits' ? ['r1', 'r2'] : ['r1'] };
 }
 
-/** A small network of a seed; six seeds in a row have the six shapes. */
+/** A small network of a seed; seven seeds in a row have the seven shapes. */
 export function smallNetwork(seed: number): Plan & { shape: Shape } {
   const shapes = Object.keys(SHAPES) as Shape[];
   const shape = shapes[seed % shapes.length] as Shape;
@@ -103,7 +105,7 @@ export function reached(plan: Plan, broken: { boxes?: string[]; cables?: Planned
   const off = new Set(broken.boxes);
   const cut = new Set(broken.cables);
   const seen = new Set<string>();
-  const next = off.has(plan.entry) ? [] : [plan.entry];
+  const next = plan.entries.filter((name) => !off.has(name));
   for (let name = next.pop(); name !== undefined; name = next.pop()) {
     seen.add(name);
     for (const cable of plan.cables) {

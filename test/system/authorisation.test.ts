@@ -61,6 +61,7 @@ it('gives viewers, operators and administrators what was decided', () => {
 /** Doing many things at once asks for no less than doing one of them. */
 const BULK: [many: OperationId, one: OperationId][] = [
   ['devices.bulk', 'devices.update'],
+  ['interfaces.bulk', 'interfaces.update'],
   ['cases.addEvents', 'cases.update'],
   ['cases.merge', 'cases.update'],
   ['cases.split', 'cases.create'],

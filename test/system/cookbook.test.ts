@@ -67,6 +67,8 @@ describe.skipIf(missing.length > 0).each(kinds())('docs/api.md on %s', (kind) =>
   );
 
   it('filled what it wrote', () => {
-    expect(readFileSync(join(folder, 'devices.csv'), 'utf8').trim().split('\n')).toHaveLength(2);
+    const [columns, ...devices] = readFileSync(join(folder, 'devices.csv'), 'utf8').trim().split('\r\n');
+    expect(columns).toContain('name,address');
+    expect(devices).toHaveLength(2);
   });
 });

@@ -29,7 +29,7 @@ const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 /** Of every run of CI; the seed is the same, so that what it finds is of the change at hand. Before a release: 60,000. */
 const REQUESTS: Record<string, number> = {
   pglite: Number(process.env.FUZZ_REQUESTS ?? 3_000),
-  postgresql: Number(process.env.FUZZ_REQUESTS ?? 8_000),
+  postgresql: Number(process.env.FUZZ_REQUESTS ?? 5_000),
 };
 const AT_ONCE = 4;
 /** Requests on one world. */

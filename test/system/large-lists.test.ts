@@ -20,7 +20,14 @@ describe.each(databases())('pages of a large list on %s', (_name, open) => {
       catalogHandlers({
         db,
         clock,
-        identity: { merge: unused, split: unused, reclassify: unused },
+        identity: {
+          merge: unused,
+          split: unused,
+          reclassify: unused,
+          strengthOf: () => 'strong' as const,
+          find: unused,
+          findOrAdd: unused,
+        },
         events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
         audit: unused,
         makerOf: () => null,

@@ -85,11 +85,18 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     const deps = {
       db: spied,
       clock: systemClock,
-      identity: { merge: unused, split: unused, reclassify: unused },
+      identity: {
+        merge: unused,
+        split: unused,
+        reclassify: unused,
+        strengthOf: () => 'strong' as const,
+        find: unused,
+        findOrAdd: unused,
+      },
       events: { onMonitoringStopped: unused, onDevicesDeleted: unused },
       audit: unused,
       makerOf: () => null,
-      raise: unused,
+      recordChanges: unused,
     };
     const measurements = createMeasurementFeature({ ...deps, log: undefined as never, days: METRIC_DAYS });
     const ask = asCaller(
@@ -97,10 +104,11 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
         ...catalogHandlers(deps),
         ...incidentHandlers(deps),
         ...measurements.handlers,
-        ...endpointHandlers({ db: spied, makers }),
+        ...endpointHandlers({ db: spied, makers, clock: systemClock }),
         ...searchHandlers({
           db: spied,
-          findEndpoints: (text, within) => findEndpoints(spied, text, { ...within, makers }),
+          findEndpoints: (text, within) =>
+            findEndpoints(spied, text, { ...within, makers, now: Math.floor(Date.now() / 1000) }),
         }),
         ...availabilityHandlers(deps),
         ...changeHandlers(deps),
@@ -194,6 +202,7 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     ['search.get', { q: '00.1234' }],
     ['search.get', { q: '02:00:00:00:12:34' }],
     ['search.get', { q: '10.32.1.7' }],
+    ['search.get', { q: 'switch-0123 Gi1/0/7' }],
     ['search.get', { q: '#777' }],
     ['availability.list', { site }],
     ['changes.list', {}],

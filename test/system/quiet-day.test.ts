@@ -2,10 +2,12 @@ import { type NoisyBox, noisyEcho, noisyEngine } from '@rollcall/collector/testi
 import { SteppedClock } from '@rollcall/collector/testing/stepped-clock';
 import { Watch } from '@rollcall/collector/watch/watch';
 import type { Change } from '@rollcall/server/changes';
+import { crossings } from '@rollcall/server/measurements/thresholds';
 import { closeDatabases, databases } from '@rollcall/server/testing/database';
 import { Scene } from '@rollcall/server/testing/incident-scene';
 import { Monitored } from '@rollcall/server/testing/outages/monitored';
 import { randomOf } from '@rollcall/server/testing/outages/network';
+import { THRESHOLDS, type Threshold } from '@rollcall/shared/api/sites';
 import type { Observation } from '@rollcall/shared/observation';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Value } from '@rollcall/snmp/message/pdu';
@@ -17,8 +19,6 @@ import { afterAll, describe, expect, it } from 'vitest';
  */
 const HOUR = 3_600_000;
 const SEEDS = Array.from({ length: Number(process.env.TEST_QUIET_DAYS ?? 1) }, (_, i) => i + 1);
-/** Everything is decided so long after the last change, seconds: what flaps has kept still for ten minutes. */
-const DECIDES_S = 700;
 /** The one true outage: from, to. */
 const OUTAGE = [15 * HOUR, 15 * HOUR + 180_000] as const;
 
@@ -66,10 +66,36 @@ function boxes(random: () => number): Record<string, NoisyBox> {
 }
 const CABLES = ['r1>r2', 'r1>s1', 'r1>s2', 's1>h1', 's2>h2', 'r2>h3', 'r2>h4'];
 
+/** Thresholds of loss that are exceeded, by device. */
+const present = new Map<string, Set<Threshold>>();
+function crossed(
+  scene: Scene,
+  name: string,
+  at: number,
+  { sent, lost }: { sent: number; lost: number },
+): Change[] {
+  const own = present.get(name) ?? new Set();
+  present.set(name, own);
+  const series = { end: [at], over: [60_000], columns: { sent: [sent], lost: [lost] } };
+  return crossings(series, { limits: () => THRESHOLDS, present: own }).map(
+    ({ kind, at: _, ...after }) => ({ ...scene.about(name), kind, before: {}, after }) as Change,
+  );
+}
+
+/** When there is something to decide without an observation. */
+async function nextDue({ db, site }: Scene): Promise<number> {
+  const [row] = await db.query<{ at: Date | null }>(
+    'SELECT min(due_at) AS at FROM conditions WHERE site_id = $1',
+    [site],
+  );
+  return row?.at?.getTime() ?? Number.POSITIVE_INFINITY;
+}
+
 describe.each(databases().slice(0, 1))('a quiet and noisy network on %s', (_name, open) => {
   it.each(SEEDS)(
     'has in a day no events but the true ones (noise %i)',
     async (seed) => {
+      present.clear();
       const scene = new Scene();
       await scene.begin(open);
       const clock = new SteppedClock(scene.now);
@@ -107,7 +133,7 @@ describe.each(databases().slice(0, 1))('a quiet and noisy network on %s', (_name
       });
 
       const names = new Map([...scene.devices].map(([name, id]) => [id, name]));
-      let decideUntil = 0;
+      let due = Number.POSITIVE_INFINITY;
       let pings = { sent: 0, lost: 0 };
       for (let second = 0; second < 24 * 3600; second++) {
         await clock.run(1000);
@@ -116,13 +142,13 @@ describe.each(databases().slice(0, 1))('a quiet and noisy network on %s', (_name
         for (const each of seen.splice(0)) {
           if (each.kind === 'watch')
             changes.push(...(await monitored.report(names.get(each.deviceId) ?? '', each)));
-          if (each.kind === 'samples' && each.ping)
-            pings = { sent: pings.sent + each.ping.sent, lost: pings.lost + each.ping.lost };
+          if (each.kind !== 'samples' || !each.ping) continue;
+          pings = { sent: pings.sent + each.ping.sent, lost: pings.lost + each.ping.lost };
+          changes.push(...crossed(scene, names.get(each.deviceId) ?? '', each.at, each.ping));
         }
         if (changes.length > 0) await scene.tell(...changes);
-        // Something may be due for a while after something changed.
-        if (changes.length > 0) decideUntil = second + DECIDES_S;
-        if (second <= decideUntil && second % 5 === 0) await scene.recorder.evaluateDue();
+        if (scene.now >= due) await scene.recorder.evaluateDue();
+        if (changes.length > 0 || scene.now >= due) due = await nextDue(scene);
       }
       watch.stop();
       // The noise was there.

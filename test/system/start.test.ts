@@ -7,20 +7,25 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Only end a hang. */
 const GONE_MS = 60_000;
+const LIMIT_MS = 480_000;
 
 let data: string;
 let npm: ChildProcess;
 let out: string;
 
-beforeEach(() => {
+/** All share a folder: each start goes on with what the end of the one before left. */
+beforeAll(() => {
   data = mkdtempSync(join(tmpdir(), 'rollcall-start-'));
 });
 afterEach(() => {
   for (const { pid } of processes()) process.kill(pid, 'SIGKILL');
+});
+afterAll(() => {
   rmSync(data, { recursive: true, force: true, maxRetries: 5 });
 });
 
@@ -78,27 +83,35 @@ describe.runIf(process.platform === 'linux')('npm start', () => {
     ['the shell of npm', 'SIGTERM'],
     ['its node', 'SIGTERM'],
     ['its node', 'SIGKILL'],
-  ] as const)('ends with its lab and its collector when %s gets %s', async (who, signal) => {
-    await start('is online');
-    const commands = processes().map(({ command }) => command);
-    expect(commands.filter((command) => /lab\/dist|demo-collector\.mjs/.test(command))).toHaveLength(2);
-    await endOf(who, signal);
-  });
+  ] as const)(
+    'ends with its lab and its collector when %s gets %s',
+    async (who, signal) => {
+      await start('is online');
+      const commands = processes().map(({ command }) => command);
+      expect(commands.filter((command) => /lab\/dist|demo-collector\.mjs/.test(command))).toHaveLength(2);
+      await endOf(who, signal);
+    },
+    LIMIT_MS,
+  );
 
   it.each([
     ['npm', 'SIGTERM'],
     ['its node', 'SIGKILL'],
-  ] as const)('ends during the build when %s gets %s', async (who, signal) => {
-    npm = spawn('npm', ['start'], {
-      cwd: root,
-      env: { ...process.env, PORT: '0', ROLLCALL_DATA: data },
-      stdio: 'ignore',
-      detached: true,
-    });
-    const building = () => processes().some(({ command }) => /scripts\/build\.mjs/.test(command));
-    await vi.waitFor(() => expect(building()).toBe(true), { timeout: 60_000, interval: 10 });
-    await endOf(who, signal);
-  });
+  ] as const)(
+    'ends during the build when %s gets %s',
+    async (who, signal) => {
+      npm = spawn('npm', ['start'], {
+        cwd: root,
+        env: { ...process.env, PORT: '0', ROLLCALL_DATA: data },
+        stdio: 'ignore',
+        detached: true,
+      });
+      const building = () => processes().some(({ command }) => /scripts\/build\.mjs/.test(command));
+      await vi.waitFor(() => expect(building()).toBe(true), { timeout: 60_000, interval: 10 });
+      await endOf(who, signal);
+    },
+    LIMIT_MS,
+  );
 });
 
 describe.runIf(process.platform === 'linux')('npm run dev', () => {
@@ -123,36 +136,44 @@ describe.runIf(process.platform === 'linux')('npm run dev', () => {
     return () => text;
   };
 
-  it('restarts what an edit concerns, tells the page of its own, and ends with all of it', async () => {
-    await start('Ctrl-C', 'dev');
-    expect(processes().filter(({ command }) => /packages\/\w+\/dist\//.test(command))).toEqual([]);
-    const [url = ''] = /http:\/\/[\d.:]+/.exec(out) ?? [];
+  it(
+    'restarts what an edit concerns, tells the page of its own, and ends with all of it',
+    async () => {
+      await start('Ctrl-C', 'dev');
+      expect(processes().filter(({ command }) => /packages\/\w+\/dist\//.test(command))).toEqual([]);
+      const [url = ''] = /http:\/\/[\d.:]+/.exec(out) ?? [];
 
-    save('packages/server/src/ingest/queue/site-queue.ts');
-    await says(/server restarts: packages\/server\/src\/ingest\/queue\/site-queue\.ts changed/);
-    await says(/server is ready after \d+ ms/);
-    expect(out).not.toMatch(/(lab|collector|web) restarts/);
-    // The server behind answers at the address in front.
-    expect((await fetch(`${url}/api/summary`)).status).toBe(401);
+      save('packages/server/src/ingest/queue/site-queue.ts');
+      await says(/server restarts: packages\/server\/src\/ingest\/queue\/site-queue\.ts changed/);
+      await says(/server is ready after \d+ ms/);
+      expect(out).not.toMatch(/(lab|collector|web) restarts/);
+      // The server behind answers at the address in front.
+      expect((await fetch(`${url}/api/summary`)).status).toBe(401);
 
-    const page = 'packages/web/src/components/show/time.tsx';
-    // Vite follows what a page has loaded.
-    await (await fetch(url + page.replace('packages/web', ''))).text();
-    const client = await (await fetch(`${url}/@vite/client`)).text();
-    const [, token = ''] = /wsToken = "([^"]+)"/.exec(client) ?? [];
-    const told = await follow(`${url}/?token=${token}`);
-    save(page);
-    await vi.waitFor(() => expect(told()).toContain(page.replace('packages/web', '')));
+      const page = 'packages/web/src/components/show/time.tsx';
+      // Vite follows what a page has loaded.
+      await (await fetch(url + page.replace('packages/web', ''))).text();
+      const client = await (await fetch(`${url}/@vite/client`)).text();
+      const [, token = ''] = /wsToken = "([^"]+)"/.exec(client) ?? [];
+      const told = await follow(`${url}/?token=${token}`);
+      save(page);
+      await vi.waitFor(() => expect(told()).toContain(page.replace('packages/web', '')));
 
-    save('packages/shared/src/model.ts');
-    for (const name of ['server', 'collector', 'lab', 'web'])
-      await says(new RegExp(`${name} restarts: packages/shared/src/model\\.ts changed`));
+      save('packages/shared/src/model.ts');
+      for (const name of ['server', 'collector', 'lab', 'web'])
+        await says(new RegExp(`${name} restarts: packages/shared/src/model\\.ts changed`));
 
-    await endOf('npm', 'SIGTERM');
-  }, 480_000);
+      await endOf('npm', 'SIGTERM');
+    },
+    LIMIT_MS,
+  );
 
-  it('ends when its node is killed', async () => {
-    await start('is online', 'dev');
-    await endOf('its node', 'SIGKILL');
-  }, 240_000);
+  it(
+    'ends when its node is killed',
+    async () => {
+      await start('is online', 'dev');
+      await endOf('its node', 'SIGKILL');
+    },
+    LIMIT_MS,
+  );
 });

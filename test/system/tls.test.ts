@@ -10,7 +10,7 @@ import { audit } from '@rollcall/server/accounts/audit';
 import { type Server, startServer } from '@rollcall/server/app';
 import { createEnrolment } from '@rollcall/server/gateway/enrolment/enroll';
 import { installer, installLine } from '@rollcall/server/gateway/enrolment/installer';
-import { certificateFiles, type Pin, pinToTell } from '@rollcall/server/platform/keys/certificate';
+import { certificateFiles, type Pin, publishedPin } from '@rollcall/server/platform/keys/certificate';
 import { readConfig } from '@rollcall/server/platform/ops/config';
 import { openLog } from '@rollcall/server/platform/ops/log';
 import { systemClock } from '@rollcall/shared/clock';
@@ -41,7 +41,7 @@ describe('D63: a server with an authority of its own', () => {
   beforeAll(async () => {
     server = await startServer(config, { log: openLog({ logLevel: 'silent' }) });
     await server.db.query(`INSERT INTO sites (id, name) VALUES (gen_random_uuid(), 'north')`);
-    pin = pinToTell(config, await certificateFiles(config, Date.now()));
+    pin = publishedPin(config, await certificateFiles(config, Date.now()));
   }, 60_000);
   afterAll(async () => {
     await server.stop();
@@ -143,7 +143,7 @@ describe('a server that changes from its own authority to a public one', () => {
 
     const first = await serve('server', own);
     await first.db.query(`INSERT INTO sites (id, name) VALUES (gen_random_uuid(), 'north')`);
-    const pin = pinToTell(
+    const pin = publishedPin(
       configOf('server', own),
       await certificateFiles(configOf('server', own), Date.now()),
     );

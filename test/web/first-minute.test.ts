@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { browserSuite, openBrowser, picture, settled, signIn, visit } from './browser.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -17,6 +17,7 @@ const START_MS = 300_000;
 /** What a person does may take so long in all; what is waited for until the network has been watched is not in it. */
 const PERSON_MS = 60_000;
 const CASE_MS = 180_000;
+const DAY_S = 86_400;
 
 browserSuite('the first minute', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rollcall-first-'));
@@ -101,5 +102,41 @@ browserSuite('the first minute', () => {
       expect(person).toBeLessThan(PERSON_MS);
     },
     2 * CASE_MS + PERSON_MS,
+  );
+
+  it(
+    'has a week behind it: the rhythm of days, and what was down and is over',
+    async () => {
+      const { url, token } = JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8'));
+      const api = async <T>(path: string) => {
+        const answer = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+        return ((await answer.json()) as { data: T }).data;
+      };
+      const [core] = await api<{ id: string }[]>('/api/devices?search=core-1');
+      const now = Math.floor(Date.now() / 1000);
+      const week = `/api/metrics?deviceId=${core?.id}&metrics=in&from=${now - 7 * DAY_S}&to=${now}&step=3600`;
+      // The busiest of its interfaces, hour by hour.
+      const hours = async () => {
+        const { series } = await api<{ series: { values: (number | null)[] }[] }>(week);
+        const sum = ({ values }: { values: (number | null)[] }) =>
+          values.reduce<number>((all, one) => all + (one ?? 0), 0);
+        return series.sort((a, b) => sum(b) - sum(a))[0]?.values ?? [];
+      };
+      await vi.waitFor(
+        async () => expect((await hours()).filter((one) => one !== null).length).toBeGreaterThan(160),
+        { timeout: CASE_MS, interval: 2_000 },
+      );
+      for (let day = 0; day < 6; day++) {
+        const values = (await hours()).slice(day * 24, day * 24 + 24).filter((one) => one !== null);
+        expect(Math.max(...values)).toBeGreaterThan(2 * Math.min(...values));
+      }
+      const events = await api<{ message: string; firstSeen: number; closedAt: number }[]>(
+        '/api/events?Severity=4&Device=access-6',
+      );
+      const over = events.find(({ message }) => message === 'access-6 does not answer');
+      expect(over?.firstSeen).toBeLessThan(now - DAY_S);
+      expect((over?.closedAt ?? 0) - (over?.firstSeen ?? 0)).toBe(26 * 60);
+    },
+    CASE_MS + PERSON_MS,
   );
 });

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   Browsers,
@@ -21,6 +22,20 @@ vi.setConfig({ testTimeout: 180_000 });
 const PHONE = { width: 390, height: 844 };
 /** What another theme can break; all else is the same in both. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** In the page: what is seen there in letters smaller than 28 px. */
+const SMALL_TEXTS = `(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const small = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const [of, range] = [text.parentElement, document.createRange()];
+    range.selectNode(text);
+    const { width, bottom } = range.getBoundingClientRect();
+    const isSeen = text.data.trim() && of.checkVisibility() && of.clientWidth !== 1 && width > 0 && bottom > 0;
+    if (isSeen && parseFloat(getComputedStyle(of).fontSize) < 28) small.push(text.data);
+  }
+  return small;
+})()`;
 
 /** Where the page is, and words that are on it once it shows what it is for. */
 type View = readonly [path: string, words: string];
@@ -65,6 +80,8 @@ browserSuite('every page', () => {
     });
     // Nobody listens there: it fails, and is tried again.
     ids.subscription = await made('/api/subscriptions', {
+      ...{ classes: ['router'], eventKinds: ['device.down'] },
+      hours: { timezone: 'Europe/Berlin', days: [1, 2, 3, 4, 5], from: '20:00', to: '06:00' },
       kind: 'webhook',
       name: 'Ticket system',
       url: 'http://127.0.0.1:9/hook',
@@ -73,6 +90,18 @@ browserSuite('every page', () => {
     });
     ids.delivery = await made(`/api/subscriptions/${ids.subscription}/test`);
     ids.core = await world.device('core-1');
+    await made('/api/fields', { appliesTo: 'device', name: 'Rack', type: 'text' });
+    await made('/api/fields', {
+      appliesTo: 'device',
+      name: 'Support',
+      type: 'choice',
+      choices: ['gold', 'silver'],
+    });
+    await api('PATCH', `/api/devices/${ids.core}`, {
+      tags: ['core', 'hall-2'],
+      note: 'Behind the ladder',
+      fields: { Rack: 'A-17', Support: 'gold' },
+    });
     ids.swapped = await world.device('access-3');
     ids.monitored = await world.device('access-2');
     ids.scan = (await api<{ id: string }[]>('GET', '/api/discovery/scans')).data[0]?.id ?? '';
@@ -85,7 +114,9 @@ browserSuite('every page', () => {
     overview: () => ['/', 'Recent changes'],
     kiosk: () => ['/?kiosk=1', 'live'],
     devices: () => ['/devices', 'access-12'],
-    device: () => [`/devices/${ids.core}`, 'CAT4788L0CH'],
+    'device-add': () => ['/devices?new=one', 'Monitor it'],
+    'devices-import': () => ['/devices?new=file', 'Site of rows that name none'],
+    device: () => [`/devices/${ids.core}`, 'Behind the ladder'],
     'device-then': () => [`/devices/${ids.core}?at=${ids.moment}`, 'Not known of that time'],
     'device-interfaces-then': () => [`/devices/${ids.core}?tab=interfaces&at=${ids.moment}`, 'Back to now'],
     'device-performance': () => [`/devices/${ids.monitored}?tab=performance`, 'Busiest interfaces'],
@@ -111,7 +142,7 @@ browserSuite('every page', () => {
     'case-new': () => ['/cases?new=1', 'Open the case'],
     availability: () => ['/availability', 'percent of the time observed'],
     'availability-site': () => [`/availability?site=${world.site}`, 'access-2'],
-    wall: () => ['/wall?panels=state,events,cases,busiest,availability', 'Open cases'],
+    wall: () => ['/wall?panels=state,events,cases,busiest,traffic,map,availability', 'Open cases'],
     'wall-arrange': () => ['/wall?edit=1', 'Show the wall'],
     discovery: () => ['/discovery', 'completed'],
     'discovery-plan': () => [
@@ -136,9 +167,12 @@ browserSuite('every page', () => {
     'maintenance-edit': () => [`/maintenance?edit=${ids.window}`, '2 devices today'],
     notifications: () => ['/notifications', 'Ticket system'],
     'subscription-new': () => ['/notifications?edit=new', 'private address'],
+    'subscription-edit': () => [`/notifications?edit=${ids.subscription}`, 'Of these hours'],
     deliveries: () => ['/notifications?tab=deliveries', 'Ticket system'],
     delivery: () => [`/notifications?tab=deliveries&delivery=${ids.delivery}`, 'This is a test'],
     mail: () => ['/notifications?tab=mail', 'no mail is sent'],
+    fields: () => ['/fields', 'gold, silver'],
+    'field-new': () => ['/fields?edit=new', 'New custom field'],
     users: () => ['/users', 'Grace Hopper'],
     'user-new': () => ['/users?edit=new', 'To sign in with'],
     audit: () => ['/audit', 'maintenance.create'],
@@ -161,6 +195,90 @@ browserSuite('every page', () => {
     }),
   );
 
+  const opens = (name: string | RegExp, role: 'menu' | 'dialog') => async (page: Page) => {
+    await page.getByRole('button', { name, exact: true }).first().click();
+    await page.getByRole(role).first().waitFor();
+  };
+  /** Sends the form of the dialog, which the server refuses: `fields` by label. */
+  const refused = (fields: Record<string, string>) => async (page: Page) => {
+    const textbox = (name: string) => page.getByRole('dialog').getByRole('textbox', { name }).first();
+    for (const [name, text] of Object.entries(fields)) await textbox(name).fill(text);
+    await textbox('Name').press('Enter');
+    await page.locator('[aria-invalid="true"]').first().waitFor();
+  };
+
+  const NO_LINK = 'x'.repeat(90);
+  /** What opens on a page, and words or things that are there once it is open. Esc closes each before the next. */
+  const states: Record<
+    string,
+    () => readonly [path: string, ...openings: ((page: Page) => Promise<void>)[]]
+  > = {
+    'menus and dialogs of a device': () => [
+      `/devices/${ids.core}`,
+      opens('More', 'menu'),
+      async (page) => {
+        await page.getByRole('button', { name: 'More', exact: true }).click();
+        await page.getByRole('menuitem', { name: 'Delete' }).click();
+        await page.getByRole('dialog').waitFor();
+      },
+    ],
+    'choices and menus of a case': () => [
+      `/cases/${ids.case}`,
+      opens('More', 'menu'),
+      async (page) => {
+        await page.getByLabel('Assignee').and(page.locator('input')).click();
+        await page.getByRole('option').first().waitFor();
+      },
+    ],
+    'errors of the form of a site': () => [
+      '/sites?edit=new',
+      refused({ Name: 'Shed', Networks: '10.0.0.0/99' }),
+    ],
+    'errors of the form of a subscription': () => [
+      '/notifications?edit=new',
+      refused({ Name: 'Hook', Address: 'http://10.0.0.7/' }),
+    ],
+    'a link that acknowledges nothing': () => [
+      `/acknowledge#${NO_LINK}`,
+      (page) => page.getByRole('alert').waitFor(),
+    ],
+    'a link that acknowledges a case': () => [
+      `/acknowledge#${NO_LINK}`,
+      async (page) => {
+        const data = { number: 7, title: 'core-1 is down', site: 'Head office', status: 0, severity: 2 };
+        await page.route('**/api/case-links', (route) =>
+          route.fulfill({ json: { success: true, data: { ...data, subscription: 'On call' } } }),
+        );
+        await page.reload();
+        await page.getByRole('button', { name: 'Acknowledge the case' }).waitFor();
+        await page.unroute('**/api/case-links');
+      },
+    ],
+  };
+  it.concurrent.each(Object.keys(states))('%s', (name) =>
+    windows.use(async ({ page, open, trouble }) => {
+      const [path, ...openings] = states[name]?.() ?? [''];
+      const found: string[] = [];
+      await open(path);
+      for (const [n, show] of openings.entries()) {
+        await show(page);
+        await page.waitForTimeout(200);
+        // What opens lies over the page, outside of its landmarks.
+        const inside = (await breaches(page)).filter((breach) => !breach.startsWith('region:'));
+        found.push(...inside.map((breach) => `${n}: ${breach}`));
+        await picture(page, `state-${name.replaceAll(' ', '-')}-${n}`);
+        await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+        await page.locator(':root[data-mantine-color-scheme="dark"]').waitFor();
+        found.push(...(await breaches(page, COLOUR_RULES)).map((breach) => `${n}, dark: ${breach}`));
+        await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+        await page.keyboard.press('Escape');
+      }
+      expect(found).toEqual([]);
+      // What the server refused here was meant to be.
+      trouble.splice(0, trouble.length, ...trouble.filter((line) => !/status of 4\d\d/.test(line)));
+    }),
+  );
+
   it.concurrent('drawings turn with the system, too', () =>
     windows.use(async ({ page, open }) => {
       await open(`/discovery/scans/${ids.scan}`);
@@ -172,6 +290,19 @@ browserSuite('every page', () => {
       const light = await drawn();
       await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
       await vi.waitFor(async () => expect(await drawn()).not.toBe(light), { timeout: 60_000, interval: 200 });
+    }));
+
+  it.concurrent('the wall is read from three metres: no letters under 28 px', () =>
+    windows.use(async ({ page, open }) => {
+      await page.setViewportSize({ width: 1920, height: 1080 });
+      await open('/wall?panels=state,events,cases,busiest,traffic,map,availability');
+      await page
+        .getByRole('region', { name: /Traffic/ })
+        .getByRole('img')
+        .first()
+        .waitFor();
+      await picture(page, 'wall-full-hd');
+      expect(await page.evaluate<string[]>(SMALL_TEXTS)).toEqual([]);
     }));
 
   it.concurrent('sign-in', () =>

@@ -67,6 +67,37 @@ tasks('tasks of administration', startOffice, (task, alone) => {
     },
   );
 
+  task(
+    'wall: tells the desktop of what is new, only where that is switched on',
+    async ({ page, open, world }) => {
+      let more = 0;
+      await page.route('**/api/summary*', async (route) => {
+        const response = await route.fetch();
+        const summary = await response.json();
+        const [worst] = summary.data.events.bySeverity;
+        worst.open += more;
+        await route.fulfill({ response, json: summary });
+      });
+      /** How often the desktop is told when one more event is open. */
+      const told = async (path: string) => {
+        await open(path);
+        await page.evaluate(`window.told = 0; window.Notification = class {
+        static permission = 'granted';
+        constructor() { window.told += 1; }
+      }`);
+        const before = await page.title();
+        more += 1;
+        await world.installation.api('POST', '/api/cases', { siteId: world.site, title: `Look at ${more}` });
+        await expect.poll(() => page.title(), { timeout: 20_000 }).not.toBe(before);
+        await page.waitForTimeout(100);
+        return page.evaluate('window.told');
+      };
+      expect(await told('/wall?panels=state')).toBe(0);
+      expect(await told('/wall?panels=state&sound=1')).toBe(1);
+      await page.unroute('**/api/summary*');
+    },
+  );
+
   task('audit: who did what', async ({ page, open, row }) => {
     await open('/audit?action=site.create');
     await row('site Branch').getByText('admin').first().waitFor();
@@ -114,11 +145,19 @@ tasks('tasks of administration', startOffice, (task, alone) => {
         .getByRole('switch', { name: /^It may be a private address/ })
         .click();
       await choose(dialog(), 'Severity', 'minor or worse');
+      const tags = dialog().getByLabel('Tags', { exact: true }).and(page.locator('input'));
+      await tags.fill('core');
+      await tags.press('Enter');
+      await dialog().getByRole('switch', { name: 'Only in some hours' }).click();
       await dialog().getByRole('button', { name: 'Save' }).click();
       await dialog().getByRole('button', { name: 'Copy Secret' }).click();
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^whsec_/);
       await dialog().getByRole('button', { name: 'I have it' }).click();
-      await row('Ticket system').getByText('opened, reopened, resolved; minor or worse').waitFor();
+      await row('Ticket system')
+        .getByText(
+          /^opened, reopened, resolved; minor or worse; with core; 08:00–18:00 Mon, Tue, Wed, Thu, Fri /,
+        )
+        .waitFor();
 
       // The target wants no more: what became of it comes by itself, and so does what is sent again.
       await row('Ticket system').getByRole('button').click();
@@ -140,7 +179,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
 
       await page.getByRole('link', { name: 'Mail server' }).click();
       await page.getByLabel('Host').fill('smtp.example.net');
-      await choose(page, 'Encryption', 'TLS from the first byte (465)');
+      await choose(page, 'Encryption', 'TLS (465)');
       await page.getByRole('textbox', { name: 'Password' }).fill('never shown again');
       await page.getByLabel('From').fill('rollcall@example.net');
       await button('Save').click();

@@ -19,6 +19,40 @@ tasks('tasks with devices', start, (task) => {
     await page.getByRole('heading', { level: 1, name: 'Overview of Head office' }).waitFor();
   });
 
+  task('overview: a site without monitoring is grey, and says so', async ({ page, open, world }) => {
+    await world.installation.api('POST', '/api/devices', {
+      site: world.branch,
+      name: 'attic-1',
+      address: '127.20.99.9',
+      monitor: 0,
+    });
+    await open(`/?site=${world.branch}`);
+    const figures = page.getByRole('region', { name: 'Figures' });
+    const off = figures.getByRole('link', { name: 'Monitoring is off for 1 device: turn it on' });
+    await off.waitFor();
+    expect(await figures.getByText(/ up$/).count()).toBe(0);
+    expect(await page.getByText('Nothing is wrong').count()).toBe(0);
+    await off.click();
+    await page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('monitor')).toBe('0');
+  });
+
+  task('devices: one click on the status shows the down first', async ({ page, open }) => {
+    const down = { id: '00000000-0000-4000-8000-000000000001', name: 'zz-down', status: 'down' };
+    await page.route('**/api/devices?*', async (route) => {
+      // The server sorts these words as text (lists.test.ts), so that “down” is first: here it is what the page asks for.
+      const response = await route.fetch();
+      const list = await response.json();
+      const isDownFirst = new URL(route.request().url()).searchParams.get('sort') === 'status';
+      if (isDownFirst) list.data.unshift({ ...list.data.pop(), ...down });
+      await route.fulfill({ response, json: list });
+    });
+    await open('/devices');
+    await page.getByRole('columnheader', { name: 'Status' }).getByRole('button').click();
+    await page.locator('[aria-rowindex="2"]').getByText('zz-down').waitFor();
+    await page.unroute('**/api/devices?*');
+  });
+
   task('devices: monitor all that match, and stop', async ({ page, open, button, item, dialog, world }) => {
     await open('/devices?class=router');
     const many = (await world.installation.api('GET', '/api/devices?class=router')).totalCount;
@@ -153,6 +187,25 @@ tasks('tasks with devices', start, (task) => {
       await page.getByText('is other hardware').first().waitFor();
       await page.getByRole('link', { name: 'Identity evidence' }).click();
       await row('engine-id').getByText('strong').waitFor();
+    },
+  );
+
+  task(
+    'device: two of its interfaces get a tag at once, and are found by it',
+    async ({ page, open, button, dialog, row, world }) => {
+      await open(`/devices/${await world.device('core-1')}?tab=interfaces`);
+      for (const name of ['Twe1/0/1', 'Twe1/0/3'])
+        await page.getByLabel(`Select ${name}`, { exact: true }).check();
+      await page.getByText('2 interfaces selected').waitFor();
+      await button('Tags and note').click();
+      const tags = dialog().getByLabel('Add tags', { exact: true }).and(page.locator('input'));
+      await tags.fill('uplink');
+      await tags.press('Enter');
+      await dialog().getByRole('button', { name: 'Save' }).click();
+      await page.getByText('2 interfaces selected').waitFor({ state: 'hidden' });
+      await page.getByRole('textbox', { name: 'Tag' }).fill('Uplink');
+      await row('Twe1/0/3').waitFor();
+      await row('Twe1/0/2').first().waitFor({ state: 'hidden' });
     },
   );
 

@@ -68,6 +68,39 @@ tasks('tasks with events and cases', start, (task, alone) => {
     await row('Uplink of floor 3 flaps').waitFor();
   });
 
+  task('cases: on a phone, acknowledged and resolved by one thumb', async ({ page, open, button, world }) => {
+    const { data: one } = await world.installation.api<{ id: string }>('POST', '/api/cases', {
+      siteId: world.site,
+      title: 'The lift control room is warm',
+    });
+    const phone = { width: 390, height: 844 };
+    await page.setViewportSize(phone);
+    await open(`/cases/${one.id}`);
+    /** In the lower half of the screen, as large as a thumb, and in front of everything. */
+    const press = async (name: string) => {
+      const { x, y, width, height } = (await button(name).boundingBox()) ?? {
+        x: 0,
+        y: 0,
+        width: 0,
+        height: 0,
+      };
+      expect(Math.min(width, height), name).toBeGreaterThanOrEqual(44);
+      expect(y, name).toBeGreaterThan(phone.height / 2);
+      await page.mouse.click(x + width / 2, y + height / 2);
+    };
+    await press('Acknowledge');
+    await page.getByText('assigned it to admin').waitFor();
+    await picture(page, 'case-phone-acknowledged');
+    await world.installation.api('PATCH', `/api/cases/${one.id}`, { assignee: 'grace' });
+    await button('Take over').waitFor();
+    await press('Take over');
+    await button('Take over').waitFor({ state: 'detached' });
+    await press('Resolve');
+    await button('Resolve').waitFor({ state: 'detached' });
+    const { data } = await world.installation.api<object>('GET', `/api/cases/${one.id}`);
+    expect(data).toMatchObject({ status: 2, assignee: 'admin' });
+  });
+
   // Alone: a case that another task opens meanwhile moves the cards, and the hand takes the wrong one.
   alone('cases: a card is dragged to the next lane, and opened', async ({ page, open }) => {
     await open('/cases');
@@ -93,7 +126,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
       await dialog().getByLabel('dist-1').and(page.locator(':checked')).waitFor();
       await dialog().getByRole('button', { name: 'Plan it' }).click();
       await row('New optics').getByText('running, ends').waitFor();
-      await row('New optics').getByText('one device').waitFor();
+      await row('New optics').getByText('1 device').waitFor();
 
       await button('Plan maintenance').click();
       await dialog().getByRole('textbox', { name: 'Name' }).fill('Patch night');
@@ -104,7 +137,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
       const weekday = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'][day];
       await choose(dialog(), 'Begins', 'Advanced: cron');
       await dialog().getByLabel('Cron line').fill(`0 2 * * ${day}`);
-      await dialog().getByLabel('Lasts, minutes').fill('90');
+      await dialog().getByLabel('Duration, minutes').fill('90');
       await dialog().getByText('What matches').click();
       await dialog().getByText('Name at least one').waitFor();
       await dialog().getByLabel('Classes', { exact: true }).and(page.locator('input')).click();
@@ -130,7 +163,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
         { name: 'Patch night', scope: { class: ['server'] }, times: { cron: `0 2 * * ${day}`, minutes: 90 } },
       ]);
       await row('Patch night').click();
-      await dialog().getByLabel('Lasts, minutes').fill('120');
+      await dialog().getByLabel('Duration, minutes').fill('120');
       await dialog().getByRole('button', { name: 'Save' }).click();
       await row('Patch night').getByText('2 h').waitFor();
       await row('New optics').getByRole('switch').press('Space');

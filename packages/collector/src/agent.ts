@@ -156,7 +156,7 @@ function startLink(
 }
 
 async function openMetrics({ settings, clock, log }: CollectorOptions, parts: Parts, stops: Stop[]) {
-  const { link, outbox, runner, watch, traps } = parts;
+  const { link, outbox, runner, watch, traps, watchdog } = parts;
   const served = await serveMetrics(settings.metrics, () => ({
     linked: link.state === 'ready',
     outbox: outbox.status(),
@@ -165,6 +165,7 @@ async function openMetrics({ settings, clock, log }: CollectorOptions, parts: Pa
     watch: watch.status(),
     traps: traps.status().received,
     now: clock.now(),
+    unhealthyReason: watchdog.unhealthyReason(outbox.stalledMs),
   }));
   if (!served) return;
   stops.push(() => served.close());

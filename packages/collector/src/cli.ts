@@ -49,6 +49,9 @@ function program(finish: (code: number) => void): Command {
     .description('work for the server that was joined, until SIGTERM')
     .option(...STATE)
     .option(...CONFIG)
+    .option('--join <url>', 'join this server first, where none was joined yet: for containers')
+    .option('--token <token>', 'join token, with --join')
+    .option('--name <name>', 'name of the collector, with --join; without it the host name')
     .action(async (flags) => {
       const { run } = await import('./commands/run.ts');
       finish(await run(flags));

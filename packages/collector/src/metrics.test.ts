@@ -4,8 +4,10 @@ import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { expect, it } from 'vitest';
 import { serveMetrics } from './metrics.ts';
 
-it('the figures of a collector keep the conventions of Prometheus', async () => {
+it('the figures of a collector keep the conventions of Prometheus, and beside them stands whether it works', async () => {
+  const well = { unhealthyReason: null as string | null };
   const served = await serveMetrics({ host: '127.0.0.1', port: await freePort() }, () => ({
+    ...well,
     linked: true,
     outbox: { depth: 1, bytes: 2, oldest: null, paused: null } as never,
     drops: { 'too-many': 1 },
@@ -18,6 +20,13 @@ it('the figures of a collector keep the conventions of Prometheus', async () => 
     const page = await (await fetch(served?.url ?? '')).text();
     expect(page).toContain('rollcall_traps_received 3');
     expect(brokenConventions(page)).toEqual([]);
+    const health = async () => {
+      const answer = await fetch(new URL('/health', served?.url));
+      return [answer.status, (await answer.text()).trim()];
+    };
+    expect(await health()).toEqual([200, 'it works']);
+    well.unhealthyReason = 'the link is stuck';
+    expect(await health()).toEqual([503, 'the link is stuck']);
   } finally {
     await served?.close();
   }

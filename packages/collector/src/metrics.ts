@@ -1,4 +1,4 @@
-/** Figures of this collector for Prometheus, over HTTP on an address of the administrator's choice. */
+/** Figures of this collector for Prometheus, and whether it works, over HTTP on an address of the administrator's choice. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -16,6 +16,8 @@ export interface Figures {
   watch: { targets: number; up: number; down: number; refused: number; lagMs: number };
   traps: number;
   now: number;
+  /** Why a restart would do it good; null: it works. */
+  unhealthyReason: string | null;
 }
 
 export interface MetricsSettings {
@@ -28,7 +30,7 @@ const CONNECTIONS = 16;
 /** A request for the figures must be complete within this time. */
 const REQUEST_MS = 5_000;
 
-/** Serves `/metrics`; null where the settings want none. Throws a Refusal when the address cannot be had. */
+/** Serves `/metrics` and `/health` (200, or 503 with the reason); null where the settings want none. Throws a Refusal when the address cannot be had. */
 export async function serveMetrics(
   { host, port }: MetricsSettings,
   figures: () => Figures,
@@ -43,8 +45,14 @@ export async function serveMetrics(
   const server = createServer(
     { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS },
     (request, response) => {
-      if (request.method !== 'GET' || request.url !== '/metrics') {
-        response.writeHead(404, { Connection: 'close' }).end('there is /metrics\n');
+      const asked = request.method === 'GET' ? request.url : undefined;
+      if (asked === '/health') {
+        const { unhealthyReason } = figures();
+        response.writeHead(unhealthyReason === null ? 200 : 503).end(`${unhealthyReason ?? 'it works'}\n`);
+        return;
+      }
+      if (asked !== '/metrics') {
+        response.writeHead(404, { Connection: 'close' }).end('there are /metrics and /health\n');
         return;
       }
       update(figures());

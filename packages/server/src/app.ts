@@ -22,6 +22,7 @@ import { createCollectorFeature } from './gateway/feature.ts';
 import { createIncidentFeature } from './incidents/feature.ts';
 import { openRuleBook } from './ingest/classification/rule-book.ts';
 import { identityActions } from './ingest/identity/actions.ts';
+import { strengthOf } from './ingest/identity/fingerprint.ts';
 import { openIngestThread } from './ingest-thread.ts';
 import { createIngesting } from './ingesting.ts';
 import { labHandlers } from './lab/feature.ts';
@@ -36,7 +37,7 @@ import { restApp } from './platform/http/http.ts';
 import { listen } from './platform/http/listener.ts';
 import { peerAddress } from './platform/http/peer.ts';
 import { webFiles } from './platform/http/web.ts';
-import { crossSignature, openCertificate, pinToTell } from './platform/keys/certificate.ts';
+import { crossSignature, openCertificate, publishedPin } from './platform/keys/certificate.ts';
 import { openKeyring } from './platform/keys/keyring.ts';
 import { reseal } from './platform/keys/reseal.ts';
 import { type Config, changesOf } from './platform/ops/config.ts';
@@ -46,11 +47,12 @@ import { openMetrics } from './platform/ops/metrics.ts';
 import { startPeriodic } from './platform/ops/periodic.ts';
 import { createScanFeature } from './scans/feature.ts';
 import { searchHandlers } from './search/feature.ts';
-import { tellAlive } from './service/dead-mans-switch.ts';
+import { reportHealth } from './service/dead-mans-switch.ts';
 import { openFigures } from './service/figures.ts';
 import { forget } from './service/retention.ts';
 import { createSelfCheck } from './service/self-check.ts';
 import { serviceHandlers } from './service/service.ts';
+import { Storing } from './service/storing.ts';
 import { createWatch } from './watch/watch.ts';
 
 /** The web application: beside the packages in a checkout, beside the bundle in an installation. */
@@ -135,7 +137,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
     startPeriodic({ clock, log }, [
       { what: 'deciding which events are due', everyMs: 50, run: incidents.evaluateDue },
       { what: 'taking back leases that ran out', everyMs: 2_000, run: scans.queue.reap },
-      { what: 'starting scans by their schedules', everyMs: 5_000, run: scans.schedules.runDue },
+      { what: 'starting scans by their schedules', everyMs: 5_000, run: scans.runSchedules },
       { what: 'renewing table statistics', everyMs: 5_000, run: () => refreshStatistics(db) },
       { what: 'compacting counts', everyMs: 10_000, run: () => compactTallies(db) },
       { what: 'deleting ended sessions', everyMs: HOUR_MS, run: () => purgeAccounts({ db, clock }) },
@@ -165,6 +167,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
   stops.push(health.stop);
   const unhealthyReason = () =>
     listener.server.listening ? health.unhealthyReason() : 'it is not listening';
+  const servingReason = () => unhealthyReason() ?? health.servingReason() ?? features.storing.refusal();
   const aliveUrl = config.aliveUrl?.reveal();
   if (aliveUrl !== undefined)
     stops.push(
@@ -172,7 +175,7 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
         {
           what: 'telling the service outside that this server works',
           everyMs: MINUTE_MS,
-          run: () => tellAlive(aliveUrl, unhealthyReason()),
+          run: () => reportHealth(aliveUrl, { servingReason, clock }),
         },
       ]),
     );
@@ -218,8 +221,15 @@ type Features = Awaited<ReturnType<typeof createFeatures>>;
 async function createFeatures(config: Config, base: Base, stops: Stops) {
   const { db, clock, log, auth, keyring, certificate, metrics } = base;
   const incidents = createIncidentFeature({ db, clock, log, audit });
-  const raise = incidents.record;
-  const scans = createScanFeature({ db, clock, log, audit, raise, maxAddresses: config.scanAddresses });
+  const { recordChanges } = incidents;
+  const scans = createScanFeature({
+    db,
+    clock,
+    log,
+    audit,
+    recordChanges,
+    maxAddresses: config.scanAddresses,
+  });
   const credentials = createCredentialFeature({ db, log, audit, keyring });
   const folders = ruleFolders(config);
   const rules = openRuleBook({ db, log, folders });
@@ -229,6 +239,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
     config.databaseUrl === undefined
       ? createIngesting({ db, clock, log, rules, samples })
       : openIngestThread({ databaseUrl: config.databaseUrl.reveal(), folders, samples }, { clock, log });
+  const storing = new Storing(clock);
   const watch = createWatch({
     db,
     log,
@@ -239,18 +250,18 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
     clock,
     log,
     audit,
-    raise,
+    recordChanges,
     jobs: scans.queue,
-    accept: async (unread) => {
-      const stored = await ingest.take(unread);
-      figures.stored(unread.stream, stored.count);
+    accept: async (waiting) => {
+      const stored = await storing.watch(waiting, ingest.take);
+      figures.stored(waiting.stream, stored.count);
       return stored;
     },
     credentialsFor: credentials.forJob,
     ruleset: rules.ruleset,
     watchList: watch.follow,
     handOut: openHandOut(COLLECTOR, join(config.dataFolder, 'collectors'), log),
-    pin: () => pinToTell(config, certificate.files),
+    pin: () => publishedPin(config, certificate.files),
     successor: () => crossSignature(config, certificate.files, log),
     publicUrl: config.publicUrl,
     addressOf: peerAddress(config.trustedProxies),
@@ -264,16 +275,20 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
   const selfCheck = createSelfCheck({
     db,
     clock,
-    raise,
+    recordChanges,
     dataFolder: config.dataFolder,
     certFile: certificate.files?.certFile,
   });
   const live = await openLive({ db, clock, log, watch: auth.watch });
   stops.push(() => live.close());
   const { publicUrl } = config;
-  const deliveries = createDeliveryFeature({ db, clock, log, keyring, audit, raise, publicUrl });
+  const deliveries = createDeliveryFeature({
+    ...{ db, clock, log, keyring, audit, recordChanges, publicUrl },
+    acknowledgeCase: incidents.acknowledgeCase,
+    eventKinds: incidents.eventKinds,
+  });
   const measurements = createMeasurementFeature({
-    ...{ db, clock, log, raise, audit },
+    ...{ db, clock, log, recordChanges, audit },
     days: config.metricDays,
     engine: config.metrics,
   });
@@ -283,6 +298,7 @@ async function createFeatures(config: Config, base: Base, stops: Stops) {
     credentials,
     rules,
     ingest,
+    storing,
     collectors,
     figures,
     selfCheck,
@@ -314,7 +330,11 @@ function handlersOf(
     catalogHandlers({
       db,
       clock,
-      identity: { ...identityActions({ db, clock, record: incidents.record }), reclassify: rules.reclassify },
+      identity: {
+        ...identityActions({ db, clock, recordChanges: incidents.recordChanges }),
+        reclassify: rules.reclassify,
+        strengthOf,
+      },
       events: incidents.events,
       audit,
       makerOf: makers.of,
@@ -323,8 +343,12 @@ function handlersOf(
     deliveries.handlers,
     live.handlers,
     measurements.handlers,
-    endpointHandlers({ db, makers }),
+    endpointHandlers({ db, makers, clock }),
     labHandlers({ db, audit, socket: lab }),
-    searchHandlers({ db, findEndpoints: (text, within) => findEndpoints(db, text, { ...within, makers }) }),
+    searchHandlers({
+      db,
+      findEndpoints: (text, within) =>
+        findEndpoints(db, text, { ...within, makers, now: Math.floor(clock.now() / 1000) }),
+    }),
   );
 }

@@ -1,7 +1,7 @@
 /**
  * What was found to be different from what was known: the one thing that incidents are made of. A closed list; each
  * kind names what stood before and what stands now. Which changes matter, how much, and what ends them stands in
- * `incidents/kinds/kinds.ts`. Changes are handed to `record(sql, changes)` inside the transaction that stores them.
+ * `incidents/kinds/kinds.ts`. Changes are handed to `recordChanges(sql, changes)` inside the transaction that stores them.
  */
 
 import type { Threshold } from '@rollcall/shared/api/sites';
@@ -31,7 +31,7 @@ interface Turn<Before, After = Before> {
   before: Before;
   after: After;
 }
-interface Known {
+interface NewDevice {
   name: string;
   address: string | null;
   class: string;
@@ -66,6 +66,10 @@ interface InterfaceFacts {
   duplex: string | null;
   /** In which it is untagged. */
   vlan: number | null;
+  mtu: number | null;
+  description: string | null;
+  /** Name of the aggregate (LAG) that it is a member of. */
+  aggregate: string | null;
 }
 /** A piece of hardware (ENTITY-MIB entPhysicalTable). */
 export interface Part {
@@ -132,7 +136,7 @@ interface Contested {
 
 /** Kinds that ingest and watch find. */
 interface Observed {
-  'device.new': Turn<Nothing, Known>;
+  'device.new': Turn<Nothing, NewDevice>;
   /** Not answered in `missedScans` scans that covered its address. */
   'device.gone': Turn<{ lastSeen: number }, { missedScans: number }>;
   'device.returned': Turn<{ goneAt: number }, Nothing>;
@@ -166,7 +170,8 @@ interface Observed {
   'device.snmp-restored': Turn<Nothing>;
   'interface.added': Turn<Nothing, InterfaceFacts>;
   'interface.removed': Turn<InterfaceFacts, Nothing>;
-  'interface.changed': Turn<Partial<InterfaceFacts>>;
+  /** `taggedVlans`: of other VLANs than the untagged one, `before` those that it left, `after` those that it joined. */
+  'interface.changed': Turn<Partial<InterfaceFacts> & { taggedVlans?: number[] }>;
   'interface.state': Turn<InterfaceState>;
   /** A measurement reached its threshold, or fell below what clears it. Of an interface there is `interfaceId`. */
   'measured.above': Turn<Nothing, Measurement>;

@@ -1,34 +1,34 @@
 /**
- * Ingest in a thread of its own: frames are moved there, what became of them comes back. Frames that could not be stored
+ * Ingest in a thread of its own, both ends of it: this module is also the thread's program (`serve`, at the end). Frames are moved there, what became of them comes back. Frames that could not be stored
  * come back themselves, for another try. A thread that dies takes along what it had in hand: that fails with its frames
  * empty, comes from the collectors again, and is stored once, whether its commit came through or not. So it is where something
  * unexpected went wrong.
  */
-import { Worker } from 'node:worker_threads';
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads';
 import { Backoff } from '@rollcall/shared/backoff';
-import type { Clock } from '@rollcall/shared/clock';
+import { type Clock, systemClock } from '@rollcall/shared/clock';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
+import { openRuleBook } from './ingest/classification/rule-book.ts';
 import { openSiteQueue, WINDOWS } from './ingest/queue/site-queue.ts';
-import type { Stored, Unread } from './ingest/queue/unread.ts';
-import type { Ingesting } from './ingesting.ts';
+import { createIngesting, type Ingesting } from './ingesting.ts';
 import type { HowSamplesAreKept } from './measurements/samples.ts';
-import { unavailable } from './platform/db/db.ts';
-import type { PlainError } from './platform/ops/log.ts';
+import { openDatabase, unavailable } from './platform/db/db.ts';
+import { openLog, type PlainError, plainError } from './platform/ops/log.ts';
 import { Problem } from './platform/problem.ts';
+import type { Stored, WaitingBatches } from './ports.ts';
 
-export interface ThreadSettings {
+interface ThreadSettings {
   databaseUrl: string;
   /** Of rules. */
   folders: string[];
   samples: HowSamplesAreKept;
 }
-/** Batches of one stream, in order, and whose they are. */
-export interface Gathered extends Omit<Unread, 'gather'> {
-  batches: readonly UnreadBatch[];
-}
-export type ToThread = { do: 'take'; id: number; gathered: Gathered } | { do: 'stop' };
-export type FromThread =
+type Gathered = Omit<WaitingBatches, 'gather'> & { batches: readonly UnreadBatch[] };
+type ToThread = { do: 'take'; id: number; gathered: Gathered } | { do: 'stop' };
+type FromThread =
   | { tell: 'stored'; id: number; stored: Stored }
   | { tell: 'refused'; id: number; code: Problem['code']; message: string; frames: Uint8Array[] }
   | { tell: 'failed'; id: number; error: PlainError }
@@ -40,7 +40,7 @@ export type FromThread =
 type Told = Exclude<FromThread, { tell: 'alive' }>;
 
 /** The thread says so often that it turns. */
-export const ALIVE_MS = 5_000;
+const ALIVE_MS = 5_000;
 /** So many of these without a word: it hangs, and is replaced. */
 const SILENT_MOST = 12;
 /** Waits before a thread that died is replaced. */
@@ -49,10 +49,12 @@ const AGAIN_MS = { first: 500, most: 10_000 };
 const YOUNG_MB = 24;
 /** A thread that was told to end has this long. */
 const END_MS = 3_000;
+/** Of the thread; an ordinary one has 0. */
+const NICE = 15;
 
 /** From its source where this module is a source, else compiled; an installation has it where a checkout does. */
 const FROM_SOURCES = import.meta.url.endsWith('.ts');
-const PROGRAM = new URL(`./ingest-main.${FROM_SOURCES ? 'ts' : 'js'}`, import.meta.url);
+const PROGRAM = new URL(`./ingest-thread.${FROM_SOURCES ? 'ts' : 'js'}`, import.meta.url);
 
 /** Modules that were loaded into this process before its own (`node --import`) belong into its threads as well. */
 const PRELOADS = process.execArgv.flatMap((flag, i, all) =>
@@ -66,7 +68,7 @@ export function openIngestThread(
   settings: ThreadSettings,
   { clock, log }: { clock: Clock; log: Logger },
 ): Ingesting {
-  const waiting = new Map<number, Asker>();
+  const waiting = new Map<number, PendingRequest>();
   const backoff = new Backoff(AGAIN_MS);
   const over = new AbortController();
   /** The one that runs, and whether it takes batches yet. */
@@ -126,7 +128,7 @@ export function openIngestThread(
     } else asker?.reject(Object.assign(new Error(message.error.message), message.error));
   };
 
-  const hand = ({ gather, ...whose }: Unread): Promise<Stored> =>
+  const hand = ({ gather, ...whose }: WaitingBatches): Promise<Stored> =>
     new Promise((resolve, reject) => {
       if (!thread || !takes) return reject(unavailable('no ingest thread'));
       asked += 1;
@@ -140,7 +142,7 @@ export function openIngestThread(
   const queue = openSiteQueue(WINDOWS);
 
   return {
-    take: (unread) => queue(unread, () => hand(unread)),
+    take: (waiting) => queue(waiting, () => hand(waiting)),
     start: async () => {
       await begin();
       return async () => {
@@ -161,7 +163,7 @@ export function openIngestThread(
 /** A thread: `alive` resolves when it takes batches, `ended` when it is gone, with the reason. One that hangs is ended. */
 function startThread(settings: ThreadSettings, clock: Clock, onMessage: (message: Told) => void) {
   const worker = new Worker(PROGRAM, {
-    workerData: settings,
+    workerData: { ingest: settings },
     execArgv: PRELOADS,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     name: 'ingest',
@@ -192,15 +194,15 @@ function startThread(settings: ThreadSettings, clock: Clock, onMessage: (message
   return { worker, alive, ended };
 }
 
-interface Asker {
+interface PendingRequest {
   batches: readonly UnreadBatch[];
   resolve(stored: Stored): void;
   reject(error: unknown): void;
 }
 
-export const framesOf = ({ batches }: Gathered): Uint8Array[] => batches.map(({ frame }) => frame);
+const framesOf = ({ batches }: Pick<Gathered, 'batches'>): Uint8Array[] => batches.map(({ frame }) => frame);
 /** What to move instead of copying it. */
-export const memoryOf = (frames: readonly Uint8Array[]): ArrayBuffer[] =>
+const memoryOf = (frames: readonly Uint8Array[]): ArrayBuffer[] =>
   frames.map(({ buffer }) => buffer as ArrayBuffer);
 
 interface LogLine {
@@ -208,3 +210,53 @@ interface LogLine {
   time: string;
   msg: string;
 }
+
+/** The thread's program. */
+async function serve({ databaseUrl, folders, samples }: ThreadSettings, port: MessagePort): Promise<void> {
+  const tell = (message: FromThread, moved: Uint8Array[] = []): void =>
+    port.postMessage(message, memoryOf(moved));
+  const log = openLog(
+    { logLevel: 'debug' },
+    { destination: { write: (line) => tell({ tell: 'log', line }) }, terminal: false },
+  );
+  const db = await openDatabase({ url: databaseUrl }, log);
+  const rules = openRuleBook({ db, log, folders });
+  const ingesting = createIngesting({ db, clock: systemClock, log, rules, samples });
+  const end = await ingesting.start();
+  systemClock.every(ALIVE_MS, () => tell({ tell: 'alive' }));
+  const take = async (id: number, { batches, ...whose }: Gathered): Promise<void> => {
+    try {
+      tell({ tell: 'stored', id, stored: await ingesting.take({ ...whose, gather: () => batches }) });
+    } catch (error) {
+      const frames = framesOf({ batches });
+      if (error instanceof Problem)
+        tell({ tell: 'refused', id, code: error.code, message: error.message, frames }, frames);
+      else tell({ tell: 'failed', id, error: plainError(error) });
+    }
+  };
+  port.on('message', async (order: ToThread) => {
+    if (order.do === 'take') return take(order.id, order.gathered);
+    await end();
+    await db.close();
+    process.exit();
+  });
+  // Not before: until it takes batches nothing is stored, so it comes up as fast as it can.
+  yieldToPeople(log);
+  tell({ tell: 'alive' });
+}
+
+/**
+ * Where processors are short, anyone who asks goes before what is stored: Linux takes a nice value for a thread alone
+ * (setpriority(2), NOTES). Elsewhere it stays as it is.
+ */
+function yieldToPeople(log: Logger): void {
+  try {
+    const [, , thread] = readlinkSync('/proc/thread-self').split('/');
+    setPriority(Number(thread), NICE);
+  } catch (error) {
+    log.debug(plainError(error), 'the ingest thread has the priority of all others');
+  }
+}
+
+const { ingest } = (workerData ?? {}) as { ingest?: ThreadSettings };
+if (ingest && parentPort) await serve(ingest, parentPort);

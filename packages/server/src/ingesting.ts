@@ -1,6 +1,6 @@
 /**
  * Ingest, put together: whatever happens between a batch and its commit, and what works behind it. It runs in a thread
- * of its own with connections of its own (`ingest-main.ts`), and on the embedded database in the server's.
+ * of its own with connections of its own (`ingest-thread.ts`), and on the embedded database in the server's.
  */
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
@@ -8,11 +8,12 @@ import { readPresent } from './incidents/conditions/store.ts';
 import { createRecorder } from './incidents/record.ts';
 import type { RuleBook } from './ingest/classification/rule-book.ts';
 import { createIngest } from './ingest/ingest.ts';
+import { storeBatches } from './ingest/items.ts';
 import { createLinker } from './ingest/links/linker.ts';
 import { openSiteQueue } from './ingest/queue/site-queue.ts';
-import { type Stored, storeBatches, type Unread } from './ingest/queue/unread.ts';
 import { type HowSamplesAreKept, storeSamples } from './measurements/samples.ts';
 import type { Database } from './platform/db/db.ts';
+import type { Stored, WaitingBatches } from './ports.ts';
 import { observedJobs } from './scans/observed.ts';
 
 export interface Ingesting {
@@ -20,7 +21,7 @@ export interface Ingesting {
    * Stores what it gathers when there is room for it. Those frames, each alone in its memory, are its own until it answers.
    * Fails with `Problem('unavailable')` when nothing can be stored now; frames that are empty then are lost.
    */
-  take(unread: Unread): Promise<Stored>;
+  take(waiting: WaitingBatches): Promise<Stored>;
   /** Begins what works behind it; the answer ends everything. */
   start(): Promise<() => Promise<void>>;
 }
@@ -38,24 +39,24 @@ export function createIngesting({
   rules: RuleBook;
   samples: HowSamplesAreKept;
 }): Ingesting {
-  const { record } = createRecorder({ db, clock, log });
-  const linker = createLinker({ db, clock, log, record });
-  const ingest = createIngest({
+  const { recordChanges } = createRecorder({ db, clock, log });
+  const linker = createLinker({ db, clock, log, recordChanges });
+  const { accept } = createIngest({
     db,
     clock,
     log,
     rules: rules.current,
-    ...observedJobs({ raise: record, now: () => clock.now() }),
+    ...observedJobs({ recordChanges, now: () => clock.now() }),
     applySamples: (sql, measured, from) =>
       storeSamples(sql, measured, { ...from, ...samples, readPresent, now: clock.now() }),
-    record,
+    recordChanges,
     relink: linker.touched,
   });
-  const store = (unread: Unread) => storeBatches(ingest, unread);
+  const store = (waiting: WaitingBatches) => storeBatches(accept, waiting);
   // The embedded database does one thing at a time. On PostgreSQL the queue is before the thread.
   const queue = db.kind === 'pglite' ? openSiteQueue(1) : null;
   return {
-    take: (unread) => (queue ? queue(unread, () => store(unread)) : store(unread)),
+    take: (waiting) => (queue ? queue(waiting, () => store(waiting)) : store(waiting)),
     start: async () => {
       const stops = [await rules.start(), await linker.start()];
       return async () => {

@@ -99,6 +99,29 @@ const search = (...columns: string[]): Filter => ({
   values: ['a', 'AB', 'c', '%', 'nothing'],
   keeps: (row, text: string) => has(row, columns, text),
 });
+const tagged = (values: Filter['values']): Filter => ({
+  values,
+  keeps: (row, tags: string | string[]) =>
+    [tags]
+      .flat()
+      .every((tag) => (row.tags as string[]).some((each) => each.toLowerCase() === tag.toLowerCase())),
+});
+/** What people say of a device or an interface. */
+const annotations: Record<'tag' | 'field', Filter> = {
+  tag: tagged(['hall-1', 'HALL-2', ['hall-1', 'hall-2']]),
+  field: {
+    values: ['Rack', 'Rack:A:17', 'Rack:4', 'Spare:true', ['Rack:4', 'Spare'], 'Rack:a:17'],
+    keeps: (row, fields: string | string[]) =>
+      [fields].flat().every((text) => {
+        const [, name = '', value] = /^([^:]+):?(.*)$/.exec(text) ?? [];
+        const own = (row.fields as Row)[name];
+        return own !== undefined && (value === '' || String(own) === value);
+      }),
+  },
+};
+const ownText = (row: Row): string =>
+  [row.tags, Object.values(row.fields as object), row.note].flat().join(' ').toLowerCase();
+
 const span = (column: string): Record<'from' | 'to', Filter> => {
   const values = [0, 1, 5, 30].map((days) => String(Math.floor(NOW / 1000) - days * 86_400));
   return {
@@ -165,6 +188,15 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
     return { site_id, collector_id: id, epoch: uuidv7(), stream: 'state', reason: `r${i}`, at: time() };
   };
 
+  const fields = await made('custom_fields', 4, (i) => ({
+    ...{ id: uuidv7(), applies_to: ['device', 'interface'][i % 2], name: i < 2 ? 'Rack' : 'Spare' },
+    ...{ type: 'text', choices: [], created_at: time() },
+  }));
+  const annotated = (): Row => ({
+    tags: some(['Hall-1', 'hall-2']),
+    note: any(['', 'ladder']),
+    fields: any([{}, { Rack: 'A:17' }, { Rack: '4', Spare: true }, { Rack: 4 }]),
+  });
   const devices: Row[] = Array.from({ length: 14 }, (_, i) => {
     const near = any(collectors);
     return {
@@ -179,6 +211,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       status: any(['up', 'down', 'unknown']),
       health: any([0, 1, 2, 3]),
       monitor: any([true, false]),
+      ...annotated(),
       ...any([{ collector_id: near.id, site_id: near.site_id }, { collector_id: null }]),
       first_seen: time(),
       last_seen: time(),
@@ -204,6 +237,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       last_up_at: maybe(time()),
       vlan: maybe(any([1, 2])),
       gone_at: any([null, null, time()]),
+      ...annotated(),
       first_seen: time(),
       last_seen: time(),
     };
@@ -530,12 +564,25 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       sorts: { order: (row) => [row.built_in ? 0 : 1, ...name(row)] },
       usual: 'order',
     },
+    'fields.list': {
+      rows: fields,
+      visible: () => true,
+      filters: { appliesTo: { ...oneOf('applies_to', []), values: ['device', 'interface'] } },
+      sorts: { order: (row) => [String(row.applies_to), ...name(row)] },
+      usual: 'order',
+    },
     'devices.list': {
       rows: devices,
       visible: inSite,
       filters: {
         site: site(siteIds),
-        search: search('name', 'vendor', 'model', 'location', 'address'),
+        search: {
+          values: ['a', 'AB', 'c', '%', 'nothing', 'HALL-1', 'ladder', 'a:17'],
+          keeps: (row, text: string) =>
+            has(row, ['name', 'vendor', 'model', 'location', 'address'], text) ||
+            ownText(row).includes(text.toLowerCase()),
+        },
+        ...annotations,
         ids: oneOf(
           'id',
           devices.slice(0, 3).map(({ id }) => String(id)),
@@ -591,6 +638,11 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       visible: inSite,
       filters: {
         site: site(siteIds),
+        ids: oneOf(
+          'id',
+          interfaces.slice(0, 3).map(({ id }) => String(id)),
+        ),
+        ...annotations,
         unusedDays: {
           values: ['1', '1000', '3000'],
           keeps: (row, days: string) => {
@@ -710,15 +762,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
             return users.some(({ id, name }) => id === row.assignee_id && (id === text || name === text));
           },
         },
-        tag: {
-          values: ['core', 'EDGE', ['core', 'edge']],
-          keeps: (row, tags: string | string[]) =>
-            [tags]
-              .flat()
-              .every((tag) =>
-                (row.tags as string[]).some((each) => each.toLowerCase() === tag.toLowerCase()),
-              ),
-        },
+        tag: tagged(['core', 'EDGE', ['core', 'edge']]),
         q: {
           values: ['a', 'B c', '#3', ' '],
           keeps: (row, text: string) =>
@@ -806,14 +850,14 @@ describe.each(databases())('lists on %s', (_name, open) => {
       clock: systemClock,
       log: pino({ level: 'silent' }),
       audit: async () => undefined,
-      raise: async () => undefined,
+      recordChanges: async () => undefined,
       makerOf: () => null,
     } as never;
     handlers = {
       ...accountHandlers(deps),
       ...catalogHandlers(deps),
       ...createMeasurementFeature(deps).handlers,
-      ...endpointHandlers({ db, makers: openMakers(MAKERS) }),
+      ...endpointHandlers({ db, makers: openMakers(MAKERS), clock: systemClock }),
       ...createIncidentFeature(deps).handlers,
       ...createScanFeature(deps).handlers,
       ...createCredentialFeature(deps).handlers,

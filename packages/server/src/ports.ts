@@ -2,12 +2,36 @@
  * What the features of the server say to each other: the types of the functions that `app.ts` hands over. Each type is
  * here once; features import these types and never each other.
  */
+import type { Stream } from '@rollcall/shared/observation';
 import type { ProfileSettings } from '@rollcall/shared/profile';
-import type { Span, WireCredential } from '@rollcall/shared/protocol';
+import type { Span, UnreadBatch, WireCredential } from '@rollcall/shared/protocol';
 import type { Samples } from '@rollcall/shared/samples';
 import type { Change } from './changes.ts';
 import type { Sql, Transaction } from './platform/db/sql.ts';
 import type { Actor } from './platform/http/handler.ts';
+
+/** Batches of one stream of a collector that wait to be stored. */
+export interface WaitingBatches {
+  collectorId: string;
+  siteId: string;
+  epoch: string;
+  stream: Stream;
+  /** Server clock minus collector clock, milliseconds. */
+  clockOffsetMs: number;
+  /**
+   * The batches, in order: asked for when there is room for them, not before, as what came while they waited goes along.
+   * Asked again, it answers those before as well. Fails when nothing of this connection may be stored any more.
+   */
+  gather(): readonly UnreadBatch[];
+}
+export interface Stored {
+  /** Highest sequence of the stream that is committed. */
+  through: number;
+  /** Observations that were in the batches. */
+  count: number;
+  /** Jobs whose ends were among them. */
+  ended: string[];
+}
 
 /** What was measured, with the corrected end of its interval, Unix milliseconds. */
 export interface Measured {
@@ -16,7 +40,7 @@ export interface Measured {
 }
 
 /** Records changes as events and cases, in the transaction that stores what they speak of. */
-export type Raise = (sql: Sql, changes: readonly Change[]) => Promise<void>;
+export type RecordChanges = (sql: Sql, changes: readonly Change[]) => Promise<void>;
 
 /**
  * Which conditions of some kinds are present at some devices: asked by the kind and the id of what it is about, a device, an
@@ -44,6 +68,16 @@ export interface AuditRecord {
 }
 /** Writes one entry of the audit log; inside the transaction of the deed, so that neither is there without the other. */
 export type Audit = (sql: Transaction, record: AuditRecord) => Promise<void>;
+
+/**
+ * Anyone who has a link acknowledges a case: if it is open, it is investigated from now on, and `also` runs in the same
+ * transaction. @throws Problem `not_found`
+ */
+export type AcknowledgeCase = (
+  caseId: string,
+  by: { name: string; siteId: string },
+  also: (sql: Transaction) => Promise<void>,
+) => Promise<void>;
 
 /** A job that a collector holds: the fence grows with every claim, and an older one ends nothing. */
 export interface Lease {

@@ -70,10 +70,15 @@ export function addSafetyCommands(root: Command, tools: SafetyTools): void {
       const keys = file ?? settings.keyFile ?? known;
       if (keys === undefined || !existsSync(keys))
         throw new StartError(`there is no key file ${keys ?? SERVICE_KEYS}: name it with --file`);
-      const onDatabase = <T>(work: (db: Database) => Promise<T>) =>
-        asService(settings, () => withDatabase(work, true));
-      await onDatabase((db) => db.transaction((sql) => withoutServers(sql)));
-      const { resealed, left } = await rotate(keys, onDatabase, log);
+      const { resealed, left } = await asService(settings, () =>
+        withDatabase(
+          (db) =>
+            withoutServers(db, () =>
+              asWhoCalled(() => rotate(keys, (work) => asService(settings, () => work(db)), log)),
+            ),
+          true,
+        ),
+      );
       if (left > 0)
         throw new StartError(
           `${left} secrets cannot be opened (see above): the old key stays in ${keys}; delete what they belong to, or enter it anew, and run this again`,
@@ -92,15 +97,29 @@ async function refuseWhileItRuns({ host, port, tls }: Config): Promise<void> {
 
 /** As root the database is the service's: it knows the user by the name, and its files belong to that user. */
 async function asService<T>({ dataFolder }: Config, work: () => Promise<T>): Promise<T> {
-  const { uid, gid } = process.geteuid?.() === 0 ? statSync(dataFolder) : { uid: 0, gid: 0 };
-  if (uid === 0) return work();
-  process.setegid?.(gid);
-  process.seteuid?.(uid);
+  if (process.geteuid?.() !== 0) return work();
+  const { uid, gid } = statSync(dataFolder);
+  return as({ uid, gid }, work);
+}
+
+/** Within `asService`, as the user whose command it is: the key file is theirs. */
+const asWhoCalled = <T>(work: () => Promise<T>): Promise<T> =>
+  as({ uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, work);
+
+/** Changes of the effective user are for root alone, so the group changes while it is. */
+async function as<T>({ uid, gid }: { uid: number; gid: number }, work: () => Promise<T>): Promise<T> {
+  const before = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 };
+  if (before.uid === uid) return work();
+  const become = (who: { uid: number; gid: number }) => {
+    process.seteuid?.(0);
+    process.setegid?.(who.gid);
+    process.seteuid?.(who.uid);
+  };
+  become({ uid, gid });
   try {
     return await work();
   } finally {
-    process.seteuid?.(0);
-    process.setegid?.(0);
+    become(before);
   }
 }
 

@@ -14,7 +14,7 @@ import { generatePassword } from './accounts/password.ts';
 import { openData, ruleFolders } from './data.ts';
 import { examine } from './doctor.ts';
 import type { Database } from './platform/db/db.ts';
-import { certificateFiles, pinToTell } from './platform/keys/certificate.ts';
+import { certificateFiles, publishedPin } from './platform/keys/certificate.ts';
 import {
   CONFIG_FILE,
   type Config,
@@ -343,7 +343,7 @@ function addJoinTokenCommands(root: Command, { withDatabase, answer, clock, conf
       const settings = await config();
       const token = await withDatabase(async (db) => {
         const files = await certificateFiles(settings, clock.now());
-        const pin = () => pinToTell(settings, files);
+        const pin = () => publishedPin(settings, files);
         return createEnrolment({ db, clock, log, audit, pin }).tokenFor(site);
       });
       answer(json, { token, site }, token);

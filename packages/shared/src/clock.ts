@@ -10,6 +10,10 @@ export interface Clock {
   every(ms: number, task: () => void | Promise<void>): () => void;
 }
 
+/** Wall time of a monotonic moment. */
+export const wallTime = (clock: Pick<Clock, 'now' | 'monotonic'>, monotonic: number): number =>
+  Math.max(0, Math.round(clock.now() - (clock.monotonic() - monotonic)));
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

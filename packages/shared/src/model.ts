@@ -172,7 +172,7 @@ export const SILENT_CODE = '_' satisfies OutcomeCode;
 export const AUTH_PROTOCOLS = ['none', 'md5', 'sha1', 'sha224', 'sha256', 'sha384', 'sha512'] as const;
 export const PRIV_PROTOCOLS = ['none', 'des', 'aes128', 'aes192', 'aes256', 'aes192r', 'aes256r'] as const;
 
-export const SUBSCRIPTION_KINDS = ['webhook', 'email'] as const;
+export const SUBSCRIPTION_KINDS = ['webhook', 'email', 'syslog'] as const;
 export type SubscriptionKind = (typeof SUBSCRIPTION_KINDS)[number];
 
 /** Most addresses in one job: one lease, one bitmap of 512 bytes. */

@@ -7,6 +7,7 @@
  * the whole table. Tables are split so that one observation stays under OBSERVATION_BYTES.
  */
 import { z } from 'zod';
+import { CAPABILITIES } from './far-end.ts';
 import { samples } from './samples.ts';
 import { atMost, each, orElse } from './wire.ts';
 
@@ -118,6 +119,12 @@ const device = z.object({
 /** dot1dStpPortState (RFC 4188) by name; index is the number minus 1. */
 export const STP_STATES = ['disabled', 'blocking', 'listening', 'learning', 'forwarding', 'broken'] as const;
 
+const portState = {
+  /** Null: it is in no spanning tree. */
+  stp: z.enum(STP_STATES).nullable().optional(),
+  /** The aggregate that it is a member of; `active`: it sends frames for it. Null: it is in none. */
+  aggregate: z.object({ ifIndex: z.int(), active: z.boolean() }).nullable().optional(),
+};
 const interfaceRow = z.object({
   ifIndex: z.int(),
   ifName: text.optional(),
@@ -134,10 +141,7 @@ const interfaceRow = z.object({
   operStatus: z.int().optional(),
   /** sysUpTime at last change, hundredths of a second. */
   lastChange: z.int().optional(),
-  /** Null: it is in no spanning tree. */
-  stp: z.enum(STP_STATES).nullable().optional(),
-  /** The aggregate that it is a member of; `active`: it sends frames for it. Null: it is in none. */
-  aggregate: z.object({ ifIndex: z.int(), active: z.boolean() }).nullable().optional(),
+  ...portState,
 });
 export type InterfaceRow = z.infer<typeof interfaceRow>;
 
@@ -162,6 +166,8 @@ const neighbourRow = z.object({
   sysDescr: text.optional(),
   platform: text.optional(),
   version: text.optional(),
+  /** Those that are in use. */
+  capabilities: each(z.array(z.enum(CAPABILITIES)).max(16), 'known').optional(),
   addresses: z.array(address).max(16).optional(),
 });
 export type NeighbourRow = z.infer<typeof neighbourRow>;
@@ -279,6 +285,8 @@ const watch = z.object({
         operStatus: z.int().optional(),
         speedBps: z.number().optional(),
         duplex: orElse(z.enum(['half', 'full', 'unknown']), 'unknown').optional(),
+        stp: portState.stp,
+        aggregate: portState.aggregate,
       }),
     )
     .max(1000)

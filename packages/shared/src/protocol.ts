@@ -330,7 +330,7 @@ const parse = <T>(schema: z.ZodType<T>, frame: string): Parsed<T> => {
   return reason === null ? readWire(schema, value) : { ok: false, reason, newer: false };
 };
 
-/** The observations of a batch are judged one by one, by whoever reads them. */
+/** The observations of a batch are judged one by one, by their reader. */
 const withoutItems = (value: unknown): unknown =>
   (value as { type?: unknown } | null)?.type === 'observations'
     ? { ...(value as object), items: null }

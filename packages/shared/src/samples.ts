@@ -1,7 +1,7 @@
 /** What a collector measures of a monitored device in one interval. `docs/metrics.md` explains it. */
 import { z } from 'zod';
 import { SAMPLE_SENSORS, sensorReading } from './sensors.ts';
-import { each } from './wire.ts';
+import { each, orElse } from './wire.ts';
 
 /** Counters of an interface (IF-MIB, RFC 2863), 64-bit where the agent has them. */
 export const PORT_COUNTERS = [
@@ -18,8 +18,16 @@ export const PORT_COUNTERS = [
 ] as const;
 export type PortCounter = (typeof PORT_COUNTERS)[number];
 
+/** Lower speeds stand for none: tunnels say 9 kb/s or 100 kb/s whatever they carry. */
+export const LEAST_SPEED_BPS = 1e6;
 /** Most interfaces of one `samples` observation; a device with more is several. */
 export const SAMPLE_PORTS = 500;
+
+/** Why the growth of all counters of a reading is not known, although the agent answers. */
+export const READING_GAPS = ['first-reading', 'restarted', 'missed'] as const;
+/** Why that of one interface is not known. */
+export const PORT_GAPS = ['first-reading', 'renamed', 'counters-reset', 'over-speed', 'ambiguous'] as const;
+export type PortGap = (typeof PORT_GAPS)[number];
 
 /** How much each counter grew within the interval, one number per interface; null where that cannot be known. */
 const growth = z.array(z.int().min(0).nullable()).max(SAMPLE_PORTS).optional();
@@ -54,14 +62,19 @@ export const samples = z.object({
         PortCounter,
         typeof growth
       >),
+      /** Why some of its growth is null; absent where all is known. */
+      gap: z
+        .array(orElse(z.enum(PORT_GAPS), 'ambiguous').nullable())
+        .max(SAMPLE_PORTS)
+        .optional(),
     })
     .optional(),
   /** Sensors of the device, in those intervals in which they are read. */
   sensors: each(z.array(sensorReading).max(SAMPLE_SENSORS)).optional(),
   /** Only with the last part of a reading of sensors: whether it saw all. False: a sensor missing says nothing. */
   sensorsComplete: z.boolean().optional(),
-  /** Why growth is not known although the agent answers. */
-  gap: z.enum(['first-reading', 'restarted', 'missed', 'counters-reset']).optional(),
+  /** Why no growth is known although the agent answers. */
+  gap: z.enum(READING_GAPS).optional(),
   /** How much longer than asked the interval is because the agent takes long to answer, milliseconds. */
   lagMs: z.int().min(1).optional(),
 });

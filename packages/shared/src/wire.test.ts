@@ -102,6 +102,20 @@ const placeOf = (value: Json, path: Path, name: 'type' | 'kind'): string =>
 const itemOf = (path: Path): Path =>
   path.slice(0, path.findLastIndex((step) => typeof step === 'number') + 1);
 
+it('a reason for the gap of one interface that a later version has costs the others nothing', () => {
+  const sample = {
+    ...{ kind: 'samples', at: 1, deviceId: '01900000-0000-7000-8000-000000000000', overMs: 60_000 },
+    ports: {
+      ifIndex: [1, 2, 3],
+      name: ['a', 'b', 'c'],
+      inOctets: [null, 5, null],
+      gap: ['sunspots', null, 'renamed'],
+    },
+  };
+  const parsed = parseObservation(sample);
+  expect(parsed.ok && parsed.message).toMatchObject({ ports: { gap: ['ambiguous', null, 'renamed'] } });
+});
+
 describe.each(Object.entries(READINGS))('%s of this version', (_, reading) => {
   const { values, schema, name } = reading;
 

@@ -1,12 +1,15 @@
+import type { Role } from '@rollcall/shared/model';
 import { describe, expect, it, vi } from 'vitest';
 
 vi.mock('virtual:operations', () => ({
   default: {
-    'devices.list': ['GET', '/api/devices', ['search', 'class']],
-    'devices.get': ['GET', '/api/devices/{id}', []],
+    'devices.list': ['GET', '/api/devices', ['search', 'class'], 'viewer'],
+    'devices.get': ['GET', '/api/devices/{id}', [], 'viewer'],
+    'devices.delete': ['DELETE', '/api/devices/{id}', [], 'admin'],
+    'session.create': ['POST', '/api/session', [], 'public'],
   },
 }));
-const { addressOf } = await import('./api.ts');
+const { addressOf, isAllowed } = await import('./api.ts');
 
 describe('the address of a request', () => {
   it('has what the operation knows, each value once, and nothing that is empty', () => {
@@ -21,4 +24,12 @@ describe('the address of a request', () => {
   it('escapes what stands in the path', () => {
     expect(addressOf('devices.get', { params: { id: 'a/b' } })).toEqual(['GET', '/api/devices/a%2Fb']);
   });
+});
+
+it('is offered to who may call it', () => {
+  expect(['viewer', 'operator', 'admin'].filter((role) => isAllowed('devices.delete', role as Role))).toEqual(
+    ['admin'],
+  );
+  expect(isAllowed('devices.get', 'viewer')).toBe(true);
+  expect(isAllowed('session.create', 'viewer')).toBe(true);
 });

@@ -1,5 +1,6 @@
 import routes from 'virtual:operations';
 import type { OperationId, Operations } from '@rollcall/shared/api/index';
+import { ROLES, type Role } from '@rollcall/shared/model';
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import { ApiError } from './api-error.ts';
@@ -63,6 +64,12 @@ export function addressOf(
       if (known.includes(key) && one !== undefined && one !== '') search.append(key, String(one));
   const text = search.toString();
   return [method, text ? `${url}?${text}` : url];
+}
+
+/** Whether a role may call an operation: the server asks the same table. */
+export function isAllowed(id: OperationId, role: Role): boolean {
+  const [, , , access] = routes[id];
+  return access === 'public' || ROLES.indexOf(role) >= ROLES.indexOf(access);
 }
 
 export interface CallOptions {

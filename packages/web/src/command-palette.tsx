@@ -1,4 +1,4 @@
-import { Spotlight, type SpotlightActionData } from '@mantine/spotlight';
+import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight';
 import type { SearchHit } from '@rollcall/shared/api/search';
 import {
   IconArrowRight,
@@ -9,15 +9,15 @@ import {
   IconSearch,
   IconServer,
 } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, memo, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react';
 import { apiQuery } from './api.ts';
 import { notify, notifyProblem } from './components/feedback/index.ts';
 import { copyText } from './components/show/index.ts';
-import { LAB, PLACES } from './places.ts';
+import { LAB, MANAGES, PLACES } from './places.ts';
 import { useScheme } from './scheme.ts';
-import { useHasLab, useHasRole } from './session.tsx';
+import { useHasLab, useMay } from './session.tsx';
 
 interface Goal {
   to: string;
@@ -35,9 +35,9 @@ const GOALS: readonly Goal[] = [
   { to: '/cases?assignee=me', label: 'My cases', description: 'cases assigned to me' },
   { to: '/discovery?new=1', label: 'Start a scan', description: 'plan and start a scan' },
   { to: '/discovery?tab=schedules', label: 'Schedules', description: 'scans at set times' },
-  { to: '/discovery?tab=profiles', label: 'Profiles', description: 'settings of a sweep' },
+  { to: '/discovery?tab=profiles', label: 'Profiles', description: 'settings of a scan' },
   { to: '/discovery?tab=credentials', label: 'Credentials', description: 'SNMP communities and users' },
-  { to: '/maintenance?edit=new', label: 'Plan maintenance', description: 'once, or again and again' },
+  { to: '/maintenance?edit=new', label: 'Plan maintenance', description: 'once or repeating' },
   { to: '/profile', label: 'API tokens', description: 'create, list and revoke my tokens' },
   { to: '/profile?tab=sessions', label: 'Sessions', description: 'where I am signed in' },
   { to: '/profile?tab=password', label: 'Password', description: 'change my password' },
@@ -65,7 +65,7 @@ const HERE: readonly { at: RegExp; to: (id: string) => string; label: string; de
     at: /^\/devices\/([^/]+)$/,
     to: (id) => `/maintenance?edit=new&device=${id}`,
     label: 'Plan maintenance of this device',
-    description: 'what is wrong with it meanwhile opens no case',
+    description: 'planned work: its events open no case meanwhile',
   },
   {
     at: /^\/devices\/([^/]+)$/,
@@ -81,6 +81,7 @@ const HERE: readonly { at: RegExp; to: (id: string) => string; label: string; de
   },
 ];
 const LEAST = 2;
+const KINDS = ['device', 'endpoint', 'interface', 'case'] as const satisfies SearchHit['kind'][];
 
 const ICONS: Record<SearchHit['kind'], ReactNode> = {
   device: <IconServer size={16} aria-hidden />,
@@ -97,18 +98,23 @@ function addressOf({ kind, id, siteId, deviceId }: SearchHit): string {
   return `/devices/${id}`;
 }
 
-/** Enter opens the first of what was found: answers come after the typing, when nothing is selected any more. */
-function openFirst(event: KeyboardEvent<HTMLInputElement>): void {
+/**
+ * Enter opens the first of what was found: answers come after the typing, when nothing is selected any more. `early` is
+ * called where there is none yet.
+ */
+function openFirst(event: KeyboardEvent<HTMLInputElement>, early: () => void): void {
   if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
   const dialog = event.currentTarget.closest('[role="dialog"]');
-  if (!dialog?.querySelector('[data-selected]'))
-    dialog?.querySelector<HTMLElement>('.mantine-Spotlight-action')?.click();
+  if (dialog?.querySelector('[data-selected]')) return;
+  const first = dialog?.querySelector<HTMLElement>('.mantine-Spotlight-action');
+  if (first) first.click();
+  else early();
 }
 
 /** What is done at once, wherever one is, and on the page that is open. */
 function useActions(onHelp: () => void): SpotlightActionData[] {
   const navigate = useNavigate();
-  const operator = useHasRole('operator');
+  const mayPlan = useMay('maintenance.create');
   const { colorScheme, choose } = useScheme();
   const path = useLocation({ select: ({ pathname }) => pathname });
   const done = (label: string, description: string, onClick: () => void): SpotlightActionData => ({
@@ -122,7 +128,7 @@ function useActions(onHelp: () => void): SpotlightActionData[] {
   return [
     ...HERE.flatMap(({ at, to, label, description }) => {
       const id = at.exec(path)?.[1];
-      return id && (operator || !to(id).includes('edit=new'))
+      return id && (mayPlan || !to(id).includes('edit=new'))
         ? [done(label, description, () => void navigate({ href: to(id) }))]
         : [];
     }),
@@ -142,16 +148,17 @@ function useActions(onHelp: () => void): SpotlightActionData[] {
 /** Command palette: pages and actions by name, all else by whatever is known of it. */
 export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void }) {
   const navigate = useNavigate();
-  const admin = useHasRole('admin');
+  const manages = useMay(MANAGES);
   const lab = useHasLab();
   const [query, setQuery] = useState('');
   const text = query.trim();
   const enabled = text.length >= LEAST;
   const search = useQuery({
     ...apiQuery('search.get', { query: { q: text } }),
+    // What an earlier text found is not offered meanwhile: Enter would open it.
     enabled,
-    placeholderData: keepPreviousData,
   });
+  const [early, setEarly] = useState(false);
   const go = (href: string) => () => void navigate({ href });
   const hits = enabled ? (search.data?.data.hits ?? []) : [];
   const of = (wanted: SearchHit['kind']): SpotlightActionData[] =>
@@ -165,11 +172,20 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
         keywords: query,
         onClick: go(addressOf(hit)),
       }));
+  // As the groups below are in order.
+  const first = KINDS.flatMap((kind) => hits.filter((hit) => hit.kind === kind))[0];
+  useEffect(() => {
+    if (!early || !search.data) return;
+    setEarly(false);
+    if (!first) return;
+    spotlight.close();
+    void navigate({ href: addressOf(first) });
+  }, [early, first, search.data, navigate]);
   const actions = useActions(onHelp);
   const pages: SpotlightActionData[] = [
     ...PLACES.watch,
     ...PLACES.run,
-    ...(admin ? ADMIN_GOALS : []),
+    ...(manages ? ADMIN_GOALS : []),
     ...(lab ? [LAB] : []),
     ...GOALS,
   ].map(({ to, label, description }) => ({
@@ -190,7 +206,11 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
         { group: 'Go to', actions: pages },
       ]}
       query={query}
-      onQueryChange={setQuery}
+      onQueryChange={(typed) => {
+        setQuery(typed);
+        setEarly(false);
+      }}
+      onSpotlightClose={() => setEarly(false)}
       nothingFound="Nothing found"
       limit={24}
       shortcut={null}
@@ -200,7 +220,7 @@ export const Palette = memo(function Palette({ onHelp }: { onHelp: () => void })
         leftSection: <IconSearch size={16} aria-hidden />,
         placeholder: 'Name, MAC or IP address, serial number, case, page',
         'aria-label': 'Search everything',
-        onKeyDown: openFirst,
+        onKeyDown: (event) => openFirst(event, () => setEarly(true)),
       }}
     />
   );

@@ -1,3 +1,5 @@
+import { plural } from './format.ts';
+
 export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const two = (text: string): string => text.padStart(2, '0');
 const isNumber = (text: string | undefined): text is string => text !== undefined && /^\d{1,2}$/.test(text);
@@ -11,10 +13,11 @@ export function cronInWords(cron: string): string {
     if (minute === '*') return 'every minute';
     if (isNumber(minute)) return minute === '0' ? 'every hour' : `every hour at ${minute} past`;
     const step = /^\*\/(\d+)$/.exec(minute ?? '')?.[1];
-    if (step) return `every ${step} minutes`;
+    if (step) return step === '1' ? 'every minute' : `every ${plural(Number(step), 'minute')}`;
   }
   const everyHours = /^\*\/(\d+)$/.exec(hour ?? '')?.[1];
-  if (everyDay && everyHours && isNumber(minute)) return `every ${everyHours} hours at ${minute} past`;
+  if (everyDay && everyHours && isNumber(minute))
+    return `every ${everyHours === '1' ? 'hour' : plural(Number(everyHours), 'hour')} at ${minute} past`;
   if (!isNumber(minute) || !isNumber(hour) || month !== '*') return cron;
   const at = `at ${two(hour)}:${two(minute)}`;
   if (everyDay) return `every day ${at}`;

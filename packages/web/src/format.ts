@@ -26,6 +26,12 @@ export function bytes(count: number): string {
 
 export const count = (value: number): string => value.toLocaleString('en');
 
+const rules = new Intl.PluralRules('en');
+
+/** `device` of one, `devices` of any other number. */
+export const form = (value: number, one: string, more = `${one}s`): string =>
+  rules.select(value) === 'one' ? one : more;
+
 /** `1 device`, `2 devices`. */
-export const plural = (value: number, one: string, more = `${one}s`): string =>
-  `${count(value)} ${value === 1 ? one : more}`;
+export const plural = (value: number, one: string, more?: string): string =>
+  `${count(value)} ${form(value, one, more)}`;

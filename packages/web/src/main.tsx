@@ -3,7 +3,7 @@ import { MantineProvider } from '@mantine/core';
 import { Notifications } from '@mantine/notifications';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { lazy, StrictMode } from 'react';
+import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { schemeManager } from './preferences.ts';
 import { router } from './router.tsx';
@@ -13,6 +13,9 @@ import { theme } from './theme.ts';
 const MustSetUp = lazy(async () => ({
   default: (await import('./pages/profile/second-factor.tsx')).MustSetUp,
 }));
+
+/** For anyone who has the link of a notice: nobody signs in for it. */
+const Acknowledge = lazy(async () => ({ default: (await import('./pages/acknowledge.tsx')).Acknowledge }));
 
 const client = new QueryClient({ defaultOptions: { queries: { retry: 1 } } });
 
@@ -28,9 +31,15 @@ createRoot(root).render(
       withGlobalClasses={false}
     >
       <QueryClientProvider client={client}>
-        <SessionGate setUp={<MustSetUp />}>
-          <RouterProvider router={router} />
-        </SessionGate>
+        {location.pathname === '/acknowledge' ? (
+          <Suspense>
+            <Acknowledge />
+          </Suspense>
+        ) : (
+          <SessionGate setUp={<MustSetUp />}>
+            <RouterProvider router={router} />
+          </SessionGate>
+        )}
       </QueryClientProvider>
       <Notifications position="bottom-right" limit={4} />
     </MantineProvider>

@@ -1,3 +1,4 @@
+import type { OperationId } from '@rollcall/shared/api/index';
 import {
   IconBell,
   IconBriefcase,
@@ -5,6 +6,7 @@ import {
   IconBuilding,
   IconCalendarStats,
   IconDeviceTvOld,
+  IconForms,
   IconGitCommit,
   IconHammer,
   IconHistory,
@@ -34,7 +36,10 @@ export interface Place {
   open?: 'events' | 'cases';
 }
 
-/** The menu by its groups; the last is for administrators. */
+/** Who may call this operation is offered the group `manage`. */
+export const MANAGES = 'users.list' satisfies OperationId;
+
+/** The menu by its groups. */
 export const PLACES = {
   watch: [
     { to: '/', jump: 'o', label: 'Overview', description: 'health by site', icon: IconLayoutDashboard },
@@ -51,7 +56,7 @@ export const PLACES = {
       to: '/events',
       jump: 'e',
       label: 'Events',
-      description: 'what is and went wrong or changed',
+      description: 'open and past problems',
       icon: IconTimelineEvent,
       open: 'events',
       search: { Status: '0,1', Severity: '4' },
@@ -117,6 +122,12 @@ export const PLACES = {
       label: 'Notifications',
       description: 'webhooks and mail about cases',
       icon: IconBell,
+    },
+    {
+      to: '/fields',
+      label: 'Custom fields',
+      description: 'what is kept of devices and interfaces besides tags',
+      icon: IconForms,
     },
     { to: '/users', label: 'Users', description: 'accounts, roles and their sites', icon: IconUsers },
     {

@@ -112,7 +112,7 @@ export function savePreferences(change: Partial<Preferences>): void {
   saving = setTimeout(() => save?.(current), SAVE_MS);
 }
 
-/** Takes over the settings of the account that signed in, and nothing of whoever was here before; saves later changes to it. */
+/** Takes over the settings of the account that signed in, and nothing of the person who was here before; saves later changes to it. */
 export function loadPreferences(
   settings: Record<string, unknown>,
   store: (preferences: Preferences) => void,

@@ -46,12 +46,14 @@ const DEVICES = [
   'health',
   'monitor',
   'collector',
+  'tag',
+  'field',
   'site',
   'sort',
 ] as const satisfies Of<'devices.list'>;
 /** Of the lists behind its tabs. */
 const DEVICE = ['sort'] as const satisfies Of<'interfaces.list' | 'events.list'>;
-const PORTS = ['unusedDays'] as const satisfies Of<'interfaces.list'>;
+const PORTS = ['unusedDays', 'tag'] as const satisfies Of<'interfaces.list'>;
 const ENDPOINTS = [
   'search',
   'mac',
@@ -104,7 +106,7 @@ const routeTree = root.addChildren([
   ),
   page(
     '/devices',
-    DEVICES,
+    [...DEVICES, 'new'],
     lazyRouteComponent(() => import('./pages/devices/devices.tsx'), 'Devices'),
   ),
   page(
@@ -186,6 +188,11 @@ const routeTree = root.addChildren([
     '/users',
     [...USERS, 'edit'],
     lazyRouteComponent(() => import('./pages/users.tsx'), 'Users'),
+  ),
+  page(
+    '/fields',
+    ['edit', 'sort'],
+    lazyRouteComponent(() => import('./pages/fields.tsx'), 'Fields'),
   ),
   page(
     '/audit',

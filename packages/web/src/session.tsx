@@ -1,8 +1,8 @@
 import type { Me } from '@rollcall/shared/api/accounts';
-import { ROLES, type Role } from '@rollcall/shared/model';
+import type { OperationId } from '@rollcall/shared/api/index';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, Suspense, useContext, useEffect } from 'react';
-import { apiQuery, call, keyOf, type Request, type Result } from './api.ts';
+import { apiQuery, call, isAllowed, keyOf, type Request, type Result } from './api.ts';
 import { ApiError } from './api-error.ts';
 import { notifyProblem, ProblemView } from './components/feedback/index.ts';
 import { followChanges, pollChanges } from './live.ts';
@@ -21,12 +21,12 @@ export function useMe(): Me {
   return me;
 }
 
-/** Whether the person has a role or a higher one: what they may not do is not offered. */
-export const useHasRole = (role: Role): boolean => ROLES.indexOf(useMe().user.role) >= ROLES.indexOf(role);
+/** Whether the person may call an operation: what they may not do is not offered. */
+export const useMay = (id: OperationId): boolean => isAllowed(id, useMe().user.role);
 
 /** Whether the server runs as the demonstration and the person may break something in it. */
 export function useHasLab(): boolean {
-  const lab = { ...apiQuery('lab.get', {}), enabled: useHasRole('admin') };
+  const lab = { ...apiQuery('lab.get', {}), enabled: useMay('lab.get') };
   return Boolean(useQuery({ ...lab, staleTime: Number.POSITIVE_INFINITY }).data?.data);
 }
 
@@ -84,7 +84,7 @@ export function SessionGate({
   }, [signedOut]);
   const signedIn = (answer: Result<'session.get'>) => {
     hint.set(true);
-    // Nothing of whoever was here before.
+    // Nothing of the person who was here before.
     client.removeQueries({ predicate: (query) => query.queryKey[0] !== 'session' });
     client.setQueryData(keyOf('session.get', {}), answer);
   };

@@ -23,10 +23,10 @@ import { SEARCH_FIELD } from './components/filter/index.ts';
 import { absolute, useNow } from './components/show/index.ts';
 import { KeyboardHelp, usePageKeys } from './keyboard.tsx';
 import { useLive } from './live.ts';
-import { LAB, PLACES, type Place } from './places.ts';
+import { LAB, MANAGES, PLACES, type Place } from './places.ts';
 import { usePreferences } from './preferences.ts';
 import { useScheme } from './scheme.ts';
-import { useHasLab, useHasRole, useMe } from './session.tsx';
+import { useHasLab, useMay, useMe } from './session.tsx';
 import classes from './shell.module.css';
 import { useAction } from './use-action.ts';
 import { useEscape } from './use-escape.ts';
@@ -50,7 +50,8 @@ export function Shell() {
   usePageKeys(showHelp);
   useEscape(close, open);
   useKiosk(kiosk);
-  const bare = kiosk || (place === '/wall' && !arranged);
+  const wall = place === '/wall' && !arranged;
+  const bare = kiosk || wall;
   return (
     <div className={classes.shell} data-kiosk={bare || undefined}>
       <button type="button" className={classes.skip} onClick={() => main.current?.focus()}>
@@ -80,7 +81,7 @@ export function Shell() {
         <Outlet />
       </main>
       {bare && (
-        <footer className={classes.kiosk}>
+        <footer className={classes.kiosk} data-wall={wall || undefined}>
           <LiveStatus />
           <Clock />
         </footer>
@@ -124,7 +125,7 @@ const Brand = () => (
 );
 
 const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const admin = useHasRole('admin');
+  const manages = useMay(MANAGES);
   const lab = useHasLab();
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes it, and so does every link in it
@@ -153,7 +154,7 @@ const Navigation = memo(function Navigation({ open, onClose }: { open: boolean; 
       {PLACES.run.map((place) => (
         <NavItem key={place.to} {...place} />
       ))}
-      {admin && (
+      {manages && (
         <>
           <div className={classes.group}>Manage</div>
           {PLACES.manage.map((place) => (
@@ -235,7 +236,7 @@ function PersonMenu() {
   const navigate = useNavigate();
   const { colorScheme, choose } = useScheme();
   const { run: endSession } = useAction('session.delete', { failed: 'Not signed out' });
-  // The page begins anew: nothing of whoever was here stays in it, and the browser has forgotten what it stored.
+  // The page begins anew: nothing of the person who was here stays in it, and the browser has forgotten what it stored.
   const signOut = async () => {
     if (await endSession({})) window.location.reload();
   };

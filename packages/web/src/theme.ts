@@ -78,7 +78,8 @@ export const theme = createTheme({
     // content security policy refuses.
     Modal: { defaultProps: { ...unlocked, centered: true, radius: 'md' } },
     Spotlight: { defaultProps: unlocked },
-    Menu: { defaultProps: { ...atOnce, position: 'bottom-end' } },
+    // The first item takes the focus: an element for it alone would stand in the menu and be no item.
+    Menu: { defaultProps: { ...atOnce, position: 'bottom-end', withInitialFocusPlaceholder: false } },
     Popover: { defaultProps: atOnce },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
   },

@@ -1,7 +1,7 @@
 declare module 'virtual:operations' {
   const routes: Record<
     import('@rollcall/shared/api/index').OperationId,
-    [method: string, path: string, query: string[]]
+    [method: string, path: string, query: string[], access: import('@rollcall/shared/api/operation').Access]
   >;
   export default routes;
 }

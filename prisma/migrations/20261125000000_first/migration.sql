@@ -353,6 +353,30 @@ CREATE TABLE "gaps" (
 
 -- ── Inventory ────────────────────────────────────────────────────────────────────────────────────────────────
 
+CREATE TABLE "custom_fields" (
+    "id" UUID NOT NULL,
+    "applies_to" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "choices" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CONSTRAINT "custom_fields_pkey" PRIMARY KEY ("id"),
+    CONSTRAINT "custom_fields_applies_to" CHECK ("applies_to" IN ('device', 'interface')),
+    CONSTRAINT "custom_fields_type" CHECK ("type" IN ('text', 'number', 'boolean', 'date', 'choice', 'url'))
+);
+CREATE UNIQUE INDEX "custom_fields_applies_to_name_key" ON "custom_fields" ("applies_to", "name");
+
+CREATE FUNCTION lower_all(TEXT[]) RETURNS TEXT[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    AS $$ SELECT coalesce(array_agg(lower(item)), '{}') FROM unnest($1) AS item $$;
+
+-- Trigger: tags, note and fields are found by `search` whoever writes them (a person, an import, a merge of two records).
+CREATE FUNCTION own_text() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.own_text := left(lower(trim(regexp_replace(concat_ws(' ', array_to_string(NEW.tags, ' '),
+        (SELECT string_agg(value, ' ' ORDER BY key) FROM jsonb_each_text(NEW.fields)), NEW.note), '\s+', ' ', 'g'))), 3000);
+    RETURN NEW;
+END $$;
+
 CREATE TABLE "devices" (
     "site_id" UUID NOT NULL,
     "id" UUID NOT NULL,
@@ -365,6 +389,11 @@ CREATE TABLE "devices" (
     "class" TEXT NOT NULL DEFAULT 'unknown',
     "class_override" TEXT,
     "thresholds" JSONB,
+    "tags" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "note" TEXT NOT NULL DEFAULT '',
+    "fields" JSONB NOT NULL DEFAULT '{}',
+    "set_by" JSONB NOT NULL DEFAULT '{}',
+    "own_text" TEXT NOT NULL DEFAULT '',
     "vendor" TEXT,
     "model" TEXT,
     "os" TEXT,
@@ -415,6 +444,14 @@ CREATE INDEX "devices_by_collector" ON "devices" ("collector_id", "sort_name", "
 CREATE INDEX "devices_watched" ON "devices" ("site_id", "id") INCLUDE ("address", "credential_id", "class") WHERE "monitor";
 -- Trigrams: substring search.
 CREATE INDEX "devices_search_text_trgm" ON "devices" USING gin ("search_text" gin_trgm_ops);
+-- GIN, partial: what people say of devices, which is nothing of most.
+CREATE INDEX "devices_own_text_trgm" ON "devices" USING gin ("own_text" gin_trgm_ops) WHERE "own_text" <> '';
+CREATE INDEX "devices_tags" ON "devices" USING gin (lower_all("tags")) WHERE "own_text" <> '';
+CREATE INDEX "devices_fields" ON "devices" USING gin ("fields" jsonb_path_ops) WHERE "own_text" <> '';
+CREATE TRIGGER "devices_own_text" BEFORE UPDATE OF "tags", "note", "fields" ON "devices"
+    FOR EACH ROW EXECUTE FUNCTION own_text();
+CREATE TRIGGER "devices_own_text_insert" BEFORE INSERT ON "devices" FOR EACH ROW
+    WHEN (NEW."tags" <> '{}' OR NEW."note" <> '' OR NEW."fields" <> '{}') EXECUTE FUNCTION own_text();
 
 -- Trigger: devices are listed as people count, access-2 before access-10. `sort_name` follows the name, and the indexes of
 -- the list end in it.
@@ -574,6 +611,7 @@ CREATE TABLE "interfaces" (
     "last_change" TIMESTAMPTZ(3),
     "last_up_at" TIMESTAMPTZ(3),
     "vlan" INTEGER,
+    "tagged_vlans" INTEGER[],
     "duplex" TEXT,
     "stp" TEXT,
     "aggregate" BIGINT,
@@ -582,12 +620,22 @@ CREATE TABLE "interfaces" (
     "last_seen" TIMESTAMPTZ(3) NOT NULL,
     "gone_at" TIMESTAMPTZ(3),
     "thresholds" JSONB,
+    "tags" TEXT[] NOT NULL DEFAULT ARRAY[]::TEXT[],
+    "note" TEXT NOT NULL DEFAULT '',
+    "fields" JSONB NOT NULL DEFAULT '{}',
+    "set_by" JSONB NOT NULL DEFAULT '{}',
+    "own_text" TEXT NOT NULL DEFAULT '',
     CONSTRAINT "interfaces_pkey" PRIMARY KEY ("site_id", "id"),
     CONSTRAINT "interfaces_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 CREATE UNIQUE INDEX "interfaces_site_id_device_id_if_index_key" ON "interfaces" ("site_id", "device_id", "if_index");
 -- GIN, partial: the search for interfaces by what people wrote on them.
 CREATE INDEX "interfaces_alias_trgm" ON "interfaces" USING gin (lower("alias") gin_trgm_ops) WHERE "alias" <> '';
+CREATE INDEX "interfaces_own_text_trgm" ON "interfaces" USING gin ("own_text" gin_trgm_ops) WHERE "own_text" <> '';
+CREATE TRIGGER "interfaces_own_text" BEFORE UPDATE OF "tags", "note", "fields" ON "interfaces"
+    FOR EACH ROW EXECUTE FUNCTION own_text();
+CREATE TRIGGER "interfaces_own_text_insert" BEFORE INSERT ON "interfaces" FOR EACH ROW
+    WHEN (NEW."tags" <> '{}' OR NEW."note" <> '' OR NEW."fields" <> '{}') EXECUTE FUNCTION own_text();
 -- Partial: an interface by its hardware address.
 CREATE INDEX "interfaces_by_mac" ON "interfaces" ("mac_address", "site_id") WHERE "mac_address" IS NOT NULL;
 
@@ -612,6 +660,8 @@ CREATE TABLE "entities" (
     CONSTRAINT "entities_pkey" PRIMARY KEY ("site_id", "device_id", "index"),
     CONSTRAINT "entities_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
+-- GIN, partial: the search for devices by the serial numbers of their parts.
+CREATE INDEX "entities_serial_trgm" ON "entities" USING gin (lower("serial") gin_trgm_ops) WHERE "serial" <> '';
 
 CREATE TABLE "neighbours" (
     "site_id" UUID NOT NULL,
@@ -626,6 +676,7 @@ CREATE TABLE "neighbours" (
     "sys_name" TEXT,
     "sys_descr" TEXT,
     "platform" TEXT,
+    "capabilities" TEXT[],
     "addresses" INET[],
     "remote_device_id" UUID,
     "remote_if_index" BIGINT,
@@ -634,6 +685,9 @@ CREATE TABLE "neighbours" (
     CONSTRAINT "neighbours_pkey" PRIMARY KEY ("site_id", "device_id", "protocol", "key"),
     CONSTRAINT "neighbours_site_id_device_id_fkey" FOREIGN KEY ("site_id", "device_id") REFERENCES "devices" ("site_id", "id") ON DELETE CASCADE ON UPDATE CASCADE
 );
+-- GIN, partial: the search for endpoints by the name that they tell by LLDP; those of the inventory are found as devices.
+CREATE INDEX "neighbours_sys_name_trgm" ON "neighbours" USING gin (lower("sys_name") gin_trgm_ops)
+    WHERE "sys_name" <> '' AND "remote_device_id" IS NULL;
 CREATE INDEX "neighbours_site_id_remote_device_id_idx" ON "neighbours" ("site_id", "remote_device_id");
 -- Partial.
 CREATE INDEX "neighbours_by_remote" ON "neighbours" ("remote_device_id") WHERE "remote_device_id" IS NOT NULL;
@@ -870,7 +924,7 @@ CREATE INDEX "events_outages" ON "events" ("site_id", (COALESCE("closed_at", 'in
   WHERE "kind" IN ('device.down', 'device.unreachable', 'interface.down', 'flapping', 'snmp.unreachable', 'snmp.auth-failed');
 -- Partial: what `GET /api/changes` reads (CHANGE_KINDS in the shared package). Most events are of trouble, not of changes.
 CREATE INDEX "events_changes" ON "events" ("timestamp", "id") INCLUDE ("site_id")
-  WHERE "kind" IN ('device.new', 'device.gone', 'device.renumbered', 'device.moved', 'device.swapped', 'device.upgraded', 'device.changed', 'device.addresses', 'device.hardware', 'device.vlans', 'device.merged', 'device.split', 'device.rebooted', 'interface.added', 'interface.removed', 'interface.changed', 'interface.speed', 'interface.duplex', 'neighbour.changed', 'address.moved', 'address.conflict');
+  WHERE "kind" IN ('device.new', 'device.gone', 'device.renumbered', 'device.moved', 'device.swapped', 'device.upgraded', 'device.changed', 'device.addresses', 'device.hardware', 'device.vlans', 'device.merged', 'device.split', 'device.rebooted', 'interface.added', 'interface.removed', 'interface.changed', 'interface.shut', 'interface.speed', 'interface.duplex', 'neighbour.changed', 'address.moved', 'address.conflict');
 
 CREATE TABLE "conditions" (
     "site_id" UUID NOT NULL,
@@ -987,8 +1041,6 @@ CREATE INDEX "cases_by_updated" ON "cases" ("updated_at", "id") INCLUDE ("site_i
 CREATE INDEX "cases_by_root" ON "cases" ("root_device_id") WHERE "status" < 3;
 -- Trigrams: substring search. GIN on an expression: tags whatever their case.
 CREATE INDEX "cases_search_text_trgm" ON "cases" USING gin ("search_text" gin_trgm_ops);
-CREATE FUNCTION lower_all(TEXT[]) RETURNS TEXT[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    AS $$ SELECT coalesce(array_agg(lower(item)), '{}') FROM unnest($1) AS item $$;
 CREATE INDEX "cases_tags" ON "cases" USING gin (lower_all("tags"));
 
 CREATE TABLE "case_activity" (
@@ -1144,11 +1196,23 @@ CREATE TABLE "subscriptions" (
     "kind" TEXT NOT NULL,
     "url" TEXT,
     "format" TEXT,
+    "template" TEXT,
+    "channel" TEXT,
+    "headers" JSONB NOT NULL DEFAULT '[]',
+    "facility" INTEGER,
+    "app_name" TEXT,
+    "authority" TEXT,
+    "acknowledge" BOOLEAN NOT NULL DEFAULT true,
+    "link_version" INTEGER NOT NULL DEFAULT 0,
     "addresses" TEXT[],
     "types" TEXT[],
     "severity" INTEGER NOT NULL DEFAULT 5,
     "all_sites" BOOLEAN NOT NULL DEFAULT true,
     "site_ids" UUID[],
+    "tags" TEXT[] NOT NULL DEFAULT '{}',
+    "classes" TEXT[] NOT NULL DEFAULT '{}',
+    "event_kinds" TEXT[] NOT NULL DEFAULT '{}',
+    "hours" JSONB,
     "allow_private" BOOLEAN NOT NULL DEFAULT false,
     "enabled" BOOLEAN NOT NULL DEFAULT true,
     "disabled_reason" TEXT NOT NULL DEFAULT '',
@@ -1182,12 +1246,17 @@ CREATE TABLE "deliveries" (
     "error" TEXT NOT NULL DEFAULT '',
     "log" JSONB NOT NULL DEFAULT '[]',
     "recipients" JSONB NOT NULL DEFAULT '[]',
+    "thread" TEXT,
     CONSTRAINT "deliveries_pkey" PRIMARY KEY ("id"),
     CONSTRAINT "deliveries_subscription_id_fkey" FOREIGN KEY ("subscription_id") REFERENCES "subscriptions" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
 CREATE INDEX "deliveries_created_at_id_idx" ON "deliveries" ("created_at", "id");
+-- Who was told of a case.
+CREATE INDEX "deliveries_case_id_subscription_id_idx" ON "deliveries" ("case_id", "subscription_id");
 -- Partial: what is still to be sent.
 CREATE INDEX "deliveries_due" ON "deliveries" ("subscription_id", "next_at") WHERE "status" = 'queued';
+-- The message that later ones of a case answer.
+CREATE INDEX "deliveries_thread" ON "deliveries" ("subscription_id", "case_id", "position") WHERE "thread" IS NOT NULL;
 CREATE INDEX "deliveries_of_case" ON "deliveries" ("subscription_id", "case_id", "position") WHERE "status" = 'queued';
 
 CREATE TABLE "mail_settings" (

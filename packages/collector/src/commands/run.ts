@@ -4,6 +4,8 @@ import { openServiceManager } from '@rollcall/host/systemd/service-manager';
 import { systemClock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import { type CollectorOptions, type RunningCollector, startCollector } from '../agent.ts';
+import { loadIdentity } from '../link/identity.ts';
+import { join as joinServer } from '../link/join.ts';
 import { readConfig, stateFolder } from '../platform/config.ts';
 import { openLog } from '../platform/log.ts';
 import { VERSION } from '../platform/version.ts';
@@ -15,6 +17,10 @@ import { performSweep } from './sweep-command.ts';
 export interface RunFlags {
   state?: string;
   config?: string;
+  /** Server to join first, where none was joined yet, with its token. */
+  join?: string;
+  token?: string;
+  name?: string;
 }
 
 /** Whatever hangs, the process is gone by then; systemd would kill it later and less gently. */
@@ -31,8 +37,10 @@ export async function run(flags: RunFlags, own: Pick<CollectorOptions, 'openNetw
   const settings = await readConfig(process.env, flags.config);
   const log = await openLog(settings.log);
   const manager = await openServiceManager(process.env, systemClock);
+  const folder = stateFolder(settings, process.env, flags.state);
+  await joinFirst(folder, flags, log);
   const collector = await startCollector({
-    stateFolder: stateFolder(settings, process.env, flags.state),
+    stateFolder: folder,
     settings,
     clock: systemClock,
     log,
@@ -67,6 +75,17 @@ export async function run(flags: RunFlags, own: Pick<CollectorOptions, 'openNetw
   await collector.stop();
   log.info('stopped');
   return 0;
+}
+
+/** A container has nobody who joins it beforehand: the line that starts it names the server, and later starts find it joined. */
+async function joinFirst(folder: string, { join: url, token, name }: RunFlags, log: Logger): Promise<void> {
+  if (url === undefined || loadIdentity(folder)) return;
+  const {
+    name: given,
+    site,
+    server,
+  } = await joinServer({ stateFolder: folder, url, token: token ?? '', name });
+  log.info({ server, collector: given, site: site.name }, 'joined');
 }
 
 /** Takes sweeps from people at this host, where systemd made a folder for it; null elsewhere. */

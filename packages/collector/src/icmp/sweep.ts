@@ -124,7 +124,7 @@ class SweepRun {
   }
 
   async go(): Promise<void> {
-    while (!this.#settled && !this.#failure) {
+    while (!this.#complete && !this.#failure) {
       const stage = this.#stages.due(this.#clock.monotonic());
       if (stage === null) {
         await this.#flush();
@@ -160,7 +160,7 @@ class SweepRun {
   }
 
   /** Nothing is left to find out. */
-  get #settled(): boolean {
+  get #complete(): boolean {
     return this.#answered + this.#skipped + this.#silent === this.#sweep.space.size || this.#aborted;
   }
 
@@ -241,7 +241,7 @@ class SweepRun {
     for (;;) {
       await this.#drain();
       const rest = time - this.#clock.monotonic();
-      if (rest <= 0 || this.#settled || this.#failure) return;
+      if (rest <= 0 || this.#complete || this.#failure) return;
       await this.#clock.sleep(Math.min(rest, POLL_MS), this.#sweep.signal).catch(() => undefined);
     }
   }

@@ -61,7 +61,7 @@ export class Outbox {
   /** Highest sequence that may be with the server: sent by this run, or in flight when the last one ended. */
   #sent = ofStreams(() => -1);
   /** Of that what is still on the disk, in the pieces in which it was handed out. */
-  #unsettled = ofStreams((): { through: number; bytes: number }[] => []);
+  #unacknowledged = ofStreams((): { through: number; bytes: number }[] => []);
   readonly #damaged = new Set<string>();
 
   private constructor(options: OutboxOptions, opened: { store: Store; meta: Meta }) {
@@ -84,7 +84,7 @@ export class Outbox {
     for (const stream of STREAMS) {
       const sent = this.#sentAtMost(stream);
       this.#sent[stream] = sent.through;
-      this.#unsettled[stream] = [sent];
+      this.#unacknowledged[stream] = [sent];
     }
     this.#damaged.clear();
     return new Writer({
@@ -184,7 +184,7 @@ export class Outbox {
     if (items.length === 0) return null;
     const through = from + items.length - 1;
     if (through > this.#sent[stream]) {
-      this.#unsettled[stream].push({ through, bytes: fresh });
+      this.#unacknowledged[stream].push({ through, bytes: fresh });
       this.#sent[stream] = through;
     }
     return { stream, from, items };
@@ -196,8 +196,8 @@ export class Outbox {
     // A piece may end in a record that was damaged: nobody acknowledges that one.
     const [first] = this.#store.read(stream, 0, 1);
     const forgotten = Math.max(acked, first ? first.seq - 1 : -1);
-    this.#unsettled[stream] = this.#unsettled[stream].filter((piece) => piece.through > forgotten);
-    return IN_FLIGHT_BYTES - this.#unsettled[stream].reduce((sum, piece) => sum + piece.bytes, 0);
+    this.#unacknowledged[stream] = this.#unacknowledged[stream].filter((piece) => piece.through > forgotten);
+    return IN_FLIGHT_BYTES - this.#unacknowledged[stream].reduce((sum, piece) => sum + piece.bytes, 0);
   }
 
   #setAside(stream: Stream, seq: number, record: Buffer): void {

@@ -184,7 +184,7 @@ export class Writer {
         if (record) pending.add(stream, record);
         else pending.refuse(stream, 'bytes');
       }
-      this.#settle(pending);
+      this.#addDeliveries(pending);
       const written = !pending.changed || (await this.#commit(pending));
       const error = written ? undefined : this.#notStored();
       for (const { done } of accepted) done?.(error);
@@ -226,7 +226,7 @@ export class Writer {
   }
 
   /** Adds deliveries and damage to the pending commit. */
-  #settle(pending: PendingCommit): void {
+  #addDeliveries(pending: PendingCommit): void {
     for (const stream of STREAMS) {
       const through = this.#delivered[stream];
       if (through <= pending.meta.streams[stream].acked) continue;

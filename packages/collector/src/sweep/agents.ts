@@ -27,7 +27,7 @@ export interface AgentsDeps {
   pace: SweepPace;
   hosts: Hosts;
   /** Ends an address at which something answered. */
-  settle: (
+  finish: (
     index: number,
     code: OutcomeCode,
     note: string | undefined,
@@ -38,7 +38,7 @@ export interface AgentsDeps {
   silent: (index: number) => void;
 }
 
-/** Asks the candidates as they come and reads those that answer; resolves when all are settled, or soon after an abort. */
+/** Asks the candidates as they come and reads those that answer; resolves when all are finished, or soon after an abort. */
 export const askAgents = (deps: AgentsDeps, candidates: Candidates): Promise<void> =>
   new Agents(deps).ask(candidates);
 
@@ -100,24 +100,24 @@ class Agents {
   }
 
   #found(engine: SnmpEngine, found: Found): void {
-    const { task, signal, settle, silent } = this.#deps;
+    const { task, signal, finish, silent } = this.#deps;
     if (signal.aborted) return;
     const index = task.space.indexOf(found.address);
     switch (found.outcome) {
       case 'snmp':
-        this.#track(this.#read(engine, index, found));
+        this.#track(this.#read(engine, index, { ...found, at: this.#deps.tools.clock.monotonic() }));
         break;
       case 'snmp-auth-failed':
-        settle(index, 'a', explanation(found.failure), 'auth-failed');
+        finish(index, 'a', explanation(found.failure), 'auth-failed');
         break;
       case 'snmp-timeout':
-        settle(index, 't', undefined, 'silent');
+        finish(index, 't', undefined, 'silent');
         break;
       case 'silent':
         silent(index);
         break;
       case 'budget-spent':
-        if (found.failure) settle(index, 'b', leftAlone(found), 'auth-failed');
+        if (found.failure) finish(index, 'b', leftAlone(found), 'auth-failed');
         else this.#notAsked(index, 'b', leftAlone(found));
         break;
       case 'error':
@@ -130,9 +130,9 @@ class Agents {
 
   /** Nothing is known of the agent: whether something is there only the ping tells. */
   #notAsked(index: number, code: OutcomeCode, note: string): void {
-    const { hosts, report, settle } = this.#deps;
+    const { hosts, report, finish } = this.#deps;
     if (hosts.rttOf(index) === undefined) report.outcome(index, code, note);
-    else settle(index, code, note, 'not-asked');
+    else finish(index, code, note, 'not-asked');
   }
 
   #track(reading: Promise<void>): void {
@@ -141,20 +141,20 @@ class Agents {
   }
 
   async #read(engine: SnmpEngine, index: number, found: FoundAgent): Promise<void> {
-    const { tools, signal, settle } = this.#deps;
+    const { tools, signal, finish } = this.#deps;
     const refusal = tools.quarantine?.refusal(found.address);
     if (refusal) {
-      settle(index, 'e', refusal, 'answered', { unread: refusal });
+      finish(index, 'e', refusal, 'answered', { unread: refusal });
       return;
     }
-    const fingerprint = fingerprintOf(found.system, tools.clock.monotonic());
+    const fingerprint = fingerprintOf(found.system, found.at);
     const reading = this.#aliases.readingOf(fingerprint);
     // Waited for once only: devices that look alike and list nothing must not be read one by one.
     if (reading) await reading;
     if (signal.aborted) return;
     const owner = this.#aliases.ownerOf(found.address, fingerprint);
     if (owner !== null) {
-      settle(index, '=', `alias of ${owner}`, 'answered', { aliasOf: owner });
+      finish(index, '=', `alias of ${owner}`, 'answered', { aliasOf: owner });
       return;
     }
     await this.#aliases.during(found.address, fingerprint, () => this.#readInTurn(engine, index, found));
@@ -175,12 +175,12 @@ class Agents {
 
   /** A fault of ours at one agent costs that agent, not the sweep. */
   async #readGuarded(engine: SnmpEngine, index: number, found: FoundAgent): Promise<readonly string[]> {
-    const { report, signal, settle } = this.#deps;
+    const { report, signal, finish } = this.#deps;
     try {
       return await this.#readNow(engine, index, found);
     } catch (error) {
       report.fault(found.address, error);
-      if (!signal.aborted) settle(index, 'e', 'a fault of the collector; its log says more', 'answered');
+      if (!signal.aborted) finish(index, 'e', 'a fault of the collector; its log says more', 'answered');
       return [];
     }
   }
@@ -194,6 +194,7 @@ class Agents {
     const facts = await tools.inventory({
       session: new Session(engine, target, found.credential, this.#asking()),
       system: found.system,
+      systemAt: found.at,
       settings,
       extra: task.extra,
       now: () => tools.clock.now(),
@@ -209,7 +210,8 @@ class Agents {
   }
 }
 
-type FoundAgent = Extract<Found, { outcome: 'snmp' }>;
+/** An agent, and when it answered: milliseconds of the monotonic clock. */
+type FoundAgent = Extract<Found, { outcome: 'snmp' }> & { at: number };
 
 const NOTE_MOST = 200;
 const explanation = (failure: Failure): string => explain(failure).slice(0, NOTE_MOST);

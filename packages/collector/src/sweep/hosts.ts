@@ -71,13 +71,13 @@ export class Hosts {
     if (!held.reported) this.#unreported.add(index);
   }
 
-  /** Round trip of an address that answered ICMP and is not settled yet. */
+  /** Round trip of an address that answered ICMP and is not finished yet. */
   rttOf(index: number): number | undefined {
     return this.#held.get(index)?.rttMs;
   }
 
   /** The SNMP result is known; the host is reported unless exactly that was reported already. */
-  settle(
+  finish(
     index: number,
     snmp: HostObservation['snmp'],
     rttMs: number | undefined,

@@ -1,5 +1,5 @@
 /**
- * What this collector may sweep, whoever asks: the allow and deny lists of the site's administrator, and the blocks that
+ * What this collector may sweep, no matter who asks: the allow and deny lists of the site's administrator, and the blocks that
  * nobody sweeps by accident. The server has its own policy; this one wins.
  */
 import type { AddressSpace } from '@rollcall/shared/address-space';

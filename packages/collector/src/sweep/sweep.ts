@@ -113,7 +113,7 @@ class SweepRun {
         clock,
         onAnswer: (index, _address, rtt) => {
           const rttMs = Math.round(rtt * 1000) / 1000;
-          if (!profile.snmp) this.#settle(index, 'i', undefined, 'not-asked', { rttMs });
+          if (!profile.snmp) this.#finish(index, 'i', undefined, 'not-asked', { rttMs });
           else {
             this.#hosts.answered(index, rttMs);
             this.#candidates.alive(index);
@@ -158,7 +158,7 @@ class SweepRun {
   }
 
   /** Reports the host, with its name where names are wanted, then the outcome. */
-  #settle(
+  #finish(
     index: number,
     code: OutcomeCode,
     note: string | undefined,
@@ -167,7 +167,7 @@ class SweepRun {
   ): void {
     const report = (hostname?: string) => {
       if (this.#signal.aborted) return;
-      this.#hosts.settle(index, snmp, rttMs, { hostname, ...more });
+      this.#hosts.finish(index, snmp, rttMs, { hostname, ...more });
       this.#report.outcome(index, code, note);
     };
     if (!this.#task.profile.dns) {
@@ -194,7 +194,7 @@ class SweepRun {
       signal: this.#signal,
       pace: this.#pace,
       hosts: this.#hosts,
-      settle: this.#settle.bind(this),
+      finish: this.#finish.bind(this),
       silent: this.#silent.bind(this),
     };
     await askAgents(deps, this.#candidates);

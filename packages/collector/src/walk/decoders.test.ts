@@ -249,6 +249,7 @@ describe('neighboursOf', () => {
         [`${rem}.6:0.49.1`]: 5,
         [`${rem}.7:0.49.1`]: bytes('Te1/1'),
         [`${rem}.9:0.49.1`]: bytes('dist-2'),
+        [`${rem}.12:0.49.1`]: Buffer.from([0x28, 0]),
         '1.0.8802.1.1.2.1.4.2.1.3:0.49.1.1.4.10.0.0.2': 2,
         [`${loc}.2:49`]: 5,
         [`${loc}.3:49`]: bytes('gi0/49'),
@@ -263,6 +264,7 @@ describe('neighboursOf', () => {
         chassisId: 'macAddress:00:01:02:03:04:05',
         portId: 'Te1/1',
         sysName: 'dist-2',
+        capabilities: ['bridge', 'router'],
         addresses: ['10.0.0.2'],
       },
     ]);
@@ -275,11 +277,15 @@ describe('neighboursOf', () => {
           [`${cdp}.4:3.1`]: Buffer.from([10, 0, 0, 9]),
           [`${cdp}.6:3.1`]: bytes('phone-1'),
           [`${cdp}.7:3.1`]: bytes('Port 1'),
+          [`${cdp}.9:3.1`]: Buffer.from([0, 0, 0, 0x90]),
         }),
         [],
       ),
     ).toEqual([
-      { protocol: 'cdp', ifIndex: 3, sysName: 'phone-1', portId: 'Port 1', addresses: ['10.0.0.9'] },
+      {
+        ...{ protocol: 'cdp', ifIndex: 3, sysName: 'phone-1', portId: 'Port 1' },
+        ...{ capabilities: ['station', 'phone'], addresses: ['10.0.0.9'] },
+      },
     ]);
   });
   it.each([
@@ -483,5 +489,10 @@ describe('states of ports', () => {
 
   it('are left as they were where nothing was read', () => {
     expect(withPortStates(ports, { rows: new Map(), complete: false, stopped: new Map() })).toEqual(ports);
+    expect(withPortStates(ports, { ...table, complete: false }), 'of a part alone').toEqual([
+      { ifIndex: 11, stp: 'forwarding', aggregate: { ifIndex: 100, active: true } },
+      { ifIndex: 12, stp: 'blocking', aggregate: { ifIndex: 100, active: false } },
+      { ifIndex: 13 },
+    ]);
   });
 });

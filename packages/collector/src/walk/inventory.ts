@@ -3,6 +3,7 @@
  * Facts only; what the device is, the server decides.
  */
 import {
+  type AddressRow,
   type DeviceObservation,
   type EntityRow,
   type FdbRow,
@@ -34,7 +35,8 @@ import { chassisOf, ENTITY_COLUMNS, entitiesOf } from './entities.ts';
 import { IF_NUMBER, INTERFACE_COLUMNS, interfacesOf, PORT_NAME_COLUMNS } from './interfaces.ts';
 import { LLDP_LOCAL, localChassisId } from './lldp.ts';
 import { neighbourColumns, neighboursOf } from './neighbours.ts';
-import { PORT_STATE_COLUMNS, withPortStates } from './port-states.ts';
+import { inParts } from './parts.ts';
+import { PORT_STATE_COLUMNS, type PortState, withPortStates } from './port-states.ts';
 import { RawTexts } from './raw.ts';
 import { isUnicastMac, macOf, textOf } from './text.ts';
 import { vendorFacts } from './vendor.ts';
@@ -43,6 +45,8 @@ import { contentOf, insideContext, inVrfColumns, vrfColumns, vrfsOf } from './vr
 export interface Subject {
   session: Session;
   system: RawSystem;
+  /** When the system group was read, milliseconds of the session's monotonic clock; undefined: now. */
+  systemAt?: number;
   rttMs?: number | null;
   /** Scan job whose facts these are. */
   job?: string;
@@ -87,11 +91,19 @@ export async function takeInventory(subject: Subject): Promise<DeviceFact[]> {
   return new Inventory(subject).take();
 }
 
-/** Reads who is beside a bridge or router and what it has learnt, and the VLANs that some keep a table for each of. */
-export async function readTables(subject: Subject): Promise<RowsObservation[]> {
+/** Reads who is beside a bridge or router, what it has learnt, in which VLANs, and what it does with `ports`, by ifIndex. */
+export async function readTables(
+  subject: Subject,
+  ports: readonly number[],
+): Promise<{ rows: RowsObservation[]; states: PortState[] }> {
   const inventory = new Inventory(subject);
-  return [...(await inventory.neighbours()), ...(await inventory.tables())];
+  const rows = (await inventory.neighbours()).concat(await inventory.tables());
+  return { rows, states: await inventory.portStates(ports.map((ifIndex) => ({ ifIndex }))) };
 }
+
+/** Those that tell an agent from others: every box that offers a service has its anycast address. */
+const ofItsOwn = (rows: readonly AddressRow[]): string[] =>
+  rows.filter(({ type }) => type !== 'anycast').map(({ address }) => address);
 
 class Inventory {
   readonly #subject: Subject;
@@ -124,19 +136,17 @@ class Inventory {
     const facts: DeviceFact[] = [];
     let interfaces: InterfaceRow[] = [];
     let entities: EntityRow[] = [];
-    let addresses: string[] = [];
+    let addresses: AddressRow[] = [];
     if (wants('interfaces')) {
       const walked = await this.#walkColumns(INTERFACE_COLUMNS, expect);
       interfaces = interfacesOf(walked);
-      if (wants('vlans'))
-        interfaces = withPortStates(interfaces, await this.#walkColumns(PORT_STATE_COLUMNS));
+      if (wants('neighbours') || wants('vlans')) interfaces = await this.portStates(interfaces);
       facts.push(...this.#rows('interfaces', interfaces, walked));
     }
     if (wants('addresses')) {
       const walked = await this.#walkColumns(addressColumns(system.sysObjectId));
-      const rows = addressesOf(walked);
-      addresses = rows.map((row) => row.address);
-      facts.push(...this.#rows('addresses', rows, walked));
+      addresses = addressesOf(walked);
+      facts.push(...this.#rows('addresses', addresses, walked));
     }
     if (wants('entities')) {
       const walked = await this.#walkColumns(ENTITY_COLUMNS);
@@ -145,9 +155,10 @@ class Inventory {
     }
     facts.push(...(await this.neighbours(interfaces)));
     facts.push(...(await this.tables()));
-    if (wants('vrfs')) facts.push(...(await this.#vrfs(new Set(addresses))));
+    const shown = new Set(addresses.map(({ address }) => address));
+    if (wants('vrfs')) facts.push(...(await this.#vrfs(shown)));
     const vendor = await vendorFacts(this.#session, system.sysObjectId, this.#subject.extra);
-    return [this.#device(scalars, interfaces, entities, addresses, vendor), ...facts];
+    return [this.#device(scalars, interfaces, entities, ofItsOwn(addresses), vendor), ...facts];
   }
 
   /**
@@ -163,6 +174,11 @@ class Inventory {
     const names = await this.#walkColumns(PORT_NAME_COLUMNS);
     if (!names.complete) return this.#rows('neighbours', [], names);
     return this.#rows('neighbours', neighboursOf(walked, interfacesOf(names)), walked);
+  }
+
+  /** Ports with what bridges do with them. */
+  async portStates<Port extends PortState>(ports: readonly Port[]): Promise<Port[]> {
+    return ports.length === 0 ? [] : withPortStates(ports, await this.#walkColumns(PORT_STATE_COLUMNS));
   }
 
   /** ARP, VLANs and the forwarding table, as far as they are wanted. */
@@ -270,7 +286,8 @@ class Inventory {
     addresses: readonly string[],
     vendor: Record<string, string>,
   ): DeviceObservation {
-    const { session, rttMs, job, now, system } = this.#subject;
+    const { session, rttMs, job, now, system, systemAt } = this.#subject;
+    const sinceMs = systemAt === undefined ? 0 : session.engine.clock.monotonic() - systemAt;
     const macs = interfaces
       .map((row) => row.physAddress)
       .filter((mac): mac is string => mac !== undefined && mac.length === 17 && isUnicastMac(mac));
@@ -287,7 +304,7 @@ class Inventory {
       ...(rttMs === undefined ? {} : { rttMs }),
       snmpVersion: session.credential.version,
       credentialId: session.credential.id,
-      system: systemOf(system),
+      system: systemOf(system, sinceMs),
       ...(engineId ? { engineId } : {}),
       addresses: addresses.slice(0, 1024),
       macs: [...new Set(macs)].slice(0, 256),
@@ -328,27 +345,9 @@ class Inventory {
   }
 }
 
-/** Room for the members beside the rows. */
-const PART_BYTES = OBSERVATION_BYTES - 2048;
-const PART_ROWS = 5000;
-
-/** Rows in parts of bounded JSON size; one empty part for an empty table, which is a fact too. */
-export function partsOf(rows: readonly object[]): object[][] {
-  const parts: object[][] = [[]];
-  let bytes = 0;
-  for (const row of rows) {
-    const size = Buffer.byteLength(JSON.stringify(row)) + 1;
-    let part = parts.at(-1) as object[];
-    if (part.length > 0 && (bytes + size > PART_BYTES || part.length === PART_ROWS)) {
-      part = [];
-      parts.push(part);
-      bytes = 0;
-    }
-    part.push(row);
-    bytes += size;
-  }
-  return parts;
-}
+/** Of the rows of one observation; there is room for the members beside them. */
+const PART = { bytesMost: OBSERVATION_BYTES - 2048, itemsMost: 5000 };
+export const partsOf = (rows: readonly object[]): object[][] => inParts(rows, PART);
 
 /** An agent without contexts ignores them one by one; each would cost all the silent requests that a walk allows. */
 async function answers(session: Session, root: string): Promise<boolean> {
@@ -370,8 +369,11 @@ function chassisScalar(
   );
 }
 
-/** The system group as text; members the agent does not have stay absent. */
-export function systemOf(raw: RawSystem): SystemGroup {
+/**
+ * The system group as text, so many milliseconds after it was read; members the agent does not have stay absent. Uptime and the time of
+ * an observation give the start of the device: a walk and its turn take minutes.
+ */
+export function systemOf(raw: RawSystem, sinceMs = 0): SystemGroup {
   const text = (value: Buffer | undefined) => (value === undefined ? undefined : textOf(value));
   const group: Record<string, unknown> = {
     sysDescr: text(raw.sysDescr),
@@ -380,7 +382,7 @@ export function systemOf(raw: RawSystem): SystemGroup {
     sysLocation: text(raw.sysLocation),
     sysContact: text(raw.sysContact),
     sysServices: raw.sysServices,
-    sysUpTime: raw.sysUpTime,
+    sysUpTime: raw.sysUpTime === undefined ? undefined : (raw.sysUpTime + Math.round(sinceMs / 10)) % 2 ** 32,
   };
   return Object.fromEntries(Object.entries(group).filter(([, value]) => value !== undefined)) as SystemGroup;
 }

@@ -1,4 +1,5 @@
 /** LLDP (IEEE 802.1AB): both editions of its MIB, and the tables of vendors that keep it elsewhere. */
+import { CAPABILITIES, type Capability } from '@rollcall/shared/far-end';
 import type { NeighbourRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
 import type { LocalPort, Ports, PortWords } from './ports.ts';
@@ -15,6 +16,7 @@ const lldpRem = {
   portDesc: 8,
   sysName: 9,
   sysDesc: 10,
+  capabilities: 12,
 };
 const lldpLocPortEntry = '1.0.8802.1.1.2.1.3.7.1';
 const lldpLocPort = { portIdSubtype: 2, portId: 3, portDesc: 4 };
@@ -30,6 +32,7 @@ const lldpV2Rem = {
   portDesc: 9,
   sysName: 10,
   sysDesc: 11,
+  capabilities: 13,
 };
 /** TIMETRA-LLDP-MIB, Nokia SR OS: a table per destination address; the index names the local ifIndex. */
 const NOKIA = '1.3.6.1.4.1.6527';
@@ -110,7 +113,14 @@ function lldpRow(row: Row, column: typeof lldpRem, local: LocalPort): NeighbourR
     portDescription: row.text(column.portDesc),
     sysName: row.text(column.sysName),
     sysDescr: row.text(column.sysDesc),
+    capabilities: capabilitiesOf(row.octets(column.capabilities)),
   }) as NeighbourRow;
+}
+
+/** A BITS: the first bit, other, is the highest of the first octet. */
+function capabilitiesOf(octets: Buffer | undefined): Capability[] | undefined {
+  const [first] = octets ?? [];
+  return first === undefined ? undefined : CAPABILITIES.filter((_, i) => (first & (0x40 >> i)) !== 0);
 }
 
 function tplinkRow(row: Row, local: LocalPort): NeighbourRow {

@@ -1,4 +1,5 @@
 /** Neighbours at the other ends of cables: LLDP, and what vendors speak beside or instead of it. */
+import type { Capability } from '@rollcall/shared/far-end';
 import type { InterfaceRow, NeighbourRow } from '@rollcall/shared/observation';
 import type { WalkedTable } from '@rollcall/snmp/walk';
 import { lldpColumns, lldpNeighbours } from './lldp.ts';
@@ -20,7 +21,9 @@ interface Discovery {
 const likeCdp = (
   protocol: NeighbourRow['protocol'],
   entry: string,
-  columns: Record<'address' | 'version' | 'deviceId' | 'devicePort' | 'platform', number>,
+  columns: Record<'address' | 'version' | 'deviceId' | 'devicePort' | 'platform', number> & {
+    capabilities?: number;
+  },
   under?: string,
 ): Discovery => ({
   protocol,
@@ -33,13 +36,28 @@ const likeCdp = (
     portId: row.text(columns.devicePort),
     platform: row.text(columns.platform),
     version: row.text(columns.version),
+    ...(columns.capabilities && { capabilities: cdpCapabilities(row.octets(columns.capabilities)) }),
     addresses: addressesOf(row, columns.address),
   }),
 });
 
+/** Capabilities of CDP by their bits, the lowest first. */
+const CDP_CAPABILITIES: readonly [bits: number, Capability][] = [
+  [0x01, 'router'],
+  [0x0e, 'bridge'],
+  [0x10, 'station'],
+  [0x40, 'repeater'],
+  [0x80, 'phone'],
+];
+function cdpCapabilities(octets: Buffer | undefined): Capability[] | undefined {
+  const last = octets?.at(-1);
+  if (last === undefined) return undefined;
+  return CDP_CAPABILITIES.flatMap(([bits, name]) => ((last & bits) === 0 ? [] : [name]));
+}
+
 const ISDP = { address: 3, version: 5, deviceId: 6, devicePort: 7, platform: 8 };
 const FDP = { address: 5, version: 6, deviceId: 3, devicePort: 7, platform: 8 };
-const CDP = { address: 4, version: 5, deviceId: 6, devicePort: 7, platform: 8 };
+const CDP = { address: 4, version: 5, deviceId: 6, devicePort: 7, platform: 8, capabilities: 9 };
 const EDP = { name: 3, slot: 5, port: 6 };
 const SONMP = { segment: 4, mac: 5 };
 const MNDP = { address: 2, mac: 3, version: 4, platform: 5, identity: 6, interface: 8 };

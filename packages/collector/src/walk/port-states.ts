@@ -17,8 +17,13 @@ export const PORT_STATE_COLUMNS = [
   ...columnsOf(dot3adAggPortEntry, Object.values(dot3adAggPort)),
 ];
 
+export type PortState = Pick<InterfaceRow, 'ifIndex' | 'stp' | 'aggregate'>;
+
 /** Interfaces with these states; null: it is in no spanning tree, in no aggregate. What was not read says nothing. */
-export function withPortStates(interfaces: readonly InterfaceRow[], walked: WalkedTable): InterfaceRow[] {
+export function withPortStates<Port extends PortState>(
+  interfaces: readonly Port[],
+  walked: WalkedTable,
+): Port[] {
   const ports = portsOf(walked);
   const stp = new Map(
     rowsOf(walked, dot1dStpPortEntry).map((row) => [
@@ -41,10 +46,10 @@ export function withPortStates(interfaces: readonly InterfaceRow[], walked: Walk
       ];
     }),
   );
-  if (!walked.complete && stp.size === 0 && aggregates.size === 0) return [...interfaces];
-  return interfaces.map((row) => ({
-    ...row,
-    stp: stp.get(row.ifIndex) ?? null,
-    aggregate: aggregates.get(row.ifIndex) ?? null,
-  }));
+  // Of a table that was not read to its end, a port that it lacks may be in it.
+  const none = walked.complete ? { stp: null, aggregate: null } : {};
+  return interfaces.map((row) => {
+    const [state, aggregate] = [stp.get(row.ifIndex), aggregates.get(row.ifIndex)];
+    return { ...row, ...none, ...(state && { stp: state }), ...(aggregate && { aggregate }) };
+  });
 }

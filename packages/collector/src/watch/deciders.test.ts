@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DueQueue, onGrid, phaseOf } from './due-queue.ts';
 import { WatchList, type WatchMessage } from './list.ts';
-import { answered, inDoubt, missed, newLiveness } from './liveness.ts';
+import { answered, isUnconfirmed, missed, newLiveness } from './liveness.ts';
 import { type PortReading, Ports } from './ports.ts';
 import { restarted, type Uptime } from './uptime.ts';
 
@@ -27,7 +27,7 @@ describe('liveness', () => {
     const liveness = newLiveness();
     const doubts = [...'+---'].map((each) => {
       (each === '+' ? answered : missed)(liveness);
-      return inDoubt(liveness);
+      return isUnconfirmed(liveness);
     });
     expect(doubts).toEqual([false, true, true, false]);
   });

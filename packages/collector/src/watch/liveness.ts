@@ -36,4 +36,4 @@ export function missed(liveness: Liveness): boolean {
 }
 
 /** Some were missed, and it is not decided yet: ask again soon, not at the usual time. */
-export const inDoubt = ({ state, missed: count }: Liveness): boolean => state !== 'down' && count > 0;
+export const isUnconfirmed = ({ state, missed: count }: Liveness): boolean => state !== 'down' && count > 0;

@@ -8,7 +8,7 @@ import { type Family, parseAddress, Range, unionOf } from '@rollcall/shared/ip';
 import { type Echo, EchoRefused, MAX_ATTEMPTS, type OpenEcho } from '../icmp/echo.ts';
 import type { SweepPace } from '../icmp/sweep.ts';
 import { DueQueue, onGrid, phaseOf } from './due-queue.ts';
-import { answered, inDoubt, type Liveness, missed, newLiveness } from './liveness.ts';
+import { answered, isUnconfirmed, type Liveness, missed, newLiveness } from './liveness.ts';
 import type { PingTally } from './measure/tally.ts';
 
 /** How long an answer may take; also the pace at which a miss is confirmed. */
@@ -309,7 +309,7 @@ export class Pinger {
     for (const tally of host.tallies) tally.missed();
     const turned = missed(host.liveness);
     if (turned) host.downSince = now;
-    if (inDoubt(host.liveness)) this.#plan(host, now);
+    if (isUnconfirmed(host.liveness)) this.#plan(host, now);
     else {
       const usual = onGrid(now, this.#intervalMs, host.phase);
       const eager = now - host.downSince < EAGER_FOR_MS;

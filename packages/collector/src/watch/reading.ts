@@ -120,13 +120,13 @@ async function readTable(session: Session, at: number, { ports: expected, line, 
   const complete = STATE.every((column) => !end.stopped.has(column));
   for (const ifIndex of counters.keys())
     if (!ports.has(ifIndex) || ifIndex > INDEX_MOST) counters.delete(ifIndex);
-  if (complete && !has.settled) {
+  if (complete && !has.learnt) {
     const more = !has.low && lacksCounters(counters.values());
     if (more) await walk(session, [...LOW_COLUMNS, IF_DESCR], options, visit);
     has = learnt(counters.values());
   }
   dropStopped(counters.values(), end.stopped);
-  for (const port of ports.values()) settle(port);
+  for (const port of ports.values()) takeSpeed(port);
   return { ports, counters, columns: has, complete };
 }
 
@@ -199,7 +199,7 @@ function take(
   else if (column === COLUMNS.duplex) port.duplex = DUPLEX[value - 1] ?? 'unknown';
 }
 
-function settle(port: PortReading & Speeds): void {
+function takeSpeed(port: PortReading & Speeds): void {
   const speed = speedOf(port.speed, port.highSpeed);
   if (speed !== undefined) port.speedBps = speed;
 }

@@ -1,5 +1,5 @@
 /** What is reported of watched devices: their state, that they are silent, their interfaces, and when silences are settled. */
-import type { Clock } from '@rollcall/shared/clock';
+import { type Clock, wallTime } from '@rollcall/shared/clock';
 import type { WatchObservation } from '@rollcall/shared/observation';
 import { inObservations, type PortFact } from './ports.ts';
 import type { ReportQueue } from './report-queue.ts';
@@ -33,7 +33,7 @@ export class Reports {
   /** A device, or its agent, is silent by now. */
   silence(target: Target, more: More = {}): void {
     const until = this.#settling.silent(this.#clock.monotonic());
-    this.state(target, { ...more, settledUntil: this.#wall(until) });
+    this.state(target, { ...more, settledUntil: wallTime(this.#clock, until) });
   }
 
   /** Says until when silences are settled, where that is news: with a report of any device. */
@@ -41,12 +41,8 @@ export class Reports {
     const until = this.#settling.news(now);
     if (until === null) return;
     for (const target of this.#targets()) {
-      this.state(target, { settledUntil: this.#wall(until) });
+      this.state(target, { settledUntil: wallTime(this.#clock, until) });
       return;
     }
-  }
-
-  #wall(monotonic: number): number {
-    return Math.max(0, Math.round(this.#clock.now() - (this.#clock.monotonic() - monotonic)));
   }
 }

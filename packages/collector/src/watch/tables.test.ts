@@ -18,6 +18,8 @@ afterEach(async () => {
 
 const FDB = '1.3.6.1.2.1.17.4.3.1';
 const BASE_PORT = '1.3.6.1.2.1.17.1.4.1.2';
+const STP_STATE = '1.3.6.1.2.1.17.2.15.1.3';
+const AGGREGATE = '1.2.840.10006.300.43.1.2.1.1.13';
 const ARP = '1.3.6.1.2.1.4.22.1.2';
 const IF_ENTRY = '1.3.6.1.2.1.2.2.1';
 const IF_X_ENTRY = '1.3.6.1.2.1.31.1.1.1';
@@ -35,6 +37,8 @@ function bridge(): Record<string, Value> {
     '1.3.6.1.2.1.1.2.0': { type: 'oid', value: '1.3.6.1.4.1.8072.3.2.10' },
     '1.3.6.1.2.1.1.3.0': { type: 'timeticks', value: 100 },
     [`${BASE_PORT}.2`]: integer(12),
+    [`${STP_STATE}.2`]: integer(5),
+    [`${AGGREGATE}.11`]: integer(50),
     [`${ARP}.12.10.0.0.7`]: { type: 'octets', value: Buffer.from('001b213c9df8', 'hex') },
   };
   Object.assign(objects, {
@@ -109,11 +113,15 @@ async function watching(more: Partial<WatchTarget>, tablesMs: number | undefined
   });
   const rows = (table: string) =>
     told.filter((o): o is RowsObservation => o.kind === 'rows' && o.table === table);
-  return { seen, rows, deviceId };
+  const states = () =>
+    told
+      .flatMap((o) => (o.kind === 'watch' ? (o.interfaces ?? []) : []))
+      .filter(({ stp }) => stp !== undefined);
+  return { seen, rows, states, deviceId };
 }
 
 it('a bridge is read for what it has learnt and who is beside it, again and again, and never while its states are polled', async () => {
-  const { seen, rows, deviceId } = await watching({ tables: true }, 3000);
+  const { seen, rows, states, deviceId } = await watching({ tables: true }, 3000);
   await expect.poll(() => rows('fdb').length, { timeout: 15_000, interval: 10 }).toBeGreaterThan(2);
   expect(rows('fdb')[0]).toMatchObject({ deviceId, address: '127.0.0.1', complete: true });
   expect(rows('fdb').map((each) => each.rows.length)).toEqual(rows('fdb').map(() => STATIONS));
@@ -124,6 +132,10 @@ it('a bridge is read for what it has learnt and who is beside it, again and agai
   ]);
   expect(rows('neighbours').length).toBeGreaterThan(2);
   expect(new Set(rows('fdb').map(({ walk }) => walk)).size).toBe(rows('fdb').length);
+  expect(states(), 'once: they did not change').toEqual([
+    { ifIndex: 11, stp: null, aggregate: { ifIndex: 50, active: true } },
+    { ifIndex: 12, stp: 'forwarding', aggregate: null },
+  ]);
   expect(seen.polls).toBeGreaterThan(5);
   expect(seen.tables).toBeGreaterThan(5);
   expect(seen.met).toBe(0);

@@ -1,14 +1,16 @@
 /**
- * Neighbours, forwarding and ARP tables of monitored bridges and routers, read every quarter of an hour. One request at a time, and
+ * Neighbours, forwarding and ARP tables of monitored bridges and routers and the states of their ports, read every quarter of an hour. One request at a time, and
  * none while the states of the same device are polled: a table may be long, and what is down must be known soon.
  */
 import type { Clock } from '@rollcall/shared/clock';
+import type { RowsObservation, WatchObservation } from '@rollcall/shared/observation';
 import type { FactGroup } from '@rollcall/shared/profile';
 import { profileSettings } from '@rollcall/shared/profile';
 import { Session } from '@rollcall/snmp/engine/session';
 import type { Logger } from 'pino';
 import type { Outbox } from '../outbox/outbox.ts';
 import { readTables } from '../walk/inventory.ts';
+import type { PortState } from '../walk/port-states.ts';
 import { DueQueue, onGrid } from './due-queue.ts';
 import { intervalFor } from './measure/pace.ts';
 import type { Target } from './target.ts';
@@ -21,6 +23,10 @@ const SHARE = 4;
 const BUDGET_MS = 120_000;
 /** Most rows of one table. */
 const ROWS = 50_000;
+/** Ports of one observation, and of one device. */
+const PORTS = 1000;
+const PORTS_MOST = 10_000;
+const NOTHING = { rows: [], states: [] };
 /** An agent that does not answer just now is asked again after this time. */
 const SILENT_MS = 60_000;
 
@@ -85,8 +91,15 @@ export class Tables {
     const begun = clock.monotonic();
     this.#reading += 1;
     try {
-      const rows = await this.#ask(target);
-      if (!target.gone && rows.length > 0) await outbox.append(rows);
+      const { rows, states } = await this.#ask(target);
+      const differ = differing(target, states);
+      const told = [...rows, ...this.#reports(target, differ)];
+      if (target.gone || told.length === 0) return;
+      await outbox.append(told);
+      for (const state of differ) target.portStates.set(state.ifIndex, contentOf(state));
+      const read = new Set(states.map(({ ifIndex }) => ifIndex));
+      for (const ifIndex of target.portStates.keys())
+        if (!read.has(ifIndex)) target.portStates.delete(ifIndex);
     } catch (error) {
       log.warn(
         { address: target.agentAddress, err: String(error) },
@@ -99,23 +112,34 @@ export class Tables {
     }
   }
 
-  async #ask(target: Target) {
+  #reports({ deviceId }: Target, states: readonly PortState[]): WatchObservation[] {
+    const told: WatchObservation[] = [];
+    for (let from = 0; from < states.length; from += PORTS) {
+      const interfaces = states.slice(from, from + PORTS);
+      told.push({ kind: 'watch', at: this.#deps.clock.now(), deviceId, interfaces });
+    }
+    return told;
+  }
+
+  async #ask(target: Target): Promise<{ rows: RowsObservation[]; states: PortState[] }> {
     const { clock, log } = this.#deps;
     const session = await this.#deps.session(target);
-    if (!session) return [];
+    if (!session) return NOTHING;
     const turns = new Turns(target, session);
     try {
       const answer = await turns.session.get([SYS_OBJECT_ID]);
       const [id] = answer.ok ? answer.varbinds : [];
-      if (!id) return [];
-      const facts = await readTables({
+      if (!id) return NOTHING;
+      const subject = {
         session: turns.session,
         system: typeof id.value === 'string' ? { sysObjectId: id.value } : {},
         deviceId: target.deviceId,
         settings: SETTINGS.snmp as NonNullable<typeof SETTINGS.snmp>,
         extra: [],
         now: () => clock.now(),
-      });
+      };
+      const ports = target.ports.all().map(({ ifIndex }) => ifIndex);
+      const { rows: facts, states } = await readTables(subject, ports.slice(0, PORTS_MOST));
       const [partial] = facts.filter(({ last, complete }) => last && complete !== true);
       if (partial)
         log.warn(
@@ -123,14 +147,25 @@ export class Tables {
           'a table was not read to its end: what it lacks is kept as it was',
         );
       // A table of which nothing was read says nothing.
-      return facts.filter(
-        ({ last, complete, part, rows }) => !last || complete || part > 0 || rows.length > 0,
+      const rows = facts.filter(
+        (fact) => !fact.last || fact.complete || fact.part > 0 || fact.rows.length > 0,
       );
+      return { rows, states };
     } finally {
       turns.end();
     }
   }
 }
+
+const contentOf = ({ stp, aggregate }: PortState): string => JSON.stringify([stp, aggregate]);
+
+/** Those of spanning tree and aggregates that differ from the last that were told. */
+const differing = (target: Target, states: readonly PortState[]): PortState[] =>
+  states.filter(
+    (state) =>
+      (state.stp !== undefined || state.aggregate !== undefined) &&
+      target.portStates.get(state.ifIndex) !== contentOf(state),
+  );
 
 /** A session whose requests wait while the device is polled, and for which its next poll waits. */
 class Turns {

@@ -35,6 +35,8 @@ export class Target {
   /** Why the agent is down. */
   trouble: 'timeout' | 'auth-failed' = 'timeout';
   readonly ports = new Ports();
+  /** What was told last of ports in spanning tree and aggregates, by ifIndex; at most as many as `ports`. */
+  readonly portStates = new Map<number, string>();
   readonly counters = new Counters();
   /** Which counters its agent has. */
   columns: Columns = ALL_COLUMNS;

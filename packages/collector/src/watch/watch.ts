@@ -15,7 +15,7 @@ import type { SharedTools } from '../sweep/tools.ts';
 import { Credentials } from './credentials.ts';
 import { DueQueue, onGrid } from './due-queue.ts';
 import { WatchList, type WatchMessage, type WatchSettings } from './list.ts';
-import { answered, inDoubt, missed } from './liveness.ts';
+import { answered, isUnconfirmed, missed } from './liveness.ts';
 import { ALL_COLUMNS } from './measure/columns.ts';
 import { Measuring } from './measure/measuring.ts';
 import { type Pinged, Pinger } from './pinger.ts';
@@ -373,7 +373,7 @@ export class Watch {
     if (cameUp) target.readings = 0;
     // What was not reached may have changed; of a table that never ends that is known after some readings.
     (complete ? answered : missed)(target.table);
-    const soon = cameUp || inDoubt(target.table) ? now + RETRY_MS : Number.POSITIVE_INFINITY;
+    const soon = cameUp || isUnconfirmed(target.table) ? now + RETRY_MS : Number.POSITIVE_INFINITY;
     const interval = this.#measuring.interval(target, this.#settings.snmpMs, reading.tookMs);
     this.#planReading(target, Math.min(soon, onGrid(now, interval, target.phase)));
     return again;
@@ -388,6 +388,6 @@ export class Watch {
     }
     this.#measuring.ping(target, now, this.#settings.snmpMs);
     const usual = onGrid(now, this.#settings.snmpMs, target.phase);
-    this.#planReading(target, inDoubt(target.agent) ? Math.min(usual, now + RETRY_MS) : usual);
+    this.#planReading(target, isUnconfirmed(target.agent) ? Math.min(usual, now + RETRY_MS) : usual);
   }
 }

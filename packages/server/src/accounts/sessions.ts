@@ -125,7 +125,7 @@ export function sessionHandlers(deps: AccountDeps): Handlers<Ids | ListIds> {
         await audit(sql, { actor, action: 'session.password', address });
         return openSession(sql, actor.userId, browserOf(call), clock.now());
       });
-      // Whoever has the password only must not be forgiven the guesses at the codes.
+      // A person who has only the password must not be forgiven the guesses at the codes.
       await (asksForCode(user) ? guess.incomplete() : guess.succeeded());
       forget(actor.userId);
       return {

@@ -2,7 +2,7 @@ import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../platform/db/db.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { type Counts, hostOf, judge, type Known, loginThrottle, placeOf } from './throttle.ts';
+import { type Counts, hostOf, judge, loginThrottle, placeOf, type SignedInFrom } from './throttle.ts';
 
 afterAll(closeDatabases);
 
@@ -31,7 +31,11 @@ function imagined() {
       const so: Counts = paidAt === undefined ? {} : { paidAt };
       for (const key of ['host', 'pair', 'place', 'account'] as const)
         Object.assign(so, counts.get(keys[key]));
-      const where: Known = known.has(keys.host) ? 'address' : known.has(keys.pair) ? 'place' : 'nowhere';
+      const where: SignedInFrom = known.has(keys.host)
+        ? 'address'
+        : known.has(keys.pair)
+          ? 'place'
+          : 'nowhere';
       const judged = judge(so, where, now);
       if ('waitMs' in judged) return judged.waitMs;
       const { paidAt: next, ...failures } = judged.counted;

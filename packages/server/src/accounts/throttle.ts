@@ -11,6 +11,7 @@ import pLimit from 'p-limit';
 import { hashOf } from '../platform/access/token.ts';
 import type { Database, Sql } from '../platform/db/db.ts';
 import { holdLock } from '../platform/db/lock.ts';
+import { ipv6Groups } from '../platform/http/connection-limits.ts';
 import { Problem } from '../platform/problem.ts';
 
 /** Failures that cost nothing, and the first wait after them; each further failure doubles it. */
@@ -40,9 +41,9 @@ const EVERYWHERE = { burst: 300, refillMs: 6_000 };
 const PLACES_PER_ACCOUNT = 32;
 
 /** Where an account signed in before: at this address, at one of its place, at none. */
-export type Known = 'address' | 'place' | 'nowhere';
+export type SignedInFrom = 'address' | 'place' | 'nowhere';
 /** What counts there. */
-const COUNTED: Record<Known, readonly Key[]> = {
+const COUNTED: Record<SignedInFrom, readonly Key[]> = {
   address: ['host'],
   place: ['host', 'pair'],
   nowhere: ['host', 'pair', 'place', 'account'],
@@ -62,7 +63,11 @@ export interface Counts extends Partial<Record<Key, Failures>> {
  * Whether one more guess may be made, from what is counted so far: milliseconds to wait, or the counts with that guess
  * as a failure. Pure.
  */
-export function judge(counts: Counts, known: Known, now: number): { waitMs: number } | { counted: Counts } {
+export function judge(
+  counts: Counts,
+  known: SignedInFrom,
+  now: number,
+): { waitMs: number } | { counted: Counts } {
   const rules = COUNTED[known];
   const live = (key: Key): Failures => {
     const failures = counts[key];
@@ -173,7 +178,7 @@ async function read(
   keys: Keys,
   account: string,
   { host, place }: From,
-): Promise<{ counts: Counts; known: Known }> {
+): Promise<{ counts: Counts; known: SignedInFrom }> {
   const names = Object.keys(keys) as (keyof Keys)[];
   const rows = await sql.query<{ name: keyof Keys; count: number | null; last: Date | null; at: string[] }>(
     `SELECT k.name, f.count, f.last, ARRAY(
@@ -244,10 +249,5 @@ export const hostOf = (address: string): string =>
 const ipv4Of = (address: string): string | undefined => /^(?:::ffff:)?(\d+(?:\.\d+){3})$/i.exec(address)?.[1];
 
 /** The eight groups of an IPv6 address, four digits each. */
-function groupsOf(address: string): string[] {
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':').filter(Boolean);
-  const rest = (tail ?? '').split(':').filter(Boolean);
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  return [...groups, ...Array<string>(zeros).fill('0'), ...rest].map((g) => g.padStart(4, '0').toLowerCase());
-}
+const groupsOf = (address: string): string[] =>
+  ipv6Groups(address).map((group) => group.padStart(4, '0').toLowerCase());

@@ -27,7 +27,7 @@ const COLUMNS = `id, name, display_name AS "displayName", role, all_sites AS "al
   ${unix('last_login_at')} AS "lastLoginAt"`;
 /**
  * Accounts that an administrator of the sites $1 may see and change: those that see one of these and no other. One without any
- * site is nobody's but of who sees all: whoever sets its password now would have it when it is given a site.
+ * site is nobody's but of who sees all: anyone who sets its password now would have it when it is given a site.
  */
 const WITHIN = `($1::uuid[] IS NULL OR (NOT all_sites
   AND EXISTS (SELECT 1 FROM user_sites WHERE user_id = users.id)
@@ -186,7 +186,7 @@ export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers
 
     'users.update': async ({ actor, params, body, address, header }) => {
       const { password, disabled, signIn, ...changes } = body;
-      // It takes the password and the second factor, which whoever finds an open session must not.
+      // It takes the password and the second factor, which a person who finds an open session must not.
       if (signIn === 'oidc' && params.id === actor.userId)
         throw new Problem('conflict', 'another administrator hands your own account over to the provider');
       if (signIn === 'oidc') requireProvider(oidc);
@@ -253,7 +253,7 @@ export function userHandlers({ db, clock, forget, oidc }: AccountDeps): Handlers
     },
 
     'users.resetSecondFactor': async ({ actor, params, address }) => {
-      // Whoever finds an open session must not lose its owner the second factor.
+      // A person who finds an open session must not lose its owner the second factor.
       if (params.id === actor.userId)
         throw new Problem('conflict', 'your own second factor is removed with a code of it (Profile)');
       const data = await db.transaction(async (sql) => {

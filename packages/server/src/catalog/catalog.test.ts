@@ -41,9 +41,12 @@ describe.each(databases())('inventory on %s', (_name, open) => {
   const identity: IdentityActions = {
     merge: async (_by, deviceId) => deviceId,
     split: async () => [],
+    find: async () => new Map(),
+    findOrAdd: async () => new Map(),
     reclassify: async (_site, id) => {
       told.push(`reclassify ${id}`);
     },
+    strengthOf: (kind) => (kind === 'serial' ? 'strong' : 'supporting'),
   };
   const as = (actor: Actor = caller()) =>
     asCaller(catalogHandlers({ db, clock, identity, events, audit, makerOf: () => 'Cisco Systems' }), actor);
@@ -295,6 +298,7 @@ describe.each(databases())('inventory on %s', (_name, open) => {
         if_index: 1,
         port_id: '48',
         sys_name: 'edge',
+        capabilities: ['bridge'],
         remote_device_id: ids.edge1,
         remote_if_index: 48,
         addresses: ['10.0.1.1'],
@@ -358,8 +362,9 @@ describe.each(databases())('inventory on %s', (_name, open) => {
       unusedSince: null,
       stp: null,
       aggregate: null,
-      neighbour: { deviceId: ids.edge1, name: 'edge-1', port: 'port 48', protocol: 'lldp' },
+      neighbour: { deviceId: ids.edge1, name: 'edge-1', port: 'port 48', protocol: 'lldp', kind: 'switch' },
       endpoints: { count: 0, shown: [] },
+      ...{ tags: [], note: '', fields: {} },
       firstSeen: Date.parse(SEEN) / 1000,
       lastSeen: Date.parse(SEEN) / 1000,
     });
@@ -570,6 +575,18 @@ describe.each(databases())('inventory on %s', (_name, open) => {
     await expect(bulk({ filter: { site: north }, set: { monitor: 1 } }, southern)).rejects.toMatchObject({
       code: 'forbidden',
     });
+  });
+
+  it('changes nothing by filter that cannot be written down', async () => {
+    const full = asCaller(
+      catalogHandlers({
+        ...{ db, clock, identity, events, makerOf: () => null },
+        audit: () => Promise.reject(new Error('the disk is full')),
+      }),
+      caller(),
+    );
+    await expect(full('devices.bulk', { body: { filter: {}, set: { monitor: 1 } } })).rejects.toThrow('full');
+    expect((await as()('devices.list', { query: { monitor: '1' } })).totalCount).toBe(0);
   });
 
   it('keeps counts exact through changes, compaction and deletion', async () => {

@@ -6,6 +6,7 @@ import type { Sql } from '../platform/db/sql.ts';
 import { invalid } from '../platform/problem.ts';
 import { readDevice } from './devices.ts';
 import { ifTypeName } from './if-type.ts';
+import { statusName } from './interfaces.ts';
 import { type KeptChange, type PastDevice, type PastNeighbour, type PastPort, takeBack } from './past.ts';
 
 /** Most changes since then that are taken back. */
@@ -14,14 +15,15 @@ const TAKEN_BACK = [
   ...['device.changed', 'device.renumbered', 'device.upgraded', 'device.swapped', 'device.rebooted'],
   ...['device.addresses', 'device.hardware', 'device.vlans', 'neighbour.changed'],
   ...['interface.added', 'interface.removed', 'interface.changed', 'interface.speed', 'interface.duplex'],
+  'interface.shut',
 ];
 
 /** What no history holds. */
 const NEVER_KEPT: readonly (readonly [what: string, why: string])[] = [
   ['rttMs, reachable, health', 'they are measurements: /api/measurements has their course'],
-  ['mtu, description and state of interfaces', 'changes of them are not kept; alarms are in /api/events'],
+  ['operStatus and stp of interfaces', 'changes of them are not kept; alarms are in /api/events'],
   ['links', 'those that only the far end or a forwarding table told are left out'],
-  ['monitor, collector, lastScanId', 'changes by people are in the audit log'],
+  ['monitor, collector, lastScanId, tags, note, fields', 'changes by people are in the audit log'],
 ];
 
 /**
@@ -53,7 +55,8 @@ const utc = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
 async function changesSince(sql: Sql, { id, siteId }: DeviceDetail, at: number): Promise<KeptChange[]> {
   const rows = await sql.query<KeptChange & Record<string, unknown>>(
-    `SELECT e.kind, e.interface_id AS "interfaceId", (extract(epoch FROM e.first_seen) * 1000)::float8 AS "firstAt",
+    `SELECT e.kind, e.interface_id AS "interfaceId", 
+       (extract(epoch FROM CASE WHEN e.close_reason = 'noted' THEN e.first_seen ELSE e.timestamp END) * 1000)::float8 AS "firstAt",
        (extract(epoch FROM e.timestamp) * 1000)::float8 AS "lastAt",
        coalesce(e.details -> 'before', '{}') AS before, coalesce(e.details -> 'after', '{}') AS after
      FROM events e WHERE e.site_id = $1::uuid AND e.device_id = $2::uuid AND e.timestamp > to_timestamp($3::int8)
@@ -69,8 +72,11 @@ async function readPast(sql: Sql, device: DeviceDetail, at: number): Promise<Pas
   const params = [device.siteId, device.id, at];
   const where = 'site_id = $1::uuid AND device_id = $2::uuid AND first_seen <= to_timestamp($3::int8)';
   const ports = await sql.query<PastPort & Record<string, unknown>>(
-    `SELECT id, if_index AS "ifIndex", name, alias, type, speed_bps AS "speedBps", mac_address AS "macAddress", vlan, duplex
-     FROM interfaces WHERE ${where} AND gone_at IS NULL`,
+    `SELECT id, if_index AS "ifIndex", name, alias, type, speed_bps AS "speedBps", mac_address AS "macAddress", vlan, duplex,
+       admin_status AS "adminStatus", mtu, description, coalesce(tagged_vlans, '{}') AS "taggedVlans",
+       (SELECT g.name FROM interfaces g WHERE g.site_id = i.site_id AND g.device_id = i.device_id
+          AND g.if_index = i.aggregate) AS aggregate
+     FROM interfaces i WHERE ${where} AND gone_at IS NULL`,
     params,
   );
   const addresses = await sql.query<{ address: string }>(
@@ -173,8 +179,9 @@ function describe(now: DeviceDetail, past: PastDevice, then: Then, at: number): 
       at,
       interfaces: [...ports.values()]
         .sort((a, b) => a.ifIndex - b.ifIndex)
-        .map(({ id, ifIndex, name, alias, type, speedBps, macAddress, vlan, duplex }) => ({
-          ...{ id, ifIndex, name, alias, type: ifTypeName(type), speedBps, macAddress, vlan, duplex },
+        .map(({ type, adminStatus, taggedVlans, ifIndex, ...port }) => ({
+          ...{ ...port, ifIndex, type: ifTypeName(type), adminStatus: statusName(adminStatus) },
+          taggedVlans: [...taggedVlans],
           endpoints: then.learnt[ifIndex] ?? 0,
         })),
       vlans: vlans

@@ -2,12 +2,12 @@
 import type { DeviceQuery } from '@rollcall/shared/api/inventory';
 import { canonicalBlock } from '@rollcall/shared/ip';
 import { isUuid } from '@rollcall/shared/uuid';
+import { foundIn, tagged } from '../platform/db/annotated.ts';
 import { rankOf } from '../platform/db/health.ts';
 import {
   conditionsOf,
   type FilterOf,
   type Filters,
-  foundBy,
   inScope,
   oneOf,
   Parameters,
@@ -17,6 +17,8 @@ import {
 import type { Sql } from '../platform/db/sql.ts';
 import { closest } from '../platform/ops/hint.ts';
 import { invalid } from '../platform/problem.ts';
+import { requireFilterFields } from './annotations/fields.ts';
+import { withFields } from './annotations/sql.ts';
 
 export type DeviceFilters = FilterOf<DeviceQuery>;
 
@@ -24,7 +26,7 @@ export type DeviceFilters = FilterOf<DeviceQuery>;
 export const DEVICE_FILTERS: Filters<DeviceFilters, Scope> = {
   search: (p, text) => {
     const words = searchable(text);
-    return words === '' ? null : foundBy(p, 'd.search_text', words);
+    return words === '' ? null : foundIn(p, 'd', words);
   },
   ids: (p, ids) => oneOf(p, 'd.id', 'uuid', ids),
   Address: (p, text, scope) =>
@@ -35,6 +37,8 @@ export const DEVICE_FILTERS: Filters<DeviceFilters, Scope> = {
   status: (p, states) => oneOf(p, 'd.status', 'text', states),
   health: (p, healths) => oneOf(p, 'd.health', 'int', healths.map(rankOf)),
   collector: (p, collector, scope) => `d.collector_id ${collectors(p, collector, scope)}`,
+  tag: (p, tags) => tagged(p, 'd', tags),
+  field: (p, fields) => withFields(p, 'd', fields),
 };
 
 /** The condition over `devices d`. */
@@ -48,8 +52,13 @@ function collectors(p: Parameters, collector: string, scope: Scope): string {
     WHERE c.name = ${p.add(collector)}::text AND ${inScope(p, 'c.site_id', scope)}))`;
 }
 
-/** For a filter that found nothing: refuses a collector that there is not, instead of an empty answer. */
-export async function requireCollector(sql: Sql, { collector }: DeviceFilters, scope: Scope): Promise<void> {
+/** For a filter that found nothing: refuses a collector or a custom field that there is not, instead of an empty answer. */
+export async function requireKnown(sql: Sql, filter: DeviceFilters, scope: Scope): Promise<void> {
+  await requireCollector(sql, filter, scope);
+  await requireFilterFields(sql, 'device', filter);
+}
+
+async function requireCollector(sql: Sql, { collector }: DeviceFilters, scope: Scope): Promise<void> {
   if (collector === undefined) return;
   const p = new Parameters();
   const rows = await sql.query<{ id: string; name: string }>(

@@ -1,6 +1,7 @@
 /** The device list and one device, each as one statement. */
+import type { Annotations } from '@rollcall/shared/api/annotations';
 import type { DEVICE_SORTS, Device, DeviceDetail, DeviceQuery } from '@rollcall/shared/api/inventory';
-import { deviceClass, deviceStatus } from '@rollcall/shared/model';
+import { CaseStatus, deviceClass, deviceStatus, EventStatus } from '@rollcall/shared/model';
 import { healthOf } from '../platform/db/health.ts';
 import {
   inScope,
@@ -13,7 +14,8 @@ import {
   unix,
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { DEVICE_FILTERS, requireCollector } from './device-filter.ts';
+import { DEVICE_FILTERS, requireKnown } from './device-filter.ts';
+import { type Overrides, originsOf } from './origins.ts';
 import { readLinks } from './topology.ts';
 
 type Sort = (typeof DEVICE_SORTS)[number];
@@ -30,7 +32,7 @@ const ORDERS: Record<Sort, readonly string[]> = {
   lastSeen: ['v.last_seen', 'd.id'],
 };
 
-interface DeviceRow {
+interface DeviceRow extends Annotations {
   id: string;
   siteId: string;
   site: string;
@@ -80,8 +82,8 @@ const COLUMNS = `d.id, d.site_id AS "siteId", s.name AS site, d.collector_id AS 
   d.serial_number AS "serialNumber", d.sys_name AS "sysName", d.sys_descr AS "sysDescr",
   d.sys_object_id AS "sysObjectId", d.location, d.contact, d.booted_at AS "bootedAt", d.monitor, d.status,
   d.icmp_reachable AS icmp, d.snmp_reachable AS snmp, v.rtt_ms AS "rttMs", d.interface_count AS "interfaceCount", d.health,
-  (SELECT count(*) FROM events e WHERE e.device_id = d.id AND e.status < 2) AS "openEvents",
-  d.first_seen AS "firstSeen", ${LAST_ANSWER} AS "lastSeen", v.last_scan_id AS "lastScanId"`;
+  (SELECT count(*) FROM events e WHERE e.device_id = d.id AND e.status < ${EventStatus.closed}) AS "openEvents",
+  d.first_seen AS "firstSeen", ${LAST_ANSWER} AS "lastSeen", v.last_scan_id AS "lastScanId", d.tags, d.note, d.fields`;
 
 /** Uptime counts on while the device is not known to be down. */
 function toDevice(row: DeviceRow, now: number): Device {
@@ -123,7 +125,7 @@ export async function listDevices(
     total: (where) => `SELECT coalesce(sum(d.n), 0)::int8 FROM device_tally d WHERE ${where}`,
     kept: true,
   });
-  if (totalCount === 0) await requireCollector(sql, query, scope);
+  if (totalCount === 0) await requireKnown(sql, query, scope);
   return { data: data.map((row) => toDevice(row, now)), totalCount };
 }
 
@@ -151,11 +153,17 @@ const DETAILS = `
   (SELECT coalesce(jsonb_agg(jsonb_build_object(
       'id', k.id, 'number', k.number, 'title', k.title, 'status', k.status, 'severity', k.severity,
       'priority', k.priority, 'updatedAt', ${unix('k.updated_at')}) ORDER BY k.updated_at DESC, k.id), '[]')
-    FROM cases k WHERE k.status < 2 AND k.id IN (
+    FROM cases k WHERE k.status < ${CaseStatus.resolved} AND k.id IN (
       SELECT e.case_id FROM events e WHERE e.device_id = d.id AND e.case_id IS NOT NULL
-      UNION SELECT m.id FROM cases m WHERE m.root_device_id = d.id AND m.status < 3)) AS "openCases"`;
+      UNION SELECT m.id FROM cases m WHERE m.root_device_id = d.id AND m.status < ${CaseStatus.closed})) AS "openCases"`;
 
-type DetailRow = DeviceRow & Pick<DeviceDetail, 'neighbours' | 'entities' | 'openCases'>;
+/** What `originsOf` takes. */
+const OVERRIDES = `jsonb_build_object('nameOverride', d.name_override, 'classOverride', d.class_override, 'setBy', d.set_by,
+    'classifiedBy', d.classified_by, 'hostname', (SELECT nullif(f.data ->> 'hostname', '') FROM device_facts f
+      WHERE f.site_id = d.site_id AND f.device_id = d.id AND f."group" = 'identity')) AS overrides`;
+
+type DetailRow = DeviceRow &
+  Pick<DeviceDetail, 'neighbours' | 'entities' | 'openCases'> & { overrides: Overrides };
 
 /** One device with what hangs on it; null where it does not exist or is not in scope. */
 export async function readDevice(
@@ -166,19 +174,21 @@ export async function readDevice(
 ): Promise<DeviceDetail | null> {
   const p = new Parameters();
   const [row] = await sql.query<DetailRow>(
-    `SELECT ${COLUMNS}, ${DETAILS}
+    `SELECT ${COLUMNS}, ${DETAILS}, ${OVERRIDES}
      FROM devices d ${SIGHTING} ${NAMES}
      WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,
     'kept',
   );
   if (!row) return null;
-  const { neighbours, entities, openCases, ...device } = row;
+  const { neighbours, entities, openCases, overrides, ...plain } = row;
+  const device = toDevice(plain, now);
   return {
-    ...toDevice(device, now),
+    ...device,
     neighbours,
     links: await readLinks(sql, scope, id),
     entities,
     openCases,
+    origins: originsOf(device, overrides),
   };
 }

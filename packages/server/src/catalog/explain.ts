@@ -1,5 +1,7 @@
 /** What happened to a device, why it is one, and why it is what it is. */
+
 import type { DeviceExplanation, DeviceHistoryEntry } from '@rollcall/shared/api/inventory';
+import { EventStatus } from '@rollcall/shared/model';
 import {
   inScope,
   type Page,
@@ -61,17 +63,16 @@ export async function deviceHistory(
   };
 }
 
-/** How much a kind of evidence says (ingest/identity/identify.ts); what is named nowhere here only supports. */
-const STRENGTHS: Readonly<Record<string, 'strong' | 'decision'>> = {
-  'engine-id': 'strong',
-  serial: 'strong',
-  'chassis-mac': 'strong',
-  manual: 'decision',
-  shared: 'decision',
-};
+type Evidence = DeviceExplanation['evidence'][number];
+/** How much a kind of evidence says, as identity weighs it. */
+export type StrengthOf = (kind: string) => Evidence['strength'];
 
 /** Null where the device does not exist or is not in scope. */
-export async function explainDevice(sql: Sql, id: string, scope: Scope): Promise<DeviceExplanation | null> {
+export async function explainDevice(
+  sql: Sql,
+  id: string,
+  { scope, strengthOf }: { scope: Scope; strengthOf: StrengthOf },
+): Promise<DeviceExplanation | null> {
   const p = new Parameters();
   const [row] = await sql.query<DeviceExplanation>(
     `SELECT d.id AS "deviceId",
@@ -88,7 +89,7 @@ export async function explainDevice(sql: Sql, id: string, scope: Scope): Promise
          WHERE w.site_id = d.site_id AND (w.device_id = d.id OR w.other_id = d.id)) AS decisions,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('eventId', e.id, 'message', e.message, 'at', ${unix('e.timestamp')})
            ORDER BY e.timestamp DESC, e.id), '[]')
-         FROM events e WHERE e.device_id = d.id AND e.status < 2
+         FROM events e WHERE e.device_id = d.id AND e.status < ${EventStatus.closed}
            AND e.kind IN ('identity.conflict', 'address.conflict')) AS conflicts,
        d.classified_by AS classification,
        jsonb_build_object('name', d.name_override, 'class', d.class_override) AS overrides,
@@ -101,9 +102,6 @@ export async function explainDevice(sql: Sql, id: string, scope: Scope): Promise
     p.values,
   );
   if (!row) return null;
-  const evidence = row.evidence.map((claim) => ({
-    ...claim,
-    strength: STRENGTHS[claim.kind] ?? ('supporting' as const),
-  }));
+  const evidence = row.evidence.map((claim) => ({ ...claim, strength: strengthOf(claim.kind) }));
   return { ...row, evidence };
 }

@@ -5,27 +5,34 @@ import { type Scope, scopeOf } from '../platform/db/list.ts';
 import type { Actor, Handlers } from '../platform/http/handler.ts';
 import { notFound } from '../platform/problem.ts';
 import type { Audit, MakerOf } from '../ports.ts';
+import { type AddIds, addHandlers, type ByAddress } from './add/feature.ts';
+import { type FieldIds, fieldHandlers } from './annotations/handlers.ts';
 import { readDeviceAt } from './device-at.ts';
 import { listDevices, readDevice } from './devices.ts';
-import { bulkMonitor, deleteDevice, type EventActions, type Note, patchDevice } from './edit.ts';
-import { deviceExists, deviceHistory, explainDevice } from './explain.ts';
+import { bulkChange, deleteDevice, type EventActions, type Note, patchDevice } from './edit.ts';
+import { annotateInterface, bulkChangeInterfaces } from './edit-interfaces.ts';
+import { deviceExists, deviceHistory, explainDevice, type StrengthOf } from './explain.ts';
 import { type ExportIds, exportHandlers } from './export/feature.ts';
 import { listInterfaces } from './interfaces.ts';
 import { listArp, readVlans, readVrfs } from './tables.ts';
 import { readTopology } from './topology.ts';
 
+/** Who decides, and how it is written down in the transaction of the deed. */
+interface By {
+  userId: string;
+  name: string;
+  note: Note;
+}
+
 /** What people decide about identity; ingest carries it out. Every id was checked to be in the caller's scope. */
-export interface IdentityActions {
+export interface IdentityActions extends ByAddress {
   /** `otherId` is `deviceId`. Fails with Problem `conflict` across sites. @returns the id that is left. */
-  merge(by: { userId: string; name: string }, deviceId: string, otherId: string): Promise<string>;
+  merge(by: By, deviceId: string, otherId: string): Promise<string>;
   /** The addresses are another device. Fails with Problem `conflict` when they are not its own, or all of it. */
-  split(
-    by: { userId: string; name: string },
-    deviceId: string,
-    addresses: readonly string[],
-  ): Promise<string[]>;
+  split(by: By, deviceId: string, addresses: readonly string[]): Promise<string[]>;
   /** Applies the rules to the stored facts of a device again. */
   reclassify(siteId: string, deviceId: string): Promise<void>;
+  strengthOf: StrengthOf;
 }
 
 export interface CatalogDeps {
@@ -51,7 +58,11 @@ type Ids =
   | 'devices.vrfs'
   | 'devices.arp'
   | 'interfaces.list'
+  | 'interfaces.update'
+  | 'interfaces.bulk'
   | 'topology.get'
+  | AddIds
+  | FieldIds
   | ExportIds;
 
 export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
@@ -67,6 +78,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       links: _l,
       entities: _e,
       openCases: _c,
+      origins: _o,
       asOf: _a,
       ...device
     } = await read(id, scopeOf(actor));
@@ -91,6 +103,8 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       });
   return {
     ...exportHandlers({ db }),
+    ...fieldHandlers({ db, audit }),
+    ...addHandlers({ db, clock, devices: identity, events, note, read: brief }),
     'devices.list': async ({ query, actor }) => {
       const scope = scopeOf(actor, query.site);
       return listDevices(db, query, { scope, now: clock.now() });
@@ -107,7 +121,7 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
         id,
         patch: body,
         scope: scopeOf(actor),
-        at: clock.now(),
+        by: { name: actor.name, at: clock.now() },
         note: note({ actor, address }, 'update', body),
       });
       if (siteId === null) throw notFound('device');
@@ -126,38 +140,31 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       return { data: null };
     },
     'devices.bulk': async ({ body: { filter, set, expect }, actor, address }) => {
-      const data = await bulkMonitor(db, events, {
-        filter,
-        monitor: set.monitor,
-        expect,
-        scope: scopeOf(actor, filter.site),
-        at: clock.now(),
-      });
-      await audit(db, {
-        actor,
-        address,
-        action: 'device.bulk',
-        subject: `${data.changed} devices`,
-        ...(filter.site && { siteId: filter.site }),
-        detail: { filter, set },
+      const data = await bulkChange(db, events, {
+        ...{ filter, set, expect, scope: scopeOf(actor, filter.site) },
+        by: { name: actor.name, at: clock.now() },
+        note: (sql, changed) =>
+          audit(sql, {
+            ...{ actor, address, action: 'device.bulk', subject: `${changed} devices` },
+            ...(filter.site && { siteId: filter.site }),
+            detail: { filter, set },
+          }),
       });
       return { data };
     },
     'devices.merge': async ({ params: { id }, body, actor, address }) => {
       await mustExist(id, scopeOf(actor));
       await mustExist(body.deviceId, scopeOf(actor));
-      const left = await identity.merge({ userId: actor.userId, name: actor.name }, id, body.deviceId);
-      const data = await brief(left, actor);
-      await note({ actor, address }, 'merge', { merged: [id, body.deviceId] })(db, data);
-      return { data };
+      const written = note({ actor, address }, 'merge', { merged: [id, body.deviceId] });
+      const by = { userId: actor.userId, name: actor.name, note: written };
+      return { data: await brief(await identity.merge(by, id, body.deviceId), actor) };
     },
     'devices.split': async ({ params: { id }, body, actor, address }) => {
       await mustExist(id, scopeOf(actor));
-      const ids = await identity.split({ userId: actor.userId, name: actor.name }, id, body.addresses);
+      const written = note({ actor, address }, 'split', { addresses: body.addresses });
+      const by = { userId: actor.userId, name: actor.name, note: written };
+      const ids = await identity.split(by, id, body.addresses);
       const devices = await Promise.all([...new Set([id, ...ids])].map((each) => brief(each, actor)));
-      for (const device of devices)
-        if (device.id === id)
-          await note({ actor, address }, 'split', { addresses: body.addresses })(db, device);
       return { data: { devices: devices.map(({ id, address, name }) => ({ id, address, name })) } };
     },
     'devices.history': async ({ params: { id }, query, actor }) => {
@@ -166,7 +173,10 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       return deviceHistory(db, id, query, scope);
     },
     'devices.explain': async ({ params: { id }, actor }) => {
-      const explanation = await explainDevice(db, id, scopeOf(actor));
+      const explanation = await explainDevice(db, id, {
+        scope: scopeOf(actor),
+        strengthOf: identity.strengthOf,
+      });
       if (!explanation) throw notFound('device');
       return { data: explanation };
     },
@@ -187,6 +197,33 @@ export function catalogHandlers(deps: CatalogDeps): Handlers<Ids> {
       if (!isUuid(query.deviceId)) throw notFound('device');
       await mustExist(query.deviceId, scopeOf(actor, query.site));
       return listInterfaces(db, query, { makerOf, now: clock.now() });
+    },
+    'interfaces.update': async ({ params: { id }, body, actor, address }) => {
+      const patch = { id, patch: body, scope: scopeOf(actor), by: { name: actor.name, at: clock.now() } };
+      const data = await annotateInterface(db, patch, (sql, { siteId, name }) =>
+        audit(sql, {
+          ...{ actor, address, siteId, action: 'interface.update', subject: `interface ${name}` },
+          detail: { id, ...body },
+        }),
+      );
+      if (!data) throw notFound('interface');
+      return { data };
+    },
+    'interfaces.bulk': async ({ body: { filter, set, expect }, actor, address }) => {
+      if (!isUuid(filter.deviceId)) throw notFound('device');
+      const scope = scopeOf(actor, filter.site);
+      const by = { name: actor.name, at: clock.now() };
+      const data = await bulkChangeInterfaces(
+        db,
+        { filter, set, expect, scope, by },
+        (changed) => (sql, device) =>
+          audit(sql, {
+            ...{ actor, address, siteId: device.siteId, action: 'interface.bulk' },
+            subject: `${changed} interfaces of device ${device.name}`,
+            detail: { filter, set },
+          }),
+      );
+      return { data };
     },
     'topology.get': async ({ query, actor }) => ({
       data: await readTopology(db, scopeOf(actor, query.site)),

@@ -1,9 +1,13 @@
 /** The interfaces of one device. */
+import type { Annotations } from '@rollcall/shared/api/annotations';
 import type { InterfaceQuery, NetworkInterface } from '@rollcall/shared/api/interfaces';
 import { type INTERFACE_SORTS, INTERFACE_STATUSES } from '@rollcall/shared/api/interfaces';
+import { farEndOf } from '@rollcall/shared/far-end';
+import { tagged } from '../platform/db/annotated.ts';
 import {
   type FilterOf,
   type Filters,
+  oneOf,
   orderOf,
   type Page,
   Parameters,
@@ -12,6 +16,8 @@ import {
 } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { MakerOf } from '../ports.ts';
+import { requireFilterFields } from './annotations/fields.ts';
+import { withFields } from './annotations/sql.ts';
 import { ifTypeName } from './if-type.ts';
 
 /** IANAifType numbers of sockets: Ethernet in its kinds, Fibre Channel, InfiniBand. */
@@ -35,7 +41,11 @@ const ORDERS: Record<Sort, readonly string[]> = {
   unusedSince: [UNUSED_SINCE, 'i.if_index'],
 };
 
-interface InterfaceRow {
+/** What a far end tells of itself. */
+type Said = { capabilities: string[]; platform: string | null; sysDescr: string | null };
+type Neighbour = NonNullable<NetworkInterface['neighbour']>;
+
+interface InterfaceRow extends Annotations {
   id: string;
   deviceId: string;
   ifIndex: number;
@@ -55,9 +65,10 @@ interface InterfaceRow {
   addresses: string[];
   vlan: number | null;
   duplex: NetworkInterface['duplex'];
+  taggedVlans: number[];
   stp: NetworkInterface['stp'];
   aggregate: NetworkInterface['aggregate'];
-  neighbour: NetworkInterface['neighbour'];
+  neighbour: (Omit<Neighbour, 'kind'> & Said) | null;
   endpoints: { count: number; shown: Omit<NetworkInterface['endpoints']['shown'][number], 'maker'>[] };
   firstSeen: Date;
   lastSeen: Date;
@@ -80,7 +91,7 @@ const ENDPOINTS = `(SELECT jsonb_build_object('count', count(*), 'shown', coales
 
 const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias, i.type,
   i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
-  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, i.duplex, i.stp,
+  i.oper_status AS "operStatus", i.last_change AS "lastChange", i.vlan, coalesce(i.tagged_vlans, '{}') AS "taggedVlans", i.duplex, i.stp,
   CASE WHEN i.aggregate IS NOT NULL THEN (SELECT jsonb_build_object('interfaceId', g.id, 'name', g.name,
       'active', CASE WHEN i.aggregate_active THEN 1 ELSE 0 END)
     FROM (SELECT 1) one LEFT JOIN interfaces g ON g.site_id = i.site_id AND g.device_id = i.device_id
@@ -89,7 +100,8 @@ const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.nam
   (SELECT coalesce(array_agg(host(a.address) ORDER BY a.address), '{}') FROM device_addresses a
     WHERE a.site_id = i.site_id AND a.device_id = i.device_id AND a.if_index = i.if_index) AS addresses,
   (SELECT jsonb_build_object('deviceId', r.id, 'name', coalesce(r.name, nullif(n.sys_name, ''), n.sys_descr),
-      'port', coalesce(ri.name, n.port_id, n.port_description), 'protocol', n.protocol)
+      'port', coalesce(ri.name, n.port_id, n.port_description), 'protocol', n.protocol,
+      'capabilities', coalesce(n.capabilities, '{}'), 'platform', n.platform, 'sysDescr', n.sys_descr)
     FROM neighbours n
     LEFT JOIN devices r ON r.site_id = n.site_id AND r.id = n.remote_device_id
     LEFT JOIN interfaces ri ON ri.site_id = n.site_id AND ri.device_id = r.id AND ri.if_index = n.remote_if_index
@@ -97,15 +109,25 @@ const COLUMNS = `i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.nam
     -- A port has one far end to show: one that is known as a device, then the one seen last.
     ORDER BY (r.id IS NULL), n.last_seen DESC, n.protocol, n.key LIMIT 1) AS neighbour,
   ${ENDPOINTS},
-  i.first_seen AS "firstSeen", i.last_seen AS "lastSeen"`;
+  i.first_seen AS "firstSeen", i.last_seen AS "lastSeen", i.tags, i.note, i.fields`;
 
-const statusName = (number: number | null) =>
+/** IF-MIB ifAdminStatus and ifOperStatus in words. */
+export const statusName = (number: number | null) =>
   number === null ? null : (INTERFACE_STATUSES[number - 1] ?? 'unknown');
 
-function toInterface(row: InterfaceRow, tagged: readonly number[], makerOf: MakerOf): NetworkInterface {
+const neighbourOf = ({
+  deviceId,
+  name,
+  port,
+  protocol,
+  ...said
+}: NonNullable<InterfaceRow['neighbour']>): Neighbour => ({
+  ...{ deviceId, name, port, protocol, kind: farEndOf(said) },
+});
+
+function toInterface(row: InterfaceRow, makerOf: MakerOf): NetworkInterface {
   return {
     ...row,
-    taggedVlans: tagged.filter((vlan) => vlan !== row.vlan),
     isPort: row.isPort ? 1 : 0,
     lastUsed: seconds(row.lastUsed),
     unusedSince: seconds(row.unusedSince),
@@ -113,6 +135,7 @@ function toInterface(row: InterfaceRow, tagged: readonly number[], makerOf: Make
     adminStatus: statusName(row.adminStatus),
     operStatus: statusName(row.operStatus),
     lastChange: seconds(row.lastChange),
+    neighbour: row.neighbour && neighbourOf(row.neighbour),
     endpoints: {
       count: row.endpoints.count,
       shown: row.endpoints.shown.map((each) => ({ ...each, maker: makerOf(each.mac) })),
@@ -122,12 +145,16 @@ function toInterface(row: InterfaceRow, tagged: readonly number[], makerOf: Make
   };
 }
 
+export type InterfaceFilters = FilterOf<InterfaceQuery>;
 /** Over `interfaces i`. */
-const FILTERS: Filters<FilterOf<InterfaceQuery>, { now: number }> = {
+export const INTERFACE_FILTERS: Filters<InterfaceFilters, { now: number }> = {
   // Never absent: it stands in what always holds.
   deviceId: () => null,
+  ids: (p, ids) => oneOf(p, 'i.id', 'uuid', ids),
   unusedDays: (p, days, { now }) =>
     `${IS_PORT} AND ${UNUSED_SINCE} < ${p.add(new Date(now - days * DAY_MS))}::timestamptz`,
+  tag: (p, tags) => tagged(p, 'i', tags),
+  field: (p, fields) => withFields(p, 'i', fields),
 };
 
 /** One page of a device's interfaces, those of its last complete walk. The device must be in the caller's scope. */
@@ -145,24 +172,12 @@ export async function listInterfaces(
     where: `i.site_id = (SELECT site_id FROM devices WHERE id = ${device}::uuid) AND i.device_id = ${device}::uuid
       AND i.gone_at IS NULL`,
     parameters,
-    filters: FILTERS,
+    filters: INTERFACE_FILTERS,
     context: { now },
     query,
     order: orderOf(ORDERS, query.sort ?? 'ifIndex'),
     kept: true,
   });
-  const vlans = data.length > 0 ? await vlansOfPorts(sql, query.deviceId) : new Map<number, number[]>();
-  return { data: data.map((row) => toInterface(row, vlans.get(row.ifIndex) ?? [], makerOf)), totalCount };
-}
-
-/** The VLANs that ports of a device are members of, by ifIndex. */
-async function vlansOfPorts(sql: Sql, deviceId: string): Promise<Map<number, number[]>> {
-  const rows = await sql.query<{ port: number; vlans: number[] }>(
-    `SELECT m.port::int8 AS port, array_agg(DISTINCT v.vlan ORDER BY v.vlan) AS vlans
-     FROM device_facts f, jsonb_to_recordset(f.data) AS v(vlan int, egress jsonb), jsonb_array_elements_text(v.egress) AS m(port)
-     WHERE f.site_id = (SELECT site_id FROM devices WHERE id = $1::uuid) AND f.device_id = $1::uuid
-       AND (f."group" = 'vlans' OR starts_with(f."group", 'vlans/')) GROUP BY m.port`,
-    [deviceId],
-  );
-  return new Map(rows.map(({ port, vlans }) => [port, vlans]));
+  if (totalCount === 0) await requireFilterFields(sql, 'interface', query);
+  return { data: data.map((row) => toInterface(row, makerOf)), totalCount };
 }

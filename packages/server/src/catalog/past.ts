@@ -5,7 +5,7 @@ import type { Part, Vlan } from '../changes.ts';
 export interface KeptChange {
   kind: string;
   interfaceId: string | null;
-  /** When it came first, and last: the same again soon counts one event up. */
+  /** When it came first, and last: what comes very often counts one event up. */
   firstAt: number;
   lastAt: number;
   before: Readonly<Record<string, unknown>>;
@@ -22,6 +22,12 @@ export interface PastPort {
   macAddress: string | null;
   vlan: number | null;
   duplex: string | null;
+  /** IF-MIB ifAdminStatus. */
+  adminStatus: number | null;
+  mtu: number | null;
+  description: string | null;
+  aggregate: string | null;
+  taggedVlans: readonly number[];
 }
 export interface PastNeighbour {
   port: string;
@@ -44,7 +50,10 @@ export interface PastDevice {
 
 /** How `device.changed` names fields. */
 const FIELDS: Readonly<Record<string, string>> = { sysObjectID: 'sysObjectId' };
-const OF_PORTS = ['name', 'alias', 'type', 'speedBps', 'macAddress', 'vlan', 'duplex'] as const;
+const OF_PORTS = [
+  ...(['name', 'alias', 'type', 'speedBps', 'macAddress', 'vlan', 'duplex'] as const),
+  ...(['adminStatus', 'mtu', 'description', 'aggregate'] as const),
+] as const satisfies readonly (keyof PastPort)[];
 const LISTS = {
   'device.addresses': 'addresses',
   'device.hardware': 'parts',
@@ -58,10 +67,7 @@ export function takeBack(device: PastDevice, changes: readonly KeptChange[], at:
     undo(device, change);
     // It came before that time and again after it; what was between is not kept.
     if (change.firstAt <= at)
-      device.notKnown.set(
-        nameOf(device, change),
-        'it changed several times, of which the first and last are kept',
-      );
+      device.notKnown.set(nameOf(device, change), 'it changed so often that not every time is kept');
   }
 }
 
@@ -96,6 +102,7 @@ function undo(device: PastDevice, change: KeptChange): void {
       const port = interfaceId ? device.ports.get(interfaceId) : undefined;
       if (!port) return;
       for (const name of OF_PORTS) if (name in before) Object.assign(port, { [name]: before[name] });
+      if ('taggedVlans' in before) undoTagged(port, change);
     }
   }
 }
@@ -111,9 +118,21 @@ const portOf = (id: string, facts: Readonly<Record<string, unknown>>): PastPort 
     macAddress: null,
     vlan: null,
     duplex: null,
+    adminStatus: null,
+    mtu: null,
+    description: null,
+    aggregate: null,
+    taggedVlans: [],
   },
   ...(facts as Partial<PastPort>),
 });
+
+/** What it joined it leaves, and what it left it is in. */
+function undoTagged(port: PastPort, { before, after }: KeptChange): void {
+  const joined = new Set((after.taggedVlans ?? []) as number[]);
+  const stays = port.taggedVlans.filter((vlan) => !joined.has(vlan));
+  port.taggedVlans = [...stays, ...((before.taggedVlans ?? []) as number[])].sort((a, b) => a - b);
+}
 
 const same = (a: unknown) => (b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 

@@ -16,7 +16,10 @@ const calling = (db: Database) =>
   asCaller(
     catalogHandlers({
       ...{ db, audit, clock: new ManualClock(NOW), makerOf: () => null },
-      identity: { merge: async (_by, id) => id, split: async () => [], reclassify: async () => undefined },
+      identity: {
+        ...{ merge: async (_by, id) => id, split: async () => [], reclassify: async () => undefined },
+        ...{ strengthOf: () => 'strong', find: async () => new Map(), findOrAdd: async () => new Map() },
+      },
       events: { onMonitoringStopped: async () => undefined, onDevicesDeleted: async () => undefined },
     }),
     caller(),
@@ -36,23 +39,15 @@ describe.each(databases())('ports on %s', (_name, open) => {
     });
     await insert(db, 'interfaces', [
       port(1, {
-        ...{ oper_status: 1, vlan: 10, last_up_at: days(150) },
+        ...{ oper_status: 1, vlan: 10, tagged_vlans: [20], last_up_at: days(150) },
         ...{ stp: 'forwarding', aggregate: 6, aggregate_active: true },
       }),
-      port(2, { last_up_at: days(100), last_change: days(100) }),
+      port(2, { tagged_vlans: [10], last_up_at: days(100), last_change: days(100) }),
       port(3, { last_up_at: days(5), last_change: days(5) }),
       // Its agent says that it changed last before it was known here.
       port(4, { first_seen: days(3), last_change: days(400) }),
       port(5, {}),
       port(6, { type: 135, last_up_at: days(120) }),
-    ]);
-    const vlans = [
-      { vlan: 10, egress: [1, 2], untagged: [1] },
-      { vlan: 20, egress: [1] },
-      { vlan: 30, name: 'voice' },
-    ];
-    await insert(db, 'device_facts', [
-      { site_id: north, device_id: sw, group: 'vlans', data: vlans, hash: '', seen_at: SEEN },
     ]);
     const list = async (query: Record<string, string>): Promise<NetworkInterface[]> =>
       (await call('interfaces.list', { query: { deviceId: sw, ...query } })).data;
@@ -100,7 +95,11 @@ describe.each(databases())('ports on %s', (_name, open) => {
         name,
         type: 6,
         oper_status: 1,
+        admin_status: 1,
         vlan: 20,
+        tagged_vlans: [30, 40],
+        mtu: 1500,
+        description: 'port',
         first_seen: at(100),
         last_seen: at(0),
       },
@@ -143,6 +142,9 @@ describe.each(databases())('ports on %s', (_name, open) => {
       event(5, 'interface.removed', { name: 'c', ifIndex: 3, type: 6, vlan: 7 }, {}, removed),
       event(4, 'interface.added', {}, { name: 'b' }, added),
       event(3, 'interface.changed', { vlan: 10 }, { vlan: 20 }, kept),
+      event(3, 'interface.changed', { taggedVlans: [50], mtu: 9000 }, { taggedVlans: [40], mtu: 1500 }, kept),
+      event(2.5, 'interface.changed', { aggregate: 'Po1' }, { aggregate: null }, kept),
+      event(3, 'interface.shut', { adminStatus: 2 }, { adminStatus: 1 }, kept),
       event(2, 'device.addresses', { addresses: ['10.0.8.8'] }, { addresses: ['10.0.7.2'] }),
       event(1, 'neighbour.changed', { port: 'a', chassisId: null, sysName: 'old', remotePort: '1' }, {}),
     ]);
@@ -152,7 +154,15 @@ describe.each(databases())('ports on %s', (_name, open) => {
       ...{ location: 'here', osVersion: '2', status: 'unknown', addresses: ['10.0.8.8'], interfaceCount: 2 },
       asOf: {
         interfaces: [
-          { name: 'a', vlan: 10, endpoints: 1 },
+          {
+            name: 'a',
+            vlan: 10,
+            taggedVlans: [30, 50],
+            mtu: 9000,
+            aggregate: 'Po1',
+            adminStatus: 'down',
+            endpoints: 1,
+          },
           { name: 'c', vlan: 7, endpoints: 0 },
         ],
         neighbours: [{ sysName: 'old' }],

@@ -1,7 +1,7 @@
 /** Devices and the links between them, as far as the caller sees. */
 import { TOPOLOGY_NODES, type Topology } from '@rollcall/shared/api/interfaces';
 import type { DeviceLink } from '@rollcall/shared/api/inventory';
-import { deviceClass, deviceStatus } from '@rollcall/shared/model';
+import { deviceClass, deviceStatus, EventStatus } from '@rollcall/shared/model';
 import { inScope, Parameters, type Scope, unix } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { linksOf, type NeighbourReport } from './links.ts';
@@ -64,7 +64,7 @@ function readNodes(sql: Sql, scope: Scope): Promise<NodeRow[]> {
        worst.severity AS "worstSeverity"
      FROM devices d
      LEFT JOIN (SELECT e.device_id, min(e.severity) AS severity FROM events e
-       WHERE e.status < 2 AND e.device_id IS NOT NULL GROUP BY e.device_id) worst ON worst.device_id = d.id
+       WHERE e.status < ${EventStatus.closed} AND e.device_id IS NOT NULL GROUP BY e.device_id) worst ON worst.device_id = d.id
      WHERE ${inScope(p, 'd.site_id', scope)}
      ORDER BY d.sort_name, d.id LIMIT ${TOPOLOGY_NODES + 1}`,
     p.values,

@@ -2,7 +2,7 @@ import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
-import type { Audit, Raise } from '../ports.ts';
+import type { AcknowledgeCase, Audit, RecordChanges } from '../ports.ts';
 
 /** What the feature needs of the rest of the server. */
 export interface DeliveryDeps {
@@ -14,7 +14,10 @@ export interface DeliveryDeps {
   /** Writes one entry of the audit log, in the transaction of the deed. */
   audit: Audit;
   /** Records what came about as events, in the same transaction. */
-  raise: Raise;
+  recordChanges: RecordChanges;
+  acknowledgeCase: AcknowledgeCase;
+  /** Every kind of event there is. */
+  eventKinds: readonly string[];
   /** Where people reach this server, without a slash at the end; absent: messages hold no links. */
   publicUrl?: string | undefined;
 }

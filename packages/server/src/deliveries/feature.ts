@@ -1,22 +1,31 @@
 /** People and systems that are told about cases: who, what, and the making of it. */
+import type { caseLinkOperations } from '@rollcall/shared/api/case-links';
 import type { deliveryOperations } from '@rollcall/shared/api/deliveries';
 import type { Handlers } from '../platform/http/handler.ts';
-import { createCourier } from './courier.ts';
 import type { DeliveryDeps } from './deps.ts';
+import { linkHandlers } from './links.ts';
 import { deliveryLogHandlers } from './log.ts';
-import { mailHandlers } from './mail-settings.ts';
-import { subscriptionHandlers } from './subscriptions.ts';
+import { createDispatcher } from './queue/dispatcher.ts';
+import { mailHandlers } from './subscriptions/mail-settings.ts';
+import { previewHandlers } from './subscriptions/preview.ts';
+import { subscriptionHandlers } from './subscriptions/subscriptions.ts';
 
 export interface DeliveryFeature {
-  handlers: Handlers<keyof typeof deliveryOperations>;
+  handlers: Handlers<keyof typeof deliveryOperations | keyof typeof caseLinkOperations>;
   /** Makes deliveries until the answer is called. */
   start(): () => Promise<void>;
 }
 
 export function createDeliveryFeature(deps: DeliveryDeps): DeliveryFeature {
-  const courier = createCourier(deps);
+  const dispatcher = createDispatcher(deps);
   return {
-    handlers: { ...subscriptionHandlers(deps), ...deliveryLogHandlers(deps), ...mailHandlers(deps) },
-    start: () => courier.start(),
+    handlers: {
+      ...subscriptionHandlers(deps),
+      ...previewHandlers(deps),
+      ...linkHandlers(deps),
+      ...deliveryLogHandlers(deps),
+      ...mailHandlers(deps),
+    },
+    start: () => dispatcher.start(),
   };
 }

@@ -7,7 +7,7 @@ import { type Actor, type Handlers, visibleSites } from '../platform/http/handle
 import { notFound, Problem } from '../platform/problem.ts';
 import type { DeliveryDeps } from './deps.ts';
 
-/** Of subscriptions `s`: what one is about must all be visible, because what it is told of goes to whoever reads the log. */
+/** Of subscriptions `s`: what one is about must all be visible, because what it is told of goes to anyone who reads the log. */
 export const VISIBLE = '($1::uuid[] IS NULL OR (NOT s.all_sites AND s.site_ids <@ $1))';
 
 export const DELIVERY_COLUMNS = `d.id, d.subscription_id AS "subscriptionId", s.name AS subscription,

@@ -1,3 +1,4 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAKERS } from '../data.ts';
@@ -6,6 +7,7 @@ import { closeDatabases, databases } from '../testing/database.ts';
 import { addDevices, addSite, asCaller, caller, insert } from '../testing/rows.ts';
 import { endpointHandlers } from './feature.ts';
 import { readIdentities } from './identity.ts';
+import { findEndpoints } from './list.ts';
 import { openMakers } from './makers.ts';
 
 afterAll(closeDatabases);
@@ -18,6 +20,7 @@ const T = Date.parse(AT) / 1000;
 const DAY = 86_400;
 const GI7 = uuidv7();
 const makers = openMakers(MAKERS);
+const clock = new ManualClock(T * 1000);
 
 describe.each(databases())('places of an address on %s', (_name, open) => {
   let db: Database;
@@ -49,7 +52,12 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     await insert(db, 'neighbours', [
       {
         ...{ site_id: site, device_id: access, protocol: 'lldp', key: 'k', if_index: 7, addresses: [] },
-        ...{ chassis_id: 'networkAddress:10.0.0.77', port_id: PHONE, sys_name: 'phone-7' },
+        ...{
+          chassis_id: 'networkAddress:10.0.0.77',
+          port_id: PHONE,
+          sys_name: 'phone-7',
+          capabilities: ['bridge', 'phone'],
+        },
         ...{ first_seen: AT, last_seen: AT },
       },
     ]);
@@ -72,7 +80,7 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     id: 'endpoints.list' | 'endpoints.get' | 'interfaces.endpoints',
     request: object,
     sites = [site],
-  ) => asCaller(endpointHandlers({ db, makers }), caller('viewer', sites))(id, request);
+  ) => asCaller(endpointHandlers({ db, makers, clock }), caller('viewer', sites))(id, request);
   const placesOf = async (mac: string) => (await ask('endpoints.get', { params: { mac } })).data;
   const macs = async (query: object) => {
     const { data, totalCount } = await ask('endpoints.list', { query });
@@ -100,12 +108,81 @@ describe.each(databases())('places of an address on %s', (_name, open) => {
     });
   });
 
+  it('finds what calls itself so by LLDP, a part of the name, within the sites that the caller sees', async () => {
+    const found = async (text: string, scope: string[] | null = null) =>
+      (await findEndpoints(db, text, { scope, most: 7, makers, now: T })).map(({ mac, name }) => [mac, name]);
+    expect(await found('HONE-7')).toEqual([[PHONE, 'phone-7']]);
+    expect(await found('phone-8')).toEqual([]);
+    expect(await found('phone-7', [other])).toEqual([]);
+  });
+
   it('says which device of ours has the address', async () => {
     const [found] = await placesOf(ACCESS);
     expect(found).toMatchObject({ owner: { deviceId: access, name: 'access' }, locallyAdministered: 0 });
     expect(found).toMatchObject({ name: 'access', maker: 'Cisco Systems' });
     // Behind the port is the bridge that has the address, and no other.
     expect(found?.placement).toMatchObject({ verdict: 'placed', ports: [{ device: 'core', ifIndex: 50 }] });
+  });
+
+  it('says what stands at the port by its capabilities: a phone, and what is behind it', async () => {
+    const reasonOf = async (mac: string) => (await placesOf(mac))[0]?.placement.reason;
+    expect(await reasonOf(PHONE)).toMatch(
+      /; it is the phone phone-7 itself, .*, and 2 other addresses are behind it$/,
+    );
+    expect(await reasonOf(HOST)).toMatch(/; it is behind the phone phone-7, /);
+  });
+
+  it('names a pair of linked switches with an aggregate each, and takes an aggregate and its members for one place', async () => {
+    const mac = '02:00:00:00:00:dd';
+    const ids = await addDevices(db, [
+      { site_id: site, name: 'pair-a' },
+      { site_id: site, name: 'pair-b' },
+    ]);
+    const [a = '', b = ''] = ids;
+    const seen = { first_seen: AT, last_seen: AT };
+    const lag = (device_id: string) => ({
+      site_id: site,
+      device_id,
+      id: uuidv7(),
+      if_index: 50,
+      name: 'Po50',
+      type: 161,
+      ...seen,
+    });
+    await insert(db, 'interfaces', [
+      ...ids.map(lag),
+      { ...lag(a), id: uuidv7(), if_index: 1, name: 'Gi1', type: 6, aggregate: 50, aggregate_active: true },
+    ]);
+    const at = (device_id: string, if_index: number) => ({
+      ...{ site_id: site, device_id, mac, if_index, vlan: 10, address: '', since: AT },
+    });
+    await insert(db, 'endpoints', [at(a, 1), at(a, 50)]);
+    expect((await placesOf(mac))[0]?.placement).toMatchObject({
+      verdict: 'placed',
+      ports: [{ device: 'pair-a', ifIndex: 50 }],
+    });
+    expect((await ask('endpoints.list', { query: { mac } })).data).toMatchObject([
+      { verdict: 'placed', ports: [{ ifIndex: 50 }] },
+    ]);
+    await insert(db, 'endpoints', [at(b, 50)]);
+    expect((await placesOf(mac))[0]?.placement.reason).toMatch(/a link between these switches is not known$/);
+    await insert(db, 'neighbours', [
+      {
+        site_id: site,
+        device_id: b,
+        protocol: 'lldp',
+        key: 'peer',
+        if_index: 47,
+        addresses: [],
+        remote_device_id: a,
+        ...seen,
+      },
+    ]);
+    expect((await placesOf(mac))[0]?.placement).toMatchObject({
+      ...{ verdict: 'alternatives', reason: expect.stringMatching(/\(MLAG\), so both are right$/) },
+    });
+    await db.query('DELETE FROM devices WHERE id = ANY($1::uuid[])', [ids]);
+    await db.query('DELETE FROM endpoints WHERE mac = $1', [mac]);
   });
 
   it('takes no device for a bridge whose forwarding table is empty', async () => {

@@ -1,3 +1,4 @@
+import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../platform/db/db.ts';
 import { inScope, Parameters, type Scope, scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
@@ -8,20 +9,29 @@ import { placesOf } from './read.ts';
 
 type Ids = 'endpoints.list' | 'endpoints.get' | 'interfaces.endpoints';
 
-export function endpointHandlers({ db, makers }: { db: Database; makers: Makers }): Handlers<Ids> {
+export function endpointHandlers({
+  db,
+  makers,
+  clock,
+}: {
+  db: Database;
+  makers: Makers;
+  clock: Clock;
+}): Handlers<Ids> {
+  const now = () => Math.floor(clock.now() / 1000);
   return {
     'endpoints.list': async ({ query, actor }) => {
-      return listEndpoints(db, query, { scope: scopeOf(actor, query.site), makers });
+      return listEndpoints(db, query, { scope: scopeOf(actor, query.site), makers, now: now() });
     },
     'endpoints.get': async ({ params, query, actor }) => {
-      const data = await placesOf(db, params.mac, { scope: scopeOf(actor, query.site), makers });
+      const data = await placesOf(db, params.mac, { scope: scopeOf(actor, query.site), makers, now: now() });
       if (data.length === 0) throw notFound('endpoint');
       return { data };
     },
     'interfaces.endpoints': async ({ params: { id }, query, actor }) => {
       const scope = scopeOf(actor);
       if (!(await interfaceExists(db, id, scope))) throw notFound('interface');
-      return listEndpoints(db, { ...query, interface: id }, { scope, makers });
+      return listEndpoints(db, { ...query, interface: id }, { scope, makers, now: now() });
     },
   };
 }

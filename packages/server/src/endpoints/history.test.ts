@@ -5,7 +5,7 @@ const at = (deviceId: string, since: number, until: number | null, bridges: stri
   ...{ deviceId, ifIndex: 1, bridges, others: 0, since, until },
 });
 const stays = (...intervals: ReturnType<typeof at>[]) =>
-  staysOf(intervals, ({ deviceId }) => deviceId).map(({ from, to, verdict, ports }) => [
+  staysOf(intervals, ({ deviceId }) => deviceId, 100).map(({ from, to, verdict, ports }) => [
     ...[from, to, verdict],
     ports.map(({ deviceId }) => deviceId).join(' '),
   ]);

@@ -14,10 +14,11 @@ export interface Stay<Port extends LearntAt> extends Placement<Port> {
   to: number | null;
 }
 
-/** The latest first. Times at which no table had the address are left out; what stays the same is one. */
+/** The latest first. Times at which no table had the address are left out; what stays the same is one. `now`: Unix seconds. */
 export function staysOf<Port extends LearntAt & Interval>(
   intervals: readonly Port[],
   keyOf: (port: Port) => string,
+  now: number,
 ): Stay<Port>[] {
   const times = [...new Set(intervals.flatMap(({ since, until }) => [since, until ?? Infinity]))].sort(
     (a, b) => a - b,
@@ -27,7 +28,7 @@ export function staysOf<Port extends LearntAt & Interval>(
     const to = times[i + 1] ?? Infinity;
     const there = intervals.filter(({ since, until }) => since <= from && (until ?? Infinity) >= to);
     if (there.length === 0) continue;
-    const found = place([...new Map(there.map((port) => [keyOf(port), port])).values()]);
+    const found = place([...new Map(there.map((port) => [keyOf(port), port])).values()], Math.min(to, now));
     const before = stays.at(-1);
     if (before && before.to === from && isSame(before, found, keyOf))
       Object.assign(before, { to: finite(to), reason: found.reason });

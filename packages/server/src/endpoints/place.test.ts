@@ -1,21 +1,119 @@
+import type { FarEnd } from '@rollcall/shared/far-end';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type LearntAt, place } from './place.ts';
 
-const port = (deviceId: string, ifIndex: number, bridges: string[] = [], others = 0): LearntAt => ({
-  ...{ deviceId, ifIndex, bridges, others },
-});
+const port = (
+  deviceId: string,
+  ifIndex: number,
+  bridges: string[] = [],
+  others = 0,
+  more: Partial<LearntAt> = {},
+): LearntAt => ({ ...{ deviceId, ifIndex, bridges, others, since: 0 }, ...more });
+/** On no aggregate, as was read, unless told. */
+const since = (deviceId: string, ifIndex: number, minutes: number, more: Partial<LearntAt> = {}) =>
+  port(deviceId, ifIndex, [], 0, { since: minutes * 60, aggregate: null, ...more });
+const member = (deviceId: string, ifIndex: number, aggregate: number, linked: string[] = []) =>
+  since(deviceId, ifIndex, 0, { aggregate, linked });
+const stands = (kind: FarEnd, own: boolean, others: number) =>
+  port('a', 1, [], others, { stands: { kind, name: 'x-1', own } });
+/** Unix seconds: ten hours after the ports began to have it. */
+const NOW = 36_000;
 
 describe('where an address enters the network', () => {
   it.each([
     ['the only port', [port('a', 1)], 'placed', ['a 1'], /^the only port that has it$/],
     ['past uplinks', [port('core', 9, ['a']), port('a', 1)], 'placed', ['a 1'], /; 1 between bridges/],
-    ['with company', [port('a', 1, [], 3)], 'placed', ['a 1'], /3 other addresses are on this port/],
-    ['on an MLAG pair', [port('a', 7), port('b', 7)], 'alternatives', ['a 7', 'b 7'], /^2 ports .*MLAG/],
+    [
+      'with company',
+      [port('a', 1, [], 3)],
+      'placed',
+      ['a 1'],
+      /3 other addresses are on this port.* unmanaged switch$/,
+    ],
+    [
+      'as a phone with a PC behind',
+      [stands('phone', true, 1)],
+      'placed',
+      ['a 1'],
+      /it is the phone x-1 itself, .*, and 1 other address is behind it$/,
+    ],
+    ['behind a phone', [stands('phone', false, 1)], 'placed', ['a 1'], /it is behind the phone x-1, /],
+    [
+      'behind an access point',
+      [stands('access-point', false, 9)],
+      'placed',
+      ['a 1'],
+      /it is behind the access point x-1, /,
+    ],
+    [
+      'on a hypervisor',
+      [stands('hypervisor', false, 9)],
+      'placed',
+      ['a 1'],
+      /it is behind the hypervisor x-1, /,
+    ],
+    ['as a station', [stands('station', false, 0)], 'placed', ['a 1'], /^the only port that has it$/],
+    [
+      'on an aggregate',
+      [member('a', 7, 50), member('a', 50, 50)],
+      'placed',
+      ['a 50'],
+      /^2 ports of one aggregate/,
+    ],
+    [
+      'on members of an aggregate',
+      [member('a', 7, 50), member('a', 8, 50)],
+      'placed',
+      ['a 7'],
+      /^2 ports of one a/,
+    ],
+    [
+      'on an MLAG pair',
+      [member('a', 7, 7, ['b']), member('b', 9, 9)],
+      'alternatives',
+      ['a 7', 'b 9'],
+      /both are right$/,
+    ],
+    [
+      'on two aggregates without a link',
+      [member('a', 7, 7), member('b', 9, 9)],
+      'alternatives',
+      ['a 7', 'b 9'],
+      /a link between these switches is not known$/,
+    ],
+    [
+      'moved',
+      [since('a', 7, 0), since('b', 9, 580)],
+      'alternatives',
+      ['a 7', 'b 9'],
+      /it has just moved to the one/,
+    ],
+    [
+      'long ago',
+      [since('a', 7, 0), since('b', 9, 560)],
+      'alternatives',
+      ['a 7', 'b 9'],
+      /a link between .* known$/,
+    ],
+    [
+      'at two ports of one switch',
+      [since('a', 7, 0), since('a', 9, 0)],
+      'alternatives',
+      ['a 7', 'a 9'],
+      /all of one switch/,
+    ],
+    [
+      'where aggregates were not read',
+      [port('a', 7), port('b', 7)],
+      'alternatives',
+      ['a 7', 'b 7'],
+      /MLAG.*not read$/,
+    ],
     ['behind a bridge that lost it', [port('core', 9, ['a'])], 'unknown', [], /behind one of a$/],
     ['nowhere', [], 'unknown', [], /no forwarding table/],
   ])('%s', (_name, learnt, verdict, ports, reason) => {
-    const found = place(learnt);
+    const found = place(learnt, NOW);
     expect(found.verdict).toBe(verdict);
     expect(found.ports.map(({ deviceId, ifIndex }) => `${deviceId} ${ifIndex}`)).toEqual(ports);
     expect(found.reason).toMatch(reason);
@@ -23,7 +121,7 @@ describe('where an address enters the network', () => {
 
   it('names few of many bridges', () => {
     const bridges = Array.from({ length: 8 }, (_, i) => `b${i}`);
-    expect(place([port('core', 1, bridges)]).reason).toMatch(/b4 and 3 more$/);
+    expect(place([port('core', 1, bridges)], NOW).reason).toMatch(/b4 and 3 more$/);
   });
 
   it('names exactly the edges that have learnt a station, in random networks whose links are known', () => {
@@ -32,7 +130,7 @@ describe('where an address enters the network', () => {
       fc.property(network, ({ parents, hosts, forgetful }) => {
         for (const host of hosts) {
           const { learnt, truth } = learntOf(parents, host, forgetful);
-          const found = place(learnt);
+          const found = place(learnt, NOW);
           const keys = found.ports.map(({ deviceId, ifIndex }) => `${deviceId} ${ifIndex}`);
           stations++;
           expect(keys.sort()).toEqual(truth.sort());

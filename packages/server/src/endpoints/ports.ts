@@ -1,5 +1,7 @@
 /** Ports that have learnt an address, and the bridges behind them. */
+import { farEndOf } from '@rollcall/shared/far-end';
 import type { Sql } from '../platform/db/sql.ts';
+import type { LearntAt, Standing } from './place.ts';
 
 interface PortKey {
   siteId: string;
@@ -73,6 +75,58 @@ export async function readBridges(
   const bridges = new Map<string, string[]>();
   for (const row of rows) bridges.set(towardKey(row), [...(bridges.get(towardKey(row)) ?? []), row.name]);
   return bridges;
+}
+
+export interface Traits extends Pick<LearntAt, 'aggregate' | 'linked'> {
+  /** What says by LLDP or CDP that it stands there. */
+  said: readonly Said[];
+}
+interface Said extends Record<'chassisId' | 'portId' | 'name' | 'platform' | 'sysDescr', string | null> {
+  capabilities: string[];
+}
+
+/** What stands at a port, for an address that it has: the first that says what it is, itself before others. */
+export function standingAt({ said }: Pick<Traits, 'said'>, mac: string): Standing | undefined {
+  const known = said.flatMap(({ chassisId, portId, name, ...words }) => {
+    const kind = farEndOf(words);
+    return kind === null ? [] : [{ kind, name, own: chassisId === `macAddress:${mac}` || portId === mac }];
+  });
+  return known.find(({ own }) => own) ?? known[0];
+}
+
+/** IF-MIB ifType ieee8023adLag. */
+const LAG = 161;
+
+/** What tells apart why several ports have an address, by `portKey`. Neighbours of an aggregate are heard on its members. */
+export async function readTraits(sql: Sql, ports: readonly PortKey[]): Promise<ReadonlyMap<string, Traits>> {
+  if (ports.length === 0) return new Map();
+  const rows = await sql.query<{
+    deviceId: string;
+    ifIndex: number;
+    aggregate: number | null;
+    isRead: boolean;
+    linked: string[];
+    said: Said[];
+  }>(
+    `SELECT r.device AS "deviceId", r.port AS "ifIndex", CASE WHEN i.type = ${LAG} THEN i.if_index ELSE i.aggregate END AS aggregate,
+       i.type = ${LAG} OR i.aggregate_active IS NOT NULL AS "isRead",
+       ARRAY(SELECT DISTINCT n.remote_device_id FROM neighbours n WHERE n.site_id = r.site AND n.device_id = r.device
+         AND n.remote_device_id = ANY($2::uuid[])) AS linked,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('chassisId', n.chassis_id, 'portId', n.port_id, 'name', nullif(n.sys_name, ''),
+           'capabilities', n.capabilities, 'platform', n.platform, 'sysDescr', n.sys_descr) ORDER BY n.protocol, n.key), '[]')
+         FROM neighbours n WHERE n.site_id = r.site AND n.device_id = r.device AND n.capabilities IS NOT NULL
+           AND (n.if_index = r.port OR i.type = ${LAG} AND n.if_index IN (SELECT m.if_index FROM interfaces m
+             WHERE m.site_id = r.site AND m.device_id = r.device AND m.aggregate = r.port))) AS said
+     FROM unnest($1::uuid[], $2::uuid[], $3::int8[]) AS r(site, device, port)
+     JOIN interfaces i ON i.site_id = r.site AND i.device_id = r.device AND i.if_index = r.port`,
+    columns(ports),
+  );
+  return new Map(
+    rows.map(({ aggregate, isRead, linked, said, ...port }) => [
+      portKey(port),
+      { linked, said, ...(isRead && { aggregate }) },
+    ]),
+  );
 }
 
 /** Other addresses than `mac` in the forwarding table of each port now, by `portKey`. */

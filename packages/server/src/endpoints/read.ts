@@ -6,7 +6,16 @@ import { staysOf } from './history.ts';
 import { distinctPorts, readIdentities, readOwners } from './identity.ts';
 import { isLocal, type Makers } from './makers.ts';
 import { type LearntAt, type Placement, place } from './place.ts';
-import { countOthers, type NamedPort, namedPort, portKey, readBridges, towardKey } from './ports.ts';
+import {
+  countOthers,
+  type NamedPort,
+  namedPort,
+  portKey,
+  readBridges,
+  readTraits,
+  standingAt,
+  towardKey,
+} from './ports.ts';
 
 /** Most intervals of one address that are read, the latest first. */
 const INTERVALS = 1000;
@@ -30,13 +39,13 @@ type Sighting = EndpointPlaces['sightings'][number];
 export async function placesOf(
   db: Database,
   mac: string,
-  { scope, makers }: { scope: Scope; makers: Makers },
+  given: { scope: Scope; makers: Makers; now: number },
 ): Promise<EndpointPlaces[]> {
-  const intervals = await readIntervals(db, mac, scope);
+  const intervals = await readIntervals(db, mac, given.scope);
   const sites = new Map<string, Interval[]>();
   for (const each of intervals) sites.set(each.siteId, [...(sites.get(each.siteId) ?? []), each]);
   const places: EndpointPlaces[] = [];
-  for (const list of sites.values()) places.push(await placesIn(db, mac, list, makers));
+  for (const list of sites.values()) places.push(await placesIn(db, mac, list, given));
   return places;
 }
 
@@ -44,17 +53,27 @@ async function placesIn(
   db: Database,
   mac: string,
   list: readonly Interval[],
-  makers: Makers,
+  { makers, now: time }: { makers: Makers; now: number },
 ): Promise<EndpointPlaces> {
   const [{ siteId = '', site = '', firstSeen = 0, goneAt = null } = {}] = list;
   const bridged = list.filter(({ address }) => address === '');
   const [owner = null] = await readOwners(db, [{ siteId, mac }]);
   const ways = bridged.map((each) => ({ ...each, owner: owner?.deviceId ?? null }));
   const bridges = await readBridges(db, distinctPorts(ways), BRIDGES);
-  const learnt = ways.map((each) => ({ ...each, bridges: bridges.get(towardKey(each)) ?? [], others: 0 }));
+  const traits = await readTraits(db, distinctPorts(ways));
+  const learnt = ways.map((each) => ({
+    ...{ ...each, bridges: bridges.get(towardKey(each)) ?? [], others: 0 },
+    ...traits.get(portKey(each)),
+  }));
   const now = distinctPorts(learnt.filter(({ until }) => until === null));
   const others = await countOthers(db, now, mac);
-  const placement = place(now.map((port) => ({ ...port, others: others.get(portKey(port)) ?? 0 })));
+  const placement = place(
+    now.map((port) => ({
+      ...{ ...port, others: others.get(portKey(port)) ?? 0 },
+      ...{ stands: standingAt(traits.get(portKey(port)) ?? { said: [] }, mac) },
+    })),
+    time,
+  );
   const last = list.filter(({ until }) => until === goneAt);
   const addresses = [...new Set(last.flatMap(({ address }) => address || []))].sort();
   const [identity] = await readIdentities(db, [{ siteId, mac, owner, addresses, ports: placement.ports }]);
@@ -63,7 +82,11 @@ async function placesIn(
     ...{ name: identity?.name ?? null, owner: identity?.owner ?? null, addresses },
     ...{ firstSeen, lastSeen: goneAt },
     placement: told(placement, (port) => ({ ...namedPort(port), others: port.others })),
-    places: staysOf(learnt, portKey).map(({ from, to, ...stay }) => ({ from, to, ...told(stay, namedPort) })),
+    places: staysOf(learnt, portKey, time).map(({ from, to, ...stay }) => ({
+      from,
+      to,
+      ...told(stay, namedPort),
+    })),
     sightings: list.map(sighting),
   };
 }

@@ -39,11 +39,11 @@ type Ids =
   | 'collectors.rotate'
   | 'collectors.release'
   | 'collectors.delete';
-type Deps = Pick<CollectorDeps, 'db' | 'audit' | 'raise' | 'clock'> & {
+type Deps = Pick<CollectorDeps, 'db' | 'audit' | 'recordChanges' | 'clock'> & {
   jobs: Pick<CollectorDeps['jobs'], 'takeAll'>;
 };
 
-export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Handlers<Ids> {
+export function collectorHandlers({ db, audit, recordChanges, clock, jobs }: Deps): Handlers<Ids> {
   const read = async (sql: Sql, actor: Actor, id: string): Promise<Collector> => {
     const [row] = await sql.query<Collector>(
       `SELECT ${COLUMNS} FROM ${FROM} WHERE ${VISIBLE} AND c.id = $2::uuid`,
@@ -144,7 +144,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
           const { id, siteId, name, statusReason } = before;
           if (before.status !== 'quarantined')
             throw new Problem('conflict', `it is ${before.status}, not quarantined`);
-          // Whoever comes next is let in, whatever generation it shows, and gets one above all that were ever shown.
+          // The next holder of its key is let in, whatever generation it shows, and gets one above all that were ever shown.
           await sql.query(
             `UPDATE collectors SET status = 'active', status_reason = '',
              pending_generation = greatest(generation, coalesce(pending_generation, 0)), generation = 0, pending_key = NULL
@@ -154,7 +154,7 @@ export function collectorHandlers({ db, audit, raise, clock, jobs }: Deps): Hand
           // What it still has is taken from the start: another holder, or its own outbox before it went back, may have used
           // the same sequences, and what now bears them would pass for old.
           await sql.prisma.collectorStream.deleteMany({ where: { collectorId: id } });
-          await raise(sql, [
+          await recordChanges(sql, [
             { kind: 'collector.restored', siteId, at: clock.now(), collectorId: id, collectorName: name },
           ]);
           return { reason: statusReason };

@@ -1,26 +1,20 @@
 import type { Clock } from '@rollcall/shared/clock';
-import type { Stream } from '@rollcall/shared/observation';
-import type { Ruleset, ServerMessage, UnreadBatch } from '@rollcall/shared/protocol';
+import type { Ruleset, ServerMessage } from '@rollcall/shared/protocol';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
 import type { LeaseName } from '../platform/db/notify.ts';
 import type { Pin } from '../platform/keys/certificate.ts';
-import type { Audit, ClaimedJob, JobCredentials, Lease, Progress, Raise } from '../ports.ts';
+import type {
+  Audit,
+  ClaimedJob,
+  JobCredentials,
+  Lease,
+  Progress,
+  RecordChanges,
+  Stored,
+  WaitingBatches,
+} from '../ports.ts';
 import type { HandOut } from './enrolment/packages.ts';
-
-/** Batches of one stream, named by the connection they came on. */
-export interface Unread {
-  collectorId: string;
-  siteId: string;
-  epoch: string;
-  stream: Stream;
-  /**
-   * The batches, in order: asked for when there is room for them, not before, as what came while they waited goes along.
-   * Asked again, it answers those before as well. Fails when nothing of this connection may be stored any more.
-   */
-  gather(): readonly UnreadBatch[];
-  clockOffsetMs: number;
-}
 
 /** What sessions need of the queue. */
 export interface Jobs {
@@ -44,7 +38,7 @@ export interface CollectorDeps {
   db: Database;
   clock: Clock;
   log: Logger;
-  raise: Raise;
+  recordChanges: RecordChanges;
   audit: Audit;
   jobs: Jobs;
   /**
@@ -52,7 +46,7 @@ export interface CollectorDeps {
    * `Problem('unavailable')` when nothing can be stored now, `Problem('invalid_request')` when they cannot be read. Frames
    * that are empty then are lost here: the collector has them still.
    */
-  accept(unread: Unread): Promise<{ through: number; ended: readonly string[] }>;
+  accept(waiting: WaitingBatches): Promise<Pick<Stored, 'through' | 'ended'>>;
   /** Credentials for a job, in the order they are tried, and which worked where last time. */
   credentialsFor(job: ClaimedJob): Promise<JobCredentials>;
   /** Extra OIDs that the rules want read. */

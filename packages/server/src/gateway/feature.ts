@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { CloseCode } from '@rollcall/shared/protocol';
 import pLimit from 'p-limit';
 import { collectorHandlers } from './collectors.ts';
-import { createRoster } from './connection/roster.ts';
+import { Roster } from './connection/roster.ts';
 import { Session } from './connection/session.ts';
 import { createGateway } from './connection/ws.ts';
 import type { CollectorDeps } from './deps.ts';
@@ -20,15 +20,15 @@ const DRAIN_MS = 5_000;
 export type CollectorFeature = ReturnType<typeof createCollectorFeature>;
 
 export function createCollectorFeature(deps: CollectorDeps) {
-  const { db, clock, log, raise, audit, jobs, hosts, addressOf } = deps;
+  const { db, clock, log, recordChanges, audit, jobs, hosts, addressOf } = deps;
   /** Names this process among the instances that share the database. */
   const instance = randomUUID();
-  const identities = createIdentities({ db, raise, audit, instance, now: () => clock.now() });
-  const roster = createRoster({
+  const identities = createIdentities({ db, recordChanges, audit, instance, now: () => clock.now() });
+  const roster = new Roster({
     db,
     clock,
     log,
-    raise,
+    recordChanges,
     jobs,
     instance,
     quarantineDuplicate: async (id) => {
@@ -57,9 +57,9 @@ export function createCollectorFeature(deps: CollectorDeps) {
             }),
           confirm: (...args) => handshakes(() => identities.confirm(...args)),
         },
-        share: roster.share,
-        onReady: roster.ready,
-        onClosed: roster.gone,
+        share: () => roster.share(),
+        onReady: (session) => roster.ready(session),
+        onClosed: (session) => roster.gone(session),
       }),
   });
 

@@ -15,7 +15,7 @@ import {
 import { signedHello, signedKey } from '@rollcall/shared/signed-texts';
 import type { Database, Sql } from '../platform/db/db.ts';
 import { announce, notifyLinks, notifyWatch } from '../platform/db/notify.ts';
-import type { Audit, Raise } from '../ports.ts';
+import type { Audit, RecordChanges } from '../ports.ts';
 
 export type Hello = Extract<CollectorMessage, { type: 'hello' }>;
 export type Through = Record<Stream, number>;
@@ -179,147 +179,156 @@ async function changeKey(sql: Sql, collectorId: string): Promise<void> {
 /** A key as people can compare it: SHA-256 of its 32 bytes, hex. */
 const fingerprintOf = (key: Uint8Array): string => createHash('sha256').update(key).digest('hex');
 
-export type Identities = ReturnType<typeof createIdentities>;
-
-export function createIdentities(deps: {
+interface Deps {
   db: Database;
-  raise: Raise;
+  recordChanges: RecordChanges;
   audit: Audit;
   instance: string;
   now: () => number;
-}) {
-  const { db, raise, audit, instance, now } = deps;
-  const about = (row: { id: string; name: string; site_id: string }) => ({
-    siteId: row.site_id,
-    at: now(),
-    collectorId: row.id,
-    collectorName: row.name,
+}
+
+export type Identities = ReturnType<typeof createIdentities>;
+
+export const createIdentities = (deps: Deps) => ({
+  quarantineDuplicate: quarantineDuplicate.bind(null, deps),
+  admit: admit.bind(null, deps),
+  confirm: confirm.bind(null, deps),
+  storeKey: storeKey.bind(null, deps),
+});
+
+/** What every change of a collector names. @param at Unix milliseconds */
+export const about = (row: { id: string; name: string; site_id: string }, at: number) => ({
+  siteId: row.site_id,
+  at,
+  collectorId: row.id,
+  collectorName: row.name,
+});
+
+async function quarantine({ recordChanges, now }: Deps, sql: Sql, row: Row, reason: string): Promise<void> {
+  await sql.query(
+    `UPDATE collectors SET status = 'quarantined', status_reason = $2 WHERE id = $1::uuid AND status = 'active'`,
+    [row.id, reason],
+  );
+  await recordChanges(sql, [{ kind: 'collector.quarantined', ...about(row, now()), reason }]);
+  await notifyLinks(sql, { verb: 'check', collector: row.id });
+  await announce(sql, row.site_id, 'collector', [row.id]);
+}
+
+/** Two connections of one collector were alive at once: neither is trusted any more. */
+const quarantineDuplicate = (deps: Deps, id: string): Promise<void> =>
+  deps.db.transaction(async (sql) => {
+    const [row] = await sql.query<Row>(READ, [id]);
+    if (row?.status === 'active')
+      await quarantine(deps, sql, row, `${COPIED}: two holders of it were connected at the same time`);
   });
 
-  const quarantine = async (sql: Sql, row: Row, reason: string): Promise<void> => {
+/** Checks a hello against the challenge of its connection. An unknown collector and a wrong key are answered alike. */
+const admit = (deps: Deps, hello: Hello, challenge: { nonce: string; host: string }): Promise<Admission> =>
+  deps.db.transaction(async (sql): Promise<Admission> => {
+    const { recordChanges, now } = deps;
+    const refuse = (code: CloseCode, reason: string): Admission => ({ ok: false, code, reason });
+    const [row] = await sql.query<Row>(READ, [hello.collector]);
+    const text = signedHello({ ...challenge, ...hello });
+    const signer = row && (await signerOf(sql, row, text, hello.signature));
+    if (!row || !signer) return refuse(CloseCode.unauthorized, 'unknown collector or wrong signature');
+    const through = await throughOf(sql, row.id, hello.epoch);
+    const verdict = judgeHello(row, { ...hello, retired: signer === 'retired' }, through);
+    if (verdict.kind === 'quarantine') {
+      await quarantine(deps, sql, row, verdict.reason);
+      return refuse(CloseCode.quarantined, `quarantined: ${verdict.reason}`);
+    }
+    if (verdict.kind === 'refuse') {
+      if (verdict.code === CloseCode.version)
+        await recordChanges(sql, [
+          { kind: 'collector.version', ...about(row, now()), software: hello.software, ok: false },
+        ]);
+      return refuse(verdict.code, verdict.reason);
+    }
+    // Handed out once and never again: of two holders that got one each, only one can be confirmed.
+    const generation = Math.max(hello.generation, row.pending_generation ?? 0) + 1;
+    await sql.query('UPDATE collectors SET generation = $2, pending_generation = $3 WHERE id = $1::uuid', [
+      row.id,
+      hello.generation,
+      generation,
+    ]);
+    if (row.software !== '' && row.software !== hello.software)
+      await recordChanges(sql, [
+        { kind: 'collector.version', ...about(row, now()), software: hello.software, ok: true },
+      ]);
+    const version = Math.min(hello.version, PROTOCOL_VERSION);
+    const site = { id: row.site_id, name: row.site };
+    const changesKey = signer === 'next';
+    const { id, name } = row;
+    return { ok: true, collector: { id, name, site, version, generation, changesKey, through } };
+  });
+
+/**
+ * The new generation is on the collector's disk: the old one is dead, and this connection is the collector's.
+ * False when another connection got further meanwhile.
+ */
+const confirm = (
+  { db, recordChanges, audit, instance, now }: Deps,
+  collector: Admitted,
+  hello: Hello,
+  { clockOffsetMs, address }: { clockOffsetMs: number; address: string },
+): Promise<boolean> =>
+  db.transaction(async (sql) => {
+    const [row] = await sql.query<Row>(READ, [collector.id]);
+    if (row?.status !== 'active' || row.pending_generation !== collector.generation) return false;
+    // Not before: until it is confirmed that the collector forgot the old key, either may sign its next hello.
+    if (collector.changesKey && row.pending_key) {
+      const { name, site_id: siteId } = row;
+      await changeKey(sql, row.id);
+      const detail = { from: fingerprintOf(row.public_key), to: fingerprintOf(row.pending_key) };
+      const subject = `collector ${name}`;
+      await audit(sql, {
+        actor: { name: subject },
+        address,
+        action: 'collector.key',
+        subject,
+        siteId,
+        detail,
+      });
+      await recordChanges(sql, [
+        { kind: 'collector.key-changed', ...about(row, now()), address, fingerprint: detail.to },
+      ]);
+    }
     await sql.query(
-      `UPDATE collectors SET status = 'quarantined', status_reason = $2 WHERE id = $1::uuid AND status = 'active'`,
-      [row.id, reason],
+      `UPDATE collectors SET generation = $2, pending_generation = NULL, instance = $3, connected_at = now(),
+         last_seen_at = now(), hostname = $4, software = $5, clock_offset_ms = $6, health = health || $7::jsonb,
+         protocol = $8
+       WHERE id = $1::uuid`,
+      [
+        row.id,
+        collector.generation,
+        instance,
+        hello.hostname,
+        hello.software,
+        clampInt(clockOffsetMs),
+        JSON.stringify({ engines: hello.engines, capacity: hello.capacity }),
+        collector.version,
+      ],
     );
-    await raise(sql, [{ kind: 'collector.quarantined', ...about(row), reason }]);
+    if (!row.connected && row.last_seen_at !== null)
+      await recordChanges(sql, [{ kind: 'collector.online', ...about(row, now()) }]);
     await notifyLinks(sql, { verb: 'check', collector: row.id });
     await announce(sql, row.site_id, 'collector', [row.id]);
-  };
+    await notifyWatch(sql, row.site_id);
+    return true;
+  });
 
-  return {
-    /** Two connections of one collector were alive at once: whoever they are, neither is trusted any more. */
-    quarantineDuplicate: (id: string): Promise<void> =>
-      db.transaction(async (sql) => {
-        const [row] = await sql.query<Row>(READ, [id]);
-        if (row?.status === 'active')
-          await quarantine(sql, row, `${COPIED}: two holders of it were connected at the same time`);
-      }),
-
-    /** Checks a hello against the challenge of its connection. Whoever is not told apart by its key reads the same. */
-    admit: (hello: Hello, challenge: { nonce: string; host: string }): Promise<Admission> =>
-      db.transaction(async (sql): Promise<Admission> => {
-        const refuse = (code: CloseCode, reason: string): Admission => ({ ok: false, code, reason });
-        const [row] = await sql.query<Row>(READ, [hello.collector]);
-        const text = signedHello({ ...challenge, ...hello });
-        const signer = row && (await signerOf(sql, row, text, hello.signature));
-        if (!row || !signer) return refuse(CloseCode.unauthorized, 'unknown collector or wrong signature');
-        const through = await throughOf(sql, row.id, hello.epoch);
-        const verdict = judgeHello(row, { ...hello, retired: signer === 'retired' }, through);
-        if (verdict.kind === 'quarantine') {
-          await quarantine(sql, row, verdict.reason);
-          return refuse(CloseCode.quarantined, `quarantined: ${verdict.reason}`);
-        }
-        if (verdict.kind === 'refuse') {
-          if (verdict.code === CloseCode.version)
-            await raise(sql, [
-              { kind: 'collector.version', ...about(row), software: hello.software, ok: false },
-            ]);
-          return refuse(verdict.code, verdict.reason);
-        }
-        // Handed out once and never again: of two holders that got one each, only one can be confirmed.
-        const generation = Math.max(hello.generation, row.pending_generation ?? 0) + 1;
-        await sql.query(
-          'UPDATE collectors SET generation = $2, pending_generation = $3 WHERE id = $1::uuid',
-          [row.id, hello.generation, generation],
-        );
-        if (row.software !== '' && row.software !== hello.software)
-          await raise(sql, [
-            { kind: 'collector.version', ...about(row), software: hello.software, ok: true },
-          ]);
-        const version = Math.min(hello.version, PROTOCOL_VERSION);
-        const site = { id: row.site_id, name: row.site };
-        const changesKey = signer === 'next';
-        const { id, name } = row;
-        return { ok: true, collector: { id, name, site, version, generation, changesKey, through } };
-      }),
-
-    /**
-     * The new generation is on the collector's disk: the old one is dead, and this connection is the collector's.
-     * False when another connection got further meanwhile.
-     */
-    confirm: (
-      collector: Admitted,
-      hello: Hello,
-      { clockOffsetMs, address }: { clockOffsetMs: number; address: string },
-    ): Promise<boolean> =>
-      db.transaction(async (sql) => {
-        const [row] = await sql.query<Row>(READ, [collector.id]);
-        if (row?.status !== 'active' || row.pending_generation !== collector.generation) return false;
-        // Not before: until it is confirmed that the collector forgot the old key, either may sign its next hello.
-        if (collector.changesKey && row.pending_key) {
-          const { name, site_id: siteId } = row;
-          await changeKey(sql, row.id);
-          const detail = { from: fingerprintOf(row.public_key), to: fingerprintOf(row.pending_key) };
-          const subject = `collector ${name}`;
-          await audit(sql, {
-            actor: { name: subject },
-            address,
-            action: 'collector.key',
-            subject,
-            siteId,
-            detail,
-          });
-          await raise(sql, [
-            { kind: 'collector.key-changed', ...about(row), address, fingerprint: detail.to },
-          ]);
-        }
-        await sql.query(
-          `UPDATE collectors SET generation = $2, pending_generation = NULL, instance = $3, connected_at = now(),
-             last_seen_at = now(), hostname = $4, software = $5, clock_offset_ms = $6, health = health || $7::jsonb,
-             protocol = $8
-           WHERE id = $1::uuid`,
-          [
-            row.id,
-            collector.generation,
-            instance,
-            hello.hostname,
-            hello.software,
-            clampInt(clockOffsetMs),
-            JSON.stringify({ engines: hello.engines, capacity: hello.capacity }),
-            collector.version,
-          ],
-        );
-        if (!row.connected && row.last_seen_at !== null)
-          await raise(sql, [{ kind: 'collector.online', ...about(row) }]);
-        await notifyLinks(sql, { verb: 'check', collector: row.id });
-        await announce(sql, row.site_id, 'collector', [row.id]);
-        await notifyWatch(sql, row.site_id);
-        return true;
-      }),
-
-    /** Keeps the key that a collector made when it was asked to; it counts from the first hello it signs. */
-    storeKey: async (
-      collectorId: string,
-      nonce: string,
-      key: { publicKey: string; signature: string },
-    ): Promise<boolean> => {
-      const raw = Buffer.from(key.publicKey, 'base64');
-      const text = signedKey({ nonce, collector: collectorId, publicKey: key.publicKey });
-      if (raw.toString('base64') !== key.publicKey || !signedBy(raw, text, key.signature)) return false;
-      await db.query('UPDATE collectors SET pending_key = $2 WHERE id = $1::uuid', [collectorId, raw]);
-      return true;
-    },
-  };
+/** Keeps the key (base64) that a collector made when it was asked to; it counts from the first hello it signs. */
+async function storeKey(
+  { db }: Deps,
+  collectorId: string,
+  nonce: string,
+  key: { publicKey: string; signature: string },
+): Promise<boolean> {
+  const raw = Buffer.from(key.publicKey, 'base64');
+  const text = signedKey({ nonce, collector: collectorId, publicKey: key.publicKey });
+  if (raw.toString('base64') !== key.publicKey || !signedBy(raw, text, key.signature)) return false;
+  await db.query('UPDATE collectors SET pending_key = $2 WHERE id = $1::uuid', [collectorId, raw]);
+  return true;
 }
 
 /** The column is an int4; a clock may be off by more than its 24 days. */

@@ -2,8 +2,8 @@ import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mintToken, withoutTokens } from '../platform/access/token.ts';
+import { BoundedQueue } from './connection/bounded-queue.ts';
 import { ClockOffset } from './connection/clock-offset.ts';
-import { Lane } from './connection/lane.ts';
 import { Paced } from './connection/paced.ts';
 import { cut } from './connection/states.ts';
 import { shareOf } from './connection/window.ts';
@@ -123,7 +123,7 @@ describe('clock offset', () => {
 
 describe('bounds', () => {
   it('a lane runs one after the other, survives what fails, and is full when it is full', async () => {
-    const lane = new Lane(2);
+    const lane = new BoundedQueue(2);
     const ran: number[] = [];
     let open: () => void = () => undefined;
     const first = lane.run(

@@ -1,10 +1,9 @@
 /** What becomes of events when people change devices. Inside the caller's transaction. */
 
-import { announce } from '../platform/db/notify.ts';
+import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../platform/db/sql.ts';
-import { settleCases } from './cases/cases.ts';
+import { followClosed } from './cases/cases.ts';
 import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
-import { ascendingIds } from './ids.ts';
 import { MEASURED_KINDS } from './kinds/measured.ts';
 import { WATCH_KINDS } from './kinds/watch.ts';
 
@@ -45,8 +44,8 @@ async function close(
 ): Promise<void> {
   await lockIncidents(sql, siteId);
   const closed = await sql.query<ClosedEvent>(
-    `UPDATE events SET status = 2, closed_at = greatest($4::timestamptz, first_seen), closed_by = $5, close_reason = $6
-     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND status < 2 AND ($3::text[] IS NULL OR kind = ANY($3))
+    `UPDATE events SET status = ${EventStatus.closed}, closed_at = greatest($4::timestamptz, first_seen), closed_by = $5, close_reason = $6
+     WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND status < ${EventStatus.closed} AND ($3::text[] IS NULL OR kind = ANY($3))
      RETURNING id, case_id AS "caseId", message`,
     [siteId, deviceIds, kinds, new Date(at), by, reason],
   );
@@ -55,11 +54,5 @@ async function close(
      WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND ($3::text[] IS NULL OR kind = ANY($3))`,
     [siteId, deviceIds, kinds],
   );
-  await settleCases(sql, siteId, { joined: new Set(), closed }, at, ascendingIds(at));
-  await announce(
-    sql,
-    siteId,
-    'event',
-    closed.map(({ id }) => id),
-  );
+  await followClosed(sql, siteId, closed, at);
 }

@@ -12,3 +12,5 @@ export function ascendingIds(now: number): () => string {
     return `${id.slice(0, 15)}${counter}${id.slice(18)}`;
   };
 }
+
+export const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);

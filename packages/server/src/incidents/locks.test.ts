@@ -87,7 +87,7 @@ describe.skipIf(!process.env.TEST_DATABASE_URL)('who waits for whom at one site,
 
   it('a clear waits for an onset that is not committed yet, and is not lost', async () => {
     await network(['a']);
-    const commit = await pending((sql) => scene.recorder.record(sql, [down('a')]));
+    const commit = await pending((sql) => scene.recorder.recordChanges(sql, [down('a')]));
     const clear = tell(up('a'));
     expect(await soon(clear)).toBe('waits');
     await commit();
@@ -99,7 +99,7 @@ describe.skipIf(!process.env.TEST_DATABASE_URL)('who waits for whom at one site,
 
   it('the same onset told by two is one', async () => {
     await network(['a']);
-    const commit = await pending((sql) => scene.recorder.record(sql, [down('a')]));
+    const commit = await pending((sql) => scene.recorder.recordChanges(sql, [down('a')]));
     const again = tell(down('a'));
     expect(await soon(again)).toBe('waits');
     await commit();

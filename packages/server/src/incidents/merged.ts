@@ -1,7 +1,7 @@
-import { CaseStatus } from '@rollcall/shared/model';
+import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { settleCases } from './cases/cases.ts';
+import { refreshCases } from './cases/cases.ts';
 import { type ClosedEvent, lockIncidents } from './conditions/store.ts';
 import { ascendingIds } from './ids.ts';
 
@@ -31,8 +31,8 @@ export async function followMerges(
     params,
   );
   const closed = await sql.query<ClosedEvent>(
-    `UPDATE events e SET status = 2, closed_at = greatest(p.at, e.first_seen), close_reason = 'deleted'
-     FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.status < 2
+    `UPDATE events e SET status = ${EventStatus.closed}, closed_at = greatest(p.at, e.first_seen), close_reason = 'deleted'
+     FROM ${PAIRS} WHERE e.site_id = $1::uuid AND e.device_id = p."from" AND e.status < ${EventStatus.closed}
      RETURNING e.id, e.case_id AS "caseId", e.message`,
     params,
   );
@@ -49,5 +49,5 @@ export async function followMerges(
     `DELETE FROM conditions c USING ${PAIRS} WHERE c.site_id = $1::uuid AND c.device_id = p."from"`,
     params,
   );
-  await settleCases(sql, siteId, { joined: new Set(), closed }, now, ascendingIds(now));
+  await refreshCases(sql, siteId, { joined: new Set(), closed }, now, ascendingIds(now));
 }

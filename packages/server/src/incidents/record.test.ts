@@ -202,7 +202,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       expect(await cases()).toMatchObject([{ status: 2 }]);
     });
 
-    it('of one device leaves the others alone, and silences what lies behind it', async () => {
+    it('of one device leaves the others alone, and suppresses what lies behind it', async () => {
       await network(['router', 'core', 'leaf', 'other'], ['router>core', 'core>leaf', 'router>other']);
       await plan(30, { deviceIds: [devices.get('core') ?? ''] });
       for (const name of ['core', 'leaf', 'other']) await mark(name, 'down');
@@ -221,13 +221,16 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
       ['class', { class: ['printer'] }, ['b']],
       ['search', { search: 'Floor-3' }, ['a']],
       ['search with more white space than was stored', { search: ' floor-3  ' }, ['a']],
+      ['tag', { tag: ['CORE'] }, ['c']],
+      ['tags, all of which it has', { tag: ['core', 'new'] }, []],
+      ['search that finds a tag, as the list of devices does', { search: 'core' }, ['c']],
       ['address', { Address: '10.3.0.0/16' }, ['c']],
       ['nothing that is there', { search: 'nowhere' }, []],
     ])('by %s', async (_what, scope, covered) => {
       const ids = await addDevices(scene.db, [
-        { site_id: scene.site, name: 'a', location: 'floor-3', monitor: true },
-        { site_id: scene.site, name: 'b', class: 'printer', monitor: true },
-        { site_id: scene.site, name: 'c', address: '10.3.4.5', monitor: true },
+        { site_id: scene.site, name: 'a', location: 'floor-3', monitor: true, tags: [] },
+        { site_id: scene.site, name: 'b', class: 'printer', monitor: true, tags: ['new'] },
+        { site_id: scene.site, name: 'c', address: '10.3.4.5', monitor: true, tags: ['Core'] },
       ]);
       for (const [i, name] of ['a', 'b', 'c'].entries()) devices.set(name, ids[i] ?? '');
       await plan(30, scope);
@@ -323,12 +326,78 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     const [a, b] = [uuidv7(), uuidv7()];
     await tell(state('sw', a, 1, 2, 2));
     await wait(30);
-    expect(await events()).toEqual([]);
+    const shut = 'interface.shut sw closed';
+    expect(await words()).toEqual([shut]);
     await tell(state('sw', b, 1, 2));
     await wait(30);
-    expect(await words()).toEqual(['interface.down sw open']);
+    expect((await words()).sort()).toEqual(['interface.down sw open', shut]);
     await tell(state('sw', b, 2, 2, 2));
-    expect(await words()).toEqual(['interface.down sw closed']);
+    expect((await words()).sort()).toEqual(['interface.down sw closed', shut, shut]);
+  });
+
+  it('a port that was shut or opened is told, monitored or not; one that only lost its link is not', async () => {
+    await network(['sw']);
+    const id = uuidv7();
+    const turn = (before: number | null, after: number | null): Change => ({
+      ...about('sw'),
+      ...{ monitor: false, kind: 'interface.state', interfaceId: id, ifName: 'Gi1' },
+      before: { adminStatus: before, operStatus: 2 },
+      after: { adminStatus: after, operStatus: 2 },
+    });
+    await tell(turn(null, 2), turn(2, 2), turn(1, 3), turn(1, 2), turn(2, 1));
+    expect((await events()).map(({ message, details }) => [message, details]).sort()).toEqual([
+      ['Gi1 of sw was opened', { before: { adminStatus: 2 }, after: { adminStatus: 1 } }],
+      ['Gi1 of sw was shut', { before: { adminStatus: 1 }, after: { adminStatus: 2 } }],
+    ]);
+  });
+
+  it('of one outcome that is told without end, a bounded number is kept apart, and every one is counted', async () => {
+    await network(['sw']);
+    const id = uuidv7();
+    const shut = (n: number): Change => ({
+      ...about('sw'),
+      ...{ at: scene.now + n * 1000, kind: 'interface.state', interfaceId: id, ifName: 'Gi1' },
+      before: { adminStatus: 1, operStatus: 2 },
+      after: { adminStatus: 2, operStatus: 2 },
+    });
+    for (let batch = 0; batch < 4; batch++) {
+      await tell(...Array.from({ length: 30 }, (_, n) => shut(n)));
+      await wait(60);
+    }
+    const all = await events();
+    expect(all.length).toBeGreaterThanOrEqual(20);
+    expect(all.length).toBeLessThanOrEqual(40);
+    expect(all.reduce((sum, { count }) => sum + count, 0)).toBe(120);
+  });
+
+  it('each setting of a port is told by one event, whatever changed with it', async () => {
+    await network(['sw']);
+    const id = uuidv7();
+    const changed = (before: object, after: object): Change => ({
+      ...about('sw'),
+      ...{ kind: 'interface.changed', interfaceId: id, ifName: 'Gi1', before, after },
+    });
+    const told = async (change: Change) => {
+      const known = new Set((await events()).map((event) => event.id));
+      await tell(change);
+      return (await events())
+        .filter((event) => !known.has(event.id))
+        .map(({ kind, details }) => [kind, details.after])
+        .sort();
+    };
+    expect(await told(changed({ duplex: 'full' }, { duplex: 'half' }))).toEqual([
+      ['interface.duplex', { duplex: 'half' }],
+    ]);
+    expect(await told(changed({ speedBps: 1e9, alias: 'a' }, { speedBps: 1e8, alias: 'b' }))).toEqual([
+      ['interface.changed', { alias: 'b' }],
+      ['interface.speed', { speedBps: 1e8 }],
+    ]);
+    expect(await told(changed({ duplex: 'half', speedBps: 1e8 }, { duplex: 'full', speedBps: 1e7 }))).toEqual(
+      [
+        ['interface.duplex', { duplex: 'full' }],
+        ['interface.speed', { speedBps: 1e7 }],
+      ],
+    );
   });
 
   it('an unwatched device’s port raises nothing', async () => {
@@ -443,7 +512,44 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     );
   });
 
-  it('information without a state is closed when it is made; the same again counts up for a while, then it is new', async () => {
+  it('a change that is an alarm stays one; each time that it came before is kept beside it, once', async () => {
+    await network(['sw']);
+    const id = uuidv7();
+    const slower = (before = 1e9): Change => ({
+      ...about('sw'),
+      ...{ kind: 'interface.changed', interfaceId: id, ifName: 'Gi1' },
+      ...{ before: { speedBps: before }, after: { speedBps: 1e8 } },
+    });
+    const rebooted = (): Change => ({
+      ...about('sw'),
+      ...{ kind: 'device.restarted', before: { bootedAt: 1 }, after: { bootedAt: scene.now } },
+    });
+    const told = async (kind: string) =>
+      (await events())
+        .filter((event) => event.kind === kind)
+        .map(({ status, count, firstSeen, details }) => [status, count, firstSeen - begun, details.before]);
+    const begun = scene.now / 1000;
+    await tell(slower());
+    scene.now += 60_000;
+    await tell(slower(1e7), { ...slower(4e7), at: scene.now + 1000 });
+    expect(await told('interface.speed')).toEqual([
+      [2, 1, 0, { speedBps: 1e9 }],
+      [2, 1, 60, { speedBps: 1e7 }],
+      [0, 3, 0, { speedBps: 4e7 }],
+    ]);
+    await tell(rebooted(), trap('sw', TRAPS.coldStart));
+    scene.now += 60_000;
+    await tell(rebooted());
+    expect(await told('device.rebooted'), 'a trap and sysUpTime tell one start').toHaveLength(1);
+    scene.now += 3_600_000;
+    await tell(rebooted());
+    expect((await told('device.rebooted')).map(([status, count]) => [status, count])).toEqual([
+      [2, 1],
+      [0, 4],
+    ]);
+  });
+
+  it('information without a state is closed when it is made; each time is kept, of what comes very often the last ones count', async () => {
     await network(['sw']);
     const changed = (location: string): Change => ({
       ...about('sw'),
@@ -462,15 +568,22 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     expect(await told()).toEqual([['device.changed', 3, 2, 'noted']]);
     const { data } = await handlers()('events.list', { query: { Status: '0', page: '1', pageSize: '100' } });
     expect(data.filter((e: { siteId: string }) => e.siteId === scene.site)).toEqual([]);
-    await days(6);
-    await tell(changed('hall 2'));
-    expect(await told(), 'within seven days of the last').toEqual([['device.changed', 4, 2, 'noted']]);
-    await days(8);
-    await tell(changed('hall 2'));
-    expect(await told()).toEqual([
-      ['device.changed', 4, 2, 'noted'],
-      ['device.changed', 1, 2, 'noted'],
+    const again = async (times: number, everyDays: number) => {
+      for (let i = 0; i < times; i++) {
+        await days(everyDays);
+        await tell(changed('hall 2'));
+      }
+    };
+    const one = ['device.changed', 1, 2, 'noted'];
+    await again(19, 0.01);
+    expect(await told()).toEqual([['device.changed', 3, 2, 'noted'], ...Array(19).fill(one)]);
+    await again(2, 1);
+    expect((await told()).slice(18), 'more than twenty within seven days').toEqual([
+      one,
+      ['device.changed', 3, 2, 'noted'],
     ]);
+    await again(1, 8);
+    expect((await told()).slice(19)).toEqual([['device.changed', 3, 2, 'noted'], one]);
     // What a person is to judge, or is worse than information, stays open until it expires.
     await tell(trap('sw', TRAPS.authenticationFailure));
     expect((await told()).filter(([, , status]) => status === 0)).toEqual([
@@ -585,7 +698,7 @@ describe.each(databases())('changes into events and cases on %s', (_name, open) 
     await network(['sw']);
     await scene.db
       .transaction(async (sql) => {
-        await scene.recorder.record(sql, [down('sw'), trap('sw', TRAPS.coldStart)]);
+        await scene.recorder.recordChanges(sql, [down('sw'), trap('sw', TRAPS.coldStart)]);
         throw new Error('stop');
       })
       .catch(() => undefined);

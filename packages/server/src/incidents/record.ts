@@ -1,6 +1,6 @@
 /**
- * Changes into events and cases. `record` runs inside the transaction that stores what the changes speak of; `evaluateDue`
- * decides by itself what only time decides: hold times, silences, flapping, expiry.
+ * Changes into events and cases. `recordChanges` runs inside the transaction that stores what the changes speak of; `evaluateDue`
+ * decides by itself what only time decides: hold times, suppressions, flapping, expiry.
  *
  * The stages: signals → what only begins to wait (`conditions/backpressure.ts`: unless deciding is late) → lock the site → conditions →
  * events → cases → announce; one statement per table and verb.
@@ -11,21 +11,21 @@ import type { Database } from '../platform/db/db.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Logger } from '../platform/ops/log.ts';
-import { placeEvents, settleCases } from './cases/cases.ts';
+import { placeEvents, refreshCases } from './cases/cases.ts';
 import { type Backpressure, createBackpressure } from './conditions/backpressure.ts';
-import { isSilenceAsked, type Silence, step, type Timing } from './conditions/condition.ts';
+import { isSuppressionAsked, type Suppression, step, type Timing } from './conditions/condition.ts';
 import { Ledger, type StoredCondition } from './conditions/ledger.ts';
 import { expireNotices } from './conditions/notices.ts';
+import { heldUntilNow, repeatNoted } from './conditions/occurrences.ts';
 import { type SiteSignal, signalsOf } from './conditions/signals.ts';
-import { readSilences, readUnsettled } from './conditions/silence.ts';
 import * as store from './conditions/store.ts';
+import { readSuppressions, readUnsettled } from './conditions/suppression.ts';
 import type { Incoming } from './correlation/group.ts';
-import { followRoots } from './correlation/late-roots.ts';
-import { stillWaiting } from './correlation/waiting.ts';
+import { followRoots, stillWaiting } from './correlation/late-roots.ts';
 import { forEach } from './each.ts';
 import { unacknowledge } from './events/worsening.ts';
 import { ascendingIds } from './ids.ts';
-import { type EventCode, kindOf } from './kinds/kinds.ts';
+import { type EventCode, isSuppressible, kindOf } from './kinds/kinds.ts';
 import { linkTrap } from './kinds/traps.ts';
 import { endMaintenance } from './maintenance/end.ts';
 import { followMerges } from './merged.ts';
@@ -33,7 +33,7 @@ import { type IncidentSettings, readSettings } from './settings.ts';
 
 export interface Recorder {
   /** Opens, counts up and clears events, and makes their cases. Inside the caller's transaction. */
-  record(sql: Sql, changes: readonly Change[]): Promise<void>;
+  recordChanges(sql: Sql, changes: readonly Change[]): Promise<void>;
   /** Decides what is due by now. Call it many times a second, by any number of instances. @returns decisions made. */
   evaluateDue(): Promise<number>;
 }
@@ -81,7 +81,7 @@ export function createRecorder({ db, clock, log }: RecorderDeps): Recorder {
     decide,
   ];
   return {
-    async record(sql, changes) {
+    async recordChanges(sql, changes) {
       const known = await nameInterfaces(sql, changes);
       const sites = bySite(known);
       for (const siteId of [...sites.keys()].sort()) {
@@ -112,9 +112,8 @@ function bySite(changes: readonly Change[]): Map<string, Change[]> {
 const timing =
   ({ holdMs, recoveryMs }: IncidentSettings) =>
   (code: EventCode): Timing => {
-    const { silencedBy = [], suppressed = false } = kindOf(code);
-    const silenceable = silencedBy.length > 0 || suppressed;
-    return { holdMs: holdMs(code), silenceable, explainable: suppressed, recoveryMs };
+    const { explainable = false, blipsCount = true } = kindOf(code);
+    return { holdMs: holdMs(code), suppressible: isSuppressible(code), explainable, blipsCount, recoveryMs };
   };
 
 async function recordSite(
@@ -141,9 +140,12 @@ async function recordSite(
   );
   const clearing = rest.flatMap(({ type, key, code, at }) => {
     const known = loaded.get(key);
-    return type === 'clear' && known && isSilenceAsked(known.condition, at, timingOf(code)) ? [known] : [];
+    return type === 'clear' && known && isSuppressionAsked(known.condition, at, timingOf(code))
+      ? [known]
+      : [];
   });
-  const silences = clearing.length > 0 ? await readSilences(sql, siteId, clearing, { now, settings }) : null;
+  const suppressions =
+    clearing.length > 0 ? await readSuppressions(sql, siteId, clearing, { now, settings }) : null;
   for (const signal of rest) {
     const { key, code, at } = signal;
     if (signal.type === 'notice') {
@@ -154,7 +156,8 @@ async function recordSite(
     const condition = touched === undefined ? (loaded.get(key)?.condition ?? null) : touched;
     // An event raised in this very transaction cannot have been closed by hand.
     const live = touched === undefined ? (loaded.get(key)?.live ?? true) : true;
-    const asked = signal.type === 'clear' ? { ...signal, silence: silences?.get(key) ?? null } : signal;
+    const asked =
+      signal.type === 'clear' ? { ...signal, suppression: suppressions?.get(key) ?? null } : signal;
     const { next, effects } = step(condition, asked, code, timingOf(code), live, newId);
     remember(ledger, key, condition, next, effects);
   }
@@ -193,17 +196,17 @@ async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<numb
   const settings = await readSettings(sql, siteId);
   const unsettled = await readUnsettled(sql, due, { now, settings });
   const settled = due.filter(({ key }) => !unsettled.has(key));
-  const silences = await readSilences(sql, siteId, settled, { now, settings });
-  for (const key of unsettled) silences.set(key, { by: 'unsettled' });
+  const suppressions = await readSuppressions(sql, siteId, settled, { now, settings });
+  for (const key of unsettled) suppressions.set(key, { by: 'unsettled' });
   const timingOf = timing(settings);
   const newId = ascendingIds(now);
   const ledger = new Ledger();
   for (const { key, condition, live } of due) {
-    const silence: Silence | null = silences.get(key) ?? null;
+    const suppression: Suppression | null = suppressions.get(key) ?? null;
     const { kind } = condition;
     const { next, effects } = step(
       condition,
-      { type: 'due', at: now, silence },
+      { type: 'due', at: now, suppression },
       kind,
       timingOf(kind),
       live,
@@ -212,7 +215,7 @@ async function evaluateSite(sql: Sql, siteId: string, now: number): Promise<numb
     remember(ledger, key, condition, next, effects);
   }
   const stored = new Map(due.map(({ key, condition }) => [key, condition]));
-  const waiting = await stillWaiting(sql, siteId, due, silences);
+  const waiting = await stillWaiting(sql, siteId, due, suppressions);
   await write(sql, siteId, { ledger, stored, waiting }, now, newId);
   return due.length;
 }
@@ -258,12 +261,17 @@ async function write(
   newId: () => string,
 ): Promise<void> {
   const made = [...ledger.fresh.values()];
-  const repeated = await store.repeatNoted(
+  const passed = [...ledger.occurrences, ...(await heldUntilNow(sql, siteId, made, newId))];
+  const noted = made.filter(({ closeReason }) => closeReason === 'noted');
+  const repeated = await repeatNoted(sql, siteId, [...noted, ...passed]);
+  const fresh = made.filter(({ id }) => !repeated.has(id));
+  // Their live events are in the cases.
+  const kept = await store.insertEvents(
     sql,
     siteId,
-    made.filter(({ closeReason }) => closeReason === 'noted'),
+    passed.filter(({ id }) => !repeated.has(id)),
+    NOWHERE,
   );
-  const fresh = made.filter(({ id }) => !repeated.has(id));
   await store.countEvents(sql, siteId, ledger.counts);
   const cleared = await store.clearEvents(sql, siteId, ledger.closes);
   const live = await store.liveEvents(sql, siteId, fresh);
@@ -296,10 +304,11 @@ async function write(
     ...fresh.flatMap(({ id }) => (holders.get(id) === id ? [] : (holders.get(id) ?? []))),
   ];
   const worse = await unacknowledge(sql, siteId, { again, fresh: own }, now, newId);
-  await settleCases(sql, siteId, { joined: new Set(caseOf.values()), closed }, now, newId);
+  await refreshCases(sql, siteId, { joined: new Set(caseOf.values()), closed }, now, newId);
   await announce(sql, siteId, 'event', [
     ...new Set([
       ...holders.values(),
+      ...kept.values(),
       ...repeated.values(),
       ...ledger.counts.keys(),
       ...cleared.map(({ id }) => id),
@@ -307,6 +316,8 @@ async function write(
     ]),
   ]);
 }
+
+const NOWHERE = { caseOf: new Map<string, string>(), maintenance: new Map<string, number>() };
 
 /** Link traps name an ifIndex; this finds the interfaces they mean, all by one statement. */
 async function nameInterfaces(sql: Sql, changes: readonly Change[]): Promise<Change[]> {

@@ -42,7 +42,7 @@ export function moveCase(from: number, to: number): void {
   if (!CASE_MOVES[from]?.includes(to)) throw forbidden('case', caseStatusName(from), caseStatusName(to));
 }
 
-/** What settling looks at. */
+/** What the events of a case say of it. */
 export interface CaseFacts {
   status: number;
   severity: number;
@@ -56,10 +56,14 @@ export interface CaseFacts {
   conditions: boolean;
   liveConditions: boolean;
 }
-export type Settling = { status: number; severity: number; reason: 'none' | 'all-clear' | 'event-returned' };
+export type CaseAfterEvents = {
+  status: number;
+  severity: number;
+  reason: 'none' | 'all-clear' | 'event-returned';
+};
 
 /** What a case becomes by itself when its events changed. `joined`: an event came to it just now. */
-export function settle(facts: CaseFacts, joined: boolean): Settling {
+export function caseAfterEvents(facts: CaseFacts, joined: boolean): CaseAfterEvents {
   const severity = facts.worst ?? facts.severity;
   const live = facts.conditions ? facts.liveConditions : facts.live;
   if (joined && live && facts.status === CaseStatus.resolved)

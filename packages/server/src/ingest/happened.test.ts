@@ -81,7 +81,7 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     const walk = asked({ sysName: 'sw1' }, '10.0.0.1');
     await site.send([walk, table(walk, 'interfaces', [port(1, 'a'), port(2, 'b')])]);
     expect(await oper()).toEqual([1, 1]);
-    // When each was up last, by whoever saw that it no longer is.
+    // When each was up last, by anyone who saw that it no longer is.
     const later = { ...asked({ sysName: 'sw1' }, '10.0.0.1'), at: NOW + 1000 };
     site.clock.set(NOW + 1000);
     await site.send([
@@ -118,6 +118,20 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
     site.changes.length = 0;
     await happen(site, watch(NOW + 2000, { icmp: 'up', snmp: 'ok' }));
     expect(site.changes.map(({ kind }) => kind)).toEqual(['device.up', 'device.snmp-restored']);
+  });
+
+  it('judges a device by no report of its ports alone', async () => {
+    const { site, id } = await device();
+    const watch = (at: number, more: object) => ({ kind: 'watch', at, deviceId: id, ...more });
+    const ports = (operStatus: number) => ({ interfaces: [{ ifIndex: 2, operStatus }] });
+    await happen(site, watch(NOW, { icmp: 'down' }));
+    // Monitoring is switched off and on again: nobody reported since.
+    await db.query('UPDATE sightings SET watched_at = NULL WHERE device_id = $1::uuid', [id]);
+    site.changes.length = 0;
+    await happen(site, watch(NOW + 1000, ports(2)));
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['interface.state']);
+    await happen(site, watch(NOW + 2000, { icmp: 'down' }));
+    expect(site.changes.map(({ kind }) => kind)).toEqual(['interface.state', 'device.down']);
   });
 
   it('counts what one collector reports in its order, whatever its clock seems to do', async () => {
@@ -211,6 +225,27 @@ describe.each(databases())('the event stream on %s', (_name, open) => {
         after: { speedBps: 1e8, duplex: 'half' },
       },
       { kind: 'interface.state' },
+    ]);
+  });
+
+  it('keeps what bridges do with their ports, and tells another aggregate by its name', async () => {
+    const { site, id } = await device();
+    const watch = (at: number, ...interfaces: object[]) =>
+      happen(site, { kind: 'watch', at, deviceId: id, interfaces });
+    const none = { stp: null, aggregate: null };
+    await watch(NOW, { ifIndex: 1, stp: 'forwarding', aggregate: null }, { ifIndex: 99, ...none });
+    site.changes.length = 0;
+    await watch(NOW + 1, { ifIndex: 1, stp: 'blocking', aggregate: { ifIndex: 2, active: true } });
+    const stored = await site.db.query(
+      'SELECT stp, aggregate::int, aggregate_active FROM interfaces WHERE device_id = $1::uuid AND if_index = 1',
+      [id],
+    );
+    expect(stored).toEqual([{ stp: 'blocking', aggregate: 2, aggregate_active: true }]);
+    await watch(NOW + 2, { ifIndex: 1, operStatus: 1 });
+    await watch(NOW + 3, { ifIndex: 1, ...none });
+    expect(site.changes.filter(({ kind }) => kind === 'interface.changed')).toMatchObject([
+      { ifName: 'a', before: { aggregate: null }, after: { aggregate: 'b' } },
+      { ifName: 'a', before: { aggregate: 'b' }, after: { aggregate: null } },
     ]);
   });
 

@@ -9,9 +9,8 @@ import { linkTrap } from '@rollcall/shared/trap';
 import type { Change } from '../changes.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import { moveTo } from './observe.ts';
-import type { InterfaceRecord } from './tables/rows.ts';
+import { type InterfaceRecord, noWrites } from './tables/rows.ts';
 import { save } from './tables/save.ts';
-import { noWrites } from './tables/writes.ts';
 import { watchedDevice, watchedInterface } from './watched.ts';
 import { aboutDevice, emptyWorld, loadDevices, loadRows, type Tracked, type World } from './world.ts';
 
@@ -53,7 +52,8 @@ export async function storeHappened(
       const device = world.devices.get(o.deviceId);
       if (device && watch(world, device, o, at, source, ports) && isAt(o))
         moveTo(device, o.address ?? '', at);
-    } else if (o.kind === 'trap') tellTrap(world, o, at, source, world.devices.get(senderOf(o) ?? ''), ports);
+    } else if (o.kind === 'trap')
+      recordTrap(world, o, at, source, world.devices.get(senderOf(o) ?? ''), ports);
     else await storeGap(sql, world, o, at, source);
   }
   const writes = noWrites();
@@ -143,19 +143,30 @@ async function readPorts(
 ): Promise<Ports> {
   const wanted = happened.flatMap(({ observation: o }) => {
     if (o.kind === 'watch')
-      return (o.interfaces ?? []).map(({ ifIndex }) => ({ device: o.deviceId, index: ifIndex }));
+      return (o.interfaces ?? []).flatMap(({ ifIndex, aggregate }) =>
+        [ifIndex, ...(aggregate ? [aggregate.ifIndex] : [])].map((index) => ({ device: o.deviceId, index })),
+      );
     const index = o.kind === 'trap' ? linkTrap(o)?.ifIndex : undefined;
     const device = o.kind === 'trap' ? senderOf(o) : undefined;
     return index == null || device === undefined ? [] : [{ device, index }];
   });
   if (wanted.length === 0) return new Ports([]);
+  // Of ports that are in other aggregates now, also those that they left: a change names both.
+  const regrouped = happened.some(
+    ({ observation: o }) =>
+      o.kind === 'watch' && o.interfaces?.some(({ aggregate }) => aggregate !== undefined),
+  );
+  const told =
+    'SELECT DISTINCT device, index FROM jsonb_to_recordset($2::jsonb) AS w(device uuid, index bigint)';
+  const left = `UNION SELECT t.device, o.aggregate FROM (${told}) t JOIN interfaces o ON o.site_id = $1::uuid
+    AND o.device_id = t.device AND o.if_index = t.index WHERE o.aggregate IS NOT NULL`;
   const rows = await sql.query<Record<string, unknown>>(
     `SELECT i.site_id AS "siteId", i.id, i.device_id AS "deviceId", i.if_index AS "ifIndex", i.name, i.description, i.alias,
        i.type, i.speed_bps AS "speedBps", i.mtu, i.mac_address AS "macAddress", i.admin_status AS "adminStatus",
        i.oper_status AS "operStatus", i.last_change AS "lastChange", i.last_up_at AS "lastUpAt", i.vlan, i.duplex, i.stp, i.aggregate,
        i.aggregate_active AS "aggregateActive", i.first_seen AS "firstSeen",
        i.last_seen AS "lastSeen", i.gone_at AS "goneAt"
-     FROM (SELECT DISTINCT device, index FROM jsonb_to_recordset($2::jsonb) AS w(device uuid, index bigint)) w
+     FROM (${told} ${regrouped ? left : ''}) w
      JOIN interfaces i ON i.site_id = $1::uuid AND i.device_id = w.device AND i.if_index = w.index
      ORDER BY i.id FOR UPDATE OF i`,
     [siteId, JSON.stringify(wanted)],
@@ -185,7 +196,7 @@ function watch(
   for (const transition of watched.transitions) world.changes.push({ ...about, ...transition });
   for (const seen of o.interfaces ?? []) {
     const port = ports.get(o.deviceId, seen.ifIndex);
-    const moved = port && watchedInterface(port, seen, at);
+    const moved = port && watchedInterface(port, seen, at, (index) => ports.get(o.deviceId, index)?.name);
     if (!moved) continue;
     ports.put(moved.row);
     const which = { interfaceId: port.id, ifName: port.name };
@@ -232,7 +243,7 @@ async function forgetHashes(sql: Sql, siteId: string, ports: readonly InterfaceR
   );
 }
 
-function tellTrap(
+function recordTrap(
   world: World,
   o: TrapObservation,
   at: number,
@@ -263,7 +274,9 @@ function tellTrap(
   const link = linkTrap(o);
   const port = device && link?.ifIndex != null ? ports.get(device.row.id, link.ifIndex) : undefined;
   const moved =
-    port && link && watchedInterface(port, { ifIndex: port.ifIndex, ...LINK_STATES[link.state] }, at);
+    port &&
+    link &&
+    watchedInterface(port, { ifIndex: port.ifIndex, ...LINK_STATES[link.state] }, at, () => undefined);
   if (moved) ports.put(moved.row);
 }
 

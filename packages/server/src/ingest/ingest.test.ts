@@ -77,7 +77,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
       const locked = (sql: Sql, siteId: string) =>
         sql.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`${lock}:${siteId}`]);
       const deps = {
-        record: async (sql: Sql, [change]: readonly Change[]) => {
+        recordChanges: async (sql: Sql, [change]: readonly Change[]) => {
           if (lock === 'events' && change) await locked(sql, change.siteId);
         },
       };
@@ -309,7 +309,7 @@ describe.each(databases())('ingest on %s', (_name, open) => {
     let broken = true;
     const site = await openSite(db, {
       deps: {
-        record: async () => {
+        recordChanges: async () => {
           if (broken) throw new TypeError('a fault of ours');
         },
       },

@@ -22,14 +22,13 @@ import type { Change } from '../changes.ts';
 import type { Database } from '../platform/db/db.ts';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { tellNowAndThen } from '../platform/ops/now-and-then.ts';
+import { rateLimitedLog } from '../platform/ops/rate-limited-log.ts';
 import { reached } from '../platform/ops/stage.ts';
-import type { Measured, Raise } from '../ports.ts';
+import type { Measured, RecordChanges } from '../ports.ts';
 import { type Happened, storeHappened } from './happened.ts';
-import { settleAddresses } from './identity/settle.ts';
+import { chooseAddresses } from './identity/scan-addresses.ts';
 import { digestOf, disturbed, recognise, writeAgain } from './identity/unchanged.ts';
 import {
-  type Arrived,
   type Batch,
   correctedTime,
   type Item,
@@ -37,15 +36,16 @@ import {
   readItem,
   storeDeadLetters,
   toDeadLetter,
+  type UnreadItem,
 } from './items.ts';
 import { countMissed } from './missed.ts';
 import { type Observing, observe, type Prepared, prepareDevice, prepareHost, type Rules } from './observe.ts';
 import { inPieces } from './queue/pieces.ts';
 import { Faults, Splitting } from './queue/splitting.ts';
 import { monitorFound, scanThatEnds } from './scan-end.ts';
+import type { Timed } from './tables/rows.ts';
 import { save } from './tables/save.ts';
 import { mergeTables } from './tables/walked.ts';
-import type { Timed } from './tables/writes.ts';
 import { lockSite, openWorld, type Tracked, type World, walkedDevice } from './world.ts';
 
 /** Whose observation it is, for the functions of other features. */
@@ -71,7 +71,7 @@ export interface IngestDeps {
     from: Omit<From, 'at'>,
   ) => Promise<readonly Change[]>;
   /** Turns changes into events and cases, inside the transaction that stores what they speak of. */
-  record: Raise;
+  recordChanges: RecordChanges;
   /** Called after a commit that changed what links are made of. */
   relink?: (siteId: string) => void;
 }
@@ -97,7 +97,7 @@ const MERGED_AT_ONCE = 2;
 export function createIngest(given: IngestDeps): Ingest {
   const deps: Storing = { ...given, merging: pLimit(MERGED_AT_ONCE), logged: new UnknownBySender() };
   const faults = new Faults();
-  const told = tellNowAndThen(given.clock, (collector: string, deadLettered) =>
+  const told = rateLimitedLog(given.clock, (collector: string, deadLettered) =>
     given.log.warn(
       { collector, deadLettered },
       'observations could not be stored; they are kept as dead letters',
@@ -116,7 +116,7 @@ export function createIngest(given: IngestDeps): Ingest {
 }
 
 /** An item with the digest of what it says, or dead at once where no database stores such a thing. */
-function arrive(seq: number, body: unknown): Arrived {
+function arrive(seq: number, body: unknown): UnreadItem {
   const reason = unstorable(body);
   return reason === null
     ? { seq, body, digest: digestOf(body) }
@@ -131,14 +131,19 @@ interface Stored {
   stored: boolean;
 }
 
-async function storeInOne(deps: Storing, batch: Batch, items: readonly Arrived[]): Promise<Stored> {
+async function storeInOne(deps: Storing, batch: Batch, items: readonly UnreadItem[]): Promise<Stored> {
   const done = await deps.db.ingest.transaction((sql) => storeItems(deps, sql, batch, items));
   reached('committed');
   if (done.relink) deps.relink?.(batch.siteId);
   return done;
 }
 
-async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]): Promise<Stored> {
+async function storeItems(
+  deps: Storing,
+  sql: Sql,
+  batch: Batch,
+  items: readonly UnreadItem[],
+): Promise<Stored> {
   const known = await lockStream(sql, batch);
   reached('locked');
   const unstored = items.filter(({ seq }) => seq > known.through);
@@ -150,7 +155,7 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
   const merge = () => mergeItems(deps, sql, batch, unstored);
   const { fresh, again, world } = await (state ? deps.merging(merge) : merge());
   const latest = batch.stream === 'event' ? inOrder(fresh, known.latest) : 0;
-  const settled = await storeChanges(deps, sql, batch, fresh, world?.changes ?? []);
+  const settledUntil = await storeChanges(deps, sql, batch, fresh, world?.changes ?? []);
   await writeAgain(sql, batch.siteId, again);
   await sql.query(
     `UPDATE collector_streams SET through = $4, updated_at = $5, latest_at = $6::timestamptz,
@@ -163,7 +168,7 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
       last.seq,
       new Date(deps.clock.now()),
       latest === 0 ? null : new Date(latest),
-      settled === null ? null : new Date(settled),
+      settledUntil === null ? null : new Date(settledUntil),
     ],
   );
   reached('marked');
@@ -175,10 +180,10 @@ async function storeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly
 }
 
 /** Reads items, and merges those that say something new about devices; `again` holds what came again as it was. */
-async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly Arrived[]) {
+async function mergeItems(deps: Storing, sql: Sql, batch: Batch, items: readonly UnreadItem[]) {
   const now = deps.clock.now();
   const timeOf = (at: number) => correctedTime(at, batch.clockOffsetMs, now);
-  const read = async (some: readonly Arrived[]) => {
+  const read = async (some: readonly UnreadItem[]) => {
     const fresh = await inPieces(some, (item) => readItem(item, batch, now));
     const state = ofKind(fresh, 'host', 'device', 'rows');
     return { fresh, observed: state.length > 0 ? await observeAll(deps, sql, batch, state) : undefined };
@@ -277,7 +282,7 @@ async function storeChanges(
     await announce(sql, batch.siteId, 'interface', interfaces);
   }
   reached('merged');
-  if (changes.length > 0) await deps.record(sql, changes);
+  if (changes.length > 0) await deps.recordChanges(sql, changes);
   reached('recorded');
   return settledUntil;
 }
@@ -296,12 +301,12 @@ async function endJob(
     await announce(sql, from.siteId, 'device', missed.devices);
     return missed.changes;
   }
-  const settled = await settleAddresses(sql, from.siteId, scan, from.at, from.collectorId);
+  const chosen = await chooseAddresses(sql, from.siteId, scan, from.at, from.collectorId);
   const monitored = await monitorFound(sql, from.siteId, scan);
   await announce(sql, from.siteId, 'device', [
-    ...new Set([...missed.devices, ...settled.devices, ...monitored]),
+    ...new Set([...missed.devices, ...chosen.devices, ...monitored]),
   ]);
-  return [...missed.changes, ...settled.changes];
+  return [...missed.changes, ...chosen.changes];
 }
 
 /** What a batch comes to, in memory. */

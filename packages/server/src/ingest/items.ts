@@ -1,10 +1,16 @@
-/** The items of a batch, each read alone: one that cannot be read spoils no other. */
+/**
+ * Batches as they came on the wire: read here, and by nobody before. Each item is read alone: one that cannot be read spoils no
+ * other.
+ */
 import { createHash } from 'node:crypto';
 import { canonicalAddress } from '@rollcall/shared/ip';
 import type { Observation, Stream } from '@rollcall/shared/observation';
-import { parseObservation } from '@rollcall/shared/protocol';
+import { parseCollectorMessage, parseObservation, type UnreadBatch } from '@rollcall/shared/protocol';
 import { pruned } from '@rollcall/shared/storable';
 import type { Sql } from '../platform/db/sql.ts';
+import { invalid } from '../platform/problem.ts';
+import type { Stored, WaitingBatches } from '../ports.ts';
+import { inPieces } from './queue/pieces.ts';
 
 /** Consecutive observations of one stream of one collector, as they came; item i has sequence `from + i`. */
 export interface Batch {
@@ -31,7 +37,7 @@ export type Item =
   | { seq: number; dead: DeadLetter; observation?: never };
 
 /** An item as it came, with its place in the stream. */
-export interface Arrived {
+export interface UnreadItem {
   seq: number;
   body: unknown;
   /** Of what it says, where that can be recognised when it comes again. */
@@ -47,12 +53,64 @@ export interface DeadLetter {
   hash: string;
 }
 
+/**
+ * Reads batches and stores them, those that follow each other in one transaction. Fails as `accept` does, and with
+ * `Problem('invalid_request')` at a batch that cannot be read: what came before it is stored.
+ */
+export async function storeBatches(
+  accept: (batch: Batch) => Promise<{ through: number }>,
+  { gather, ...whose }: WaitingBatches,
+): Promise<Stored> {
+  const stored: Stored = { through: -1, count: 0, ended: [] };
+  for (const run of runsOf(await inPieces(gather(), readBatch))) {
+    const { through } = await accept({ ...whose, ...run });
+    stored.through = through;
+    stored.count += run.items.length;
+    stored.ended.push(...run.items.flatMap(endedJob));
+  }
+  return stored;
+}
+
+/** A batch as it was read, or why it cannot be. */
+type Read = { from: number } & ({ items: unknown[] } | { reason: string });
+
+function readBatch({ from, frame }: UnreadBatch): Read {
+  const read = parseCollectorMessage(utf8Of(frame));
+  if (!read.ok) return { from, reason: read.reason };
+  const { message } = read;
+  return message.type === 'observations'
+    ? { from, items: message.items }
+    : { from, reason: 'other than its head says' };
+}
+
+function* runsOf(batches: readonly Read[]): Generator<{ from: number; items: unknown[] }> {
+  let run: { from: number; items: unknown[] } | undefined;
+  for (const { from, ...read } of batches) {
+    if ('items' in read && run && from === run.from + run.items.length) {
+      run.items.push(...read.items);
+      continue;
+    }
+    if (run) yield run;
+    if ('reason' in read) throw invalid('observations', read.reason);
+    run = { from, items: read.items };
+  }
+  if (run) yield run;
+}
+
+const utf8Of = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString();
+
+function endedJob(item: unknown): string[] {
+  const { kind, job } = (item ?? {}) as { kind?: unknown; job?: unknown };
+  return kind === 'job-end' && typeof job === 'string' ? [job] : [];
+}
+
 /** Longest body of a dead letter, characters. */
 const BODY_CHARACTERS = 64 * 1024;
 const EARLIEST = Date.UTC(2020, 0);
 
 export function readItem(
-  { seq, body: item, digest, dead }: Arrived,
+  { seq, body: item, digest, dead }: UnreadItem,
   batch: Pick<Batch, 'clockOffsetMs'>,
   now: number,
 ): Item {

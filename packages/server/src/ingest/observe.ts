@@ -12,7 +12,7 @@ import {
   keyText,
   virtualMac,
 } from './identity/fingerprint.ts';
-import { type Decision, identify } from './identity/identify.ts';
+import { type Decision, identify, type Run } from './identity/identify.ts';
 import {
   displayName,
   hardwareOf,
@@ -49,7 +49,7 @@ export type Prepared =
     };
 
 export interface Rules {
-  /** Hash of the compiled set. */
+  /** Of the set and of the code that applies it: what another id described is described anew. */
   id: string;
   classify: Classify;
 }
@@ -86,7 +86,7 @@ const factsOf = (o: DeviceObservation): DeviceFacts => ({
 /** Merges one observation into the world and answers the device it belongs to. */
 export function observe(world: World, prepared: Prepared, context: Observing): Tracked {
   const { observation, print, at } = prepared;
-  const decision = identify(print, at, knownAbout(world, print));
+  const decision = identify(print, at, knownAbout(world, print), runOf(prepared));
   const device = deviceOf(world, decision, at, context);
   // An absorbed record may hold this address: it is new to the device all the same.
   const knew = device.addresses.has(print.address);
@@ -103,7 +103,7 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   later.push(...claim(world, device, print, at));
   if (prepared.kind === 'device') {
     world.walks.set(prepared.observation.walk, device.row.id);
-    for (const address of print.addresses) list(world, address, device.row.id);
+    for (const address of print.addresses) list(world, address, device.row.id, at);
     mergeFacts(device, prepared, context.rules);
   } else mergeHost(device, print, at, context.rules);
   finish(device);
@@ -128,6 +128,12 @@ export function observe(world: World, prepared: Prepared, context: Observing): T
   };
   world.relink ||= device.dirty.has('identity') || decision.absorb.length > 0;
   return device;
+}
+
+function runOf(prepared: Prepared): Run | null {
+  const sysUpTime = prepared.kind === 'device' ? prepared.observation.system.sysUpTime : undefined;
+  const { at } = prepared;
+  return sysUpTime === undefined ? null : { bootedAt: at - sysUpTime * 10, readAt: at };
 }
 
 /**
@@ -175,7 +181,12 @@ function absorb(world: World, otherId: string, into: Tracked, reason: string, co
     if (claimed.deviceId === otherId) claimed.deviceId = into.row.id;
   for (const [walk, id] of world.walks) if (id === otherId) world.walks.set(walk, into.row.id);
   for (const address of other.addresses) into.addresses.add(address);
-  for (const ids of world.listing.values()) if (ids.delete(otherId)) ids.add(into.row.id);
+  for (const [address, devices] of world.listing) {
+    const since = devices.get(otherId);
+    if (since === undefined) continue;
+    devices.delete(otherId);
+    list(world, address, into.row.id, since);
+  }
   if (other.stored === null) return;
   world.changes.push({
     ...aboutDevice(into, into.seen.at, collectorId),

@@ -1,4 +1,4 @@
-/** What follows from the end of a scan, beside the addresses that are settled then (`identity/settle.ts`). */
+/** What follows from the end of a scan, beside the management addresses that are chosen then (`identity/scan-addresses.ts`). */
 import { INFRASTRUCTURE, type MONITOR_FOUND } from '@rollcall/shared/api/sites';
 import { settingsOf } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';

@@ -26,6 +26,8 @@ export function watchedDevice(
   at: number,
 ): { row: DeviceRow; transitions: Transition[] } | null {
   if (!row.monitor || (row.watchedAt !== null && at < row.watchedAt)) return null;
+  // Of its ports alone: it says nothing of the device, and is not what the next report is held against.
+  if (o.icmp === undefined && o.snmp === undefined) return { row, transitions: [] };
   const up = o.icmp === 'up' || o.snmp === 'ok';
   const next: DeviceRow = {
     ...row,
@@ -49,7 +51,6 @@ export function watchedDevice(
 
 function statusOf(next: DeviceRow, o: WatchObservation, up: boolean): DeviceRow['status'] {
   if (up) return 'up';
-  if (o.icmp === undefined && o.snmp === undefined) return next.status;
   // What is silent to ping was asked by SNMP too, where that is possible, before this was said.
   return o.icmp === 'down' || !next.icmpReachable ? 'down' : 'up';
 }
@@ -94,11 +95,12 @@ export type PortTransition = Pick<
   'kind' | 'before' | 'after'
 >;
 
-/** Null: nothing about it differs, or a later scan has seen it. */
+/** Null: nothing about it differs, or a later scan has seen it. `nameOf`: names of interfaces of its device, by ifIndex. */
 export function watchedInterface(
   row: InterfaceRecord,
   seen: Seen,
   at: number,
+  nameOf: (ifIndex: number) => string | undefined,
 ): { row: InterfaceRecord; transitions: PortTransition[] } | null {
   if (at < row.lastSeen) return null;
   const next: InterfaceRecord = {
@@ -107,10 +109,12 @@ export function watchedInterface(
     operStatus: seen.operStatus ?? row.operStatus,
     speedBps: seen.speedBps === undefined ? row.speedBps : Math.round(seen.speedBps),
     duplex: seen.duplex ?? row.duplex,
+    ...bridged(row, seen),
   };
   const moved = next.adminStatus !== row.adminStatus || next.operStatus !== row.operStatus;
   const changed = next.speedBps !== row.speedBps || next.duplex !== row.duplex;
-  if (!moved && !changed) return null;
+  const forwards = BRIDGED.every((field) => next[field] === row[field]);
+  if (!moved && !changed && forwards) return null;
   const transitions: PortTransition[] = [];
   if (moved) {
     next.lastChange = at;
@@ -128,5 +132,24 @@ export function watchedInterface(
     if (changedFields.length > 0)
       transitions.push({ kind: 'interface.changed', before: pick(row), after: pick(next) });
   }
+  if (row.aggregateActive !== null && next.aggregate !== row.aggregate) {
+    const name = (index: number | null) => (index === null ? null : (nameOf(index) ?? `if${index}`));
+    const [before, after] = [{ aggregate: name(row.aggregate) }, { aggregate: name(next.aggregate) }];
+    transitions.push({ kind: 'interface.changed', before, after });
+  }
   return { row: { ...next, lastSeen: at, goneAt: null }, transitions };
+}
+
+const BRIDGED = ['stp', 'aggregate', 'aggregateActive'] as const;
+
+/** Its states in spanning tree and aggregates; what was not read stays. */
+function bridged(
+  row: InterfaceRecord,
+  { stp, aggregate }: Seen,
+): Pick<InterfaceRecord, (typeof BRIDGED)[number]> {
+  return {
+    stp: stp === undefined ? row.stp : stp,
+    aggregate: aggregate === undefined ? row.aggregate : (aggregate?.ifIndex ?? null),
+    aggregateActive: aggregate === undefined ? row.aggregateActive : (aggregate?.active ?? false),
+  };
 }

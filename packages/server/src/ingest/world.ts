@@ -7,8 +7,14 @@ import type { Observation } from '@rollcall/shared/observation';
 import type { About, Change } from '../changes.ts';
 import { arrayOf } from '../platform/db/arrays.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { type EvidenceKey, type Fingerprint, keyText, lookups } from './identity/fingerprint.ts';
-import type { Candidate, Known } from './identity/identify.ts';
+import {
+  type EvidenceKey,
+  type Fingerprint,
+  fingerprintOfHost,
+  keyText,
+  lookups,
+} from './identity/fingerprint.ts';
+import type { Candidate, Known, Run } from './identity/identify.ts';
 import { DEVICE_GROUPS, type DeviceRow, type FactsRow } from './tables/rows.ts';
 
 export interface FactsState {
@@ -43,8 +49,8 @@ export interface World {
   evidenceSeen: Map<string, number>;
   /** Evidence to write. */
   claimed: Map<string, EvidenceKey & { deviceId: string; at: number }>;
-  /** Address → devices whose own table names it. */
-  listing: Map<string, Set<string>>;
+  /** Address → devices whose own table names it, with the time since which it does. */
+  listing: Map<string, Map<string, number>>;
   /** Walk → device. */
   walks: Map<string, string>;
   /** Job → scan. */
@@ -90,7 +96,7 @@ export async function openWorld(
   for (const [job, scan] of scans) world.scans.set(job, scan);
   await loadDevices(sql, world, [
     ...world.holders.values(),
-    ...[...world.listing.values()].flatMap((ids) => [...ids]),
+    ...[...world.listing.values()].flatMap((devices) => [...devices.keys()]),
     ...world.walks.values(),
     ...observations.flatMap((o) => (o.kind === 'rows' && o.deviceId ? [o.deviceId] : [])),
   ]);
@@ -133,19 +139,19 @@ async function readEvidence(sql: Sql, world: World, keys: readonly EvidenceKey[]
 
 async function readListing(sql: Sql, world: World, addresses: readonly string[]): Promise<void> {
   if (addresses.length === 0) return;
-  const rows = await sql.query<{ address: string; device_id: string }>(
-    `SELECT host(address) AS address, device_id FROM device_addresses
+  const rows = await sql.query<{ address: string; device_id: string; first_seen: Date }>(
+    `SELECT host(address) AS address, device_id, first_seen FROM device_addresses
      WHERE site_id = $1::uuid AND origin = 'table' AND address = ANY($2::inet[])`,
     [world.siteId, addresses],
   );
-  for (const row of rows) list(world, row.address, row.device_id);
+  for (const row of rows) list(world, row.address, row.device_id, row.first_seen.getTime());
 }
 
-export const list = (world: World, address: string, deviceId: string): void => {
-  const ids = world.listing.get(address);
-  if (ids) ids.add(deviceId);
-  else world.listing.set(address, new Set([deviceId]));
-};
+/** Notes that a device names an address; the first time counts. */
+export function list(world: World, address: string, deviceId: string, at: number): void {
+  const devices = world.listing.get(address) ?? new Map<string, number>();
+  world.listing.set(address, devices.set(deviceId, devices.get(deviceId) ?? at));
+}
 
 /** Walks of earlier batches. A walk that a newer one replaced is not found: its rows are not mixed in. */
 async function readWalks(sql: Sql, world: World, observations: readonly State[]): Promise<void> {
@@ -298,8 +304,8 @@ export function walkedDevice(
 
 /** What is known about the devices that hold any evidence of a fingerprint. */
 export function knownAbout(world: World, print: Fingerprint): Known {
-  const lists = world.listing.get(print.address) ?? new Set<string>();
-  const ids = new Set<string>(lists);
+  const lists = world.listing.get(print.address) ?? new Map<string, number>();
+  const ids = new Set<string>(lists.keys());
   for (const key of lookups(print)) {
     const holder = key.kind === 'shared' ? undefined : world.holders.get(keyText(key));
     if (holder) ids.add(holder);
@@ -308,31 +314,25 @@ export function knownAbout(world: World, print: Fingerprint): Known {
   for (const id of new Set([...ids].map((each) => current(world, each)))) {
     const device = world.devices.get(id);
     if (!device) continue;
+    const { row } = device;
     candidates.push({
       deviceId: id,
-      print: device.print ?? bare(device.row),
-      firstSeen: device.row.firstSeen,
-      lastSeen: device.row.lastSeen,
+      print: device.print ?? fingerprintOfHost({ address: row.address ?? '', mac: row.macAddress }),
+      firstSeen: row.firstSeen,
+      lastSeen: row.lastSeen,
       lists: lists.has(id),
       addressCount: device.addresses.size,
+      run: runOf(row),
     });
   }
   return { candidates, holders: world.holders, apart: world.apart };
 }
 
-const bare = (row: DeviceRow): Fingerprint => ({
-  address: row.address ?? '',
-  snmp: false,
-  addresses: [],
-  macs: row.macAddress ? [row.macAddress] : [],
-  engineId: null,
-  serials: [],
-  chassis: [],
-  lldpChassisId: null,
-  sysName: null,
-  sysObjectId: null,
-  hostname: null,
-});
+/** How long its agent is known to have run. A ping proves nothing of it: something else may have the address. */
+function runOf({ bootedAt, mergedAt, watchedSnmp, watchedAt }: DeviceRow): Run | null {
+  const readAt = Math.max(mergedAt ?? 0, watchedSnmp === 'ok' ? (watchedAt ?? 0) : 0);
+  return bootedAt === null || readAt === 0 ? null : { bootedAt, readAt };
+}
 
 /** Facts of one group: kept if new, and seen-at moved coarsely if the same. */
 export function putFacts(

@@ -1,6 +1,6 @@
 /** How everything is, in one statement of sums and partial indexes. */
 import type { Summary } from '@rollcall/shared/api/service';
-import { DEVICE_CLASSES } from '@rollcall/shared/model';
+import { CaseStatus, DEVICE_CLASSES, EventStatus } from '@rollcall/shared/model';
 import { rankOf } from '../platform/db/health.ts';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
@@ -51,8 +51,8 @@ export async function readSummary(sql: Sql, scope: Scope, now: number): Promise<
       ${rows(`SELECT t.site_id AS "siteId", t.class, t.monitor, t.status, sum(t.n)::int8 AS n FROM device_tally t
         WHERE ${inScope(p, 't.site_id', scope)} GROUP BY 1, 2, 3, 4 HAVING sum(t.n) > 0`)} AS devices,
       ${rows(`SELECT t.site_id AS "siteId", t.severity, t.status, count(*) AS n FROM events t
-        WHERE ${inScope(p, 't.site_id', scope)} AND t.status < 2 GROUP BY 1, 2, 3`)} AS events,
-      ${counted('t.status', 'cases', 't.status < 3')} AS cases,
+        WHERE ${inScope(p, 't.site_id', scope)} AND t.status < ${EventStatus.closed} GROUP BY 1, 2, 3`)} AS events,
+      ${counted('t.status', 'cases', `t.status < ${CaseStatus.closed}`)} AS cases,
       ${counted(
         `CASE WHEN t.status = 'quarantined' THEN 'quarantined' WHEN t.instance IS NULL THEN 'offline' ELSE 'online' END`,
         'collectors',

@@ -1,3 +1,4 @@
+import { AGGREGATES } from '@rollcall/shared/api/measurements';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentile95, steps, summarise } from './aggregate.ts';
@@ -58,7 +59,7 @@ describe('steps', () => {
     fc.assert(
       fc.property(
         spans,
-        fc.constantFrom('avg' as const, 'max' as const, 'p95' as const),
+        fc.constantFrom('avg' as const, 'min' as const, 'max' as const, 'p95' as const),
         (given, aggregate) => {
           const means = given.map(({ mean }) => mean);
           const values = steps(given, { from: 0, to: 1e7, step: 60_000, aggregate });
@@ -90,23 +91,60 @@ describe('samples of a device', () => {
   it('become metrics', () => {
     expect(spansOf(sample, 'in', false).map(({ mean }) => mean)).toEqual([1000, 2000]);
     expect(spansOf(sample, 'loss', false).map(({ mean }) => mean)).toEqual([100, 25]);
-    expect(spansOf(sample, 'rtt', false)).toEqual([{ begins: 120_000, ends: 180_000, mean: 2, most: 2 }]);
+    expect(spansOf(sample, 'rtt', false)).toEqual([
+      { begins: 120_000, ends: 180_000, mean: 2, most: 2, least: 2, p95: 2 },
+    ]);
     expect(spansOf(sample, 'out', false)).toEqual([]);
   });
 
-  it('are summarised with gaps and maxima', () =>
+  it('are summarised with gaps, minima, maxima and 95th percentiles; what equals the mean or the maximum is left out', () =>
     expect(summarise(sample, { from: 0, to: 600_000, step: 300_000, summarised: false })).toEqual({
       end: [300_000, 600_000],
       over: [300_000, 300_000],
       columns: {
         in: [1500, null],
         'in:max': [2000, null],
+        'in:min': [1000, null],
         loss: [62.5, null],
         'loss:max': [100, null],
+        'loss:min': [25, null],
         rtt: [2, null],
-        'rtt:max': [2, null],
       },
     }));
+
+  it('are summarised with the gaps that an answer of that step tells, those that all but touch as one', () => {
+    const reason = 'ambiguous' as const;
+    const minutes = [0, 1, 2, 7].map((n) => ({ begins: n * 60_000 + 400, ends: (n + 1) * 60_000, reason }));
+    const summary = summarise(
+      joined([
+        { ...sample, gaps: minutes.slice(0, 2) },
+        { end: [], over: [], columns: {}, gaps: minutes.slice(2) },
+      ]),
+      { from: 0, to: 600_000, step: 300_000, summarised: false },
+    );
+    expect(summary.gaps).toEqual([{ begins: 400, ends: 180_000, reason }]);
+  });
+
+  it('give the same values at a step as their summaries of that step', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.option(fc.nat(1e6)), { minLength: 1, maxLength: 120 }),
+        fc.constantFrom(...AGGREGATES),
+        (octets, aggregate) => {
+          const series: Series = {
+            end: octets.map((_, i) => (i + 1) * 60_000),
+            over: octets.map(() => 60_000),
+            columns: { inOctets: octets },
+          };
+          const asked = { from: 0, to: 7_200_000, step: 3_600_000 };
+          const summary = summarise(series, { ...asked, summarised: false });
+          const values = (of: Series, summarised: boolean) =>
+            steps(spansOf(of, 'in', summarised), { ...asked, aggregate });
+          for (const [i, value] of values(summary, true).entries())
+            expect(value).toBe(value && Number(values(series, false)[i]?.toPrecision(6)));
+        },
+      ),
+    ));
 
   it('are joined in order, one of each end', () => {
     const other: Series = { end: [90_000, 120_000], over: [30_000, 60_000], columns: { inOctets: [1, 2] } };

@@ -1,6 +1,7 @@
 /** Intervals of a metric into values at regular steps. Pure; times in Unix milliseconds. */
+import { isDeepStrictEqual } from 'node:util';
 import { type AGGREGATES, METRIC_NAMES, METRICS, type MetricName } from '@rollcall/shared/api/measurements';
-import { type Series, type Span, spansOf } from './series.ts';
+import { type Column, type Series, type Span, spansOf } from './series.ts';
 
 export type Aggregate = (typeof AGGREGATES)[number];
 
@@ -55,26 +56,31 @@ class Step {
   #weighted = 0;
   #length = 0;
   #most = Number.NEGATIVE_INFINITY;
+  #least = Number.POSITIVE_INFINITY;
   readonly #means: number[] = [];
+  readonly #p95s: number[] = [];
 
-  add({ mean, most }: Span, length: number): void {
+  add({ mean, most, least = mean, p95 = mean }: Span, length: number): void {
     this.#weighted += mean * length;
     this.#length += length;
     this.#most = Math.max(this.#most, most);
+    this.#least = Math.min(this.#least, least);
     this.#means.push(mean);
+    this.#p95s.push(p95);
   }
 
   value(aggregate: Aggregate, combined: 'least' | 'most' | undefined): number | null {
     if (this.#length === 0) return null;
     if (aggregate === 'max') return this.#most;
-    if (aggregate === 'p95') return percentile95(this.#means);
+    if (aggregate === 'min') return this.#least;
+    if (aggregate === 'p95') return percentile95(this.#p95s);
     if (combined === 'least') return Math.min(...this.#means);
     if (combined === 'most') return Math.max(...this.#means);
     return this.#weighted / this.#length;
   }
 }
 
-/** Means and maxima of every metric that was measured, at steps of `step` in [from, to). @param summarised it is a summary itself */
+/** Mean, minimum, maximum and 95th percentile of every metric that was measured, at steps of `step` in [from, to). @param summarised it is a summary itself */
 export function summarise(
   series: Series,
   { from, to, step, summarised }: Omit<Steps, 'aggregate' | 'metric'> & { summarised: boolean },
@@ -84,9 +90,23 @@ export function summarise(
   for (const metric of METRIC_NAMES) {
     const spans = spansOf(series, metric, summarised);
     if (spans.length === 0) continue;
-    summary.columns[metric] = rounded(steps(spans, { from, to, step, aggregate: 'avg', metric }));
-    summary.columns[`${metric}:max`] = rounded(steps(spans, { from, to, step, aggregate: 'max' }));
+    const column = (aggregate: Aggregate) => rounded(steps(spans, { from, to, step, aggregate, metric }));
+    const [mean, min, max] = [column('avg'), column('min'), column('max')];
+    summary.columns[metric] = mean;
+    // What reads the same without them takes no room.
+    const keep = (name: string, values: Column, otherwise: Column) => {
+      if (!isDeepStrictEqual(values, otherwise)) summary.columns[`${metric}:${name}`] = values;
+    };
+    keep('max', max, mean);
+    keep('min', min, mean);
+    // A percentile of percentiles would say nothing.
+    if (!summarised) keep('p95', column('p95'), max);
   }
+  // No answer from summaries tells shorter ones, and an agent that is read in part only has thousands a month.
+  const gaps = (series.gaps ?? []).filter(
+    ({ begins, ends }) => begins < to && ends > from && ends - begins >= step / 2,
+  );
+  if (gaps.length > 0) summary.gaps = gaps;
   return summary;
 }
 

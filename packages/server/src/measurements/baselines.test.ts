@@ -43,7 +43,7 @@ describe.each(databases())('what is usual of a device, on %s', (_name, open) => 
       },
     };
     return scene.db.transaction(async (sql) =>
-      scene.recorder.record(sql, await storeSamples(sql, measured, context)),
+      scene.recorder.recordChanges(sql, await storeSamples(sql, measured, context)),
     );
   };
   /** One after the other; what is due in between happens. */

@@ -7,6 +7,7 @@
  *   series    raw DEFLATE of JSON: Series
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { GAP_REASONS } from '@rollcall/shared/api/measurements';
 import { z } from 'zod';
 import type { Series } from './series.ts';
 
@@ -20,6 +21,11 @@ const series = z.object({
   end: z.array(z.number()),
   over: z.array(z.number()),
   columns: z.record(z.string(), column),
+  gaps: z
+    .array(
+      z.object({ begins: z.number(), ends: z.number(), reason: z.enum(GAP_REASONS).catch('not-received') }),
+    )
+    .optional(),
 });
 
 export function packChunk(all: SeriesById): Buffer {

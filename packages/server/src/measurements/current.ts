@@ -1,73 +1,92 @@
 /** `GET /api/metrics/current`: the last measurements of every device, for a Prometheus. */
-import type { MetricName } from '@rollcall/shared/api/measurements';
+import { METRICS } from '@rollcall/shared/api/measurements';
 import { inScope, Parameters, type Scope } from '../platform/db/list.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import { Problem } from '../platform/problem.ts';
-import { OF_DEVICE } from './chunk.ts';
+import { interfaceNames, type LastValue, lastValues, OLDEST_MS } from './last.ts';
 import { PROMETHEUS } from './names.ts';
-import { type SampleRow, seriesOfRows } from './samples.ts';
-import { sensorLines } from './sensors/open-metrics.ts';
-import { lastOf } from './series.ts';
+import { sensorFamilies } from './sensors/open-metrics.ts';
 
-/** Older measurements are not of now. */
-const NOW_MS = 300_000;
-/** Most devices of one answer: about 50 MB with 24 interfaces each. */
-export const CURRENT_DEVICES = 2_000;
+/** Devices that are read at once: what is in memory of them, with 24 interfaces each, is a few megabytes. */
+const PAGE = 500;
 
 /** What of the measurements is told. */
 const TOLD = [
-  ...(['rtt', 'loss', 'in', 'out', 'inUtilisation', 'outUtilisation'] as const),
-  ...(['inErrors', 'outErrors', 'inDiscards', 'outDiscards'] as const),
+  ...(['rtt', 'rttMin', 'rttMax', 'loss', 'in', 'out', 'inUtilisation', 'outUtilisation'] as const),
+  ...(['inPackets', 'outPackets', 'inErrors', 'outErrors', 'inDiscards', 'outDiscards'] as const),
 ];
-const FAMILIES = TOLD.map((metric) => ({ metric, ...PROMETHEUS[metric] }));
 
-interface Row extends SampleRow {
-  deviceId: string;
-  device: string;
+interface Device {
+  id: string;
   siteId: string;
   site: string;
 }
-
-/**
- * OpenMetrics 1.0 text.
- * @throws Problem `invalid_request` where there are too many devices for one answer
- */
-export async function currentText(sql: Sql, scope: Scope, now: number): Promise<string> {
-  const rows = await lastSamples(sql, scope, new Date(now - NOW_MS));
-  const devices = new Set(rows.map(({ deviceId }) => deviceId)).size;
-  if (devices > CURRENT_DEVICES)
-    throw new Problem(
-      'invalid_request',
-      `more than ${CURRENT_DEVICES} devices are measured: ask for one site at a time (site=…)`,
-    );
-  const names = await interfaceNames(sql, rows);
-  const lines = new Map<MetricName, string[]>(FAMILIES.map(({ metric }) => [metric, []]));
-  // A device whose reading failed between has pings in another part: of each value the last one counts.
-  const told = new Set<string>();
-  for (const row of [...rows].sort((x, y) => y.at.getTime() - x.at.getTime()))
-    for (const [id, series] of seriesOfRows([row])) {
-      const port = names.get(id);
-      if (id !== OF_DEVICE && port === undefined) continue;
-      const labels = labelsOf(row, port === undefined ? {} : { interface: port, interface_id: id });
-      for (const { metric, name, by } of FAMILIES) {
-        const value = lastOf(series, metric);
-        const line = `${name}{${labels}}`;
-        if (value === null || told.has(line)) continue;
-        told.add(line);
-        lines.get(metric)?.push(`${line} ${value * by}`);
-      }
-    }
-  const families = FAMILIES.flatMap(({ metric, name, help }) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} gauge`,
-    ...(lines.get(metric) ?? []),
-  ]);
-  const sensors = await sensorLines(sql, scope, { now, labelled });
-  return `${[...families, ...sensors, '# EOF'].join('\n')}\n`;
+interface Now {
+  scope: Scope;
+  now: number;
+  /** Devices that are read at once. */
+  page?: number;
 }
 
-const labelsOf = ({ site, device, deviceId }: Row, port: Record<string, string>): string =>
-  labelled({ site, device, device_id: deviceId, ...port });
+/**
+ * OpenMetrics 1.0 text in pieces. Lines of one family stand together, so the devices are gone through once for each, a page
+ * at a time: no more than a page is in memory, however many devices there are.
+ */
+export async function* currentText(sql: Sql, asked: Now): AsyncGenerator<string> {
+  for (const metric of TOLD) {
+    const { name, help } = PROMETHEUS[metric];
+    yield `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
+    for await (const devices of pages(sql, asked)) yield await linesOf(sql, metric, devices, asked);
+  }
+  yield* sensorFamilies(sql, { ...asked, labelled });
+  yield '# EOF\n';
+}
+
+/** Devices that were measured lately. */
+async function* pages(sql: Sql, { scope, now, page = PAGE }: Now): AsyncGenerator<Device[]> {
+  let last: Device | undefined;
+  do {
+    const p = new Parameters();
+    const since = `${p.add(new Date(now - OLDEST_MS))}::timestamptz`;
+    const where = [
+      inScope(p, 'd.site_id', scope),
+      `EXISTS (SELECT 1 FROM samples x WHERE x.site_id = d.site_id AND x.device_id = d.id AND x.at > ${since})`,
+      ...(last ? [`(d.site_id, d.id) > (${p.add(last.siteId)}::uuid, ${p.add(last.id)}::uuid)`] : []),
+    ];
+    const devices = await sql.query<Device & Record<string, unknown>>(
+      `SELECT d.id, d.site_id AS "siteId", s.name AS site FROM devices d JOIN sites s ON s.id = d.site_id
+       WHERE ${where.join(' AND ')} ORDER BY d.site_id, d.id LIMIT ${page}`,
+      p.values,
+    );
+    if (devices.length > 0) yield devices;
+    last = devices.length < page ? undefined : devices.at(-1);
+  } while (last);
+}
+
+async function linesOf(
+  sql: Sql,
+  metric: (typeof TOLD)[number],
+  devices: readonly Device[],
+  { now }: Now,
+): Promise<string> {
+  const { name, by } = PROMETHEUS[metric];
+  const { of } = METRICS[metric];
+  const values = await lastValues(sql, metric, {
+    ...{ of, now, scope: [...new Set(devices.map(({ siteId }) => siteId))] },
+    where: (p) => [`d.id = ANY(${p.add(devices.map(({ id }) => id))}::uuid[])`],
+  });
+  const sites = new Map(devices.map(({ siteId, site }) => [siteId, site]));
+  const names = await interfaceNames(sql, values);
+  const line = ({ siteId, deviceId, deviceName, interfaceId, value }: LastValue): string => {
+    const port = names.get(interfaceId ?? '');
+    if (interfaceId !== null && port === undefined) return '';
+    const labels = labelled({
+      ...{ site: sites.get(siteId) ?? '', device: deviceName, device_id: deviceId },
+      ...(port === undefined ? {} : { interface: port, interface_id: interfaceId ?? '' }),
+    });
+    return `${name}{${labels}} ${value * by}\n`;
+  };
+  return values.map(line).join('');
+}
 
 const labelled = (labels: Record<string, string>): string =>
   Object.entries(labels)
@@ -76,26 +95,3 @@ const labelled = (labels: Record<string, string>): string =>
 
 const escaped = (value: string): string =>
   value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
-
-function lastSamples(sql: Sql, scope: Scope, since: Date): Promise<Row[]> {
-  const p = new Parameters();
-  const where = [`m.at > ${p.add(since)}`, inScope(p, 'm.site_id', scope)];
-  return sql.query<Row & Record<string, unknown>>(
-    `WITH chosen AS MATERIALIZED (
-       SELECT DISTINCT m.site_id, m.device_id FROM samples m WHERE ${where.join(' AND ')} LIMIT ${CURRENT_DEVICES + 1})
-     SELECT DISTINCT ON (m.site_id, m.device_id, m.part) m.at, m.over_ms AS "overMs", m.data,
-       m.device_id AS "deviceId", d.name AS device, m.site_id AS "siteId", s.name AS site
-     FROM chosen c JOIN samples m ON m.site_id = c.site_id AND m.device_id = c.device_id
-     JOIN devices d ON d.site_id = m.site_id AND d.id = m.device_id JOIN sites s ON s.id = m.site_id
-     WHERE m.at > $1 ORDER BY m.site_id, m.device_id, m.part, m.at DESC`,
-    p.values,
-  );
-}
-
-async function interfaceNames(sql: Sql, rows: readonly Row[]): Promise<Map<string, string>> {
-  const found = await sql.query<{ id: string; name: string }>(
-    'SELECT id, name FROM interfaces WHERE site_id = ANY($1::uuid[]) AND device_id = ANY($2::uuid[])',
-    [[...new Set(rows.map(({ siteId }) => siteId))], [...new Set(rows.map(({ deviceId }) => deviceId))]],
-  );
-  return new Map(found.map(({ id, name }) => [id, name]));
-}

@@ -1,15 +1,18 @@
 /** Measurements over time: stored as they come, rolled up by the hour, answered at the step that is asked. */
+import { pipeline } from 'node:stream/promises';
+import type { MetricQuery } from '@rollcall/shared/api/measurements';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Secret } from '@rollcall/shared/secret';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
-import { scopeOf } from '../platform/db/list.ts';
+import { type Scope, scopeOf } from '../platform/db/list.ts';
 import type { Handlers } from '../platform/http/handler.ts';
 import type { MetricDays } from '../platform/ops/config.ts';
-import type { Audit, Raise } from '../ports.ts';
+import type { Audit, RecordChanges } from '../ports.ts';
 import { currentText } from './current.ts';
 import { openEngine } from './engine/query.ts';
 import { createShipper } from './engine/ship.ts';
+import { csvOf } from './file.ts';
 import { type LimitIds, limitHandlers } from './limits/handlers.ts';
 import { readMeasurements } from './read.ts';
 import { forgetChunks, rollUp } from './rollup.ts';
@@ -20,7 +23,7 @@ interface Deps {
   db: Database;
   clock: Clock;
   log: Logger;
-  raise: Raise;
+  recordChanges: RecordChanges;
   audit: Audit;
   /** How long measurements are kept. */
   days: MetricDays;
@@ -28,25 +31,44 @@ interface Deps {
   engine?: { write: Secret; query: Secret } | undefined;
 }
 
-export function createMeasurementFeature({ db, clock, log, raise, audit, days, engine: at }: Deps) {
+export function createMeasurementFeature({ db, clock, log, recordChanges, audit, days, engine: at }: Deps) {
   const engine = at && openEngine(at.query.reveal());
-  const shipper = at && createShipper({ db, clock, log, raise, write: at.write.reveal() });
+  const shipper = at && createShipper({ db, clock, log, recordChanges, write: at.write.reveal() });
+  const read = (query: MetricQuery, scope: Scope) =>
+    readMeasurements(db, query, { scope, now: clock.now(), days, engine });
   const handlers: Handlers<
-    'measurements.get' | 'measurements.top' | 'measurements.current' | 'sensors.list' | LimitIds
+    | 'measurements.get'
+    | 'measurements.file'
+    | 'measurements.top'
+    | 'measurements.current'
+    | 'sensors.list'
+    | LimitIds
   > = {
     ...limitHandlers({ db, clock, audit }),
-    'measurements.get': async ({ query, actor }) => ({
-      data: await readMeasurements(db, query, { scope: scopeOf(actor), now: clock.now(), days, engine }),
-    }),
+    'measurements.get': async ({ query, actor }) => ({ data: await read(query, scopeOf(actor)) }),
+    'measurements.file': async ({ query, actor }) => {
+      const data = await read(query, scopeOf(actor));
+      return {
+        raw: async (response) => {
+          response.setHeader('Content-Type', 'text/csv; charset=utf-8');
+          response.setHeader('Content-Disposition', 'attachment; filename="measurements.csv"');
+          // Who has enough ends the connection.
+          await pipeline(csvOf(data), response).catch(() => undefined);
+        },
+      };
+    },
     'measurements.top': async ({ query, actor }) => ({
       data: await readTop(db, query, { scope: scopeOf(actor, query.site), now: clock.now() }),
     }),
     'measurements.current': async ({ query, actor }) => {
-      const text = await currentText(db, scopeOf(actor, query.site), clock.now());
+      const text = currentText(db, { scope: scopeOf(actor, query.site), now: clock.now() });
       return {
-        raw: (response) => {
+        raw: async (response) => {
           response.setHeader('Content-Type', 'application/openmetrics-text; version=1.0.0; charset=utf-8');
-          response.end(text);
+          // At the pace of the reader. A failure ends the connection: without its last line a scrape counts as failed.
+          await pipeline(text, response).catch((error: Error) =>
+            log.warn({ reason: error.message }, 'a scrape of the measurements was not answered to its end'),
+          );
         },
       };
     },

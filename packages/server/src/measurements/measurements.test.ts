@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { MetricQuery } from '@rollcall/shared/api/measurements';
 import { brokenConventions } from '@rollcall/shared/testing/metric-names';
 import { uuidv7 } from '@rollcall/shared/uuid';
@@ -7,6 +8,7 @@ import type { Database } from '../platform/db/db.ts';
 import { METRIC_DAYS } from '../platform/ops/config.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { currentText } from './current.ts';
+import { csvOf } from './file.ts';
 import { readMeasurements } from './read.ts';
 import { forgetChunks, rollUp } from './rollup.ts';
 import { storeSamples } from './samples.ts';
@@ -79,7 +81,13 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
   const read = (query: Partial<MetricQuery>) =>
     readMeasurements(
       db,
-      { deviceId, metrics: ['in'], aggregate: 'avg', interfaceId: ports.eth0, ...query } as MetricQuery,
+      {
+        deviceId: [deviceId],
+        metrics: ['in'],
+        aggregate: 'avg',
+        interfaceId: [ports.eth0],
+        ...query,
+      } as MetricQuery,
       { scope: null, now, days },
     );
   const valuesOf = async (query: Partial<MetricQuery>) => (await read(query)).series[0]?.values;
@@ -90,6 +98,8 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     for (let i = 0; i < 50; i++) if ((await rollUp({ db, clock, log })) === 0) return;
     throw new Error('rolling up does not end');
   };
+  const text = async (scope: string[], page?: number) =>
+    (await Readable.from(currentText(db, { scope, now, ...(page ? { page } : {}) })).toArray()).join('');
   const rows = async (table: string) =>
     (
       await db.query<{ n: number }>(`SELECT count(*) AS n FROM ${table} WHERE site_id = $1::uuid`, [siteId])
@@ -106,6 +116,117 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     expect(data.series).toMatchObject([
       { interfaceName: 'eth0', metric: 'in', unit: 'bit/s', values: [10_000, null, 20_000, null] },
     ]);
+  });
+
+  it('says why something was not measured, before and after it is summarised', async () => {
+    const MINUTE = 60_000;
+    const { eth1 } = ports;
+    await db.query(
+      `INSERT INTO monitoring_history (site_id, device_id, since) VALUES ($1::uuid, $2::uuid, $3)`,
+      [siteId, deviceId, new Date(START)],
+    );
+    await db.query(
+      `INSERT INTO connection_history (site_id, collector_id, since, until) VALUES ($1::uuid, $1::uuid, $2, $3)`,
+      [siteId, new Date(START), new Date(START + 40 * MINUTE)],
+    );
+    const all = Array.from({ length: 20 }, (_, i) => minute(START + (i + 1) * MINUTE, 75_000));
+    const reset = { inOctets: [null, 5], outOctets: [null, 5], gap: ['counters-reset', null] };
+    all[2] = minute(START + 3 * MINUTE, null, {
+      ports: { ifIndex: [1, 2], name: ['eth0', 'eth1'], ...reset },
+    });
+    const silent = { ports: undefined };
+    for (const i of [5, 6, 7]) all[i] = minute(START + (i + 1) * MINUTE, null, silent);
+    // It was silent, and began anew meanwhile.
+    for (const i of [10, 11]) all[i] = minute(START + (i + 1) * MINUTE, null, silent);
+    all[12] = minute(START + 13 * MINUTE, null, { ...silent, gap: 'restarted' });
+    all[15] = minute(START + 16 * MINUTE, 75_000, { ping: { sent: 4, lost: 4 } });
+    await store(...all);
+    now = START + DAY;
+    const gaps = async (query: Partial<MetricQuery>) =>
+      (
+        await read({ from: at(START - 5 * MINUTE), to: at(START + HOUR), step: 60, ...query })
+      ).series[0]?.gaps.map(({ from, to, reason, message }) => {
+        expect(message).toMatch(/^[a-z]/);
+        return [(from - at(START)) / 60, (to - at(START)) / 60, reason];
+      });
+    const expected = [
+      [-5, 0, 'not-monitored'],
+      [2, 3, 'counters-reset'],
+      [5, 8, 'agent-silent'],
+      [10, 13, 'restarted'],
+      [20, 40, 'not-received'],
+      [40, 60, 'collector-away'],
+    ];
+    const ofPing = [[-5, 0, 'not-monitored'], [15, 16, 'no-answer'], ...expected.slice(-2)];
+    expect(await gaps({})).toEqual(expected);
+    expect(await gaps({ interfaceId: [eth1] })).toEqual(expected.toSpliced(1, 1));
+    expect(await gaps({ metrics: ['out'] })).toEqual(expected);
+    expect(await gaps({ metrics: ['rtt'] })).toEqual(ofPing);
+    now = START + 2 * DAY;
+    await everything();
+    expect(await gaps({})).toEqual(expected);
+    expect(await gaps({ metrics: ['rtt'] })).toEqual(ofPing);
+    expect(await gaps({ step: 300 })).toEqual([[-5, 0, 'not-monitored'], ...expected.slice(-2)]);
+  });
+
+  it('says no utilisation above the speed, nor of a speed that says nothing', async () => {
+    const utilisation = () =>
+      valuesOf({ metrics: ['inUtilisation'], from: at(START), to: at(now), step: 60 });
+    // Carried before the speed fell.
+    await store(minute(START + 60_000, 15_000_000));
+    expect(await utilisation()).toEqual([100]);
+    await db.query('UPDATE interfaces SET speed_bps = 9000 WHERE site_id = $1::uuid', [siteId]);
+    await store(minute(START + 120_000, 75_000));
+    expect(await utilisation()).toEqual([100, null]);
+  });
+
+  it('answers several devices and interfaces at once, also as a file', async () => {
+    const other = uuidv7();
+    await db.query(
+      `INSERT INTO devices (site_id, id, name, class, first_seen) VALUES ($1::uuid, $2::uuid, 'other', 'switch', now())`,
+      [siteId, other],
+    );
+    await store(
+      minute(START + 60_000, 75_000),
+      minute(START + 60_000, null, { deviceId: other, ports: undefined }),
+    );
+    const query = { deviceId: [deviceId, other], from: at(START), to: at(START) + 120, step: 60 };
+    const asked = { ...query, metrics: ['rtt', 'in'] as const, interfaceId: [ports.eth1, ports.eth0] };
+    now = START + DAY;
+    const data = await read(asked as never);
+    expect(
+      data.series.map(({ deviceName, interfaceName, metric, values }) => [
+        deviceName,
+        interfaceName,
+        metric,
+        values[0],
+      ]),
+    ).toEqual([
+      ['sw', null, 'rtt', 2],
+      ['sw', 'eth0', 'in', 10_000],
+      ['sw', 'eth1', 'in', 0],
+      ['other', null, 'rtt', 2],
+    ]);
+    const lines = [...csvOf(data)];
+    expect(lines).toHaveLength(1 + 4 * 2);
+    expect(lines.slice(0, 4)).toEqual([
+      'from,to,device,interface,sensor,metric,unit,value,notMeasured\r\n',
+      '2026-11-20T00:00:00.000Z,2026-11-20T00:01:00.000Z,sw,,,rtt,ms,2,\r\n',
+      '2026-11-20T00:01:00.000Z,2026-11-20T00:02:00.000Z,sw,,,rtt,ms,,the device was not monitored\r\n',
+      '2026-11-20T00:00:00.000Z,2026-11-20T00:01:00.000Z,sw,eth0,,in,bit/s,10000,\r\n',
+    ]);
+    await expect(read({ ...asked, deviceId: [deviceId, uuidv7()] } as never)).rejects.toThrow('device');
+    await expect(read({ ...asked, deviceId: [other] } as never)).rejects.toThrow('interface');
+  });
+
+  it('says how often a slow agent is read', async () => {
+    await store(minute(START + 60_000, 75_000));
+    const readings = async () => (await read({ from: at(START), step: 60 })).readings;
+    expect(await readings()).toEqual([{ deviceId, askedSeconds: 60, everySeconds: 60 }]);
+    await store(minute(START + 180_000, 75_000, { lagMs: 60_000, overMs: 120_000 }));
+    expect(await readings()).toEqual([{ deviceId, askedSeconds: 60, everySeconds: 120 }]);
+    now += HOUR;
+    expect(await readings()).toEqual([]);
   });
 
   it('answers all interfaces where none is named, and the device itself', async () => {
@@ -206,6 +327,22 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     expect(await values({ ...year, aggregate: 'max' })).toEqual(expected);
   });
 
+  it('answers minimum, maximum and 95th percentile of the samples, before and after they are summarised', async () => {
+    await store(...Array.from({ length: 60 }, (_, i) => minute(START + (i + 1) * 60_000, 7500 * (i + 1))));
+    const values = async () => {
+      const all = [];
+      for (const aggregate of ['min', 'avg', 'max', 'p95'] as const)
+        for (const step of [300, 3600])
+          all.push((await valuesOf({ from: at(START), to: at(START) + 3600, step, aggregate }))?.at(-1));
+      return all;
+    };
+    const expected = [56_000, 1000, 58_000, 30_500, 60_000, 60_000, 60_000, 57_000];
+    expect(await values()).toEqual(expected);
+    now = START + 2 * DAY;
+    await everything();
+    expect(await values()).toEqual(expected);
+  });
+
   it('bills by means of 5 minutes, however long the steps are', async () => {
     const minutes = Array.from({ length: 120 }, (_, i) =>
       minute(START + (i + 1) * 60_000, i < 10 ? 750_000 : 0),
@@ -301,11 +438,11 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
     await expect(
       readMeasurements(
         db,
-        { deviceId, metrics: ['rtt'], aggregate: 'avg' },
+        { deviceId: [deviceId], metrics: ['rtt'], aggregate: 'avg' },
         { scope: [uuidv7()], now, days },
       ),
     ).rejects.toThrow('device');
-    await expect(read({ interfaceId: uuidv7() })).rejects.toThrow('interface');
+    await expect(read({ interfaceId: [uuidv7()] })).rejects.toThrow('interface');
   });
 
   it('says where they cross the thresholds of the site, of monitored devices only', async () => {
@@ -332,16 +469,36 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
       siteId,
     ]);
     await store(minute(START + 60_000, 75_000));
-    const text = await currentText(db, [siteId], now);
+    const page = await text([siteId]);
     const device = `site="${siteId}",device="sw",device_id="${deviceId}"`;
-    expect(text).toContain(`rollcall_device_rtt_seconds{${device}} 0.002\n`);
-    expect(text).toContain(`rollcall_device_ping_loss_ratio{${device}} 0.25\n`);
-    expect(text).toContain(
+    expect(page).toContain(`rollcall_device_rtt_seconds{${device}} 0.002\n`);
+    expect(page).toContain(`rollcall_device_ping_loss_ratio{${device}} 0.25\n`);
+    expect(page).toContain(
       `rollcall_interface_receive_bytes_per_second{${device},interface="Gi\\"1\\\\2",interface_id="${ports.eth0}"} 1250\n`,
     );
-    expect(text.endsWith('# EOF\n')).toBe(true);
-    expect(brokenConventions(text)).toEqual([]);
-    expect(await currentText(db, [uuidv7()], now)).not.toContain('{');
+    expect(page.endsWith('# EOF\n')).toBe(true);
+    expect(brokenConventions(page)).toEqual([]);
+    expect(await text([uuidv7()])).not.toContain('{');
+  });
+
+  it('are told of any number of devices, a page of them at a time, each family together', async () => {
+    const other = uuidv7();
+    await db.query(
+      `INSERT INTO devices (site_id, id, name, first_seen) VALUES ($1::uuid, $2::uuid, 'other', now()), ($1::uuid, $3::uuid, 'never', now())`,
+      [siteId, other, uuidv7()],
+    );
+    await store(
+      minute(START + 60_000, 75_000),
+      minute(START + 60_000, 1, { deviceId: other, ports: undefined }),
+    );
+    const whole = await text([siteId]);
+    expect(whole.match(/^rollcall_device_rtt_seconds\{.*$/gm)).toHaveLength(2);
+    expect(await text([siteId], 1)).toBe(whole);
+    const pieces = await Readable.from(currentText(db, { scope: [siteId], now, page: 1 })).toArray();
+    for (const piece of pieces)
+      expect(piece.match(/^rollcall_device_rtt_seconds\{/gm) ?? []).toHaveLength(
+        piece.startsWith('rollcall_device_rtt_seconds{') ? 1 : 0,
+      );
   });
 
   it('ranks the last measurements', async () => {
@@ -352,7 +509,65 @@ describe.each(databases())('measurements, on %s', (_name, open) => {
       { deviceName: 'sw', interfaceName: 'eth0', value: 10_000, unit: 'bit/s', at: at(START) + 120 },
     ]);
     expect(await top('loss')).toMatchObject([{ interfaceName: null, value: 25, unit: '%' }]);
-    now += HOUR;
+    now += 3 * 60_000 - 1;
+    expect(await top('in')).toHaveLength(1);
+    now += 1;
     expect(await top('in')).toEqual([]);
+  });
+
+  it('takes the last measurement for now during three intervals of its device, over the end of an hour too', async () => {
+    const end = START + HOUR - 60_000;
+    await store(minute(end, 75_000 * 15, { overMs: 900_000 }));
+    const top = () => readTop(db, { metric: 'in', limit: 5 }, { scope: [siteId], now });
+    now = end + 44 * 60_000;
+    await everything();
+    expect(await top()).toMatchObject([{ interfaceName: 'eth0', value: 10_000 }]);
+    expect(await text([siteId])).toContain('rollcall_interface_receive_bytes_per_second{');
+    now = end + 45 * 60_000;
+    expect([await top(), await text([siteId])]).toEqual([[], expect.not.stringContaining('{')]);
+    await everything();
+    expect(await rows('samples')).toBe(0);
+  });
+
+  it('takes what a site asks for as the interval where a reading came early', async () => {
+    await db.query(`UPDATE sites SET settings = '{"watchSnmpSeconds": 900}' WHERE id = $1::uuid`, [siteId]);
+    await store(minute(START + 60_000, 75_000, { overMs: 5_000 }));
+    now += 40 * 60_000;
+    expect(await readTop(db, { metric: 'in', limit: 5 }, { scope: [siteId], now })).toHaveLength(1);
+  });
+
+  it('ranks a device once, though its pings came without a reading last', async () => {
+    await store(minute(START + 60_000, 75_000));
+    await store(minute(START + 120_000, null, { ports: undefined, ping: { sent: 4, lost: 2 } }));
+    const top = (metric: 'in' | 'loss') => readTop(db, { metric, limit: 5 }, { scope: [siteId], now });
+    expect(await top('loss')).toMatchObject([{ value: 50 }]);
+    expect(await top('in')).toHaveLength(1);
+  });
+
+  it('ranks what the filters of the list of devices choose', async () => {
+    await db.query(
+      `UPDATE devices SET search_text = 'sw 10.0.0.1', tags = '{berlin}', own_text = 'berlin' WHERE id = $1::uuid`,
+      [deviceId],
+    );
+    await store(minute(START + 60_000, 75_000));
+    const found = async (more: object) =>
+      (await readTop(db, { metric: 'in', limit: 5, ...more }, { scope: [siteId], now })).length;
+    const asked = [{ search: '10.0.0' }, { search: 'Berlin' }, { search: 'x' }, { class: ['switch'] }];
+    expect(await Promise.all(asked.map(found))).toEqual([1, 1, 0, 1]);
+    expect(await found({ class: ['router'] as never })).toBe(0);
+  });
+
+  it('ranks errors and discards of both directions together', async () => {
+    const counted = {
+      inErrors: [60, 0],
+      outErrors: [60, null],
+      inDiscards: [120, 0],
+      outDiscards: [0, null],
+    };
+    const ports = { ifIndex: [1, 2], name: ['eth0', 'eth1'], ...counted };
+    await store(minute(START + 60_000, 0, { ports }));
+    expect(await readTop(db, { metric: 'errors', limit: 5 }, { scope: [siteId], now })).toMatchObject([
+      { interfaceName: 'eth0', value: 4, unit: '1/s' },
+    ]);
   });
 });

@@ -46,3 +46,5 @@ export const PROMETHEUS: Readonly<Record<MetricName, { name: string; help: strin
 
 /** Beside every reading: how long its interval was. An interval that is not there was not measured. */
 export const INTERVAL = 'rollcall_sample_interval_seconds';
+/** Of a reading, or an interface, of which nothing is known: how long, with its `reason`. */
+export const GAP = 'rollcall_sample_gap_seconds';

@@ -1,6 +1,7 @@
 /** `GET /api/metrics`: measurements of a device over time, from the coarsest values that are fine enough. */
 import { setImmediate as otherWork } from 'node:timers/promises';
 import {
+  type Series as Answer,
   METRICS,
   type MetricData,
   type MetricName,
@@ -16,7 +17,9 @@ import type { MetricDays } from '../platform/ops/config.ts';
 import { notFound, Problem } from '../platform/problem.ts';
 import { BILLED, billed, isOfInterface, steps } from './aggregate.ts';
 import { OF_DEVICE, type SeriesById, unpackChunk } from './chunk.ts';
-import type { Engine, SpansOf } from './engine/query.ts';
+import type { Engine, EngineQuery, Measured } from './engine/query.ts';
+import { OLDEST_MS, readReadings } from './last.ts';
+import { gapsOf, withEvidence } from './read-gaps.ts';
 import { MONTH_MS, together } from './rollup.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
 import { type Series, type Span, spansOf } from './series.ts';
@@ -26,9 +29,6 @@ const DAY = 86_400;
 const USUAL_VALUES = 300;
 /** Steps that people read easily, seconds. */
 const STEPS = [60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, DAY, 7 * DAY];
-
-/** Readings are at most so far apart: an interval that ends so much later may reach into what is asked. */
-const LONGEST_MS = 900_000;
 
 /** What is asked, in Unix seconds. */
 export interface Window {
@@ -58,6 +58,7 @@ export function windowOf({ from, to, step }: Pick<MetricQuery, 'from' | 'to' | '
 interface Device {
   id: string;
   siteId: string;
+  name: string;
 }
 /** An interface or a sensor. */
 interface Part {
@@ -67,52 +68,105 @@ interface Part {
   unit?: string;
 }
 
+interface Reading {
+  scope: Scope;
+  now: number;
+  days: MetricDays;
+  engine?: Engine | undefined;
+}
+
+/** A series that is asked: of a device, or of a part of it. */
+type Asked = [metric: MetricName, part: Part | null];
+
 /** @throws Problem `not_found` without such a device or interface in scope, `invalid_request` where it is too much */
-export async function readMeasurements(
-  sql: Sql,
-  query: MetricQuery,
-  { scope, now, days, engine }: { scope: Scope; now: number; days: MetricDays; engine?: Engine | undefined },
-): Promise<MetricData> {
-  const window = windowOf(query, now);
-  const device = await findDevice(sql, query.deviceId, scope);
+export async function readMeasurements(sql: Sql, query: MetricQuery, reading: Reading): Promise<MetricData> {
+  const window = windowOf(query, reading.now);
+  const all: [Device, Asked[]][] = [];
+  for (const device of await findDevices(sql, query.deviceId, reading.scope))
+    all.push([device, await seriesOf(sql, device, query)]);
+  const asked = all.flatMap(([, some]) => some);
+  for (const [name, named] of [
+    ['interface', query.interfaceId],
+    ['sensor', query.sensorId],
+  ] as const) {
+    if (!query.metrics.some((metric) => METRICS[metric].of === name)) continue;
+    if (named?.some((id) => !asked.some(([, part]) => part?.id === id))) throw notFound(name);
+  }
+  bound(asked.length, window);
+  const data: MetricData = { ...window, series: [], readings: [] };
+  for (const [device, some] of all) {
+    data.series.push(
+      ...(await readDevice(sql, device, { query, window, asked: some, of: asked.length, ...reading })),
+    );
+    data.readings.push(...(await readReadings(sql, device, reading.now)));
+  }
+  return data;
+}
+
+async function seriesOf(sql: Sql, device: Device, { metrics, ...only }: MetricQuery): Promise<Asked[]> {
   const parts = {
     device: [null],
-    interface: query.metrics.some(isOfInterface) ? await findPorts(sql, device, query.interfaceId) : [],
-    sensor: query.metrics.includes('sensor') ? await findSensors(sql, device, query.sensorId) : [],
+    interface: metrics.some(isOfInterface) ? await findPorts(sql, device, only.interfaceId) : [],
+    sensor: metrics.includes('sensor') ? await findSensors(sql, device, only.sensorId) : [],
   };
-  const asked = query.metrics.flatMap((metric) =>
-    parts[METRICS[metric].of].map((part): [MetricName, Part | null] => [metric, part]),
-  );
-  bound(asked.length, window);
-  const wanted = new Set(asked.map(([, part]) => part?.id ?? OF_DEVICE));
+  return metrics.flatMap((metric) => parts[METRICS[metric].of].map((part): Asked => [metric, part]));
+}
+
+interface AskedOfDevice extends Reading {
+  query: MetricQuery;
+  window: Window;
+  asked: readonly Asked[];
+  /** Series of the whole answer. */
+  of: number;
+}
+
+async function readDevice(
+  sql: Sql,
+  device: Device,
+  { query, window, asked, of, now, days, engine }: AskedOfDevice,
+): Promise<Answer[]> {
+  // The device itself explains the gaps of its parts.
+  const wanted = new Set([OF_DEVICE, ...asked.map(([, part]) => part?.id ?? OF_DEVICE)]);
   const age = now / 1000 - window.from;
   const isBilled =
-    asked.length * ((window.to - window.from) / BILLED) <= VALUES_MOST &&
+    of * ((window.to - window.from) / BILLED) <= VALUES_MOST &&
     (engine !== undefined || age <= days.fiveMinutes * DAY);
-  const precise = levelOf(window, { isBilled, byDay: query.aggregate !== 'p95' });
-  // How long an engine keeps what is how fine is its own matter.
-  const level = engine ? Math.min(precise, 3600) : keptLevel(precise, age, days);
-  const until = engine && askedUntil(level, now);
-  const ours = await readSeries(sql, device, window, { wanted, level, until });
-  const { metrics } = query;
-  const only = query.interfaceId ?? query.sensorId;
-  const theirs = engine && (await readEngine(engine, device, window, { metrics, only, level, until }));
-  const read: SpansOf = (...of) => [...(theirs?.(...of) ?? []), ...ours(...of)];
-  return {
-    ...window,
-    series: asked.map(([metric, part]) => {
-      const spans = read(part?.id ?? OF_DEVICE, metric);
-      const [from, to] = [window.from * 1000, window.to * 1000];
-      return {
-        deviceId: device.id,
-        ...whose(metric, part),
-        metric,
-        unit: part?.unit ?? METRICS[metric].unit,
-        values: steps(spans, { from, to, step: window.step * 1000, aggregate: query.aggregate, metric }),
-        p95: isBilled ? billed(spans, from, to) : null,
-      };
-    }),
+  const { metrics, aggregate } = query;
+  const only = { interface: query.interfaceId, sensor: query.sensorId };
+  const readAt = async (precise: number): Promise<Measured> => {
+    // How long an engine keeps what is how fine is its own matter.
+    const level = engine ? Math.min(precise, 3600) : keptLevel(precise, age, days);
+    const until = engine && askedUntil(level, now);
+    const ours = await readSeries(sql, device, window, { wanted, level, until });
+    if (!engine) return ours;
+    const theirs = await readEngine(engine, device, window, {
+      ...{ metrics: withEvidence(metrics), aggregate, only, level, until },
+    });
+    return {
+      spans: (...of) => [...theirs.spans(...of), ...ours.spans(...of)],
+      gaps: (of) => [...theirs.gaps(of), ...ours.gaps(of)],
+    };
   };
+  // A percentile does not follow from those of shorter times: it is read as it was made, and what is billed beside it.
+  const isExact = aggregate === 'p95' && window.step >= 3600;
+  const level = levelOf(window, { isBilled: isBilled && !isExact, byDay: !isExact });
+  const measured = await readAt(level);
+  const bills = isBilled && level > BILLED ? await readAt(BILLED) : measured;
+  const [from, to, step] = [window.from * 1000, window.to * 1000, window.step * 1000];
+  const gaps = await gapsOf(sql, device, { from, to, step, now, ...measured });
+  return asked.map(([metric, part]) => {
+    const id = part?.id ?? OF_DEVICE;
+    const spans = measured.spans(id, metric);
+    return {
+      ...{ deviceId: device.id, deviceName: device.name },
+      ...whose(metric, part),
+      metric,
+      unit: part?.unit ?? METRICS[metric].unit,
+      values: steps(spans, { from, to, step, aggregate, metric }),
+      gaps: gaps(id, metric, spans),
+      p95: isBilled ? billed(bills.spans(id, metric), from, to) : null,
+    };
+  });
 }
 
 /** The members of a series that name what it is of. */
@@ -131,38 +185,40 @@ function bound(series: number, { from, to, step }: Window): void {
   if (series <= SERIES_MOST && values <= VALUES_MOST) return;
   throw new Problem(
     'invalid_request',
-    `${series} series with ${values} values are more than ${SERIES_MOST} with ${VALUES_MOST}: name one interface or sensor, or ask for a longer step`,
+    `${series} series with ${values} values are more than ${SERIES_MOST} with ${VALUES_MOST}: name fewer devices, interfaces or sensors, or ask for a longer step`,
   );
 }
 
-async function findDevice(sql: Sql, id: string, scope: Scope): Promise<Device> {
+/** In the order of their ids as asked. */
+async function findDevices(sql: Sql, ids: readonly string[], scope: Scope): Promise<Device[]> {
   const p = new Parameters();
-  const [device] = await sql.query<Device & Record<string, unknown>>(
-    `SELECT d.id, d.site_id AS "siteId" FROM devices d
-     WHERE d.id = ${p.add(id)}::uuid AND ${inScope(p, 'd.site_id', scope)}`,
+  const found = await sql.query<Device & Record<string, unknown>>(
+    `SELECT d.id, d.site_id AS "siteId", d.name FROM devices d
+     WHERE d.id = ANY(${p.add(ids)}::uuid[]) AND ${inScope(p, 'd.site_id', scope)}`,
     p.values,
   );
-  if (!device) throw notFound('device');
-  return device;
+  return [...new Set(ids)].map((id) => {
+    const device = found.find((one) => one.id === id);
+    if (!device) throw notFound('device');
+    return device;
+  });
 }
 
-async function findPorts(sql: Sql, { id, siteId }: Device, only: string | undefined): Promise<Part[]> {
+async function findPorts(sql: Sql, { id, siteId }: Device, only?: readonly string[]): Promise<Part[]> {
   const ports = await sql.query<Part & Record<string, unknown>>(
     `SELECT id, name FROM interfaces WHERE site_id = $1::uuid AND device_id = $2::uuid
-       AND ($3::uuid IS NULL AND gone_at IS NULL OR id = $3::uuid) ORDER BY if_index`,
+       AND ($3::uuid[] IS NULL AND gone_at IS NULL OR id = ANY($3::uuid[])) ORDER BY if_index`,
     [siteId, id, only ?? null],
   );
-  if (only !== undefined && ports.length === 0) throw notFound('interface');
   return ports;
 }
 
-async function findSensors(sql: Sql, { id, siteId }: Device, only: string | undefined): Promise<Part[]> {
+async function findSensors(sql: Sql, { id, siteId }: Device, only?: readonly string[]): Promise<Part[]> {
   const sensors = await sql.query<{ id: string; name: string; kind: SensorKind }>(
     `SELECT id, name, kind FROM sensors WHERE site_id = $1::uuid AND device_id = $2::uuid
-       AND ($3::uuid IS NULL AND gone_at IS NULL OR id = $3::uuid) ORDER BY health, id`,
+       AND ($3::uuid[] IS NULL AND gone_at IS NULL OR id = ANY($3::uuid[])) ORDER BY health, id`,
     [siteId, id, only ?? null],
   );
-  if (only !== undefined && sensors.length === 0) throw notFound('sensor');
   return sensors.map(({ kind, ...part }) => ({ ...part, unit: SENSOR_UNITS[kind] }));
 }
 
@@ -203,9 +259,10 @@ function readEngine(
     until,
     level,
     ...asked
-  }: { metrics: readonly MetricName[]; only: string | undefined; level: number; until: number | undefined },
-): Promise<SpansOf> {
-  const reach = level === 0 ? LONGEST_MS / 1000 : level;
+  }: Pick<EngineQuery, 'metrics' | 'aggregate' | 'only' | 'level'> & { until: number | undefined },
+): Promise<Measured> {
+  // One reading may fail: an interval that ends so much later may reach into what is asked.
+  const reach = level === 0 ? OLDEST_MS / 1000 : level;
   const to = Math.min(window.to + reach, until ?? 0);
   return engine.read({ ...asked, siteId, deviceId: id, from: window.from, to, level });
 }
@@ -216,10 +273,10 @@ async function readSeries(
   { id, siteId }: Device,
   window: Window,
   { wanted, level, until }: { wanted: ReadonlySet<string>; level: number; until: number | undefined },
-): Promise<SpansOf> {
+): Promise<Measured> {
   // A chunk begins so long at most before what it holds.
   const reach = level === DAY ? MONTH_MS : DAY * 1000;
-  const [from, to] = [new Date(window.from * 1000 - reach), new Date(window.to * 1000 + LONGEST_MS)];
+  const [from, to] = [new Date(window.from * 1000 - reach), new Date(window.to * 1000 + OLDEST_MS)];
   const finer = level === DAY ? [0, 3600] : [0];
   const chunks = await sql.query<{ step: number; data: Uint8Array }>(
     `SELECT step, data FROM sample_chunks WHERE site_id = $1::uuid AND device_id = $2::uuid
@@ -246,8 +303,11 @@ async function readSeries(
     const one: Series | undefined = of.get(series);
     return one ? spansOf(one, metric, summarised) : [];
   };
-  return (series, metric) => [
-    ...spans(summaries, series, metric, true),
-    ...spans(samples, series, metric, false),
-  ];
+  return {
+    spans: (series, metric) => [
+      ...spans(summaries, series, metric, true),
+      ...spans(samples, series, metric, false),
+    ],
+    gaps: (series) => [summaries, samples].flatMap((of) => of.get(series)?.gaps ?? []),
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * Samples of an hour that is over move into a compressed chunk; of a day that is over, its means and maxima of 5 minutes
+ * Samples of an hour that is over move into a compressed chunk; of a day that is over, its summaries of 5 minutes
  * and of an hour are kept beside, and of 30 days those of a day. Samples that come late open their hour, day and month again.
  */
 import type { Clock } from '@rollcall/shared/clock';
@@ -10,6 +10,7 @@ import type { MetricDays } from '../platform/ops/config.ts';
 import { summarise } from './aggregate.ts';
 import { learnHour, learnTrafficHour } from './baselines.ts';
 import { OF_DEVICE, packChunk, type SeriesById, unpackChunk } from './chunk.ts';
+import { INTERVALS, LONGEST_MS } from './last.ts';
 import { type SampleRow, seriesOfRows } from './samples.ts';
 import { grouped, joined, type Series } from './series.ts';
 
@@ -79,11 +80,13 @@ export async function rollUp({ db, clock, log, only = 'true' }: RollUpDeps): Pro
 const beginning = (column: string, seconds: number): string =>
   `(floor(extract(epoch FROM ${column}) / ${seconds}) * ${seconds * 1000})::int8`;
 
+/** Hours that are over, and of which nothing is of now any more: `last.ts` reads rows. */
 const hoursThatAreOver = (db: Database, before: Date, only: string): Promise<Piece[]> =>
   db.query<Piece & Record<string, unknown>>(
     `SELECT site_id AS "siteId", device_id AS "deviceId", ${beginning("(at - interval '1 ms')", 3600)} AS begins FROM samples
      WHERE at <= to_timestamp(floor(extract(epoch FROM $1::timestamptz) / 3600) * 3600) AND ${only}
-     GROUP BY 1, 2, 3 ORDER BY 3 LIMIT ${TURN}`,
+     GROUP BY 1, 2, 3 HAVING max(at) <= $1::timestamptz + (${LATE_MS} - ${INTERVALS} * least(max(over_ms), ${LONGEST_MS})) * interval '1 ms'
+     ORDER BY 3 LIMIT ${TURN}`,
     [before],
   );
 

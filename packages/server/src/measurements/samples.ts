@@ -1,14 +1,15 @@
 /** Samples as they wait for the end of their hour: one row per device and interval. */
 import { createHash } from 'node:crypto';
+import type { GapReason } from '@rollcall/shared/api/measurements';
 import type { Threshold } from '@rollcall/shared/api/sites';
-import { PORT_COUNTERS, type Samples } from '@rollcall/shared/samples';
+import { LEAST_SPEED_BPS, PORT_COUNTERS, type PortGap, type Samples } from '@rollcall/shared/samples';
 import { type Change, SENSOR_TROUBLES } from '../changes.ts';
 import { readSiteSettings } from '../platform/db/site-settings.ts';
 import type { Sql } from '../platform/db/sql.ts';
 import type { Measured, ReadPresent } from '../ports.ts';
 import { readBaselines, readUsualPackets } from './baselines.ts';
 import { OF_DEVICE, type SeriesById } from './chunk.ts';
-import { limitsOf, saidOf } from './limits/resolve.ts';
+import { limitsOf, ofTags, saidOf } from './limits/resolve.ts';
 import { type StoredSensors, storeSensors } from './sensors/store.ts';
 import { sensorChanges } from './sensors/trouble.ts';
 import { type Column, grouped, joined, type Series } from './series.ts';
@@ -27,6 +28,7 @@ interface Owner {
   address: string | null;
   monitor: boolean;
   class: string;
+  tags: string[];
   /** Its own, as stored. */
   thresholds: unknown;
 }
@@ -39,6 +41,7 @@ interface Port {
   ifIndex: number;
   speedBps: number | null;
   operStatus: number | null;
+  tags: string[];
   /** Its own, as stored. */
   thresholds: unknown;
 }
@@ -46,9 +49,15 @@ interface Port {
 /** Columns of a row, as JSON. */
 export interface SampleData {
   ping?: Record<string, number> | undefined;
-  ports?: { id: string[]; speedBps: Column } & Record<string, (string | number | null)[]>;
+  ports?: { id: string[]; speedBps: Column; gap?: (PortGap | null)[] } & Record<
+    string,
+    (string | number | null)[]
+  >;
   /** Values of sensors by their ids. */
   sensors?: { id: string[]; sensor: Column };
+  gap?: Samples['gap'];
+  /** Of a reading of a slow agent. */
+  lagMs?: number | undefined;
 }
 
 export interface HowSamplesAreKept {
@@ -80,7 +89,7 @@ export async function storeSamples(
   const asked = [...new Set(timely.map(({ observation }) => observation.deviceId))];
   if (asked.length === 0) return [];
   const devices = await sql.query<Owner & Record<string, unknown>>(
-    `SELECT id, name, host(address) AS address, monitor, class, thresholds FROM devices
+    `SELECT id, name, host(address) AS address, monitor, class, tags, thresholds FROM devices
      WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) ORDER BY id FOR KEY SHARE`,
     [siteId, asked],
   );
@@ -138,7 +147,8 @@ async function changesOf(
       const isDevice = seriesId === OF_DEVICE;
       const port = byId.get(seriesId);
       const judged = { isUp: port?.operStatus === UP, usualPackets: usualPackets(id, seriesId) };
-      const own = port?.thresholds ? limitsOf(saidOf(settings, device, port)) : ofPorts;
+      const isSaid = port && (port.thresholds || ofTags(settings, port).length > 0);
+      const own = isSaid ? limitsOf(saidOf(settings, device, port)) : ofPorts;
       const limits = isDevice ? ofDevice : () => own;
       const found = crossings(series, {
         ...(isDevice ? {} : { port: judged }),
@@ -192,7 +202,7 @@ const THRESHOLDS = Object.keys(EXCEEDED) as Threshold[];
 
 async function portsOf(sql: Sql, siteId: string, devices: readonly string[]): Promise<Map<string, Port[]>> {
   const rows = await sql.query<Port & Record<string, unknown>>(
-    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps", oper_status AS "operStatus", thresholds
+    `SELECT id, device_id AS "deviceId", name, if_index AS "ifIndex", speed_bps AS "speedBps", oper_status AS "operStatus", tags, thresholds
      FROM interfaces WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[]) AND gone_at IS NULL`,
     [siteId, devices],
   );
@@ -212,20 +222,22 @@ function sensorPart(key: string): number {
 }
 
 function rowOf(
-  { deviceId, overMs, ping, ports, sensors }: Samples,
+  { deviceId, overMs, ping, ports, sensors, gap, lagMs }: Samples,
   at: number,
   { known, sensors: stored }: { known: readonly Port[]; sensors: StoredSensors },
 ) {
-  const data: SampleData = { ping: ping as SampleData['ping'] };
+  const data: SampleData = { ping: ping as SampleData['ping'], gap, lagMs };
   if (ports) {
     const port = matcher(known);
     const found = ports.ifIndex.map((ifIndex, i) => port(ports.name[i] ?? '', ifIndex));
     const kept = found.flatMap((one, i) => (one ? [{ one, i }] : []));
-    data.ports = { id: kept.map(({ one }) => one.id), speedBps: kept.map(({ one }) => one.speedBps) };
+    data.ports = { id: kept.map(({ one }) => one.id), speedBps: kept.map(({ one }) => speedOf(one)) };
     for (const counter of PORT_COUNTERS) {
       const column = ports[counter];
       if (column) data.ports[counter] = kept.map(({ i }) => column[i] ?? null);
     }
+    const { gap: gaps } = ports;
+    if (gaps) data.ports.gap = kept.map(({ i }) => gaps[i] ?? null);
   }
   const valued = (sensors ?? []).flatMap(({ key, value }) => {
     const id = stored.idOf(deviceId, key);
@@ -244,6 +256,10 @@ function rowOf(
     data,
   };
 }
+
+/** Null: none that says anything. */
+const speedOf = ({ speedBps }: Port): number | null =>
+  speedBps !== null && speedBps >= LEAST_SPEED_BPS ? speedBps : null;
 
 /** The interface that a sample is of: by its name, which stays when ifIndex moves; by ifIndex where names repeat or are none. */
 function matcher(known: readonly Port[]): (name: string, ifIndex: number) => Port | undefined {
@@ -270,17 +286,26 @@ export function seriesOfRows(rows: readonly SampleRow[]): SeriesById {
     const one = { end: [row.at.getTime()], over: [row.overMs], columns };
     parts.set(id, [...(parts.get(id) ?? []), one]);
   };
+  const tell = (id: string, { at, overMs }: SampleRow, reason: GapReason) => {
+    const ends = at.getTime();
+    const gaps = [{ begins: ends - overMs, ends, reason }];
+    parts.set(id, [...(parts.get(id) ?? []), { end: [], over: [], columns: {}, gaps }]);
+  };
   for (const row of rows) {
     const { ping, ports, sensors } = row.data;
     if (ping)
       add(OF_DEVICE, row, Object.fromEntries(Object.entries(ping).map(([name, value]) => [name, [value]])));
-    const { id: ids = [], ...columns } = ports ?? {};
-    for (const [i, id] of (ids as string[]).entries())
+    if (row.data.gap) tell(OF_DEVICE, row, row.data.gap);
+    const { id: ids = [], gap: gaps = [], ...columns } = ports ?? {};
+    for (const [i, id] of ids.entries()) {
+      const gap = gaps[i];
+      if (gap) tell(id, row, gap);
       add(
         id,
         row,
         Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, [number(column?.[i])]])),
       );
+    }
     for (const [i, id] of (sensors?.id ?? []).entries())
       add(id, row, { sensor: [number(sensors?.sensor[i])] });
   }

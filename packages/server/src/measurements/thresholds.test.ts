@@ -37,10 +37,17 @@ describe('an interface', () => {
     ['without a speed', { speedBps: [0], inOctets: [full(99)] }, []],
     ['with few errors', { inErrors: [5], inUnicast: [5] }, []],
     ['with many errors', { inErrors: [600], inUnicast: [20_000] }, ['errors above 1']],
+    ['with errors of an unknown number of packets', { inErrors: [600] }, []],
+    ['with errors, of packets only the broadcasts known', { inErrors: [600], inNonUnicast: [9] }, []],
     ['with discards', { inErrors: [0], outDiscards: [600], outUnicast: [20_000] }, ['errors above 1']],
     ['with many packets', { inErrors: [600], inUnicast: [2_000_000] }, []],
   ])('%s', (_, columns, expected) => expect(told(port(columns))).toEqual(expected));
 });
+
+it('of a speed that nobody knows any more is full no longer', () =>
+  expect(told(port({ speedBps: [null], inOctets: [full(99)] }), OF_PORT, ['utilisation'])).toEqual([
+    'utilisation below 1',
+  ]));
 
 const SOME = { inUnicast: [9], outUnicast: [0] };
 const NONE = { inUnicast: [0], outUnicast: [0] };

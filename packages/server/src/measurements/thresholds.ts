@@ -27,8 +27,8 @@ export interface JudgedPort {
   /** Packets a second, both directions together; null: it is not known, or has no traffic. */
   usualPackets: number | null;
 }
-/** Both directions of unicast must be known, or it is not known that there is none. */
-const PACKETS_KNOWN = ['inUnicast', 'outUnicast'];
+/** Most packets are unicast. That there is none is known where both directions are. */
+const UNICAST = ['inUnicast', 'outUnicast'];
 const sum = (at: At, columns: readonly string[]): number =>
   columns.reduce((total, column) => total + (at(column) ?? 0), 0);
 
@@ -37,18 +37,22 @@ const VALUE: Readonly<Record<Threshold, (at: At, overMs: number, port: JudgedPor
   utilisation: (at, overMs) => {
     const speed = at('speedBps');
     const octets = [at('inOctets'), at('outOctets')].filter((growth) => growth !== null);
-    return !speed || octets.length === 0 ? null : (Math.max(...octets) * 800_000) / overMs / speed;
+    if (octets.length === 0) return null;
+    // Of a speed that nobody knows there is no share, and none of before goes on.
+    return speed ? Math.min(100, (Math.max(...octets) * 800_000) / overMs / speed) : 0;
   },
   errors: (at, overMs) => {
     const lost = sum(at, ['inErrors', 'outErrors', 'inDiscards', 'outDiscards']);
     const packets = sum(at, PACKET_COUNTERS);
     if (at('inErrors') === null && at('inDiscards') === null) return null;
-    return (lost * 1000) / overMs < ERRORS_LEAST ? 0 : (lost * 100) / (lost + packets);
+    if ((lost * 1000) / overMs < ERRORS_LEAST) return 0;
+    // Of packets that nobody counted they are no part.
+    return UNICAST.every((column) => at(column) === null) ? null : (lost * 100) / (lost + packets);
   },
   /** What is missing: its usual packets, while there is none. An interface that is down is told as that. */
   noTraffic: (at, _overMs, { isUp, usualPackets }) => {
     if (!isUp || sum(at, PACKET_COUNTERS) > 0) return 0;
-    return PACKETS_KNOWN.some((column) => at(column) === null) ? null : usualPackets;
+    return UNICAST.some((column) => at(column) === null) ? null : usualPackets;
   },
   loss: (at) => {
     const [sent, lost] = [at('sent') ?? 0, at('lost') ?? 0];

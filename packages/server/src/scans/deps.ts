@@ -1,7 +1,7 @@
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import type { Database } from '../platform/db/db.ts';
-import type { Audit, Raise } from '../ports.ts';
+import type { Audit, RecordChanges } from '../ports.ts';
 
 /** What the feature needs of the rest of the server. */
 export interface ScanDeps {
@@ -9,7 +9,7 @@ export interface ScanDeps {
   clock: Clock;
   log: Logger;
   /** Records what came about as events, in the same transaction. */
-  raise: Raise;
+  recordChanges: RecordChanges;
   audit: Audit;
   /** Most addresses of one scan. */
   maxAddresses: number;

@@ -2,7 +2,7 @@
 import type { JobEndObservation } from '@rollcall/shared/observation';
 import { announce } from '../platform/db/notify.ts';
 import type { Sql } from '../platform/db/sql.ts';
-import type { Raise } from '../ports.ts';
+import type { RecordChanges } from '../ports.ts';
 import { type From, lockJob, NOT_PROBED, outcomesOf } from './outcomes.ts';
 import { JOB_ENDS, JOB_MOVES, SCAN_MOVES } from './states.ts';
 import { writeTally } from './tally.ts';
@@ -42,7 +42,7 @@ export const gaveUp = (attempts: number, reason: string): string =>
 const countLeft = (outcomes: string): number => outcomes.split(NOT_PROBED).length - 1;
 
 export const endings = (deps: {
-  raise: Raise;
+  recordChanges: RecordChanges;
   now: () => number;
   /** Begins what an ended scan leads to. */
   follow: (sql: Sql, scanId: string) => Promise<unknown>;
@@ -104,7 +104,7 @@ export const endings = (deps: {
     if (status !== 'failed') await deps.follow(sql, scanId);
     if (status === 'completed') return;
     const { site_id: siteId, targets } = ended;
-    await deps.raise(sql, [
+    await deps.recordChanges(sql, [
       { kind: 'scan.failed', siteId, at: deps.now(), scanId, targets: targets.slice(0, 500), reason },
     ]);
   };

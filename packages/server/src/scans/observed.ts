@@ -1,4 +1,4 @@
-import type { Raise } from '../ports.ts';
+import type { RecordChanges } from '../ports.ts';
 import { endings } from './ending.ts';
 import { followNeighbours } from './follow.ts';
 import { outcomesApplier } from './outcomes.ts';
@@ -6,14 +6,14 @@ import { LEASE_MS } from './queue.ts';
 
 /** What observations do to jobs and their scans: for ingest, inside its transaction. */
 export function observedJobs({
-  raise,
+  recordChanges,
   now,
   leaseMs = LEASE_MS,
 }: {
-  raise: Raise;
+  recordChanges: RecordChanges;
   now: () => number;
   leaseMs?: number | undefined;
 }) {
-  const { applyJobEnd } = endings({ raise, now, follow: followNeighbours });
+  const { applyJobEnd } = endings({ recordChanges, now, follow: followNeighbours });
   return { applyOutcomes: outcomesApplier({ leaseMs }), applyJobEnd };
 }

@@ -33,7 +33,7 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
       db,
       clock,
       log: pino({ level: 'silent' }),
-      raise: async () => undefined,
+      recordChanges: async () => undefined,
       audit: async (_sql, { action }) => {
         audited.push(action);
       },
@@ -357,12 +357,10 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
     it('run once when they are due, on one of many instances, and not while the last run is under way', async () => {
       const { data } = await ask('schedules.create', schedule());
       expect(data.nextRunAt).toBeGreaterThan(clock.now() / 1000);
-      expect(await feature.schedules.runDue()).toEqual([]);
+      expect(await feature.runSchedules()).toEqual([]);
       await clock.pass(10 * 60_000);
       const others = [newFeature(), newFeature()];
-      const runs = (
-        await Promise.all([feature, ...others].map(({ schedules }) => schedules.runDue()))
-      ).flat();
+      const runs = (await Promise.all([feature, ...others].map(({ runSchedules }) => runSchedules()))).flat();
       expect(runs).toHaveLength(1);
       expect((await ask('schedules.get', { params: { id: data.id } })).data).toMatchObject({
         lastScanId: runs[0],
@@ -371,12 +369,12 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
         `schedule ${data.name}`,
       );
       await clock.pass(10 * 60_000);
-      expect(await feature.schedules.runDue()).toEqual([]);
+      expect(await feature.runSchedules()).toEqual([]);
       await ask('scans.cancel', { params: { scanId: runs[0] } });
       // However long the server was away: once.
       await clock.pass(24 * 3_600_000);
-      expect(await feature.schedules.runDue()).toHaveLength(1);
-      expect(await feature.schedules.runDue()).toEqual([]);
+      expect(await feature.runSchedules()).toHaveLength(1);
+      expect(await feature.runSchedules()).toEqual([]);
       await ask('schedules.delete', { params: { id: data.id } });
     });
 
@@ -384,7 +382,7 @@ describe.each(databases())('scans, profiles and schedules on %s', (_name, open) 
       const { data } = await ask('schedules.create', schedule());
       await db.query(`UPDATE schedules SET profile = 'gone' WHERE id = $1`, [data.id]);
       await clock.pass(10 * 60_000);
-      expect(await feature.schedules.runDue()).toEqual([]);
+      expect(await feature.runSchedules()).toEqual([]);
       const { data: after } = await ask('schedules.get', { params: { id: data.id } });
       const { data: scan } = await ask('scans.get', { params: { scanId: after.lastScanId } });
       expect(scan).toMatchObject({

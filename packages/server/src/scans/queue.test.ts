@@ -29,7 +29,7 @@ describe.each(databases())('the queue of jobs on %s', (_name, open) => {
       db,
       clock: systemClock,
       log: pino({ level: 'silent' }),
-      raise: async (_sql, changes) => {
+      recordChanges: async (_sql, changes) => {
         raised.push(...changes);
       },
       audit: async () => undefined,

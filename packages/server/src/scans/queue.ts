@@ -1,6 +1,6 @@
 /**
  * The queue of jobs: every statement that hands one out or takes it back. A lease names its holder and a fence that
- * grows with every claim; whoever comes with an older fence ends nothing. Time is the database's, so that instances
+ * grows with every claim; a holder of an older fence ends nothing. Time is the database's, so that instances
  * agree on when a lease is over.
  */
 import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile';

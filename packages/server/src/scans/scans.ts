@@ -4,6 +4,7 @@ import { SNMP_PORT } from '@rollcall/shared/model';
 import { type ProfileSettings, profileSettings } from '@rollcall/shared/profile';
 import { describeProblem, parseTargets, type TargetProblem } from '@rollcall/shared/targets';
 import { uuidv7 } from '@rollcall/shared/uuid';
+import type { Database } from '../platform/db/db.ts';
 import { type Page, type PageQuery, type PageRequest, readPage, unix } from '../platform/db/list.ts';
 import { announce, type LeaseName, notifyLinks } from '../platform/db/notify.ts';
 import type { Sql, Transaction } from '../platform/db/sql.ts';
@@ -85,252 +86,262 @@ interface Prepared {
   plan: Plan;
 }
 
+type Deps = Pick<ScanDeps, 'db' | 'maxAddresses'>;
 export type Scans = ReturnType<typeof createScans>;
 
-export function createScans({ db, maxAddresses }: Pick<ScanDeps, 'db' | 'maxAddresses'>) {
-  const sitesOf = (sql: Sql, scope: readonly string[] | null): Promise<PlanSite[]> =>
-    sql.query<PlanSite & Record<string, unknown>>(
-      `SELECT ${PLAN_SITE} FROM sites
-       WHERE $1::uuid[] IS NULL OR id = ANY($1) ORDER BY name`,
-      [scope],
-    );
+export const createScans = (deps: Deps) => ({
+  get,
+  /** Starts a scan inside a transaction of the caller's; throws what is wrong with the request. */
+  start: async (sql: Transaction, request: ScanRequest, by: Creator): Promise<string> => {
+    const id = await insert(sql, request, by, await prepare(sql, request, by, deps.maxAddresses));
+    if (id === undefined) throw new Error('a scan without a key met one with the same');
+    return id;
+  },
+  create: create.bind(null, deps),
+  plan: plan.bind(null, deps),
+  list: <Query extends PageRequest>(query: ListQuery<Query>) => list(deps.db, query),
+  detail: detail.bind(null, deps.db),
+  cancel: cancel.bind(null, deps.db),
+});
 
-  /** The default site of an account: one of its own settings. */
-  const usualSite = async ({ prisma }: Transaction, { userId }: Creator): Promise<string | undefined> => {
-    if (userId === null) return undefined;
-    const user = await prisma.user.findUnique({ where: { id: userId }, select: { settings: true } });
-    const { defaultSite } = (user?.settings ?? {}) as { defaultSite?: unknown };
-    return typeof defaultSite === 'string' ? defaultSite : undefined;
-  };
+const sitesOf = (sql: Sql, scope: readonly string[] | null): Promise<PlanSite[]> =>
+  sql.query<PlanSite & Record<string, unknown>>(
+    `SELECT ${PLAN_SITE} FROM sites
+     WHERE $1::uuid[] IS NULL OR id = ANY($1) ORDER BY name`,
+    [scope],
+  );
 
-  /** Reads a request into a plan; throws what is wrong with it. */
-  const prepare = async (sql: Transaction, request: ScanRequest, by: Creator): Promise<Prepared> => {
-    const settings = await settingsOf(sql, request.profile);
-    const asked = readTargets(request.targets, settings, maxAddresses);
-    if (!asked.ok) throw refused(asked.problems);
-    const choice = chooseSite({
-      named: request.site,
-      usual: await usualSite(sql, by),
-      sites: await sitesOf(sql, by.sites),
-      all: by.sites === null,
-      ranges: asked.targets.ranges,
+/** The default site of an account: one of its own settings. */
+async function usualSite({ prisma }: Transaction, { userId }: Creator): Promise<string | undefined> {
+  if (userId === null) return undefined;
+  const user = await prisma.user.findUnique({ where: { id: userId }, select: { settings: true } });
+  const { defaultSite } = (user?.settings ?? {}) as { defaultSite?: unknown };
+  return typeof defaultSite === 'string' ? defaultSite : undefined;
+}
+
+/** Reads a request into a plan; throws what is wrong with it. */
+async function prepare(
+  sql: Transaction,
+  request: ScanRequest,
+  by: Creator,
+  maxAddresses: number,
+): Promise<Prepared> {
+  const settings = await settingsOf(sql, request.profile);
+  const asked = readTargets(request.targets, settings, maxAddresses);
+  if (!asked.ok) throw refused(asked.problems);
+  const choice = chooseSite({
+    named: request.site,
+    usual: await usualSite(sql, by),
+    sites: await sitesOf(sql, by.sites),
+    all: by.sites === null,
+    ranges: asked.targets.ranges,
+  });
+  if (!choice.ok)
+    throw new Problem(choice.code, `site: ${choice.message}`, {
+      details: [{ path: 'site', message: choice.message }],
     });
-    if (!choice.ok)
-      throw new Problem(choice.code, `site: ${choice.message}`, {
-        details: [{ path: 'site', message: choice.message }],
-      });
-    const planned = planScan(request.targets, settings, choice.site, maxAddresses);
-    if (!planned.ok) throw refused(planned.problems);
-    return { site: choice.site, settings: atSite(settings, choice.site), plan: planned.plan };
-  };
+  const planned = planScan(request.targets, settings, choice.site, maxAddresses);
+  if (!planned.ok) throw refused(planned.problems);
+  return { site: choice.site, settings: atSite(settings, choice.site), plan: planned.plan };
+}
 
-  const quota = async (sql: Sql, site: PlanSite, by: Creator): Promise<void> => {
-    const [open] = await sql.query<{ creator: number; site: number }>(
-      `SELECT count(*) FILTER (WHERE created_by = $1::uuid) AS creator,
-         count(*) FILTER (WHERE site_id = $2::uuid) AS site
-       FROM scans WHERE status = ANY($3) AND (created_by = $1::uuid OR site_id = $2::uuid)`,
-      [by.userId, site.id, SCANS_OPEN],
+/** @throws Problem when too many scans are unfinished */
+async function requireRoom(sql: Sql, site: PlanSite, by: Creator): Promise<void> {
+  const [open] = await sql.query<{ creator: number; site: number }>(
+    `SELECT count(*) FILTER (WHERE created_by = $1::uuid) AS creator,
+       count(*) FILTER (WHERE site_id = $2::uuid) AS site
+     FROM scans WHERE status = ANY($3) AND (created_by = $1::uuid OR site_id = $2::uuid)`,
+    [by.userId, site.id, SCANS_OPEN],
+  );
+  const full =
+    (open?.creator ?? 0) >= OPEN_PER_CREATOR
+      ? `you have ${open?.creator} unfinished scans`
+      : (open?.site ?? 0) >= OPEN_PER_SITE
+        ? `site ${site.name} has ${open?.site} unfinished scans`
+        : undefined;
+  if (full)
+    throw new Problem('rate_limited', `${full}; wait for them or cancel some`, {
+      headers: { 'Retry-After': '60' },
+    });
+}
+
+/** The scan that an earlier request with this key started. */
+async function earlier(
+  sql: Sql,
+  request: ScanRequest,
+  by: Creator,
+  key: string,
+): Promise<string | undefined> {
+  const [row] = await sql.query<{ id: string; targets: string; profile: string; sites: string[] }>(
+    `SELECT s.id, s.targets, s.profile, ARRAY[x.id::text, x.name] AS sites
+     FROM scans s JOIN sites x ON x.id = s.site_id WHERE s.created_by = $1::uuid AND s.idempotency_key = $2
+       AND s.created_at > now() - interval '${KEY_HOURS} hours'`,
+    [by.userId, key],
+  );
+  if (!row) return undefined;
+  const same =
+    row.targets === request.targets.trim() &&
+    row.profile === request.profile &&
+    (request.site === undefined || row.sites.includes(request.site));
+  if (!same)
+    throw new Problem(
+      'conflict',
+      `this Idempotency-Key belongs to scan ${row.id}, which asks for something else`,
     );
-    const full =
-      (open?.creator ?? 0) >= OPEN_PER_CREATOR
-        ? `you have ${open?.creator} unfinished scans`
-        : (open?.site ?? 0) >= OPEN_PER_SITE
-          ? `site ${site.name} has ${open?.site} unfinished scans`
-          : undefined;
-    if (full)
-      throw new Problem('rate_limited', `${full}; wait for them or cancel some`, {
-        headers: { 'Retry-After': '60' },
-      });
-  };
+  return row.id;
+}
 
-  /** The scan that an earlier request with this key started. */
-  const earlier = async (
-    sql: Sql,
-    request: ScanRequest,
-    by: Creator,
-    key: string,
-  ): Promise<string | undefined> => {
-    const [row] = await sql.query<{ id: string; targets: string; profile: string; sites: string[] }>(
-      `SELECT s.id, s.targets, s.profile, ARRAY[x.id::text, x.name] AS sites
-       FROM scans s JOIN sites x ON x.id = s.site_id WHERE s.created_by = $1::uuid AND s.idempotency_key = $2
-         AND s.created_at > now() - interval '${KEY_HOURS} hours'`,
+/** @returns its id; undefined where another scan has the key. */
+async function insert(sql: Sql, request: ScanRequest, by: Creator, prepared: Prepared, key?: string) {
+  const { site, settings, plan } = prepared;
+  const id = uuidv7();
+  if (key !== undefined)
+    await sql.query(
+      `UPDATE scans SET idempotency_key = NULL WHERE created_by = $1::uuid AND idempotency_key = $2
+         AND created_at <= now() - interval '${KEY_HOURS} hours'`,
       [by.userId, key],
     );
-    if (!row) return undefined;
-    const same =
-      row.targets === request.targets.trim() &&
-      row.profile === request.profile &&
-      (request.site === undefined || row.sites.includes(request.site));
-    if (!same)
-      throw new Problem(
-        'conflict',
-        `this Idempotency-Key belongs to scan ${row.id}, which asks for something else`,
-      );
-    return row.id;
-  };
+  const [row] = await sql.query(
+    `INSERT INTO scans (id, site_id, targets, profile, settings, created_by, created_by_name, idempotency_key,
+       addresses_total)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9)
+     ON CONFLICT (created_by, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING id`,
+    [
+      id,
+      site.id,
+      request.targets.trim(),
+      request.profile,
+      JSON.stringify(settings),
+      by.userId,
+      by.name,
+      key ?? null,
+      plan.targets.count,
+    ],
+  );
+  if (!row) return undefined;
+  await enqueue(sql, { id, siteId: site.id }, plan.jobs);
+  await announce(sql, site.id, 'scan', [id]);
+  return id;
+}
 
-  const insert = async (sql: Sql, request: ScanRequest, by: Creator, prepared: Prepared, key?: string) => {
-    const { site, settings, plan } = prepared;
-    const id = uuidv7();
-    if (key !== undefined)
-      await sql.query(
-        `UPDATE scans SET idempotency_key = NULL WHERE created_by = $1::uuid AND idempotency_key = $2
-           AND created_at <= now() - interval '${KEY_HOURS} hours'`,
-        [by.userId, key],
-      );
-    const [row] = await sql.query(
-      `INSERT INTO scans (id, site_id, targets, profile, settings, created_by, created_by_name, idempotency_key,
-         addresses_total)
-       VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9)
-       ON CONFLICT (created_by, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING id`,
-      [
-        id,
-        site.id,
-        request.targets.trim(),
-        request.profile,
-        JSON.stringify(settings),
-        by.userId,
-        by.name,
-        key ?? null,
-        plan.targets.count,
-      ],
-    );
-    if (!row) return undefined;
-    await enqueue(sql, { id, siteId: site.id }, plan.jobs);
-    await announce(sql, site.id, 'scan', [id]);
-    return id;
-  };
+async function get(sql: Sql, scope: readonly string[] | null, id: string): Promise<Scan> {
+  const [row] = await sql.query<ScanRow>(
+    `SELECT ${COLUMNS} FROM ${FROM} ${FOUND} WHERE s.id = $2::uuid AND ($1::uuid[] IS NULL OR s.site_id = ANY($1))`,
+    [scope, id],
+  );
+  if (!row) throw notFound('scan');
+  return scanOf(row);
+}
 
-  const get = async (sql: Sql, scope: readonly string[] | null, id: string): Promise<Scan> => {
-    const [row] = await sql.query<ScanRow>(
-      `SELECT ${COLUMNS} FROM ${FROM} ${FOUND} WHERE s.id = $2::uuid AND ($1::uuid[] IS NULL OR s.site_id = ANY($1))`,
-      [scope, id],
-    );
-    if (!row) throw notFound('scan');
-    return scanOf(row);
-  };
+/** Starts a scan, or answers the one that the same key started before. */
+async function create(
+  { db, maxAddresses }: Deps,
+  request: ScanRequest,
+  by: Creator,
+  { key, note }: { key?: string | undefined; note?: Note } = {},
+): Promise<Scan> {
+  if (key !== undefined && (key.length === 0 || key.length > KEY_LENGTH))
+    throw invalid('Idempotency-Key', `must have 1 to ${KEY_LENGTH} characters`);
+  const before = key === undefined ? undefined : await earlier(db, request, by, key);
+  if (before !== undefined) return get(db, by.sites, before);
+  const prepared = await prepare(db, request, by, maxAddresses);
+  await requireRoom(db, prepared.site, by);
+  const id =
+    (await db.transaction(async (sql) => {
+      const started = await insert(sql, request, by, prepared, key);
+      if (started !== undefined) await note?.(sql, { id: started, siteId: prepared.site.id });
+      return started;
+    })) ??
+    // The same key came twice at once: the other one has committed.
+    (await earlier(db, request, by, key ?? ''));
+  if (id === undefined) throw new Problem('conflict', 'this Idempotency-Key is in use; try again');
+  return get(db, by.sites, id);
+}
 
+/** What a scan would do. */
+async function plan({ db, maxAddresses }: Deps, request: ScanRequest, by: Creator): Promise<ScanPlan> {
+  const { site, settings, plan } = await prepare(db, request, by, maxAddresses);
+  const collectors = await db.query<{ id: string; name: string; status: 'active'; online: boolean }>(
+    `SELECT c.id, c.name, c.status, ${online('c')} AS online FROM collectors c
+     WHERE c.site_id = $1::uuid AND c.status <> 'revoked' ORDER BY c.name LIMIT 1000`,
+    [site.id],
+  );
+  const ready = collectors.filter((collector) => collector.online).length;
+  const { packets, packetsPerSecond, seconds } = estimate(plan, settings, ready);
+  const overlaps = await overlapsOf(db, site, plan);
+  const warnings = [
+    ...(ready === 0 ? [`no collector of site ${site.name} is online: the scan would wait`] : []),
+    ...(overlaps.length > 0 ? ['unfinished scans visit some of the same addresses'] : []),
+  ];
   return {
-    get,
-
-    /** Starts a scan inside a transaction of the caller's; throws what is wrong with the request. */
-    start: async (sql: Transaction, request: ScanRequest, by: Creator): Promise<string> => {
-      const id = await insert(sql, request, by, await prepare(sql, request, by));
-      if (id === undefined) throw new Error('a scan without a key met one with the same');
-      return id;
-    },
-
-    /** Starts a scan, or answers the one that the same key started before. */
-    create: async (
-      request: ScanRequest,
-      by: Creator,
-      { key, note }: { key?: string | undefined; note?: Note } = {},
-    ): Promise<Scan> => {
-      if (key !== undefined && (key.length === 0 || key.length > KEY_LENGTH))
-        throw invalid('Idempotency-Key', `must have 1 to ${KEY_LENGTH} characters`);
-      const before = key === undefined ? undefined : await earlier(db, request, by, key);
-      if (before !== undefined) return get(db, by.sites, before);
-      const prepared = await prepare(db, request, by);
-      await quota(db, prepared.site, by);
-      const id =
-        (await db.transaction(async (sql) => {
-          const started = await insert(sql, request, by, prepared, key);
-          if (started !== undefined) await note?.(sql, { id: started, siteId: prepared.site.id });
-          return started;
-        })) ??
-        // The same key came twice at once: the other one has committed.
-        (await earlier(db, request, by, key ?? ''));
-      if (id === undefined) throw new Problem('conflict', 'this Idempotency-Key is in use; try again');
-      return get(db, by.sites, id);
-    },
-
-    /** What a scan would do. */
-    plan: async (request: ScanRequest, by: Creator): Promise<ScanPlan> => {
-      const { site, settings, plan } = await prepare(db, request, by);
-      const collectors = await db.query<{ id: string; name: string; status: 'active'; online: boolean }>(
-        `SELECT c.id, c.name, c.status, ${online('c')} AS online FROM collectors c
-         WHERE c.site_id = $1::uuid AND c.status <> 'revoked' ORDER BY c.name LIMIT 1000`,
-        [site.id],
-      );
-      const ready = collectors.filter((collector) => collector.online).length;
-      const { packets, packetsPerSecond, seconds } = estimate(plan, settings, ready);
-      const overlaps = await overlapsOf(db, site, plan);
-      const warnings = [
-        ...(ready === 0 ? [`no collector of site ${site.name} is online: the scan would wait`] : []),
-        ...(overlaps.length > 0 ? ['unfinished scans visit some of the same addresses'] : []),
-      ];
-      return {
-        siteId: site.id,
-        site: site.name,
-        profile: request.profile,
-        addresses: plan.targets.count,
-        excluded: plan.targets.excluded,
-        jobs: plan.jobs.length,
-        packetsPerSecond,
-        estimatedPackets: packets,
-        estimatedSeconds: seconds,
-        collectors,
-        overlaps,
-        warnings,
-      };
-    },
-
-    list: async <Query extends PageRequest>(
-      query: Omit<PageQuery<Query>, 'columns' | 'from' | 'key' | 'joins'>,
-    ): Promise<Page<Scan>> => {
-      const { data, totalCount }: Page<ScanRow> = await readPage(db, {
-        ...query,
-        columns: COLUMNS,
-        from: FROM,
-        key: ['s.id'],
-        joins: FOUND,
-      });
-      return { data: data.map(scanOf), totalCount };
-    },
-
-    detail: async (scope: readonly string[] | null, id: string): Promise<ScanDetail> => {
-      const scan = await get(db, scope, id);
-      const [{ settings } = { settings: {} }] = await db.query<{ settings: unknown }>(
-        'SELECT settings FROM scans WHERE id = $1::uuid',
-        [id],
-      );
-      const jobs = await db.query<ScanJob & Record<string, unknown>>(
-        `SELECT j.id, j.collector_id AS "collectorId", c.name AS collector, j.cidr, j.size AS addresses, j.status,
-           j.status_reason AS "statusReason", j.attempt, round(j.probed::numeric / j.size, 4)::float8 AS progress
-         FROM jobs j LEFT JOIN collectors c ON c.id = j.collector_id WHERE j.scan_id = $1::uuid ORDER BY j.position`,
-        [id],
-      );
-      return { ...scan, settings: profileSettings.parse(settings), jobs };
-    },
-
-    /** Cancels a scan and tells the holders of its jobs to stop. */
-    cancel: (scope: readonly string[] | null, id: string, note?: Note): Promise<Scan> =>
-      db.transaction(async (sql) => {
-        const { siteId, status } = await get(sql, scope, id);
-        const held = await sql.query<LeaseName & { was: string }>(
-          `WITH mine AS (SELECT id, status FROM jobs WHERE scan_id = $1::uuid AND status = ANY($2) ORDER BY id FOR UPDATE)
-           UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL, finished_at = now() FROM mine
-           WHERE jobs.id = mine.id
-           RETURNING jobs.id AS job, jobs.fence, jobs.collector_id AS collector, mine.status AS was`,
-          [id, JOB_MOVES.cancelled],
-        );
-        const [ended] = await sql.query(
-          `UPDATE scans SET status = 'cancelled', finished_at = now() WHERE id = $1::uuid AND status = ANY($2)
-           RETURNING id`,
-          [id, SCAN_MOVES.cancelled],
-        );
-        if (!ended) throw new Problem('conflict', `the scan is ${status} already`);
-        const leases = held.filter(({ was }) => was === 'leased');
-        await notifyLinks(sql, {
-          verb: 'cancel',
-          leases: leases.map(({ job, fence, collector }) => ({ job, fence, collector })),
-        });
-        await announce(sql, siteId, 'scan', [id]);
-        await note?.(sql, { id, siteId });
-        return get(sql, scope, id);
-      }),
+    siteId: site.id,
+    site: site.name,
+    profile: request.profile,
+    addresses: plan.targets.count,
+    excluded: plan.targets.excluded,
+    jobs: plan.jobs.length,
+    packetsPerSecond,
+    estimatedPackets: packets,
+    estimatedSeconds: seconds,
+    collectors,
+    overlaps,
+    warnings,
   };
 }
+
+type ListQuery<Query extends PageRequest> = Omit<PageQuery<Query>, 'columns' | 'from' | 'key' | 'joins'>;
+async function list<Query extends PageRequest>(db: Sql, query: ListQuery<Query>): Promise<Page<Scan>> {
+  const { data, totalCount }: Page<ScanRow> = await readPage(db, {
+    ...query,
+    columns: COLUMNS,
+    from: FROM,
+    key: ['s.id'],
+    joins: FOUND,
+  });
+  return { data: data.map(scanOf), totalCount };
+}
+
+async function detail(db: Sql, scope: readonly string[] | null, id: string): Promise<ScanDetail> {
+  const scan = await get(db, scope, id);
+  const [{ settings } = { settings: {} }] = await db.query<{ settings: unknown }>(
+    'SELECT settings FROM scans WHERE id = $1::uuid',
+    [id],
+  );
+  const jobs = await db.query<ScanJob & Record<string, unknown>>(
+    `SELECT j.id, j.collector_id AS "collectorId", c.name AS collector, j.cidr, j.size AS addresses, j.status,
+       j.status_reason AS "statusReason", j.attempt, round(j.probed::numeric / j.size, 4)::float8 AS progress
+     FROM jobs j LEFT JOIN collectors c ON c.id = j.collector_id WHERE j.scan_id = $1::uuid ORDER BY j.position`,
+    [id],
+  );
+  return { ...scan, settings: profileSettings.parse(settings), jobs };
+}
+
+/** Cancels a scan and tells the holders of its jobs to stop. */
+const cancel = (db: Database, scope: readonly string[] | null, id: string, note?: Note): Promise<Scan> =>
+  db.transaction(async (sql) => {
+    const { siteId, status } = await get(sql, scope, id);
+    const held = await sql.query<LeaseName & { was: string }>(
+      `WITH mine AS (SELECT id, status FROM jobs WHERE scan_id = $1::uuid AND status = ANY($2) ORDER BY id FOR UPDATE)
+       UPDATE jobs SET status = 'cancelled', lease_expires_at = NULL, finished_at = now() FROM mine
+       WHERE jobs.id = mine.id
+       RETURNING jobs.id AS job, jobs.fence, jobs.collector_id AS collector, mine.status AS was`,
+      [id, JOB_MOVES.cancelled],
+    );
+    const [ended] = await sql.query(
+      `UPDATE scans SET status = 'cancelled', finished_at = now() WHERE id = $1::uuid AND status = ANY($2)
+       RETURNING id`,
+      [id, SCAN_MOVES.cancelled],
+    );
+    if (!ended) throw new Problem('conflict', `the scan is ${status} already`);
+    const leases = held.filter(({ was }) => was === 'leased');
+    await notifyLinks(sql, {
+      verb: 'cancel',
+      leases: leases.map(({ job, fence, collector }) => ({ job, fence, collector })),
+    });
+    await announce(sql, siteId, 'scan', [id]);
+    await note?.(sql, { id, siteId });
+    return get(sql, scope, id);
+  });
 
 /** Unfinished scans of the site that share addresses with a plan. */
 async function overlapsOf(sql: Sql, site: PlanSite, plan: Plan): Promise<ScanPlan['overlaps']> {

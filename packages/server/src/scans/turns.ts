@@ -14,7 +14,7 @@ export interface Turn {
 
 /**
  * The scans to take one job from, in order. First comes who has the fewest jobs under way, then who waits longest. One
- * scan never takes a collector's last slot (where it has several): whoever comes next finds it free.
+ * scan never takes a collector's last slot (where it has several): anyone who comes next finds it free.
  */
 export function takeTurns(turns: readonly Turn[], capacity: number): string[] {
   const share = Math.max(1, capacity - 1);

@@ -42,6 +42,14 @@ describe.each(databases())('search over everything on %s', (_name, open) => {
         },
         ...{ mac_address: MAC, ...seen },
       },
+      ...['GigabitEthernet1/0/1', 'GigabitEthernet1/0/12', 'TenGigabitEthernet1/0/12', 'Slot 1 Port 2'].map(
+        (name, n) => ({
+          ...{ site_id: site, device_id: core, id: uuidv7(), if_index: 100 + n, name, ...seen },
+        }),
+      ),
+    ]);
+    await insert(db, 'entities', [
+      { site_id: site, device_id: core, index: 3, class: 'module', serial: 'JAE2230077X', ...seen },
     ]);
     await insert(db, 'cases', [
       {
@@ -105,6 +113,10 @@ describe.each(databases())('search over everything on %s', (_name, open) => {
     ['a hardware address', '001B.543C.9DF8', ['device core-1 (a)', 'interface core-1 Vlan10 (a)']],
     ['a part of it that begins within an octet', 'c9-df8', ['device core-1 (a)']],
     ['a part of a serial number', '1929b6', ['device core-1 (a)']],
+    ['a part of the serial number of a module', 'e22300', ['device core-1 (a)']],
+    ['a device and its port', 'core-1 GigabitEthernet1/0/12', ['interface core-1 GigabitEthernet1/0/12 (a)']],
+    ['a device and its port in short', 'CORE-1 gi1/0/12', ['interface core-1 GigabitEthernet1/0/12 (a)']],
+    ['a port whose name has blanks', 'core-1 slot 1 port 2', ['interface core-1 Slot 1 Port 2 (a)']],
     ['what stands on an interface', 'floor 3', ['interface core-1 Vlan10 (a)']],
     ['the number of a case', '#42', ['case #42 core-1 does not answer (a)']],
     ['an endpoint', '10.0.0.77', ['endpoint phone-7 (02:00:00:00:00:77) (a)']],

@@ -37,7 +37,7 @@ export async function searchAll(
 type Found = SearchHit & Record<string, unknown>;
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(' · ');
 
-/** By any word of it; first that which is called so, has the address, or begins so. */
+/** By any word of it, or the serial number of a part; first that which is called so, has the address, or begins so. */
 async function findDevices(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
   const p = new Parameters();
   const wanted = searchable(text);
@@ -62,6 +62,9 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
       (part) =>
         `SELECT d.site_id, d.id FROM devices d WHERE d.search_text LIKE ${p.add(anywhere(part))}::text AND ${seen('d.site_id')}`,
     ),
+    `SELECT e.site_id, e.device_id FROM entities e WHERE e.serial <> '' AND lower(e.serial) LIKE ${p.add(anywhere(wanted))}::text
+       AND ${seen('e.site_id')}`,
+    ownWords(p, 'devices', wanted, scope),
   ];
   const rows = await sql.query<{ rank: number; address: string | null } & Found>(
     `SELECT 'device' AS kind, d.id, d.site_id AS "siteId", s.name AS site, d.name AS title, d.id AS "deviceId",
@@ -78,7 +81,35 @@ async function findDevices(sql: Sql, text: string, scope: Scope): Promise<Search
 const limited = (ways: readonly string[]): string =>
   ways.map((way) => `(${way} LIMIT ${CANDIDATES})`).join(' UNION ');
 
-/** By what people wrote on it, its hardware address, or an IP address that it has. */
+/** By a tag, the note or the value of a custom field. */
+const ownWords = (p: Parameters, table: 'devices' | 'interfaces', wanted: string, scope: Scope): string =>
+  `SELECT t.site_id, t.id FROM ${table} t WHERE t.own_text <> '' AND t.own_text LIKE ${p.add(anywhere(wanted))}::text
+     AND ${inScope(p, 't.site_id', scope)}`;
+
+/** Words that a name of a port may have, and devices whose ports are looked at. */
+const PORT_WORDS = 4;
+const PORT_DEVICES = 50;
+
+/** Devices by a part of what they are called, with a port of theirs: `core-1 Gi1/0/12` is GigabitEthernet1/0/12 of it too. */
+function portsByName(p: Parameters, text: string, scope: Scope): string[] {
+  const words = searchable(text).split(/\s+/).filter(Boolean);
+  const splits = Array.from(
+    { length: Math.min(PORT_WORDS, words.length - 1) },
+    (_, n) => words.length - 1 - n,
+  );
+  return splits.map((at) => {
+    const [device, port] = [words.slice(0, at).join(' '), words.slice(at).join(' ')];
+    const [letters = ''] = /^[a-z -]*/.exec(port) ?? [];
+    const [head, rest] = [`${p.add(letters)}::text`, `${p.add(port.slice(letters.length))}::text`];
+    const name = `regexp_match(lower(i.name), '^([a-z -]*)(.*)$')`;
+    return `SELECT i.site_id, i.id FROM (SELECT d.site_id, d.id FROM devices d
+         WHERE d.search_text LIKE ${p.add(anywhere(device))}::text AND ${inScope(p, 'd.site_id', scope)} LIMIT ${PORT_DEVICES}) d
+       JOIN interfaces i ON i.site_id = d.site_id AND i.device_id = d.id
+       WHERE (${name})[2] = ${rest} AND (starts_with((${name})[1], ${head}) OR ${head} <> '' AND starts_with(${head}, (${name})[1]))`;
+  });
+}
+
+/** By its name with that of its device, what people wrote on it, its hardware address, or an IP address that it has. */
 async function findInterfaces(sql: Sql, text: string, scope: Scope): Promise<SearchHit[]> {
   const p = new Parameters();
   const seen = (column: string) => inScope(p, column, scope);
@@ -87,6 +118,8 @@ async function findInterfaces(sql: Sql, text: string, scope: Scope): Promise<Sea
   const ways = [
     `SELECT i.site_id, i.id FROM interfaces i WHERE i.alias <> '' AND lower(i.alias) LIKE ${p.add(anywhere(text.toLowerCase()))}::text
        AND ${seen('i.site_id')}`,
+    ...portsByName(p, text, scope),
+    ownWords(p, 'interfaces', searchable(text), scope),
     ...(mac?.length === 12
       ? [
           `SELECT i.site_id, i.id FROM interfaces i WHERE i.mac_address = ${p.add(macTexts(text)[0])}::text AND ${seen('i.site_id')}`,

@@ -2,6 +2,7 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import { STREAMS } from '@rollcall/shared/observation';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Sql } from '../platform/db/sql.ts';
@@ -50,11 +51,11 @@ const QUESTION = `SELECT
       c.clock_offset_ms / 1000.0 AS "offset"
     FROM collectors c JOIN sites s ON s.id = c.site_id WHERE c.status <> 'revoked'`)} AS collectors,
   ${rows(`SELECT status, sum(n)::float8 AS n FROM device_tally GROUP BY 1`)} AS devices,
-  ${rows(`SELECT severity::text AS severity, count(*)::float8 AS n FROM events WHERE status < 2 GROUP BY 1`)} AS events,
+  ${rows(`SELECT severity::text AS severity, count(*)::float8 AS n FROM events WHERE status < ${EventStatus.closed} GROUP BY 1`)} AS events,
   ${rows(`SELECT j.status, count(*)::float8 AS n, max(extract(epoch FROM now() - s.created_at))::float8 AS oldest
     FROM jobs j JOIN scans s ON s.id = j.scan_id WHERE j.status IN ('queued', 'leased', 'deferred') GROUP BY 1`)} AS jobs,
   ${rows(`SELECT status, count(*)::float8 AS n FROM deliveries WHERE status <> 'delivered' GROUP BY 1`)} AS deliveries,
-  (SELECT count(*)::float8 FROM cases WHERE status < 2) AS "openCases",
+  (SELECT count(*)::float8 FROM cases WHERE status < ${CaseStatus.resolved}) AS "openCases",
   (SELECT count(*)::float8 FROM dead_letters) AS "deadLetters",
   (SELECT coalesce(sum(count), 0)::float8 FROM gaps) AS gaps,
   (SELECT coalesce(greatest(0, extract(epoch FROM now() - min(due_at))), 0)::float8 FROM conditions

@@ -1,7 +1,7 @@
 import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, describe, expect, it } from 'vitest';
 import { closeDatabases, databases } from '../testing/database.ts';
-import { addSite, insert } from '../testing/rows.ts';
+import { addDevices, addSite, insert } from '../testing/rows.ts';
 import { forget } from './retention.ts';
 
 afterAll(closeDatabases);
@@ -36,6 +36,7 @@ describe.each(databases())('retention on %s', (_name, open) => {
       scan('running', null, 'running'),
       scan('last', 120, 'failed'),
     ];
+    const [device] = await addDevices(db, [{ site_id: site, name: 'sw' }]);
     await insert(db, 'scans', [old, kept, running, last]);
     await insert(db, 'schedules', [
       {
@@ -63,8 +64,20 @@ describe.each(databases())('retention on %s', (_name, open) => {
           detail: {},
         },
       ]);
+    const interval = (mac: string, until: string | null) => ({
+      ...{ site_id: site, device_id: device, mac, if_index: 1, vlan: 0, address: '', since: ago(500), until },
+    });
+    await insert(db, 'endpoints', [
+      interval('02:00:00:00:00:01', ago(366)),
+      interval('02:00:00:00:00:02', ago(364)),
+      interval('02:00:00:00:00:03', null),
+    ]);
     const forgotten = await forget({ db, clock: { now: () => now } as never });
-    expect(forgotten).toEqual({ scans: 1, audit: 1 });
+    expect(forgotten).toEqual({ scans: 1, audit: 1, endpoints: 1 });
+    expect(await db.query('SELECT mac FROM endpoints ORDER BY mac')).toEqual([
+      { mac: '02:00:00:00:00:02' },
+      { mac: '02:00:00:00:00:03' },
+    ]);
     expect(
       (await db.query<{ targets: string }>('SELECT targets FROM scans ORDER BY 1')).map((r) => r.targets),
     ).toEqual(['kept', 'last', 'running']);

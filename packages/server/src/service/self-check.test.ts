@@ -4,12 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '@rollcall/shared/clock';
 import { ManualClock } from '@rollcall/shared/testing/manual-clock';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Change } from '../changes.ts';
 import { closeDatabases, databases } from '../testing/database.ts';
 import { addSite } from '../testing/rows.ts';
-import { tellAlive } from './dead-mans-switch.ts';
+import { reportHealth } from './dead-mans-switch.ts';
 import { createSelfCheck, judge } from './self-check.ts';
 
 afterAll(closeDatabases);
@@ -57,7 +58,7 @@ describe.each(databases())('checks on %s', (_, open) => {
     const check = createSelfCheck({
       db,
       clock: new ManualClock(NOW),
-      raise: async (_sql, changes) => told.push([...changes]),
+      recordChanges: async (_sql, changes) => told.push([...changes]),
       dataFolder,
       certFile: undefined,
     });
@@ -69,7 +70,12 @@ describe.each(databases())('checks on %s', (_, open) => {
     await check();
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject(
-      ['disk', 'certificate'].map((each) => ({ kind: 'server.checked', siteId: site, check: each, at: NOW })),
+      ['disk', 'certificate'].map((each) => ({
+        kind: 'server.checked',
+        siteId: site,
+        check: each,
+        at: NOW,
+      })),
     );
     await rm(dataFolder, { recursive: true });
   });
@@ -77,10 +83,11 @@ describe.each(databases())('checks on %s', (_, open) => {
 
 describe('a sign of life', () => {
   const told: string[] = [];
-  const outside = async (status: number, ask: (url: string) => Promise<unknown>) => {
+  /** Answers with each status once, then with the last one. */
+  const outside = async (statuses: number[], ask: (url: string) => Promise<unknown>) => {
     const server = createServer((request, response) => {
       told.push(request.url ?? '');
-      response.writeHead(status).end();
+      response.writeHead((statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 500).end();
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
@@ -89,15 +96,29 @@ describe('a sign of life', () => {
       server.close();
     }
   };
+  const clock: Clock = Object.assign(new ManualClock(), { sleep: async () => undefined });
+  const well = { clock, servingReason: () => null };
+
   it('is sent while the server works, and only then', async () => {
-    await outside(200, (url) => tellAlive(url, null));
+    await outside([200], (url) => reportHealth(url, well));
     expect(told.splice(0)).toEqual(['/ping/secret']);
-    await outside(200, (url) =>
-      expect(tellAlive(url, 'the database answers nothing')).rejects.toThrow('answers nothing'),
-    );
+    const away = { clock, servingReason: () => 'the database is away since 30 s' };
+    await outside([200], (url) => expect(reportHealth(url, away)).rejects.toThrow('is away'));
     expect(told).toEqual([]);
   });
+  it('that gets lost is sent again, as long as the server works', async () => {
+    await outside([503, 200], (url) => reportHealth(url, well));
+    expect(told.splice(0)).toHaveLength(2);
+    const reasons = [null, 'the database is away since 30 s'];
+    await outside([503], (url) =>
+      expect(reportHealth(url, { clock, servingReason: () => reasons.shift() ?? null })).rejects.toThrow(
+        'away',
+      ),
+    );
+    expect(told.splice(0)).toHaveLength(1);
+  });
   it('that is refused is an error without the address', async () => {
-    await outside(500, (url) => expect(tellAlive(url, null)).rejects.toThrow(/^its answer was 500$/));
+    await outside([500], (url) => expect(reportHealth(url, well)).rejects.toThrow(/^its answer was 500$/));
+    expect(told.splice(0)).toHaveLength(3);
   });
 });

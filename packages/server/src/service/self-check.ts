@@ -52,14 +52,20 @@ export function judge(
 interface Deps {
   db: Database;
   clock: Clock;
-  raise: (sql: Sql, changes: readonly Change[]) => Promise<unknown>;
+  recordChanges: (sql: Sql, changes: readonly Change[]) => Promise<unknown>;
   dataFolder: string;
   /** PEM; undefined: plain HTTP. */
   certFile: string | undefined;
 }
 
 /** Checks once, and raises what turned since the last time. */
-export function createSelfCheck({ db, clock, raise, dataFolder, certFile }: Deps): () => Promise<void> {
+export function createSelfCheck({
+  db,
+  clock,
+  recordChanges,
+  dataFolder,
+  certFile,
+}: Deps): () => Promise<void> {
   const server = hostname();
   let last: Check[] = [];
   return async () => {
@@ -72,7 +78,7 @@ export function createSelfCheck({ db, clock, raise, dataFolder, certFile }: Deps
     if (!site) return;
     const about = { kind: 'server.checked' as const, siteId: site.id, at: clock.now(), server };
     const changes = turned.map((check) => ({ ...about, ...check }));
-    await db.transaction((sql) => raise(sql, changes));
+    await db.transaction((sql) => recordChanges(sql, changes));
     last = checks;
   };
 }

@@ -1,6 +1,7 @@
 /** The service about itself: its description, its documentation, its health, its figures. */
 import { readFile } from 'node:fs/promises';
 import { operations } from '@rollcall/shared/api/index';
+import { webhooks } from '@rollcall/shared/api/notices';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Database } from '../platform/db/db.ts';
 import type { Handlers } from '../platform/http/handler.ts';
@@ -35,7 +36,7 @@ type Ids =
   | 'metrics.get';
 
 export function serviceHandlers({ db, clock, metrics, refresh, accepting }: ServiceDeps): Handlers<Ids> {
-  const description = JSON.stringify(openApiDocument(operations, version));
+  const description = JSON.stringify(openApiDocument(operations, version, webhooks));
   const answers = async (): Promise<void> => {
     const timer = new AbortController();
     const late = clock.sleep(READY_MS, timer.signal).then(() => {

@@ -6,11 +6,12 @@ import { parseObservation, type UnreadBatch } from '@rollcall/shared/protocol';
 import { pino } from 'pino';
 import type { Change } from '../changes.ts';
 import { createCredentialFeature } from '../credentials/feature.ts';
-import type { CollectorDeps, Unread } from '../gateway/deps.ts';
+import type { CollectorDeps } from '../gateway/deps.ts';
 import { type CollectorFeature, createCollectorFeature } from '../gateway/feature.ts';
 import type { Database } from '../platform/db/db.ts';
 import { keyring } from '../platform/keys/keyring.ts';
 import { startPeriodic } from '../platform/ops/periodic.ts';
+import type { WaitingBatches } from '../ports.ts';
 import { createScanFeature, type ScanFeature } from '../scans/feature.ts';
 
 export interface Instance {
@@ -46,7 +47,7 @@ export function taken(batches: readonly UnreadBatch[]): { through: number; ended
 /** Stores nothing but how far each stream came, what became of addresses, and how jobs ended. */
 const least =
   (db: Database, scans: ScanFeature) =>
-  (unread: Unread): ReturnType<CollectorDeps['accept']> =>
+  (unread: WaitingBatches): ReturnType<CollectorDeps['accept']> =>
     db.ingest.transaction(async (sql) => {
       const { collectorId, siteId, epoch, stream } = unread;
       const batches = unread.gather();
@@ -82,7 +83,7 @@ export async function openInstance(
   const raised: Change[] = [];
   const clock = more.clock ?? systemClock;
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
-  const raise = async (_sql: unknown, changes: readonly Change[]) => {
+  const recordChanges = async (_sql: unknown, changes: readonly Change[]) => {
     raised.push(...changes);
   };
   const audit = async () => undefined;
@@ -90,7 +91,7 @@ export async function openInstance(
     db,
     clock,
     log,
-    raise,
+    recordChanges,
     audit,
     maxAddresses: 1_048_576,
     ...(more.leaseMs === undefined ? {} : { leaseMs: more.leaseMs }),
@@ -100,7 +101,7 @@ export async function openInstance(
     db,
     clock,
     log,
-    raise,
+    recordChanges,
     audit,
     jobs: scans.queue,
     accept: least(db, scans),

@@ -1,4 +1,4 @@
-/** A provider of identities (OpenID Connect) on loopback: `oidc-provider`, whose pages let in whoever names an account. */
+/** A provider of identities (OpenID Connect) on loopback: `oidc-provider`, whose pages let in anyone who names an account. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

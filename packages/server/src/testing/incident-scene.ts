@@ -89,7 +89,8 @@ export class Scene {
     address: null,
     monitor: true,
   });
-  readonly tell = (...changes: Change[]) => this.db.transaction((sql) => this.recorder.record(sql, changes));
+  readonly tell = (...changes: Change[]) =>
+    this.db.transaction((sql) => this.recorder.recordChanges(sql, changes));
   readonly down = (name: string): Change => ({
     ...this.about(name),
     kind: 'device.down',

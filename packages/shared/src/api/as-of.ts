@@ -1,5 +1,6 @@
 /** A device at an earlier time. */
 import { z } from 'zod';
+import { interfaceStatus } from './interfaces.ts';
 import { mac, text, time } from './members.ts';
 import { id } from './operation.ts';
 
@@ -15,7 +16,12 @@ export const deviceAsOf = z.strictObject({
       type: text('ethernetCsmacd'),
       speedBps: z.number().nullable(),
       macAddress: mac,
+      adminStatus: interfaceStatus,
+      mtu: z.int().nullable(),
+      description: text('GigabitEthernet1/0/48'),
+      aggregate: text('Po1').meta({ description: 'That it was a member of.' }),
       vlan: z.int().nullable(),
+      taggedVlans: z.array(z.int()),
       duplex: text('full'),
       endpoints: z.int().min(0).meta({ description: 'Hardware addresses that it had learnt.' }),
     }),

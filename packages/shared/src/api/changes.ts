@@ -22,6 +22,7 @@ export const CHANGE_KINDS = [
   'interface.added',
   'interface.removed',
   'interface.changed',
+  'interface.shut',
   'interface.speed',
   'interface.duplex',
   'neighbour.changed',

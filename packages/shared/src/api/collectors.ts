@@ -23,7 +23,7 @@ const collectorStatus = z.enum(COLLECTOR_STATUSES).meta({ id: 'CollectorStatus' 
 export const COLLECTOR_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u;
 const collectorName = line(63)
   .regex(COLLECTOR_NAME, 'must be letters, digits and . _ - only')
-  .meta({ example: 'berlin-1' });
+  .meta({ description: 'Letters and digits of any language and . _ - only.', example: 'berlin-1' });
 
 // ── Collector ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -209,10 +209,16 @@ export const collectorOperations = {
         example:
           'curl -fsS https://rollcall.example.net/api/collectors/install.sh | sh -s -- https://rollcall.example.net rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
       }),
+      container: z.string().nullable().meta({
+        description:
+          'The line that starts a collector in a container of its image, which the host must have (`npm run images`). null: the address of this server is not known.',
+        example:
+          'podman run --detach --name rollcall-collector --restart always --network host --read-only --tmpfs /tmp --volume rollcall-collector:/var/lib/rollcall-collector localhost/rollcall-collector:0.1.0 run --join https://rollcall.example.net --token rcj_EXAMPLEexampleEXAMPLEexampleEXAMPLE0000',
+      }),
     }),
     example: { siteId: '019aa3c4-5b00-7000-8000-000000000001' },
   }),
-  'joinTokens.delete': joinTokens.remove('admin', 'Withdraw a join token'),
+  'joinTokens.delete': joinTokens.remove('admin', 'Revoke a join token'),
   'collectors.installer': {
     method: 'GET',
     path: '/api/collectors/install.sh',

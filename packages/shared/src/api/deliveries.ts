@@ -1,131 +1,19 @@
-/** Who is told about cases, how, and what became of it. */
+/** Telling about cases: the operations on subscriptions, deliveries and the mail server. */
 import { z } from 'zod';
-import { SUBSCRIPTION_KINDS } from '../model.ts';
+import { NOTICE_TYPES } from './notices.ts';
 import type { Operation } from './operation.ts';
-import { id, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
+import { id, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
+import {
+  mailAddress,
+  preview,
+  secret,
+  subscription,
+  subscriptionChange,
+  subscriptionRequest,
+} from './subscriptions.ts';
 
 const time = unixSeconds;
 const maybeTime = unixSeconds.nullable();
-
-/** What subscribers are notified of. `case.reopened`: the trouble of a resolved case came back. */
-export const NOTICE_TYPES = ['case.opened', 'case.changed', 'case.reopened', 'case.resolved'] as const;
-const noticeType = z.enum(NOTICE_TYPES).meta({ id: 'NoticeType' });
-export type NoticeType = z.infer<typeof noticeType>;
-
-// ── Subscriptions ────────────────────────────────────────────────────────────────────────────────────────────
-
-const subscriptionName = line(100).meta({ example: 'Ticket system' });
-const url = z.string().trim().max(2000).meta({
-  description: 'http or https, without user name and password; redirects are not followed.',
-  example: 'https://tickets.example.net/hooks/rollcall',
-});
-/** The grammar is the mail server's business; this keeps out what would be another header or another address. */
-const mailAddress = z
-  .string()
-  .trim()
-  .max(254)
-  .regex(/^[^\s@<>,;:"()[\]\\\p{Cc}]+@[^\s@<>,;:"()[\]\\\p{Cc}]+$/u, 'must be an e-mail address')
-  .meta({ example: 'noc@example.net' });
-const addresses = z.array(mailAddress).min(1).max(50);
-const types = z.array(noticeType).min(1).max(NOTICE_TYPES.length);
-const siteIds = z.array(z.uuid().toLowerCase()).max(1000);
-const severityMost = z
-  .int()
-  .min(1)
-  .max(5)
-  .meta({ description: 'Inclusive ceiling: 3 tells of severities 1, 2 and 3.', example: 3 });
-const allowPrivate = z.boolean().meta({
-  description:
-    'The target may be a private, loopback or link-local address. Only an administrator who sees every site may set it.',
-});
-
-/** What a webhook is sent; `rollcall` is the project's own JSON. */
-export const WEBHOOK_FORMATS = [
-  'rollcall',
-  'slack',
-  'teams',
-  'mattermost',
-  'pagerduty',
-  'opsgenie',
-  'alertmanager',
-] as const;
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
-/** Formats that name their receiver by a key beside the address. */
-export const KEYED_FORMATS: readonly WebhookFormat[] = ['pagerduty', 'opsgenie'];
-const format = z.enum(WEBHOOK_FORMATS).meta({
-  id: 'WebhookFormat',
-  description: 'What is sent: Rollcall’s own JSON, or what a chat or a pager takes.',
-  example: 'rollcall',
-});
-const key = line(200).meta({
-  description: 'Of PagerDuty (integration key) and Opsgenie (API key): written, never read.',
-});
-
-export const subscription = z
-  .strictObject({
-    id,
-    name: z.string().meta({ example: 'Ticket system' }),
-    kind: z.enum(SUBSCRIPTION_KINDS),
-    url: z.string().nullable().meta({ description: 'Of a webhook.' }),
-    format: format.nullable().meta({ description: 'Of a webhook.' }),
-    addresses: z.array(z.string()).meta({ description: 'Of an e-mail subscription.' }),
-    types: z.array(noticeType),
-    severity: severityMost,
-    allSites: z.boolean(),
-    siteIds: z.array(id).meta({ description: 'The sites it is about, unless all.' }),
-    allowPrivate: z.boolean(),
-    enabled: z.boolean(),
-    disabledReason: z.string().meta({ description: 'Why it was disabled by itself; else empty.' }),
-    failingSince: maybeTime.meta({ description: 'Nothing was delivered since; null: the last one was.' }),
-    lastDeliveredAt: maybeTime,
-    waiting: z.int().min(0).meta({ description: 'Deliveries that were not made yet.' }),
-    createdAt: time,
-  })
-  .meta({ id: 'Subscription' });
-export type Subscription = z.infer<typeof subscription>;
-
-const draft = {
-  name: subscriptionName,
-  types: types.default(['case.opened', 'case.reopened', 'case.resolved']),
-  severity: severityMost.default(5),
-  allSites: z.boolean().optional().meta({ description: 'Without it: true unless `siteIds` names some.' }),
-  siteIds: siteIds.default([]),
-  enabled: z.boolean().default(true),
-};
-export const subscriptionRequest = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('webhook'),
-    url,
-    format: format.default('rollcall'),
-    key: key.optional(),
-    allowPrivate: allowPrivate.default(false),
-    ...draft,
-  }),
-  z.strictObject({ kind: z.literal('email'), addresses, ...draft }),
-]);
-export type SubscriptionRequest = z.output<typeof subscriptionRequest>;
-const subscriptionChange = z
-  .strictObject({
-    name: subscriptionName.optional(),
-    url: url.optional(),
-    format: format.optional(),
-    key: key.optional(),
-    allowPrivate: allowPrivate.optional(),
-    addresses: addresses.optional(),
-    types: types.optional(),
-    severity: severityMost.optional(),
-    allSites: z.boolean().optional(),
-    siteIds: siteIds.optional(),
-    enabled: z.boolean().optional(),
-  })
-  .refine((change) => Object.keys(change).length > 0, 'nothing to change');
-
-const secret = z.strictObject({
-  secret: z.string().nullable().meta({
-    description: 'Of a webhook, shown this once: what its signatures are checked with (Standard Webhooks).',
-    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  }),
-});
 
 // ── Deliveries ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -221,6 +109,24 @@ export const deliveryOperations = {
       allSites: true,
     },
   }),
+  'subscriptions.preview': {
+    method: 'POST',
+    path: '/api/subscriptions/preview',
+    tag: 'Notifications',
+    summary: 'Show what a subscription would send',
+    description: 'Of a made-up case that opens. Checks a template; stores and sends nothing.',
+    access: 'admin',
+    body: subscriptionRequest,
+    data: preview,
+    envelope: 'item',
+    example: {
+      kind: 'webhook',
+      name: 'Chat of the NOC',
+      url: 'https://chat.example.net/hooks/rollcall',
+      format: 'template',
+      template: '{"text": {{ summary | json }}}',
+    },
+  },
   'subscriptions.update': subscriptions.update('admin', 'Change a subscription', {
     description: 'Enabling one that was disabled by itself lets it begin anew.',
     body: subscriptionChange,
@@ -234,6 +140,9 @@ export const deliveryOperations = {
     description: 'For a day each delivery bears a signature by the old one, too.',
     extra: secret,
     errors: ['conflict'],
+  }),
+  'subscriptions.revokeLinks': subscriptions.act('revoke-links')('admin', 'Revoke the links of its notices', {
+    description: 'No link that was sent until now acknowledges a case any more; later ones do.',
   }),
   'subscriptions.test': subscriptions.act('test')('admin', 'Send a test', {
     description: 'Queues a delivery of type `test` about nothing; it is made at once and stands in the log.',

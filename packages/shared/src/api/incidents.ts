@@ -118,7 +118,7 @@ export const ACTIVITY_KINDS = [
 ] as const;
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
 
-const incidentCase = z
+export const incidentCase = z
   .strictObject({
     id,
     number: z.int().min(1).meta({ example: 1042 }),
@@ -206,16 +206,18 @@ export type CaseQuery = z.output<typeof caseQuery>;
 const prose = (most: number) => z.string().normalize('NFC').max(most);
 const eventIds = z.array(z.uuid().toLowerCase()).min(1).max(1000);
 const tags = z.array(tag).max(50);
+/** Most characters of a case's title. */
+export const CASE_TITLE = 200;
 const assignee = z
   .string()
   .min(1)
   .max(200)
   .nullable()
-  .meta({ description: 'User id or name, `me`, or null for nobody.', example: 'me' });
+  .meta({ description: 'User id or name, `me`, or null: unassigned.', example: 'me' });
 
 const caseCreate = z.strictObject({
   siteId: z.uuid().toLowerCase(),
-  title: line(200),
+  title: line(CASE_TITLE),
   description: prose(10_000).default(''),
   severity: severity.optional().meta({ description: 'Absent: that of the worst event, else 4.' }),
   priority: priority.default(3),
@@ -225,7 +227,7 @@ const caseCreate = z.strictObject({
 });
 const casePatch = z
   .strictObject({
-    title: line(200).optional(),
+    title: line(CASE_TITLE).optional(),
     description: prose(10_000).optional(),
     status: caseStatus.optional(),
     severity: severity.optional(),
@@ -296,7 +298,7 @@ export const incidentOperations = {
     example: { caseId: '019aa3c4-5b00-7000-8000-000000000003' },
   }),
   'cases.split': cases.act('split')('operator', 'Make a new case of some of its events', {
-    body: z.strictObject({ eventIds, title: line(200).optional() }),
+    body: z.strictObject({ eventIds, title: line(CASE_TITLE).optional() }),
     status: 201,
     errors: ['conflict'],
     example: { eventIds: ['019aa3c4-5b00-7000-8000-000000000002'], title: 'Uplink of floor 3' },

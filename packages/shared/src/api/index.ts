@@ -1,6 +1,9 @@
 /** The one table of all REST operations, by operation id. */
 import { accountOperations } from './accounts.ts';
+import { addDeviceOperations } from './add-devices.ts';
+import { annotationOperations } from './annotations.ts';
 import { availabilityOperations } from './availability.ts';
+import { caseLinkOperations } from './case-links.ts';
 import { changeOperations } from './changes.ts';
 import { collectorOperations } from './collectors.ts';
 import { credentialOperations } from './credentials.ts';
@@ -35,6 +38,8 @@ export const operations = {
   ...profileOperations,
   ...inventoryOperations,
   ...interfaceOperations,
+  ...addDeviceOperations,
+  ...annotationOperations,
   ...tableOperations,
   ...endpointOperations,
   ...searchOperations,
@@ -47,6 +52,7 @@ export const operations = {
   ...changeOperations,
   ...maintenanceOperations,
   ...deliveryOperations,
+  ...caseLinkOperations,
   ...serviceOperations,
   ...labOperations,
 };

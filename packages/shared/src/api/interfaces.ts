@@ -1,10 +1,12 @@
 /** Interfaces of a device, and the links between devices. */
 import { z } from 'zod';
+import { FAR_ENDS } from '../far-end.ts';
 import { deviceClass, deviceStatus } from '../model.ts';
 import { STP_STATES } from '../observation.ts';
+import { annotationBulk, annotationFilters, annotationPatch, annotations } from './annotations.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import { id, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
+import { id, idParams, ids, paging, siteFilter, sortBy, wholeNumber } from './operation.ts';
 
 // ── Interface ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -18,7 +20,7 @@ export const INTERFACE_STATUSES = [
   'notPresent',
   'lowerLayerDown',
 ] as const;
-const interfaceStatus = z.enum(INTERFACE_STATUSES).nullable();
+export const interfaceStatus = z.enum(INTERFACE_STATUSES).nullable();
 
 export const networkInterface = z
   .strictObject({
@@ -66,6 +68,10 @@ export const networkInterface = z
         name: text('dist-2'),
         port: text('Te1/1/1'),
         protocol: z.string().meta({ example: 'lldp' }),
+        kind: z.enum(FAR_ENDS).nullable().meta({
+          description: 'What it is, by the capabilities that it tells by LLDP or CDP; null: it does not say.',
+          example: 'phone',
+        }),
       })
       .nullable(),
     endpoints: z
@@ -87,6 +93,7 @@ export const networkInterface = z
       }),
     firstSeen: time,
     lastSeen: time,
+    ...annotations,
   })
   .meta({ id: 'Interface' });
 export type NetworkInterface = z.infer<typeof networkInterface>;
@@ -102,12 +109,29 @@ export const INTERFACE_SORTS = [
   'vlan',
   'unusedSince',
 ] as const;
-const interfaceQuery = z.strictObject({
+/** Interfaces that are named one by one. */
+const INTERFACE_IDS_MOST = 200;
+const UNUSED_DAYS_MOST = 3650;
+const FREE_PORTS = { description: 'Free ports: sockets that were not up for so many days.', example: 90 };
+const interfaceFilters = {
   deviceId: z.string().min(1).max(200).meta({ description: 'Required: whose interfaces.' }),
-  unusedDays: wholeNumber(1, 3650)
+  ids: ids(INTERFACE_IDS_MOST)
     .optional()
-    .meta({ description: 'Free ports: sockets that were not up for so many days.', example: 90 }),
+    .meta({
+      description: `Exactly these interfaces: ids separated by commas, at most ${INTERFACE_IDS_MOST}.`,
+      example: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a12',
+    }),
+  unusedDays: wholeNumber(1, UNUSED_DAYS_MOST).optional().meta(FREE_PORTS),
+  ...annotationFilters,
   site: siteFilter,
+};
+/** The same filters in a body; there `unusedDays` is a number. */
+const interfaceFilter = z.strictObject({
+  ...interfaceFilters,
+  unusedDays: z.int().min(1).max(UNUSED_DAYS_MOST).optional().meta(FREE_PORTS),
+});
+const interfaceQuery = z.strictObject({
+  ...interfaceFilters,
   sort: sortBy(INTERFACE_SORTS),
   ...paging,
 });
@@ -177,6 +201,41 @@ export const interfaceOperations = {
     data: networkInterface,
     envelope: 'list',
     errors: ['not_found'],
+  },
+  'interfaces.update': {
+    method: 'PATCH',
+    path: '/api/interfaces/{id}',
+    tag: 'Interfaces',
+    summary: 'Set tags, note or custom fields of an interface',
+    access: 'operator',
+    params: idParams,
+    body: z
+      .strictObject(annotationPatch)
+      .refine((patch) => Object.keys(patch).length > 0, 'nothing to change'),
+    data: z.strictObject({ id, deviceId: id, ...annotations }),
+    envelope: 'item',
+    example: { tags: ['uplink'], note: 'Dark fibre 12' },
+  },
+  'interfaces.bulk': {
+    method: 'POST',
+    path: '/api/interfaces/bulk',
+    tag: 'Interfaces',
+    summary: 'Change every interface of a device that a filter matches',
+    description:
+      'The filter takes the parameters of the list. `expect` refuses with 409 when another number matches.',
+    access: 'operator',
+    body: z.strictObject({
+      filter: interfaceFilter,
+      set: z.strictObject(annotationBulk).refine((set) => Object.keys(set).length > 0, 'nothing to change'),
+      expect: z.int().min(0).optional(),
+    }),
+    data: z.strictObject({ matched: z.int(), changed: z.int() }),
+    envelope: 'item',
+    errors: ['not_found', 'conflict'],
+    example: {
+      filter: { deviceId: '019aa4a5-6f3b-7c0e-9d51-3f2f6f0b7a12', unusedDays: 90 },
+      set: { addTags: ['free'] },
+    },
   },
   'topology.get': {
     method: 'GET',

@@ -1,6 +1,7 @@
 /** Devices: what they are, what happened to them, why they are one. */
 import { z } from 'zod';
 import { deviceClass, deviceStatus } from '../model.ts';
+import { annotationBulk, annotationFilters, annotationPatch, annotations, origins } from './annotations.ts';
 import { deviceAsOf } from './as-of.ts';
 import { closeReason } from './incidents.ts';
 import { address, flag, mac, maybeTime, text, time } from './members.ts';
@@ -61,6 +62,7 @@ export const device = z
     firstSeen: time,
     lastSeen: time,
     lastScanId: id.nullable(),
+    ...annotations,
   })
   .meta({ id: 'Device' });
 export type Device = z.infer<typeof device>;
@@ -147,6 +149,11 @@ const deviceDetail = z
     links: z.array(deviceLink).meta({ description: 'To devices of the inventory, each once; by port.' }),
     entities: z.array(entity),
     openCases: z.array(caseBrief),
+    origins: origins.meta({
+      description:
+        'Where what is known comes from, by the name of the member (`fields.NAME` of a custom field). What a person set is never overwritten by discovery.',
+      example: { name: { from: 'person', by: 'ada', at: 1_763_700_000 } },
+    }),
     asOf: deviceAsOf.optional().meta({ description: 'Only with `at`.' }),
   })
   .meta({ id: 'DeviceDetail' });
@@ -171,7 +178,7 @@ const DEVICE_IDS_MOST = 200;
 export const deviceFilters = {
   search: z.string().max(200).optional().meta({
     description:
-      'Case-insensitive substring of name, address, description, vendor, model, serial number, location or MAC address; a MAC address, or four digits and more of it, in any notation.',
+      'Case-insensitive substring of name, address, description, vendor, model, serial number, location or MAC address, of a tag, the note or the value of a custom field; a MAC address, or four digits and more of it, in any notation.',
     example: 'core',
   }),
   ids: ids(DEVICE_IDS_MOST)
@@ -200,6 +207,7 @@ export const deviceFilters = {
     description: 'Id or exact name of the collector that saw it last.',
     example: 'hq-1',
   }),
+  ...annotationFilters,
   site: siteFilter,
 };
 const deviceQuery = z.strictObject({
@@ -288,6 +296,7 @@ const devicePatch = z
       .optional()
       .meta({ description: 'Shown name; null gives it back to discovery.' }),
     class: deviceClass.nullable().optional().meta({ description: 'Class; null gives it back to the rules.' }),
+    ...annotationPatch,
   })
   .refine((patch) => Object.keys(patch).length > 0, 'nothing to change');
 const merged = z.strictObject({ id, address: address.nullable(), name: z.string() });
@@ -305,10 +314,14 @@ export const inventoryOperations = {
     }),
     data: deviceDetail,
   }),
-  'devices.update': devices.update('operator', 'Monitor a device or stop, override its name or class', {
-    body: devicePatch,
-    example: { monitor: 1, name: 'core-1' },
-  }),
+  'devices.update': devices.update(
+    'operator',
+    'Monitor a device or stop, set name, class, tags, note or custom fields',
+    {
+      body: devicePatch,
+      example: { monitor: 1, name: 'core-1', tags: ['core'] },
+    },
+  ),
   'devices.delete': devices.remove('admin', 'Forget a device', {
     description:
       'Its open events are closed, its history is kept. A later scan that finds it makes it a new device.',
@@ -323,7 +336,9 @@ export const inventoryOperations = {
     access: 'operator',
     body: z.strictObject({
       filter: deviceFilter,
-      set: z.strictObject({ monitor: flag }),
+      set: z
+        .strictObject({ monitor: flag.optional(), ...annotationBulk })
+        .refine((set) => Object.keys(set).length > 0, 'nothing to change'),
       expect: z.int().min(0).optional(),
     }),
     data: z.strictObject({ matched: z.int(), changed: z.int() }),

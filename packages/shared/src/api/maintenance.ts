@@ -1,6 +1,7 @@
 /** Maintenance windows: planned work, during which nothing opens a case. */
 import { z } from 'zod';
 import { deviceClass } from '../model.ts';
+import { TAGS_MOST, tag } from './annotations.ts';
 import type { Operation } from './operation.ts';
 import { id, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
 
@@ -16,8 +17,15 @@ export const maintenanceScope = z
   .strictObject({
     deviceIds: z.array(z.uuid().toLowerCase()).min(1).max(1000).optional(),
     class: z.array(deviceClass).min(1).max(20).optional(),
+    tag: z
+      .array(tag)
+      .min(1)
+      .max(TAGS_MOST)
+      .optional()
+      .meta({ description: 'Devices that have all of these tags, whatever their case.', example: ['core'] }),
     search: z.string().trim().min(1).max(200).optional().meta({
-      description: 'Part of name, address, description, vendor, model, serial number, location.',
+      description:
+        'Part of name, address, description, vendor, model, serial number, location, of a tag, the note or the value of a custom field.',
       example: 'floor-3',
     }),
     Address: z.string().trim().min(1).max(50).optional().meta({

@@ -1,8 +1,8 @@
 /** Measurements over time: traffic, errors, round trip and loss. */
 import { z } from 'zod';
-import { deviceClass } from '../model.ts';
+import { deviceFilters } from './inventory.ts';
 import { time } from './members.ts';
-import { codes, id, type Operation, queryTime, siteFilter, wholeNumber } from './operation.ts';
+import { codes, id, ids, type Operation, queryTime, siteFilter, wholeNumber } from './operation.ts';
 
 /** Every metric: whose it is, its unit, and what it says. */
 export const METRICS = {
@@ -25,19 +25,61 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS;
 export const METRIC_NAMES = Object.keys(METRICS) as [MetricName, ...MetricName[]];
 
+/** What can be ranked. Values of sensors have many units: which is the highest says nothing. */
+const { sensor: _, ...ranked } = METRICS;
+export const RANKED = {
+  ...ranked,
+  errors: { of: 'interface', unit: '1/s', says: 'Errors and discards in both directions.' },
+} as const;
+export type RankedName = keyof typeof RANKED;
+
+/** Why something was not measured, in words that follow "not measured:". */
+export const GAPS = {
+  'first-reading': 'there was no earlier reading to compare with',
+  restarted: 'the agent restarted',
+  missed: 'the agent had not been read for more than a day',
+  'counters-reset': 'the counters were reset',
+  renamed: 'another interface has this ifIndex now',
+  'over-speed': 'the counters grew by more than the speed of the interface allows',
+  ambiguous: 'counters of 32 bits may have wrapped more than once',
+  'no-answer': 'no ping was answered',
+  'no-value': 'the device gave no such value',
+  'agent-silent': 'the SNMP agent did not answer',
+  'not-monitored': 'the device was not monitored',
+  'collector-away': 'no collector of the site was connected',
+  'not-received': 'no measurement arrived; GET /api/gaps lists what collectors lost',
+} as const;
+export type GapReason = keyof typeof GAPS;
+export const GAP_REASONS = Object.keys(GAPS) as [GapReason, ...GapReason[]];
+
 /** How the samples of one step become one value. */
-export const AGGREGATES = ['avg', 'max', 'p95'] as const;
+export const AGGREGATES = ['avg', 'min', 'max', 'p95'] as const;
 
 /** Most steps of one answer: more than a chart has pixels. */
 export const STEPS_MOST = 2000;
 /** Most series of one answer. */
 export const SERIES_MOST = 2000;
+/** Most devices of one request, and most interfaces or sensors that it names. */
+export const DEVICES_MOST = 100;
+export const PARTS_MOST = 100;
 /** Most values of one answer. */
 export const VALUES_MOST = 200_000;
+
+const measurementGap = z
+  .strictObject({
+    from: time,
+    to: time,
+    reason: z.enum(GAP_REASONS),
+    /** The reason in words. */
+    message: z.string().meta({ example: GAPS.restarted }),
+  })
+  .meta({ id: 'MeasurementGap' });
+export type MeasurementGap = z.infer<typeof measurementGap>;
 
 const series = z
   .strictObject({
     deviceId: id,
+    deviceName: z.string(),
     interfaceId: id.nullable(),
     /** ifName of the interface. */
     interfaceName: z.string().nullable(),
@@ -47,6 +89,8 @@ const series = z
     unit: z.string().meta({ example: 'bit/s' }),
     /** One value per step from `from` on; null where nothing was measured. */
     values: z.array(z.number().nullable()),
+    /** When it was not measured, and why; what is shorter than half a step is left out. */
+    gaps: z.array(measurementGap),
     /** The 95th percentile of all 5-minute means of the time asked, as it is billed; null without any, and of very many at once. */
     p95: z.number().nullable(),
   })
@@ -60,17 +104,23 @@ const metricData = z
     /** Seconds. */
     step: z.int().min(1),
     series: z.array(series),
+    /** How often the agents that answer now are read: more than asked where one answers slowly. */
+    readings: z.array(
+      z.strictObject({ deviceId: id, askedSeconds: z.number().min(0), everySeconds: z.number().min(0) }),
+    ),
   })
   .meta({ id: 'Metrics' });
 export type MetricData = z.infer<typeof metricData>;
 
 const metricQuery = z.strictObject({
-  deviceId: z.uuid().meta({ description: 'Required: whose measurements.' }),
-  interfaceId: z.uuid().optional().meta({
-    description: 'Only this interface. Without it: the device, and for metrics of interfaces all of them.',
+  deviceId: ids(DEVICES_MOST).meta({ description: 'Required: whose measurements. Ids separated by commas.' }),
+  interfaceId: ids(PARTS_MOST).optional().meta({
+    description:
+      'Only these interfaces, ids separated by commas. Without it: the device, and for metrics of interfaces all of them.',
   }),
-  sensorId: z.uuid().optional().meta({
-    description: 'Only this sensor. Without it: for metrics of sensors all of them.',
+  sensorId: ids(PARTS_MOST).optional().meta({
+    description:
+      'Only these sensors, ids separated by commas. Without it: for metrics of sensors all of them.',
   }),
   metrics: codes(METRIC_NAMES).meta({ description: 'Names of metrics.', example: 'in,out' }),
   from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
@@ -78,7 +128,7 @@ const metricQuery = z.strictObject({
   step: wholeNumber(1, 2_678_400)
     .optional()
     .meta({ description: 'Seconds of one value; chosen so that about 300 values are answered when absent.' }),
-  aggregate: z.enum(AGGREGATES).default('avg'),
+  aggregate: z.enum(AGGREGATES).default('avg').meta({ description: 'Of the samples of each step.' }),
 });
 export type MetricQuery = z.output<typeof metricQuery>;
 
@@ -98,11 +148,13 @@ const topEntry = z
 export type TopEntry = z.infer<typeof topEntry>;
 
 export const TOP_MOST = 100;
-/** Values of sensors have many units: which is the highest says nothing. */
 const topQuery = z.strictObject({
-  metric: z.enum(METRIC_NAMES).exclude(['sensor']),
+  metric: z
+    .enum(Object.keys(RANKED) as [keyof typeof RANKED, ...(keyof typeof RANKED)[]])
+    .meta({ description: '`errors`: errors and discards in both directions together.' }),
   site: siteFilter,
-  class: codes(deviceClass.options).optional(),
+  class: deviceFilters.class,
+  search: deviceFilters.search,
   limit: wholeNumber(1, TOP_MOST).default(10).meta({ description: 'Entries.' }),
 });
 export type TopQuery = z.output<typeof topQuery>;
@@ -112,11 +164,24 @@ export const measurementOperations = {
     method: 'GET',
     path: '/api/metrics',
     tag: 'Metrics',
-    summary: 'Measurements of a device or its interfaces over time',
+    summary: 'Measurements of devices or their interfaces over time',
     access: 'viewer',
     query: metricQuery,
     data: metricData,
     envelope: 'item',
+    errors: ['not_found'],
+  },
+  'measurements.file': {
+    method: 'GET',
+    path: '/api/metrics/csv',
+    tag: 'Metrics',
+    summary: 'The same as CSV',
+    description: 'A line per series and step, with the reason where it was not measured.',
+    access: 'viewer',
+    query: metricQuery,
+    data: z.string(),
+    envelope: 'raw',
+    produces: 'text/csv',
     errors: ['not_found'],
   },
   'measurements.top': {
@@ -124,7 +189,8 @@ export const measurementOperations = {
     path: '/api/metrics/top',
     tag: 'Metrics',
     summary: 'The highest values now: busiest, most errors, slowest, most loss',
-    description: 'The last measurement of each, none older than 5 minutes.',
+    description:
+      'The last measurement of each, none older than three intervals of its readings (`watchSnmpSeconds`, of a slow agent more).',
     access: 'viewer',
     query: topQuery,
     data: z.array(topEntry),
@@ -136,7 +202,7 @@ export const measurementOperations = {
     tag: 'Metrics',
     summary: 'The last measurements, for Prometheus',
     description:
-      'OpenMetrics text: every device and interface in one scrape, in base units. Of more than 2,000 devices ask by site.',
+      'OpenMetrics text: every device and interface in one scrape, in base units; it is written while it is read, whatever their number.',
     access: 'viewer',
     query: z.strictObject({ site: siteFilter }),
     data: z.string(),

@@ -6,7 +6,7 @@ import { id, line, paging, resource, unixSeconds } from './operation.ts';
 
 const ownName = line(60)
   .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u, 'must be letters, digits, blanks and . _ - only')
-  .meta({ example: 'night' });
+  .meta({ description: 'Letters and digits of any language, blanks and . _ - only.', example: 'night' });
 
 export const profile = z
   .strictObject({

@@ -125,9 +125,9 @@ const scanPlan = z
       description: 'Of the whole scan; null: unlimited (`rate: "max"`).',
       example: 2000,
     }),
-    estimatedPackets: count.meta({ description: 'If nothing answers: the most the sweep sends.' }),
+    estimatedPackets: count.meta({ description: 'If nothing answers: the most the scan sends.' }),
     estimatedSeconds: seconds.meta({
-      description: 'Of the sweep if nothing answers; reading the tables of devices comes on top.',
+      description: 'If nothing answers; reading the tables of devices comes on top.',
     }),
     collectors: z
       .array(

@@ -29,7 +29,7 @@ export type SearchHit = z.infer<typeof searchHit>;
 const searchQuery = z.strictObject({
   q: z.string().trim().min(2).max(100).meta({
     description:
-      'A hardware address or a part of it in any notation, an IP address or its beginning, a name, a part of a serial number, `#` and the number of a case, or any word that devices, descriptions of interfaces or cases have.',
+      'A hardware address or a part of it in any notation, an IP address or its beginning, a name, a part of a serial number, `#` and the number of a case, or any word that devices, descriptions of interfaces, tags, notes, custom fields or cases have.',
     example: '3c9d.f8',
   }),
   site: siteFilter,

@@ -1,6 +1,7 @@
 /** Sites: the places, each with its own address space. */
 import { z } from 'zod';
 import { type DeviceClass, deviceClass, SNMP_PORT } from '../model.ts';
+import { TAGS_MOST, tag } from './annotations.ts';
 import type { Operation } from './operation.ts';
 import { id, line, paging, resource, sortBy, unixSeconds } from './operation.ts';
 
@@ -66,7 +67,7 @@ const percent = (threshold: Threshold) =>
     .min(0)
     .max(100)
     .meta({ description: `Percent; 0: never raises an event. Default: ${THRESHOLDS[threshold]}.` });
-/** Thresholds as a site, a class, a device or an interface says them; what is absent is said by another. */
+/** Thresholds as a site, a class, a tag, a device or an interface says them; what is absent is said by another. */
 export const thresholdValues = z
   .strictObject({
     utilisation: percent('utilisation'),
@@ -88,6 +89,14 @@ export const thresholdValues = z
       }),
   })
   .partial();
+const tagThresholds = z
+  .array(z.strictObject({ tag, thresholds: thresholdValues }))
+  .max(TAGS_MOST)
+  .refine(
+    (all) => new Set(all.map((one) => one.tag.toLowerCase())).size === all.length,
+    'must name each tag once',
+  );
+export type TagThresholds = z.infer<typeof tagThresholds>;
 const hold = (kind: keyof typeof HOLD_SECONDS) =>
   z
     .int()
@@ -107,7 +116,7 @@ export const siteSettings = z
     watchSnmpSeconds: z
       .int()
       .min(5)
-      .max(86_400)
+      .max(900)
       .meta({
         description: `Between two SNMP readings of a monitored device. ${byDefault('watchSnmpSeconds')}`,
       }),
@@ -170,6 +179,11 @@ export const siteSettings = z
         'The same of devices of a class. A device or an interface may say others (`/api/devices/{id}/thresholds`).',
       example: { wireless: { loss: 40 } },
     }),
+    tagThresholds: tagThresholds.meta({
+      description:
+        'The same of devices and interfaces with a tag, whatever its case; before those of the class. Of several tags the first here that says a threshold.',
+      example: [{ tag: 'core', thresholds: { loss: 5 } }],
+    }),
     holdSeconds: z
       .strictObject({
         'device.down': hold('device.down'),
@@ -202,7 +216,7 @@ const allowLoopback = z
   .meta({ description: 'Scans may name 127.0.0.0/8 and ::1 (demonstration and tests).' });
 const allowSpecial = z.boolean().meta({
   description:
-    'Scans may name multicast, link-local, broadcast and 0.0.0.0/8. A collector sweeps them only where the `allow` of its own host names them too.',
+    'Scans may name multicast, link-local, broadcast and 0.0.0.0/8. A collector scans them only where the `allow` of its own host names them too.',
 });
 const exclude = z
   .array(z.string().trim().max(100))

@@ -3,8 +3,20 @@ import { z } from 'zod';
 import { id, idParams, type Operation } from './operation.ts';
 import { THRESHOLDS, type Threshold, thresholdValues } from './sites.ts';
 
-/** Who may say a threshold; each one before those in front of it. `baseline`: what is usual of the device at this hour of the week. */
-export const THRESHOLD_LAYERS = ['default', 'baseline', 'site', 'class', 'device', 'interface'] as const;
+/**
+ * Who may say a threshold; each one before those in front of it. `baseline`: what is usual of the device at this hour of the
+ * week; `tag`: a tag of the device; `interfaceTag`: a tag of the interface.
+ */
+export const THRESHOLD_LAYERS = [
+  'default',
+  'baseline',
+  'site',
+  'class',
+  'tag',
+  'device',
+  'interfaceTag',
+  'interface',
+] as const;
 export type ThresholdLayer = (typeof THRESHOLD_LAYERS)[number];
 
 /** Thresholds of what is measured of an interface; that of pings is the device's. */
@@ -16,7 +28,10 @@ export const INTERFACE_THRESHOLDS = [
 const interfaceValues = thresholdValues.pick({ utilisation: true, errors: true, noTraffic: true });
 
 const said = z.strictObject({
-  from: z.enum(THRESHOLD_LAYERS),
+  from: z.enum(THRESHOLD_LAYERS).meta({
+    description: '`tag`: a tag of the device; `interfaceTag`: a tag of the interface.',
+  }),
+  tag: z.string().optional().meta({ description: 'Which tag says it.', example: 'core' }),
   value: z.number().meta({ description: 'Percent, of `latency` milliseconds; 0: never raises an event.' }),
 });
 const appliedThreshold = said

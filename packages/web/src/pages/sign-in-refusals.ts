@@ -19,7 +19,7 @@ export const refusalText = (code: OidcRefusal, provider: string): string => TEXT
 
 const TEXTS: Record<OidcRefusal, (provider: string) => string> = {
   away: (provider) =>
-    `${provider} did not answer. Try again in a few minutes; who has a password here can use it meanwhile.`,
+    `${provider} did not answer. Try again in a few minutes; people with a local password can use it meanwhile.`,
   rejected: (provider) =>
     `Rollcall and ${provider} do not agree with each other, so nobody can sign in this way. An administrator finds the reason with “rollcall-server doctor”.`,
   denied: (provider) => `${provider} did not let you in, or you turned back there. Try again.`,

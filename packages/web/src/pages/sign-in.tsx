@@ -115,7 +115,7 @@ function WithProvider({ name, start }: { name: string; start: string }) {
       <Button component="a" href={href} size="sm" fullWidth>
         Sign in with {name}
       </Button>
-      <p className="quiet">or with a password here</p>
+      <p className="quiet">or with a local password</p>
     </>
   );
 }

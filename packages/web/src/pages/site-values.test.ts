@@ -1,6 +1,6 @@
 import type { Site } from '@rollcall/shared/api/sites';
 import { expect, it } from 'vitest';
-import { siteBody, siteValues } from './site-values.ts';
+import { forTags, siteBody, siteValues } from './site-values.ts';
 
 const SITE = {
   name: 'Berlin',
@@ -11,6 +11,10 @@ const SITE = {
   settings: {
     thresholds: { loss: 0 },
     classThresholds: { wireless: { loss: 40 } },
+    tagThresholds: [
+      { tag: 'hall 2', thresholds: { loss: 60 } },
+      { tag: 'core', thresholds: { loss: 5, utilisation: 0 } },
+    ],
     monitorFound: 'all',
     snmpPort: 1_161,
     holdSeconds: { 'device.down': 45 },
@@ -26,9 +30,18 @@ it('what is left empty is left to the defaults', () => {
     snmpPort: ' ',
     thresholds: { loss: '' },
     classThresholds: { wireless: { loss: '' } },
+    tagThresholds: [{ tag: 'core', thresholds: { loss: '' } }],
     holdSeconds: { 'device.down': '' },
   };
   expect(siteBody({ ...values, monitorFound: 'infrastructure', settings: emptied }).settings).toEqual({});
   expect(siteValues().monitorFound).toBe('infrastructure');
   expect(siteBody(siteValues()).settings).toEqual({});
+});
+
+it('tags are kept with what was typed for them, in the order of the tags', () => {
+  const { tagThresholds } = siteValues(SITE).settings;
+  const [hall, core] = tagThresholds;
+  const [first, second, ...none] = forTags(['core', 'new'], tagThresholds);
+  expect([first, second?.tag, second?.thresholds.loss, none]).toEqual([core, 'new', '', []]);
+  expect(forTags(['hall 2', 'core'], tagThresholds)).toEqual([hall, core]);
 });

@@ -17,7 +17,7 @@ const numbersOf = (texts: Texts): Record<string, number> =>
     Object.entries(texts).flatMap(([key, text]) => (text.trim() === '' ? [] : [[key, Number(text)]])),
   );
 
-/** Of a class that is chosen in the form: nothing typed yet. */
+/** Of a class or a tag that is chosen in the form: nothing typed yet. */
 export const noThresholds = (): Texts => textsOf(THRESHOLDS, {});
 
 /** A site as its form has it. */
@@ -26,6 +26,7 @@ export function siteValues(site?: Site) {
     holdSeconds = {},
     thresholds = {},
     classThresholds = {},
+    tagThresholds = [],
     monitorFound,
     ...settings
   }: SiteSettings = site?.settings ?? {};
@@ -42,10 +43,19 @@ export function siteValues(site?: Site) {
       classThresholds: Object.fromEntries(
         Object.entries(classThresholds).map(([kind, values]) => [kind, textsOf(THRESHOLDS, values)]),
       ),
+      tagThresholds: tagThresholds.map(({ tag, thresholds: values }) => ({
+        tag,
+        thresholds: textsOf(THRESHOLDS, values),
+      })),
       holdSeconds: textsOf(HOLD_SECONDS, holdSeconds),
     },
   };
 }
+
+type TypedTag = ReturnType<typeof siteValues>['settings']['tagThresholds'][number];
+/** Thresholds for these tags, in their order: what was typed for one stays while it is among them. */
+export const forTags = (tags: readonly string[], typed: readonly TypedTag[]): TypedTag[] =>
+  tags.map((tag) => typed.find((one) => one.tag === tag) ?? { tag, thresholds: noThresholds() });
 
 /** What the form holds, as the body of a request. */
 export function siteBody({
@@ -55,11 +65,14 @@ export function siteBody({
   settings,
   ...values
 }: ReturnType<typeof siteValues>) {
-  const { holdSeconds, thresholds, classThresholds, ...texts } = settings;
+  const { holdSeconds, thresholds, classThresholds, tagThresholds, ...texts } = settings;
   const [held, limits] = [numbersOf(holdSeconds), numbersOf(thresholds)];
   const byClass = Object.entries(classThresholds)
     .map(([kind, typed]) => [kind, numbersOf(typed)] as const)
     .filter(([, numbers]) => Object.keys(numbers).length > 0);
+  const byTag = tagThresholds
+    .map(({ tag, thresholds: typed }) => ({ tag, thresholds: numbersOf(typed) }))
+    .filter((one) => Object.keys(one.thresholds).length > 0);
   return {
     ...values,
     networks: splitWords(networks),
@@ -69,6 +82,7 @@ export function siteBody({
       ...(monitorFound !== MONITOR_FOUND[0] && { monitorFound }),
       ...(Object.keys(limits).length > 0 && { thresholds: limits }),
       ...(byClass.length > 0 && { classThresholds: Object.fromEntries(byClass) }),
+      ...(byTag.length > 0 && { tagThresholds: byTag }),
       ...(Object.keys(held).length > 0 && { holdSeconds: held }),
     } as SiteSettings,
   };

@@ -13,13 +13,13 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Empty } from '../components/feedback/index.ts';
 import { choicesOf, Filters } from '../components/filter/index.ts';
-import { FieldGroup, Pair } from '../components/form/index.ts';
+import { FieldGroup, Pair, TagsField } from '../components/form/index.ts';
 import { Collection, EditDialog, type FormOf, NewButton } from '../components/list/index.ts';
 import { Page } from '../components/page/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
-import { useHasRole } from '../session.tsx';
+import { useMay } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
-import { noThresholds, siteBody, siteValues } from './site-values.ts';
+import { forTags, noThresholds, siteBody, siteValues } from './site-values.ts';
 
 type Setting = keyof typeof SITE_DEFAULTS;
 /** One field each: a setting without a field does not compile. */
@@ -34,24 +34,28 @@ const FIELDS: Record<Setting, { short: string; label: string; description: strin
   missedScansUntilGone: {
     short: 'gone after',
     label: 'Gone after',
-    description: 'Scans in a row without it',
+    description: 'Scans in a row that did not find it',
   },
-  snmpPort: { short: 'port', label: 'SNMP port', description: 'Where a profile names none' },
+  snmpPort: { short: 'port', label: 'SNMP port', description: 'Unless the profile has one' },
   caseWindowSeconds: {
     short: 'case window s',
     label: 'Case window, s',
-    description: 'Devices beside each other that go down this close share a case',
+    description: 'Linked devices that go down within this time share a case',
   },
   caseReopenSeconds: {
     short: 'reopens s',
     label: 'Case reopens within, s',
-    description: 'A resolved one takes the same trouble back',
+    description: 'The same problem within this time reopens a resolved case',
   },
-  caseMinimumEvents: { short: 'case from', label: 'Case from', description: 'Open events until one is made' },
+  caseMinimumEvents: {
+    short: 'case from',
+    label: 'Case from',
+    description: 'Open events that belong together before a case is opened',
+  },
   recoverySeconds: {
     short: 'recovery s',
     label: 'Time to recover, s',
-    description: 'For what lies behind a device that came back',
+    description: 'How long devices behind one that is back may take to answer again',
   },
 };
 const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({
@@ -61,8 +65,8 @@ const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({
 }));
 
 const LIMITS: readonly NumberField[] = [
-  { key: 'utilisation', label: 'Traffic, of the speed of an interface', usual: THRESHOLDS.utilisation },
-  { key: 'errors', label: 'Errors and discards, of the packets of an interface', usual: THRESHOLDS.errors },
+  { key: 'utilisation', label: 'Traffic of an interface, of its speed', usual: THRESHOLDS.utilisation },
+  { key: 'errors', label: 'Errors and discards of an interface, of its packets', usual: THRESHOLDS.errors },
   {
     key: 'noTraffic',
     label: 'No traffic, of an interface that is up and usually carries so many packets/s',
@@ -71,8 +75,8 @@ const LIMITS: readonly NumberField[] = [
   { key: 'loss', label: 'Pings of a device without an answer', usual: THRESHOLDS.loss },
   { key: 'latency', label: 'Round trip, ms', usual: `usual, or ${THRESHOLDS.latency}` },
 ];
-const limitsOf = (kind: string): NumberField[] =>
-  LIMITS.map(({ key, label }) => ({ key, label: `${kind}: ${label}`, usual: 'that of the site' }));
+const limitsOf = (name: string, usual: string): NumberField[] =>
+  LIMITS.map(({ key, label }) => ({ key, label: `${name}: ${label}`, usual }));
 const HELD = Object.entries(HOLD_SECONDS);
 
 const COLUMNS: readonly Column<Site>[] = [
@@ -123,7 +127,7 @@ const COLUMNS: readonly Column<Site>[] = [
 export function Sites() {
   const { search, change } = useUrlState('/sites');
   const navigate = useNavigate();
-  const admin = useHasRole('admin');
+  const may = useMay('sites.create');
   const source = usePagedList('sites.list', search);
   const go = (to: '/' | '/devices', one: Site) => void navigate({ to, search: { site: one.id } });
   return (
@@ -131,7 +135,7 @@ export function Sites() {
       title="Sites"
       count={source.total}
       fill
-      actions={admin && <NewButton change={change}>New site</NewButton>}
+      actions={may && <NewButton change={change}>New site</NewButton>}
     >
       <Filters
         search={search}
@@ -146,7 +150,7 @@ export function Sites() {
         order="name"
         search={search}
         change={change}
-        may={admin}
+        may={may}
         actions={(one) => [
           { label: 'Overview', icon: IconLayoutDashboard, run: () => go('/', one) },
           { label: 'Devices', icon: IconServer, run: () => go('/devices', one) },
@@ -229,7 +233,7 @@ function MoreSettings({ form }: { form: SiteFormState }) {
     <>
       <Textarea
         label="Never probe"
-        description="Addresses and CIDRs that no scan touches, whoever asks"
+        description="Addresses and CIDRs that no scan touches"
         minRows={3}
         {...form.getInputProps('exclude')}
       />
@@ -239,17 +243,18 @@ function MoreSettings({ form }: { form: SiteFormState }) {
         data={[
           { value: 'infrastructure', label: 'Infrastructure' },
           { value: 'all', label: 'Every device' },
-          { value: 'none', label: 'Nothing by itself' },
+          { value: 'none', label: 'None automatically' },
         ]}
         {...form.getInputProps('monitorFound')}
       />
       <FieldGroup label="Settings; empty: the default shown">
         <Numbers form={form} path="settings" fields={SETTINGS} />
       </FieldGroup>
-      <FieldGroup label="From where on measurements are events, percent; 0: never">
+      <FieldGroup label="Thresholds that raise events, percent; 0: off">
         <Numbers form={form} path="settings.thresholds" fields={LIMITS} />
       </FieldGroup>
       <ClassLimits form={form} />
+      <TagLimits form={form} />
       <HoldTimes form={form} />
       <Switch
         label="Scans may name 127.0.0.0/8 and ::1 (demonstration and tests)"
@@ -257,7 +262,7 @@ function MoreSettings({ form }: { form: SiteFormState }) {
       />
       <Switch
         label="Scans may name multicast, link-local, broadcast and 0.0.0.0/8"
-        description="A collector sweeps them only where the settings of its own host name them too"
+        description="A collector scans them only where the settings of its own host name them too"
         {...form.getInputProps('allowSpecial', { type: 'checkbox' })}
       />
     </>
@@ -267,7 +272,7 @@ function MoreSettings({ form }: { form: SiteFormState }) {
 function ClassLimits({ form }: { form: SiteFormState }) {
   const { classThresholds } = form.values.settings;
   return (
-    <FieldGroup label="The same of devices of a class">
+    <FieldGroup label="Thresholds for devices of one class">
       <Select
         aria-label="Class"
         placeholder="Another class"
@@ -276,7 +281,35 @@ function ClassLimits({ form }: { form: SiteFormState }) {
         onChange={(kind) => kind && form.setFieldValue(`settings.classThresholds.${kind}`, noThresholds())}
       />
       {Object.keys(classThresholds).map((kind) => (
-        <Numbers key={kind} form={form} path={`settings.classThresholds.${kind}`} fields={limitsOf(kind)} />
+        <Numbers
+          key={kind}
+          form={form}
+          path={`settings.classThresholds.${kind}`}
+          fields={limitsOf(kind, 'that of the site')}
+        />
+      ))}
+    </FieldGroup>
+  );
+}
+
+function TagLimits({ form }: { form: SiteFormState }) {
+  const { tagThresholds } = form.values.settings;
+  return (
+    <FieldGroup label="Thresholds for devices and interfaces with a tag">
+      <TagsField
+        label={undefined}
+        aria-label="Tags"
+        description="They count before those of the class; of several tags the first here"
+        value={tagThresholds.map(({ tag }) => tag)}
+        onChange={(tags) => form.setFieldValue('settings.tagThresholds', forTags(tags, tagThresholds))}
+      />
+      {tagThresholds.map(({ tag }, at) => (
+        <Numbers
+          key={tag}
+          form={form}
+          path={`settings.tagThresholds.${at}.thresholds`}
+          fields={limitsOf(tag, 'as without the tag')}
+        />
       ))}
     </FieldGroup>
   );
@@ -285,7 +318,7 @@ function ClassLimits({ form }: { form: SiteFormState }) {
 function HoldTimes({ form }: { form: SiteFormState }) {
   const { holdSeconds } = form.values.settings;
   return (
-    <FieldGroup label="Seconds that trouble must last until it is an event">
+    <FieldGroup label="Seconds that a problem must last before it becomes an event">
       <Pair>
         {HELD.map(([kind, seconds]) => (
           <TextInput

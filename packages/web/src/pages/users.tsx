@@ -15,7 +15,7 @@ import { Collection, EditDialog, type FormOf, NewButton } from '../components/li
 import { Page } from '../components/page/index.ts';
 import { Tag } from '../components/show/index.ts';
 import { type Column, timeColumn, usePagedList } from '../components/table/index.ts';
-import { useHasRole, useMe } from '../session.tsx';
+import { useMay, useMe } from '../session.tsx';
 import { useUrlState } from '../url-state.ts';
 import { useSend } from '../use-action.ts';
 
@@ -32,7 +32,7 @@ export function Users() {
   const source = usePagedList('users.list', search);
   const siteName = useSiteName();
   const me = useMe();
-  const admin = useHasRole('admin');
+  const mayCreate = useMay('users.create');
   const [resetting, setResetting] = useState<User>();
   const columns: Column<User>[] = [
     {
@@ -66,7 +66,7 @@ export function Users() {
       title="Users"
       count={source.total}
       fill
-      actions={admin && <NewButton change={change}>New user</NewButton>}
+      actions={mayCreate && <NewButton change={change}>New user</NewButton>}
     >
       <Filters
         search={search}
@@ -116,8 +116,8 @@ function ResetFactor({ user, onClose }: { user: User; onClose: () => void }) {
         notify(`${user.name} signs in with the password alone and can set up another device.`);
       }}
     >
-      Make sure that it is {user.name} who asks: whoever knows the password can sign in then. Every session of
-      the user ends.
+      Make sure that it is {user.name} who asks: anyone who knows the password can sign in then. Every session
+      of the user ends.
     </Confirm>
   );
 }
@@ -207,7 +207,7 @@ function SignInField({ was, ...field }: { was: User['signIn'] | undefined; value
   const provider = ways.data?.data.oidc;
   if (!provider && was !== 'oidc') return null;
   const choices = [
-    { value: 'password', label: 'a password here' },
+    { value: 'password', label: 'a local password' },
     { value: 'oidc', label: provider?.name ?? 'single sign-on' },
   ];
   return (

@@ -32,7 +32,7 @@ const file = (name: string, content: string): string => {
   return join(folder, name);
 };
 
-/** Whoever answers does so within it, on a busy machine too; whoever does not makes the test wait for the second. */
+/** Anyone who answers does so within it, on a busy machine too; anyone who does not makes the test wait for the second. */
 const ANSWERED_MS = 20_000;
 const SILENT = { timeout: 900 };
 
@@ -168,7 +168,7 @@ const OBJECTS: Record<string, Value> = {
   '1.3.6.1.2.1.31.1.1.1.6.1': { type: 'counter64', value: 2n ** 63n },
 };
 
-/** An agent that treats whoever asks first (our own implementation) and everybody else apart. */
+/** An agent that treats anyone who asks first (our own implementation) and everybody else apart. */
 async function twoFaced(first: Parameters<typeof community>[0], others: Parameters<typeof community>[0]) {
   let known: number | null = null;
   const faces = { first: community(first), others: community(others) };

@@ -200,6 +200,37 @@ describe('tables of the catalogue', () => {
     expect(decode(tables, values)).toMatchObject([{ value: -2.70835, limits: { high: 2.5, low: -18.5 } }]);
   });
 
+  it('reads limits in microwatts of light that is told in dBm as well', () => {
+    const l = { h: [4], l: [5] };
+    const tables = TABLE([
+      [2, 'signal-power', 1e-7, 'rx power', { k: 1, u: 'mW', l }],
+      [3, 'signal-power', 1, 'rx power dbm', { k: 1, l }],
+    ]);
+    const values = valuesOf({
+      [`${ENTRY}.2`]: { 7: 515 },
+      [`${ENTRY}.3`]: { 7: '-12.88' },
+      [`${ENTRY}.4`]: { 7: 10000 },
+      [`${ENTRY}.5`]: { 7: 100 },
+    });
+    expect(decode(tables, values)).toMatchObject([
+      { value: -12.8819, limits: { high: 0, low: -20 } },
+      { value: -12.88, limits: { high: 0, low: -20 } },
+    ]);
+  });
+
+  it.each([
+    ['a level, where one is below nothing', [48, -110], {}, ['signal-power', 4.8, 'signal-power', -11]],
+    ['watts, where none is', [48, 110], {}, ['power', 4.8, 'power', 11]],
+    ['watts, where −1 says that there is none', [48, -1], {}, ['power', 4.8, 'power', -0.1]],
+    ['watts, where one is no level', [9000, -110], {}, ['power', 900, 'power', -11]],
+    ['watts of a battery that is charged', [48, -110], { voltage: 12 }, ['power', 4.8, 'power', -11]],
+  ])('a power is %s', (_what, told, beside, read) => {
+    const others = Object.entries(beside).map(([kind], i) => [9 + i, kind, 1, kind, { k: 1 }]);
+    const tables = TABLE([[2, 'power', 0.1, 'local power', { k: 1 }], ...others] as never);
+    const values = valuesOf({ [`${ENTRY}.2`]: { 1: told[0] as number, 2: told[1] as number } });
+    expect(decode(tables, values).flatMap(({ kind, value }) => [kind, value])).toEqual(read);
+  });
+
   it('takes the current of a laser for milliamperes where only its name says optics', () => {
     const tables = TABLE([[2, 'current', 1, 'tx bias current', { q: 1 }]]);
     expect(decode(tables, valuesOf({ [`${ENTRY}.2`]: { 7: '30.09' } }))).toMatchObject([{ value: 0.03009 }]);
@@ -245,6 +276,18 @@ describe('tables of the catalogue', () => {
       ['voltage', 230.1],
       ['current', 0.007],
     ]);
+  });
+
+  it('takes the scale of voltages from what rails have, where temperatures beside have another', () => {
+    const by = { type: [3, { 2: 'voltage', 3: 'temperature' }], precision: [5] };
+    const tables = TABLE([[4, 'dynamic', 1, 'sensor', { by }]], { n: '1.2.1.2' });
+    const values = valuesOf({
+      [`${ENTRY}.2`]: { 1: 'Rail A', 2: 'Rail B', 3: 'Rail C', 4: 'Board' },
+      [`${ENTRY}.3`]: { 1: 2, 2: 2, 3: 2, 4: 3 },
+      [`${ENTRY}.4`]: { 1: 1025, 2: 4987, 3: 3286, 4: 25_000 },
+      [`${ENTRY}.5`]: { 1: 0, 2: 0, 3: 0, 4: 1 },
+    });
+    expect(decode(tables, values).map(({ value }) => value)).toEqual([1.025, 4.987, 3.286, 25]);
   });
 
   it('takes light that is never negative for microwatts', () => {

@@ -48,7 +48,7 @@ class TableReader {
       if (reading.kind === 'state') found.push(...this.#states(reading));
       else if (reading.kind === 'dynamic')
         found.push(...this.#dynamic(reading).filter((each) => isNewRow(reading, each, rows)));
-      else found.push(...this.#measured(reading, reading.kind));
+      else found.push(...this.#measured(reading, this.#isLevel(reading) ? 'signal-power' : reading.kind));
     }
     for (const members of groups(space))
       found.push(
@@ -155,6 +155,19 @@ class TableReader {
     });
   }
 
+  /** A power that can be less than nothing, where no battery is charged, is a level in dBm; −1 is no reading. */
+  #isLevel({ kind, oid, factor, component }: Reading): boolean {
+    const kinds = this.#table.readings.map((each) => each.kind);
+    if (kind !== 'power' || (!kinds.includes('signal-power') && kinds.some(isElectric))) return false;
+    const told = this.#rows(oid).flatMap(([, { value, unit, decimal }]) =>
+      unit !== undefined || isMarker(kind, value) ? [] : [{ value, level: decimal ? value : value * factor }],
+    );
+    return (
+      told.some(({ value }) => value < 0 && value !== -1) &&
+      told.every(({ level }) => canBe('signal-power', level, component))
+    );
+  }
+
   /** Light sent and received is counted alike in a table: what is sent varies less, and tells the scale. */
   #levelStep(reading: Reading, kind: SensorKind): number | undefined {
     const { factor, unit } = reading;
@@ -186,15 +199,17 @@ class TableReader {
   }
 
   #limits(reading: Reading, kind: SensorKind, index: string, step: number): SensorReading['limits'] {
-    const told = (reading.limits ?? []).flatMap(({ name, oid, factor = reading.factor }) => {
+    const { unit, factor: scale } = this.#inWatts(reading) ?? reading;
+    const told = (reading.limits ?? []).flatMap(({ name, oid, factor = scale }) => {
       const at = this.#values.column(oid).get(index);
       const shown = at && shownBy(at);
       return shown && !isMarker(kind, shown.value) ? [{ name, factor, ...shown }] : [];
     });
     // Less than nothing is no power in watts: limits beside such a reading are hundredths of a dBm.
-    const isDbm = reading.unit === 'mW' && told.some(({ value }) => value < 0);
+    const isDbm = unit === 'mW' && told.some(({ value }) => value < 0);
+    const stepped = unit === reading.unit ? step : 1;
     const scaled = ({ value, decimal, factor }: (typeof told)[number]) =>
-      isDbm ? value / 100 : fromUnit((decimal ? value : value * factor) * step, reading.unit);
+      isDbm ? value / 100 : fromUnit((decimal ? value : value * factor) * stepped, unit);
     const found: NonNullable<SensorReading['limits']> = {};
     for (const limit of told) {
       const value = scaled(limit);
@@ -202,6 +217,15 @@ class TableReader {
         found[limit.name] = rounded(value);
     }
     return soundLimits(found);
+  }
+
+  /** Of light that is told in dBm and in milliwatts: the latter, where both have the same limits. */
+  #inWatts({ kind, unit, limits = [] }: Reading): Reading | undefined {
+    if (kind !== 'signal-power' || unit !== undefined) return undefined;
+    return this.#table.readings.find(
+      (each) =>
+        each.unit === 'mW' && each.limits?.some(({ oid }) => limits.some((limit) => limit.oid === oid)),
+    );
   }
 
   #dynamic(reading: Reading): SensorReading[] {
@@ -235,8 +259,7 @@ class TableReader {
             { ...EXACT, component: 'optics' },
           )
         );
-      if (warm < 1 && nominalStep(kind, told) !== 1)
-        return guessed ? (nominalStep(kind, told) ?? warm) : warm;
+      if (warm < 1 && nominalStep(kind, told) !== 1) return nominalStep(kind, told) ?? warm;
       return stepOf(kind, told, { factor: 1, guessed: guessed && kind === 'voltage' });
     };
     const steps = new Map([...new Set(rows.map(({ kind }) => kind))].map((kind) => [kind, stepFor(kind)]));
@@ -252,6 +275,7 @@ class TableReader {
     });
   }
 }
+const isElectric = (kind: Reading['kind']): boolean => kind === 'voltage' || kind === 'current';
 const MILLI = 0.001;
 const EXACT = { factor: 1, guessed: false };
 

@@ -43,11 +43,11 @@ export interface Columns {
   high: boolean;
   low: boolean;
   /** It is known by a whole reading. */
-  settled: boolean;
+  learnt: boolean;
 }
-export const ALL_COLUMNS: Columns = { high: true, low: false, settled: false };
+export const ALL_COLUMNS: Columns = { high: true, low: false, learnt: false };
 /** SNMPv1 has no Counter64. */
-export const V1_COLUMNS: Columns = { high: false, low: true, settled: true };
+export const V1_COLUMNS: Columns = { high: false, low: true, learnt: true };
 export const LOW_COLUMNS: readonly string[] = [...LOW.keys()];
 
 /** The columns to read of an agent. */
@@ -100,5 +100,5 @@ export function learnt(rows: Iterable<CounterRow>): Columns {
     if (row.wide & (1 << OCTETS)) high = true;
     else low = true;
   }
-  return { high, low: low || !high, settled: true };
+  return { high, low: low || !high, learnt: true };
 }

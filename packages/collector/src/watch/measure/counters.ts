@@ -1,9 +1,18 @@
 /**
- * The counters of one device as they were read last: typed arrays, some 110 octets an interface, because a collector
+ * The counters of one device as they were read last: typed arrays, some 110 octets an interface (16 more where something is held back), because a collector
  * watches a quarter of a million of them. Counters of 64 bits stay exact.
  */
-import { PORT_COUNTERS, type PortCounter, SAMPLE_PORTS, type Samples } from '@rollcall/shared/samples';
-import { type Between, type PortCounters, portGrowth, RAW, type RawCounter, type Shown } from './growth.ts';
+import { PORT_COUNTERS, SAMPLE_PORTS, type Samples } from '@rollcall/shared/samples';
+import {
+  type Between,
+  type HeldBack,
+  type PortCounters,
+  type PortGrowth,
+  portGrowth,
+  RAW,
+  type RawCounter,
+  type Shown,
+} from './growth.ts';
 
 export type SampledPorts = NonNullable<Samples['ports']>;
 
@@ -39,12 +48,13 @@ export class CounterRow implements PortCounters {
   }
 }
 
-/** Room that one interface takes in JSON beside its name, octets: ten numbers of at most 16 digits. */
-const PORT_BYTES = 200;
+/** Room that one interface takes in JSON beside its name, octets: ten numbers of at most 16 digits and a reason. */
+const PORT_BYTES = 220;
 /** Room of all interfaces of one observation. */
 const PORTS_BYTES = 80 * 1024;
 
 const FACTS = 3;
+const HELD = 2;
 const WIDE_BITS = 16;
 
 /** Names that many devices have, each held once. */
@@ -64,11 +74,14 @@ export class Counters {
   /** FACTS of each interface: ifIndex, discontinuity, and which counters are present (low bits) and wide (high bits). */
   #facts = new Uint32Array();
   #values = new BigUint64Array();
+  /** `heldBack` of each interface; empty: none has any, which is usual. */
+  #held = new Float64Array();
 
   /** They say nothing of what comes: the agent began anew. */
   forget(): void {
     this.at = null;
     this.#keep([]);
+    this.#held = new Float64Array();
   }
 
   /**
@@ -80,21 +93,22 @@ export class Counters {
     read: ReadonlyMap<number, CounterRow>,
     at: number,
     speedOf: (ifIndex: number) => number | undefined,
-  ): { pieces: SampledPorts[]; reset: boolean } {
+  ): SampledPorts[] {
     const overMs = this.at === null ? 0 : at - this.at;
     const rows = [...read].sort(([a], [b]) => a - b);
     const sampled = new Sampled();
-    let reset = false;
-    for (const [ifIndex, row] of rows) {
+    const held = new Float64Array(rows.length * HELD);
+    for (const [at, [ifIndex, row]] of rows.entries()) {
       const before = this.#at(ifIndex);
       const between: Between = { overMs, speedBps: speedOf(ifIndex) };
-      const growth = portGrowth(before < 0 ? null : this.#row(before), row, between);
-      reset ||= growth.reset;
-      sampled.add(ifIndex, row.name, growth.grew);
+      const growth = portGrowth(before < 0 ? null : this.#row(before), row, between, this.#heldBack(before));
+      held.set(growth.heldBack, at * HELD);
+      sampled.add(ifIndex, row.name, growth);
     }
     this.#keep(rows);
+    this.#held = held.some((octets) => octets > 0) ? held : new Float64Array();
     this.at = at;
-    return { pieces: sampled.pieces(), reset };
+    return sampled.pieces();
   }
 
   #keep(rows: readonly (readonly [number, CounterRow])[]): void {
@@ -110,6 +124,10 @@ export class Counters {
       this.#facts.set([ifIndex, row.discontinuity, row.present | (row.wide << WIDE_BITS)], at * FACTS);
       this.#values.set(row.values, at * RAW.length);
     }
+  }
+
+  #heldBack(at: number): HeldBack {
+    return [this.#held[at * HELD] ?? 0, this.#held[at * HELD + 1] ?? 0];
   }
 
   #row(at: number): PortCounters {
@@ -140,33 +158,32 @@ export class Counters {
   }
 }
 
-type Grew = Partial<Record<PortCounter, number | null>>;
-
 /** Interfaces in columns. A column that none of them has is absent. */
 class Sampled {
-  readonly #pieces: { ifIndex: number[]; name: string[]; grew: Grew[] }[] = [];
+  readonly #pieces: { ifIndex: number[]; name: string[]; growth: PortGrowth[] }[] = [];
   #bytes = Number.POSITIVE_INFINITY;
 
-  add(ifIndex: number, name: string, grew: Grew): void {
+  add(ifIndex: number, name: string, growth: PortGrowth): void {
     const bytes = PORT_BYTES + Buffer.byteLength(JSON.stringify(name));
     let last = this.#pieces.at(-1);
     if (!last || last.ifIndex.length >= SAMPLE_PORTS || this.#bytes + bytes > PORTS_BYTES) {
-      last = { ifIndex: [], name: [], grew: [] };
+      last = { ifIndex: [], name: [], growth: [] };
       this.#pieces.push(last);
       this.#bytes = 0;
     }
     this.#bytes += bytes;
     last.ifIndex.push(ifIndex);
     last.name.push(name);
-    last.grew.push(grew);
+    last.growth.push(growth);
   }
 
   pieces(): SampledPorts[] {
-    return this.#pieces.map(({ ifIndex, name, grew }) => {
+    return this.#pieces.map(({ ifIndex, name, growth }) => {
       const ports: SampledPorts = { ifIndex, name };
       for (const counter of PORT_COUNTERS)
-        if (grew.some((one) => one[counter] !== undefined))
-          ports[counter] = grew.map((one) => one[counter] ?? null);
+        if (growth.some(({ grew }) => grew[counter] !== undefined))
+          ports[counter] = growth.map(({ grew }) => grew[counter] ?? null);
+      if (growth.some(({ gap }) => gap !== null)) ports.gap = growth.map(({ gap }) => gap);
       return ports;
     });
   }

@@ -2,7 +2,7 @@
  * What was measured of a device, told once per interval: the growth of its counters since they were read last, and its
  * pings. Told whether or not the server is linked: the outbox keeps it.
  */
-import type { Clock } from '@rollcall/shared/clock';
+import { type Clock, wallTime } from '@rollcall/shared/clock';
 import type { Samples } from '@rollcall/shared/samples';
 import type { Logger } from 'pino';
 import type { Reading } from '../reading.ts';
@@ -49,8 +49,9 @@ export class Measuring {
     }
     const speedOf = (ifIndex: number) =>
       Math.max(speedBefore(ifIndex) ?? 0, ports.get(ifIndex)?.speedBps ?? 0) || undefined;
-    const { pieces, reset } = held.take(counters, at, speedOf);
-    const [known, gap] = judge(since, at, { restarted, reset });
+    const pieces = held.take(counters, at, speedOf);
+    const gap = gapOf(since, at, restarted);
+    const known = gap === undefined;
     const pingSince = target.sampledAt;
     const ping = target.tally.take();
     target.sampledAt = at;
@@ -97,7 +98,7 @@ export class Measuring {
     if (!ping && !ports && !more.gap) return;
     this.#queue.add({
       kind: 'samples',
-      at: Math.max(0, Math.round(this.#clock.now() - (this.#clock.monotonic() - at))),
+      at: wallTime(this.#clock, at),
       deviceId,
       overMs: Math.max(1, Math.min(LONGEST_MS, Math.round(overMs))),
       ...(ping ? { ping } : {}),
@@ -107,14 +108,9 @@ export class Measuring {
   }
 }
 
-/** Whether growth since `since` is known at all, and the reason to give where not. */
-function judge(
-  since: number | null,
-  at: number,
-  { restarted, reset }: { restarted: boolean; reset: boolean },
-): [known: boolean, gap: Gap | undefined] {
-  if (restarted) return [false, 'restarted'];
-  if (since === null) return [false, 'first-reading'];
-  if (at - since > LONGEST_MS) return [false, 'missed'];
-  return [true, reset ? 'counters-reset' : undefined];
+/** Why growth since `since` is not known at all. */
+function gapOf(since: number | null, at: number, restarted: boolean): Gap | undefined {
+  if (restarted) return 'restarted';
+  if (since === null) return 'first-reading';
+  return at - since > LONGEST_MS ? 'missed' : undefined;
 }

@@ -2,9 +2,10 @@
  * The sensors of a device, read every few minutes behind a reading of its interfaces, and told in samples of their own.
  * Apart from that reading, because nobody who waits for it should wait for them.
  */
-import type { Clock } from '@rollcall/shared/clock';
+import { type Clock, wallTime } from '@rollcall/shared/clock';
 import { SAMPLE_SENSORS, type SensorReading } from '@rollcall/shared/sensors';
 import type { Session } from '@rollcall/snmp/engine/session';
+import { inParts } from '../../walk/parts.ts';
 import { readSensors, type SensorsRead } from '../../walk/sensors/read.ts';
 import { onGrid } from '../due-queue.ts';
 import type { ReportQueue } from '../report-queue.ts';
@@ -19,8 +20,8 @@ const SHARE = 4;
 const BUDGET = { rows: 2_000, bytes: 4 << 20, ms: 20_000 };
 /** Devices whose sensors are read at once: each holds its values until it is done. */
 const AT_ONCE = 64;
-/** Room of the sensors of one observation, octets of JSON. */
-const BYTES = 80 * 1024;
+/** Of the sensors of one observation. */
+const PART = { bytesMost: 80 * 1024, itemsMost: SAMPLE_SENSORS };
 
 export class Sensing {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -62,7 +63,7 @@ export class Sensing {
     for (const [i, part] of parts.entries())
       this.#queue.add({
         kind: 'samples',
-        at: Math.max(0, Math.round(this.#clock.now() - (this.#clock.monotonic() - at))),
+        at: wallTime(this.#clock, at),
         deviceId,
         overMs: Math.min(overMs, DAY_MS),
         sensors: part,
@@ -73,20 +74,4 @@ export class Sensing {
 
 const DAY_MS = 86_400_000;
 
-/** Sensors in parts that fit one observation; one empty part where there are none, which is a fact too. */
-export function partsOf(sensors: readonly SensorReading[]): SensorReading[][] {
-  const parts: SensorReading[][] = [[]];
-  let bytes = 0;
-  for (const sensor of sensors) {
-    const size = Buffer.byteLength(JSON.stringify(sensor)) + 1;
-    let part = parts.at(-1) as SensorReading[];
-    if (part.length > 0 && (part.length >= SAMPLE_SENSORS || bytes + size > BYTES)) {
-      part = [];
-      parts.push(part);
-      bytes = 0;
-    }
-    part.push(sensor);
-    bytes += size;
-  }
-  return parts;
-}
+export const partsOf = (sensors: readonly SensorReading[]): SensorReading[][] => inParts(sensors, PART);

@@ -53,7 +53,7 @@ async function rightsOf(sql: Transaction, { role, sites }: Grant): Promise<Right
 
 /**
  * Of somebody who signs in for the first time: the account that an administrator made for their name, or a new one. Never
- * one with a password, nor one of another person: whoever may choose their name at the provider would take it over.
+ * one with a password, nor one of another person: anyone who may choose their name at the provider would take it over.
  */
 async function newAccount(
   sql: Transaction,
@@ -75,7 +75,7 @@ async function newAccount(
   return sql.prisma.user.findUniqueOrThrow({ where: { id } });
 }
 
-/** Gives an account these rights and no others. With another role whoever is signed in signs in again. */
+/** Gives an account these rights and no others. With another role their sessions end. */
 async function giveRights(sql: Transaction, id: string, { role, allSites, siteIds }: Rights): Promise<void> {
   const before = await sql.prisma.user.findUniqueOrThrow({ where: { id }, include: { sites: true } });
   const had = before.sites.map(({ siteId }) => siteId).sort();

@@ -5,8 +5,8 @@ import { hashOf } from '../../platform/access/token.ts';
 import type { Transaction } from '../../platform/db/db.ts';
 import { holdLock } from '../../platform/db/lock.ts';
 import type { Handlers } from '../../platform/http/handler.ts';
-import { tellNowAndThen } from '../../platform/ops/now-and-then.ts';
 import type { OidcSettings } from '../../platform/ops/oidc-settings.ts';
+import { rateLimitedLog } from '../../platform/ops/rate-limited-log.ts';
 import { Problem } from '../../platform/problem.ts';
 import { audit } from '../audit.ts';
 import type { AccountDeps } from '../deps.ts';
@@ -136,7 +136,7 @@ const detailOf = ({ issuer, subject, groups }: Person, admitted?: Admitted) => (
  * what nobody is named for only in the log, now and then, because anybody can cause it.
  */
 function refuser({ db, clock, log }: AccountDeps) {
-  const tell = tellNowAndThen(clock, (refusal, count, reason) =>
+  const tell = rateLimitedLog(clock, (refusal, count, reason) =>
     log.warn({ refusal, count, reason }, 'a sign-in with the provider came to nothing'),
   );
   return async (

@@ -44,7 +44,7 @@ export async function confirmFactor(
 
 export type Accepted = 'code' | 'recovery code';
 
-/** Accepts a code once, whoever asks at the same time; null where it is wrong or was used. */
+/** Accepts a code once, no matter who asks at the same time; null where it is wrong or was used. */
 export async function spendCode(
   sql: Transaction,
   keyring: Keyring,

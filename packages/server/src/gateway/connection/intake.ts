@@ -1,9 +1,11 @@
+import type { Clock } from '@rollcall/shared/clock';
 import { ofStreams, STREAMS, type Stream } from '@rollcall/shared/observation';
 import type { UnreadBatch } from '@rollcall/shared/protocol';
 import { Problem } from '../../platform/problem.ts';
+import type { WaitingBatches } from '../../ports.ts';
 
 /** Takes all batches that wait by now; answers them behind those that it took before for the same store, in order. */
-export type Gather = () => readonly UnreadBatch[];
+export type Gather = WaitingBatches['gather'];
 
 /** The streams of a connection, beside each other: events wait for no backlog of state, nor that for one of samples. */
 export class Intakes {
@@ -78,5 +80,24 @@ export class Intake {
       this.#taken = [];
     }
     this.#working = undefined;
+  }
+}
+
+/** While the database is away it is tried this often, on average. */
+const AWAY_MS = 500;
+
+/**
+ * Does something with the database, again and again while that is away: links outlive its absence, and what the window
+ * let in is stored in the moment it is back. Fails as the work does, or with its last failure once `over` says so.
+ */
+export async function whenThere<T>(clock: Clock, over: () => boolean, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'unavailable') || over()) throw error;
+      await clock.sleep(Math.round(AWAY_MS * (0.5 + Math.random())));
+      if (over()) throw error;
+    }
   }
 }

@@ -190,7 +190,7 @@ describe.each(databases())('who a collector is on %s', (_, open) => {
       });
       for (const holder of [disk, copy])
         expect(await refusedHello(holder)).toMatchObject({ code: CloseCode.quarantined });
-      // A person decides: whoever comes first is the collector, the other one is found out again.
+      // A person decides: the first to connect is the collector, the other one is found out again.
       await one.collectors.handlers['collectors.release'](call({ params: { id: disk.id } }));
       await connect(disk);
       expect(await refusedHello(copy)).toMatchObject({ code: CloseCode.quarantined });

@@ -25,7 +25,7 @@ interface LeasedJobsDeps extends Pick<CollectorDeps, 'credentialsFor'> {
 }
 
 /** A collector whose hello was checked, and what it may take. */
-export interface Known {
+export interface Greeted {
   hello: Hello;
   collector: Admitted;
   leasedJobs: LeasedJobs;
@@ -39,8 +39,8 @@ export class LeasedJobs {
   readonly #held = new Map<string, number>();
   /** Progress not yet written, the latest of each job. */
   readonly #progress = new Map<string, Progress>();
-  /** Whether it said what it works on; settled: what it came back without was given back. */
-  #working: 'unsaid' | 'said' | 'settled' = 'unsaid';
+  /** Whether it said what it works on; reconciled: what it came back without was given back. */
+  #working: 'unsaid' | 'said' | 'reconciled' = 'unsaid';
 
   constructor(owner: Owner, deps: LeasedJobsDeps) {
     this.#owner = owner;
@@ -53,7 +53,7 @@ export class LeasedJobs {
   }
 
   /** It says what it works on: leases it holds go on, others it stops. */
-  async settle(jobs: readonly Lease[], throughState: number): Promise<void> {
+  async reconcile(jobs: readonly Lease[], throughState: number): Promise<void> {
     const leases = jobs.map((lease) => ({ ...lease, probed: 0, alive: 0, devices: 0 }));
     const over = new Set((await this.#deps.jobs.extend(this.#owner.id, leases)).map(({ job }) => job));
     for (const lease of jobs)
@@ -74,7 +74,7 @@ export class LeasedJobs {
    */
   async giveBack(throughState: number): Promise<void> {
     if (this.#working !== 'said' || throughState < this.#owner.lastState) return;
-    this.#working = 'settled';
+    this.#working = 'reconciled';
     await this.#deps.jobs.giveBack(this.#owner.id, [...this.#held.keys()]);
   }
 

@@ -8,7 +8,7 @@ import { batch, call, collectorScene, heartbeat } from '../../testing/collector-
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { type Instance, openInstance } from '../../testing/gateway.ts';
 import { enrolled, shakeHands } from '../../testing/scripted-collector.ts';
-import { createRoster } from './roster.ts';
+import { Roster } from './roster.ts';
 import type { Session } from './session.ts';
 
 afterAll(closeDatabases);
@@ -262,11 +262,11 @@ describe.each(databases())('a link on %s', (name, open) => {
 
     it('attack: what one collector says of itself, and nothing can store, keeps no other offline', async () => {
       const [bad, good] = [await enrolled(db, await site()), await enrolled(db, await site())];
-      const roster = createRoster({
+      const roster = new Roster({
         db,
         clock: new ManualClock(),
         log: pino({ level: 'silent' }),
-        raise: async () => undefined,
+        recordChanges: async () => undefined,
         jobs: one.scans.queue,
         instance: randomUUID(),
         quarantineDuplicate: async () => undefined,

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type Said, turnsOf } from './self-report.ts';
+import { changesBetween, type SelfReport } from './self-report.ts';
 
-const said = (offset: number, behindMs?: number, paused: string | null = null): Said => ({
+const said = (offset: number, behindMs?: number, paused: string | null = null): SelfReport => ({
   offset,
   health: behindMs === undefined ? {} : { outbox: { depth: 7, bytes: 700, oldest: 1 }, behindMs, paused },
 });
-const turns = (was: Said, is: Said) =>
-  turnsOf(was, is).map((turn) => `${turn.kind} ${turn.ok ? 'is well' : 'is off'}`);
+const turns = (was: SelfReport, is: SelfReport) =>
+  changesBetween(was, is).map((turn) => `${turn.kind} ${turn.ok ? 'is well' : 'is off'}`);
 
 describe('what a collector says of itself', () => {
-  it.each<[string, Said, Said, string[]]>([
+  it.each<[string, SelfReport, SelfReport, string[]]>([
     ['all is as it was', said(0, 0), said(10_000, 20_000), []],
     ['its clock leaves the bound', said(10_000, 0), said(-10_001, 0), ['collector.clock is off']],
     ['its clock stays off', said(10_001, 0), said(-60_000, 0), []],
@@ -27,7 +27,7 @@ describe('what a collector says of itself', () => {
     expect(turns(was, is)).toEqual(expected);
   });
 
-  it.each<[string, Said, Said, number[]]>([
+  it.each<[string, SelfReport, SelfReport, number[]]>([
     ['since it passed the bound', said(0, 9_000), said(0, 29_000), [9_000]],
     [
       'no earlier than the report before, whatever the clock says',
@@ -38,6 +38,6 @@ describe('what a collector says of itself', () => {
     ['since the report where it came with the connection', said(0), said(0, 600_000), [0]],
     ['as is the end of it', said(0, 30_000), said(0, 0), [0]],
   ])('a backlog is dated %s', (_, was, is, expected) => {
-    expect(turnsOf(was, is).map(({ agoMs }) => agoMs)).toEqual(expected);
+    expect(changesBetween(was, is).map(({ agoMs }) => agoMs)).toEqual(expected);
   });
 });

@@ -2,7 +2,7 @@
 import type { ChangeOf } from '../../changes.ts';
 import type { Beat } from './states.ts';
 
-export interface Said {
+export interface SelfReport {
   /** Server clock minus the collector's, milliseconds. */
   offset: number;
   /** Its heartbeat; empty before the first. */
@@ -25,9 +25,9 @@ type Turn<K extends 'collector.clock' | 'collector.backlog' | 'collector.paused'
 };
 
 /** Which bounds were crossed, either way. */
-export function turnsOf(
-  was: Said,
-  is: Said,
+export function changesBetween(
+  was: SelfReport,
+  is: SelfReport,
 ): (Turn<'collector.clock'> | Turn<'collector.backlog'> | Turn<'collector.paused'>)[] {
   const turns = [];
   const clock = crossed(Math.abs(was.offset), Math.abs(is.offset), CLOCK_OFF_MS);

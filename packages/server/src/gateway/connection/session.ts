@@ -22,10 +22,10 @@ import type { Lease } from '../../ports.ts';
 import type { CollectorDeps, ForSessions, Jobs } from '../deps.ts';
 import type { Hello, Identities } from '../identity.ts';
 import { Quota } from '../quota.ts';
+import { BoundedQueue } from './bounded-queue.ts';
 import { ClockOffset } from './clock-offset.ts';
-import { type Gather, Intakes } from './intake.ts';
-import { Lane } from './lane.ts';
-import { JOBS_MOST, type Known, LeasedJobs } from './leased-jobs.ts';
+import { type Gather, Intakes, whenThere } from './intake.ts';
+import { type Greeted, JOBS_MOST, LeasedJobs } from './leased-jobs.ts';
 import { Paced } from './paced.ts';
 import {
   type Beat,
@@ -43,7 +43,6 @@ import {
   type SessionState,
   understand,
 } from './states.ts';
-import { whenThere } from './when-there.ts';
 import type { Share } from './window.ts';
 
 export interface SessionDeps extends ForSessions {
@@ -69,7 +68,7 @@ export class Session {
     (stream, gather) => this.#store(stream, gather),
     (error) => this.#fail(error),
   );
-  readonly #acts = new Lane(BOUNDS.acts);
+  readonly #acts = new BoundedQueue(BOUNDS.acts);
   readonly #challengedAt: number;
   readonly #extend: Paced;
   readonly #rewatch: Paced;
@@ -79,7 +78,7 @@ export class Session {
   #heardAt: number;
   /** Unknown members that were logged. */
   readonly #told = new Set<string>();
-  #known: Known | undefined;
+  #known: Greeted | undefined;
   /** Of the transport, milliseconds. */
   #roundTrip = 0;
   /** Its last heartbeat. */
@@ -231,7 +230,7 @@ export class Session {
         break;
       case 'working':
         this.#act(async ({ leasedJobs }) => {
-          await leasedJobs.settle(message.jobs, this.#through.state);
+          await leasedJobs.reconcile(message.jobs, this.#through.state);
           this.offer();
         });
         break;
@@ -294,7 +293,10 @@ export class Session {
     });
   }
 
-  async #confirm({ generation }: Message<'confirm'>, { hello, collector, leasedJobs }: Known): Promise<void> {
+  async #confirm(
+    { generation }: Message<'confirm'>,
+    { hello, collector, leasedJobs }: Greeted,
+  ): Promise<void> {
     if (generation !== collector.generation)
       throw new CloseSession(CloseCode.badMessage, 'confirm: not the generation of the welcome');
     const confirmed = await this.#deps.identities.confirm(collector, hello, {
@@ -338,9 +340,9 @@ export class Session {
     if (this.#gone() || !this.#known) return;
     const { collector, hello, leasedJobs } = this.#known;
     const whose = { collectorId: collector.id, siteId: collector.site.id, epoch: hello.epoch, stream };
-    const unread = { ...whose, gather, clockOffsetMs: this.clockOffsetMs };
+    const waiting = { ...whose, gather, clockOffsetMs: this.clockOffsetMs };
     const lost = () => this.#gone() || gather().some(({ frame }) => frame.byteLength === 0);
-    const { through, ended } = await whenThere(this.#clock, lost, () => this.#deps.accept(unread));
+    const { through, ended } = await whenThere(this.#clock, lost, () => this.#deps.accept(waiting));
     this.#through[stream] = Math.max(this.#through[stream], through);
     this.#send({ type: 'ack', epoch: hello.epoch, stream, through });
     reached('acknowledged');
@@ -355,7 +357,7 @@ export class Session {
     this.#send({ type: 'heartbeat', time: now, echo: message.time });
   }
 
-  async #newKey(key: Message<'new-key'>, { collector }: Known): Promise<void> {
+  async #newKey(key: Message<'new-key'>, { collector }: Greeted): Promise<void> {
     // Else the holder of a copied key would change it and be the only one.
     if (!this.#keyAsked) throw new Refusal('new-key: nobody asked for one');
     if (!(await this.#deps.identities.storeKey(collector.id, this.#nonce, key)))
@@ -385,7 +387,7 @@ export class Session {
     else this.#send({ type: 'refused', reason: cut(reason, 300) });
   }
 
-  #act(work: (known: Known) => Promise<void>): Promise<void> {
+  #act(work: (known: Greeted) => Promise<void>): Promise<void> {
     return this.#inOrder(async () => {
       const known = this.#known;
       if (!known) throw new CloseSession(CloseCode.badMessage, 'the welcome has not been said');

@@ -89,8 +89,6 @@ interface Line {
   pingedAt: number;
 }
 
-export type Gateway = ReturnType<typeof createGateway>;
-
 export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUTHENTICATED }: GatewayDeps) {
   const server = new WebSocketServer({
     noServer: true,
@@ -101,32 +99,15 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
     perMessageDeflate: false,
   });
   const lines = new Set<Line>();
-  /** Sockets whose other side is not known, by place. */
-  const unauthenticated = new Map<string, number>();
-  let unauthenticatedInAll = 0;
+  const unauthenticated = new Unauthenticated(most);
   let closing = false;
   /** What was turned away or cut off, by why. */
   const counts = { refused: 0, overLimit: 0, silent: 0, unread: 0 };
 
-  const count = ({ address, network }: Place, by: 1 | -1): void => {
-    unauthenticatedInAll += by;
-    for (const key of [address, network]) {
-      const left = (unauthenticated.get(key) ?? 0) + by;
-      if (left > 0) unauthenticated.set(key, left);
-      else unauthenticated.delete(key);
-    }
-  };
-
-  const overLimit = ({ address, network }: Place): string | null => {
+  const overLimit = (place: Place): string | null => {
     if (closing) return 'the server is stopping';
     if (lines.size >= SOCKETS) return 'too many connections';
-    if (
-      unauthenticatedInAll >= most.inAll ||
-      (unauthenticated.get(network) ?? 0) >= most.network ||
-      (unauthenticated.get(address) ?? 0) >= most.address
-    )
-      return 'too many connections that have not said who they are';
-    return null;
+    return unauthenticated.isFull(place) ? 'too many connections that have not said who they are' : null;
   };
 
   const begin = (
@@ -156,24 +137,10 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
       admitted: () => {
         if (!line?.unauthenticated) return;
         line.unauthenticated = false;
-        count(place, -1);
+        unauthenticated.count(place, -1);
         markAuthenticated(raw);
       },
-      answers: () =>
-        new Promise((resolve) => {
-          // A pong returns what its ping held (RFC 6455 section 5.5.3): one that was on its way already does not count.
-          const question = randomBytes(16);
-          const heard = (answer: Buffer) => {
-            if (answer.equals(question)) resolve(true);
-          };
-          socket.on('pong', heard);
-          if (socket.readyState === socket.OPEN) socket.ping(question);
-          const over = () => {
-            socket.off('pong', heard);
-            resolve(false);
-          };
-          clock.sleep(ANSWER_MS, gone.signal).then(over, over);
-        }),
+      answers: () => answersPing(socket, clock, gone.signal),
       get buffered() {
         return socket.bufferedAmount;
       },
@@ -196,7 +163,7 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
     socket.on('close', (code) => {
       gone.abort();
       lines.delete(own);
-      if (own.unauthenticated) count(place, -1);
+      if (own.unauthenticated) unauthenticated.count(place, -1);
       own.unauthenticated = false;
       session.closed(code);
     });
@@ -224,22 +191,6 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
   };
   const stopTicks = clock.every(TICK_MS, tick);
 
-  const refuse = (raw: Duplex, { status, reason }: Refused): void => {
-    const body = JSON.stringify({ success: false, error: { code: ERROR_CODE[status], message: reason } });
-    raw.end(
-      [
-        `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
-        'Connection: close',
-        'Content-Type: application/json; charset=utf-8',
-        `Content-Length: ${Buffer.byteLength(body)}`,
-        ...(status === 503 ? ['Retry-After: 2'] : []),
-        '',
-        body,
-      ].join('\r\n'),
-      () => raw.destroy(),
-    );
-  };
-
   return {
     counts: counts as Readonly<typeof counts>,
     get size(): number {
@@ -266,7 +217,7 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
       }
       server.handleUpgrade(request, raw, head, (socket) => {
         raw.off('error', onError);
-        count(place, 1);
+        unauthenticated.count(place, 1);
         begin(socket, raw, { host: request.headers.host?.toLowerCase() ?? '', address }, place);
       });
     },
@@ -286,6 +237,40 @@ export function createGateway({ clock, log, open, hosts, addressOf, most = UNAUT
   };
 }
 
+/** Answers an upgrade that is not one, as any request. */
+function refuse(raw: Duplex, { status, reason }: Refused): void {
+  const body = JSON.stringify({ success: false, error: { code: ERROR_CODE[status], message: reason } });
+  raw.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      ...(status === 503 ? ['Retry-After: 2'] : []),
+      '',
+      body,
+    ].join('\r\n'),
+    () => raw.destroy(),
+  );
+}
+
+/** Whether somebody is still at the other end. */
+const answersPing = (socket: WebSocket, clock: Clock, gone: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    // A pong returns what its ping held (RFC 6455 section 5.5.3): one that was on its way already does not count.
+    const question = randomBytes(16);
+    const heard = (answer: Buffer) => {
+      if (answer.equals(question)) resolve(true);
+    };
+    socket.on('pong', heard);
+    if (socket.readyState === socket.OPEN) socket.ping(question);
+    const over = () => {
+      socket.off('pong', heard);
+      resolve(false);
+    };
+    clock.sleep(ANSWER_MS, gone).then(over, over);
+  });
+
 /**
  * A small frame is a view of all that was read from the socket with it, up to 64 KiB: waiting for the store it would keep
  * that, and would take it along to another thread.
@@ -303,4 +288,30 @@ function placeOf(address: string): Place {
   const plain = unmapped(address);
   const network = plain.includes(':') ? networkOf(plain, 48) : plain.replace(/\d+$/, '');
   return { address: networkOf(plain, 64), network: `network ${network}` };
+}
+
+/** Counts sockets whose other side is not known, by place. */
+class Unauthenticated {
+  readonly #most: typeof UNAUTHENTICATED;
+  readonly #of = new Map<string, number>();
+  #inAll = 0;
+
+  constructor(most: typeof UNAUTHENTICATED) {
+    this.#most = most;
+  }
+
+  count({ address, network }: Place, by: 1 | -1): void {
+    this.#inAll += by;
+    for (const key of [address, network]) {
+      const left = (this.#of.get(key) ?? 0) + by;
+      if (left > 0) this.#of.set(key, left);
+      else this.#of.delete(key);
+    }
+  }
+
+  isFull({ address, network }: Place): boolean {
+    const { inAll, network: ofNetwork, address: ofAddress } = this.#most;
+    const here = (key: string) => this.#of.get(key) ?? 0;
+    return this.#inAll >= inAll || here(network) >= ofNetwork || here(address) >= ofAddress;
+  }
 }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Handlers } from '../../platform/http/handler.ts';
 import type { Pin } from '../../platform/keys/certificate.ts';
+import { version } from '../../platform/ops/version.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
 import type { CollectorDeps } from '../deps.ts';
 import type { HandOut, Offer } from './packages.ts';
@@ -24,6 +25,16 @@ export const installLine = (
   handOut && url
     ? `curl ${curlFlags(pin)} ${url}/api/collectors/install.sh | sh -s -- ${url} ${token}`
     : null;
+
+/** The line that starts a collector in a container, for Podman and, with its name, Docker: `deploy/container`. */
+export const containerLine = (url: string | null, token: string): string | null =>
+  url === null
+    ? null
+    : [
+        'podman run --detach --name rollcall-collector --restart always --network host --read-only --tmpfs /tmp',
+        '--volume rollcall-collector:/var/lib/rollcall-collector',
+        `localhost/rollcall-collector:${version} run --join ${url} --token ${token}`,
+      ].join(' ');
 
 const curlFlags = (pin: Pin | undefined): string =>
   pin ? `-fsSk --pinnedpubkey '${pin.publicKey}'` : '-fsS';

@@ -2,11 +2,12 @@
 import { maintenanceScope, maintenanceTimes } from '@rollcall/shared/api/maintenance';
 import type { Sql } from '../../platform/db/sql.ts';
 import { Problem } from '../../platform/problem.ts';
+import { common, type Span, union, without } from '../../platform/time-spans.ts';
 import { WINDOW_MS } from '../conditions/condition.ts';
 import type { EventCode } from '../kinds/kinds.ts';
 import { devicesOf } from '../maintenance/covered.ts';
 import { spansBetween } from '../maintenance/recurrence.ts';
-import { common, type Known, type Span, union, without } from './spans.ts';
+import type { SpansOfOne } from './spans.ts';
 
 /** Most events of one site that one answer is made of. */
 const EVENTS_MOST = 200_000;
@@ -41,8 +42,8 @@ export interface Port {
 export interface Facts {
   /** Devices that were monitored at some time in the period. */
   devices: string[];
-  ofDevice(id: string): Known;
-  ofInterface(port: Port): Known;
+  ofDevice(id: string): SpansOfOne;
+  ofInterface(port: Port): SpansOfOne;
 }
 
 interface Asked {
@@ -62,7 +63,7 @@ export async function readFacts(sql: Sql, asked: Asked): Promise<Facts> {
   ];
   const devices = asked.deviceIds ?? [...monitored.keys()];
   const windows = await readMaintenance(sql, asked, devices);
-  const ofDevice = (id: string): Known => ({
+  const ofDevice = (id: string): SpansOfOne => ({
     maintenance: windows.flatMap(({ spans, covers }) => (covers === null || covers.has(id) ? spans : [])),
     observed: common(connected, union(monitored.get(id) ?? [])),
     down: outages.get(`device ${id}`) ?? [],

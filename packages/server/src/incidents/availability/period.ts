@@ -2,7 +2,7 @@
 import { AVAILABILITY_DAYS_MOST } from '@rollcall/shared/api/availability';
 import { recurrence } from '../../platform/ops/recurrence.ts';
 import { Problem } from '../../platform/problem.ts';
-import type { Span } from './spans.ts';
+import type { Span } from '../../platform/time-spans.ts';
 
 /** What is asked where `from` is absent. */
 const USUAL_SECONDS = 30 * 86_400;

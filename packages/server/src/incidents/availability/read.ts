@@ -7,7 +7,7 @@ import type { Sql } from '../../platform/db/sql.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
 import { type Facts, type Port, readFacts } from './facts.ts';
 import type { Period } from './period.ts';
-import { add, divide, type Known, measure, NOTHING, percentOf, type Seconds, sum } from './spans.ts';
+import { add, divide, measure, NOTHING, percentOf, type Seconds, type SpansOfOne, sum } from './spans.ts';
 
 export type Asked = Pick<AvailabilityQuery, 'of' | 'deviceId' | 'page' | 'pageSize'>;
 
@@ -154,7 +154,8 @@ async function ofAll(facts: Facts, period: Period): Promise<Seconds[]> {
 }
 
 const partsOf = (period: Period) => period.days ?? [period];
-const parted = (known: Known, period: Period): Seconds[] => measure(divide(known, period), partsOf(period));
+const parted = (known: SpansOfOne, period: Period): Seconds[] =>
+  measure(divide(known, period), partsOf(period));
 
 /** The members of an entry that tell the time, out of the seconds of each part. */
 function shown(parts: readonly Seconds[], { days }: Period) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { common, divide, measure, percentOf, type Span, sum, union, without } from './spans.ts';
+import { common, type Span, union, without } from '../../platform/time-spans.ts';
+import { divide, measure, percentOf, sum } from './spans.ts';
 
 const MOST = 60;
 const span = fc

@@ -9,6 +9,7 @@ import { type Moving, mergeInto, moveEvents } from './moves.ts';
 import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
 import { writeActivity } from './timeline.ts';
+import { titleOf } from './title.ts';
 import {
   by,
   type Doing,
@@ -119,7 +120,7 @@ export async function splitCase(
       );
     const made = await insertCase(work, {
       ...found,
-      title: title ?? own[0]?.message.slice(0, 200) ?? found.title,
+      title: title ?? titleOf(own[0]?.message ?? found.title),
       titleByHand: title !== undefined,
       description: '',
     });

@@ -1,17 +1,19 @@
 /** Cases that make, extend and resolve themselves. */
-import { CaseStatus } from '@rollcall/shared/model';
+import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import { announce } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { FreshEvent } from '../conditions/ledger.ts';
 import type { ClosedEvent } from '../conditions/store.ts';
 import type { Grouped, Incoming, Rerooted } from '../correlation/group.ts';
 import { groupEvents, incomingOf } from '../correlation/input.ts';
+import { ascendingIds, idsOf } from '../ids.ts';
 import { kindOf, NOTICES } from '../kinds/kinds.ts';
 import { maintained } from '../maintenance/covered.ts';
-import { type CaseFacts, caseStatusName, type Settling, settle } from '../transitions.ts';
+import { type CaseAfterEvents, type CaseFacts, caseAfterEvents, caseStatusName } from '../transitions.ts';
 import { type CaseNotice, queueNotices } from './outbox.ts';
 import { addSearched } from './search.ts';
 import { type Activity, eventsEntry, SYSTEM, writeActivity } from './timeline.ts';
+import { titleOf } from './title.ts';
 
 /** Where events go. */
 export interface Placed {
@@ -90,7 +92,7 @@ async function applyGrouping(
         JSON.stringify(
           created.map((c) => ({
             ...c,
-            title: c.title.slice(0, 200),
+            title: titleOf(c.title),
             begunAt: new Date(c.begunAt).toISOString(),
             search: c.title.toLowerCase(),
           })),
@@ -197,7 +199,7 @@ const GRAIN_MS = 1_000;
  * Brings cases up to date with their events: severity of the worst live one, resolved when all are closed, back to
  * investigating when one came. @returns the cases that still exist.
  */
-export async function settleCases(
+export async function refreshCases(
   sql: Sql,
   siteId: string,
   { joined, left, closed }: Touched,
@@ -213,33 +215,31 @@ export async function settleCases(
        c.updated_at <= $4::timestamptz AS stale,
        EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id) AS events, worst IS NOT NULL AS live, worst,
        EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.kind <> ALL($3)) AS conditions,
-       EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.status < 2 AND e.kind <> ALL($3)) AS "liveConditions"
+       EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.status < ${EventStatus.closed} AND e.kind <> ALL($3)) AS "liveConditions"
      FROM cases c LEFT JOIN LATERAL (
-       SELECT e.severity AS worst FROM events e WHERE e.case_id = c.id AND e.status < 2 ORDER BY e.severity LIMIT 1) w ON true
+       SELECT e.severity AS worst FROM events e WHERE e.case_id = c.id AND e.status < ${EventStatus.closed} ORDER BY e.severity LIMIT 1) w ON true
      WHERE c.site_id = $1::uuid AND c.id = ANY($2::uuid[])`,
     [siteId, ids, NOTICES, new Date(now - GRAIN_MS)],
   );
   const entries: Activity[] = [];
   const rows = facts.map((row) => {
-    const settled = settle(row, joined.has(row.id));
+    const next = caseAfterEvents(row, joined.has(row.id));
     const gone = closedBy.get(row.id);
     if (gone) entries.push(eventsEntry('event_closed', row.id, gone, by, newId));
-    if (settled.reason !== 'none')
+    if (next.reason !== 'none')
       entries.push({
         ...SYSTEM,
         id: newId(),
         caseId: row.id,
         kind: 'status',
-        text: settled.reason === 'all-clear' ? 'all events are closed' : 'an event came back',
+        text: next.reason === 'all-clear' ? 'all events are closed' : 'an event came back',
         from: caseStatusName(row.status),
-        to: caseStatusName(settled.status),
+        to: caseStatusName(next.status),
       });
-    const { status, severity, reason } = settled;
+    const { status, severity, reason } = next;
     const write = row.stale || status !== row.status || severity !== row.severity;
     return { id: row.id, status, severity, reason, before: row.severity, write };
   });
-  const settled = (reason: Settling['reason']) =>
-    rows.flatMap((row) => (row.reason === reason ? [row.id] : []));
   const written = rows.filter(({ write }) => write);
   if (written.length > 0)
     await sql.query(
@@ -250,21 +250,28 @@ export async function settleCases(
      WHERE c.site_id = $1::uuid AND c.id = r.id`,
       [siteId, new Date(now), JSON.stringify(written)],
     );
-  await closeNotices(sql, siteId, settled('all-clear'), now);
+  await closeNotices(sql, siteId, idsOf(rows.filter(({ reason }) => reason === 'all-clear')), now);
   await queueNotices(sql, siteId, rows.flatMap(noticeOf), now);
   await writeActivity(sql, siteId, now, entries);
-  await announce(
-    sql,
-    siteId,
-    'case',
-    rows.map(({ id }) => id),
-  );
+  await announce(sql, siteId, 'case', idsOf(rows));
 }
 
-/** The notice of a case that settled; that events came and went is the case's own business. */
+/** Tells the cases of events that were just closed, and live streams of these events. */
+export async function followClosed(
+  sql: Sql,
+  siteId: string,
+  closed: readonly ClosedEvent[],
+  now: number,
+  by?: { actor: string; actorId: string | null },
+): Promise<void> {
+  await refreshCases(sql, siteId, { joined: new Set(), closed }, now, ascendingIds(now), by);
+  await announce(sql, siteId, 'event', idsOf(closed));
+}
+
+/** The notice of a case that changed by its events; that events came and went is the case's own business. */
 function noticeOf(row: {
   id: string;
-  reason: Settling['reason'];
+  reason: CaseAfterEvents['reason'];
   severity: number;
   before: number;
 }): CaseNotice[] {
@@ -288,14 +295,9 @@ async function closeNotices(
 ): Promise<void> {
   if (caseIds.length === 0) return;
   const closed = await sql.query<{ id: string }>(
-    `UPDATE events SET status = 2, closed_at = greatest($3::timestamptz, first_seen), close_reason = 'expired'
-     WHERE site_id = $1::uuid AND case_id = ANY($2::uuid[]) AND status < 2 AND kind = ANY($4) RETURNING id`,
+    `UPDATE events SET status = ${EventStatus.closed}, closed_at = greatest($3::timestamptz, first_seen), close_reason = 'expired'
+     WHERE site_id = $1::uuid AND case_id = ANY($2::uuid[]) AND status < ${EventStatus.closed} AND kind = ANY($4) RETURNING id`,
     [siteId, caseIds, new Date(now), NOTICES],
   );
-  await announce(
-    sql,
-    siteId,
-    'event',
-    closed.map(({ id }) => id),
-  );
+  await announce(sql, siteId, 'event', idsOf(closed));
 }

@@ -1,8 +1,9 @@
 /** What operators change about a case. */
-import type { NoticeType } from '@rollcall/shared/api/deliveries';
+
 import type { CaseActivity } from '@rollcall/shared/api/incidents';
+import type { NoticeType } from '@rollcall/shared/api/notices';
 import { CaseStatus } from '@rollcall/shared/model';
-import type { Database } from '../../platform/db/db.ts';
+import type { Database, Transaction } from '../../platform/db/db.ts';
 import { patched } from '../../platform/http/patch.ts';
 import { caseStatusName, moveCase } from '../transitions.ts';
 import { queueNotices } from './outbox.ts';
@@ -30,28 +31,40 @@ export interface CasePatch {
 }
 
 /** Applies a patch; what is given as it is already changes nothing. */
-export async function patchCase(db: Database, id: string, patch: CasePatch, doing: Doing): Promise<void> {
-  await onCase(db, id, doing, async (work, found) => {
+export const patchCase = (db: Database, id: string, patch: CasePatch, doing: Doing): Promise<void> =>
+  onCase(db, id, doing, async (work, found) => {
     mustBeOpen(found);
-    const next = await afterPatch(work, found, patch);
-    const entries = differences(
-      work,
-      found,
-      next,
-      await userNames(work, [found.assigneeId, next.assigneeId]),
-    );
-    if (entries.length === 0) return;
-    const { sql, siteId, at } = work;
-    const moved = next.status !== found.status;
-    const { id: _id, number: _number, ...members } = next;
-    await sql.prisma.case.update({
-      where: { id, siteId },
-      data: { ...members, updatedAt: new Date(at), ...(moved && movedTo(next.status, new Date(at))) },
-    });
-    await writeActivity(sql, siteId, at, entries);
-    await queueNotices(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
-    await refreshSearch(sql, siteId, id);
+    await apply(work, found, patch);
   });
+
+/** An open case is investigated from now on, and `also` is done with it; any other stays as it is. */
+export const acknowledgeCase = (
+  db: Database,
+  id: string,
+  doing: Doing,
+  also: (sql: Transaction) => Promise<void>,
+): Promise<void> =>
+  onCase(db, id, doing, async (work, found) => {
+    if (found.status !== CaseStatus.open) return;
+    await apply(work, found, { status: CaseStatus.investigating });
+    await also(work.sql);
+  });
+
+async function apply(work: Work, found: StoredCase, patch: CasePatch): Promise<void> {
+  const { id } = found;
+  const next = await afterPatch(work, found, patch);
+  const entries = differences(work, found, next, await userNames(work, [found.assigneeId, next.assigneeId]));
+  if (entries.length === 0) return;
+  const { sql, siteId, at } = work;
+  const moved = next.status !== found.status;
+  const { id: _id, number: _number, ...members } = next;
+  await sql.prisma.case.update({
+    where: { id, siteId },
+    data: { ...members, updatedAt: new Date(at), ...(moved && movedTo(next.status, new Date(at))) },
+  });
+  await writeActivity(sql, siteId, at, entries);
+  await queueNotices(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
+  await refreshSearch(sql, siteId, id);
 }
 
 /** What else is stored of a case whose status was set by hand; a case keeps the time at which it was resolved when it closes. */

@@ -1,4 +1,5 @@
 /** The case list and one case. */
+
 import type { Case, CaseActivity, CaseDetail, CaseQuery } from '@rollcall/shared/api/incidents';
 import {
   ACTIVITY_KINDS,
@@ -6,6 +7,7 @@ import {
   CASE_EVENTS_MOST,
   type CASE_SORTS,
 } from '@rollcall/shared/api/incidents';
+import { EventStatus } from '@rollcall/shared/model';
 import { isUuid } from '@rollcall/shared/uuid';
 import { z } from 'zod';
 import {
@@ -59,7 +61,7 @@ interface CaseRow {
 const COLUMNS = `c.id, c.number, c.site_id AS "siteId", c.title, c.description, c.status, c.severity, c.priority,
   c.assignee_id AS "assigneeId", (SELECT u.name FROM users u WHERE u.id = c.assignee_id) AS assignee, c.tags,
   (SELECT count(*) FROM events e WHERE e.case_id = c.id) AS "eventCount",
-  (SELECT count(*) FROM events e WHERE e.case_id = c.id AND e.status < 2) AS "openEventCount",
+  (SELECT count(*) FROM events e WHERE e.case_id = c.id AND e.status < ${EventStatus.closed}) AS "openEventCount",
   c.root_device_id AS "rootDeviceId", c.created_at AS "createdAt", c.updated_at AS "updatedAt",
   c.resolved_at AS "resolvedAt", c.closed_at AS "closedAt"`;
 

@@ -4,7 +4,7 @@ import { announce } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { notFound } from '../../platform/problem.ts';
 import { caseStatusName } from '../transitions.ts';
-import { attach, settleCases } from './cases.ts';
+import { attach, refreshCases } from './cases.ts';
 import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
 import { type Activity, eventsEntry, writeActivity } from './timeline.ts';
@@ -18,7 +18,7 @@ export interface Moving {
   by: { actor: string; actorId: string | null };
 }
 
-/** Moves events of the site to a case and settles every case that this touches. All or none. */
+/** Moves events of the site to a case and refreshes every case that this touches. All or none. */
 export async function moveEvents(moving: Moving, caseId: string, eventIds: readonly string[]): Promise<void> {
   const { sql, siteId, at, newId, by } = moving;
   const wanted = [...new Set(eventIds)];
@@ -33,7 +33,7 @@ export async function moveEvents(moving: Moving, caseId: string, eventIds: reado
   const former = new Set(moved.flatMap((event) => event.caseId ?? []));
   await attach(sql, siteId, new Map(moved.map((event) => [event.id, caseId])));
   await writeActivity(sql, siteId, at, [eventsEntry('event_added', caseId, moved, by, newId)]);
-  await settleCases(sql, siteId, { joined: new Set([caseId]), left: former, closed: [] }, at, newId);
+  await refreshCases(sql, siteId, { joined: new Set([caseId]), left: former, closed: [] }, at, newId);
 }
 
 /** Moves events, comments and tags of a case into another of its site, and closes it. */

@@ -2,7 +2,7 @@
  * Notices for subscribers of cases: written in the transaction of the case, taken out by `deliveries`. Nothing here waits
  * for anybody outside.
  */
-import type { NoticeType } from '@rollcall/shared/api/deliveries';
+import type { NoticeType } from '@rollcall/shared/api/notices';
 import type { Sql } from '../../platform/db/sql.ts';
 
 export interface CaseNotice {

@@ -16,12 +16,14 @@ import type { Activity } from './timeline.ts';
 export interface Work {
   sql: Transaction;
   siteId: string;
-  actor: Actor;
+  actor: Worker;
   at: number;
   newId: () => string;
 }
+/** A person, or anyone who has a link. */
+export type Worker = Pick<Actor, 'name' | 'sites'> & { userId: string | null };
 export interface Doing {
-  actor: Actor;
+  actor: Worker;
   at: number;
 }
 
@@ -50,7 +52,7 @@ export const entry = (
 ): Activity => ({ ...by(work), id: work.newId(), caseId, kind, text, from, to });
 
 /** @throws Problem `not_found` where the case does not exist or the caller does not see its site. */
-export async function siteOfCase({ prisma }: Database, id: string, actor: Actor): Promise<string> {
+export async function siteOfCase({ prisma }: Database, id: string, actor: Worker): Promise<string> {
   const found = await prisma.case.findUnique({ where: { id }, select: { siteId: true } });
   if (!found || !sees(actor, found.siteId)) throw notFound('case');
   return found.siteId;
@@ -121,7 +123,7 @@ export const distinct = (tags: readonly string[]): string[] => [
 
 /** A person who may work this site's cases: by id or name, or `me`. */
 export async function userId({ sql, siteId, actor }: Work, assignee: string): Promise<string> {
-  if (assignee === 'me') return actor.userId;
+  if (assignee === 'me' && actor.userId !== null) return actor.userId;
   const user = await sql.prisma.user.findUnique({
     where: isUuid(assignee) ? { id: assignee } : { name: assignee.toLowerCase() },
     select: { id: true, allSites: true, disabledAt: true, sites: { where: { siteId } } },

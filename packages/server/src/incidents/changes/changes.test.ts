@@ -4,13 +4,17 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { Scene } from '../../testing/incident-scene.ts';
 import { addSite, asCaller, caller, insert } from '../../testing/rows.ts';
+import { INVENTORY_KINDS } from '../kinds/inventory.ts';
 import { KINDS } from '../kinds/kinds.ts';
 import { changeHandlers } from './handlers.ts';
 
 afterAll(closeDatabases);
 
-it('each kind of a change is a kind of event', () => {
+it('each kind of a change is a kind of event, and what scans find is a change, or trouble', () => {
   expect(CHANGE_KINDS.filter((kind) => !(kind in KINDS))).toEqual([]);
+  const changes: readonly string[] = CHANGE_KINDS;
+  const trouble = ['device.unread', 'identity.conflict'];
+  expect(Object.keys(INVENTORY_KINDS).filter((kind) => !changes.includes(kind))).toEqual(trouble);
 });
 
 describe.each(databases())('changes on %s', (_name, open) => {

@@ -42,6 +42,12 @@ describe('changes before a case', () => {
       change('interface.changed', 30, { fields: ['type'] }),
       change('interface.changed', 1, { fields: ['alias'] }),
     ],
+    ['a shut port more than a new neighbour', change('interface.shut', 20), change('neighbour.changed', 20)],
+    [
+      'VLANs of a trunk more than its type',
+      change('interface.changed', 20, { fields: ['taggedVlans'] }),
+      change('interface.changed', 10, { fields: ['type'] }),
+    ],
     [
       'a changed configuration most',
       change('trap', 20, { trapOid: CONFIGURED_TRAPS[0] ?? '' }),
@@ -127,6 +133,7 @@ function outage(seed: number): { changes: Nearby[]; cause: Nearby } {
           'device.upgraded',
           'device.swapped',
           'interface.duplex',
+          'interface.shut',
           'interface.removed',
           'device.renumbered',
           'address.conflict',

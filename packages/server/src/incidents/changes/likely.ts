@@ -49,6 +49,7 @@ export const CONFIGURED_TRAPS: readonly string[] = [...CONFIGURED];
 const WEIGHTS: Readonly<Record<string, readonly [weight: number, why: string]>> = {
   'device.swapped': [1, 'other hardware'],
   'device.upgraded': [0.95, 'another version of its system'],
+  'interface.shut': [0.95, 'a port that somebody shut or opened'],
   'address.conflict': [0.9, 'an address that two devices claim'],
   'device.renumbered': [0.85, 'another management address'],
   'interface.removed': [0.85, 'an interface that went'],
@@ -67,8 +68,11 @@ const WEIGHTS: Readonly<Record<string, readonly [weight: number, why: string]>> 
   'device.changed': [0.3, 'other facts of the device'],
   'device.new': [0.25, 'a new device'],
 };
+/** Settings of an interface that decide where its frames go. */
+const FORWARDING = new Set(['vlan', 'taggedVlans', 'aggregate', 'mtu']);
+const OF_FORWARDING = [0.7, 'other VLANs, aggregate or MTU of an interface'] as const;
 /** Fields that people write for people: trouble seldom follows. */
-const WORDS = new Set(['alias', 'location', 'contact', 'vendor', 'class', 'model']);
+const WORDS = new Set(['alias', 'description', 'location', 'contact', 'vendor', 'class', 'model']);
 const OF_WORDS = 0.1;
 const PLACE = { port: 1, root: 0.9, neighbour: 0.6 } as const;
 
@@ -79,7 +83,9 @@ function judge(change: Nearby, { begunAt, devices, interfaces }: Subject): Verdi
   const configured = change.trapOid !== null && CONFIGURED.has(change.trapOid);
   const [weight, why] = configured
     ? [1, 'a change of its configuration']
-    : (WEIGHTS[change.kind] ?? [undefined, '']);
+    : change.kind === 'interface.changed' && change.fields.some((field) => FORWARDING.has(field))
+      ? OF_FORWARDING
+      : (WEIGHTS[change.kind] ?? [undefined, '']);
   if (weight === undefined) return null;
   const onPort = change.interfaceId !== null && interfaces.has(change.interfaceId);
   const place = onPort ? 'port' : devices.has(change.deviceId) ? 'root' : 'neighbour';

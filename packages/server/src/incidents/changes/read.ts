@@ -108,6 +108,10 @@ export async function changesBefore(sql: Sql, caseId: string, scope: Scope): Pro
   }));
 }
 
+/** Where it came last is later than asked, and an earlier occurrence of it stands for itself. */
+const STANDS_APART = `EXISTS (SELECT 1 FROM events o WHERE o.site_id = e.site_id AND o.dedup_key = e.dedup_key
+  AND o.close_reason = 'noted' AND o.id <> e.id AND o.timestamp BETWEEN e.first_seen AND $4::timestamptz)`;
+
 /**
  * Changes of some devices within the time that is looked at, without those that the case is made of; of one that came
  * again, when it came last in it.
@@ -124,6 +128,7 @@ async function readNear(
      FROM events e ${NAMES}
      WHERE e.site_id = $1::uuid AND e.device_id = ANY($2::uuid[])
        AND e.timestamp >= $3::timestamptz AND e.first_seen <= $4::timestamptz AND e.case_id IS DISTINCT FROM $6::uuid
+       AND NOT (e.timestamp > $4::timestamptz AND ${STANDS_APART})
        AND (${IS_CHANGE} OR e.kind = 'trap' AND e.details -> 'after' ->> 'trapOid' = ANY($5::text[]))
      ORDER BY e.timestamp DESC, e.id DESC LIMIT ${CHANGES}`,
     [siteId, devices, new Date(until.getTime() - LOOKED_BACK_MS), until, CONFIGURED_TRAPS, caseId],

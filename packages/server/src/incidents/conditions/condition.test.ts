@@ -6,14 +6,21 @@ import {
   FLAPPING_ONSETS,
   RECHECK_MS,
   type Signal,
-  type Silence,
+  type Suppression,
   step,
   type Timing,
   WINDOW_MS,
 } from './condition.ts';
 
-const HOLD: Timing = { holdMs: 20_000, silenceable: true, explainable: true, recoveryMs: 90_000 };
-const AT_ONCE: Timing = { holdMs: 0, silenceable: false, explainable: false, recoveryMs: 90_000 };
+const HOLD: Timing = {
+  holdMs: 20_000,
+  suppressible: true,
+  explainable: true,
+  blipsCount: true,
+  recoveryMs: 90_000,
+};
+const AT_ONCE: Timing = { ...HOLD, holdMs: 0, suppressible: false, explainable: false };
+const BY_CHANCE: Timing = { ...HOLD, blipsCount: false };
 const ROOT = { id: 'core', name: 'core-1', told: true, late: false };
 
 /** Plays signals; answers the last state and what was done, as short words. */
@@ -48,15 +55,18 @@ function play(timing: Timing, signals: (Signal<string> & { live?: boolean })[]) 
   };
 }
 const on = (s: number): Signal<string> => ({ type: 'onset', at: s * 1000, opening: 'down' });
-const off = (s: number, silence: Silence | null = null): Signal<string> => ({
+const off = (s: number, suppression: Suppression | null = null): Signal<string> => ({
   type: 'clear',
   at: s * 1000,
-  silence,
+  suppression,
 });
-const due = (s: number, silence: Extract<Signal, { type: 'due' }>['silence'] = null): Signal<string> => ({
+const due = (
+  s: number,
+  suppression: Extract<Signal, { type: 'due' }>['suppression'] = null,
+): Signal<string> => ({
   type: 'due',
   at: s * 1000,
-  silence,
+  suppression,
 });
 
 describe('a condition', () => {
@@ -84,8 +94,8 @@ describe('a condition', () => {
     ],
     ['too short at a later time is no event either', HOLD, [on(100), off(105)], 'cleared', []],
     [
-      'of a kind that can be silenced is looked at first',
-      { ...AT_ONCE, silenceable: true },
+      'of a kind that can be suppressed is looked at first',
+      { ...AT_ONCE, suppressible: true },
       [on(0)],
       'held',
       [],
@@ -120,7 +130,7 @@ describe('a condition', () => {
       ['raise plain@0'],
     ],
     [
-      'is never raised when what silenced it outlived it',
+      'is never raised when what suppressed it outlived it',
       HOLD,
       [on(0), due(20, { by: 'same-device' }), off(60)],
       'cleared',
@@ -216,6 +226,34 @@ describe('a condition', () => {
       [on(0), off(1), on(2), off(3), on(4), off(5)],
       'flapping',
       ['raise flapping@4'],
+    ],
+    [
+      'of blips that chance makes is nothing, however often',
+      BY_CHANCE,
+      [on(0), off(1), on(2), off(3), on(4), off(5), on(6), due(26)],
+      'raised',
+      ['raise plain@6'],
+    ],
+    [
+      'that held and was raised each time flaps, though its blips are chance',
+      BY_CHANCE,
+      [on(0), due(20), off(30), on(31), due(51), off(60), on(61), due(81)],
+      'flapping',
+      ['raise plain@0', 'close plain@30', 'raise plain@31', 'close plain@60', 'raise flapping@61'],
+    ],
+    [
+      'that was raised twice does not flap by a blip of chance',
+      BY_CHANCE,
+      [on(0), due(20), off(30), on(31), due(51), off(60), on(61), off(62)],
+      'cleared',
+      ['raise plain@0', 'close plain@30', 'raise plain@31', 'close plain@60'],
+    ],
+    [
+      'that held flaps also where nobody looked meanwhile',
+      BY_CHANCE,
+      [on(0), off(30), on(31), off(60), on(61), off(90)],
+      'flapping',
+      ['raise plain@0', 'close plain@30', 'raise plain@31', 'close plain@60', 'raise flapping@61'],
     ],
     [
       'that stays the third time is flapping when it held',
@@ -331,7 +369,7 @@ describe('a condition', () => {
               ? { type: 'onset', at, opening: '' }
               : s.type === 'clear'
                 ? { type: 'clear', at }
-                : { type: 'due', at, silence: SILENCES[s.quiet] ?? null };
+                : { type: 'due', at, suppression: SILENCES[s.quiet] ?? null };
           const result: ReturnType<typeof step<string>> = step(
             condition,
             as,

@@ -11,9 +11,9 @@
  *   cleared    as none                      —                             forgotten
  *   flapping   flapping, counted            flapping, counted             raised or forgotten: it kept still
  *
- * `held` waits for the kind's hold time and for what silences it; the third time within the window it is raised as
+ * `held` waits for the kind's hold time and for what suppresses it; the third time within the window it is raised as
  * flapping, also where it clears first. `suppressed`: another device that is down explains it, and the event says so.
- * Silence keeps an event from being raised, never from being cleared.
+ * Suppression keeps an event from being raised, never from being cleared.
  */
 import type { EventCode } from '../kinds/kinds.ts';
 
@@ -39,7 +39,7 @@ export interface Condition<Body = unknown> {
 }
 
 /** What keeps a condition from being raised right now. */
-export type Silence =
+export type Suppression =
   /** Its device is down, and an event says that already. */
   | { by: 'same-device' }
   /** Nobody looks at its site any more: what was seen last proves nothing. */
@@ -53,7 +53,7 @@ export type Silence =
   | { by: 'unsettled' }
   /** What it lies behind came back a moment ago: it gets time to come back as well. */
   | { by: 'recovery' };
-/** The device that explains another's silence. */
+/** The device that explains another's suppression. */
 export interface Root {
   id: string;
   name: string;
@@ -67,9 +67,9 @@ export interface Root {
 
 export type Signal<Body = unknown> =
   | { type: 'onset'; at: number; opening: Body }
-  /** `silence`: what would have kept it from being raised, asked where that matters (`isSilenceAsked`). */
-  | { type: 'clear'; at: number; silence?: Silence | null }
-  | { type: 'due'; at: number; silence: Silence | null };
+  /** `suppression`: what would have kept it from being raised, asked where that matters (`isSuppressionAsked`). */
+  | { type: 'clear'; at: number; suppression?: Suppression | null }
+  | { type: 'due'; at: number; suppression: Suppression | null };
 
 /** How an event is raised: as what it is, as suppressed by another device, or as one that comes and goes. */
 export type Raising = 'plain' | 'suppressed' | 'flapping';
@@ -88,7 +88,7 @@ export interface Step<Body> {
 export const WINDOW_MS = 600_000;
 /** The onset within the window from which on it is flapping. */
 export const FLAPPING_ONSETS = 3;
-/** How often something silenced is looked at again. */
+/** How often something suppressed is looked at again. */
 export const RECHECK_MS = 10_000;
 /** How often is looked whether a collector has heard all others: seconds after the hold, where it is not on time. */
 export const SETTLING_MS = 1_000;
@@ -102,10 +102,12 @@ export const LATE_ROOT_MS = 100_000;
 
 export interface Timing {
   holdMs: number;
-  /** It can be silenced or suppressed, so that it is looked at before it is raised. */
-  silenceable: boolean;
+  /** It can be suppressed, so that it is looked at before it is raised. */
+  suppressible: boolean;
   /** Another device may explain it, also after it was raised. */
   explainable: boolean;
+  /** Times too short to be raised count for flapping, and the third within the window is raised as that. */
+  blipsCount: boolean;
   /** What lay behind a device has this long to come back after it. */
   recoveryMs: number;
 }
@@ -157,7 +159,8 @@ function onset<Body>(
     dueAt: at + timing.holdMs,
     opening,
   };
-  if (timing.silenceable || (timing.holdMs > 0 && !flaps(fresh))) return { next: fresh, effects: [] };
+  if (timing.suppressible || (timing.holdMs > 0 && !(timing.blipsCount && flaps(fresh))))
+    return { next: fresh, effects: [] };
   return raiseOwn(fresh, at, at, newId);
 }
 
@@ -186,10 +189,12 @@ const undecided = (
   condition: Pick<Condition, 'state' | 'dueAt' | 'since' | 'onsets'>,
   at: number,
   timing: Timing,
-): boolean => condition.state === 'held' && (flaps(condition) || overlooked(condition, at, timing));
+): boolean =>
+  condition.state === 'held' &&
+  ((timing.blipsCount && flaps(condition)) || overlooked(condition, at, timing));
 
-/** Whether what silences it must be known where it clears: to decide, or because it was looked at and kept silent. */
-export const isSilenceAsked = (
+/** Whether what suppresses it must be known where it clears: to decide, or because it was looked at and kept silent. */
+export const isSuppressionAsked = (
   condition: Pick<Condition, 'state' | 'dueAt' | 'since' | 'onsets'>,
   at: number,
   timing: Timing,
@@ -199,7 +204,7 @@ export const isSilenceAsked = (
 
 function clear<Body>(
   condition: Condition<Body>,
-  { at, silence = null }: Extract<Signal<Body>, { type: 'clear' }>,
+  { at, suppression = null }: Extract<Signal<Body>, { type: 'clear' }>,
   timing: Timing,
   newId: () => string,
 ): Step<Body> {
@@ -214,8 +219,10 @@ function clear<Body>(
     dueAt: at + WINDOW_MS,
   };
   // What another device explained says nothing of its own. Doubt explains nothing: that another is down was not found.
-  const explained = silence !== null && silence.by !== 'doubt';
-  if (condition.state === 'suppressed' || explained) cleared.onsets = Math.max(0, condition.onsets - 1);
+  const explained = suppression !== null && suppression.by !== 'doubt';
+  const blip = condition.eventId === null && !undecided(condition, at, timing);
+  if (condition.state === 'suppressed' || explained || (blip && !timing.blipsCount))
+    cleared.onsets = Math.max(0, condition.onsets - 1);
   if (condition.eventId !== null)
     return { next: cleared, effects: [{ type: 'close', eventId: condition.eventId, at }] };
   if (explained || !undecided(condition, at, timing)) return { next: cleared, effects: [] };
@@ -234,7 +241,7 @@ function clear<Body>(
 
 function due<Body>(
   condition: Condition<Body>,
-  { at, silence }: Extract<Signal<Body>, { type: 'due' }>,
+  { at, suppression }: Extract<Signal<Body>, { type: 'due' }>,
   timing: Timing,
   live: boolean,
   newId: () => string,
@@ -244,28 +251,35 @@ function due<Body>(
   const later = { ...condition, dueAt: at + RECHECK_MS };
   switch (condition.state) {
     case 'held':
-      if (silence?.by === 'path')
-        return raise({ ...condition, changedAt: at }, 'suppressed', condition.since, silence.root, newId, at);
-      if (silence?.by === 'unsettled')
+      if (suppression?.by === 'path')
+        return raise(
+          { ...condition, changedAt: at },
+          'suppressed',
+          condition.since,
+          suppression.root,
+          newId,
+          at,
+        );
+      if (suppression?.by === 'unsettled')
         return { next: { ...condition, dueAt: at + SETTLING_MS }, effects: [] };
-      if (silence) return { next: later, effects: [] };
-      return settled(raiseOwn(condition, condition.since, at, newId), timing, at);
+      if (suppression) return { next: later, effects: [] };
+      return lookedAtAgain(raiseOwn(condition, condition.since, at, newId), timing, at);
     case 'suppressed': {
       // When it was explained last stands in `changedAt`.
-      if (silence)
-        return { next: silence.by === 'recovery' ? later : { ...later, changedAt: at }, effects: [] };
+      if (suppression)
+        return { next: suppression.by === 'recovery' ? later : { ...later, changedAt: at }, effects: [] };
       if (at < condition.changedAt + timing.recoveryMs) return { next: later, effects: [] };
-      const raised = settled(raise(condition, 'plain', condition.since, null, newId, at), timing, at);
+      const raised = lookedAtAgain(raise(condition, 'plain', condition.since, null, newId, at), timing, at);
       return { ...raised, effects: [...close, ...raised.effects] };
     }
     case 'raised': {
       const age = Math.max(RECHECK_MS, (at - condition.since) * RECHECK_AGE);
       if (!timing.explainable || !live) return { next: { ...condition, dueAt: null }, effects: [] };
       // Until the root is told, its case is not there to be joined.
-      if (silence?.by !== 'path' || !silence.root.told || silence.root.late)
+      if (suppression?.by !== 'path' || !suppression.root.told || suppression.root.late)
         return { next: { ...condition, dueAt: at + age }, effects: [] };
       const now = { ...condition, changedAt: at };
-      const suppressed = raise(now, 'suppressed', condition.since, silence.root, newId, at);
+      const suppressed = raise(now, 'suppressed', condition.since, suppression.root, newId, at);
       return { ...suppressed, effects: [...close, ...suppressed.effects] };
     }
     case 'flapping': {
@@ -279,7 +293,11 @@ function due<Body>(
 }
 
 /** Of what another device may explain, that may prove after it was raised. */
-const settled = <Body>({ next, effects }: Step<Body>, { explainable }: Timing, at: number): Step<Body> => ({
+const lookedAtAgain = <Body>(
+  { next, effects }: Step<Body>,
+  { explainable }: Timing,
+  at: number,
+): Step<Body> => ({
   next: next?.state === 'raised' && explainable ? { ...next, dueAt: at + RECHECK_MS } : next,
   effects,
 });

@@ -1,6 +1,6 @@
 /** What one transaction will write about events, put together in memory so that each table takes one statement. */
 import { EventStatus } from '@rollcall/shared/model';
-import { type EventCode, isClosedAtOnce, kindOf } from '../kinds/kinds.ts';
+import { type EventCode, isChange, isClosedAtOnce, kindOf, OCCURRENCES_MOST } from '../kinds/kinds.ts';
 import type { Condition, Effect, Root } from './condition.ts';
 import { dedupKey, type EventBody } from './signals.ts';
 
@@ -35,19 +35,28 @@ export class Ledger {
   readonly closes = new Map<string, number>();
   /** Conditions as they will be; null: forgotten. */
   readonly conditions = new Map<string, StoredCondition | null>();
+  /** Occurrences of changes that are over, beside the live event that later ones count up. */
+  readonly occurrences: FreshEvent[] = [];
   readonly #notices = new Map<string, FreshEvent>();
+  /** How many occurrences are kept apart, by key. */
+  readonly #apart = new Map<string, number>();
 
-  /** A notice: counted up where the same one is live. */
+  /** A notice: counted up where the same one is live. Of a change each occurrence is kept, up to a bound. */
   notice(id: string, key: string, code: EventCode, at: number, body: EventBody): void {
     const known = this.#notices.get(key);
-    if (known) {
+    const apart = this.#apart.get(key) ?? 1;
+    const again = known !== undefined && apart < OCCURRENCES_MOST && isAnother(code, known.timestamp, at);
+    if (again) this.#apart.set(key, apart + 1);
+    if (known && !(again && isClosedAtOnce(code))) {
+      if (again) this.occurrences.push(occurrence(id, known, known.timestamp));
       known.count += 1;
       known.timestamp = Math.max(known.timestamp, at);
       known.body = body;
       return;
     }
-    const event = fresh({ id, key, code, body, at, conditionKey: null });
-    if (isClosedAtOnce(code)) Object.assign(event, { closedAt: at, closeReason: 'noted' });
+    const event = isClosedAtOnce(code)
+      ? occurrence(id, { key, code, body }, at)
+      : fresh({ id, key, code, body, at, conditionKey: null });
     this.#notices.set(key, event);
     this.fresh.set(id, event);
   }
@@ -86,6 +95,20 @@ export class Ledger {
     else this.closes.set(id, at);
   }
 }
+
+/** Whether what is told of a change at two times happened twice. */
+export const isAnother = (code: EventCode, one: number, other: number): boolean =>
+  isChange(code) && Math.abs(one - other) > (kindOf(code).sameWithinMs ?? 0);
+
+/** One occurrence of what an event tells, closed when it is made. */
+export const occurrence = (
+  id: string,
+  { key, code, body }: Pick<FreshEvent, 'key' | 'code' | 'body'>,
+  at: number,
+): FreshEvent => ({
+  ...fresh({ id, key, code, body, at, conditionKey: null }),
+  ...{ closedAt: at, closeReason: 'noted' },
+});
 
 const fresh = (
   event: Pick<FreshEvent, 'id' | 'key' | 'code' | 'body' | 'conditionKey'> & { at: number },

@@ -2,7 +2,6 @@
 import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { ReadPresent } from '../../ports.ts';
-import { kindOf } from '../kinds/kinds.ts';
 import { type FreshEvent, type StoredCondition, statusOf } from './ledger.ts';
 import type { EventBody } from './signals.ts';
 
@@ -41,7 +40,7 @@ export async function liveEvents(
   const rows = await sql.query<{ key: string }>(
     // Key by key: in a storm nothing is known yet of how the rows lie, and PostgreSQL reads all that is open of the site.
     `SELECT k.key FROM unnest($2::text[]) AS k(key) CROSS JOIN LATERAL (
-       SELECT 1 FROM events e WHERE e.site_id = $1::uuid AND e.dedup_key = k.key AND e.status < 2 LIMIT 1) AS live`,
+       SELECT 1 FROM events e WHERE e.site_id = $1::uuid AND e.dedup_key = k.key AND e.status < ${EventStatus.closed} LIMIT 1) AS live`,
     [siteId, [...new Set(events.map(({ key }) => key))]],
   );
   return new Set(rows.map(({ key }) => key));
@@ -84,7 +83,7 @@ export async function insertEvents(
        "firstSeen" timestamptz, timestamp timestamptz, "closedAt" timestamptz, "closeReason" text,
        "caseId" uuid, "maintenanceUntil" timestamptz)
      ORDER BY r."dedupKey", r.id
-     ON CONFLICT (site_id, dedup_key) WHERE status < 2 DO UPDATE
+     ON CONFLICT (site_id, dedup_key) WHERE status < ${EventStatus.closed} DO UPDATE
      SET count = events.count + EXCLUDED.count, timestamp = greatest(events.timestamp, EXCLUDED.timestamp),
        message = EXCLUDED.message, details = EXCLUDED.details
      RETURNING id, dedup_key AS "dedupKey", status`,
@@ -98,41 +97,6 @@ export async function insertEvents(
   return new Map(events.map(({ id, key }) => [id, ids.has(id) ? id : (live.get(key) ?? id)]));
 }
 
-/**
- * Counts up notices that were closed when they were made, where the same happened not long ago. @returns the id that holds
- * each given one's occurrence, of those.
- */
-export async function repeatNoted(
-  sql: Sql,
-  siteId: string,
-  events: readonly FreshEvent[],
-): Promise<Map<string, string>> {
-  if (events.length === 0) return new Map();
-  const rows = events.map(({ id, key, count, code, body, timestamp }) => ({
-    id,
-    key,
-    count,
-    message: body.message,
-    details: body.details,
-    at: iso(timestamp),
-    since: iso(timestamp - (kindOf(code).expiresMs ?? 0)),
-  }));
-  const counted = await sql.query<{ id: string; held: string }>(
-    `UPDATE events e SET count = e.count + r.count, timestamp = greatest(e.timestamp, r.at), message = r.message,
-       details = r.details, closed_at = greatest(e.closed_at, r.at)
-     FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, key text, count int, message text, details jsonb, at timestamptz,
-       since timestamptz)
-     CROSS JOIN LATERAL (
-       SELECT n.id FROM events n
-       WHERE n.site_id = $1::uuid AND n.dedup_key = r.key AND n.close_reason = 'noted' AND n.timestamp >= r.since
-       ORDER BY n.timestamp DESC, n.id LIMIT 1) AS last
-     WHERE e.site_id = $1::uuid AND e.id = last.id
-     RETURNING r.id, e.id AS held`,
-    [siteId, JSON.stringify(rows)],
-  );
-  return new Map(counted.map(({ id, held }) => [id, held]));
-}
-
 /** Counts stored events up. */
 export async function countEvents(
   sql: Sql,
@@ -144,7 +108,7 @@ export async function countEvents(
   await sql.query(
     `UPDATE events e SET count = e.count + r.n, timestamp = greatest(e.timestamp, r.at)
      FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, n int, at timestamptz)
-     WHERE e.site_id = $1::uuid AND e.id = r.id AND e.status < 2`,
+     WHERE e.site_id = $1::uuid AND e.id = r.id AND e.status < ${EventStatus.closed}`,
     [siteId, JSON.stringify(rows)],
   );
 }
@@ -165,9 +129,9 @@ export function clearEvents(
   if (closes.size === 0) return Promise.resolve([]);
   const rows = [...closes].map(([id, at]) => ({ id, at: iso(at) }));
   return sql.query<ClosedEvent>(
-    `UPDATE events e SET status = 2, closed_at = greatest(r.at, e.first_seen), close_reason = 'cleared'
+    `UPDATE events e SET status = ${EventStatus.closed}, closed_at = greatest(r.at, e.first_seen), close_reason = 'cleared'
      FROM jsonb_to_recordset($2::jsonb) AS r(id uuid, at timestamptz)
-     WHERE e.site_id = $1::uuid AND e.id = r.id AND e.status < 2
+     WHERE e.site_id = $1::uuid AND e.id = r.id AND e.status < ${EventStatus.closed}
      RETURNING e.id, e.case_id AS "caseId", e.message`,
     [siteId, JSON.stringify(rows)],
   );
@@ -197,7 +161,7 @@ export interface Loaded {
 
 const COLUMNS = `c.dedup_key AS key, c.kind, c.state, c.present, c.event_id AS "eventId", c.case_id AS "caseId",
     c.onsets, c.since, c.changed_at AS "changedAt", c.due_at AS "dueAt", c.opening,
-    coalesce((SELECT e.status < 2 FROM events e WHERE e.site_id = c.site_id AND e.id = c.event_id), false) AS live`;
+    coalesce((SELECT e.status < ${EventStatus.closed} FROM events e WHERE e.site_id = c.site_id AND e.id = c.event_id), false) AS live`;
 
 const load = ({ key, live, since, changedAt, dueAt, ...row }: ConditionRow): Loaded => ({
   key,

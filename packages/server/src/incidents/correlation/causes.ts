@@ -24,7 +24,7 @@ interface DownRow {
   seldom: boolean;
 }
 
-interface Known {
+interface Surroundings {
   links: Links;
   /** Device → when it answered last, of those linked to one that is down. */
   answered: ReadonlyMap<string, number>;
@@ -65,7 +65,7 @@ export async function readCauses(
 }
 
 /** Pure. */
-function explain(rows: readonly DownRow[], { links, answered, reachOf, pingingMs }: Known): Causes {
+function explain(rows: readonly DownRow[], { links, answered, reachOf, pingingMs }: Surroundings): Causes {
   const downs = rows.map(({ deviceId, since }) => ({ deviceId, since: since.getTime() }));
   const byId = new Map(rows.map((row) => [row.deviceId, row]));
   const beside = new Map([...answered].filter(([id]) => !byId.has(id)));

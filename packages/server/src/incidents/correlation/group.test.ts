@@ -18,6 +18,7 @@ const open = (id: string, more: Partial<OpenCase> = {}): OpenCase => ({
   rootDeviceId: null,
   deviceIds: new Set(),
   downIds: new Set(),
+  rootWasDown: false,
   siteLevel: false,
   begunAt: 900_000,
   taken: false,
@@ -456,7 +457,9 @@ describe('grouping', () => {
   it('a root that is recognised later takes over the cases of what it explains, the oldest first', () => {
     const taken = (more: Partial<OpenCase> = {}, at = 1_000_000) => {
       const { placements, rerooted, merged, created } = grouped([event('core', { deviceId: 'core', at })], {
-        cases: ['x', 'y', 'z'].map((id) => open(id, { rootDeviceId: `leaf-${id}`, ...(id === 'y' && more) })),
+        cases: ['x', 'y', 'z'].map((id) =>
+          open(id, { rootDeviceId: `leaf-${id}`, rootWasDown: true, ...(id === 'y' && more) }),
+        ),
         causes: new Map([
           ['leaf-x', 'core'],
           ['leaf-y', 'core'],
@@ -474,6 +477,8 @@ describe('grouping', () => {
     expect(taken()).toEqual({ into: ['x: cause'], rerooted, merged: [['y', 'x']], opened: 0 });
     // One that somebody works on stays his.
     expect(taken({ taken: true })).toEqual({ into: ['x: cause'], rerooted, merged: [], opened: 0 });
+    // One of an agent that hung while its device was reached has another cause.
+    expect(taken({ rootWasDown: false })).toEqual({ into: ['x: cause'], rerooted, merged: [], opened: 0 });
     // Long after, it explains nothing of before.
     expect(taken({}, 9_000_000)).toEqual({ into: ['n: new'], rerooted: [], merged: [], opened: 1 });
   });

@@ -28,6 +28,8 @@ export interface OpenCase {
   deviceIds: ReadonlySet<string>;
   /** Those of them that it says are down, for their own sake. */
   downIds: ReadonlySet<string>;
+  /** It says, or said, that the device that it is about is down. */
+  rootWasDown: boolean;
   /** All of its events are of the site itself. */
   siteLevel: boolean;
   /** When the first of its events set in. */
@@ -139,6 +141,7 @@ interface Candidate {
   rootDeviceId: string | null;
   deviceIds: Set<string>;
   downIds: Set<string>;
+  rootWasDown: boolean;
   siteLevel: boolean;
   begunAt: number;
   taken: boolean;
@@ -225,6 +228,7 @@ class Cases {
     const newDevice = deviceId !== null && !into.deviceIds.has(deviceId);
     if (deviceId !== null) into.deviceIds.add(deviceId);
     if (event.down && deviceId !== null) into.downIds.add(deviceId);
+    into.rootWasDown ||= event.down && deviceId === into.rootDeviceId;
     this.place(event, into.id, reason, newDevice);
     this.absorb(event, into);
     const far = this.world.farEnds.get(event.eventId);
@@ -243,6 +247,7 @@ class Cases {
       rootDeviceId,
       deviceIds: new Set(deviceId === null ? [] : [deviceId]),
       downIds: new Set(event.down && deviceId !== null ? [deviceId] : []),
+      rootWasDown: event.down && rootDeviceId === deviceId,
       siteLevel: deviceId === null,
       begunAt: at,
       taken: false,
@@ -273,6 +278,7 @@ class Cases {
     if (deviceId === null) return;
     if (explains(event, own, this.world) || this.leadsOutage(event, own)) {
       own.rootDeviceId = deviceId;
+      own.rootWasDown = event.down;
       this.rerooted.push({ id: own.id, rootDeviceId: deviceId, title: message });
     }
     // It was raised for its own sake before it proved to lie behind another one.
@@ -324,13 +330,16 @@ const isOpenFor = ({ at }: Incoming, { resolvedAt }: Candidate): boolean =>
 const isNear = (event: Incoming, { begunAt }: Candidate, withinMs: number): boolean =>
   Math.abs(event.at - begunAt) <= withinMs;
 
-/** Whether a case was opened for a device, or a port, that is down only because the event's device is. */
+/**
+ * Whether a case was opened for a device, or a port, that is down only because the event's device is. What else the device
+ * had before has another cause: its agent hung while it was reached.
+ */
 const explains = (event: Incoming, c: Candidate, world: World): boolean =>
   event.deviceId !== null &&
   event.rootId === null &&
   c.rootDeviceId !== null &&
   isOpenFor(event, c) &&
-  (world.causes.get(c.rootDeviceId) === event.deviceId || leadsTo(event, c)) &&
+  ((c.rootWasDown && world.causes.get(c.rootDeviceId) === event.deviceId) || leadsTo(event, c)) &&
   isNear(event, c, LATE_ROOT_MS);
 
 /** Whether a case is about ports that lead to the device that is down, and nowhere else. */

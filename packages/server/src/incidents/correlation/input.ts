@@ -1,4 +1,5 @@
 /** What grouping needs to know, read for the events at hand and no more. */
+import { CaseStatus, EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import type { FreshEvent } from '../conditions/ledger.ts';
 import { isEventCode, KINDS, kindOf, NOTICES } from '../kinds/kinds.ts';
@@ -25,6 +26,9 @@ export const incomingOf = (event: FreshEvent): Incoming => ({
   down: event.code === 'device.down' || event.body.details.of === 'device.down',
   interfaceId: event.body.interfaceId,
 });
+
+/** An event `e` that says that its device is down. */
+const SAYS_DOWN = `(e.kind = 'device.down' OR e.kind = 'flapping' AND e.details ->> 'of' = 'device.down')`;
 
 /** Groups events with the open cases of their site. */
 export async function groupEvents(
@@ -106,7 +110,7 @@ async function readPortCases(
   if (cases.length === 0) return new Map();
   const rows = await sql.query<{ id: string; ports: string[] }>(
     `SELECT e.case_id AS id, array_agg(e.interface_id) AS ports FROM events e
-     WHERE e.site_id = $1::uuid AND e.case_id = ANY($2::uuid[]) AND (e.status < 2 OR e.case_id = ANY($3::uuid[]))
+     WHERE e.site_id = $1::uuid AND e.case_id = ANY($2::uuid[]) AND (e.status < ${EventStatus.closed} OR e.case_id = ANY($3::uuid[]))
      GROUP BY e.case_id HAVING bool_and(e.kind = 'interface.down' AND e.interface_id IS NOT NULL)`,
     [
       siteId,
@@ -176,6 +180,7 @@ async function readOpenCases(
     rootDeviceId: string | null;
     deviceIds: string[];
     downIds: string[];
+    rootWasDown: boolean;
     siteLevel: boolean;
     begunAt: Date;
     taken: boolean;
@@ -184,35 +189,36 @@ async function readOpenCases(
     // Live events by leaps from case to case: a device in trouble has very many in few. Closed ones only if recent.
     `WITH RECURSIVE live AS (
        SELECT d.id AS device_id, e.case_id FROM unnest($2::uuid[]) AS d(id) CROSS JOIN LATERAL (
-         SELECT o.case_id FROM events o WHERE o.device_id = d.id AND o.status < 2 AND o.case_id IS NOT NULL
+         SELECT o.case_id FROM events o WHERE o.device_id = d.id AND o.status < ${EventStatus.closed} AND o.case_id IS NOT NULL
          ORDER BY o.case_id LIMIT 1) AS e
        UNION ALL
        SELECT l.device_id, e.case_id FROM live l CROSS JOIN LATERAL (
-         SELECT o.case_id FROM events o WHERE o.device_id = l.device_id AND o.status < 2 AND o.case_id > l.case_id
+         SELECT o.case_id FROM events o WHERE o.device_id = l.device_id AND o.status < ${EventStatus.closed} AND o.case_id > l.case_id
          ORDER BY o.case_id LIMIT 1) AS e),
      touched AS MATERIALIZED (
        SELECT device_id, case_id FROM live
        UNION
        SELECT d.id, e.case_id FROM unnest($2::uuid[]) AS d(id) CROSS JOIN LATERAL (
-         SELECT o.case_id FROM events o WHERE o.device_id = d.id AND o.status = 2 AND o.case_id IS NOT NULL
+         SELECT o.case_id FROM events o WHERE o.device_id = d.id AND o.status = ${EventStatus.closed} AND o.case_id IS NOT NULL
            AND o.timestamp > $4::timestamptz) AS e),
      chosen AS (
        SELECT case_id AS id FROM touched
        UNION SELECT unnest($3::uuid[])
-       UNION SELECT c.id FROM cases c WHERE c.root_device_id = ANY($2::uuid[]) AND c.status < 3
+       UNION SELECT c.id FROM cases c WHERE c.root_device_id = ANY($2::uuid[]) AND c.status < ${CaseStatus.closed}
        UNION SELECT c.id FROM cases c
          WHERE c.site_id = $1::uuid AND c.root_device_id IS NULL AND c.updated_at > $5::timestamptz)
      SELECT c.id, c.root_device_id AS "rootDeviceId", coalesce(t.devices, '{}') AS "deviceIds",
        (c.root_device_id IS NULL AND EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id)
          AND NOT EXISTS (SELECT 1 FROM events e WHERE e.case_id = c.id AND e.device_id IS NOT NULL)) AS "siteLevel",
-       coalesce(c.begun_at, c.created_at) AS "begunAt", CASE WHEN c.status = 2 THEN c.resolved_at END AS "resolvedAt",
+       coalesce(c.begun_at, c.created_at) AS "begunAt", CASE WHEN c.status = ${CaseStatus.resolved} THEN c.resolved_at END AS "resolvedAt",
        ARRAY(SELECT e.device_id FROM events e WHERE e.site_id = c.site_id AND e.device_id = ANY($2::uuid[])
-         AND e.case_id = c.id AND e.status < 2
-           AND (e.kind = 'device.down' OR e.kind = 'flapping' AND e.details ->> 'of' = 'device.down')) AS "downIds",
+         AND e.case_id = c.id AND e.status < ${EventStatus.closed} AND ${SAYS_DOWN}) AS "downIds",
+       EXISTS (SELECT 1 FROM events e WHERE e.site_id = c.site_id AND e.device_id = c.root_device_id
+         AND e.case_id = c.id AND ${SAYS_DOWN}) AS "rootWasDown",
        (c.manual_status OR c.assignee_id IS NOT NULL) AS taken
      FROM cases c JOIN chosen USING (id)
        LEFT JOIN (SELECT case_id, array_agg(device_id) AS devices FROM touched GROUP BY 1) t ON t.case_id = c.id
-     WHERE c.site_id = $1::uuid AND (c.status < 2 OR (c.status = 2 AND c.resolved_at > $4::timestamptz))
+     WHERE c.site_id = $1::uuid AND (c.status < ${CaseStatus.resolved} OR (c.status = ${CaseStatus.resolved} AND c.resolved_at > $4::timestamptz))
      ORDER BY c.created_at, c.id`,
     [siteId, [...new Set(devices)], former, new Date(now - reopenMs), new Date(now - windowMs)],
   );
@@ -233,7 +239,7 @@ async function readWaiting(
 ): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ deviceId: string | null; ids: string[] }>(
     `SELECT device_id AS "deviceId", array_agg(id ORDER BY first_seen) AS ids FROM events
-     WHERE site_id = $1::uuid AND status < 2 AND case_id IS NULL AND maintenance_until IS NULL AND kind = ANY($2::text[])
+     WHERE site_id = $1::uuid AND status < ${EventStatus.closed} AND case_id IS NULL AND maintenance_until IS NULL AND kind = ANY($2::text[])
        AND (device_id IS NULL OR device_id = ANY($3::uuid[])) AND NOT id = ANY($4::uuid[])
      GROUP BY device_id`,
     [siteId, OPENERS, devices, incoming.map(({ eventId }) => eventId)],
@@ -252,7 +258,7 @@ async function readJoiners(
   const rows = await sql.query<{ deviceId: string; ids: string[] }>(
     `SELECT d.id AS "deviceId", e.ids FROM unnest($2::uuid[]) AS d(id) CROSS JOIN LATERAL (
        SELECT array_agg(o.id ORDER BY o.first_seen) AS ids FROM events o
-       WHERE o.site_id = $1::uuid AND o.device_id = d.id AND o.status < 2 AND o.case_id IS NULL
+       WHERE o.site_id = $1::uuid AND o.device_id = d.id AND o.status < ${EventStatus.closed} AND o.case_id IS NULL
          AND o.maintenance_until IS NULL AND o.kind = ANY($3::text[]) AND o.timestamp >= $4::timestamptz
          AND NOT o.id = ANY($5::uuid[])) AS e
      WHERE e.ids IS NOT NULL`,
@@ -270,7 +276,7 @@ async function readSuppressed(
 ): Promise<Map<string, string[]>> {
   const rows = await sql.query<{ root: string; ids: string[] }>(
     `SELECT details ->> 'rootDeviceId' AS root, array_agg(id) AS ids FROM events
-     WHERE site_id = $1::uuid AND status < 2 AND case_id IS NULL AND maintenance_until IS NULL AND kind = 'device.unreachable'
+     WHERE site_id = $1::uuid AND status < ${EventStatus.closed} AND case_id IS NULL AND maintenance_until IS NULL AND kind = 'device.unreachable'
        AND details ->> 'rootDeviceId' = ANY($2::text[]) AND NOT id = ANY($3::uuid[])
      GROUP BY 1`,
     [siteId, devices, incoming.map(({ eventId }) => eventId)],

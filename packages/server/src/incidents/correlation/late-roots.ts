@@ -1,6 +1,6 @@
 /**
- * Roots that are recognised after their case was opened: the case is about them from then on, and other cases that
- * were opened for what they explain go into it.
+ * Roots that are told, or recognised, late. A case that was opened before is about its root from then on, and other cases that
+ * were opened for what that explains go into it. What lies behind a root that was not told yet waits for it in no case.
  */
 import { announce } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
@@ -9,9 +9,11 @@ import { mergeInto } from '../cases/moves.ts';
 import { queueNotices } from '../cases/outbox.ts';
 import { addSearched } from '../cases/search.ts';
 import { type Activity, SYSTEM, writeActivity } from '../cases/timeline.ts';
-
-/** Most characters of a title. */
-const TITLE = 200;
+import { titleOf } from '../cases/title.ts';
+import type { Suppression } from '../conditions/condition.ts';
+import type { Loaded } from '../conditions/store.ts';
+import { idsOf } from '../ids.ts';
+import type { Incoming } from './group.ts';
 
 /** After the events of this transaction and their cases are stored. */
 export async function followRoots(
@@ -23,7 +25,7 @@ export async function followRoots(
 ): Promise<void> {
   for (const [from, into] of merged) await mergeInto({ sql, siteId, at: now, newId, by: SYSTEM }, from, into);
   if (rerooted.length === 0) return;
-  const named = rerooted.map((each) => ({ ...each, title: each.title.slice(0, TITLE) }));
+  const named = rerooted.map((each) => ({ ...each, title: titleOf(each.title) }));
   const rows = await sql.query<{ id: string; before: string; title: string }>(
     `UPDATE cases c SET root_device_id = r."rootDeviceId", updated_at = $2::timestamptz,
        title = CASE WHEN b.title_by_hand THEN b.title ELSE r.title END
@@ -57,10 +59,44 @@ export async function followRoots(
     named.map(({ id }) => ({ caseId: id, type: 'case.changed' })),
     now,
   );
-  await announce(
-    sql,
-    siteId,
-    'case',
-    named.map(({ id }) => id),
+  await announce(sql, siteId, 'case', idsOf(named));
+}
+
+/**
+ * Events of some conditions that were looked at again, in no case because what explains them was not told yet; with what explains
+ * them now. Mostly that is told soon and takes them in; where it came back, or proved to lie behind another one itself, they are
+ * placed behind that one.
+ */
+export async function stillWaiting(
+  sql: Sql,
+  siteId: string,
+  due: readonly Loaded[],
+  suppressions: ReadonlyMap<string, Suppression>,
+): Promise<Incoming[]> {
+  const waiting = due.flatMap(({ key, live, condition }): Incoming[] => {
+    const suppression = suppressions.get(key);
+    if (condition.state !== 'suppressed' || condition.eventId === null || !live) return [];
+    if (suppression?.by !== 'path') return [];
+    return [
+      {
+        eventId: condition.eventId,
+        at: condition.since,
+        message: condition.opening.message,
+        deviceId: condition.opening.deviceId,
+        rootId: suppression.root.id,
+        formerCaseId: condition.caseId,
+        opens: false,
+        down: false,
+        interfaceId: null,
+      },
+    ];
+  });
+  if (waiting.length === 0) return [];
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id FROM events WHERE site_id = $1::uuid AND id = ANY($2::uuid[]) AND case_id IS NULL
+       AND maintenance_until IS NULL`,
+    [siteId, waiting.map(({ eventId }) => eventId)],
   );
+  const placeless = new Set(rows.map(({ id }) => id));
+  return waiting.filter(({ eventId }) => placeless.has(eventId));
 }

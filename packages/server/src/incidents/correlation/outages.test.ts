@@ -489,7 +489,7 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
           ]);
         },
       ],
-    ])('silences nothing where %s', async (_what, make) => {
+    ])('suppresses nothing where %s', async (_what, make) => {
       await make();
       await watchedFrom(OWN);
       await fail('r1', 'h1', 'h2');
@@ -506,7 +506,7 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
       ['one of two tells nothing', [OWN, null]],
       ['no collector watches', []],
       ['another one stands in the network', [OWN, ['10.0.2.5/24']]],
-    ])('silences nothing where %s', async (_what, collectors) => {
+    ])('suppresses nothing where %s', async (_what, collectors) => {
       await routed(PLANT);
       await watchedFrom(...collectors);
       await fail('r1', 'h1', 'h2');
@@ -737,7 +737,7 @@ describe.each(databases())('what lies behind what on %s', (_name, open) => {
     ]);
   });
 
-  it('while another collector of the site still looks, a lost one silences nothing', async () => {
+  it('while another collector of the site still looks, a lost one suppresses nothing', async () => {
     await network(['a']);
     await addCollector(scene.db, scene.site, 'n-2');
     await scene.db.query(`UPDATE collectors SET instance = 'here' WHERE site_id = $1`, [scene.site]);

@@ -174,7 +174,7 @@ describe('rootCauses', () => {
         { A: 'R' },
       ],
       [
-        'in a circle not all are silenced',
+        'in a circle not all are suppressed',
         'RSPQ',
         ['U-S', 'S-R', 'U-Q', 'Q-P'],
         ['U'],

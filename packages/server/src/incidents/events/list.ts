@@ -2,7 +2,7 @@
 import type { Event, EventQuery } from '@rollcall/shared/api/incidents';
 import { ACKNOWLEDGED_UNTIL, CLOSE_REASONS } from '@rollcall/shared/api/incidents';
 import { canonicalAddress } from '@rollcall/shared/ip';
-import { eventSource } from '@rollcall/shared/model';
+import { EventStatus, eventSource } from '@rollcall/shared/model';
 import { isUuid } from '@rollcall/shared/uuid';
 import { z } from 'zod';
 import {
@@ -56,7 +56,7 @@ export const EVENT_COLUMNS = `e.id, e.site_id AS "siteId", e.device_id AS "devic
   e.timestamp, e.acknowledged_at AS "acknowledgedAt", e.acknowledged_by AS "acknowledgedBy",
   e.acknowledged_until AS "acknowledgedUntil",
   e.closed_at AS "closedAt", e.closed_by AS "closedBy", e.close_reason AS "closeReason",
-  CASE WHEN e.status < 2 AND e.case_id IS NULL THEN e.maintenance_until END AS "maintenanceUntil"`;
+  CASE WHEN e.status < ${EventStatus.closed} AND e.case_id IS NULL THEN e.maintenance_until END AS "maintenanceUntil"`;
 export const EVENT_DEVICE = 'LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id';
 
 const closeReason = z.enum(CLOSE_REASONS).nullable().catch('cleared');

@@ -6,9 +6,8 @@ import { inScope, Parameters, type Scope } from '../../platform/db/list.ts';
 import { announce } from '../../platform/db/notify.ts';
 import type { Actor } from '../../platform/http/handler.ts';
 import { notFound } from '../../platform/problem.ts';
-import { settleCases } from '../cases/cases.ts';
+import { followClosed } from '../cases/cases.ts';
 import { type ClosedEvent, lockIncidents } from '../conditions/store.ts';
-import { ascendingIds } from '../ids.ts';
 import { moveEvent } from '../transitions.ts';
 
 interface Move {
@@ -55,10 +54,7 @@ export async function workEvent(
       actor.name,
     ]);
     if (to === EventStatus.closed)
-      await settleCases(sql, siteId, { joined: new Set(), closed: [row] }, at, ascendingIds(at), {
-        actor: actor.name,
-        actorId: actor.userId,
-      });
-    await announce(sql, siteId, 'event', [id]);
+      await followClosed(sql, siteId, [row], at, { actor: actor.name, actorId: actor.userId });
+    else await announce(sql, siteId, 'event', [id]);
   });
 }

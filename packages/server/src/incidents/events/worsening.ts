@@ -1,4 +1,5 @@
 /** Events that were acknowledged until they get worse are open again when they do. */
+import { EventStatus } from '@rollcall/shared/model';
 import type { Sql } from '../../platform/db/sql.ts';
 import { SYSTEM, writeActivity } from '../cases/timeline.ts';
 import type { FreshEvent } from '../conditions/ledger.ts';
@@ -24,8 +25,8 @@ export async function unacknowledge(
       worst.set(body.deviceId, Math.min(body.severity, worst.get(body.deviceId) ?? body.severity));
   if (again.length === 0 && worst.size === 0) return [];
   const rows = await sql.query<{ id: string; caseId: string | null; message: string }>(
-    `UPDATE events e SET status = 0, acknowledged_at = NULL, acknowledged_by = NULL, acknowledged_until = NULL
-     WHERE e.site_id = $1::uuid AND e.status = 1 AND e.acknowledged_until = 'worse'
+    `UPDATE events e SET status = ${EventStatus.open}, acknowledged_at = NULL, acknowledged_by = NULL, acknowledged_until = NULL
+     WHERE e.site_id = $1::uuid AND e.status = ${EventStatus.acknowledged} AND e.acknowledged_until = 'worse'
        AND (e.id = ANY($2::uuid[]) OR EXISTS (
          SELECT 1 FROM jsonb_to_recordset($3::jsonb) AS w(device uuid, severity int)
          WHERE w.device = e.device_id AND w.severity < e.severity))

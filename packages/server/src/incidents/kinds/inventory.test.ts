@@ -52,3 +52,16 @@ it.each([
   };
   expect(kinds['identity.conflict'].opens['identity.conflict']?.(change)?.message).toBe(message);
 });
+
+it.each<[string, string[], string | undefined]>([
+  ['link-local addresses alone are not told', ['fe80::1', '169.254.0.1'], undefined],
+  ['others are, without them', ['fe80::1', '10.0.0.3'], 'gw2: address 10.0.0.3 came'],
+])('addresses that came: %s', (_, addresses, message) => {
+  const change: ChangeOf<'device.addresses'> = {
+    ...about,
+    kind: 'device.addresses',
+    before: { addresses: [] },
+    after: { addresses },
+  };
+  expect(kinds['device.addresses'].opens['device.addresses']?.(change)?.message).toBe(message);
+});

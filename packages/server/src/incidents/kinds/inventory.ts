@@ -1,7 +1,20 @@
 /** Kinds that scans find: what of the inventory is new, gone or different. */
+import { classifyAddress, parseAddress } from '@rollcall/shared/ip';
 import { Severity } from '@rollcall/shared/model';
 import type { ChangeOf, Part, Vlan } from '../../changes.ts';
-import { DAY, declare, device, noted, of, port, shown, sides } from './kind.ts';
+import {
+  ADMIN_DOWN,
+  ADMIN_UP,
+  beforeAndAfter,
+  condition,
+  DAY,
+  declare,
+  deviceSubject,
+  notice,
+  orNone,
+  otherSettings,
+  portName,
+} from './kind.ts';
 
 const fields = (after: object): string => Object.keys(after).sort().join(', ');
 
@@ -34,6 +47,12 @@ const listed = (names: readonly string[]): string =>
     ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`
     : names.join(', ');
 
+/** Link-local addresses come and go with ports: every IPv6 port makes one of its own. */
+const isRouted = (address: string): boolean => {
+  const parsed = parseAddress(address);
+  return !parsed.ok || classifyAddress(parsed.value) !== 'link-local';
+};
+
 /** What went and what came, of a list that a device has. */
 function turned(
   change: ChangeOf<'device.addresses' | 'device.hardware' | 'device.vlans'>,
@@ -46,7 +65,7 @@ function turned(
     went.length > 0 ? `${what} ${listed(went)} went` : '',
   ].filter(Boolean);
   const outcome = JSON.stringify([went, came]).slice(0, 200);
-  return noted(change, outcome, `${change.deviceName}: ${said.join(', ')}`);
+  return notice(change, outcome, `${change.deviceName}: ${said.join(', ')}`);
 }
 
 export const INVENTORY_KINDS = declare({
@@ -54,7 +73,9 @@ export const INVENTORY_KINDS = declare({
     about: 'A device that was not known.',
     severity: Severity.info,
     source: 'discovery',
-    opens: { 'device.new': (c) => noted(c, '', `${c.deviceName} is new: ${make(c.after) || c.after.class}`) },
+    opens: {
+      'device.new': (c) => notice(c, '', `${c.deviceName} is new: ${make(c.after) || c.after.class}`),
+    },
     expiresMs: 7 * DAY,
     cases: 'none',
   },
@@ -63,9 +84,9 @@ export const INVENTORY_KINDS = declare({
     severity: Severity.warning,
     source: 'discovery',
     opens: {
-      'device.gone': (c) => of(c, `${c.deviceName} has not answered in ${c.after.missedScans} scans`),
+      'device.gone': (c) => condition(c, `${c.deviceName} has not answered in ${c.after.missedScans} scans`),
     },
-    clears: { 'device.returned': device, 'device.up': device },
+    clears: { 'device.returned': deviceSubject, 'device.up': deviceSubject },
     cases: 'none',
   },
   'device.unread': {
@@ -73,7 +94,7 @@ export const INVENTORY_KINDS = declare({
     severity: Severity.warning,
     source: 'discovery',
     opens: {
-      'device.unread': (c) => noted(c, '', `${c.deviceName || c.address} is not read: ${c.after.reason}`),
+      'device.unread': (c) => notice(c, '', `${c.deviceName || c.address} is not read: ${c.after.reason}`),
     },
     expiresMs: 2 * DAY,
     cases: 'joins',
@@ -84,7 +105,7 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'device.renumbered': (c) =>
-        noted(
+        notice(
           c,
           c.after.address,
           `${c.deviceName} changed its address from ${c.before.address} to ${c.after.address}`,
@@ -99,7 +120,7 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'device.moved': (c) =>
-        noted(
+        notice(
           c,
           `${c.after.deviceId}/${c.after.ifIndex}`,
           `${c.deviceName} moved from ${c.before.port} of ${c.before.deviceName} to ${c.after.port} of ${c.after.deviceName}`,
@@ -115,9 +136,9 @@ export const INVENTORY_KINDS = declare({
     opens: {
       'device.swapped': (c) => {
         const told = c.before.serialNumber && c.after.serialNumber ? 'serialNumber' : 'macAddress';
-        const [now, then] = [shown(c.after[told]), shown(c.before[told])];
+        const [now, then] = [orNone(c.after[told]), orNone(c.before[told])];
         const what = told === 'serialNumber' ? 'serial number' : 'hardware address';
-        return noted(c, now, `${c.deviceName} is other hardware: ${what} changed from ${then} to ${now}`);
+        return notice(c, now, `${c.deviceName} is other hardware: ${what} changed from ${then} to ${now}`);
       },
     },
     expiresMs: 7 * DAY,
@@ -129,7 +150,7 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'device.upgraded': (c) =>
-        noted(
+        notice(
           c,
           c.after.osVersion,
           `${c.deviceName} changed its version from ${c.before.osVersion} to ${c.after.osVersion}`,
@@ -144,7 +165,7 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'device.changed': (c) =>
-        noted(c, JSON.stringify(c.after).slice(0, 200), `${c.deviceName} changed: ${fields(c.after)}`),
+        notice(c, JSON.stringify(c.after).slice(0, 200), `${c.deviceName} changed: ${fields(c.after)}`),
     },
     expiresMs: 7 * DAY,
     cases: 'none',
@@ -154,7 +175,10 @@ export const INVENTORY_KINDS = declare({
     severity: Severity.info,
     source: 'discovery',
     opens: {
-      'device.addresses': (c) => turned(c, 'address', c.before.addresses, c.after.addresses),
+      'device.addresses': (c) => {
+        const [went, came] = [c.before.addresses.filter(isRouted), c.after.addresses.filter(isRouted)];
+        return went.length + came.length === 0 ? null : turned(c, 'address', went, came);
+      },
     },
     expiresMs: DAY,
     cases: 'none',
@@ -185,7 +209,11 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'device.merged': (c) =>
-        noted(c, c.before.deviceId, `${c.deviceName} and ${c.before.name} are one device: ${c.after.reason}`),
+        notice(
+          c,
+          c.before.deviceId,
+          `${c.deviceName} and ${c.before.name} are one device: ${c.after.reason}`,
+        ),
     },
     expiresMs: 7 * DAY,
     cases: 'none',
@@ -195,7 +223,7 @@ export const INVENTORY_KINDS = declare({
     severity: Severity.info,
     source: 'api',
     opens: {
-      'device.split': (c) => noted(c, c.after.deviceId, `${c.after.name} was split from ${c.deviceName}`),
+      'device.split': (c) => notice(c, c.after.deviceId, `${c.after.name} was split from ${c.deviceName}`),
     },
     expiresMs: 7 * DAY,
     cases: 'none',
@@ -207,8 +235,8 @@ export const INVENTORY_KINDS = declare({
     opens: {
       'interface.added': (c) => ({
         subject: String(c.interfaceId),
-        message: `${port(c)} is new`,
-        details: sides(c),
+        message: `${portName(c)} is new`,
+        details: beforeAndAfter(c),
       }),
     },
     expiresMs: DAY,
@@ -221,26 +249,47 @@ export const INVENTORY_KINDS = declare({
     opens: {
       'interface.removed': (c) => ({
         subject: String(c.interfaceId),
-        message: `${port(c)} is gone`,
-        details: sides(c),
+        message: `${portName(c)} is gone`,
+        details: beforeAndAfter(c),
       }),
     },
     expiresMs: DAY,
     cases: 'none',
   },
   'interface.changed': {
-    about: 'An interface has another name, alias, type or hardware address.',
+    about:
+      'An interface has another name, alias, description, type, hardware address, MTU or aggregate, or is in other VLANs.',
     severity: Severity.info,
     source: 'discovery',
     opens: {
-      'interface.changed': (c) =>
-        c.before.speedBps && c.after.speedBps
-          ? null
-          : {
-              subject: `${c.interfaceId}:${JSON.stringify(c.after).slice(0, 200)}`,
-              message: `${port(c)} changed: ${fields(c.after)}`,
-              details: sides(c),
-            },
+      'interface.changed': (c) => {
+        const { before, after } = otherSettings(c);
+        if (Object.keys(after).length === 0) return null;
+        return {
+          subject: `${c.interfaceId}:${JSON.stringify(after).slice(0, 200)}`,
+          message: `${portName(c)} changed: ${fields(after)}`,
+          details: { before, after },
+        };
+      },
+    },
+    expiresMs: DAY,
+    cases: 'none',
+  },
+  'interface.shut': {
+    about: 'Somebody shut a port, or opened one that was shut.',
+    severity: Severity.info,
+    source: 'snmp',
+    opens: {
+      'interface.state': (c) => {
+        const [before, after] = [c.before.adminStatus, c.after.adminStatus];
+        const decided = [before, after].every((side) => side === ADMIN_UP || side === ADMIN_DOWN);
+        if (!decided || before === after || c.interfaceId === undefined) return null;
+        return {
+          subject: `${c.interfaceId}:${after}`,
+          message: `${portName(c)} was ${after === ADMIN_DOWN ? 'shut' : 'opened'}`,
+          details: { before: { adminStatus: before }, after: { adminStatus: after } },
+        };
+      },
     },
     expiresMs: DAY,
     cases: 'none',
@@ -254,10 +303,10 @@ export const INVENTORY_KINDS = declare({
         const side = (remote: typeof c.before) =>
           'port' in remote ? remote.sysName || remote.chassisId : null;
         const at = 'port' in c.after ? c.after.port : 'port' in c.before ? c.before.port : '';
-        return noted(
+        return notice(
           c,
-          `${at}:${shown(side(c.after))}`,
-          `${c.deviceName}: neighbour on ${at} changed from ${shown(side(c.before))} to ${shown(side(c.after))}`,
+          `${at}:${orNone(side(c.after))}`,
+          `${c.deviceName}: neighbour on ${at} changed from ${orNone(side(c.before))} to ${orNone(side(c.after))}`,
         );
       },
     },
@@ -270,7 +319,7 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'address.moved': (c) =>
-        noted(
+        notice(
           c,
           `${c.after.address}:${c.after.deviceId}`,
           `${c.after.address} moved from ${c.before.deviceName} to ${who(c.after, elsewhere(c))}`,
@@ -285,13 +334,15 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'address.conflict': (c) =>
-        noted(
+        notice(
           c,
           c.after.address,
           `${c.after.address} is claimed by ${who(c, elsewhere(c))} and ${c.before.deviceName}: ${c.after.reason}`,
         ),
     },
     expiresMs: 2 * DAY,
+    // Scans tell it as long as it is so.
+    sameWithinMs: 2 * DAY,
     cases: 'none',
   },
   'identity.conflict': {
@@ -300,7 +351,7 @@ export const INVENTORY_KINDS = declare({
     source: 'discovery',
     opens: {
       'identity.conflict': (c) =>
-        noted(
+        notice(
           c,
           `${c.before.deviceId}:${c.after.evidence}`,
           `${who(c, c.address)} and ${who(c.before, c.before.address)} may be one device: ${c.after.reason}`,

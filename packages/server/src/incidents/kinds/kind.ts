@@ -1,5 +1,5 @@
 /**
- * What a kind of event declares: how bad, what opens it, what clears it, how long it must hold, what silences it, and
+ * What a kind of event declares: how bad, what opens it, what clears it, how long it must hold, what suppresses it, and
  * whether it makes a case.
  *
  * A kind that something clears is a condition: it is open while it is so. A kind that nothing clears is a notice: it
@@ -35,15 +35,19 @@ export interface EventKind {
   judged?: true;
   /** A condition becomes an event when it has held this long. */
   holdMs?: number;
-  /**
-   * A notice closes when it has not happened again for this long. One that is closed when it is made (`isClosedAtOnce`)
-   * counts up when it happens again within it.
-   */
+  /** What does not hold so long is chance, however often it comes: it does not count for flapping. */
+  blipsCount?: false;
+  /** A notice closes when it has not happened again for this long. */
   expiresMs?: number;
+  /**
+   * Of a change: what is told again within this time happened once, because two ways tell it, or because it is told as long
+   * as it is so. Absent: each telling is an occurrence.
+   */
+  sameWithinMs?: number;
   /** Not raised while the same device has one of these; it waits. */
-  silencedBy?: readonly string[];
+  suppressedBy?: readonly string[];
   /** Not raised while the device lies behind another that is down, by the links and networks that discovery found. */
-  suppressed?: boolean;
+  explainable?: boolean;
   /** `opens` a case, only `joins` one that its device has, or `none`. */
   cases: 'opens' | 'joins' | 'none';
 }
@@ -55,25 +59,50 @@ export const declare = <Code extends string>(
 
 /** Milliseconds. */
 export const DAY = 86_400_000;
+/** IF-MIB ifAdminStatus. */
+export const ADMIN_UP = 1;
+export const ADMIN_DOWN = 2;
 type Sided = { before: unknown; after: unknown };
-export const sides = ({ before, after }: Sided) => ({ before, after });
+export const beforeAndAfter = ({ before, after }: Sided) => ({ before, after });
 type OnDevice = { deviceId: string | null; deviceName: string };
 /** A notice about a device, one for each distinct outcome. */
-export const noted = (change: OnDevice & Sided, outcome: string, message: string): Opening => ({
+export const notice = (change: OnDevice & Sided, outcome: string, message: string): Opening => ({
   subject: `${change.deviceId}${outcome && `:${outcome}`}`,
   message,
-  details: sides(change),
+  details: beforeAndAfter(change),
 });
 /** A condition of a device. */
-export const of = (change: OnDevice & Sided, message: string): Opening => ({
+export const condition = (change: OnDevice & Sided, message: string): Opening => ({
   subject: String(change.deviceId),
   message,
-  details: sides(change),
+  details: beforeAndAfter(change),
 });
 /** The subject of conditions of a device. */
-export const device = (change: OnDevice): string => String(change.deviceId);
-export const port = (
+export const deviceSubject = (change: OnDevice): string => String(change.deviceId);
+export const portName = (
   change: ChangeOf<'interface.state' | 'interface.added' | 'interface.removed' | 'interface.changed'>,
 ) => `${change.ifName || change.interfaceId} of ${change.deviceName}`;
-export const shown = (value: unknown): string =>
+/** Settings of a port whose changes have kinds of their own, where both sides are known. */
+type Negotiated = 'speedBps' | 'duplex';
+type Value<Field extends Negotiated> = NonNullable<ChangeOf<'interface.changed'>['before'][Field]>;
+const isKnown = (value: unknown): boolean => Boolean(value) && value !== 'unknown';
+
+/** One of them before and after; null where it did not change, or a side is not known. */
+export function negotiated<Field extends Negotiated>(
+  { before, after }: ChangeOf<'interface.changed'>,
+  field: Field,
+): readonly [Value<Field>, Value<Field>] | null {
+  const [was, is] = [before[field], after[field]];
+  return isKnown(was) && isKnown(is) ? [was as Value<Field>, is as Value<Field>] : null;
+}
+
+/** What an interface's change holds beside those. */
+export function otherSettings(change: ChangeOf<'interface.changed'>) {
+  const own = (['speedBps', 'duplex'] as const).filter((field) => negotiated(change, field) !== null);
+  const rest = (side: object) =>
+    Object.fromEntries(Object.entries(side).filter(([field]) => !(own as string[]).includes(field)));
+  return { before: rest(change.before), after: rest(change.after) };
+}
+
+export const orNone = (value: unknown): string =>
   value === null || value === undefined || value === '' ? 'none' : String(value);

@@ -36,7 +36,9 @@ const over = (
       c.after.of === of ? subject(c) : null,
     'interface.removed': (c: ChangeOf<'interface.removed'>): string | null => c.interfaceId ?? null,
   },
-  silencedBy: ['device.down'],
+  suppressedBy: ['device.down'],
+  // One ping of the four of a minute is above the limit of loss: on a line that loses 1 %, three times within the window.
+  blipsCount: false as const,
   cases: 'opens' as const,
 });
 

@@ -26,7 +26,7 @@ const unhealthy = (of: SensorTrouble, says: (c: UnhealthySensor) => string = sai
     'sensor.healthy': (c: ChangeOf<'sensor.healthy'>): string => c.after.sensorId,
     'sensor.unhealthy': (c: UnhealthySensor): string | null => (c.after.of === of ? null : c.after.sensorId),
   },
-  silencedBy: ['device.down'],
+  suppressedBy: ['device.down'],
   cases: 'opens' as const,
 });
 

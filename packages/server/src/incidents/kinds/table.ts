@@ -19,16 +19,16 @@ const code = (names: readonly string[]): string => names.map((name) => `\`${name
 
 const ends = (name: EventCode): string => {
   const after = span(kindOf(name).expiresMs);
-  return isClosedAtOnce(name) ? `at once; repeats count for ${after}` : `by itself after ${after}`;
+  return isClosedAtOnce(name) ? 'at once' : `by itself after ${after}`;
 };
 
 /** Markdown. */
 export function kindsTable(): string {
   const rows = (Object.keys(KINDS) as EventCode[]).map((name) => {
     const kind = kindOf(name);
-    const silenced = [
-      ...(kind.silencedBy ?? []),
-      ...(kind.suppressed ? ['a device before it that is down'] : []),
+    const suppressed = [
+      ...(kind.suppressedBy ?? []),
+      ...(kind.explainable ? ['a device before it that is down'] : []),
     ];
     return [
       `\`${name}\``,
@@ -37,7 +37,7 @@ export function kindsTable(): string {
       code(Object.keys(kind.opens)),
       kind.clears ? code(Object.keys(kind.clears)) : ends(name),
       span(kind.holdMs),
-      silenced.join(', ') || '–',
+      suppressed.join(', ') || '–',
       CASES[kind.cases],
     ];
   });
@@ -48,7 +48,7 @@ export function kindsTable(): string {
     'opened by',
     'cleared by',
     'held',
-    'silenced by',
+    'suppressed by',
     'case',
   ];
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');

@@ -26,7 +26,7 @@ export function trapWords(varbinds: Varbinds, telling = false): string[] {
       const variable = variableOf(oid);
       if (!variable || (telling && !variable.tells && !variable.values)) return [];
       return [
-        `${variable.name} ${saidBy(variable, value)
+        `${variable.name} ${valueName(variable, value)
           .replace(/\p{Cc}+/gu, ' ')
           .slice(0, VALUE_MOST)}`,
       ];
@@ -43,5 +43,5 @@ function variableOf(oid: string): Variable | undefined {
   return undefined;
 }
 
-const saidBy = ({ values }: Variable, value: string): string =>
+const valueName = ({ values }: Variable, value: string): string =>
   (/^\d{1,3}$/.test(value) ? values?.[Number(value) - 1] : undefined) ?? OBJECT_NAMES.get(value) ?? value;

@@ -2,11 +2,20 @@
 import { HOLD_SECONDS } from '@rollcall/shared/api/sites';
 import { Severity } from '@rollcall/shared/model';
 import type { ChangeOf } from '../../changes.ts';
-import { DAY, declare, device, type Opening, of, port, sides } from './kind.ts';
+import {
+  ADMIN_DOWN,
+  beforeAndAfter,
+  condition,
+  DAY,
+  declare,
+  deviceSubject,
+  negotiated,
+  type Opening,
+  portName,
+} from './kind.ts';
 import { linkTrap, TRAPS, trapName, trapWords } from './traps.ts';
 
-/** IF-MIB ifAdminStatus and ifOperStatus. */
-const ADMIN_DOWN = 2;
+/** IF-MIB ifOperStatus. */
 const OPER_UP = 1;
 /** down, lowerLayerDown */
 const OPER_DOWN: ReadonlySet<number | null> = new Set([2, 7]);
@@ -40,11 +49,11 @@ export const WATCH_KINDS = declare({
     about: 'A monitored device answers neither ping nor SNMP.',
     severity: Severity.major,
     source: 'icmp',
-    opens: { 'device.down': (c) => of(c, `${c.deviceName} does not answer`) },
-    clears: { 'device.up': device, 'device.returned': device },
+    opens: { 'device.down': (c) => condition(c, `${c.deviceName} does not answer`) },
+    clears: { 'device.up': deviceSubject, 'device.returned': deviceSubject },
     // Long enough for what lies before it to be found down as well.
     holdMs: HOLD_SECONDS['device.down'] * 1000,
-    suppressed: true,
+    explainable: true,
     cases: 'opens',
   },
   /** Raised in place of `device.down` while another device that is down explains it. */
@@ -63,14 +72,14 @@ export const WATCH_KINDS = declare({
     source: 'snmp',
     opens: {
       'device.snmp-lost': (c) =>
-        c.after.reason === 'timeout' ? of(c, `${c.deviceName} answers ping but not SNMP`) : null,
+        c.after.reason === 'timeout' ? condition(c, `${c.deviceName} answers ping but not SNMP`) : null,
     },
     clears: {
-      'device.snmp-restored': device,
-      'device.snmp-lost': (c) => (c.after.reason === 'timeout' ? null : device(c)),
+      'device.snmp-restored': deviceSubject,
+      'device.snmp-lost': (c) => (c.after.reason === 'timeout' ? null : deviceSubject(c)),
     },
     holdMs: HOLD_SECONDS['snmp.unreachable'] * 1000,
-    silencedBy: ['device.down'],
+    suppressedBy: ['device.down'],
     cases: 'opens',
   },
   'snmp.auth-failed': {
@@ -79,14 +88,14 @@ export const WATCH_KINDS = declare({
     source: 'snmp',
     opens: {
       'device.snmp-lost': (c) =>
-        c.after.reason === 'auth-failed' ? of(c, `${c.deviceName} refuses its SNMP credential`) : null,
+        c.after.reason === 'auth-failed' ? condition(c, `${c.deviceName} refuses its SNMP credential`) : null,
     },
     clears: {
-      'device.snmp-restored': device,
-      'device.snmp-lost': (c) => (c.after.reason === 'auth-failed' ? null : device(c)),
+      'device.snmp-restored': deviceSubject,
+      'device.snmp-lost': (c) => (c.after.reason === 'auth-failed' ? null : deviceSubject(c)),
     },
     holdMs: HOLD_SECONDS['snmp.auth-failed'] * 1000,
-    silencedBy: ['device.down'],
+    suppressedBy: ['device.down'],
     cases: 'opens',
   },
   'device.rebooted': {
@@ -94,13 +103,15 @@ export const WATCH_KINDS = declare({
     severity: Severity.warning,
     source: 'snmp',
     opens: {
-      'device.restarted': (c) => of(c, `${c.deviceName} rebooted`),
+      'device.restarted': (c) => condition(c, `${c.deviceName} rebooted`),
       'trap.received': (c) =>
         c.deviceId !== null && (c.after.trapOid === TRAPS.coldStart || c.after.trapOid === TRAPS.warmStart)
-          ? { ...of(c, `${c.deviceName} rebooted`), source: 'trap' }
+          ? { ...condition(c, `${c.deviceName} rebooted`), source: 'trap' }
           : null,
     },
     expiresMs: DAY,
+    // A trap and sysUpTime tell the same start.
+    sameWithinMs: 600_000,
     cases: 'joins',
   },
   'interface.down': {
@@ -114,7 +125,7 @@ export const WATCH_KINDS = declare({
         c.before.operStatus === OPER_UP &&
         OPER_DOWN.has(c.after.operStatus) &&
         c.after.adminStatus !== ADMIN_DOWN
-          ? { subject: c.interfaceId, message: `${port(c)} is down`, details: sides(c) }
+          ? { subject: c.interfaceId, message: `${portName(c)} is down`, details: beforeAndAfter(c) }
           : null,
       'trap.received': (c) => {
         const trap = linkTrap(c);
@@ -139,7 +150,7 @@ export const WATCH_KINDS = declare({
       },
     },
     holdMs: HOLD_SECONDS['interface.down'] * 1000,
-    silencedBy: ['device.down'],
+    suppressedBy: ['device.down'],
     cases: 'opens',
   },
   /** Raised in place of a condition that came and went three times in short order; counts every further change. */
@@ -158,12 +169,13 @@ export const WATCH_KINDS = declare({
     source: 'snmp',
     opens: {
       'interface.changed': (c) => {
-        const [before, after] = [c.before.speedBps, c.after.speedBps];
-        if (!before || !after) return null;
+        const turn = negotiated(c, 'speedBps');
+        if (!turn) return null;
+        const [before, after] = turn;
         return {
           subject: `${c.interfaceId}:${after}`,
-          message: `${port(c)}: speed changed from ${bits(before)} to ${bits(after)}`,
-          details: sides(c),
+          message: `${portName(c)}: speed changed from ${bits(before)} to ${bits(after)}`,
+          details: { before: { speedBps: before }, after: { speedBps: after } },
         };
       },
     },
@@ -176,12 +188,13 @@ export const WATCH_KINDS = declare({
     source: 'snmp',
     opens: {
       'interface.changed': (c) => {
-        const [before, after] = [c.before.duplex, c.after.duplex];
-        if (!before || !after || before === 'unknown' || after === 'unknown') return null;
+        const turn = negotiated(c, 'duplex');
+        if (!turn) return null;
+        const [before, after] = turn;
         return {
           subject: `${c.interfaceId}:${after}`,
-          message: `${port(c)}: duplex changed from ${before} to ${after}`,
-          details: sides(c),
+          message: `${portName(c)}: duplex changed from ${before} to ${after}`,
+          details: { before: { duplex: before }, after: { duplex: after } },
         };
       },
     },

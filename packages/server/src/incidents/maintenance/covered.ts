@@ -1,7 +1,8 @@
 /** Which events maintenance covers right now, and until when. */
 import { type MaintenanceScope, maintenanceScope, maintenanceTimes } from '@rollcall/shared/api/maintenance';
 import { canonicalBlock } from '@rollcall/shared/ip';
-import { foundBy, Parameters, searchable } from '../../platform/db/list.ts';
+import { foundIn, tagged } from '../../platform/db/annotated.ts';
+import { Parameters, searchable } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { activeAt } from './recurrence.ts';
 
@@ -54,14 +55,15 @@ export async function maintained<E extends Covered & { eventId: string }>(
 export async function devicesOf(
   sql: Sql,
   siteId: string,
-  { deviceIds, class: classes, search, Address }: MaintenanceScope,
+  { deviceIds, class: classes, tag, search, Address }: MaintenanceScope,
   among: readonly string[],
 ): Promise<Set<string>> {
   const p = new Parameters();
   const where = [`d.site_id = ${p.add(siteId)}::uuid`, `d.id = ANY(${p.add(among)}::uuid[])`];
   if (deviceIds) where.push(`d.id = ANY(${p.add(deviceIds)}::uuid[])`);
   if (classes) where.push(`d.class = ANY(${p.add(classes)}::text[])`);
-  if (search) where.push(foundBy(p, 'd.search_text', searchable(search)));
+  if (tag) where.push(`(${tagged(p, 'd', tag)})`);
+  if (search) where.push(foundIn(p, 'd', searchable(search)));
   const block = Address === undefined ? null : canonicalBlock(Address);
   if (block)
     where.push(`EXISTS (SELECT 1 FROM device_addresses a WHERE a.site_id = d.site_id AND a.device_id = d.id

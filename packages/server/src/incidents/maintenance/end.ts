@@ -1,7 +1,8 @@
 /** The end of maintenance: what is still open is placed as if it had been raised then. */
+import { EventStatus } from '@rollcall/shared/model';
 import type { Database } from '../../platform/db/db.ts';
 import type { Sql } from '../../platform/db/sql.ts';
-import { placeIncoming, settleCases } from '../cases/cases.ts';
+import { placeIncoming, refreshCases } from '../cases/cases.ts';
 import { lockIncidents } from '../conditions/store.ts';
 import type { Incoming } from '../correlation/group.ts';
 import { followRoots } from '../correlation/late-roots.ts';
@@ -16,7 +17,7 @@ const RESUMED_MOST = 2_000;
 export const reconsider = (sql: Sql, siteId: string, now: number): Promise<unknown> =>
   sql.query(
     `UPDATE events SET maintenance_until = $2::timestamptz
-     WHERE site_id = $1::uuid AND maintenance_until > $2::timestamptz AND status < 2 AND case_id IS NULL`,
+     WHERE site_id = $1::uuid AND maintenance_until > $2::timestamptz AND status < ${EventStatus.closed} AND case_id IS NULL`,
     [siteId, new Date(now)],
   );
 
@@ -24,7 +25,7 @@ export const reconsider = (sql: Sql, siteId: string, now: number): Promise<unkno
 export async function endMaintenance(db: Database, now: number): Promise<number> {
   const sites = await db.query<{ siteId: string }>(
     `SELECT DISTINCT site_id AS "siteId" FROM events
-     WHERE maintenance_until <= $1::timestamptz AND status < 2 AND case_id IS NULL ORDER BY 1 LIMIT 1000`,
+     WHERE maintenance_until <= $1::timestamptz AND status < ${EventStatus.closed} AND case_id IS NULL ORDER BY 1 LIMIT 1000`,
     [new Date(now)],
   );
   return forEach(sites, ({ siteId }) => db.transaction((sql) => resumeSite(sql, siteId, now)));
@@ -50,7 +51,7 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
        e.first_seen AS "firstSeen", c.case_id AS "formerCaseId"
      FROM events e LEFT JOIN devices d ON d.site_id = e.site_id AND d.id = e.device_id
        LEFT JOIN conditions c ON c.site_id = e.site_id AND c.event_id = e.id
-     WHERE e.site_id = $1::uuid AND e.maintenance_until <= $2::timestamptz AND e.status < 2 AND e.case_id IS NULL
+     WHERE e.site_id = $1::uuid AND e.maintenance_until <= $2::timestamptz AND e.status < ${EventStatus.closed} AND e.case_id IS NULL
      ORDER BY e.maintenance_until LIMIT ${RESUMED_MOST}`,
     [siteId, new Date(now)],
   );
@@ -92,6 +93,6 @@ async function resumeSite(sql: Sql, siteId: string, now: number): Promise<number
     [siteId, [...caseOf.keys()]],
   );
   await followRoots(sql, siteId, placed, now, newId);
-  await settleCases(sql, siteId, { joined: new Set(caseOf.values()), closed: [] }, now, newId);
+  await refreshCases(sql, siteId, { joined: new Set(caseOf.values()), closed: [] }, now, newId);
   return rows.length;
 }

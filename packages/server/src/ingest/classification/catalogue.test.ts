@@ -82,6 +82,21 @@ describe('the product’s catalogue', () => {
     });
   });
 
+  it.each([
+    ['6.1.9, built Mon, 04 Dec 2017 10:31', '6.1.9'],
+    ['V.10.2.9.102 IPv6, telephony from 2021/03/16', 'V.10.2.9.102'],
+    ['Box 40 FW Version 4.08', '4.08'],
+    ['a name without any', null],
+  ])('takes the version alone out of "%s"', (text, version) => {
+    const box = '1.3.6.1.4.1.30140';
+    const { osVersion } = classify({
+      system: { sysObjectId: `${box}.1.10` },
+      chassis: [],
+      vendor: { [`${box}.6.2.0`]: text },
+    });
+    expect(osVersion).toBe(version);
+  });
+
   it('takes the model with a number before the kind of thing', () => {
     const rack = '1.3.6.1.4.1.674.10892.5';
     const { model } = classify({

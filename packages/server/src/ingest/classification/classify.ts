@@ -2,11 +2,12 @@
 import type { DeviceClass } from '@rollcall/shared/model';
 import type { EntityRow } from '@rollcall/shared/observation';
 import { enterpriseOf, vendorEnterprise } from '../identity/fingerprint.ts';
+import { cleanModel, cleanSerial, cleanVersion } from './clean.ts';
 import { macMaker, organisation } from './enterprises.ts';
 import type { DeviceFacts } from './facts.ts';
 import * as general from './general.ts';
 import type { Condition, Rule, Source } from './rule-schema.ts';
-import type { RuleSet } from './rules.ts';
+import type { CompiledRules } from './rules.ts';
 
 export interface Classification {
   vendor: string | null;
@@ -19,17 +20,23 @@ export interface Classification {
   by: Record<string, string>;
 }
 
+/**
+ * Version of how devices are described. Raise it with a change of code, here or of `describe` in `observe.ts`, that describes a device
+ * otherwise: known devices that another version described are described anew (`rule-book.ts`).
+ */
+export const DESCRIBING = 3;
+
 export type Classify = (facts: DeviceFacts) => Classification;
 
 /** A classifier over a compiled set. Rules are looked up by enterprise number; those without a prefix are always tried. */
-export function classifier(set: RuleSet): Classify {
+export function classifier(set: CompiledRules): Classify {
   const index = indexRules(set.rules);
   const brandIn = brands(set.vendors);
   return (facts) => (facts.host ? classifyHost(facts.host) : classify(set, index, brandIn, facts));
 }
 
 /** Names of the rules of a set that hold for a device, the most specific first. */
-export function matcher(set: RuleSet): (facts: DeviceFacts) => string[] {
+export function matcher(set: CompiledRules): (facts: DeviceFacts) => string[] {
   const index = indexRules(set.rules);
   return (facts) => matching(index, facts).map(({ rule }) => rule.name);
 }
@@ -72,7 +79,7 @@ class Draft {
   }
 }
 
-type Brand = RuleSet['vendors'][string] & {
+type Brand = CompiledRules['vendors'][string] & {
   /** Enterprise numbers of that name. */
   numbers: readonly number[];
 };
@@ -83,7 +90,7 @@ const NO_BRANDS =
   /^(.{1,3}|alpha|apple|belden|black box|broadcom|compaq|dec|delta|digi|dell|emc|general .*|harris|intel|legend|linksys|net-snmp|oracle|sony|sun|venus|waters|westell|novell|microsoft|freebsd|openbsd|netbsd|realtek|vmware|opengate|appear|advance.*)$/i;
 
 /** Finds the name of a known maker among words; the longest of several at the first place. */
-function brands(vendors: RuleSet['vendors']): BrandIn {
+function brands(vendors: CompiledRules['vendors']): BrandIn {
   const known = new Map<string, Brand>();
   for (const [number, vendor] of Object.entries(vendors)) {
     if (NO_BRANDS.test(vendor.name)) continue;
@@ -103,17 +110,17 @@ function brands(vendors: RuleSet['vendors']): BrandIn {
   };
 }
 
-function classify(set: RuleSet, index: RuleIndex, named: BrandIn, told: DeviceFacts): Classification {
+function classify(set: CompiledRules, index: RuleIndex, named: BrandIn, told: DeviceFacts): Classification {
   const draft = new Draft();
   const facts = { ...told, assumed: assumedMaker(named, told) };
   const matched = matching(index, facts);
   for (const { rule, prefix } of matched) {
     draft.offer('vendor', rule.name, () => rule.vendor);
     draft.offer('os', rule.name, () => rule.os);
-    draft.offer('model', rule.name, () => firstValue(rule.model, facts, general.cleanModel));
+    draft.offer('model', rule.name, () => firstValue(rule.model, facts, cleanModel));
     draft.offer('model', rule.name, () => product(rule, prefix, facts));
-    draft.offer('osVersion', rule.name, () => firstValue(rule.version, facts, general.cleanVersion));
-    draft.offer('serial', rule.name, () => firstValue(rule.serial, facts, general.cleanSerial));
+    draft.offer('osVersion', rule.name, () => firstValue(rule.version, facts, cleanVersion));
+    draft.offer('serial', rule.name, () => firstValue(rule.serial, facts, cleanSerial));
   }
   const own = vendorEnterprise(facts.system.sysObjectId);
   // A chip maker's number: who built the device took its software and did not change that.

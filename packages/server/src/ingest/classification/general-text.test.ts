@@ -19,6 +19,9 @@ describe('a version', () => {
     ['Box (v1.2.3) ready', 'v1.2.3'],
     ['Box,v2_0_1)', 'v2_0_1'],
     ['FreeBSD gate 13.1-RELEASE', '13.1-RELEASE'],
+    ['FreeBSD gate 9.2-RELEASE FreeBSD 9.2-RELEASE #0 r255898: Thu', '9.2-RELEASE'],
+    ['Hardware Model:BX-1, Software version: BoxOS,6.5.2.101', '6.5.2.101'],
+    ['Acme ESXi 7.0.0 build-158 Acme, Inc.', '7.0.0'],
     ['HP-UX host B.11.31 U', 'B.11.31'],
     ['SunOS host 5.11', '5.11'],
     ['Darwin mac 20.3.0', '20.3.0'],
@@ -124,12 +127,28 @@ it.each([
 it.each([
   ['runs BoxOS 4', 'BoxOS'],
   ['runs iOS 4', 'iOS'],
-  ['EdgeOS-X 1', 'EdgeOS-X'],
+  ['EdgeOS-XE 1', 'EdgeOS-XE'],
+  ['BoxOS-B-9.0 both', 'BoxOS'],
+  ['Acme Fabric OS 5', 'Fabric OS'],
+  ['the Fabric Guard OS 5', 'Fabric Guard OS'],
+  ['Acme BOS XR Software', 'BOS XR'],
+  ['Acme BX-OS(tm) b5000', 'BX-OS'],
+  ['Box, SAX Operating System Version 20', 'SAX OS'],
+  ['Acme Networks Real Time Operating System Software', null],
+  ['Acme Boxware Platform Software, Version 7', 'Boxware'],
+  ['Box 24, BronzeWare Version 08.0', 'BronzeWare'],
+  ['Box SoftWare Version 7.0', null],
+  ['Heron Linux 4.4 (Linux Kernel 4.19)', 'Heron Linux'],
+  ['Hardware: AMD64 - Software: Windows Version 6.3', 'Windows'],
+  ['OX2216 Linux 5', null],
+  ['for Windows', null],
+  ['NetBSD host 7.1 (GENERIC) amd64', 'NetBSD'],
+  ['Acme ESXi 7.0.0 build-158', 'ESXi'],
   ['Fabric OS', 'Fabric OS'],
   ['eCOS', null],
   ['Os', null],
 ])('an operating system in %s: %s', (text, os) => {
-  expect(osIn(text)).toBe(os);
+  expect(osIn(text, 'Acme')).toBe(os);
 });
 
 describe('objects of a vendor', () => {

@@ -17,7 +17,7 @@ const OTHERS =
   '(?<!(?:hard\\s?ware|hw|boot|rom|bootrom|kernel|loader|protocol|snmp|u-boot|board)[\\s:_-]{1,2})';
 const labelled = (words: string, before = OTHERS): RegExp =>
   new RegExp(
-    String.raw`${before}\b(?:${words})\b[\s.:=#_]*(?:v(?:er(?:s(?:ion)?)?)?\b[\s.:]*)?(${VERSION})`,
+    String.raw`${before}\b(?:${words})\b[\s.:=_]*(?:[A-Z][A-Za-z]*OS,\s?)?(?:v(?:er(?:s(?:ion)?)?)?\b[\s.:]*)?(${VERSION})`,
     'i',
   );
 
@@ -45,6 +45,9 @@ const isAddress = (text: string): boolean => {
 const DATE =
   /^((19|20)\d\d[-/.]\d{1,2}[-/.]\d{1,2}.*|\d{1,2}[-/]\d{1,2}[-/]\d{2,4}|\d{1,2}\.\d{1,2}\.(19|20)\d\d|\d{1,2}:\d{2}(:\d{2})?.*|(19|20)\d{6})$/;
 
+/** Behind the name of a system that many makers' machines run. */
+const OF_SYSTEM = /\b(?:ESXi?|OpenVMS|NetWare|pfSense|OneFS(?: \S+)?) (V?\d+(?:\.\d+)+\S*)/i;
+
 /** The version in sysDescr. The kernel of a uname text is the last choice: it is rarely the product's version. */
 export function versionIn(text: string): Guess | null {
   const kernel = /^Linux \S+ (\d+\.\d+\S*)/.exec(text)?.[1];
@@ -53,6 +56,8 @@ export function versionIn(text: string): Guess | null {
     if (/\d/.test(found) && !DATE.test(found) && found !== kernel && !WORD.test(found)) return sure(found);
   }
   // The kernel of these is the system itself.
+  const system = OF_SYSTEM.exec(text)?.[1];
+  if (system) return sure(trimmed(system));
   const uname = /^(?:OpenBSD|NetBSD|DragonFly|FreeBSD|HP-UX|SunOS|Darwin) \S+ ((?:[A-Z]\.)?\d\S*)/.exec(
     text,
   )?.[1];
@@ -179,11 +184,32 @@ export function serialIn(text: string): string | null {
   return found && /\d/.test(found) ? found : null;
 }
 
-/** A name that ends in OS is nearly always the operating system's own. */
-export function osIn(text: string): string | null {
-  return (
-    /\b((?:[A-Z][A-Za-z]{0,12}|[A-Z]{2,8}|i|e)OS(?:-[A-Z]{1,3})?|[A-Z][a-z]+ ?OS)\b/.exec(text)?.[1] ?? null
-  );
+/** Names of operating systems in the forms that makers write them in, the more telling first, and what a name lacks there. */
+const OS_NAMES: readonly (readonly [RegExp, lacks?: string])[] = [
+  // A variant is a system of its own: IOS XR, IOS-XE.
+  [/\b([A-Z]{0,2}OS[ -]X[A-Z])\b/],
+  [/\b([A-Z][A-Za-z]{1,12}-OS)\b/],
+  [/\b((?:[A-Z][A-Za-z]{0,12}|[A-Z]{2,8}|i|e)OS(?:-[A-Z]{2,3})?)\b/],
+  [/\b((?:[A-Z][a-z]+ )?[A-Z][A-Za-z]+ OS)\b/],
+  [
+    /\b(?!(?:Real|Time|Base|Host|Core|Embedded|The|Networks|Internetwork)\b)([A-Z]\w+) Operating System\b/,
+    ' OS',
+  ],
+  [/\b([A-Z]\w+) Platform Software\b/],
+  [/\b(?!Soft|Hard|Firm|Free|Share|Middle)([A-Z][a-z]+Ware(?: Plus)?)\b/],
+  [/\b(?!(?:Embedded|The|On|Running)\b)([A-Z][a-z]+[ -][Ll]inux)\b/],
+  // Systems that are called otherwise and run on what many makers build.
+  [/\b(Windows)(?= (?:NT|Version|Server|Embedded|CE|XP|\d))/],
+  [/\b(ESXi?|OpenVMS|OneFS|IRIX|Tru64|ULTRIX|pfSense|m0n0wall|DragonFly|(?:Open|Net|Free)BSD)\b/],
+];
+
+/** The name that sysDescr gives the operating system, without the maker's own. */
+export function osIn(text: string, vendor: string | null): string | null {
+  for (const [name, lacks = ''] of OS_NAMES) {
+    const found = name.exec(text)?.[1];
+    if (found) return withoutVendor(`${found}${lacks}`, vendor);
+  }
+  return null;
 }
 
 export interface Sampled {

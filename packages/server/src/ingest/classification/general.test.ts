@@ -214,6 +214,28 @@ describe('what an agent does', () => {
   ])('%s: sysServices tells its class', (_what, sysServices, kind) => {
     expect(is({ sysServices })).toBe(kind);
   });
+  it.each([
+    ['a root of its spanning tree', '1.3.6.1.2.1.17.2.5.0'],
+    ['ports of a bridge', '1.3.6.1.2.1.17.1.4.1.2'],
+    ['names of VLANs', '1.3.6.1.2.1.17.7.1.4.3.1.1'],
+  ])('bridges where it serves %s', (_what, oid) => {
+    expect(is({}, { [oid]: '1' })).toBe('switch');
+    expect(is({ sysDescr: 'Access point' }, { [oid]: '1' })).toBe('wireless');
+  });
+  it('is network equipment where nothing else tells and it has a chassis of ENTITY-MIB', () => {
+    const told = (sysServices?: number) =>
+      classify({
+        system: {
+          sysObjectId: '1.3.6.1.4.1.99999.1',
+          sysDescr: 'Thing',
+          ...(sysServices ? { sysServices } : {}),
+        },
+        chassis: [{ index: 1, class: 'chassis' }],
+        vendor: {},
+      });
+    expect(told()).toMatchObject({ class: 'switch', by: { class: 'entity-mib' } });
+    expect(told(64).class).toBe('server');
+  });
   it('forwards packets by IP-MIB', () => {
     expect(is({}, { [IP_FORWARDING]: '1' })).toBe('router');
     expect(is({}, { [IP_FORWARDING]: '2' })).not.toBe('router');

@@ -5,6 +5,7 @@
 import type { EntityRow } from '@rollcall/shared/observation';
 import { vendorEnterprise } from '../identity/fingerprint.ts';
 import type { Catalogue } from './catalogue.ts';
+import { cleanModel, cleanName, cleanSerial, cleanVersion } from './clean.ts';
 import { organisation, publishedProduct, tradeOf } from './enterprises.ts';
 import type { DeviceFacts } from './facts.ts';
 import { type Guess, modelIn, osIn, sampledFields, serialIn, versionIn } from './general-text.ts';
@@ -14,6 +15,8 @@ export const SAMPLED = 64;
 
 const IP_FORWARDING = '1.3.6.1.2.1.4.1.0';
 const BRIDGE_PORTS = '1.3.6.1.2.1.17.1.2.0';
+/** BRIDGE-MIB (RFC 4188) dot1dStpDesignatedRoot, dot1dBasePortIfIndex; Q-BRIDGE-MIB (RFC 4363) dot1qVlanStaticName: what bridges serve. */
+const OF_BRIDGES = ['1.3.6.1.2.1.17.2.5.0', '1.3.6.1.2.1.17.1.4.1.2', '1.3.6.1.2.1.17.7.1.4.3.1.1'];
 /** UPS-MIB (RFC 1628) upsIdent. */
 const UPS = {
   maker: '1.3.6.1.2.1.33.1.1.1.0',
@@ -57,6 +60,7 @@ const DOCSIS = { serial: '1.3.6.1.2.1.69.1.1.4.0', version: '1.3.6.1.2.1.69.1.3.
 export const GENERAL_OIDS: readonly string[] = [
   IP_FORWARDING,
   BRIDGE_PORTS,
+  ...OF_BRIDGES,
   ...Object.values(UPS),
   ...Object.values(PRINTER),
   ...[2, 3, 4, 5, 6, 7].map((n) => `${MED}.${n}.0`),
@@ -116,7 +120,7 @@ export function complete(
   fromEntity(facts.chassis.filter(isChassis), offer);
   fromStandardMibs(facts, offer);
   offer('model', 'catalogue', () => stated('model', true, ownModel));
-  offer('osVersion', 'catalogue', () => stated('version', true, cleanVersion));
+  offer('osVersion', 'catalogue', () => stated('version', true, ownVersion));
   offer('serial', 'catalogue', () => stated('serial', true, cleanSerial));
   fromEntity(
     facts.chassis.filter((row) => !isChassis(row)),
@@ -133,13 +137,13 @@ export function complete(
   offer('model', 'sysDescr', () => cleanModel(only(model(), false)));
   offer('model', 'sample', () => cleanModel(only(sample().model, false)));
   offer('serial', 'sysDescr', () => cleanSerial(serialIn(text)));
-  offer('osVersion', 'catalogue', () => stated('version', false, cleanVersion));
+  offer('osVersion', 'catalogue', () => stated('version', false, ownVersion));
   offer('serial', 'catalogue', () => stated('serial', false, cleanSerial));
   offer('osVersion', 'sample', () => cleanVersion(only(sample().version, true)));
   offer('osVersion', 'sysDescr', () => cleanVersion(only(version(), false)));
   offer('osVersion', 'sample', () => cleanVersion(only(sample().version, false)));
   offer('serial', 'sample', () => cleanSerial(sample().serial));
-  offer('os', 'sysDescr', () => osIn(text));
+  offer('os', 'sysDescr', () => osIn(text, known.vendor));
 }
 
 const isChassis = (row: EntityRow): boolean => row.class === 'chassis';
@@ -161,10 +165,10 @@ const NO_PRODUCT =
 export function publishedModel(sysObjectId: string, vendor: string | null): string | null {
   if (NO_PRODUCT.test(sysObjectId.replace(/^\./, ''))) return null;
   const model = publishedProduct(sysObjectId)?.model ?? null;
-  const first = vendor?.split(' ')[0]?.toLowerCase();
-  return model && first && model.toLowerCase().startsWith(`${first} `)
-    ? model.slice(first.length + 1)
-    : model;
+  const named = [vendor, vendor?.split(' ')[0]].find(
+    (name) => name && model?.toLowerCase().startsWith(`${name.toLowerCase()} `),
+  );
+  return named ? (model?.slice(named.length + 1) ?? null) : model;
 }
 
 /** Category words of the published list → class. */
@@ -217,6 +221,10 @@ const NO_ENTITY_MODEL =
 const ownModel = (text: string | undefined | null): string | null =>
   cleanModel(NO_ENTITY_MODEL.test(text?.trim() ?? '') ? null : text);
 
+/** A maker's own object may hold a sentence with the version in it. */
+const ownVersion = (text: string): string | null =>
+  cleanVersion((text.split(' ').length > 3 && versionIn(text)?.text) || text);
+
 function fromStandardMibs(facts: DeviceFacts, offer: Offer): void {
   const v = facts.vendor;
   offer('vendor', 'ups-mib', () => cleanName(v[UPS.maker]));
@@ -251,7 +259,7 @@ const CLASS_WORDS: [RegExp, string][] = [
     /\b(access point|wireless|wlan|wi-?fi|radio|microwave|wlc|outdoor unit|subscriber|base ?station|vsat|ptp|ptmp|mesh)\b/i,
     'wireless',
   ],
-  [/\b(nas|storage|san|tape|disk array|filer|raid|backup)\b/i, 'storage'],
+  [/\b(nas|storage|san|tape|disk array|filer|raid|backup)\b(?!:)/i, 'storage'],
   [
     /\b(temperature|humidity|environment\w*|sensor\w*|thermometer|thermograph|climate|cooling|air conditioner|monitoring unit)\b/i,
     'sensor',
@@ -304,11 +312,18 @@ export function classHints(
   offer('lldp', () => classOfCapabilities(vendor[LLDP_LOC_SYS_CAP]));
   offer('organisation', () => (maker === null ? undefined : tradeOf(organisation(maker) ?? '')));
   offer('sysDescr', () => named(CLASS_WORDS, [descr]));
+  when(
+    OF_BRIDGES.some((oid) => vendor[oid] !== undefined),
+    'bridge-mib',
+    'switch',
+  );
   when(vendor[IP_FORWARDING] === '1', 'ip-mib', 'router');
   const services = system.sysServices ?? 0;
   when((services & 4) > 0, 'sysServices', 'router');
   when((services & 2) > 0, 'sysServices', 'switch');
   when((services & 64) > 0, 'sysServices', 'server');
+  // Few but network equipment tell their hardware this way, and the others have said by now what they are.
+  when(facts.chassis.some(isChassis), 'entity-mib', 'switch');
 }
 
 /**
@@ -342,53 +357,3 @@ const HOSTNAMES: [RegExp, string][] = [
 
 export const classOfHostname = (name: string): string | null =>
   HOSTNAMES.find(([pattern]) => pattern.test(name))?.[1] ?? null;
-
-const NOTHING =
-  /^(n\/?a|none|null|nil|unknown|unspecified|undefined|not (available|applicable|specified|set|defined|supported)|default|empty|<private>|private|redacted|-+|\.+|\?+|0+|x+|\*+|no ?such.*|tbd|string|sys ?(name|descr|description)|0x.*)$/i;
-
-const tidy = (text: string | null | undefined, nothing = NOTHING): string | null => {
-  const one = (text ?? '')
-    .replace(/\\x[0-9a-f]{2}/gi, ' ')
-    .replace(/\s+/g, ' ')
-    .replace(/^["'\s]+|["'\s]+$/g, '')
-    .trim();
-  return one === '' || nothing.test(one) ? null : one;
-};
-
-/** A part number with the description of the part: the description names the model (JL661A Aruba 6300M 48G). */
-const PART_NUMBER = /^(?:J[A-Z]?\d{3,4}[A-Z]|[A-Z]\d[A-Z]\d\d[A-Z])\s+(?:Aruba\s+|HPE?\s+)?(?=[\w-]*\d)/;
-
-export function cleanModel(text: string | null | undefined): string | null {
-  const one =
-    tidy(text)
-      ?.replace(PART_NUMBER, '')
-      .replace(/(?<=^.*\s\S.*)\s+(?:Swch|Switch)$/i, '')
-      .replace(/[,;:]+$/, '')
-      .slice(0, 100) ?? null;
-  return one !== null && one.length > 1 ? one : null;
-}
-
-export function cleanVersion(text: string | null | undefined): string | null {
-  const one = tidy(text)
-    ?.replace(
-      /^(?:(?:software|firmware|system)\s+)?(?:version|ver|release|rel|revision|rev|sw|fw)\b[\s.:=_-]*(?=[\w.]*\d)/i,
-      '',
-    )
-    .replace(/[,;:]+$/, '')
-    .trim()
-    .slice(0, 100);
-  return one && /\d/.test(one) ? one : null;
-}
-
-/** Zeros and the like are what some devices say; identity leaves them out (`placeholderSerial`). */
-const NO_SERIAL =
-  /^(n\/?a|none|null|nil|unknown|undefined|not (available|applicable|specified|set|defined|supported)|default|empty|<private>|private|-+|\.+|\?+|no ?such.*|0x.*)$/i;
-
-export function cleanSerial(text: string | null | undefined): string | null {
-  const one = tidy(text, NO_SERIAL)
-    ?.replace(/^(?:s\/?n|serial(?: number| no\.?)?)[\s.:#=-]+(?=\w)/i, '')
-    .slice(0, 64);
-  return one !== undefined && one.length >= 3 ? one : null;
-}
-
-const cleanName = (text: string | null | undefined): string | null => tidy(text)?.slice(0, 80) ?? null;

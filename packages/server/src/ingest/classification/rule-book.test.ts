@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { asked, openSite } from '../testing/site.ts';
+import { DESCRIBING } from './classify.ts';
 import { openRuleBook } from './rule-book.ts';
 import { RuleError } from './rules.ts';
 
@@ -93,6 +94,7 @@ describe.each(databases())('the rule book on %s', (_name, open) => {
   it('keeps its rules when the new ones have an error', async () => {
     const book = openBook();
     const id = book.current().id;
+    expect(id).toBe(`${book.ruleset().id}.${DESCRIBING}`);
     write(path, { 'b.yaml': 'rules: [{ name: b }]' });
     expect(() => book.reload()).toThrow(RuleError);
     expect(book.current().id).toBe(id);

@@ -11,9 +11,9 @@ import { describe, hostFacts, type Rules } from '../observe.ts';
 import { DEVICE_GROUPS, type DeviceRow, sameDevice } from '../tables/rows.ts';
 import { writeDevices } from '../tables/store.ts';
 import { emptyWorld, loadDevices, type Tracked } from '../world.ts';
-import { classifier } from './classify.ts';
+import { classifier, DESCRIBING } from './classify.ts';
 import type { DeviceFacts } from './facts.ts';
-import { loadRules, type RuleSet } from './rules.ts';
+import { type CompiledRules, loadRules } from './rules.ts';
 
 export interface RuleBook {
   /** What classifies, at this moment. */
@@ -52,9 +52,9 @@ export function openRuleBook({
   log: Logger;
   folders: readonly string[];
 }): RuleBook {
-  const compile = (set: RuleSet) => ({
+  const compile = (set: CompiledRules) => ({
     set,
-    rules: { id: set.id, classify: classifier(set) } satisfies Rules,
+    rules: { id: `${set.id}.${DESCRIBING}`, classify: classifier(set) } satisfies Rules,
   });
   let now = compile(loadRules(folders));
 

@@ -1,5 +1,5 @@
 /**
- * Rule files into one compiled set. The set is read whole: one bad file refuses it, and whoever holds an older set
+ * Rule files into one compiled set. The set is read whole: one bad file refuses it, and a holder of an older set
  * keeps that. Operators add folders of their own; their rules come before the product's.
  */
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { GENERAL_OIDS, SAMPLED } from './general.ts';
 import { type Rule, ruleFile, type VendorTable, vendorFile } from './rule-schema.ts';
 
 /** A compiled set of rules. */
-export interface RuleSet {
+export interface CompiledRules {
   /** Hash of the files. */
   id: string;
   rules: readonly Rule[];
@@ -37,7 +37,7 @@ const CATALOGUE_FILES = ['inventory.txt', 'products.txt'];
 /**
  * Reads `*.yaml` of each folder, the first folder's rules first. Fails with RuleError: which file, where, why.
  */
-export function loadRules(folders: readonly string[]): RuleSet {
+export function loadRules(folders: readonly string[]): CompiledRules {
   const hash = createHash('sha256');
   const rules: Rule[] = [];
   const vendors: VendorTable = {};
@@ -72,10 +72,10 @@ export function loadRules(folders: readonly string[]): RuleSet {
 
 /** The set without some of its rules and makers, and what collectors must read for the others. */
 export function rulesWithout(
-  set: RuleSet,
+  set: CompiledRules,
   left: (rule: Rule) => boolean,
   unknown: (enterprise: string) => boolean = () => false,
-): RuleSet {
+): CompiledRules {
   const rules = set.rules.filter((rule) => !left(rule));
   const vendors = Object.fromEntries(Object.entries(set.vendors).filter(([number]) => !unknown(number)));
   const id = createHash('sha256')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { asked, type Box, openSite, type TestSite } from '../testing/site.ts';
-import { identityActions } from './actions.ts';
+import { identityActions, type Person } from './actions.ts';
 
 afterAll(closeDatabases);
 
@@ -22,10 +22,10 @@ const router: Box = {
 
 describe.each(databases())('a person on identity, on %s', (_name, open) => {
   let db: Database;
-  let by: { userId: string; name: string };
+  let by: Person;
   beforeAll(async () => {
     db = await open();
-    by = { userId: uuidv7(), name: 'ada' };
+    by = { userId: uuidv7(), name: 'ada', note: async () => undefined };
     await db.query(
       `INSERT INTO users (id, name, password_hash, role) VALUES ($1::uuid, 'ada', '', 'operator')`,
       [by.userId],
@@ -40,7 +40,7 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
         sleep: async () => undefined,
         every: () => () => undefined,
       },
-      record: async (_sql, changes) => {
+      recordChanges: async (_sql, changes) => {
         site.changes.push(...changes);
       },
     });
@@ -129,6 +129,16 @@ describe.each(databases())('a person on identity, on %s', (_name, open) => {
     await actions(site).merge(by, only?.id as string, other as string);
     await scan();
     expect(await site.devices()).toHaveLength(1);
+  });
+
+  it('does nothing that cannot be written down', async () => {
+    const { site, first, second } = await pair();
+    const full = { ...by, note: () => Promise.reject(new Error('the disk is full')) };
+    await expect(actions(site).merge(full, first, second)).rejects.toThrow('the disk is full');
+    expect((await site.devices()).map(({ id }) => id)).toEqual([first, second]);
+    await actions(site).merge(by, first, second);
+    await expect(actions(site).split(full, first, ['10.0.0.2'])).rejects.toThrow('the disk is full');
+    expect((await site.devices()).map(({ id }) => id)).toEqual([first]);
   });
 
   it('refuses what makes no sense, with a reason', async () => {

@@ -8,24 +8,27 @@ import { canonicalAddress } from '@rollcall/shared/ip';
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Database } from '../../platform/db/db.ts';
 import { announce } from '../../platform/db/notify.ts';
-import type { Sql } from '../../platform/db/sql.ts';
+import type { Sql, Transaction } from '../../platform/db/sql.ts';
 import { notFound, Problem } from '../../platform/problem.ts';
-import type { Raise } from '../../ports.ts';
+import type { RecordChanges } from '../../ports.ts';
 import { newDevice } from '../tables/merge.ts';
 import { absorbInto, writeDeviceRows } from '../tables/save.ts';
 import { writeEvidence } from '../tables/store.ts';
 import { aboutDevice, emptyWorld, loadDevices, lockSite, type Tracked, track } from '../world.ts';
+import { findOrAdd, holdersOf } from './by-hand.ts';
 import { type EvidenceKey, keyText } from './fingerprint.ts';
 
 export interface Person {
   userId: string;
   name: string;
+  /** Writes down what was done to a device, in the transaction of the deed. */
+  note(sql: Transaction, device: { id: string; siteId: string; name: string }): Promise<void>;
 }
 
 export interface IdentityDeps {
   db: Database;
   clock: Clock;
-  record: Raise;
+  recordChanges: RecordChanges;
 }
 
 const OWN = new Set(['engine-id', 'serial', 'chassis-mac', 'mac-set', 'mac']);
@@ -35,7 +38,7 @@ function telling(keys: readonly EvidenceKey[]): EvidenceKey[] {
   return own.length > 0 ? own : keys.filter(({ kind }) => kind === 'address');
 }
 
-export function identityActions({ db, clock, record }: IdentityDeps) {
+export function identityActions({ db, clock, recordChanges }: IdentityDeps) {
   return {
     /** `otherId` is `deviceId`. Fails with Problem `conflict` across sites. @returns the id that is left. */
     merge: (by: Person, deviceId: string, otherId: string): Promise<string> =>
@@ -56,7 +59,7 @@ export function identityActions({ db, clock, record }: IdentityDeps) {
         );
         await decide(sql, { siteId, verb: 'merge', deviceId, otherId, keys, by, at });
         await absorbInto(sql, siteId, [{ from: otherId, into: deviceId }]);
-        await record(sql, [
+        await recordChanges(sql, [
           {
             ...aboutDevice(loaded(deviceId), at, null),
             kind: 'device.merged',
@@ -65,6 +68,7 @@ export function identityActions({ db, clock, record }: IdentityDeps) {
           },
         ]);
         await announce(sql, siteId, 'device', [deviceId, otherId]);
+        await by.note(sql, loaded(deviceId).row);
         return deviceId;
       }),
 
@@ -96,7 +100,7 @@ export function identityActions({ db, clock, record }: IdentityDeps) {
         );
         await bind(sql, siteId, otherId, keys, at);
         await decide(sql, { siteId, verb: 'split', deviceId, otherId, keys, by, at });
-        await record(sql, [
+        await recordChanges(sql, [
           {
             ...aboutDevice(loaded(deviceId), at, null),
             kind: 'device.split',
@@ -111,8 +115,13 @@ export function identityActions({ db, clock, record }: IdentityDeps) {
           },
         ]);
         await announce(sql, siteId, 'device', [deviceId, otherId]);
+        await by.note(sql, loaded(deviceId).row);
         return [otherId];
       }),
+
+    find: holdersOf,
+    findOrAdd: (sql: Sql, siteId: string, addresses: readonly string[]) =>
+      findOrAdd(sql, recordChanges, siteId, { addresses, at: clock.now() }),
   };
 }
 

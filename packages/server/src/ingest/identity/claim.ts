@@ -81,7 +81,9 @@ function takeAddress(world: World, device: Tracked, holder: string, key: Evidenc
   old.addresses.delete(key.value);
   const before = { deviceId: holder, deviceName: old.row.name };
   const both = (old.print?.addresses ?? []).filter((address) => device.print?.addresses.includes(address));
-  const contested = both.length === 1 && both[0] === key.value;
+  // What the old one said before the new one had it proves nothing: it may have given it away.
+  const since = world.listing.get(key.value)?.get(device.row.id) ?? Number.POSITIVE_INFINITY;
+  const contested = both.length === 1 && both[0] === key.value && (old.row.mergedAt ?? 0) >= since;
   const told = (): Change => {
     const about = aboutDevice(device, at, device.seen.collectorId);
     const { id, name } = device.row;

@@ -29,6 +29,23 @@ export const EVIDENCE_KINDS = [
   'shared',
 ] as const;
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];
+/**
+ * How much a kind of evidence says: `strong` ones that agree make two records one device unless others contradict, `supporting` ones
+ * weigh in where none does; a person's `decision` wins over all.
+ */
+export const STRENGTH = {
+  manual: 'decision',
+  'engine-id': 'strong',
+  serial: 'strong',
+  'chassis-mac': 'strong',
+  'lldp-chassis': 'supporting',
+  'mac-set': 'supporting',
+  mac: 'supporting',
+  'sys-name': 'supporting',
+  address: 'supporting',
+  shared: 'decision',
+} as const satisfies Record<EvidenceKind, 'strong' | 'supporting' | 'decision'>;
+export const strengthOf = (kind: string) => STRENGTH[kind as EvidenceKind] ?? 'supporting';
 export interface EvidenceKey {
   kind: EvidenceKind;
   value: string;
@@ -110,7 +127,7 @@ export const virtualMac = (mac: string): boolean => VIRTUAL_MAC.test(mac);
 /** Of bridges for containers, the same in many devices. */
 const CONTAINER_BRIDGE = /^172\.1[78]\.0\.1$/;
 /** An address that distinguishes the device that has it from others. */
-const tellsApart = (address: string, reached: string): boolean =>
+const isIdentifying = (address: string, reached: string): boolean =>
   identifiesADevice(address, reached) && !CONTAINER_BRIDGE.test(address);
 
 /** An engine id without a part that could be one device's own (RFC 3411, SnmpEngineID: 5 octets of header). */
@@ -138,7 +155,7 @@ const chassisMacs = ({ bridgeMac, lldpChassisId }: Macs): string[] =>
 type Addresses = Pick<DeviceObservation, 'address' | 'addresses'>;
 
 const ownAddresses = ({ address, addresses }: Addresses): string[] =>
-  [...new Set(addresses)].filter((each) => tellsApart(each, address)).sort();
+  [...new Set(addresses)].filter((each) => isIdentifying(each, address)).sort();
 
 /** What a host without an agent may be known by that then proves to be this agent's. */
 export const hostKeys = (o: Macs & Addresses): EvidenceKey[] => [
@@ -188,23 +205,26 @@ const chassisSerials = (rows: DeviceObservation['chassis']): string[] =>
     .sort((a, b) => (a.position ?? 0) - (b.position ?? 0) || a.index - b.index)
     .flatMap((row) => (row.serial ? [row.serial] : []));
 
-/** Null where the address stands for no device. */
-export const hostFingerprint = (o: HostObservation): Fingerprint | null =>
-  identifiesADevice(o.address, o.address) ? printOfHost(o) : null;
+type Host = Pick<HostObservation, 'address' | 'aliasOf' | 'hostname'> & { mac?: string | null | undefined };
 
-const printOfHost = (o: HostObservation): Fingerprint => ({
-  address: o.address,
+/** Null where the address stands for no device. */
+export const hostFingerprint = (host: Host): Fingerprint | null =>
+  identifiesADevice(host.address, host.address) ? fingerprintOfHost(host) : null;
+
+/** Of a device without an agent. */
+export const fingerprintOfHost = ({ address, aliasOf, mac, hostname }: Host): Fingerprint => ({
+  address,
   snmp: false,
-  ...(o.aliasOf ? { aliasOf: o.aliasOf } : {}),
+  ...(aliasOf ? { aliasOf } : {}),
   addresses: [],
-  macs: cleanMacs(o.mac ? [o.mac] : []),
+  macs: cleanMacs(mac ? [mac] : []),
   engineId: null,
   serials: [],
   chassis: [],
   lldpChassisId: null,
   sysName: null,
   sysObjectId: null,
-  hostname: o.hostname ?? null,
+  hostname: hostname ?? null,
 });
 
 /** What a fingerprint claims for its device: at most one device of a site holds each. */

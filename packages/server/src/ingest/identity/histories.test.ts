@@ -163,9 +163,11 @@ describe.each(databases())('random histories on %s', (_name, open) => {
       await db.transaction((sql) => countMissed(sql, site.siteId, job, at, site.collectors[0] as string));
     if (each.do === 'split') {
       const id = await deviceAt(site, each.address);
-      const actions = identityActions({ db, clock, record: async () => undefined });
+      const actions = identityActions({ db, clock, recordChanges: async () => undefined });
       if (id)
-        await actions.split({ userId: uuidv7(), name: 'ada' }, id, [each.address]).catch(() => undefined);
+        await actions
+          .split({ userId: uuidv7(), name: 'ada', note: async () => undefined }, id, [each.address])
+          .catch(() => undefined);
     }
     if (each.do === 'trap')
       await site.ingest.accept({

@@ -27,6 +27,7 @@ const device = (print: Fingerprint, more: Partial<Candidate> = {}): Candidate =>
   lastSeen: AT - 86_400_000,
   lists: false,
   addressCount: 1,
+  run: null,
   ...more,
 });
 /** `here`: the address of the observation is held by this device. */

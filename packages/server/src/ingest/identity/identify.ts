@@ -2,12 +2,21 @@
  * Which device is this? Pure: an observation's fingerprint and the devices that hold any of its evidence go in; the
  * device, the reason, and what must be remembered come out.
  *
- * One strong agreement (engine id, chassis serial, base MAC, own address table) without a strong contradiction is the
- * same device. A strong agreement that is contradicted is a conflict: nothing is merged, the evidence is remembered as
- * shared, and from then on it says nothing. Without strong evidence the same MACs, or the same address with nothing
- * against it, are enough. A person's decision wins over all.
+ * Each piece of evidence agrees, contradicts, or says nothing. One strong agreement (engine id, chassis serial, base MAC, own address
+ * table) that nothing contradicts is the same device; against contradictions (engine id, serial, MACs, maker) strong
+ * agreements must be more. Else it is a conflict: nothing is merged, the evidence is remembered as shared, and from then
+ * on it says nothing. Without strong evidence the same MACs, or the same address with nothing against it, are enough. Agents
+ * that ran at the same time and began at different ones are of two devices, whatever else agrees: a copy has all that its
+ * original has. A person's decision wins over all.
  */
+import { isSameBoot } from '../tables/merge.ts';
 import { claims, type EvidenceKey, type Fingerprint, keyText, vendorEnterprise } from './fingerprint.ts';
+
+/** From when to when an agent ran, as far as it is known, Unix milliseconds. */
+export interface Run {
+  bootedAt: number;
+  readAt: number;
+}
 
 /** A device that holds some evidence of the observation, as it is known. */
 export interface Candidate {
@@ -20,6 +29,8 @@ export interface Candidate {
   lists: boolean;
   /** Addresses it was reached on, that its MAC is known at. */
   addressCount: number;
+  /** Of its agent, as long as it was heard; null: it does not say. */
+  run: Run | null;
 }
 
 export interface Known {
@@ -63,6 +74,7 @@ interface Comparison {
   name: Verdict;
   type: Verdict;
   maker: Verdict;
+  run: Verdict;
   /** The candidate was last reached on this very address. */
   place: boolean;
 }
@@ -72,7 +84,8 @@ const ADDRESSES_PER_MAC = 8;
 /** ARP and the agent may name different MACs of one device; within this time at one address they are one. */
 const SAME_MOMENT_MS = 600_000;
 
-export function identify(print: Fingerprint, at: number, known: Known): Decision {
+/** @param run of the agent that was read, if it says. */
+export function identify(print: Fingerprint, at: number, known: Known, run: Run | null = null): Decision {
   const byPerson = decidedByPerson(print, known);
   if (byPerson)
     return {
@@ -83,7 +96,10 @@ export function identify(print: Fingerprint, at: number, known: Known): Decision
       conflicts: [],
     };
 
-  const judged = known.candidates.map((candidate) => ({ candidate, ...judge(print, candidate, at, known) }));
+  const judged = known.candidates.map((candidate) => ({
+    candidate,
+    ...judge({ print, run, at }, candidate, known),
+  }));
   const agent = agentElsewhere(print, known);
   if (agent)
     return {
@@ -149,8 +165,14 @@ const byStrength = (
   a.candidate.firstSeen - b.candidate.firstSeen ||
   (a.candidate.deviceId < b.candidate.deviceId ? -1 : 1);
 
-function judge(print: Fingerprint, candidate: Candidate, at: number, known: Known): Judgement {
-  const c = compare(print, candidate, known);
+interface Read {
+  print: Fingerprint;
+  run: Run | null;
+  at: number;
+}
+
+function judge({ print, run, at }: Read, candidate: Candidate, known: Known): Judgement {
+  const c = compare({ print, run }, candidate, known);
   const agreed = namesOf(c, 'agree');
   const differed = namesOf(c, 'differ');
   const because = [
@@ -183,12 +205,14 @@ function betweenAgents(c: Comparison): Outcome {
   ];
   const agreeing = strong.filter(([, verdict]) => verdict === 'agree').map(([reason]) => reason);
   const against = [c.engine, c.serial, c.macs, c.maker].filter((verdict) => verdict === 'differ').length;
-  const doubts = [c.name, c.type, c.table, c.chassis].filter((verdict) => verdict === 'differ').length;
+  const differing = [c.name, c.type, c.table, c.chassis].filter((verdict) => verdict === 'differ').length;
   const [reason] = agreeing;
+  if (c.run === 'differ')
+    return outcome(reason && reason !== 'own-address' ? 'conflict' : 'other', reason ?? 'new');
   if (reason) {
     const votes = agreeing.length + (c.macs === 'agree' ? 1 : 0);
     // Two devices each list their own address and not the other's: one engine id alone is a factory default then.
-    const alone = votes === 1 && (doubts >= 2 || (reason === 'engine-id' && c.table === 'differ'));
+    const alone = votes === 1 && (differing >= 2 || (reason === 'engine-id' && c.table === 'differ'));
     const addressOnly = votes === 1 && reason === 'own-address' && c.name === 'differ';
     if (against === 0 && !(alone && !c.place) && !addressOnly) return outcome('same', reason);
     if (votes > against && against > 0) return outcome('same', reason);
@@ -220,21 +244,38 @@ function withHost(print: Fingerprint, candidate: Candidate, c: Comparison, at: n
     : outcome('same', 'macs');
 }
 
-function compare(print: Fingerprint, candidate: Candidate, known: Known): Comparison {
+function compare({ print, run }: Omit<Read, 'at'>, candidate: Candidate, known: Known): Comparison {
   const other = candidate.print;
   const single = (kind: EvidenceKey['kind']) => !isShared(print, kind, known);
+  const table = tables(print, candidate);
   const makers = [vendorEnterprise(print.sysObjectId), vendorEnterprise(other.sysObjectId)] as const;
   return {
     engine: single('engine-id') ? equal(print.engineId, other.engineId) : undefined,
     serial: single('serial') ? oneMain(print.serials, other.serials) : undefined,
     chassis: meet(print.chassis, other.chassis),
-    table: tables(print, candidate),
+    table,
     macs: print.snmp && other.snmp ? mostly(print.macs, other.macs) : within(print, other),
     name: single('sys-name') ? equal(print.sysName?.toLowerCase(), other.sysName?.toLowerCase()) : undefined,
     type: equal(print.sysObjectId, other.sysObjectId),
     maker: makers[0] !== null && makers[1] !== null && makers[0] !== makers[1] ? 'differ' : undefined,
+    run: ranBeside({ print, run }, candidate, table) ? 'differ' : undefined,
     place: known.holders.get(keyText({ kind: 'address', value: print.address })) === candidate.deviceId,
   };
+}
+
+/**
+ * Whether both ran at one time, and each began at its own. A device may have several agents: that they are its own is told by
+ * the addresses that they list. At the address where it is managed, what was read elsewhere may be the other one.
+ */
+function ranBeside({ print, run: a }: Omit<Read, 'at'>, candidate: Candidate, table: Verdict): boolean {
+  const { run: b } = candidate;
+  if (!a || !b || table === 'agree' || print.address === candidate.print.address) return false;
+  const [first, last] = a.bootedAt <= b.bootedAt ? [a, b] : [b, a];
+  return (
+    last.bootedAt < first.readAt &&
+    last.bootedAt < last.readAt &&
+    !isSameBoot(first.bootedAt, last.bootedAt, last.readAt)
+  );
 }
 
 const isShared = (print: Fingerprint, kind: EvidenceKey['kind'], known: Known): boolean =>
@@ -295,6 +336,7 @@ const NAMES: [keyof Comparison, string][] = [
   ['name', 'sysName'],
   ['type', 'sysObjectID'],
   ['maker', 'manufacturer'],
+  ['run', 'time of start'],
 ];
 const namesOf = (c: Comparison, verdict: Verdict): string[] =>
   NAMES.filter(([key]) => c[key] === verdict).map(([, name]) => name);
@@ -313,6 +355,6 @@ function mayMerge(winner: Candidate, other: Candidate, known: Known): boolean {
   if (known.apart.has(`${winner.deviceId}|${other.deviceId}`)) return false;
   if (!winner.print.snmp || !other.print.snmp) return true;
   const nobody: Known = { candidates: [], holders: new Map(), apart: new Set() };
-  const c = compare(winner.print, other, nobody);
-  return [c.engine, c.serial, c.macs, c.maker].every((verdict) => verdict !== 'differ');
+  const c = compare(winner, other, nobody);
+  return [c.engine, c.serial, c.macs, c.maker, c.run].every((verdict) => verdict !== 'differ');
 }

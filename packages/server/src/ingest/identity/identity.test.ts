@@ -524,6 +524,71 @@ describe('one box is one device', () => {
     ]);
   });
 
+  it('an address that went to another box moved, in whatever order a scan reads the two', () => {
+    const box = (n: number, more: string[] = []): Box => ({
+      sysName: `gw${n}`,
+      macs: [`3c:52:82:00:01:0${n}`],
+      table: [`10.5.0.${n}`, ...more],
+    });
+    const virtual = '10.5.0.254';
+    const before = [
+      agent(box(1, [virtual]), '10.5.0.1'),
+      aliasAt(virtual, '10.5.0.1'),
+      agent(box(2), '10.5.0.2'),
+    ];
+    const giver = agent(box(1), '10.5.0.1');
+    const taker = agent(box(2, [virtual]), '10.5.0.2');
+    const at = aliasAt(virtual, '10.5.0.2');
+    for (const order of [
+      [giver, taker, at],
+      [taker, giver, at],
+      [taker, at, giver],
+    ]) {
+      const site = new Site().scan(before).scan(order);
+      expect(site.kinds('address.conflict')).toEqual([]);
+      expect(site.kinds('address.moved')).toMatchObject([
+        { before: { deviceName: 'gw1' }, after: { deviceName: 'gw2', address: virtual } },
+      ]);
+    }
+  });
+
+  it('a copy has all that its original has, and runs beside it: two devices, told once', () => {
+    /** Booted so many days before the first scan. */
+    const vm = (address: string, booted: number, day: number): Sight =>
+      agent({ ...clone(1), table: [address], sysUpTime: (booted + day) * 8_640_000 }, address);
+    for (let seed = 0; seed < 20; seed++) {
+      const site = new Site().scan([vm('10.7.0.1', 30, 0)]);
+      for (let day = 1; day < 5; day++)
+        site.scan(shuffled([vm('10.7.0.1', 30, day), vm('10.8.0.1', 10, day)], seed + day));
+      expect(site.kinds('identity.conflict')).toMatchObject([{ after: { evidence: 'engine-id' } }]);
+      // Both without power at one time.
+      for (let day = 6; day < 9; day++)
+        site.scan(shuffled([vm('10.7.0.1', -5.1, day), vm('10.8.0.1', -5.2, day)], seed + day), day);
+      expect([...site.world.devices.values()].map(({ row }) => row.address).sort()).toEqual([
+        '10.7.0.1',
+        '10.8.0.1',
+      ]);
+      expect(
+        site.world.changes.map(({ kind }) => kind).filter((kind) => kind.startsWith('identity')),
+      ).toHaveLength(1);
+      expect(site.kinds('device.merged')).toEqual([]);
+      expect(site.kinds('device.renumbered')).toEqual([]);
+    }
+  });
+
+  it('a device that started again at another address is the same', () => {
+    const vm = (address: string, sysUpTime: number): Sight =>
+      agent({ ...clone(1), table: [address], sysUpTime }, address);
+    const site = new Site().scan([vm('10.7.0.1', 8_640_000)]).scan([vm('10.8.0.1', 6000)]);
+    expect(site.count).toBe(1);
+    // What answers a ping at its old address proves nothing of its agent: it may be another host by now.
+    const moved = new Site()
+      .scan([vm('10.7.0.1', 8_640_000)])
+      .scan([ping('10.7.0.1')])
+      .scan([vm('10.8.0.1', 1.5 * 8_640_000)]);
+    expect(moved.count).toBe(1);
+  });
+
   it('obeys a person: bound evidence wins, and split records are not merged again', () => {
     const site = new Site().scan([agent(router, '10.0.0.1')]);
     const [first] = site.world.devices.keys();

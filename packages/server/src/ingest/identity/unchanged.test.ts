@@ -108,8 +108,8 @@ describe.each(databases())('a scan that finds the same, on %s', (_name, open) =>
         identityActions({
           db,
           clock: { now: site.clock.now } as never,
-          record: async () => undefined,
-        }).split({ userId: uuidv7(), name: 'ada' }, id, ['10.0.1.1']),
+          recordChanges: async () => undefined,
+        }).split({ userId: uuidv7(), name: 'ada', note: async () => undefined }, id, ['10.0.1.1']),
     };
     let hours = 0;
     for (const [what, happen] of Object.entries(happened)) {

@@ -11,7 +11,7 @@ import { canonicalAddress } from '@rollcall/shared/ip';
 import { z } from 'zod';
 import { arrayOf } from '../../platform/db/arrays.ts';
 import type { Sql } from '../../platform/db/sql.ts';
-import type { Arrived } from '../items.ts';
+import type { UnreadItem } from '../items.ts';
 import { type Sighted, see } from '../tables/merge.ts';
 import { scansOf } from '../world.ts';
 import { type EvidenceKey, hostKeys, keyText } from './fingerprint.ts';
@@ -84,7 +84,7 @@ interface Walk {
   walk: string;
   device?: { head: Head & { kind: 'device' }; digest: string; at: number };
   tables: { head: Head & { kind: 'rows' }; digest: string }[];
-  items: Arrived[];
+  items: UnreadItem[];
 }
 
 interface Context {
@@ -148,7 +148,7 @@ interface Again {
 
 export interface Recognised {
   /** What has to be read and merged. */
-  rest: Arrived[];
+  rest: UnreadItem[];
   /** Their sightings are written when that is done. */
   again: Again[];
 }
@@ -156,7 +156,7 @@ export interface Recognised {
 /** Finds what of a batch was received before. The site must be locked. */
 export async function recognise(
   sql: Sql,
-  items: readonly Arrived[],
+  items: readonly UnreadItem[],
   batch: { siteId: string; collectorId: string },
   rulesId: string,
   timeOf: (at: number) => number,
@@ -237,7 +237,7 @@ async function withLoneHosts(sql: Sql, siteId: string, again: readonly Again[]):
 }
 
 /** The walks of a batch, of addresses that nothing else in it speaks of. */
-function walksOf(items: readonly Arrived[], timeOf: (at: number) => number): Walk[] {
+function walksOf(items: readonly UnreadItem[], timeOf: (at: number) => number): Walk[] {
   const walks = new Map<string, Walk>();
   const mixed = new Set<string>();
   for (const item of items) {

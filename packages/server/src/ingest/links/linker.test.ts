@@ -38,7 +38,7 @@ describe.each(databases())('links on %s', (_name, open) => {
       db,
       clock: { ...base.clock, monotonic: base.clock.now, sleep: still, every: () => () => undefined },
       log: pino({ level: 'silent' }),
-      record: async (_sql, some) => void changes.push(...some),
+      recordChanges: async (_sql, some) => void changes.push(...some),
     });
     return {
       ...base,

@@ -10,7 +10,7 @@ import type { Change } from '../../changes.ts';
 import type { Database } from '../../platform/db/db.ts';
 import { announce } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
-import type { Raise } from '../../ports.ts';
+import type { RecordChanges } from '../../ports.ts';
 import * as store from '../tables/store.ts';
 import { lockSite } from '../world.ts';
 import { readDevices } from './read.ts';
@@ -20,7 +20,7 @@ export interface LinkerDeps {
   db: Database;
   clock: Clock;
   log: Logger;
-  record: Raise;
+  recordChanges: RecordChanges;
 }
 
 export interface Linker {
@@ -39,13 +39,15 @@ const REST = 10;
 /** "Last seen" of a link that is still so is exact to this. */
 const GRAIN_MS = 24 * 3600_000;
 
-export function createLinker({ db, clock, log, record }: LinkerDeps): Linker {
+export function createLinker({ db, clock, log, recordChanges }: LinkerDeps): Linker {
   const waiting = new Set<string>();
   const restsUntil = new Map<string, number>();
 
   const link = async (siteId: string): Promise<number> => {
     const links = await findLinks(db.ingest, siteId, clock.now());
-    return db.ingest.transaction((sql) => writeLinks(sql, { siteId, links, now: clock.now(), record }));
+    return db.ingest.transaction((sql) =>
+      writeLinks(sql, { siteId, links, now: clock.now(), recordChanges }),
+    );
   };
 
   const round = async () => {
@@ -87,10 +89,10 @@ interface Writing {
   siteId: string;
   links: SiteLinks;
   now: number;
-  record: LinkerDeps['record'];
+  recordChanges: LinkerDeps['recordChanges'];
 }
 
-async function writeLinks(sql: Sql, { siteId, links, now, record }: Writing): Promise<number> {
+async function writeLinks(sql: Sql, { siteId, links, now, recordChanges }: Writing): Promise<number> {
   await lockSite(sql, siteId);
   const devices = await readDevices(sql, siteId, mentioned(links));
   const there = (id: string | undefined) => id !== undefined && devices.has(id);
@@ -112,7 +114,7 @@ async function writeLinks(sql: Sql, { siteId, links, now, record }: Writing): Pr
   );
   const moved = await moveStations(sql, siteId, attachments, now);
   if (moved.length > 0) {
-    await record(
+    await recordChanges(
       sql,
       moved.map(({ id, before, after }): Change => {
         const device = devices.get(id);

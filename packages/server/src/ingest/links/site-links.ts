@@ -1,5 +1,6 @@
 /** All links of a site from what was read of it. Pure, but for reading. */
 import type { Sql } from '../../platform/db/sql.ts';
+import { LINK_KEPT_MS } from '../tables/rows.ts';
 import { type Directory, type FarEnd, farEnd, labelOf, plainName } from './far-ends.ts';
 import { type BridgeTable, type ForwardingLink, forwardingLinks } from './forwarding.ts';
 import { type LinkPort, portOfMac } from './ports.ts';
@@ -31,8 +32,6 @@ export interface SiteLinks {
   attachments: Map<string, Attachment>;
 }
 
-/** A link that nothing confirms any more, and nothing contradicts either, stays known for so long. */
-const KEPT_MS = 30 * 24 * 3600_000;
 const FDB = 'fdb';
 
 const isMac = (text: string): boolean => /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(text);
@@ -163,18 +162,18 @@ const AGGREGATES = new Set([161, 53]);
 function discovered(far: ReadonlyMap<read.StoredReport, FarEnd | null>, directory: Directory): Discovered {
   const ports = new Set<string>();
   const pairs = new Set<string>();
-  const withStrangers = new Set<string>();
+  const withUnknownEnds = new Set<string>();
   for (const [report, end] of far) {
     if (report.protocol === 'mndp' && !end) continue;
     if (report.ifIndex !== null) ports.add(place(report.deviceId, report.ifIndex));
-    if (!end) withStrangers.add(report.deviceId);
+    if (!end) withUnknownEnds.add(report.deviceId);
     else {
       pairs.add(pairOf(report.deviceId, end.deviceId));
       if (end.ifIndex !== null) ports.add(place(end.deviceId, end.ifIndex));
     }
   }
   // Neighbours are heard on an aggregate's members, addresses are learnt on the aggregate: it may be an unknown device's.
-  for (const deviceId of withStrangers) {
+  for (const deviceId of withUnknownEnds) {
     for (const port of directory.portsOf(deviceId)) {
       if (AGGREGATES.has(port.type ?? 0)) ports.add(place(deviceId, port.ifIndex));
     }
@@ -199,7 +198,7 @@ function provenLink(link: ForwardingLink, macs: read.Macs, directory: Directory)
   };
 }
 
-interface Known extends Discovered {
+interface Tables extends Discovered {
   links: readonly ForwardingLink[];
   bridges: readonly BridgeTable[];
   owner: (mac: number) => string | null;
@@ -211,7 +210,7 @@ interface Known extends Discovered {
  */
 function outdated(
   stored: readonly read.StoredReport[],
-  { links, bridges, owner, spokenFor, linked }: Known,
+  { links, bridges, owner, spokenFor, linked }: Tables,
   now: number,
 ): read.StoredReport[] {
   const proven = new Set(links.map((link) => `${place(link.deviceId, link.ifIndex)} ${link.remoteId}`));
@@ -219,7 +218,7 @@ function outdated(
   const placed = new Set(links.flatMap(({ remoteId, mac }) => (mac === null ? [] : remoteId)));
   const tables = new Map(bridges.map((bridge) => [bridge.deviceId, bridge.ports]));
   return stored.filter(({ deviceId, ifIndex, far, lastSeen }) => {
-    if (far === null || ifIndex === null || now - lastSeen > KEPT_MS) return true;
+    if (far === null || ifIndex === null || now - lastSeen > LINK_KEPT_MS) return true;
     const here = place(deviceId, ifIndex);
     if (proven.has(`${here} ${far.deviceId}`)) return false;
     if (taken.has(here) || placed.has(far.deviceId)) return true;

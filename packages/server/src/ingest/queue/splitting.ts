@@ -1,7 +1,7 @@
 /** A batch that the database refuses, taken apart until what it refuses stands alone: the stream goes on. */
 import { sqlState } from '../../platform/db/db.ts';
 import { Problem } from '../../platform/problem.ts';
-import { type Arrived, toDeadLetter } from '../items.ts';
+import { toDeadLetter, type UnreadItem } from '../items.ts';
 
 /** Transactions of one batch that may fail: enough for some odd items, not for a batch made of them. */
 const FAILED_MOST = 64;
@@ -24,7 +24,7 @@ export class Faults {
 }
 
 /** Stores items in one transaction; `stored`: not all of them as dead letters. */
-type Store = (items: readonly Arrived[]) => Promise<{ through: number; stored: boolean }>;
+type Store = (items: readonly UnreadItem[]) => Promise<{ through: number; stored: boolean }>;
 
 /**
  * Stores one batch in one transaction. Where the database refuses it, it is halved until what is refused stands alone, and that
@@ -43,11 +43,11 @@ export class Splitting {
   }
 
   /** Answers the highest sequence of the stream that is committed, and how many items became dead letters. */
-  async store(items: readonly Arrived[]): Promise<{ through: number; deadLettered: number }> {
+  async store(items: readonly UnreadItem[]): Promise<{ through: number; deadLettered: number }> {
     return { through: await this.#storeOrSplit(items), deadLettered: this.#deadLettered };
   }
 
-  async #storeOrSplit(items: readonly Arrived[]): Promise<number> {
+  async #storeOrSplit(items: readonly UnreadItem[]): Promise<number> {
     try {
       return await this.#store(items);
     } catch (error) {
@@ -60,18 +60,18 @@ export class Splitting {
     }
   }
 
-  async #store(items: readonly Arrived[]): Promise<number> {
+  async #store(items: readonly UnreadItem[]): Promise<number> {
     const { through, stored } = await this.#storeInOne(items);
     if (stored) this.#faults.stored();
     return through;
   }
 
-  #deadLetter(items: readonly Arrived[], error: Error): Promise<number> {
+  #deadLetter(items: readonly UnreadItem[], error: Error): Promise<number> {
     const living = items.filter(({ dead }) => !dead);
     if (living.length === 0 || (sqlState(error) === undefined && !this.#faults.mayReject())) throw error;
     this.#deadLettered += living.length;
     const among = living.length > 1 ? ` (one or more of ${living.length} items)` : '';
-    const asDeadLetter = (item: Arrived): Arrived => ({
+    const asDeadLetter = (item: UnreadItem): UnreadItem => ({
       ...item,
       dead: item.dead ?? toDeadLetter(item.body, `not stored: ${error.message}${among}`),
     });
@@ -81,7 +81,7 @@ export class Splitting {
 
 /**
  * Whether an error is about the rows rather than about the database: bad data (22), a constraint (23), a limit (54), or
- * a fault of ours. Everything else, a missing column as much as a full disk, is cured by whoever runs the server; until
+ * a fault of ours. Everything else, a missing column as much as a full disk, is cured by the person who runs the server; until
  * then the collector keeps what it has.
  */
 function isPoison(error: unknown): error is Error {

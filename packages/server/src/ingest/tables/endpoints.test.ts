@@ -2,7 +2,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
-import { asked, type Box, NOW, openSite, type TestSite, table } from '../testing/site.ts';
+import { answered, asked, type Box, NOW, openSite, type TestSite, table } from '../testing/site.ts';
 
 afterAll(closeDatabases);
 
@@ -124,6 +124,92 @@ describe.each(databases())('intervals of addresses on %s', (_name, open) => {
     expect(await told()).toEqual(['core-2']);
     await site.send([read([], 60)]);
     expect(await told()).toEqual([]);
+  });
+
+  it('keeps a neighbour that is silent because its device does not answer, until the device answers or its port has another', async () => {
+    const site = await openSite(db);
+    const core = { protocol: 'lldp', ifIndex: 1, localPort: 'Gi1', sysName: 'core-1' };
+    const edge = { protocol: 'lldp', ifIndex: 2, localPort: 'Gi2', sysName: 'edge-1' };
+    const scanned = asked(box, '10.0.0.1');
+    await site.send([scanned, table(scanned, 'neighbours', [core, edge])]);
+    await site.send([answered('10.0.0.9')]);
+    const [device, far] = await site.devices();
+    const set = (text: string) => db.query(text, [site.siteId, far?.id]);
+    await set('UPDATE neighbours SET remote_device_id = $2::uuid WHERE site_id = $1::uuid');
+    const answers = (status: string) =>
+      set(
+        `UPDATE devices SET monitor = true, status = '${status}' WHERE site_id = $1::uuid AND id = $2::uuid`,
+      );
+    const after = async (rows: unknown[], minutes: number) => {
+      const whose = { walk: uuidv7(), address: '10.0.0.1' };
+      const at = NOW + minutes * 60_000;
+      await site.send([{ ...table(whose, 'neighbours', rows), deviceId: device?.id, at }]);
+      const left = await db.query<{ name: string }>(
+        'SELECT sys_name AS name FROM neighbours WHERE site_id = $1::uuid ORDER BY 1',
+        [site.siteId],
+      );
+      return [
+        left.map(({ name }) => name),
+        site.changes.filter(({ kind }) => kind === 'neighbour.changed').length,
+      ];
+    };
+    await answers('down');
+    expect(await after([], 15)).toEqual([['core-1', 'edge-1'], 0]);
+    expect(await after([{ ...edge, sysName: 'edge-2' }], 30)).toEqual([['core-1', 'edge-2'], 1]);
+    await set(
+      "UPDATE neighbours SET remote_device_id = NULL WHERE site_id = $1::uuid AND sys_name = 'edge-2' AND $2 <> ''",
+    );
+    await answers('up');
+    expect(await after([{ ...edge, sysName: 'edge-2' }], 45)).toEqual([['edge-2'], 2]);
+  });
+
+  it('keeps no silent neighbour that is heard at another port, that is silent for a month, or whose port is down', async () => {
+    const site = await openSite(db);
+    const at = (n: number, name: string) => ({
+      ...{ protocol: 'lldp', ifIndex: n, localPort: `Gi${n}` },
+      ...{ chassisId: `chassis of ${name}`, sysName: name },
+    });
+    const ports = [1, 2, 3, 4].map((ifIndex) => ({ ifIndex, name: `Gi${ifIndex}`, operStatus: 1 }));
+    const scanned = asked(box, '10.0.0.1');
+    await site.send([
+      scanned,
+      table(scanned, 'interfaces', ports),
+      table(scanned, 'neighbours', [at(1, 'core'), at(2, 'edge')]),
+    ]);
+    await site.send([answered('10.0.0.9')]);
+    const [device, far] = await site.devices();
+    const set = (text: string) => db.query(text, [site.siteId, far?.id]);
+    await set(
+      `UPDATE devices SET monitor = true, status = 'down' WHERE site_id = $1::uuid AND id = $2::uuid`,
+    );
+    const isFar = () => set('UPDATE neighbours SET remote_device_id = $2::uuid WHERE site_id = $1::uuid');
+    const after = async (rows: unknown[], minutes: number) => {
+      const whose = { walk: uuidv7(), address: '10.0.0.1' };
+      await isFar();
+      site.clock.set(NOW + minutes * 60_000);
+      await site.send([
+        { ...table(whose, 'neighbours', rows), deviceId: device?.id, at: NOW + minutes * 60_000 },
+      ]);
+      const left = await db.query<{ port: string; name: string }>(
+        'SELECT local_port AS port, sys_name AS name FROM neighbours WHERE site_id = $1::uuid ORDER BY 1, 2',
+        [site.siteId],
+      );
+      return left.map(({ port, name }) => `${port} ${name}`);
+    };
+    // For a while it is heard at both, as long as the old port remembers it.
+    expect(await after([at(1, 'core'), at(2, 'edge'), at(3, 'core')], 15)).toHaveLength(3);
+    expect(await after([at(2, 'edge'), at(3, 'core')], 30)).toEqual(['Gi2 edge', 'Gi3 core']);
+    expect(await after([at(2, 'edge')], 45)).toEqual(['Gi2 edge', 'Gi3 core']);
+    expect(await after([at(2, 'edge')], 31 * 24 * 60)).toEqual(['Gi2 edge']);
+    const changed = (status: number) =>
+      db.query(
+        `UPDATE interfaces SET oper_status = $2::int, last_change = $3::timestamptz WHERE site_id = $1::uuid`,
+        [site.siteId, status, new Date(NOW + 32 * 24 * 3600_000 - 60_000)],
+      );
+    await changed(1);
+    expect(await after([], 32 * 24 * 60)).toEqual(['Gi2 edge']);
+    await changed(2);
+    expect(await after([], 32 * 24 * 60 + 1)).toEqual([]);
   });
 
   it('follows tables that monitoring reads between scans, and notes when they were read as they were', async () => {

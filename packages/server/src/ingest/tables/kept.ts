@@ -4,7 +4,7 @@ import type { Vlan } from '../../changes.ts';
 import type { Sql } from '../../platform/db/sql.ts';
 import { hashOf } from '../observe.ts';
 import { aboutDevice, putFacts, type Tracked, type World } from '../world.ts';
-import type { Timed, Writes } from './writes.ts';
+import type { Timed, Writes } from './rows.ts';
 
 /** Rows of one part. */
 const ROWS = 5000;
@@ -34,7 +34,7 @@ export async function keepPart(
   if (o.deviceId && !device.dirty.has(group)) writes.seenFacts.push({ deviceId: device.row.id, group, at });
   if (!o.last || o.complete !== true) return changed;
   if (o.table === 'vlans' && o.part === 0 && before)
-    tellVlans(world, device, at, before as VlanRow[], o.rows);
+    recordVlanChanges(world, device, at, before as VlanRow[], o.rows);
   for (const other of device.facts.keys()) {
     const part = other.startsWith(`${o.table}/`) ? Number(other.slice(o.table.length + 1)) : -1;
     if (part <= o.part) continue;
@@ -54,7 +54,7 @@ async function storedRows(sql: Sql, { row }: Tracked, group: string): Promise<un
 }
 
 /** VLANs that went and came; one of another name is both. Which ports are in them is told of each port. */
-function tellVlans(
+function recordVlanChanges(
   world: World,
   device: Tracked,
   at: number,

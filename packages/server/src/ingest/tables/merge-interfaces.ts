@@ -42,13 +42,15 @@ export function mergeInterfaces(table: InterfaceTable): MergedInterfaces {
   const changes: InterfaceChange[] = [];
   const first = table.stored.length === 0;
   const kept = new Set<string>();
-  for (const [row, before] of pairs) {
-    const after = next(table, row, before);
+  const merged = pairs.map(([row, before]) => [before, next(table, row, before)] as const);
+  const was = factsIn(table.stored);
+  const is = factsIn([...table.stored, ...merged.map(([, after]) => after)]);
+  for (const [before, after] of merged) {
     if (before) {
       kept.add(before.id);
       if (same(before, after)) continue;
-      changes.push(...differences(before, after));
-    } else if (!first) changes.push(added(after));
+      changes.push(...differences([before, was], [after, is]));
+    } else if (!first) changes.push(added(after, is));
     write.push(after);
   }
   const gone = table.stored.filter((row) => !kept.has(row.id));
@@ -69,7 +71,7 @@ export function mergeInterfaces(table: InterfaceTable): MergedInterfaces {
       kind: 'interface.removed',
       interfaceId: row.id,
       ifName: row.name,
-      before: facts(row),
+      before: was(row),
       after: {},
     });
     if (!lost) write.push({ ...row, goneAt: table.at });
@@ -160,7 +162,7 @@ function next(
     stp: row.stp === undefined ? (before?.stp ?? null) : row.stp,
     aggregate: row.aggregate === undefined ? (before?.aggregate ?? null) : (row.aggregate?.ifIndex ?? null),
     aggregateActive:
-      row.aggregate === undefined ? (before?.aggregateActive ?? null) : (row.aggregate?.active ?? null),
+      row.aggregate === undefined ? (before?.aggregateActive ?? null) : (row.aggregate?.active ?? false),
     firstSeen: before?.firstSeen ?? table.at,
     lastSeen: older ? before.lastSeen : table.at,
     goneAt: null,
@@ -212,7 +214,15 @@ const COMPARED = [
 const same = (a: InterfaceRecord, b: InterfaceRecord): boolean =>
   COMPARED.every((field) => a[field] === b[field]);
 
-const facts = (row: InterfaceRecord): ChangeOf<'interface.added'>['after'] => ({
+type Facts = ChangeOf<'interface.added'>['after'];
+/** What is told of an interface, by the names of those that it stands among: indexes shift. */
+const factsIn = (rows: readonly InterfaceRecord[]): ((row: InterfaceRecord) => Facts) => {
+  const names = new Map(rows.map(({ ifIndex, name }) => [ifIndex, name]));
+  return (row) =>
+    factsOf(row, row.aggregate === null ? null : (names.get(row.aggregate) ?? `if${row.aggregate}`));
+};
+
+const factsOf = (row: InterfaceRecord, aggregate: string | null): Facts => ({
   name: row.name,
   ifIndex: row.ifIndex,
   alias: row.alias,
@@ -221,9 +231,12 @@ const facts = (row: InterfaceRecord): ChangeOf<'interface.added'>['after'] => ({
   macAddress: row.macAddress,
   duplex: row.duplex,
   vlan: row.vlan,
+  mtu: row.mtu,
+  description: row.description,
+  aggregate,
 });
 
-const added = (row: InterfaceRecord): InterfaceChange => ({
+const added = (row: InterfaceRecord, facts: (row: InterfaceRecord) => Facts): InterfaceChange => ({
   kind: 'interface.added',
   interfaceId: row.id,
   ifName: row.name,
@@ -232,11 +245,14 @@ const added = (row: InterfaceRecord): InterfaceChange => ({
 });
 
 /** Speed follows the link: a port that is down says 0 or its maximum, which is no change worth reporting. */
-const REPORTED = ['name', 'alias', 'type', 'macAddress'] as const;
+const REPORTED = ['name', 'alias', 'type', 'macAddress', 'mtu', 'description'] as const;
 
-function differences(before: InterfaceRecord, after: InterfaceRecord): InterfaceChange[] {
+/** A row, and what is told of rows of its time. */
+type Side = readonly [row: InterfaceRecord, facts: (row: InterfaceRecord) => Facts];
+
+function differences([before, was]: Side, [after, is]: Side): InterfaceChange[] {
   const about = { interfaceId: after.id, ifName: after.name };
-  if (before.goneAt !== null) return [added(after)];
+  if (before.goneAt !== null) return [added(after, is)];
   const changes: InterfaceChange[] = [];
   const [adminStatus, operStatus] = [after.adminStatus, after.operStatus];
   if (before.adminStatus !== adminStatus || before.operStatus !== operStatus) {
@@ -254,10 +270,13 @@ function differences(before: InterfaceRecord, after: InterfaceRecord): Interface
   );
   const bothUp = before.operStatus === 1 && after.operStatus === 1;
   if (bothUp && before.speedBps !== null && before.speedBps !== after.speedBps) reported.push('speedBps');
+  // Null until it was read once: then it is in no aggregate, which `aggregateActive` says.
+  if (before.aggregateActive !== null && was(before).aggregate !== is(after).aggregate)
+    reported.push('aggregate');
   if (reported.length > 0) {
-    const pick = (row: InterfaceRecord) =>
-      Object.fromEntries(Object.entries(facts(row)).filter(([field]) => reported.includes(field)));
-    changes.push({ ...about, kind: 'interface.changed', before: pick(before), after: pick(after) });
+    const pick = (facts: Facts) =>
+      Object.fromEntries(Object.entries(facts).filter(([field]) => reported.includes(field)));
+    changes.push({ ...about, kind: 'interface.changed', before: pick(was(before)), after: pick(is(after)) });
   }
   return changes;
 }

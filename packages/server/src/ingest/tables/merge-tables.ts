@@ -58,7 +58,7 @@ export function mergeAddresses(
   const listed = new Set(known);
   const went = table.complete ? known.filter((address) => !seen.has(address)) : [];
   const came = [...seen].filter((address) => !listed.has(address));
-  const changes = toldOf('device.addresses', known, { addresses: went }, { addresses: came });
+  const changes = changeOf('device.addresses', known, { addresses: went }, { addresses: came });
   return { write, remove, changes };
 }
 
@@ -67,7 +67,7 @@ type TableChange = {
 }['device.addresses' | 'device.hardware'];
 
 /** A change of a list, unless there was none before, or nothing differs. */
-function toldOf<Kind extends string, Sides extends Record<string, readonly unknown[]>>(
+function changeOf<Kind extends string, Sides extends Record<string, readonly unknown[]>>(
   kind: Kind,
   known: readonly unknown[],
   before: Sides,
@@ -101,7 +101,7 @@ const partOf = (row: EntityRecord) => ({
 });
 
 /** What of the parts went and came. By what they are: after a restart the same part may have another index. */
-function partsTurned(before: readonly EntityRecord[], after: readonly EntityRecord[]): TableChange[] {
+function partChanges(before: readonly EntityRecord[], after: readonly EntityRecord[]): TableChange[] {
   const whatOf = ({ index: _, ...what }: ReturnType<typeof partOf>) => JSON.stringify(what);
   const parts = (rows: readonly EntityRecord[]) => rows.filter(isPart).map(partOf);
   const without = (rows: ReturnType<typeof parts>, others: ReturnType<typeof parts>) => {
@@ -113,7 +113,7 @@ function partsTurned(before: readonly EntityRecord[], after: readonly EntityReco
     });
   };
   const [was, is] = [parts(before), parts(after)];
-  return toldOf('device.hardware', before, { parts: without(was, is) }, { parts: without(is, was) });
+  return changeOf('device.hardware', before, { parts: without(was, is) }, { parts: without(is, was) });
 }
 
 export function mergeEntities(
@@ -138,7 +138,7 @@ export function mergeEntities(
   const next = new Map(table.stored.map((row) => [row.index, row]));
   for (const { index } of remove) next.delete(index);
   for (const row of write) next.set(row.index, row);
-  return { write, remove, changes: partsTurned(table.stored, [...next.values()]) };
+  return { write, remove, changes: partChanges(table.stored, [...next.values()]) };
 }
 
 const NEIGHBOUR_FIELDS = [
@@ -154,15 +154,17 @@ const NEIGHBOUR_FIELDS = [
 
 /** One row per far end: local port and remote chassis and port. */
 export const neighbourKey = (row: NeighbourRow): string =>
-  [row.ifIndex ?? row.localPort ?? '', row.chassisId ?? row.sysName ?? '', row.portId ?? '']
-    .join('|')
-    .slice(0, 500);
+  [row.ifIndex ?? row.localPort ?? '', chassisOf(row), row.portId ?? ''].join('|').slice(0, 500);
+
+/** Why it may be silent and not gone: its device does not answer, or its port came up a moment ago. */
+export type KnownNeighbour = NeighbourRecord & { silent?: 'device' | 'port' | null };
 
 type NeighbourChange = Pick<ChangeOf<'neighbour.changed'>, 'kind' | 'before' | 'after' | 'ifName'>;
 
+/** @returns `kept`: whether one is known still that the table lacks, because it is silent. Not so where its port has another, or where it is heard at another port. */
 export function mergeNeighbours(
-  table: WalkedTable<NeighbourRecord, NeighbourRow>,
-): MergedTable<NeighbourRecord> & { changes: NeighbourChange[] } {
+  table: WalkedTable<KnownNeighbour, NeighbourRow>,
+): MergedTable<NeighbourRecord> & { changes: NeighbourChange[]; kept: boolean } {
   const idOf = (row: { protocol: string; key: string }) => `${row.protocol}|${row.key}`;
   const stored = new Map(table.stored.map((row) => [idOf(row), row]));
   const write: NeighbourRecord[] = [];
@@ -179,6 +181,7 @@ export function mergeNeighbours(
       deviceId: table.deviceId,
       ...key,
       ...Object.fromEntries(NEIGHBOUR_FIELDS.map((field) => [field, row[field] ?? before?.[field] ?? null])),
+      capabilities: row.capabilities ?? before?.capabilities ?? [],
       addresses: addresses.length > 0 ? addresses : (before?.addresses ?? []),
       remoteDeviceId: before?.remoteDeviceId ?? null,
       remoteIfIndex: before?.remoteIfIndex ?? null,
@@ -189,37 +192,49 @@ export function mergeNeighbours(
     if (
       !before ||
       differ(before, after, NEIGHBOUR_FIELDS) ||
-      `${before.addresses}` !== `${after.addresses}`
+      `${before.addresses} ${before.capabilities}` !== `${after.addresses} ${after.capabilities}`
     ) {
       write.push(after);
     }
   }
-  const remove = table.complete ? table.stored.filter((row) => !seen.has(idOf(row))) : [];
-  return { write, remove, changes: table.stored.length === 0 ? [] : portChanges(remove, added) };
+  const lacking = table.complete ? table.stored.filter((row) => !seen.has(idOf(row))) : [];
+  // Behind a port that came up a moment ago it may be heard by a second cable, as before.
+  const elsewhere = (row: KnownNeighbour) => (row.silent === 'device' ? table.seen : added);
+  const isKept = (row: KnownNeighbour) =>
+    row.silent &&
+    !added.some((other) => portOf(other) === portOf(row)) &&
+    !elsewhere(row).some((other) => chassisOf(other) !== '' && chassisOf(other) === chassisOf(row));
+  const remove = lacking.filter((row) => !isKept(row));
+  const changes = table.stored.length === 0 ? [] : portChanges(remove, added);
+  return { write, remove, changes, kept: remove.length < lacking.length };
 }
+
+const chassisOf = (row: Partial<Pick<NeighbourRecord, 'chassisId' | 'sysName'>> | NeighbourRow): string =>
+  row.chassisId ?? row.sysName ?? '';
+const portOf = (row: NeighbourRecord): string =>
+  row.localPort ?? (row.ifIndex === null ? '' : `if${row.ifIndex}`);
 
 /** A neighbour that leaves a port and one that comes to it are one change of that port. */
 function portChanges(left: readonly NeighbourRecord[], came: readonly NeighbourRecord[]): NeighbourChange[] {
-  const port = (row: NeighbourRecord) => row.localPort ?? (row.ifIndex === null ? '' : `if${row.ifIndex}`);
   const facts = (row: NeighbourRecord) => ({
-    port: port(row),
+    port: portOf(row),
     chassisId: row.chassisId,
     sysName: row.sysName,
     remotePort: row.portId,
   });
   const waiting = [...came];
   const changes: NeighbourChange[] = left.map((row) => {
-    const i = waiting.findIndex((other) => port(other) === port(row) && other.protocol === row.protocol);
+    const i = waiting.findIndex((other) => portOf(other) === portOf(row) && other.protocol === row.protocol);
     const [other] = i < 0 ? [] : waiting.splice(i, 1);
     return {
       kind: 'neighbour.changed',
-      ifName: port(row),
+      ifName: portOf(row),
       before: facts(row),
       after: other ? facts(other) : {},
     };
   });
   for (const row of waiting) {
-    changes.push({ kind: 'neighbour.changed', ifName: port(row), before: {}, after: facts(row) });
+    changes.push({ kind: 'neighbour.changed', ifName: portOf(row), before: {}, after: facts(row) });
   }
   return changes;
 }

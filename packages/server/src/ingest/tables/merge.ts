@@ -141,15 +141,16 @@ const BOOT_TOLERANCE_MS = 120_000;
 export function bootTime(before: number | null, sysUpTime: number | undefined, at: number): number | null {
   if (sysUpTime === undefined) return before;
   const booted = at - sysUpTime * 10;
-  if (before === null) return booted;
-  const age = Math.max(0, at - before);
-  const tolerance = BOOT_TOLERANCE_MS + age / 5_000;
+  return before !== null && isSameBoot(before, booted, at) ? before : booted;
+}
+
+/** Whether two readings tell of one boot, the later one's from a reading at that time. */
+export function isSameBoot(before: number, booted: number, at: number): boolean {
+  const tolerance = BOOT_TOLERANCE_MS + Math.max(0, at - before) / 5_000;
   const off = Math.abs(booted - before);
-  if (off <= tolerance) return before;
   // A wrapped counter looks like a boot exactly one period later.
   const rest = off % UPTIME_WRAP_MS;
-  const wrapped = booted > before && Math.min(rest, UPTIME_WRAP_MS - rest) <= tolerance;
-  return wrapped ? before : booted;
+  return off <= tolerance || (booted > before && Math.min(rest, UPTIME_WRAP_MS - rest) <= tolerance);
 }
 
 /** Shown name: the operator's, else sysName, else reverse DNS, else the address. */

@@ -1,5 +1,8 @@
-/** Rows of the inventory as ingest holds them: times in Unix milliseconds, everything else as in the table. */
-import type { TableName } from '@rollcall/shared/observation';
+/** Rows of the inventory as ingest holds them: times in Unix milliseconds, everything else as in the table. What is to be written of them. */
+import type { RowsObservation, TableName } from '@rollcall/shared/observation';
+
+/** A link that nothing confirms any more, and nothing contradicts either, stays known for so long. */
+export const LINK_KEPT_MS = 30 * 24 * 3600_000;
 
 /** What every look at a device writes, in a narrow row of its own (`sightings`). */
 export interface Sighting {
@@ -122,6 +125,7 @@ export interface InterfaceRecord {
   duplex: string | null;
   stp: string | null;
   aggregate: number | null;
+  /** False where it is in no aggregate; null where nobody asked. */
   aggregateActive: boolean | null;
   firstSeen: number;
   lastSeen: number;
@@ -161,6 +165,7 @@ export interface NeighbourRecord {
   sysName: string | null;
   sysDescr: string | null;
   platform: string | null;
+  capabilities: string[];
   addresses: string[];
   remoteDeviceId: string | null;
   remoteIfIndex: number | null;
@@ -199,3 +204,42 @@ export type MergedTable = (typeof MERGED_TABLES)[number];
 
 /** Groups of facts of a `device` observation; the table groups beside them keep only the hash of their last walk. */
 export const DEVICE_GROUPS = ['system', 'chassis', 'vendor', 'identity'] as const;
+
+/** What the tables of a batch come to; written by `writeTables`. */
+export interface Writes {
+  interfaces: InterfaceRecord[];
+  lift: InterfaceRecord[];
+  addresses: AddressRecord[];
+  lostAddresses: AddressRecord[];
+  entities: EntityRecord[];
+  lostEntities: EntityRecord[];
+  neighbours: NeighbourRecord[];
+  lostNeighbours: NeighbourRecord[];
+  lostFacts: { deviceId: string; group: string }[];
+  /** Read again by monitoring, as they were. */
+  seenFacts: { deviceId: string; group: string; at: number }[];
+  parts: WalkPartRow[];
+}
+
+export const noWrites = (): Writes => ({
+  interfaces: [],
+  lift: [],
+  addresses: [],
+  lostAddresses: [],
+  entities: [],
+  lostEntities: [],
+  neighbours: [],
+  lostNeighbours: [],
+  lostFacts: [],
+  seenFacts: [],
+  parts: [],
+});
+
+/** Rows of a walk, with the device that was walked. */
+export interface Timed {
+  device: string;
+  observation: RowsObservation;
+  at: number;
+  /** Of what was received. */
+  digest?: string | undefined;
+}

@@ -1,14 +1,15 @@
 /** Writes the world back: devices first, because everything else refers to them; each table by one statement. */
+import { NOTE_MOST, TAGS_MOST } from '@rollcall/shared/api/annotations';
 import { arrayOf } from '../../platform/db/arrays.ts';
 import { WATCH_CHANNEL } from '../../platform/db/notify.ts';
 import type { Sql } from '../../platform/db/sql.ts';
-import { aboutDevice, current, factsRow, type World } from '../world.ts';
+import { current, factsRow, type World } from '../world.ts';
 import { keepEndpoints } from './endpoints.ts';
 import { deviceChanges } from './merge.ts';
-import { type DeviceRow, sameDevice, sameSighting } from './rows.ts';
+import { placeVlans } from './place-vlans.ts';
+import { type DeviceRow, sameDevice, sameSighting, type Writes } from './rows.ts';
 import * as store from './store.ts';
 import { writeTables } from './walked.ts';
-import type { Writes } from './writes.ts';
 
 /** Writes what changed since the last save and answers the devices that did. */
 export async function save(sql: Sql, world: World, writes: Writes): Promise<string[]> {
@@ -39,52 +40,6 @@ export async function save(sql: Sql, world: World, writes: Writes): Promise<stri
   return [...new Set([...changed, ...seen])].map(({ row }) => row.id);
 }
 
-const isVlans = (group: string): boolean => /^vlans(\/|$)/.test(group);
-
-/**
- * Gives each port the VLAN in which it is untagged (dot1qVlanCurrentUntaggedPorts, RFC 4363), where that is one, on
- * devices whose VLAN table or ports changed.
- */
-async function placeVlans(sql: Sql, world: World, { interfaces }: Writes): Promise<void> {
-  const { siteId, devices } = world;
-  const ported = new Set(interfaces.map(({ deviceId }) => deviceId));
-  const ids = [...devices.values()]
-    .filter(({ row, facts, dirty }) => facts.has('vlans') && (ported.has(row.id) || [...dirty].some(isVlans)))
-    .map(({ row }) => row.id);
-  if (ids.length === 0) return;
-  const moved = await sql.query<{
-    device: string;
-    id: string;
-    name: string;
-    before: number | null;
-    after: number | null;
-  }>(
-    `WITH untagged AS (
-       SELECT f.device_id, port::int AS if_index, CASE WHEN count(DISTINCT v.vlan) = 1 THEN min(v.vlan) END AS vlan
-       FROM device_facts f, jsonb_to_recordset(f.data) AS v(vlan int, untagged jsonb),
-         jsonb_array_elements_text(v.untagged) AS port
-       WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
-         AND (f."group" = 'vlans' OR starts_with(f."group", 'vlans/'))
-       GROUP BY f.device_id, port)
-     UPDATE interfaces i SET vlan = u.vlan
-     FROM interfaces p LEFT JOIN untagged u ON u.device_id = p.device_id AND u.if_index = p.if_index
-     WHERE p.site_id = $1::uuid AND p.device_id = ANY($2::uuid[]) AND p.gone_at IS NULL AND i.site_id = p.site_id AND i.id = p.id
-       AND i.vlan IS DISTINCT FROM u.vlan
-     RETURNING i.device_id AS device, i.id, i.name, p.vlan AS before, u.vlan AS after`,
-    [siteId, ids],
-  );
-  for (const { device, id, name, before, after } of moved) {
-    const tracked = devices.get(device);
-    // What was not known before is no change.
-    if (!tracked || before === null) continue;
-    world.changes.push({
-      ...aboutDevice(tracked, tracked.seen.at, tracked.seen.collectorId),
-      ...{ kind: 'interface.changed', interfaceId: id, ifName: name },
-      ...{ before: { vlan: before }, after: { vlan: after } },
-    });
-  }
-}
-
 /** Writes devices and sightings, each into its table. */
 export async function writeDeviceRows(
   sql: Sql,
@@ -109,7 +64,7 @@ async function absorbRecords(sql: Sql, world: World): Promise<void> {
   world.absorbing.clear();
 }
 
-/** Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own. */
+/** Moves what each record holds to another and deletes it. Interfaces and tables are the receiver's own, with what people said of both. */
 export async function absorbInto(
   sql: Sql,
   siteId: string,
@@ -134,20 +89,50 @@ export async function absorbInto(
      WHERE n.site_id = $1::uuid AND n.remote_device_id = p."from"`,
     params,
   );
+  // One after another: of two that go into the same record, the second adds to what the first gave.
+  for (const pair of pairs) {
+    await keepWords(sql, siteId, pair);
+    await moveMeasurements(sql, siteId, pair);
+  }
+  await sql.query(
+    `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
+    params,
+  );
+}
+
+/** What people said of `o`, added to what they said of `d`. */
+const WORDS = `thresholds = COALESCE(d.thresholds, o.thresholds),
+  tags = ARRAY(SELECT DISTINCT ON (lower(t)) t FROM unnest(d.tags || o.tags) WITH ORDINALITY AS one(t, n)
+    ORDER BY lower(t), n LIMIT ${TAGS_MOST}),
+  note = CASE WHEN position(o.note IN d.note) > 0 THEN d.note
+    ELSE left(concat_ws(E'\\n', nullif(d.note, ''), o.note), ${NOTE_MOST}) END,
+  fields = o.fields || d.fields, set_by = o.set_by || d.set_by`;
+
+/** What people said of a record and of its interfaces; those of the receiver are found by name, else by ifIndex. */
+async function keepWords(
+  sql: Sql,
+  siteId: string,
+  { from, into }: { from: string; into: string },
+): Promise<void> {
+  const params = [siteId, from, into];
   await sql.query(
     `UPDATE devices d SET monitor = d.monitor OR o.monitor, name_override = COALESCE(d.name_override, o.name_override),
        name = COALESCE(d.name_override, o.name_override, d.name),
        class_override = COALESCE(d.class_override, o.class_override),
-       class = COALESCE(d.class_override, o.class_override, d.class),
-       thresholds = COALESCE(d.thresholds, o.thresholds)
-     FROM ${PAIRS} JOIN devices o ON o.site_id = $1::uuid AND o.id = p."from"
-     WHERE d.site_id = $1::uuid AND d.id = p."into"
-       AND (o.monitor OR o.name_override IS NOT NULL OR o.class_override IS NOT NULL OR o.thresholds IS NOT NULL)`,
+       class = COALESCE(d.class_override, o.class_override, d.class), ${WORDS}
+     FROM devices o WHERE o.site_id = $1::uuid AND o.id = $2::uuid AND d.site_id = $1::uuid AND d.id = $3::uuid
+       AND (o.monitor OR o.name_override IS NOT NULL OR o.class_override IS NOT NULL OR o.thresholds IS NOT NULL OR o.own_text <> '')`,
     params,
   );
-  for (const pair of pairs) await moveMeasurements(sql, siteId, pair);
   await sql.query(
-    `DELETE FROM devices d USING ${PAIRS} WHERE d.site_id = $1::uuid AND d.id = p."from"`,
+    `UPDATE interfaces d SET ${WORDS}
+     FROM (SELECT DISTINCT ON (r.id) r.id AS into, o.* FROM interfaces o CROSS JOIN LATERAL (
+         SELECT i.id, i.name = o.name AS named FROM interfaces i
+         WHERE i.site_id = $1::uuid AND i.device_id = $3::uuid AND (i.name = o.name OR i.if_index = o.if_index)
+         ORDER BY named DESC, i.if_index = o.if_index DESC, i.if_index LIMIT 1) r
+       WHERE o.site_id = $1::uuid AND o.device_id = $2::uuid AND (o.own_text <> '' OR o.thresholds IS NOT NULL)
+       ORDER BY r.id, r.named DESC, o.if_index) o
+     WHERE d.site_id = $1::uuid AND d.id = o.into`,
     params,
   );
 }

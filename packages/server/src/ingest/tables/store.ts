@@ -17,7 +17,7 @@ import type {
   WalkPartRow,
 } from './rows.ts';
 
-type ColumnType = ElementType | 'inet' | 'inet[]';
+type ColumnType = ElementType | 'inet' | 'inet[]' | 'text[]';
 
 interface Table<Row> {
   name: string;
@@ -32,11 +32,12 @@ interface Table<Row> {
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const quoted = (name: string): string => `"${snake(name)}"`;
 
-/** The type of the elements of a column's parameter; addresses travel as they are written, several with commas. */
-const travels = (type: ColumnType): ElementType => (type === 'inet' || type === 'inet[]' ? 'text' : type);
+/** The type of the elements of a column's parameter; addresses travel as they are written, lists with commas. */
+const travels = (type: ColumnType): ElementType =>
+  type === 'inet' || type === 'inet[]' || type === 'text[]' ? 'text' : type;
 const arrived = (name: string, type: ColumnType): string =>
-  type === 'inet[]'
-    ? `string_to_array(r."${name}", ',')::inet[]`
+  type === 'inet[]' || type === 'text[]'
+    ? `string_to_array(r."${name}", ',')::${type}`
     : type === 'inet'
       ? `r."${name}"::inet`
       : `r."${name}"`;
@@ -221,6 +222,7 @@ const NEIGHBOURS: Table<NeighbourRecord> = {
     sysName: 'text',
     sysDescr: 'text',
     platform: 'text',
+    capabilities: 'text[]',
     addresses: 'inet[]',
     remoteDeviceId: 'uuid',
     remoteIfIndex: 'bigint',
@@ -328,9 +330,17 @@ export const removeNeighbours = (
   rows: readonly { deviceId: string; protocol: string; key: string }[],
 ): Promise<void> =>
   remove(sql, 'neighbours', siteId, { deviceId: 'uuid', protocol: 'text', key: 'text' }, rows);
-/** Only to make room for a new index: the rows are written again with the same ids. */
-export const liftInterfaces = (sql: Sql, siteId: string, rows: readonly { id: string }[]): Promise<void> =>
+/** Gone for good: another interface has their index. */
+export const removeInterfaces = (sql: Sql, siteId: string, rows: readonly { id: string }[]): Promise<void> =>
   remove(sql, 'interfaces', siteId, { id: 'uuid' }, rows);
+/** To make room for their new index: they are written again with the same ids, and keep what people set. */
+export async function liftInterfaces(sql: Sql, siteId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql.query(
+    'UPDATE interfaces SET if_index = -1 - if_index WHERE site_id = $1::uuid AND id = ANY($2::uuid[])',
+    [siteId, ids],
+  );
+}
 export const removeFacts = (
   sql: Sql,
   siteId: string,

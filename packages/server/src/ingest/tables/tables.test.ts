@@ -196,6 +196,68 @@ describe.each(databases())('tables of a walk on %s', (_name, open) => {
     ]);
   });
 
+  it('tells the VLANs of a trunk, its aggregate, MTU and description; what was not read before is no change', async () => {
+    const site = await openSite(db);
+    const told = () =>
+      site.changes
+        .splice(0)
+        .flatMap(({ kind, ...change }) =>
+          kind === 'device.new' ? [] : [[kind, 'ifName' in change && change.ifName, ...sides(change)]],
+        );
+    const sides = (change: object) =>
+      'before' in change && 'after' in change ? [change.before, change.after] : [];
+    const ports = (more: Record<string, unknown>, po1 = 9) =>
+      walked(site, [port(1, 'a', more), port(2, 'b', { aggregate: null }), port(po1, 'Po1')]);
+    const vlans = (...rows: [vlan: number, egress: number[], untagged?: number[]][]) =>
+      walked(
+        site,
+        rows.map(([vlan, egress, untagged = []]) => ({ vlan, egress, untagged })),
+        {},
+        'vlans',
+      );
+    await ports({ mtu: 1500 });
+    await vlans([10, [1, 2], [2]], [20, [1]]);
+    await ports({ mtu: 1500, aggregate: null });
+    expect(told(), 'what is read first').toEqual([]);
+    await ports({ mtu: 9000, aggregate: { ifIndex: 9, active: true }, ifDescr: 'port 1' });
+    expect(told()).toEqual([
+      [
+        ...['interface.changed', 'a'],
+        { mtu: 1500, description: 'port a', aggregate: null },
+        { mtu: 9000, description: 'port 1', aggregate: 'Po1' },
+      ],
+    ]);
+    await ports({ aggregate: { ifIndex: 12, active: false }, ifDescr: 'port 1' }, 12);
+    expect(told(), 'the same aggregate at another index').toEqual([]);
+    await ports({ ifDescr: 'port 1' }, 12);
+    expect(told(), 'not read this time').toEqual([]);
+    await ports({ aggregate: null, ifDescr: 'port 1' }, 12);
+    expect(told()).toEqual([['interface.changed', 'a', { aggregate: 'Po1' }, { aggregate: null }]]);
+
+    await vlans([10, [1, 2], [2]], [20, [2]], [30, [1]]);
+    expect(told().sort()).toEqual([
+      ['device.vlans', false, { vlans: [] }, { vlans: [{ vlan: 30, name: null }] }],
+      ['interface.changed', 'a', { taggedVlans: [20] }, { taggedVlans: [30] }],
+      ['interface.changed', 'b', { taggedVlans: [] }, { taggedVlans: [20] }],
+    ]);
+    const half = [{ vlan: 10, egress: [2], untagged: [2] }];
+    await walked(site, half, { complete: false }, 'vlans');
+    expect(told(), 'a table that was not read to its end').toEqual([]);
+    await vlans([10, [1, 2], [1, 2]], [20, [2]], [30, [1]]);
+    expect(told(), 'untagged where it was tagged: no VLAN of it was known before').toEqual([
+      ['interface.changed', 'a', { taggedVlans: [10] }, { taggedVlans: [] }],
+    ]);
+    const rows = await db.query(
+      'SELECT vlan, tagged_vlans AS tagged FROM interfaces WHERE site_id = $1::uuid ORDER BY name',
+      [site.siteId],
+    );
+    expect(rows).toEqual([
+      { vlan: null, tagged: [] },
+      { vlan: 10, tagged: [30] },
+      { vlan: 10, tagged: [20] },
+    ]);
+  });
+
   it('tells which neighbour left a port and which came', async () => {
     const site = await openSite(db);
     const far = (chassisId: string, sysName: string) => ({

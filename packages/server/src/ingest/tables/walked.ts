@@ -9,18 +9,20 @@ import { hashOf } from '../observe.ts';
 import { aboutDevice, current, putFacts, type Tracked, type World } from '../world.ts';
 import { keepPart } from './kept.ts';
 import { type InterfaceChange, mergeInterfaces } from './merge-interfaces.ts';
-import { mergeAddresses, mergeEntities, mergeNeighbours } from './merge-tables.ts';
+import { type KnownNeighbour, mergeAddresses, mergeEntities, mergeNeighbours } from './merge-tables.ts';
 import {
   type AddressRecord,
   type EntityRecord,
   type InterfaceRecord,
+  LINK_KEPT_MS,
   MERGED_TABLES,
   type MergedTable,
-  type NeighbourRecord,
+  noWrites,
+  type Timed,
   type WalkPartRow,
+  type Writes,
 } from './rows.ts';
 import * as store from './store.ts';
-import { noWrites, type Timed, type Writes } from './writes.ts';
 
 /** One table of one device, all parts together. */
 interface Walked {
@@ -161,11 +163,12 @@ async function stored<Row extends { deviceId: string }>(
   siteId: string,
   walked: readonly Walked[],
   statement: string,
+  more: readonly unknown[] = [],
 ): Promise<Map<string, Row[]>> {
   const map = new Map<string, Row[]>();
   const ids = walked.filter(({ device }) => device.stored !== null).map(({ device }) => device.row.id);
   if (ids.length === 0) return map;
-  const rows = await sql.query<Row & Record<string, unknown>>(statement, [siteId, ids]);
+  const rows = await sql.query<Row & Record<string, unknown>>(statement, [siteId, ids, ...more]);
   for (const raw of rows) {
     const row = raw as Record<string, unknown>;
     for (const [name, value] of Object.entries(row)) if (value instanceof Date) row[name] = value.getTime();
@@ -179,6 +182,9 @@ async function stored<Row extends { deviceId: string }>(
 const WHERE = 'WHERE site_id = $1::uuid AND device_id = ANY($2::uuid[])';
 const SEEN = 'first_seen AS "firstSeen", last_seen AS "lastSeen"';
 const WHOM = 'site_id AS "siteId", device_id AS "deviceId"';
+
+/** LLDP tells of a device every 30 s, and of one that is silent for 120 s more (IEEE 802.1AB). */
+const UNTIL_HEARD_MS = 150_000;
 
 async function mergeInterfaceTables(
   sql: Sql,
@@ -277,17 +283,25 @@ async function mergeOthers(
     report(world, walked.device, walked.at, changes);
   }
   const neighbours = of(changed, 'neighbours');
-  const knownNeighbours = await stored<NeighbourRecord>(
+  const latest = Math.max(LINK_KEPT_MS, ...neighbours.map(({ at }) => at));
+  const knownNeighbours = await stored<KnownNeighbour>(
     sql,
     world.siteId,
     neighbours,
     `SELECT ${WHOM}, protocol, key, if_index AS "ifIndex", local_port AS "localPort", chassis_id AS "chassisId",
        port_id AS "portId", port_description AS "portDescription", sys_name AS "sysName", sys_descr AS "sysDescr",
-       platform, addresses::text[] AS addresses, remote_device_id AS "remoteDeviceId",
-       remote_if_index AS "remoteIfIndex", ${SEEN} FROM neighbours ${WHERE} AND protocol <> 'fdb'`,
+       platform, coalesce(capabilities, '{}') AS capabilities, addresses::text[] AS addresses, remote_device_id AS "remoteDeviceId",
+       remote_if_index AS "remoteIfIndex", ${SEEN}, CASE WHEN EXISTS (
+         SELECT 1 FROM devices d JOIN sightings s ON s.site_id = d.site_id AND s.device_id = d.id
+         WHERE d.site_id = n.site_id AND d.id = n.remote_device_id AND d.monitor AND d.status = 'down' AND s.last_seen > $4
+       ) THEN 'device' WHEN EXISTS (
+         SELECT 1 FROM interfaces i WHERE i.site_id = n.site_id AND i.device_id = n.device_id AND i.if_index = n.if_index
+           AND i.gone_at IS NULL AND i.oper_status = 1 AND i.last_change > $3) THEN 'port' END AS silent
+     FROM neighbours n ${WHERE} AND protocol <> 'fdb'`,
+    [new Date(latest - UNTIL_HEARD_MS), new Date(latest - LINK_KEPT_MS)],
   );
   for (const walked of neighbours) {
-    const { write, remove, changes } = mergeNeighbours({
+    const { write, remove, changes, kept } = mergeNeighbours({
       ...base(walked),
       stored: knownNeighbours.get(walked.device.row.id) ?? [],
       seen: walked.rows as Parameters<typeof mergeNeighbours>[0]['seen'],
@@ -295,15 +309,29 @@ async function mergeOthers(
     writes.neighbours.push(...write);
     writes.lostNeighbours.push(...remove);
     report(world, walked.device, walked.at, changes);
+    if (kept) readAgain(walked);
   }
+}
+
+/** What is stored is not what the table says: the same table says something new when its neighbours answer again. */
+function readAgain({ device, table, rows, complete, at }: Walked): void {
+  const { [table]: _, ...received } = device.row.received;
+  device.row = { ...device.row, received };
+  putFacts(device, table, { rows: rows.length }, '', at, complete);
 }
 
 /** Writes what the merge came to. Devices must be written already. */
 export async function writeTables(sql: Sql, siteId: string, writes: Writes): Promise<void> {
+  const stays = new Set(writes.interfaces.map(({ id }) => id));
+  await store.removeInterfaces(
+    sql,
+    siteId,
+    writes.lift.flatMap(({ id }) => (stays.has(id) ? [] : [{ id }])),
+  );
   await store.liftInterfaces(
     sql,
     siteId,
-    writes.lift.map(({ id }) => ({ id })),
+    writes.lift.flatMap(({ id }) => (stays.has(id) ? [id] : [])),
   );
   await store.writeInterfaces(sql, writes.interfaces);
   await store.removeAddresses(

@@ -66,7 +66,7 @@ export async function openSite(
     applyOutcomes: async () => undefined,
     applySamples: async () => [],
     applyJobEnd: async () => undefined,
-    record: async (_sql, some) => {
+    recordChanges: async (_sql, some) => {
       changes.push(...some);
     },
     ...more.deps,

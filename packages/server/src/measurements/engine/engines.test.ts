@@ -44,7 +44,14 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
     db = await open();
     if (name !== NONE) engine = await startEngine(name);
     feature = createMeasurementFeature({
-      ...{ db, clock, log, raise: async () => undefined, audit: async () => undefined, days: METRIC_DAYS },
+      ...{
+        db,
+        clock,
+        log,
+        recordChanges: async () => undefined,
+        audit: async () => undefined,
+        days: METRIC_DAYS,
+      },
       ...(engine && { engine: { write: new Secret(engine.write), query: new Secret(engine.query) } }),
     });
     siteId = await addSite(db, uuidv7());
@@ -97,6 +104,10 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
       const hour = Math.floor((i - 1) / 60);
       if (hour !== 5 && i !== 603) all.push(minute(START + i * 60_000, 7500 * (hour + 1)));
     }
+    const { observation: restart } = minute(START + 603 * 60_000, null);
+    const { ping: _, ports: __, ...silent } = restart;
+    all.push({ at: restart.at, observation: { ...silent, gap: 'restarted' } as never });
+    all.sort((a, b) => a.at - b.at);
     now = START + DAY;
     // One comes an hour late.
     const [late] = all.splice(700, 1);
@@ -137,6 +148,10 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
       ...[5000, 5000],
       ...[null, null],
     ]);
+    const { series } = await ask({ from: seconds(from), to: seconds(from + 6 * 60_000), step: '60' });
+    expect(series[0].gaps).toMatchObject([
+      { from: from / 1000 + 120, to: from / 1000 + 180, reason: 'restarted', message: 'the agent restarted' },
+    ]);
   });
 
   it('the minute that came late', async () => {
@@ -148,12 +163,14 @@ describe.each([NONE, ...engines] as const)('measurements kept by %s', (name) => 
   it('five minutes, an hour, by mean and maximum', async () => {
     const hours = { from: seconds(START + 3 * HOUR), to: seconds(START + 7 * HOUR), step: '3600' };
     expect(await valuesOf(hours)).toEqual([4000, 5000, null, 7000]);
-    expect(await valuesOf({ ...hours, aggregate: 'max' })).toEqual([4000, 5000, null, 7000]);
+    for (const aggregate of ['min', 'max', 'p95'])
+      expect(await valuesOf({ ...hours, aggregate })).toEqual([4000, 5000, null, 7000]);
     const border = { from: seconds(START + 2 * HOUR - 300_000), to: seconds(START + 2 * HOUR + 300_000) };
     expect(await valuesOf({ ...border, step: '300' })).toEqual([2000, 3000]);
     const day = { from: seconds(START), to: seconds(START + DAY), step: '86400' };
     expect(await valuesOf(day)).toEqual([close([(300_000 - 6000) / 23])[0]]);
     expect(await valuesOf({ ...day, aggregate: 'max' })).toEqual([24_000]);
+    expect(await valuesOf({ ...day, aggregate: 'min' })).toEqual([1000]);
   });
 
   it('the 95th percentile of 5-minute means, as it is billed', async () => {

@@ -1,13 +1,14 @@
 /**
  * Intervals of metrics out of an engine that answers PromQL (https://prometheus.io/docs/prometheus/latest/querying/api/):
- * samples as they were written, or means and maxima of 5 minutes or an hour.
+ * samples as they were written, or means of 5 minutes or an hour and what else is asked of these.
  */
-import { METRICS, type MetricName } from '@rollcall/shared/api/measurements';
+import { GAP_REASONS, METRICS, type MetricName } from '@rollcall/shared/api/measurements';
 import { z } from 'zod';
 import { Problem } from '../../platform/problem.ts';
+import type { Aggregate } from '../aggregate.ts';
 import { OF_DEVICE } from '../chunk.ts';
-import { INTERVAL, PROMETHEUS } from '../names.ts';
-import type { Span } from '../series.ts';
+import { GAP, INTERVAL, PROMETHEUS } from '../names.ts';
+import type { Gap, Span } from '../series.ts';
 import { type Address, addressOf, reasonOf } from './address.ts';
 
 /** An answer that takes longer counts as none. */
@@ -21,20 +22,28 @@ export interface EngineQuery {
   siteId: string;
   deviceId: string;
   metrics: readonly MetricName[];
-  /** Only this interface or sensor. */
-  only?: string | undefined;
+  /** Only these interfaces or sensors. */
+  only: Readonly<Partial<Record<'interface' | 'sensor', readonly string[] | undefined>>>;
   /** Unix seconds, excluding what ends after `to`. */
   from: number;
   to: number;
   /** Seconds of one mean; 0: samples as they are. */
   level: number;
+  /** What is wanted of each mean besides. */
+  aggregate: Aggregate;
 }
 
 export type SpansOf = (series: string, metric: MetricName) => Span[];
 
+/** What is known of series by their ids, and what was told of times of which nothing is. */
+export interface Measured {
+  spans: SpansOf;
+  gaps: (series: string) => Gap[];
+}
+
 export interface Engine {
   /** @throws Problem `unavailable` */
-  read(query: EngineQuery): Promise<SpansOf>;
+  read(query: EngineQuery): Promise<Measured>;
 }
 
 const matrix = z.object({
@@ -58,13 +67,19 @@ interface Points {
 /** @param url what `/api/v1/query` is appended to */
 export function openEngine(url: string): Engine {
   const address = addressOf(url);
-  return { read: (query) => (query.level === 0 ? readSamples(address, query) : readMeans(address, query)) };
+  return {
+    read: async (query) => ({
+      spans: await (query.level === 0 ? readSamples(address, query) : readMeans(address, query)),
+      gaps: await readGaps(address, query),
+    }),
+  };
 }
 
 /** Selects a metric of the device; every value is an id of ours, or out of a closed list. */
 function selector({ siteId, deviceId, only }: EngineQuery, metric: MetricName): string {
   const of = METRICS[metric].of;
-  const part = of === 'device' || only === undefined ? '' : `,${of}_id="${only}"`;
+  const ids = of === 'device' ? undefined : only[of];
+  const part = ids === undefined ? '' : `,${of}_id=~"${ids.join('|')}"`;
   return `${PROMETHEUS[metric].name}{site_id="${siteId}",device_id="${deviceId}"${part}}`;
 }
 
@@ -88,6 +103,31 @@ async function readSamples(address: Address, query: EngineQuery): Promise<SpansO
   );
 }
 
+/** There are few: all of the device are read. */
+async function readGaps(
+  address: Address,
+  { siteId, deviceId, from, to }: EngineQuery,
+): Promise<Measured['gaps']> {
+  if (to <= from) return () => [];
+  const select = `${GAP}{site_id="${siteId}",device_id="${deviceId}"}[${to - from}s]`;
+  const found = await ask(address, 'query', { query: select, time: String(to), nocache: '1' });
+  const gaps = found.flatMap(({ labels, points }) =>
+    points.flatMap(([ends, seconds]) => {
+      const reason = GAP_REASONS.find((one) => one === labels.reason);
+      return reason ? [{ of: subject(labels), begins: ends - seconds * 1000, ends, reason }] : [];
+    }),
+  );
+  return (series) => gaps.filter(({ of }) => of === series);
+}
+
+/** What is asked beside the means. The 95th percentile of PromQL lies between two values, ours is one of them. */
+const BESIDES: Readonly<Record<Aggregate, (range: string) => string | null>> = {
+  avg: () => null,
+  min: (range) => `min_over_time(${range})`,
+  max: (range) => `max_over_time(${range})`,
+  p95: (range) => `quantile_over_time(0.95, ${range})`,
+};
+
 async function readMeans(address: Address, query: EngineQuery): Promise<SpansOf> {
   const { level } = query;
   const first = (Math.floor(query.from / level) + 1) * level;
@@ -106,15 +146,16 @@ async function readMeans(address: Address, query: EngineQuery): Promise<SpansOf>
   return eachMetric(query, async (metric) => {
     const select = selector(query, metric);
     const means = await range(`avg_over_time(${select}${over})`);
-    const maxima = new Map<string, number>();
-    for (const { labels, points } of await range(`max_over_time(${select}${over})`))
-      for (const [at, value] of points) maxima.set(`${subject(labels)} ${at}`, value);
+    const others = new Map<string, number>();
+    const besides = BESIDES[query.aggregate](`${select}${over}`);
+    for (const { labels, points } of besides ? await range(besides) : [])
+      for (const [at, value] of points) others.set(`${subject(labels)} ${at}`, value);
     return means.map(({ labels, points }) => ({
       labels,
       spans: points.map(([at, value]): Span => {
-        const most = maxima.get(`${subject(labels)} ${at}`) ?? value;
-        const begins = at - level * 1000;
-        return { begins, ends: at, mean: inUnit(metric, value), most: inUnit(metric, most) };
+        const mean = inUnit(metric, value);
+        const other = inUnit(metric, others.get(`${subject(labels)} ${at}`) ?? value);
+        return { begins: at - level * 1000, ends: at, mean, most: other, least: other, p95: other };
       }),
     }));
   });

@@ -131,7 +131,7 @@ describe.each(databases())('samples on their way to an engine, on %s', (_name, o
 
   const shipper = () => {
     const { db, clock, log } = scene;
-    return createShipper({ db, clock, log, raise: scene.recorder.record, write });
+    return createShipper({ db, clock, log, recordChanges: scene.recorder.recordChanges, write });
   };
   /** A minute of a device that ended so many minutes ago. */
   const store = (device: string, ...ago: number[]) =>

@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import type { Change } from '../../changes.ts';
 import type { Database, Sql } from '../../platform/db/db.ts';
 import { tryLock } from '../../platform/db/lock.ts';
-import type { Raise } from '../../ports.ts';
+import type { RecordChanges } from '../../ports.ts';
 import { AHEAD_MS } from '../samples.ts';
 import { grouped } from '../series.ts';
 import { type Address, addressOf, reasonOf } from './address.ts';
@@ -41,7 +41,7 @@ interface Deps {
   db: Database;
   clock: Clock;
   log: Logger;
-  raise: Raise;
+  recordChanges: RecordChanges;
   /** Where remote write is answered. */
   write: string;
 }
@@ -62,7 +62,7 @@ interface Round {
 /** The engine cannot be reached, or answers that it cannot take anything now. */
 class Away extends Error {}
 
-export function createShipper({ db, clock, log, raise, write }: Deps) {
+export function createShipper({ db, clock, log, recordChanges, write }: Deps) {
   const address = addressOf(write);
   /** Monotonic; null: all requests of the last round were answered well. */
   let awaySince: number | null = null;
@@ -77,7 +77,7 @@ export function createShipper({ db, clock, log, raise, write }: Deps) {
     if (!site) return;
     const about = { kind: 'server.checked' as const, check: 'metrics' as const, siteId: site.id };
     await db.transaction((sql) =>
-      raise(sql, [{ ...about, at: clock.now(), server: hostname(), ok, message }]),
+      recordChanges(sql, [{ ...about, at: clock.now(), server: hostname(), ok, message }]),
     );
     told = ok;
   };
@@ -91,7 +91,7 @@ export function createShipper({ db, clock, log, raise, write }: Deps) {
     );
     if (changes.length === 0) return;
     log.warn({ count: lost.length, reason: lost[0]?.reason }, 'measurements are lost');
-    await raise(sql, changes);
+    await recordChanges(sql, changes);
   };
 
   /** Sends rows, in halves where the engine refuses some of them; answers those that it refuses alone. */

@@ -6,7 +6,7 @@ import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { METRIC_NAMES } from '@rollcall/shared/api/measurements';
 import { compress } from 'snappyjs';
 import { OF_DEVICE } from '../chunk.ts';
-import { INTERVAL, PROMETHEUS } from '../names.ts';
+import { GAP, INTERVAL, PROMETHEUS } from '../names.ts';
 import { type SampleRow, seriesOfRows } from '../samples.ts';
 import { lastOf } from '../series.ts';
 
@@ -60,9 +60,10 @@ export function samplesOf(row: Waiting): Sample[] {
     value: row.overMs / 1000,
     at,
   };
-  const measured = [...seriesOfRows([row])].flatMap(([id, series]) =>
+  const series = [...seriesOfRows([row])];
+  const measured = series.flatMap(([id, one]) =>
     METRIC_NAMES.flatMap((metric): Sample[] => {
-      const value = lastOf(series, metric);
+      const value = lastOf(one, metric);
       if (value === null) return [];
       const { name, by } = PROMETHEUS[metric];
       const part =
@@ -70,5 +71,12 @@ export function samplesOf(row: Waiting): Sample[] {
       return [{ labels: [['__name__', name], device, ...part, site], value: value * by, at }];
     }),
   );
-  return measured.length === 0 ? [] : [interval, ...measured];
+  const gaps = series.flatMap(([id, { gaps = [] }]) =>
+    gaps.map(({ begins, ends, reason }): Sample => {
+      const part = id === OF_DEVICE ? [] : [['interface_id', id] as const];
+      const labels = [['__name__', GAP] as const, device, ...part, ['reason', reason] as const, site];
+      return { labels, value: (ends - begins) / 1000, at };
+    }),
+  );
+  return measured.length === 0 ? gaps : [interval, ...measured, ...gaps];
 }

@@ -25,9 +25,11 @@ interface Found {
   deviceId: string;
   deviceName: string;
   class: string;
+  deviceTags: string[];
   ofDevice: unknown;
   interfaceId: string | null;
   ifName: string | null;
+  interfaceTags: string[] | null;
   ofInterface: unknown;
 }
 
@@ -82,7 +84,7 @@ export function limitHandlers({
 }
 
 async function stateOf(sql: Sql, found: Found, now: number): Promise<ThresholdState> {
-  const { deviceId, interfaceId, ofDevice, ofInterface } = found;
+  const { deviceId, deviceTags, interfaceId, interfaceTags, ofDevice, ofInterface } = found;
   const isInterface = interfaceId !== null;
   const unusualAt = await readBaselines(sql, found.siteId, { devices: [deviceId], ends: [now] });
   return {
@@ -92,8 +94,8 @@ async function stateOf(sql: Sql, found: Found, now: number): Promise<ThresholdSt
     applied: resolve(
       saidOf(
         settingsOf(found.settings),
-        { class: found.class, thresholds: ofDevice },
-        isInterface ? { thresholds: ofInterface } : undefined,
+        { class: found.class, tags: deviceTags, thresholds: ofDevice },
+        isInterface ? { tags: interfaceTags ?? [], thresholds: ofInterface } : undefined,
         unusualAt(deviceId, now),
       ),
     ),
@@ -111,8 +113,9 @@ async function find(
   const p = new Parameters();
   const isDevice = kind === 'device';
   const [found] = await sql.query<Found & Record<string, unknown>>(
-    `SELECT d.site_id AS "siteId", s.settings, d.id AS "deviceId", d.name AS "deviceName", d.class,
+    `SELECT d.site_id AS "siteId", s.settings, d.id AS "deviceId", d.name AS "deviceName", d.class, d.tags AS "deviceTags",
        d.thresholds AS "ofDevice", ${isDevice ? 'NULL' : 'i.id'} AS "interfaceId",
+       ${isDevice ? 'NULL' : 'i.tags'} AS "interfaceTags",
        ${isDevice ? 'NULL' : 'i.name'} AS "ifName", ${isDevice ? 'NULL' : 'i.thresholds'} AS "ofInterface"
      FROM devices d JOIN sites s ON s.id = d.site_id
        ${isDevice ? '' : 'JOIN interfaces i ON i.site_id = d.site_id AND i.device_id = d.id'}

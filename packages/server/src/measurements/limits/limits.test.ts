@@ -86,7 +86,7 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
     await expect(stranger('interfaces.thresholds', on(port))).rejects.toThrow('interface');
   });
 
-  it('decide what is told of a measurement: the interface before the device, its class and the site', async () => {
+  it('decide what is told of a measurement: the interface before the device, its tags, its class and the site', async () => {
     let at = START;
     /** A minute with a fifth of the pings lost, and the port half full. */
     const told = async () => {
@@ -113,6 +113,28 @@ describe.each(databases())('thresholds of devices and interfaces, on %s', (_name
       classThresholds: { switch: { loss: 10 }, router: { loss: 5 } },
     });
     expect(await told()).toEqual(['loss 10']);
+    const tagThresholds = [
+      { tag: 'CORE', thresholds: { loss: 5 } },
+      { tag: 'uplink', thresholds: { utilisation: 30, loss: 1 } },
+    ];
+    await settle({ thresholds: { loss: 90 }, classThresholds: { switch: { loss: 10 } }, tagThresholds });
+    await db.query(`UPDATE devices SET tags = '{new,Core}' WHERE id = $1::uuid`, [deviceId]);
+    expect(await told()).toEqual(['loss 5']);
+    // What a tag of an interface says is of that interface.
+    await db.query(`UPDATE interfaces SET tags = '{UPLINK}' WHERE id = $1::uuid`, [port]);
+    expect((await told()).sort()).toEqual(['loss 5', 'utilisation 30']);
+    const { data } = await ask('devices.thresholds', on(deviceId));
+    expect(data.applied.find(({ of }: { of: string }) => of === 'loss')).toEqual({
+      ...{ of: 'loss', from: 'tag', tag: 'CORE', value: 5 },
+      said: [
+        { from: 'default', value: 20 },
+        { from: 'site', value: 90 },
+        { from: 'class', value: 10 },
+        { from: 'tag', tag: 'CORE', value: 5 },
+      ],
+    });
+    expect(shown(await ask('interfaces.thresholds', on(port)))[0]).toBe('utilisation 30 interfaceTag');
+    await db.query(`UPDATE interfaces SET tags = '{}' WHERE id = $1::uuid`, [port]);
     await ask('devices.setThresholds', on(deviceId, { loss: 0, utilisation: 40 }));
     expect(await told()).toEqual(['utilisation 40']);
     await ask('interfaces.setThresholds', on(port, { utilisation: 45 }));

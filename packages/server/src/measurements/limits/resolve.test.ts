@@ -20,6 +20,32 @@ describe('who is nearest says the threshold', () => {
       ['utilisation 95 default', 'errors 2 site', 'loss 40 class'],
     ],
     [
+      'a tag before the class, the first of several that says it',
+      {
+        class: { loss: 40, errors: 3 },
+        tag: [
+          { tag: 'core', thresholds: { loss: 5 } },
+          { tag: 'hall 2', thresholds: { loss: 60, utilisation: 70 } },
+        ],
+      },
+      ['utilisation 70 tag', 'errors 3 class', 'loss 5 tag'],
+    ],
+    [
+      'the device before its tags, a tag of the interface before the device',
+      {
+        tag: [{ tag: 'core', thresholds: { utilisation: 70, errors: 4 } }],
+        device: { utilisation: 80 },
+        interfaceTag: [{ tag: 'uplink', thresholds: { errors: 6 } }],
+        interface: {},
+      },
+      ['utilisation 80 device', 'errors 6 interfaceTag'],
+    ],
+    [
+      'the interface before its tags',
+      { interfaceTag: [{ tag: 'uplink', thresholds: { errors: 6 } }], interface: { errors: 7 } },
+      ['utilisation 95 default', 'errors 7 interface'],
+    ],
+    [
       'the device before its class, with 0 too',
       { site: { loss: 30 }, class: { loss: 40 }, device: { loss: 0, utilisation: 80 } },
       ['utilisation 80 device', 'errors 1 default', 'loss 0 device'],
@@ -38,10 +64,12 @@ describe('who is nearest says the threshold', () => {
 });
 
 it('tells all that say something, in their order', () => {
-  const said = { default: DEFAULT, site: { loss: 30 }, device: { loss: 60 } };
+  const tag = [{ tag: 'core', thresholds: { loss: 5 } }];
+  const said = { default: DEFAULT, site: { loss: 30 }, tag, device: { loss: 60 } };
   expect(resolve(said).find(({ of }) => of === 'loss')?.said).toEqual([
     { from: 'default', value: 20 },
     { from: 'site', value: 30 },
+    { from: 'tag', value: 5, tag: 'core' },
     { from: 'device', value: 60 },
   ]);
 });
@@ -49,12 +77,18 @@ it('tells all that say something, in their order', () => {
 it('what is stored is read with care: what this release does not know says nothing', () => {
   const settings = { thresholds: { errors: 2 }, classThresholds: { switch: { loss: 40 } } };
   const of = (thresholds: unknown, kind = 'switch') =>
-    limitsOf(saidOf(settings, { class: kind, thresholds }));
+    limitsOf(saidOf(settings, { class: kind, tags: [], thresholds }));
   expect(of(null)).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000, noTraffic: 1 });
   expect(of(null, 'router')).toEqual({ utilisation: 95, errors: 2, loss: 20, latency: 1000, noTraffic: 1 });
   expect(of({ loss: 60 })).toEqual({ utilisation: 95, errors: 2, loss: 60, latency: 1000, noTraffic: 1 });
   expect(of({ jitter: 3 })).toEqual({ utilisation: 95, errors: 2, loss: 40, latency: 1000, noTraffic: 1 });
   expect(
-    limitsOf(saidOf(settings, { class: 'switch', thresholds: { utilisation: 50 } }, { thresholds: null })),
+    limitsOf(
+      saidOf(
+        settings,
+        { class: 'switch', tags: [], thresholds: { utilisation: 50 } },
+        { tags: [], thresholds: null },
+      ),
+    ),
   ).toEqual({ utilisation: 50, errors: 2, loss: 20, latency: 1000, noTraffic: 1 });
 });

@@ -3,12 +3,11 @@ import { SENSOR_KINDS, type SensorKind } from '@rollcall/shared/sensors';
 import { healthOf } from '../../platform/db/health.ts';
 import { inScope, Parameters, type Scope } from '../../platform/db/list.ts';
 import type { Sql } from '../../platform/db/sql.ts';
-import { Problem } from '../../platform/problem.ts';
 
 /** Sensors are read every five minutes: older readings are not of now. */
 const NOW_MS = 900_000;
-/** Most sensors of one answer: about 60 MB. */
-export const CURRENT_SENSORS = 200_000;
+/** Sensors that are read at once. */
+const PAGE = 10_000;
 
 /** Name behind `rollcall_sensor_`, with its base unit, and what the value is multiplied by. */
 const FAMILIES: Readonly<Record<SensorKind, { name: string; by: number } | null>> = {
@@ -39,7 +38,9 @@ const HEALTH = { ok: 0, unknown: 0, warning: 1, critical: 2 } as const;
 
 interface Row extends Record<string, unknown> {
   site: string;
+  siteId: string;
   device: string;
+  key: string;
   deviceId: string;
   id: string;
   name: string;
@@ -49,51 +50,82 @@ interface Row extends Record<string, unknown> {
   health: number;
 }
 
-/**
- * Lines of the families, those of one family together.
- * @throws Problem `invalid_request` where there are too many for one answer
- */
-export async function sensorLines(
-  sql: Sql,
-  scope: Scope,
-  { now, labelled }: { now: number; labelled: (labels: Record<string, string>) => string },
-): Promise<string[]> {
-  const p = new Parameters();
-  const rows = await sql.query<Row>(
-    `SELECT s.name AS site, d.name AS device, d.id AS "deviceId", x.id, x.name, x.kind, x.component, x.value, x.health
-     FROM sensors x JOIN devices d ON d.site_id = x.site_id AND d.id = x.device_id JOIN sites s ON s.id = x.site_id
-     WHERE ${inScope(p, 'x.site_id', scope)} AND x.gone_at IS NULL AND x.last_seen > ${p.add(new Date(now - NOW_MS))}
-     LIMIT ${CURRENT_SENSORS + 1}`,
-    p.values,
-  );
-  if (rows.length > CURRENT_SENSORS)
-    throw new Problem(
-      'invalid_request',
-      `more than ${CURRENT_SENSORS} sensors are read: ask for one site at a time (site=…)`,
-    );
-  const values = new Map<SensorKind, string[]>(SENSOR_KINDS.map((kind) => [kind, []]));
-  const healths: string[] = [];
-  for (const { site, device, deviceId, id, name, kind, component, value, health } of rows) {
-    const labels = labelled({ site, device, device_id: deviceId, sensor: name, sensor_id: id, component });
-    const family = FAMILIES[kind];
-    const judged = healthOf(health);
-    if (judged !== 'unknown') healths.push(`rollcall_sensor_health{${labels}} ${HEALTH[judged]}`);
-    if (family && value !== null)
-      values.get(kind)?.push(`rollcall_sensor_${family.name}{${labels}} ${value * family.by}`);
+interface Asked {
+  scope: Scope;
+  now: number;
+  labelled: (labels: Record<string, string>) => string;
+  /** Sensors that are read at once. */
+  page?: number;
+}
+
+/** Families of OpenMetrics in pieces, the lines of each together; no more than a page of sensors is in memory. */
+export async function* sensorFamilies(sql: Sql, asked: Asked): AsyncGenerator<string> {
+  yield '# HELP rollcall_sensor_health How a sensor is judged: 0 ok, 1 warning, 2 critical.\n';
+  yield '# TYPE rollcall_sensor_health gauge\n';
+  const kinds = new Set<SensorKind>();
+  for await (const sensors of pages(sql, asked)) {
+    for (const { kind } of sensors) kinds.add(kind);
+    yield linesOf(sensors, asked, ({ health }) => {
+      const judged = healthOf(health);
+      return judged === 'unknown' ? null : { name: 'rollcall_sensor_health', value: HEALTH[judged] };
+    });
   }
-  return [
-    '# HELP rollcall_sensor_health How a sensor is judged: 0 ok, 1 warning, 2 critical.',
-    '# TYPE rollcall_sensor_health gauge',
-    ...healths,
-    ...[...values].flatMap(([kind, lines]) => {
-      const name = FAMILIES[kind]?.name;
-      if (name === undefined || lines.length === 0) return [];
-      const full = `rollcall_sensor_${name}`;
-      return [
-        `# HELP ${full} Sensors of the kind ${kind}, as devices tell them.`,
-        `# TYPE ${full} gauge`,
-        ...lines,
-      ];
-    }),
-  ];
+  for (const kind of SENSOR_KINDS) {
+    const family = FAMILIES[kind];
+    if (!family || !kinds.has(kind)) continue;
+    const name = `rollcall_sensor_${family.name}`;
+    yield `# HELP ${name} Sensors of the kind ${kind}, as devices tell them.\n# TYPE ${name} gauge\n`;
+    for await (const sensors of pages(sql, asked, kind))
+      yield linesOf(sensors, asked, ({ value }) =>
+        value === null ? null : { name, value: value * family.by },
+      );
+  }
+}
+
+/** Sensors that were read lately, in pages by their key. */
+async function* pages(
+  sql: Sql,
+  { scope, now, page = PAGE }: Asked,
+  kind?: SensorKind,
+): AsyncGenerator<Row[]> {
+  let last: Row | undefined;
+  do {
+    const p = new Parameters();
+    const since = `${p.add(new Date(now - NOW_MS))}::timestamptz`;
+    const where = [
+      inScope(p, 'x.site_id', scope),
+      `x.gone_at IS NULL AND x.last_seen > ${since}`,
+      ...(kind ? [`x.kind = ${p.add(kind)}::text`] : []),
+      ...(last
+        ? [
+            `(x.site_id, x.device_id, x.key) > (${p.add(last.siteId)}::uuid, ${p.add(last.deviceId)}::uuid, ${p.add(last.key)}::text)`,
+          ]
+        : []),
+    ];
+    const sensors = await sql.query<Row>(
+      `SELECT s.name AS site, d.name AS device, x.site_id AS "siteId", x.device_id AS "deviceId", x.key, x.id, x.name, x.kind,
+         x.component, x.value, x.health
+       FROM sensors x JOIN devices d ON d.site_id = x.site_id AND d.id = x.device_id JOIN sites s ON s.id = x.site_id
+       WHERE ${where.join(' AND ')} ORDER BY x.site_id, x.device_id, x.key LIMIT ${page}`,
+      p.values,
+    );
+    if (sensors.length > 0) yield sensors;
+    last = sensors.length < page ? undefined : sensors.at(-1);
+  } while (last);
+}
+
+function linesOf(
+  sensors: readonly Row[],
+  { labelled }: Asked,
+  told: (sensor: Row) => { name: string; value: number } | null,
+): string {
+  return sensors
+    .map((sensor) => {
+      const one = told(sensor);
+      if (one === null) return '';
+      const { site, device, deviceId, name, id, component } = sensor;
+      const labels = labelled({ site, device, device_id: deviceId, sensor: name, sensor_id: id, component });
+      return `${one.name}{${labels}} ${one.value}\n`;
+    })
+    .join('');
 }

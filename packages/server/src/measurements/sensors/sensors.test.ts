@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { SensorQuery } from '@rollcall/shared/api/sensors';
 import { DEVICE_SENSORS, SAMPLE_SENSORS, type SensorReading } from '@rollcall/shared/sensors';
 import { brokenConventions } from '@rollcall/shared/testing/metric-names';
@@ -10,11 +11,11 @@ import type { Database } from '../../platform/db/db.ts';
 import { METRIC_DAYS } from '../../platform/ops/config.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { addDevices, insert } from '../../testing/rows.ts';
-import { currentText } from '../current.ts';
 import { readMeasurements } from '../read.ts';
 import { rollUp } from '../rollup.ts';
 import { storeSamples } from '../samples.ts';
 import { listSensors } from './list.ts';
+import { sensorFamilies } from './open-metrics.ts';
 
 afterAll(closeDatabases);
 
@@ -66,6 +67,15 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
   };
   const list = async (query: Partial<SensorQuery> = {}) =>
     (await listSensors(db, { page: 1, pageSize: 1000, ...query } as SensorQuery, [siteId])).data;
+  const textAt = async (now: number, page = 10) => {
+    const labelled = (labels: Record<string, string>) =>
+      Object.entries(labels)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(',');
+    return (await Readable.from(sensorFamilies(db, { scope: [siteId], now, labelled, page })).toArray()).join(
+      '',
+    );
+  };
   const healthOfDevice = async () => {
     const page = { page: 1, pageSize: 5 };
     return (await listDevices(db, page, { scope: [siteId], now: START })).data.map(({ health }) => health);
@@ -143,8 +153,8 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
       readMeasurements(
         db,
         {
-          deviceId,
-          sensorId: one?.id,
+          deviceId: [deviceId],
+          sensorId: [one?.id ?? ''],
           metrics: ['sensor'],
           from: START / 1000,
           to: START / 1000 + 180,
@@ -169,12 +179,13 @@ describe.each(databases())('sensors, on %s', (_name, open) => {
 
   it('is told to a Prometheus in base units, while it is of now', async () => {
     await store(START, [inlet, failed, { key: '1.3', kind: 'storage', name: '/"x"', value: 40 }]);
-    const text = await currentText(db, [siteId], START + MIN);
+    const text = await textAt(START + MIN);
     expect(brokenConventions(text)).toEqual([]);
     expect(text).toMatch(/rollcall_sensor_temperature_celsius\{.*sensor="Inlet".*component="chassis"\} 40\n/);
     expect(text).toMatch(/rollcall_sensor_storage_usage_ratio\{.*sensor="\/\\"x\\"".*\} 0\.4\n/);
     expect(text).toMatch(/rollcall_sensor_health\{.*sensor="PSU 1".*\} 2\n/);
-    expect(await currentText(db, [siteId], START + 20 * MIN)).not.toContain('Inlet');
+    expect(await textAt(START + 20 * MIN)).not.toContain('Inlet');
+    expect(await textAt(START + MIN, 1)).toBe(text);
   });
 
   it('goes over to the device that its own proves to be', async () => {

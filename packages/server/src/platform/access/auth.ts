@@ -49,7 +49,7 @@ export const rightsChanged = async (sql: Sql, userId: string): Promise<void> => 
   await sql.query('SELECT pg_notify($1, $2)', [AUTH_CHANNEL, userId]);
 };
 
-interface Known {
+interface Accepted {
   actor: Actor;
   /** Unix milliseconds; null: does not end by itself. */
   endsAt: number | null;
@@ -58,7 +58,7 @@ interface Known {
   networks: readonly Range[];
 }
 interface Cached {
-  known: Known | null;
+  known: Accepted | null;
   at: number;
   renewing: boolean;
 }
@@ -118,7 +118,7 @@ export async function openAuthenticator(deps: {
     const rows = await db.ingest.transaction((sql) => sql.query<Row>(some, [[...ids]]));
     const now = clock.now();
     return rows.flatMap((row) => {
-      const known = knownOf(kind, row);
+      const known = acceptedOf(kind, row);
       // An open stream is use, so only the absolute end counts.
       return isOver({ ...known, usedAt: now }, now) ? [] : [[row.id, known.actor]];
     });
@@ -232,14 +232,14 @@ class Callers {
     return cached;
   }
 
-  async #lookUp(kind: 'token' | 'session', hash: Buffer): Promise<Known | null> {
+  async #lookUp(kind: 'token' | 'session', hash: Buffer): Promise<Accepted | null> {
     const text = kind === 'token' ? byToken('t.hash = $1') : bySession('s.id_hash = $1');
     const [row] = await this.#deps.db.query<Row>(text, [hash], 'kept');
     if (!row || row.hash.length !== hash.length || !timingSafeEqual(row.hash, hash)) return null;
-    return knownOf(kind, row);
+    return acceptedOf(kind, row);
   }
 
-  #noteUse(known: Known): void {
+  #noteUse(known: Accepted): void {
     const now = this.#deps.clock.now();
     if (known.usedAt !== null && now - known.usedAt < USE_NOTED_MS) return;
     known.usedAt = now;
@@ -269,7 +269,7 @@ function sitesOf({ all_sites, sites, only_sites }: Row): Actor['sites'] {
   return all_sites ? only_sites : only_sites.filter((site) => sites.includes(site));
 }
 
-function knownOf(kind: 'token' | 'session', row: Row): Known {
+function acceptedOf(kind: 'token' | 'session', row: Row): Accepted {
   const actor: Actor = {
     userId: row.user_id,
     name: row.name,
@@ -298,7 +298,7 @@ function isWithin(address: string, networks: readonly Range[]): boolean {
 }
 
 /** Tokens end when they expire; sessions also by lying idle. */
-function isOver({ actor, endsAt, usedAt }: Known, now: number): boolean {
+function isOver({ actor, endsAt, usedAt }: Accepted, now: number): boolean {
   if (endsAt !== null && now >= endsAt) return true;
   return actor.via.kind === 'session' && usedAt !== null && now - usedAt > SESSION_IDLE_MS;
 }

@@ -6,7 +6,7 @@ import type { RequestHandler } from 'express';
 
 /** What a page may send and read besides what every page may. */
 const SENT = 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID';
-const READ = 'Deprecation, ETag, Link, Location, Retry-After, Sunset, X-Request-Id';
+const READ = 'Deprecation, ETag, Link, Location, Retry-After, Sunset, X-Request-Id, X-Total-Count';
 const METHODS = 'GET, HEAD, POST, PATCH, PUT, DELETE';
 /** How long a browser may remember a preflight. */
 const PREFLIGHT_SECONDS = 600;

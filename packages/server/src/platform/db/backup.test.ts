@@ -1,10 +1,11 @@
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
-import { closeDatabases, databases } from '../../testing/database.ts';
-import { backup, restore } from './backup.ts';
-import type { Database } from './db.ts';
+import { closeDatabases, createPostgres, databases } from '../../testing/database.ts';
+import { backup, restore, withoutServers } from './backup.ts';
+import { type Database, openDatabase } from './db.ts';
 import { readMigrations } from './migrate.ts';
 
 afterAll(closeDatabases);
@@ -125,4 +126,30 @@ describe.each(databases())('a backup of %s', (kind, open) => {
       { later: expect.stringMatching(/^filled from Zürich/) },
     ]);
   }, 120_000);
+});
+
+const server = process.env.TEST_DATABASE_URL;
+describe.skipIf(!server)('work without servers on PostgreSQL', () => {
+  it('attack: a server that starts during a restore or a change of the key waits for its end', async () => {
+    const { db, url } = await createPostgres(server as string);
+    const other = await openDatabase({ url }, pino({ enabled: false }));
+    const order: string[] = [];
+    const waits = async () =>
+      (await db.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)).length;
+    const { listening } = await withoutServers(db, async () => {
+      const listening = other.listen('rollcall_test', () => undefined).then(() => order.push('server'));
+      await expect.poll(waits).toBeGreaterThan(0);
+      // The lock is not that of a transaction, which work may end.
+      await db.transaction((sql) => sql.query('SELECT 1'));
+      order.push('work');
+      return { listening };
+    });
+    await listening;
+    expect(order).toEqual(['work', 'server']);
+    await expect(withoutServers(db, async () => order.push('too late'), 100)).rejects.toThrow(
+      /a server runs on this database/,
+    );
+    await other.close();
+    expect(order).toHaveLength(2);
+  });
 });

@@ -14,8 +14,8 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { StartError } from '../ops/config.ts';
 import { version } from '../ops/version.ts';
-import { type Database, type Sql, sqlState } from './db.ts';
-import { holdLock } from './lock.ts';
+import type { Database, Sql } from './db.ts';
+import { lockKey, NotFree } from './lock.ts';
 import { type Migration, migrate, readMigrations } from './migrate.ts';
 
 const head = z.object({
@@ -121,32 +121,52 @@ export async function restore(
   const first = await input.next();
   const about = head.safeParse(directive(first.done ? '' : first.value));
   if (!about.success) throw new StartError('this is no backup of a Rollcall server');
-  await prepare(db, about.data, migrations);
-  const told = await db.transaction(async (sql) => {
+  const told = await withoutServers(
+    db,
+    async () => {
+      await prepare(db, about.data, migrations);
+      const loaded = await replaceAll(db, input, { first: first.value ?? '', replace });
+      await migrate(db, migrations);
+      return loaded;
+    },
+    leaveMs,
+  );
+  return { ...told, version: about.data.version, at: about.data.at };
+}
+
+/** Loads what `input` has behind its `first` line, whole or not at all. */
+function replaceAll(
+  db: Database,
+  input: AsyncGenerator<string>,
+  { first, replace }: { first: string; replace: boolean },
+): Promise<Told> {
+  return db.transaction(async (sql) => {
     await alone(sql);
-    await withoutServers(sql, leaveMs);
     if (!replace && (await holdsData(sql)))
       throw new StartError('the database holds data: add --replace to throw it away, or name an empty one');
     const links = await dropLinks(sql);
-    const result = await load(sql, input, first.value ?? '');
+    const result = await load(sql, input, first);
     for (const { table, name, definition } of links)
       await sql.query(`ALTER TABLE ${quoted(table)} ADD CONSTRAINT ${quoted(name)} ${definition}`);
     return result;
   });
-  await migrate(db, migrations);
-  return { ...told, version: about.data.version, at: about.data.at };
 }
 
-/** No server works with the database, here or on another host, until the transaction ends. */
-export async function withoutServers(sql: Sql, leaveMs = LEAVE_MS): Promise<void> {
-  await sql.query(`SELECT set_config('lock_timeout', $1, true)`, [String(leaveMs)]);
+/**
+ * Runs `work` while no server works with the database, here or on another host: one that starts meanwhile waits for its end.
+ * Throws a StartError where one runs.
+ */
+export async function withoutServers<T>(
+  db: Pick<Database, 'exclusively'>,
+  work: () => Promise<T>,
+  leaveMs = LEAVE_MS,
+): Promise<T> {
   try {
-    await holdLock(sql, 'serving');
+    return await db.exclusively(lockKey('serving'), work, leaveMs);
   } catch (error) {
-    if (sqlState(error) !== '55P03') throw error;
+    if (!(error instanceof NotFree)) throw error;
     throw new StartError('a server runs on this database, here or on another host: stop it first', error);
   }
-  await sql.query(`SELECT set_config('lock_timeout', '0', true)`);
 }
 
 /** The schema that the rows are of. */

@@ -1,13 +1,15 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { systemClock } from '@rollcall/shared/clock';
 import pLimit from 'p-limit';
 import pg from 'pg';
 import type { Logger } from 'pino';
-import { clientOf } from './hosts.ts';
-import { lockKey } from './lock.ts';
+import { askerOf, watchHost } from './host-watch.ts';
+import { connectionsOf } from './hosts.ts';
+import { lockKey, NotFree } from './lock.ts';
 import type { Driver, DriverPool, Sql } from './sql.ts';
 
 /** Connections per pool. */
-const MAIN_CONNECTIONS = 7;
+const MAIN_CONNECTIONS = 6;
 /** One for each window of ingest (ingest/queue/site-queue.ts), and some for what works behind it. */
 const INGEST_CONNECTIONS = 14;
 /**
@@ -33,7 +35,7 @@ const types = {
 };
 
 export async function openPostgres(url: string, log: Logger): Promise<Driver> {
-  const Client = clientOf(url);
+  const { Client, drop } = connectionsOf(url);
   const open = (max: number, timeouts: { statement: number; lock: number }, name: string, kept = false) => {
     const pool = new pg.Pool({
       Client,
@@ -44,7 +46,6 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
       // Without just-in-time compilation: our statements are short, and compiling one takes longer than running it.
       options: `-c TimeZone=UTC -c jit=off -c statement_timeout=${timeouts.statement} -c lock_timeout=${timeouts.lock} -c idle_in_transaction_session_timeout=60000`,
       types,
-      keepAlive: true,
       ...(kept && { idleTimeoutMillis: 0 }),
     });
     // An idle connection that dies is replaced at the next query; without a listener the process would end.
@@ -67,11 +68,19 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     throw error;
   }
   const listener = new Listener(Client, log);
+  const asker = askerOf(
+    () => new Client({ application_name: 'rollcall watch', connectionTimeoutMillis: CONNECT_MS }),
+    log,
+  );
+  const stopWatching = watchHost(systemClock, asker.ask, () => {
+    log.warn("the database's host answers nothing; its connections are made anew");
+    drop('its host answers nothing');
+  });
   return {
     kind: 'postgresql',
     adapter: new PrismaPg(main, { disposeExternalPool: false }),
     main: driverPool(main, kept),
-    ingest: inTurn(driverPool(ingest, ingest), INGEST_CONNECTIONS),
+    ingest: inOrder(driverPool(ingest, ingest), INGEST_CONNECTIONS),
     script: async (text) => {
       const client = await main.connect();
       try {
@@ -82,12 +91,16 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
         client.release(true);
       }
     },
-    exclusively: async (key, work) => {
+    exclusively: async (key, work, waitMs = 0) => {
       const client = await main.connect();
       try {
-        await client.query('SET statement_timeout = 0');
-        await client.query('SELECT pg_advisory_lock($1)', [key]);
-        return await work();
+        await client.query(`SET statement_timeout = 0; SET lock_timeout = ${waitMs}`);
+        await client.query('SELECT pg_advisory_lock($1)', [key]).catch((error: { code?: string }) => {
+          throw error.code === '55P03' ? new NotFree(`lock ${key} is held`, { cause: error }) : error;
+        });
+        // Without its connection there is no lock.
+        const lost = new Promise<never>((_, reject) => client.once('error', reject));
+        return await Promise.race([work(), lost]);
       } finally {
         // Destroyed, not returned: whatever happened, the lock goes with the connection.
         client.release(true);
@@ -95,6 +108,8 @@ export async function openPostgres(url: string, log: Logger): Promise<Driver> {
     },
     listen: (channel, onMessage) => listener.listen(channel, onMessage),
     close: async () => {
+      stopWatching();
+      await asker.end();
       await listener.close();
       await endAll();
     },
@@ -148,7 +163,7 @@ function driverPool(pool: pg.Pool, kept: pg.Pool): DriverPool {
 }
 
 /** Waits for a connection as long as it takes: that many writers are busy is no sign that the database is away. */
-function inTurn(pool: DriverPool, connections: number): DriverPool {
+function inOrder(pool: DriverPool, connections: number): DriverPool {
   const turn = pLimit(connections);
   return {
     query: <R extends object>(text: string, params?: readonly unknown[], kept?: 'kept') =>
@@ -198,7 +213,6 @@ class Listener {
     const client = new this.#Client({
       application_name: 'rollcall listen',
       connectionTimeoutMillis: CONNECT_MS,
-      keepAlive: true,
     });
     client.on('notification', ({ channel, payload }) => {
       for (const listener of this.#channels.get(channel) ?? []) listener(payload ?? '');

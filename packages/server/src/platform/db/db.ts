@@ -28,8 +28,11 @@ export interface Database extends Pool {
   readonly ingest: Pool;
   /** Runs several statements without parameters; migrations only. */
   script(text: string): Promise<void>;
-  /** Holds a session-wide advisory lock around `work`. */
-  exclusively<T>(key: number, work: () => Promise<T>): Promise<T>;
+  /**
+   * Holds a session-wide advisory lock around `work`. Waits for it as long as it takes, or for `waitMs` and fails with
+   * `NotFree`; the embedded database has one process, which waits in turn.
+   */
+  exclusively<T>(key: number, work: () => Promise<T>, waitMs?: number): Promise<T>;
   /**
    * LISTEN. After a lost connection it listens again and calls `onMessage('')` once: something may have been missed,
    * read again.

@@ -13,6 +13,8 @@ interface Host {
 /** A host that was asked whether it takes writes must answer within this time. */
 const ASK_MS = 2_000;
 const PORT = 5432;
+/** An idle connection whose other side is gone ends by itself: asked after this time, then ten times, a second apart (Node). */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 3_000 };
 const URL_PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/;
 /** What libpq may be told; the server always writes. */
 const WRITABLE = /[?&]target_session_attrs=(?:any|read-write|primary|prefer-standby)(?=&|$)/;
@@ -31,13 +33,29 @@ export function hostsOf(url: string): { first: string; hosts: Host[] } {
   return { first: `${before}${names.split(',')[0]}${without.replace(/\?$/, '')}`, hosts };
 }
 
-/** The class of a URL's connections; what it is made with needs no host. */
-export function clientOf(url: string): typeof pg.Client {
+export interface Connections {
+  /** The class of a URL's connections; what it is made with needs no host. */
+  Client: typeof pg.Client;
+  /** Ends all that there are at once, as if the other side had: whatever waits for an answer fails with `reason`. */
+  drop(reason: string): void;
+}
+
+/** The connections of a URL. Those to a host that takes writes no more end when another does. */
+export function connectionsOf(url: string): Connections {
   const { first, hosts } = hostsOf(url);
-  const writable = new Writable(first, hosts);
-  return class extends pg.Client {
+  const live = new Set<pg.Client>();
+  const dropped = (reason: string, which: (client: pg.Client) => boolean) => {
+    for (const client of [...live].filter(which)) {
+      live.delete(client);
+      client.connection.stream.destroy(new Error(`Connection terminated: ${reason}`));
+    }
+  };
+  const writable = new Writable(first, hosts, ({ host, port }) =>
+    dropped('another host takes writes now', (client) => client.host !== host || client.port !== port),
+  );
+  const Client = class extends pg.Client {
     constructor(config?: string | pg.ClientConfig) {
-      super({ ...(config as pg.ClientConfig), connectionString: first });
+      super({ ...(config as pg.ClientConfig), ...KEEP_ALIVE, connectionString: first });
     }
 
     override connect(): Promise<this>;
@@ -52,12 +70,13 @@ export function clientOf(url: string): typeof pg.Client {
     async #connect(): Promise<this> {
       if (hosts.length === 0) {
         await super.connect();
-        return this;
+        return this.#lives();
       }
       const host = await writable.host();
       Object.assign(this, host);
       try {
         await super.connect();
+        this.#lives();
         await refuseReadOnly(this);
         return this;
       } catch (error) {
@@ -66,19 +85,33 @@ export function clientOf(url: string): typeof pg.Client {
         throw error;
       }
     }
+
+    #lives(): this {
+      live.add(this);
+      this.once('end', () => live.delete(this));
+      return this;
+    }
   };
+  const drop = (reason: string) => {
+    writable.doubt();
+    dropped(reason, () => true);
+  };
+  return { Client, drop };
 }
 
 /** The host that took writes last, asked for anew once a connection to it failed. */
 class Writable {
   readonly #url: string;
   readonly #hosts: readonly Host[];
+  readonly #found: (host: Host) => void;
   #current: Host | undefined;
   #asking: Promise<Host> | undefined;
 
-  constructor(url: string, hosts: readonly Host[]) {
+  /** @param found is told of the host that takes writes whenever one was asked for */
+  constructor(url: string, hosts: readonly Host[], found: (host: Host) => void) {
     this.#url = url;
     this.#hosts = hosts;
+    this.#found = found;
   }
 
   async host(): Promise<Host> {
@@ -86,12 +119,15 @@ class Writable {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
-    this.#current = await this.#asking;
-    return this.#current;
+    const host = await this.#asking;
+    if (this.#current !== host) this.#found(host);
+    this.#current = host;
+    return host;
   }
 
-  doubt(host: Host): void {
-    if (this.#current === host) this.#current = undefined;
+  /** Of `host`, or whichever it is: it is asked for anew. */
+  doubt(host?: Host): void {
+    if (host === undefined || this.#current === host) this.#current = undefined;
   }
 
   /** All at once: one that is gone without a word costs no time. */
@@ -109,6 +145,7 @@ class Writable {
     const client = new pg.Client({
       connectionString: this.#url,
       connectionTimeoutMillis: ASK_MS,
+      query_timeout: ASK_MS,
       application_name: 'rollcall who takes writes',
     });
     Object.assign(client, host);

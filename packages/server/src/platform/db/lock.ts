@@ -31,3 +31,8 @@ export async function tryLock(sql: Sql, job: Job): Promise<boolean> {
   ]);
   return row?.held ?? false;
 }
+
+/** Others held a lock for longer than was waited for it. */
+export class NotFree extends Error {
+  override name = 'NotFree';
+}

@@ -41,7 +41,7 @@ export function openPrisma(factory: Factory, guarded: <T>(work: () => Promise<T>
   };
 }
 
-/** The adapter's own statements on another connection. Prisma neither commits nor rolls back: whoever began does. */
+/** The adapter's own statements on another connection. Prisma neither commits nor rolls back: its caller does. */
 function onConnection(adapter: Adapter, connection: object): AdapterTransaction {
   const done = async () => undefined;
   const own = { client: connection, options: { usePhantomQuery: true }, commit: done, rollback: done };

@@ -25,7 +25,7 @@ export interface Driver {
   readonly main: DriverPool;
   readonly ingest: DriverPool;
   script(text: string): Promise<void>;
-  exclusively<T>(key: number, work: () => Promise<T>): Promise<T>;
+  exclusively<T>(key: number, work: () => Promise<T>, waitMs?: number): Promise<T>;
   listen(channel: string, onMessage: (payload: string) => void): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }

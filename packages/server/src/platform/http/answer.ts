@@ -1,4 +1,4 @@
-/** How answers leave: one JSON writer, one error shape. */
+/** How answers leave: one writer, one error shape. */
 import { ERROR_STATUS, type ErrorBody } from '@rollcall/shared/api/operation';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
@@ -8,9 +8,11 @@ import { Problem } from '../problem.ts';
 /** SQLSTATE of a statement that ran into its timeout (PostgreSQL, appendix A). */
 const QUERY_CANCELED = '57014';
 
-export function send(response: Response, body: unknown): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+export function send(response: Response, type: string, text: string): void {
+  const bytes = Buffer.from(text);
+  response.setHeader('Content-Type', type);
   response.setHeader('Content-Length', bytes.length);
   response.end(bytes);
 }
@@ -64,5 +66,5 @@ export function sendProblem(
       requestId,
     },
   };
-  send(response, body);
+  send(response, JSON_TYPE, JSON.stringify(body));
 }

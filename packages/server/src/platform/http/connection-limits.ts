@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '@rollcall/shared/clock';
 import type { Logger } from 'pino';
 import proxyAddr from 'proxy-addr';
-import { tellNowAndThen } from '../ops/now-and-then.ts';
+import { rateLimitedLog } from '../ops/rate-limited-log.ts';
 import { unmapped } from './peer.ts';
 
 /** Part of all connections that one address (IPv6: one /64) may have: an office behind one address is many people. */
@@ -47,7 +47,7 @@ export function limitConnections(
   const ended = new Set<Socket>();
   let all = 0;
   let closedAt = Number.NEGATIVE_INFINITY;
-  const told = tellNowAndThen(clock, (what, count, address) =>
+  const told = rateLimitedLog(clock, (what, count, address) =>
     log.warn({ address, count, connections: limit() }, what),
   );
 
@@ -57,7 +57,7 @@ export function limitConnections(
     server.closeIdleConnections();
     told('nearly as many connections are open as ROLLCALL_CONNECTIONS allows: idle ones are closed', 1);
   };
-  const endStranger = (): void => {
+  const closeUnauthenticated = (): void => {
     const [oldest] = unauthenticated;
     if (all <= limit() * FULL || !oldest) return;
     const [name, socket] = oldest;
@@ -86,7 +86,7 @@ export function limitConnections(
     open.set(place, here);
     all += 1;
     // Before it is one of them: where nobody else can go, it has what is left.
-    endStranger();
+    closeUnauthenticated();
     const key = nameOf(socket);
     unauthenticated.set(key, socket);
     watchVouching(socket);
@@ -106,11 +106,18 @@ export function limitConnections(
 const nameOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 /** IPv6 by its first bits, a multiple of 16 of them; IPv4 as it is. */
-export function networkOf(address: string, bits: number): string {
-  if (!address.includes(':')) return address;
+export const networkOf = (address: string, bits: number): string =>
+  address.includes(':')
+    ? ipv6Groups(address)
+        .slice(0, bits / 16)
+        .join(':')
+    : address;
+
+/** The eight groups of an IPv6 address, as they are written. */
+export function ipv6Groups(address: string): string[] {
   const [head = '', tail] = address.split('::');
   const groups = head.split(':').filter(Boolean);
   const rest = (tail ?? '').split(':').filter(Boolean);
   const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  return [...groups, ...Array<string>(zeros).fill('0'), ...rest].slice(0, bits / 16).join(':');
+  return [...groups, ...Array<string>(zeros).fill('0'), ...rest];
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '../problem.ts';
 
-/** Strong validator of one thing as it is shown: changes whenever any shown field does. */
+/**
+ * Validator of a thing or a list as it is shown: changes whenever any shown field does. It is the same in every content coding,
+ * as it stands for what is shown and not for bytes: caches keep no answer (`no-store`), and nothing is sent in ranges.
+ */
 export const etagOf = (data: unknown): string =>
   `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`;
 

@@ -81,5 +81,5 @@ export const allHandlers = <const Parts extends readonly object[]>(
 export const visibleSites = (actor: Actor): string[] | null =>
   actor.sites === 'all' ? null : [...actor.sites];
 
-export const sees = (actor: Actor, siteId: string): boolean =>
+export const sees = (actor: Pick<Actor, 'sites'>, siteId: string): boolean =>
   actor.sites === 'all' || actor.sites.includes(siteId);

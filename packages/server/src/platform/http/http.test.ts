@@ -286,13 +286,60 @@ describe('the mount', () => {
     expect(status).toBe(403);
   });
 
-  it('answers 304 where the caller has what would be answered', async () => {
-    const path = '/api/things/019aa3c4-5b00-7000-8000-00000000000a';
-    const etag = String((await ask('GET', path, { headers: as(viewer) })).headers.etag);
-    const again = (known: string) => ask('GET', path, { headers: { ...as(viewer), 'if-none-match': known } });
-    for (const known of [etag, `"other", ${etag}`, `W/${etag}`, '*'])
-      expect(await again(known)).toMatchObject({ status: 304, body: '', headers: { etag } });
-    expect(await again('"other"')).toMatchObject({ status: 200, json: { success: true } });
+  it.each(['/api/things/019aa3c4-5b00-7000-8000-00000000000a', '/api/things', '/api/things?page=2'])(
+    'answers 304 where the caller has what would be answered: %s',
+    async (path) => {
+      const etag = String((await ask('GET', path, { headers: as(viewer) })).headers.etag);
+      const again = (known: string) =>
+        ask('GET', path, { headers: { ...as(viewer), 'if-none-match': known } });
+      for (const known of [etag, `"other", ${etag}`, `W/${etag}`, '*'])
+        expect(await again(known)).toMatchObject({ status: 304, body: '', headers: { etag } });
+      expect(await again('"other"')).toMatchObject({ status: 200, json: { success: true } });
+      const other = await ask('GET', '/api/things?page=3', {
+        headers: { ...as(viewer), 'if-none-match': etag },
+      });
+      expect(other.status).toBe(200);
+    },
+  );
+
+  it('answers a list as CSV to who prefers that, a page as the query says, and all else as JSON', async () => {
+    const get = (path: string, accept: string) => ask('GET', path, { headers: { ...as(viewer), accept } });
+    const csv = await get('/api/things?page=2', 'text/csv');
+    expect(csv).toMatchObject({
+      status: 200,
+      headers: {
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'x-total-count': '1',
+        vary: expect.stringContaining('Accept'),
+      },
+      body: 'query\r\n"{""page"":2,""pageSize"":25}"\r\n',
+    });
+    const known = { ...as(viewer), accept: 'text/csv', 'if-none-match': String(csv.headers.etag) };
+    expect((await ask('GET', '/api/things?page=2', { headers: known })).status).toBe(304);
+    const asJson = await ask('GET', '/api/things?page=2', { headers: { ...known, accept: '*/*' } });
+    expect([asJson.status, asJson.json.success]).toEqual([200, true]);
+    expect(asJson.headers.vary).toContain('Accept,');
+    for (const accept of [
+      'text/csv; charset=utf-8',
+      String(csv.headers['content-type']),
+      'text/csv, */*;q=0.1',
+    ])
+      expect((await get('/api/things?page=2', accept)).headers['content-type'], accept).toMatch(/^text\/csv/);
+    for (const accept of [
+      ...[
+        '*/*',
+        'application/json, text/csv;q=0.9',
+        'text/html, */*;q=0.8',
+        'image/png',
+        'text/*, */*;q=0.8',
+      ],
+      ...['application/json; charset=utf-8, text/csv;q=0.5', 'text/csv;q=0'],
+    ])
+      expect((await get('/api/things', accept)).json, accept).toMatchObject({ success: true });
+    expect((await get('/api/things/special', 'text/csv')).json).toMatchObject({ data: 'special' });
+    expect((await get('/api/things?Severty=1', 'text/csv')).json.error).toMatchObject({
+      code: 'invalid_request',
+    });
   });
 
   it.each([

@@ -3,7 +3,7 @@
  * envelope; whatever goes wrong ends in one error shape. Knows operations, no feature.
  */
 import { operations as allOperations } from '@rollcall/shared/api/index';
-import { deprecationHeaders, type Operation, responseBody } from '@rollcall/shared/api/operation';
+import { deprecationHeaders, type Operation } from '@rollcall/shared/api/operation';
 import { ROLES, rolesFrom } from '@rollcall/shared/model';
 import { isUuid, uuidv7 } from '@rollcall/shared/uuid';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
@@ -13,15 +13,16 @@ import { crossOrigin } from '../access/cors.ts';
 import { forgery } from '../access/origin.ts';
 import { type Credentials, readCredentials } from '../access/presented.ts';
 import { Problem } from '../problem.ts';
-import { asProblem, send, sendProblem } from './answer.ts';
+import { asProblem, sendProblem } from './answer.ts';
 import { readText } from './body.ts';
+import { compressAnswers } from './compress.ts';
 import { markAuthenticated } from './connection-limits.ts';
-import { etagOf, matches } from './etag.ts';
 import { type Actor, type Handlers, sees } from './handler.ts';
 import { securityHeaders } from './headers.ts';
 import { readBody, readParams, readQuery } from './input.ts';
 import { rateLimit } from './limits.ts';
 import { unmapped } from './peer.ts';
+import { isStream, type Loose, reply } from './reply.ts';
 
 export interface RestOptions {
   /** One per operation of the table. */
@@ -52,15 +53,6 @@ interface Route {
   operation: Operation;
   handler: (call: unknown) => Promise<Loose>;
 }
-interface Loose {
-  data?: unknown;
-  extra?: object;
-  totalCount?: number;
-  status?: number;
-  headers?: Record<string, string | string[]>;
-  raw?: (response: Response) => void | Promise<void>;
-}
-
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'] as const;
 
 /** The REST application: every operation of the table, and 404 for whatever else is asked under /api. */
@@ -70,7 +62,7 @@ export function restApp(options: RestOptions): Express {
   app.disable('etag');
   app.set('query parser', false);
   app.set('trust proxy', options.trustedProxies?.length ? [...options.trustedProxies] : false);
-  app.use(begin(options), securityHeaders(), crossOrigin(options.corsOrigins ?? []));
+  app.use(begin(options), securityHeaders(), crossOrigin(options.corsOrigins ?? []), compressAnswers());
   const router = express.Router({ caseSensitive: true, strict: true });
   const serve = server(options);
   for (const [path, routes] of byPath(options)) {
@@ -191,7 +183,7 @@ function server(options: RestOptions) {
       header: (name: string) => request.get(name),
       signal: ended,
     });
-    await reply(operation, answer, query, request, response, checkResponses);
+    await reply(operation, answer, { query, request, response, check: checkResponses });
   };
 }
 
@@ -286,54 +278,6 @@ function endOf(
   });
   return ended.signal;
 }
-
-async function reply(
-  operation: Operation,
-  answer: Loose,
-  query: Record<string, unknown>,
-  request: Request,
-  response: Response,
-  check: boolean,
-): Promise<void> {
-  response.status(answer.status ?? operation.status ?? 200);
-  response.setHeader('Cache-Control', 'no-store');
-  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
-  if (answer.raw) {
-    response.type(operation.produces ?? 'application/json');
-    // A stream has no end to wait for: HEAD gets its headers.
-    if (request.method === 'HEAD' && isStream(operation)) response.end();
-    else await answer.raw(response);
-    return;
-  }
-  const body = {
-    success: true,
-    ...answer.extra,
-    data: answer.data,
-    ...(operation.envelope === 'list' && { totalCount: answer.totalCount }),
-    ...('page' in query && { page: query.page, pageSize: query.pageSize }),
-  };
-  if (operation.method === 'GET' && operation.envelope === 'item') {
-    response.setHeader('ETag', etagOf(answer.data));
-    const known = request.get('if-none-match');
-    if (known !== undefined && matches(known, answer.data)) {
-      response.status(304).end();
-      return;
-    }
-  }
-  if (check) checkBody(operation, body);
-  send(response, body);
-}
-
-function checkBody(operation: Operation, body: unknown): void {
-  const wire: unknown = JSON.parse(JSON.stringify(body));
-  const result = responseBody(operation).safeParse(wire);
-  if (!result.success)
-    throw new Error(
-      `answer of ${operation.method} ${operation.path} breaks its schema: ${result.error.message}`,
-    );
-}
-
-const isStream = (operation: Operation): boolean => operation.produces === 'text/event-stream';
 
 /** The text behind `?`, as it came. */
 const searchOf = (url: string): string => {

@@ -123,7 +123,7 @@ describe('the listener', () => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined);
       sockets.push(socket);
       socket.write(request);
-      // Whoever is let in is answered.
+      // Anyone who is let in is answered.
       if (request) await Promise.race([once(socket, 'data'), once(socket, 'close')]);
     }
     await vi.waitFor(() => expect(logged.join('')).toContain(words), 10_000);

@@ -18,7 +18,7 @@ import type { Logger } from 'pino';
 import proxyAddr from 'proxy-addr';
 import { type CertificateFiles, cannotReadPem } from '../keys/certificate.ts';
 import { type Config, isOwnHost, StartError } from '../ops/config.ts';
-import { tellNowAndThen } from '../ops/now-and-then.ts';
+import { rateLimitedLog } from '../ops/rate-limited-log.ts';
 import { limitConnections } from './connection-limits.ts';
 import { unmapped } from './peer.ts';
 
@@ -89,7 +89,7 @@ export async function listen(
   server.maxConnections = connections;
   limitConnections(server, settings, { log, clock });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(error, socket));
-  const dropped = tellNowAndThen(clock, (what, count) => log.warn({ connections, count }, what));
+  const dropped = rateLimitedLog(clock, (what, count) => log.warn({ connections, count }, what));
   server.on('drop', () => dropped('a connection was refused: as many as ROLLCALL_CONNECTIONS are open', 1));
   await bind(server, host, port);
   const watcher = tls && 'setSecureContext' in server ? watchTls(server, tls, log, clock) : undefined;

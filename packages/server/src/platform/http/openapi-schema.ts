@@ -55,12 +55,12 @@ export class Schemas {
       override: ({ jsonSchema }) => tidy(jsonSchema),
     });
     // The one anonymous recursive schema there is: any JSON value.
-    const text = JSON.stringify(whole).replaceAll(/__schema\d+/g, 'AnyJson');
+    const text = JSON.stringify(whole).replaceAll(/__schema\d+/g, ANY_JSON);
     const { $schema: _, $defs = {}, ...schema } = JSON.parse(text) as Schema;
     const definitions = $defs as Record<string, Schema>;
     const names = this.#names(definitions, io);
     for (const [name, definition] of Object.entries(definitions))
-      this.#named.set(names.get(name) ?? name, rewrite(definition, names));
+      this.#named.set(names.get(name) ?? name, name === ANY_JSON ? anyJson : rewrite(definition, names));
     return rewrite(schema, names);
   }
 
@@ -80,11 +80,18 @@ export class Schemas {
   }
 }
 
-/** Leaves out what says nothing: the bounds of every safe integer, the pattern behind a format. */
+/** Said in full it refers to itself, which generators of clients turn into a type that TypeScript refuses. */
+const ANY_JSON = 'AnyJson';
+const anyJson: Schema = { description: 'Any JSON value.' };
+
+/**
+ * Leaves out what says nothing: the bounds of every safe integer, the pattern behind a format. Patterns with classes of
+ * Unicode as well: Python and others cannot compile them. The descriptions of those fields say in words what they may hold.
+ */
 function tidy(schema: Record<string, unknown>): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-  if (schema.format !== undefined) delete schema.pattern;
+  if (schema.format !== undefined || String(schema.pattern).includes('\\p{')) delete schema.pattern;
   if ('example' in schema) {
     schema.examples = [schema.example];
     delete schema.example;

@@ -1,4 +1,5 @@
 import { operations } from '@rollcall/shared/api/index';
+import { NOTICE_TYPES, notice, webhooks } from '@rollcall/shared/api/notices';
 import { type Deprecation, errorCodes, type Operation, responseBody } from '@rollcall/shared/api/operation';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -87,6 +88,23 @@ describe('the OpenAPI document', () => {
     expect(refs.length).toBeGreaterThan(100);
     for (const [, kind, name] of refs)
       expect(Object.keys(document.components[kind as 'schemas']), `${kind}/${name}`).toContain(name);
+  });
+
+  it('has patterns that other languages can compile', () => {
+    const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g)].map(
+      ([, text]) => JSON.parse(text ?? '') as string,
+    );
+    expect(patterns.length).toBeGreaterThan(5);
+    expect(patterns.filter((pattern) => /\\[pPzZkuU]\{|\(\?</.test(pattern))).toEqual([]);
+  });
+
+  it('names the columns of every list as CSV', () => {
+    for (const [id, { method, envelope }, d] of cases)
+      expect('x-csv-columns' in d, id).toBe(method === 'GET' && envelope === 'list');
+    expect(described.get('devices.list')).toMatchObject({
+      'x-csv-columns': expect.arrayContaining(['name', 'reachable.icmp']),
+      description: expect.stringContaining('`Accept: text/csv`'),
+    });
   });
 
   it.each(cases)('%s has named types for what is sent and answered', (_id, operation, d) => {
@@ -183,5 +201,24 @@ describe('the OpenAPI document', () => {
       $ref: '#/components/schemas/TestSettingsOutput',
     });
     expect(named.TestWrapper?.properties.settings).toEqual({ $ref: '#/components/schemas/TestSettings' });
+  });
+
+  it('has what the server itself sends, signed, with the payload that a receiver gets', () => {
+    const { webhooks: told, components } = openApiDocument(table, '1.2.3', webhooks) as unknown as {
+      webhooks: Record<string, { post: Described }>;
+      components: { schemas: Record<string, { properties: Record<string, { enum: string[] }> }> };
+    };
+    expect(Object.keys(told)).toEqual([...NOTICE_TYPES, 'test']);
+    for (const [type, { post }] of Object.entries(told)) {
+      expect(post.parameters?.map(({ name }) => name)).toEqual([
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+      ]);
+      const content = post.requestBody?.content['application/json'];
+      expect(content).toMatchObject({ schema: { $ref: '#/components/schemas/Notice' }, example: { type } });
+      expect(notice.safeParse(content?.example).error).toBeUndefined();
+    }
+    expect(components.schemas.Notice?.properties.type?.enum).toEqual([...NOTICE_TYPES, 'test']);
   });
 });

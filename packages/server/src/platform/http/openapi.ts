@@ -1,4 +1,6 @@
 /** Pure: the table of operations → one OpenAPI 3.1 document. Nothing is described twice. */
+
+import type { Webhook } from '@rollcall/shared/api/notices';
 import {
   ERROR_STATUS,
   type ErrorCode,
@@ -9,15 +11,18 @@ import {
   responseBody,
 } from '@rollcall/shared/api/operation';
 import type { z } from 'zod';
+import { columnsOf } from './csv.ts';
 import { exampleOf, type Json, type Schema, Schemas } from './openapi-schema.ts';
+import { webhookObject } from './openapi-webhooks.ts';
 
 const ABOUT = `Rollcall discovers the network of many sites and watches it.
 
-Every answer is an envelope: \`success\`, \`data\`, and on lists \`totalCount\`. Errors have \`success: false\` and \`error\` with a \`code\` out of a closed list. Times are Unix seconds. Parameter names are case-sensitive; unknown ones are refused with 400. Operations marked \`x-stable\` never change incompatibly; the others serve the web application and may. An operation that ends is marked \`deprecated\` before, and its answers bear the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594).`;
+Every answer is an envelope: \`success\`, \`data\`, and on lists \`totalCount\`. Errors have \`success: false\` and \`error\` with a \`code\` out of a closed list. Times are Unix seconds. Lists are answered as CSV (RFC 4180) as well, with the names of the columns first: ask with \`Accept: text/csv\`. Parameter names are case-sensitive; unknown ones are refused with 400. Operations marked \`x-stable\` never change incompatibly; the others serve the web application and may. An operation that ends is marked \`deprecated\` before, and its answers bear the headers \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594).`;
 
 const TAGS: Record<string, string> = {
   Devices: 'Everything with an address that answered.',
   Interfaces: 'The ports of devices.',
+  'Custom fields': 'What the installation keeps of devices and interfaces besides tags and notes.',
   Endpoints: 'Where hardware addresses enter the network.',
   Search: 'One box, one answer: devices, interfaces, endpoints and cases by whatever is known of them.',
   Topology: 'Which device is connected to which.',
@@ -67,8 +72,12 @@ const SAID: Record<ErrorCode, string> = {
   unavailable: 'the database is away; try again shortly',
 };
 
-/** The document of a table, as a plain JSON value. `version` is the product's. */
-export function openApiDocument(operations: Record<string, Operation>, version: string): Json {
+/** The document of a table, as a plain JSON value. `version` is the product's, `webhooks` what the server itself sends. */
+export function openApiDocument(
+  operations: Record<string, Operation>,
+  version: string,
+  webhooks: Readonly<Record<string, Webhook>> = {},
+): Json {
   const schemas = new Schemas();
   const paths: Record<string, Record<string, Json>> = {};
   for (const [id, operation] of Object.entries(operations)) {
@@ -77,12 +86,14 @@ export function openApiDocument(operations: Record<string, Operation>, version: 
     paths[operation.path] = methods;
   }
   const used = new Set(Object.values(operations).map(({ tag }) => tag));
+  const told = Object.entries(webhooks).map(([type, each]) => [type, webhookObject(type, each, schemas)]);
   return {
     openapi: '3.1.0',
     info: { title: 'Rollcall', version, description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/', description: 'This installation.' }],
     tags: [...used].sort().map((name) => ({ name, description: TAGS[name] ?? name })),
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
+    ...(told.length > 0 && { webhooks: Object.fromEntries(told) }),
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A personal API token, `svc_…`.' },
@@ -117,15 +128,15 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
     description: describe(operation),
     ...(operation.stable && { 'x-stable': true }),
     ...(operation.deprecated && { deprecated: true }),
+    ...(isCsvToo(operation) && { 'x-csv-columns': columnsOf(operation.data) }),
     security: security(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body && { requestBody: requestBody(id, operation, operation.body, schemas) }),
     responses: {
       [String(operation.status ?? 200)]: success(id, operation, schemas),
-      ...(operation.method === 'GET' &&
-        operation.envelope === 'item' && {
-          304: { description: 'What `If-None-Match` names is still what would be answered.' },
-        }),
+      ...(isRevalidated(operation) && {
+        304: { description: 'What `If-None-Match` names is still what would be answered.' },
+      }),
       ...Object.fromEntries(
         errorCodes(operation).map((code) => [
           String(ERROR_STATUS[code]),
@@ -135,6 +146,9 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
     },
   };
 }
+
+/** Whether `If-None-Match` is compared with the answer. */
+const isRevalidated = ({ method, envelope }: Operation): boolean => method === 'GET' && envelope !== 'raw';
 
 /** The table would break what docs/api.md promises. */
 function refuseShortNotice(id: string, { deprecated, stable }: Operation): void {
@@ -146,9 +160,13 @@ function refuseShortNotice(id: string, { deprecated, stable }: Operation): void 
     throw new Error(`${id} must stay for ${least} days after it is deprecated, not ${days}`);
 }
 
-const describe = ({ description, access, by, stable, deprecated }: Operation): string =>
-  [
+const CSV = 'As CSV with `Accept: text/csv`, in the same pages; `x-csv-columns` are its columns.';
+
+const describe = (operation: Operation): string => {
+  const { description, access, by, stable, deprecated } = operation;
+  return [
     description,
+    isCsvToo(operation) && CSV,
     deprecated &&
       `Deprecated since ${deprecated.since}, ends on ${deprecated.sunset}.${deprecated.instead ? ` Use ${deprecated.instead} instead.` : ''}`,
     access === 'public'
@@ -158,6 +176,7 @@ const describe = ({ description, access, by, stable, deprecated }: Operation): s
   ]
     .filter(Boolean)
     .join('\n\n');
+};
 
 const security = ({ access, by }: Operation): Json[] =>
   access === 'public' ? [] : by === 'session' ? [{ session: [] }] : [{ bearer: [] }, { session: [] }];
@@ -211,10 +230,15 @@ function success(id: string, operation: Operation, schemas: Schemas): Json {
       description: 'Names the request in the log.',
       schema: { type: 'string', format: 'uuid' },
     },
-    ...(operation.method === 'GET' &&
-      operation.envelope === 'item' && {
-        ETag: { description: 'Changes whenever the thing does.', schema: { type: 'string' } },
-      }),
+    ...(isRevalidated(operation) && {
+      ETag: { description: 'Changes whenever what is answered does.', schema: { type: 'string' } },
+    }),
+    ...(isCsvToo(operation) && {
+      'X-Total-Count': {
+        description: 'Of CSV only: items on all pages.',
+        schema: { type: 'integer' },
+      },
+    }),
     ...(operation.status === 303 && {
       Location: { description: 'Where the browser goes on.', schema: { type: 'string' } },
     }),
@@ -234,6 +258,12 @@ function success(id: string, operation: Operation, schemas: Schemas): Json {
     content: { [type]: content },
   };
 }
+
+/**
+ * CSV is told in words and by `x-csv-columns`: as a second `content` it would make every generated client say "an object or a
+ * text" of what it never asks as text.
+ */
+const isCsvToo = ({ method, envelope }: Operation): boolean => method === 'GET' && envelope === 'list';
 
 const ERROR_HEADERS: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'WWW-Authenticate',

@@ -1,12 +1,11 @@
 /** The web application's files, as its build left them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import compression from 'compression';
 import express, { type RequestHandler } from 'express';
 import { Problem } from '../problem.ts';
 
 /**
- * Serves a build, compressed: files under `assets/` for ever (their names hold their hash), everything else always asked
+ * Serves a build: files under `assets/` for ever (their names hold their hash), everything else always asked
  * again.
  * Any address without a file is a view of the application, which has one page; only its assets can be missing.
  */
@@ -24,7 +23,6 @@ export function webFiles(folder: string): RequestHandler {
   router.use((request, response, next) =>
     request.method === 'GET' || request.method === 'HEAD' ? next() : refuse(request, response, next),
   );
-  router.use(compression());
   router.use(
     '/assets',
     express.static(join(folder, 'assets'), {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CertificateFiles, certificateFiles, ownFolder, pinOf, pinToTell } from './certificate.ts';
+import { type CertificateFiles, certificateFiles, ownFolder, pinOf, publishedPin } from './certificate.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.now();
@@ -96,9 +96,9 @@ describe('a certificate of its own', () => {
 describe('a pin', () => {
   it('is told only where the certificate vouches for itself and no proxy stands in front', async () => {
     const files = await own();
-    expect(pinToTell({ trustedProxies: [] }, files)).toEqual(pinOf(files));
-    expect(pinToTell({ trustedProxies: ['10.0.0.1'] }, files)).toBeUndefined();
-    expect(pinToTell({ trustedProxies: [] }, undefined)).toBeUndefined();
+    expect(publishedPin({ trustedProxies: [] }, files)).toEqual(pinOf(files));
+    expect(publishedPin({ trustedProxies: ['10.0.0.1'] }, files)).toBeUndefined();
+    expect(publishedPin({ trustedProxies: [] }, undefined)).toBeUndefined();
     const leafAlone = join(folder, 'leaf.crt');
     writeFileSync(leafAlone, leafOf(files).toString());
     expect(pinOf({ ...files, certFile: leafAlone })).toBeUndefined();

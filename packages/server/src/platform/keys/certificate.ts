@@ -46,7 +46,7 @@ export async function certificateFiles(
   }
 }
 
-/** As `certificateFiles`, and keeps its own fresh from then on; whoever serves the files reads them when they change. */
+/** As `certificateFiles`, and keeps its own fresh from then on; the servers read them when they change. */
 export async function openCertificate(
   config: Pick<Config, 'tls' | 'dataFolder' | 'publicUrl'>,
   { clock, log }: { clock: Clock; log: Logger },
@@ -79,7 +79,7 @@ export function pinOf({ certFile }: CertificateFiles): Pin | undefined {
 }
 
 /** The pin to hand out. Where a reverse proxy stands in front, new hosts see its certificate and not ours. */
-export function pinToTell(
+export function publishedPin(
   { trustedProxies }: Pick<Config, 'trustedProxies'>,
   files: CertificateFiles | undefined,
 ): Pin | undefined {

@@ -2,7 +2,14 @@
  * Seals secrets for the database: AES-256-GCM with a key from outside it, so that a dump of the database alone tells
  * nothing. A sealed value is bound to its table and row: moved elsewhere it does not open.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOnce } from '@rollcall/host/synced-file';
@@ -12,6 +19,7 @@ const FORMAT = 1;
 const NONCE = 12;
 const TAG = 16;
 const KEY = 32;
+const MAC = 32;
 const FILE = 'credential.keys';
 
 /** A value that could not be opened, and why; never with a part of it. */
@@ -33,9 +41,18 @@ export interface Keyring {
   open(place: Place, keyId: string, sealed: Uint8Array): string;
   /** Eight hex digits that are equal for equal texts under the present key, and of no use without it. */
   fingerprint(text: string): string;
+  /** A MAC over bytes for one purpose, under the present key. */
+  sign(purpose: string, bytes: Buffer): Buffer;
+  /** Whether a key of the ring signed it. */
+  isSigned(purpose: string, bytes: Buffer, mac: Buffer): boolean;
 }
 
 const additional = ({ table, row }: Place): Buffer => Buffer.from(`rollcall\0${table}\0${row}`);
+/** HMAC-SHA-256 under a key of the purpose alone. */
+const mac = (key: Buffer, purpose: string, bytes: Buffer): Buffer =>
+  createHmac('sha256', createHmac('sha256', key).update(`rollcall ${purpose}`).digest())
+    .update(bytes)
+    .digest();
 const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 16);
 
 /** A ring of keys, 32 bytes each: the first seals, all open. */
@@ -66,6 +83,9 @@ export function keyring(keys: readonly Buffer[]): Keyring {
         throw new SealBroken('altered, or moved from another row');
       }
     },
+    sign: (purpose, bytes) => mac(present, purpose, bytes),
+    isSigned: (purpose, bytes, given) =>
+      given.length === MAC && keys.some((key) => timingSafeEqual(mac(key, purpose, bytes), given)),
     fingerprint: (text) => createHmac('sha256', printKey).update(text).digest('hex').slice(0, 8),
   };
 }

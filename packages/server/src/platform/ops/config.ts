@@ -60,7 +60,7 @@ export interface Config {
   credentialsDirectory: string | undefined;
 }
 
-/** Of samples as they came, and of means and maxima of 5 minutes and of an hour. */
+/** Of samples as they came, and of their summaries of 5 minutes and of an hour. */
 export interface MetricDays {
   samples: number;
   fiveMinutes: number;
@@ -159,10 +159,10 @@ const variables = {
     'Days that measurements are kept as they came. Default: 14.',
   ),
   ROLLCALL_METRIC_DAYS_5M: whole(2, 36_500, METRIC_DAYS.fiveMinutes).describe(
-    'Days that their means and maxima of 5 minutes are kept. Default: 90.',
+    'Days that their summaries of 5 minutes are kept. Default: 90.',
   ),
   ROLLCALL_METRIC_DAYS_1H: whole(2, 36_500, METRIC_DAYS.hours).describe(
-    'Days that their means and maxima of an hour are kept. Default: 730.',
+    'Days that their summaries of an hour are kept. Default: 730.',
   ),
   ROLLCALL_SECOND_FACTOR: z
     .enum(SECOND_FACTOR)

@@ -19,7 +19,7 @@ export const STAGES = 'rollcall:ingest';
 
 const stages = channel(STAGES);
 
-/** Tells whoever listens, before the next step is taken. Tests end the process at each stage; usually nobody listens. */
+/** Tells anyone who listens, before the next step is taken. Tests end the process at each stage; usually nobody listens. */
 export function reached(stage: Stage): void {
   if (stages.hasSubscribers) stages.publish(stage);
 }

@@ -26,31 +26,46 @@ export interface ChartProps {
   /** The value axis reaches at least so far. */
   least?: number;
   /** A span of time was dragged over, Unix seconds. */
-  onZoom: (from: number, to: number) => void;
+  onZoom?: (from: number, to: number) => void;
 }
 
-const HEIGHT = 180;
+/** Letters that the sizes of the axes are made for, px. */
+const LETTERS = 11;
 /** The cursors of all charts of a page move together. */
 const SYNC = 'rollcall';
 
 /** Values over time: lines that one can point at and zoom by dragging, their figures, and the same as a table. */
 export function Chart(props: ChartProps) {
   const { title, unit, times, lines } = props;
-  const { ref, width } = useElementSize();
   const [pointed, setPointed] = useState<number | null>(null);
-  const plot = usePlot(props, width, setPointed);
   return (
     <figure className={classes.chart}>
-      <div ref={ref} className={classes.plot}>
-        <div ref={plot} role="img" aria-label={described(title, unit, lines)} style={{ height: HEIGHT }} />
-      </div>
+      <Plot {...props} onPoint={setPointed} />
       <figcaption>
-        <Legend lines={lines} unit={unit} at={pointed} time={times[pointed ?? -1]} />
+        <Legend lines={lines} unit={unit} at={pointed} times={times} />
         <ChartTable title={title} times={times} lines={lines} unit={unit} />
       </figcaption>
     </figure>
   );
 }
+
+/** The lines alone. Its letters and its height are those of its style: `className`, else as on a page. */
+export function Plot({
+  className = classes.usual,
+  onPoint = ignore,
+  ...props
+}: ChartProps & { className?: string | undefined; onPoint?: (index: number | null) => void }) {
+  const { title, unit, lines } = props;
+  const { ref, width } = useElementSize();
+  const plot = usePlot(props, width, onPoint);
+  return (
+    <div ref={ref} className={classes.plot}>
+      <div ref={plot} role="img" aria-label={described(title, unit, lines)} className={className} />
+    </div>
+  );
+}
+
+const ignore = () => undefined;
 
 /** Draws into the element of the returned ref; draws anew when the colours, the width or the lines change. */
 function usePlot(
@@ -70,7 +85,7 @@ function usePlot(
   useEffect(() => {
     if (!element.current || width === 0) return;
     const made = new uPlot(
-      options({ unit, lines, least, width, zone, kept: () => kept.current }),
+      options({ unit, lines, least, zone, width, ...sizeOf(element.current), kept: () => kept.current }),
       aligned(times, lines),
       element.current,
     );
@@ -85,6 +100,11 @@ function usePlot(
   useEffect(() => plot.current?.setData(data), [data, marks]);
   return element;
 }
+
+const sizeOf = (element: HTMLElement) => ({
+  height: element.clientHeight,
+  letters: Number.parseFloat(getComputedStyle(element).fontSize),
+});
 
 /** Times and values as the plot takes them; what is mirrored is negative there. */
 const aligned = (times: readonly number[], lines: readonly Line[]): uPlot.AlignedData => [
@@ -102,35 +122,50 @@ interface Drawn {
   lines: readonly Line[];
   least: number;
   width: number;
+  height: number;
+  /** Size of the letters, px. */
+  letters: number;
   zone: string;
   /** What may change without drawing anew. */
   kept: () => { marks: readonly Mark[]; onZoom: ChartProps['onZoom']; onPoint: (i: number | null) => void };
 }
 
-function options({ unit, lines, least, width, zone, kept }: Drawn): uPlot.Options {
+function options({ unit, lines, least, width, height, letters, zone, kept }: Drawn): uPlot.Options {
   const grid = { stroke: colourOf('--line-2'), width: 1 };
-  const axis = { stroke: colourOf('--ink-2'), grid, ticks: grid, font: '11px "IBM Plex Sans Variable"' };
+  const font = `${letters}px "IBM Plex Sans Variable"`;
+  const axis = { stroke: colourOf('--ink-2'), grid, ticks: grid, font };
+  const times = letters / LETTERS;
   return {
     width: Math.floor(width),
-    height: HEIGHT,
-    padding: [10, 20, 0, 0],
+    height,
+    padding: [10 * times, 20 * times, 0, 0],
     legend: { show: false },
-    cursor: { sync: { key: SYNC }, drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
+    cursor: {
+      sync: { key: SYNC },
+      drag: { x: kept().onZoom !== undefined, y: false, setScale: false },
+      points: { size: 6 },
+    },
     scales: { x: { time: true }, y: { range: (_, low, high) => valueRange(low, high, least) } },
     axes: [
       {
         ...axis,
-        size: 26,
+        size: 26 * times,
+        space: 50 * times,
         values: (_, ticks, _axis, _space, apart) => ticks.map((at) => tickText(at, apart, zone)),
       },
-      { ...axis, size: 78, values: (_, ticks) => ticks.map((value) => valueText(Math.abs(value), unit)) },
+      {
+        ...axis,
+        size: 78 * times,
+        space: 30 * times,
+        values: (_, ticks) => ticks.map((value) => valueText(Math.abs(value), unit)),
+      },
     ],
     series: [
       {},
       ...lines.map(({ label, colour, isMirrored }) => ({
         label,
         stroke: colourOf(colour),
-        width: 1.5,
+        width: 1.5 * times,
         ...(isMirrored === undefined ? {} : { fill: `${colourOf(colour)}22` }),
         points: { show: false },
       })),
@@ -143,7 +178,7 @@ function options({ unit, lines, least, width, zone, kept }: Drawn): uPlot.Option
           if (dragged < 4) return;
           const [from, to] = [plot.posToVal(left, 'x'), plot.posToVal(left + dragged, 'x')];
           plot.setSelect({ ...plot.select, width: 0 }, false);
-          kept().onZoom(Math.floor(from), Math.ceil(to));
+          kept().onZoom?.(Math.floor(from), Math.ceil(to));
         },
       ],
       draw: [(plot) => drawMarks(plot, kept().marks)],

@@ -4,24 +4,26 @@ import { download } from '../../download.ts';
 import { usePreferences } from '../../preferences.ts';
 import { absolute } from '../show/index.ts';
 import classes from './chart.module.css';
-import { csvOf, figuresOf, type Line, valueText } from './series.ts';
+import { csvOf, figuresOf, gapText, type Line, valueText } from './series.ts';
 
 /** What the lines are, with the value that is pointed at or, while none is, the figures of the whole time. */
 export function Legend({
   lines,
   unit,
   at,
-  time,
+  times,
 }: {
   lines: readonly Line[];
   unit: string;
   at: number | null;
-  time: number | undefined;
+  times: readonly number[];
 }) {
   const { zone } = usePreferences();
+  const time = times[at ?? -1];
   return (
     <ul className={classes.legend}>
-      {lines.map(({ label, colour, values, p95 }) => {
+      {lines.map((line) => {
+        const { label, colour, values, p95 } = line;
         const { last, mean, most } = figuresOf(values);
         return (
           <li key={label}>
@@ -33,7 +35,7 @@ export function Legend({
                 {unit === 'bit/s' && p95 !== null && ` · 95th percentile ${valueText(p95, unit)}`}
               </span>
             ) : (
-              <strong>{valueText(values[at], unit)}</strong>
+              <strong>{pointText({ line, unit, times, at }, zone)}</strong>
             )}
           </li>
         );
@@ -41,6 +43,17 @@ export function Legend({
       {time !== undefined && <li className="quiet">{absolute(Math.floor(time), zone)}</li>}
     </ul>
   );
+}
+
+/** The value of a line at a point of time, or why it has none. */
+function pointText(
+  { line, unit, times, at }: { line: Line; unit: string; times: readonly number[]; at: number },
+  zone: string,
+): string {
+  const [value, time = 0] = [line.values[at], times[at]];
+  if (typeof value === 'number') return valueText(value, unit);
+  const half = ((times[1] ?? 0) - (times[0] ?? 0)) / 2;
+  return gapText(line.gaps, { from: time - half, to: time + half }, zone) ?? valueText(value, unit);
 }
 
 /** The chart for those who would rather read it. */
@@ -83,8 +96,8 @@ export function ChartTable({
             {times.map((time, i) => (
               <tr key={time}>
                 <th scope="row">{absolute(Math.floor(time), zone)}</th>
-                {lines.map(({ label, values }) => (
-                  <td key={label}>{valueText(values[i], unit)}</td>
+                {lines.map((line) => (
+                  <td key={line.label}>{pointText({ line, unit, times, at: i }, zone)}</td>
                 ))}
               </tr>
             ))}

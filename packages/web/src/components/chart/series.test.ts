@@ -4,8 +4,10 @@ import {
   csvOf,
   described,
   figuresOf,
+  gapText,
   hasValues,
   lineOf,
+  nothing,
   tickText,
   timesOf,
   valueRange,
@@ -19,6 +21,7 @@ const data = (values: (number | null)[]): MetricData => ({
   series: [
     {
       deviceId: 'd',
+      deviceName: 'sw',
       interfaceId: null,
       interfaceName: null,
       sensorId: null,
@@ -26,20 +29,22 @@ const data = (values: (number | null)[]): MetricData => ({
       metric: 'rtt',
       unit: 'ms',
       values,
+      gaps: [],
       p95: 7,
     },
   ],
+  readings: [],
 });
 
 describe('a line', () => {
   it('has its values in the middle of their steps', () => {
     expect(timesOf(data([1, 2, null]))).toEqual([630, 690, 750]);
-    expect(timesOf({ from: 0, to: 60, step: 60, series: [] })).toEqual([]);
+    expect(timesOf({ from: 0, to: 60, step: 60, series: [], readings: [] })).toEqual([]);
   });
 
   it('is there only where its metric was measured', () => {
     expect(lineOf(data([1, null]), 'rtt', { label: 'Mean', colour: '--chart-1' })).toEqual({
-      ...{ label: 'Mean', colour: '--chart-1', values: [1, null], p95: 7 },
+      ...{ label: 'Mean', colour: '--chart-1', values: [1, null], p95: 7, gaps: [] },
     });
     expect(lineOf(data([1]), 'loss', { label: 'Loss', colour: '--bad' })).toBeUndefined();
   });
@@ -53,6 +58,27 @@ describe('a line', () => {
       'Round trip. Mean: last 4 ms, mean 3 ms, most 4 ms.',
     );
   });
+});
+
+it.each([
+  [0, 'UTC', null],
+  [60, 'UTC', 'not measured 00:02–00:05: the agent restarted'],
+  [240, 'Europe/Berlin', 'not measured 01:02–01:05: the agent restarted'],
+  [300, 'UTC', null],
+  [120_000, 'UTC', 'not measured 2 Jan, 00:00–4 Jan, 00:00: the device was not monitored'],
+])('the step from %s on in %s: %s', (from, zone, text) => {
+  const gaps = [
+    { from: 120, to: 300, reason: 'restarted' as const, message: 'the agent restarted' },
+    {
+      ...{ from: 86_400, to: 259_200 },
+      ...{ reason: 'not-monitored' as const, message: 'the device was not monitored' },
+    },
+  ];
+  expect(gapText(gaps, { from, to: from + 120 }, zone)).toBe(text);
+  expect(nothing([{ gaps: gaps.slice(1) }])).toBe(
+    'Nothing was measured in this time: the device was not monitored.',
+  );
+  expect(gapText(undefined, { from, to: from + 120 }, zone)).toBeNull();
 });
 
 it('is a file of lines with gaps', () => {

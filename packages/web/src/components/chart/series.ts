@@ -1,5 +1,5 @@
 /** What charts are drawn from: pure, so that it is tested without a canvas. */
-import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
+import type { MeasurementGap, MetricData, MetricName } from '@rollcall/shared/api/measurements';
 import { csvLine } from '@rollcall/shared/csv';
 import { bitrate } from '../../format.ts';
 
@@ -13,6 +13,8 @@ export interface Line {
   /** Drawn below the axis: sent traffic beneath received. */
   isMirrored?: boolean;
   p95: number | null;
+  /** When nothing was measured, and why. */
+  gaps?: readonly MeasurementGap[];
 }
 
 /** The middle of every step, Unix seconds: there its value is drawn. */
@@ -26,12 +28,18 @@ export function lineOf(
   look: Pick<Line, 'label' | 'colour' | 'isMirrored'>,
 ): Line | undefined {
   const found = data.series.find((one) => one.metric === metric);
-  return found && { ...look, values: found.values, p95: found.p95 };
+  return found && { ...look, values: found.values, p95: found.p95, gaps: found.gaps };
 }
 
 /** Whether anything was measured at all. */
 export const hasValues = (series: readonly Pick<Line, 'values'>[]): boolean =>
   series.some(({ values }) => values.some((value) => value !== null));
+
+/** What is said instead of a chart without values. */
+export function nothing(lines: readonly Pick<Line, 'gaps'>[]): string {
+  const why = new Set(lines.flatMap(({ gaps = [] }) => gaps.map(({ message }) => message)));
+  return `Nothing was measured in this time${why.size > 0 ? `: ${[...why].join('; ')}` : ''}.`;
+}
 
 /** A value as people read it: `12.4 Mbit/s`, `3.1 ms`, `0.02 /s`. */
 export function valueText(value: number | null | undefined, unit: string): string {
@@ -66,6 +74,26 @@ export function described(title: string, unit: string, lines: readonly Line[]): 
 }
 
 const DAY = 86_400;
+
+/** Why a step that begins and ends then has no value: `not measured 10:02–10:07: the agent restarted`. */
+export function gapText(
+  gaps: readonly MeasurementGap[] = [],
+  { from, to }: { from: number; to: number },
+  zone: string,
+): string | null {
+  const gap = gaps.find((one) => one.from < to && one.to > from);
+  if (!gap) return null;
+  const text = (seconds: number) => clockText(seconds, gap.to - gap.from, zone);
+  return `not measured ${text(gap.from)}–${text(gap.to)}: ${gap.message}`;
+}
+
+/** The time of day; with its date where less would be ambiguous. */
+const clockText = (seconds: number, span: number, zone: string): string =>
+  new Intl.DateTimeFormat('en-GB', {
+    ...(span >= DAY && { day: 'numeric', month: 'short' }),
+    ...{ hour: '2-digit', minute: '2-digit' },
+    ...(zone === 'local' ? {} : { timeZone: zone }),
+  }).format(seconds * 1000);
 
 /** A tick of the time axis: the date where ticks are days apart or a day begins, else the time of day. */
 export function tickText(seconds: number, apart: number, zone: string): string {

@@ -98,6 +98,9 @@ export function ChoiceFilter({ label, choices, value, onChange, many = false }: 
       <Combobox.Dropdown miw={170} mah={360}>
         {choices.length > SEARCHABLE && (
           <Combobox.Search
+            // It leads through the list below, which has nothing to focus.
+            role="combobox"
+            aria-expanded
             value={search}
             onChange={(event) => {
               setSearch(event.currentTarget.value);

@@ -1,3 +1,5 @@
+export { AnnotationDialog, AnnotationFields, TagsField, useCustomFields } from './annotation-fields.tsx';
+export { annotationBody, annotationValues } from './annotation-values.ts';
 export { Choices } from './choices.tsx';
 export {
   ChecksField,
@@ -9,7 +11,9 @@ export {
   type FormDialogProps,
   Pair,
 } from './form.tsx';
+export { ManyDialog } from './many-dialog.tsx';
 export { PickDialog } from './pick-dialog.tsx';
 export { MONO, RecurrenceField, ZONE_HERE, ZoneField } from './recurrence.tsx';
 export { SecretDialog } from './secret-dialog.tsx';
 export { SiteFields, sitesOf } from './site-fields.tsx';
+export { useSubmit } from './use-submit.ts';

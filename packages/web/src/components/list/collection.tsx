@@ -19,6 +19,7 @@ const KINDS = {
   profiles: { noun: 'profile', touches: [] },
   credentials: { noun: 'credential', touches: [] },
   schedules: { noun: 'schedule', touches: [] },
+  fields: { noun: 'custom field', touches: ['devices', 'interfaces'] },
 } as const;
 type Kind = keyof typeof KINDS;
 const NEW = 'new';

@@ -28,7 +28,7 @@ function ExportMenuView<Id extends ListId>({ id, query, columns, name }: ExportM
   const stop = useRef<AbortController>(undefined);
   const run = async () => {
     stop.current = new AbortController();
-    const parts = [csvLine(columns.map((column) => column.title))];
+    const parts = [csvLine(columns.map((column) => column.exportTitle ?? column.title))];
     try {
       setProgress('0 %');
       for await (const { items, done, total } of allPages(id, query, stop.current.signal)) {

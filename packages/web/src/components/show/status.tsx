@@ -39,7 +39,7 @@ const SCAN: Record<string, Look> = {
 };
 const JOB: Record<string, Look> = {
   queued: ['idle', IconClockPause],
-  leased: ['busy', IconLoader2, 'sweeping'],
+  leased: ['busy', IconLoader2, 'scanning'],
   done: ['ok', IconCircleCheckFilled],
   deferred: ['warn', IconClockPause],
   failed: ['bad', IconCircleXFilled],

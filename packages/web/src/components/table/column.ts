@@ -32,10 +32,12 @@ export interface Look {
 type Shown<T> = { [Name in keyof T]-?: T[Name] extends CellValue ? Name : never }[keyof T] & string;
 
 /** `value` is the cell as text, in the exported file, and in the table unless `cell` draws it: else the member `id`. */
-export type Column<T> = Look & { title: string; cell?: (item: T) => ReactNode } & (
-    | { id: string; value: (item: T) => CellValue }
-    | { id: Shown<T>; value?: undefined }
-  );
+export type Column<T> = Look & {
+  title: string;
+  /** Name of the column in a CSV file, where it is not its title. */
+  exportTitle?: string;
+  cell?: (item: T) => ReactNode;
+} & ({ id: string; value: (item: T) => CellValue } | { id: Shown<T>; value?: undefined });
 
 export const cellValue = <T>({ id, value }: Column<T>, item: T): CellValue =>
   value ? value(item) : (item[id as keyof T] as CellValue);

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { hashKey } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
-import { plural } from '../../format.ts';
+import { form, plural } from '../../format.ts';
 import { useEscape } from '../../use-escape.ts';
 import type { Column } from './column.ts';
 import classes from './table.module.css';
@@ -76,7 +76,7 @@ export function SelectionBar<T>({
   children: ReactNode;
 }) {
   return (
-    <div className={classes.selected} role="toolbar" aria-label={`With the selected ${noun}s`}>
+    <div className={classes.selected} role="toolbar" aria-label={`With the selected ${form(2, noun)}`}>
       <output>{plural(items.length, noun)} selected</output>
       {items.length < total && total <= SELECTED_MOST && (
         <Button variant="subtle" size="compact-sm" onClick={onAll}>

@@ -11,7 +11,7 @@ import { type TableProps, useItemTable, useNarrow } from './use-item-table.ts';
 const ROW = { wide: 32, narrow: 40 };
 /** Rows kept ready on either side of those in view. */
 const SPARE = 6;
-/** Rows asked for beyond those: whoever scrolls fast is there before an answer to what is in view would be. */
+/** Rows asked for beyond those: anyone who scrolls fast is there before an answer to what is in view would be. */
 const AHEAD = 30;
 
 /**

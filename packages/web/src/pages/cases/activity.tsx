@@ -40,7 +40,7 @@ function saidOf({ kind, text, from, to }: CaseActivity): string {
     case 'status':
       return `${from ? `moved it from ${from} to ${to}` : `made it ${to}`}${text ? `: ${text}` : ''}`;
     case 'assigned':
-      return to ? `assigned it to ${to}` : 'assigned it to nobody';
+      return to ? `assigned it to ${to}` : 'unassigned it';
     case 'priority':
       return `set the priority from ${priority(from)} to ${priority(to)}`;
     case 'tag':

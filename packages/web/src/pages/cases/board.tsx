@@ -14,7 +14,7 @@ import {
   Tags,
   Time,
 } from '../../components/show/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
 import { reachable } from './transitions.ts';
@@ -26,8 +26,8 @@ const SHOWN = 50;
 /** What belongs into a lane, told where it is empty; by status. */
 const MEANINGS = [
   'A case opens by itself when events of something wrong belong together. “New case” opens one by hand, and so does “Make a case” on any event.',
-  'Somebody is at work on these. Drag a card here, or choose the status on the case’s page.',
-  'Put right, and watched for a while. When its events come back, the case goes back to investigating.',
+  'Somebody is working on these. Drag a card here, or choose the status on the case’s page.',
+  'Fixed, and monitored for a while. When its events come back, the case goes back to investigating.',
   'Done. Closed cases stay here to be found again.',
 ];
 const DRAGGED = 'application/x-rollcall-case';
@@ -112,12 +112,12 @@ function BoardColumn({ name, status, filters, dragged, onDrag }: BoardColumnProp
 }
 
 function Card({ one, onDrag }: { one: Case; onDrag: (one: Case | undefined) => void }) {
-  const operator = useHasRole('operator');
+  const may = useMay('cases.update');
   const siteName = useSiteName();
   return (
     <article
       className={classes.card}
-      draggable={operator && reachable(one.status).length > 0}
+      draggable={may && reachable(one.status).length > 0}
       onDragStart={(event) => {
         event.dataTransfer.effectAllowed = 'move';
         event.dataTransfer.setData(DRAGGED, one.id);
@@ -136,7 +136,7 @@ function Card({ one, onDrag }: { one: Case; onDrag: (one: Case | undefined) => v
       {one.tags.length > 0 && <Tags tags={one.tags} />}
       <div className={classes.cardFoot}>
         <span className="cut">
-          {one.assignee ?? 'nobody'} · {siteName(one.siteId)}
+          {one.assignee ?? 'Unassigned'} · {siteName(one.siteId)}
           {one.eventCount > 0 && ` · ${one.openEventCount} of ${one.eventCount} open`}
         </span>
         <Time at={one.updatedAt} />

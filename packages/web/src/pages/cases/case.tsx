@@ -10,13 +10,14 @@ import { IconButton, MoreMenu } from '../../components/controls/index.ts';
 import { FormDialog } from '../../components/form/index.ts';
 import { LoadedPage, Page, Panel } from '../../components/page/index.ts';
 import { CASE_STATUSES, CaseStatus, Prose } from '../../components/show/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useAction, useSend } from '../../use-action.ts';
 import { Activity } from './activity.tsx';
 import { CaseEvents } from './case-events.tsx';
 import classes from './cases.module.css';
 import { LikelyChanges } from './likely-changes.tsx';
 import { MergeCase } from './merge-case.tsx';
+import { Next } from './next.tsx';
 import { Properties } from './properties.tsx';
 import { SimilarCases } from './similar.tsx';
 import { reachable } from './transitions.ts';
@@ -39,7 +40,7 @@ export function CasePage() {
 
 /** One case, worked to its end: status, people, words, events, and what was done. */
 function CaseView({ one }: { one: CaseDetail }) {
-  const worked = useHasRole('operator') && one.status !== 3;
+  const worked = useMay('cases.update') && one.status !== 3;
   const [dialog, setDialog] = useState<'text' | 'merge'>();
   const close = () => setDialog(undefined);
   return (
@@ -54,6 +55,7 @@ function CaseView({ one }: { one: CaseDetail }) {
       actions={
         worked && (
           <>
+            <Next one={one} />
             <IconButton icon={IconPencil} onClick={() => setDialog('text')}>
               Edit
             </IconButton>
@@ -71,7 +73,7 @@ function CaseView({ one }: { one: CaseDetail }) {
       }
     >
       <Steps one={one} worked={worked} />
-      <div className={`columns ${classes.grid}`}>
+      <div className={`columns ${classes.grid}`} data-worked={worked || undefined}>
         <div className="stack">
           {one.description && (
             <Panel title="Description">

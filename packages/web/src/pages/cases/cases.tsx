@@ -20,7 +20,7 @@ import {
   Tags,
 } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { Board } from './board.tsx';
 import { NewCase } from './new-case.tsx';
@@ -78,7 +78,7 @@ const COLUMNS: readonly Column<Case>[] = [
     title: 'Assignee',
     width: 'minmax(80px, 0.6fr)',
     value: (one) => one.assignee,
-    cell: (one) => one.assignee ?? <span className="quiet">nobody</span>,
+    cell: (one) => one.assignee ?? <span className="quiet">Unassigned</span>,
   },
   {
     id: 'tags',
@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<Case>[] = [
 const VIEWS = [
   { name: 'All', search: {} },
   { name: 'Mine', search: { assignee: 'me' } },
-  { name: 'Nobody’s', search: { assignee: 'none', status: '0,1' } },
+  { name: 'Unassigned', search: { assignee: 'none', status: '0,1' } },
   { name: 'Critical and major', search: { severity: '1,2', status: '0,1' } },
 ];
 const STATUS = codeChoices(CASE_STATUSES, (code) => <CaseStatus status={code} />);
@@ -132,7 +132,7 @@ const VIEW_MODES = [
 
 export function Cases() {
   const { search, change } = useUrlState('/cases');
-  const operator = useHasRole('operator');
+  const may = useMay('cases.create');
   const { view, new: naming, ...filters } = search;
   const board = view !== 'list';
   const { new: _, ...viewed } = search;
@@ -145,7 +145,7 @@ export function Cases() {
         <>
           <ViewSwitch views={VIEW_MODES} view={view} onChange={(next) => change({ view: next })} />
           <ExportMenu id="cases.list" query={filters} columns={COLUMNS} name="cases" />
-          {operator && (
+          {may && (
             <IconButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
               New case
             </IconButton>
@@ -206,7 +206,7 @@ function CaseFilters({ search, change, board }: CaseFiltersProps) {
   const people = useQuery(apiQuery('assignees.list', { query: { pageSize: 1000 } }));
   const assignees = [
     { value: 'me', label: 'me' },
-    { value: 'none', label: 'nobody' },
+    { value: 'none', label: 'Unassigned' },
     ...(people.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
   ];
   return (

@@ -42,7 +42,7 @@ export function Properties({ one, worked }: Props) {
 
 const Readable = ({ one }: { one: CaseDetail }) => (
   <Facts>
-    <Fact name="Assignee">{one.assignee ?? 'unassigned'}</Fact>
+    <Fact name="Assignee">{one.assignee ?? 'Unassigned'}</Fact>
     <Fact name="Priority">
       <Priority code={one.priority} />
     </Fact>
@@ -53,7 +53,7 @@ const Readable = ({ one }: { one: CaseDetail }) => (
   </Facts>
 );
 
-const NOBODY = '';
+const UNASSIGNED = '';
 
 function Editable({ one }: { one: CaseDetail }) {
   const { user } = useMe();
@@ -72,8 +72,8 @@ function Editable({ one }: { one: CaseDetail }) {
       <Select
         label="Assignee"
         searchable
-        data={[{ value: NOBODY, label: 'Unassigned' }, ...choices]}
-        value={one.assigneeId ?? NOBODY}
+        data={[{ value: UNASSIGNED, label: 'Unassigned' }, ...choices]}
+        value={one.assigneeId ?? UNASSIGNED}
         onChange={(value) => void update.run({ params, body: { assignee: value || null } })}
       />
       <Select

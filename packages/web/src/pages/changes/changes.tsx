@@ -45,6 +45,7 @@ const KINDS: Readonly<Record<ChangeKind, string>> = {
   'interface.added': 'New interface',
   'interface.removed': 'Interface gone',
   'interface.changed': 'Interface settings',
+  'interface.shut': 'Shut or opened',
   'interface.speed': 'Speed',
   'interface.duplex': 'Duplex mode',
   'neighbour.changed': 'Neighbour',

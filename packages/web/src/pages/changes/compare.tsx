@@ -6,7 +6,7 @@ import { Empty, ProblemView } from '../../components/feedback/index.ts';
 import { Body } from '../../components/page/index.ts';
 import { DeviceLink, valueAsText } from '../../components/show/index.ts';
 import { type Column, itemsSource, VirtualTable } from '../../components/table/index.ts';
-import { count } from '../../format.ts';
+import { count, plural } from '../../format.ts';
 import { type Difference, differencesOf } from './net.ts';
 
 const textOf = ({ presence, fields }: Difference): string =>
@@ -61,7 +61,8 @@ export function Compare({ query }: { query: NonNullable<Request<'changes.list'>[
     <>
       {total > PAGE_SIZE_MOST && (
         <p role="status">
-          Only the last {count(PAGE_SIZE_MOST)} of {count(total)} changes are compared: choose a shorter time.
+          Only the last {count(PAGE_SIZE_MOST)} of {plural(total, 'change')} are compared: choose a shorter
+          time.
         </p>
       )}
       <Body>

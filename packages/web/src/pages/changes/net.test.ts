@@ -67,6 +67,14 @@ it.each<[what: string, changes: () => Change[], told: unknown[]]>([
     [[null, null, { addresses: ['10.0.0.1', '10.0.0.3'], vlans: [null, '30 voice'] }]],
   ],
   [
+    'the VLANs of a trunk by those that it left and joined in all',
+    () => [
+      change('interface.changed', { taggedVlans: [20] }, { taggedVlans: [30, 40] }, 'a'),
+      change('interface.changed', { taggedVlans: [30] }, { taggedVlans: [] }, 'a'),
+    ],
+    [['a', null, { taggedVlans: ['20', '40'] }]],
+  ],
+  [
     'neighbours by their port',
     () => [change('neighbour.changed', { port: 'a', sysName: 'old' }, { port: 'a', sysName: 'new' })],
     [[null, null, { 'neighbour on a': ['old', 'new'] }]],

@@ -17,7 +17,7 @@ export interface Difference {
 const CAME = new Set(['device.new', 'interface.added']);
 const WENT = new Set(['device.gone', 'interface.removed']);
 /** Members that are lists: those that went before, those that came after. */
-const LISTS = ['addresses', 'parts', 'vlans'];
+const LISTS = ['addresses', 'parts', 'vlans', 'taggedVlans'];
 
 interface Sum {
   first: Change;

@@ -20,20 +20,20 @@ import { Confirm, FormDialog } from '../../components/form/index.ts';
 import { LoadedSidePanel, SidePanel } from '../../components/page/index.ts';
 import { CollectorStatus, Fact, Facts, StatusLabel, Time, TimeFact } from '../../components/show/index.ts';
 import { bytes, count, plural } from '../../format.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useAction, useSend } from '../../use-action.ts';
 
 /** One collector beside the list: how it is, and what an administrator does with it. */
 export function CollectorSide({ id, onClose }: { id: string; onClose: () => void }) {
   const collector = useQuery(apiQuery('collectors.get', { params: { id } }));
-  const admin = useHasRole('admin');
+  const may = useMay('collectors.update');
   return (
     <LoadedSidePanel title="Collector" query={collector} onClose={onClose}>
       {({ data }) => (
         <SidePanel
           title={data.name}
           onClose={onClose}
-          actions={admin && <Actions collector={data} onDeleted={onClose} />}
+          actions={may && <Actions collector={data} onDeleted={onClose} />}
         >
           <CollectorFacts collector={data} />
         </SidePanel>
@@ -76,9 +76,9 @@ function CollectorFacts({ collector }: { collector: Collector }) {
       <Fact name="Clock">{`${count(collector.clockOffsetMs)} ms from the server’s`}</Fact>
       <Fact name="Memory">{health.rssBytes !== null && bytes(health.rssBytes)}</Fact>
       <Fact name="Loop delay">{health.loopDelayMs !== null && `${health.loopDelayMs.toFixed(1)} ms`}</Fact>
-      <Fact name="Watches">
+      <Fact name="Monitors">
         {watch &&
-          `${count(watch.targets)} devices: ${count(watch.up)} up, ${count(watch.down)} down${
+          `${plural(watch.targets, 'device')}: ${count(watch.up)} up, ${count(watch.down)} down${
             watch.refused > 0 ? `, ${count(watch.refused)} refused by its settings` : ''
           }`}
       </Fact>
@@ -160,7 +160,7 @@ const QUESTIONS = {
   rotate: {
     title: 'Give it a new key?',
     confirm: 'New key',
-    text: 'The collector makes the key itself. The old one dies when the new one was used.',
+    text: 'The collector makes the key itself. The old one stops working once the new one has been used.',
     done: 'It is making a new key.',
     danger: false,
   },

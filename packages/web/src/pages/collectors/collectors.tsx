@@ -10,7 +10,7 @@ import { Page, Split, Tabs } from '../../components/page/index.ts';
 import { CollectorStatus } from '../../components/show/index.ts';
 import { type Column, timeColumn, usePagedList, VirtualTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { type SearchOf, type SetUrlState, useUrlState } from '../../url-state.ts';
 import { CollectorSide } from './collector.tsx';
 import { JoinDialog } from './join.tsx';
@@ -89,11 +89,11 @@ const STATUSES = choicesOf(COLLECTOR_STATUSES, (status) =>
 
 export function Collectors() {
   const { search, change } = useUrlState('/collectors');
-  const admin = useHasRole('admin');
+  const may = useMay('joinTokens.create');
   const { tab = 'collectors' } = search;
   const tabs = [
     { id: 'collectors', label: 'Collectors' },
-    ...(admin ? [{ id: 'tokens', label: 'Join tokens' }] : []),
+    ...(may ? [{ id: 'tokens', label: 'Join tokens' }] : []),
     { id: 'losses', label: 'Data loss' },
   ];
   return (
@@ -101,7 +101,7 @@ export function Collectors() {
       title="Collectors"
       fill
       actions={
-        admin && (
+        may && (
           <IconButton variant="filled" icon={IconPlus} onClick={() => change({ new: '1' })}>
             Add a collector
           </IconButton>
@@ -111,12 +111,12 @@ export function Collectors() {
       <Tabs label="Parts of collectors" tabs={tabs} active={tab} />
       {tab === 'losses' ? (
         <Losses site={search.site} />
-      ) : tab === 'tokens' && admin ? (
+      ) : tab === 'tokens' && may ? (
         <JoinTokens />
       ) : (
         <CollectorList search={search} change={change} />
       )}
-      {search.new === '1' && admin && (
+      {search.new === '1' && may && (
         <JoinDialog site={search.site} onClose={() => change({ new: undefined }, true)} />
       )}
     </Page>
@@ -156,7 +156,7 @@ function CollectorList({
             onOpen={(one) => change({ collector: one.id }, collector !== undefined)}
             empty={
               <Empty title="No collector">
-                A collector is the daemon at a site that sweeps and watches. Add one with a single command.
+                A collector is the daemon at a site that scans and monitors. Add one with a single command.
               </Empty>
             }
           />

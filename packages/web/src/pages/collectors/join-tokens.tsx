@@ -55,10 +55,10 @@ const COLUMNS: readonly Column<JoinToken>[] = [
           key={one.id}
           id="joinTokens.delete"
           request={{ params: { id: one.id } }}
-          done="Withdrawn"
-          failed="Not withdrawn"
+          done="Revoked"
+          failed="Not revoked"
         >
-          Withdraw
+          Revoke
         </ActionButton>
       ),
   ),

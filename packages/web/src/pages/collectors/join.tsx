@@ -33,7 +33,7 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
         >
           <Select
             label="Site"
-            description="The collector sweeps and watches there, and nowhere else"
+            description="The collector scans and monitors there, and nowhere else"
             data={sites}
             data-autofocus
             {...form.getInputProps('siteId')}
@@ -46,7 +46,7 @@ export function JoinDialog({ site: given, onClose }: { site: string | undefined;
 }
 
 function Command({ made }: { made: Made }) {
-  const { data, token, install } = made;
+  const { data, token, install, container } = made;
   const [server, setServer] = useState<string>(location.origin);
   const address = server.trim().replace(/\/+$/, '');
   // Asked again whenever a collector changes: the one that joins since the token was made is the one waited for.
@@ -72,6 +72,12 @@ function Command({ made }: { made: Made }) {
       )}
       {install !== null && <CopyField label="Or, where the collector is installed" text={join} />}
       {install === null && <FromCheckout join={join} />}
+      {container !== null && (
+        <CopyField
+          label="Or in a container, where its image is loaded (npm run images makes it)"
+          text={withServer(container, address)}
+        />
+      )}
       <Group component="output" className="panel" gap={10} mih={32} px={12}>
         {joined ? (
           <>

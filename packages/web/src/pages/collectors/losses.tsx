@@ -44,7 +44,7 @@ const LETTERS: readonly Column<DeadLetter>[] = [
   { id: 'reason', title: 'Why', width: 'minmax(160px, 1fr)', narrow: true },
   {
     id: 'body',
-    title: 'As it came',
+    title: 'Content',
     width: 'minmax(160px, 1.4fr)',
     mono: true,
     cell: (one) => <span title={one.body}>{one.body}</span>,
@@ -65,7 +65,7 @@ export function Losses({ site }: { site: string | undefined }) {
               items={data}
               columns={GAPS}
               rowKey={(one) => `${one.epoch} ${one.stream} ${one.fromSeq}`}
-              empty={<Empty title="Nothing was dropped">Every observation of every collector arrived.</Empty>}
+              empty={<Empty title="Nothing was dropped">No data was lost: every observation arrived.</Empty>}
             />
           </Panel>
         )}

@@ -19,5 +19,8 @@ describe('the address of the server in the line for a host', () => {
     expect(withServer(line, 'https://b')).toBe(
       "curl -fsSk --pinnedpubkey 'sha256//x' https://b/api/collectors/install.sh | sh -s -- https://b T",
     );
+    expect(withServer('podman run x run --join https://a:1 --token T', 'https://b')).toBe(
+      'podman run x run --join https://b --token T',
+    );
   });
 });

@@ -5,8 +5,8 @@ export function isLoopback(address: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host);
 }
 
-/** The line that installs a collector, with another address of the server in it. */
+/** A line that installs or starts a collector, with another address of the server in it. */
 export function withServer(line: string, address: string): string {
-  const own = /https?:\/\/\S+?(?=\/api\/collectors\/)/.exec(line)?.[0];
+  const own = /https?:\/\/\S+?(?=\/api\/collectors\/|\s)/.exec(line)?.[0];
   return own ? line.replaceAll(own, address) : line;
 }

@@ -80,6 +80,7 @@ const portColumns = (at: number): readonly Column<Port>[] => [
     value: ({ speedBps }) => speedBps,
     cell: ({ speedBps }) => (speedBps === null ? '' : bitrate(speedBps)),
   },
+  { id: 'adminStatus', title: 'Set to', width: '64px' },
   { id: 'duplex', title: 'Duplex', width: '64px' },
   { id: 'vlan', title: 'VLAN', width: '56px', numeric: true, narrow: true },
   {
@@ -94,6 +95,9 @@ const portColumns = (at: number): readonly Column<Port>[] => [
         </Link>
       ),
   },
+  { id: 'taggedVlans', title: 'Tagged', width: '90px', value: ({ taggedVlans }) => taggedVlans.join(', ') },
+  { id: 'aggregate', title: 'Aggregate', width: '80px' },
+  { id: 'mtu', title: 'MTU', width: '56px', numeric: true },
   { id: 'macAddress', title: 'MAC address', width: '138px', mono: true },
   { id: 'type', title: 'Type', width: '130px' },
   { id: 'ifIndex', title: 'ifIndex', width: '62px', numeric: true },

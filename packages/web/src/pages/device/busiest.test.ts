@@ -5,6 +5,7 @@ import { busiest, loadOf } from './busiest.ts';
 const series = (name: string, metric: MetricName, values: (number | null)[]): Series => ({
   ...{
     deviceId: 'd',
+    deviceName: 'sw',
     interfaceId: name,
     interfaceName: name,
     sensorId: null,
@@ -12,6 +13,7 @@ const series = (name: string, metric: MetricName, values: (number | null)[]): Se
     metric,
     unit: 'bit/s',
     values,
+    gaps: [],
     p95: null,
   },
 });

@@ -1,6 +1,8 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
+import { FAR_END_WORDS } from '@rollcall/shared/far-end';
 import { Link } from '@tanstack/react-router';
 import { DeviceLink } from '../../components/show/index.ts';
+import { plural } from '../../format.ts';
 
 type Port = Pick<NetworkInterface, 'id' | 'neighbour' | 'endpoints'>;
 type Shown = NetworkInterface['endpoints']['shown'][number];
@@ -9,11 +11,22 @@ type Shown = NetworkInterface['endpoints']['shown'][number];
 const NAMED = 2;
 
 const wordsOf = ({ name, address, mac }: Shown): string => name ?? address ?? mac;
-const tooMany = (count: number): string => `${count >= 1000 ? '1,000 or more' : count} addresses`;
+const tooMany = (count: number): string =>
+  count >= 1000 ? '1,000 addresses or more' : plural(count, 'address', 'addresses');
+
+/** What it is, where its name does not lead to a device of the inventory, and how much is behind it. */
+function wordsAbout({ neighbour, endpoints }: Omit<Port, 'id'>): string {
+  if (!neighbour?.kind || neighbour.deviceId) return '';
+  // One of them is the neighbour's own; from 1,000 on nobody counted.
+  const behind = endpoints.count >= 1000 ? endpoints.count : endpoints.count - 1;
+  const kind = FAR_END_WORDS[neighbour.kind];
+  return behind > 0 ? `${kind}, ${tooMany(behind)} behind it` : kind;
+}
 
 /** What is plugged in, as text. */
-export function connectedText({ neighbour, endpoints }: Port): string {
-  if (neighbour) return [neighbour.name, neighbour.port].filter(Boolean).join(' ');
+export function connectedText({ neighbour, endpoints }: Omit<Port, 'id'>): string {
+  if (neighbour)
+    return [neighbour.name, neighbour.port, wordsAbout({ neighbour, endpoints })].filter(Boolean).join(' ');
   if (endpoints.count > NAMED) return tooMany(endpoints.count);
   return endpoints.shown.map((each) => [wordsOf(each), each.maker].filter(Boolean).join(' ')).join(', ');
 }
@@ -29,7 +42,9 @@ export function Connected({ port }: { port: Port }) {
         ) : (
           neighbour.name
         )}{' '}
-        <span className="quiet">{neighbour.port}</span>
+        <span className="quiet">
+          {neighbour.port} {wordsAbout(port)}
+        </span>
       </>
     );
   if (endpoints.count > NAMED)

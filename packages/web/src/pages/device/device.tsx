@@ -6,6 +6,7 @@ import {
   IconEyeOff,
   IconPencil,
   IconRadar2,
+  IconTags,
   IconTool,
   IconTopologyStar3,
   IconTrash,
@@ -18,7 +19,7 @@ import { IconButton, type MenuAction, MoreMenu } from '../../components/controls
 import { AsOf, AsOfNote, momentOf } from '../../components/filter/index.ts';
 import { LoadedPage, Page, type Tab, Tabs } from '../../components/page/index.ts';
 import { DeviceClassLabel, DeviceStatus, HealthStatus } from '../../components/show/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useAction } from '../../use-action.ts';
 import { PAST, type PastDevice, PastSummary, pastTabsOf } from './as-of.tsx';
@@ -102,7 +103,7 @@ function DeviceThen({ device }: { device: PastDevice }) {
   const Part = PAST[tab] ?? PastSummary;
   return (
     <Page title={device.name} up={UP} marks={<Marks device={device} />} actions={<AsOf {...moment} />}>
-      <AsOfNote {...moment}>What is shown was so then, as far as changes since are kept.</AsOfNote>
+      <AsOfNote {...moment}>Shown as it was then, as far as the recorded changes tell.</AsOfNote>
       <Tabs label="Parts of the device" tabs={pastTabsOf(device)} active={tab in PAST ? tab : 'summary'} />
       <Part device={device} />
     </Page>
@@ -151,8 +152,8 @@ function Device({ device }: { device: DeviceDetail }) {
 }
 
 function Actions({ device }: { device: DeviceDetail }) {
-  const operator = useHasRole('operator');
-  const admin = useHasRole('admin');
+  const mayUpdate = useMay('devices.update');
+  const mayDelete = useMay('devices.delete');
   const navigate = useNavigate();
   const [dialog, setDialog] = useState<DeviceDialog>();
   const watch = useAction('devices.update', {
@@ -170,7 +171,7 @@ function Actions({ device }: { device: DeviceDetail }) {
       run: () => void navigate({ to: '/topology', search: map }),
     },
   ];
-  if (operator)
+  if (mayUpdate)
     actions.push(
       {
         label: 'Plan maintenance',
@@ -178,6 +179,7 @@ function Actions({ device }: { device: DeviceDetail }) {
         run: () => void navigate({ to: '/maintenance', search: { edit: 'new', device: device.id } }),
       },
       { label: 'Name and class', icon: IconPencil, run: () => setDialog('edit') },
+      { label: 'Tags and fields', icon: IconTags, run: () => setDialog('annotate') },
       { label: 'Merge with another device', icon: IconArrowMerge, run: () => setDialog('merge') },
       {
         label: 'Split addresses off',
@@ -186,7 +188,7 @@ function Actions({ device }: { device: DeviceDetail }) {
         disabled: device.addresses.length < 2,
       },
     );
-  if (admin)
+  if (mayDelete)
     actions.push({
       label: 'Delete the device',
       icon: IconTrash,
@@ -195,7 +197,7 @@ function Actions({ device }: { device: DeviceDetail }) {
     });
   return (
     <>
-      {operator && (
+      {mayUpdate && (
         <>
           <IconButton
             variant={monitored ? 'default' : 'filled'}

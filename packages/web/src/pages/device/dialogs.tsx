@@ -8,11 +8,11 @@ import { useState } from 'react';
 import { editQuery } from '../../api.ts';
 import { Loaded, notify } from '../../components/feedback/index.ts';
 import { choicesOf } from '../../components/filter/index.ts';
-import { Choices, Confirm, FormDialog, PickDialog } from '../../components/form/index.ts';
+import { AnnotationDialog, Choices, Confirm, FormDialog, PickDialog } from '../../components/form/index.ts';
 import { DeviceChoice } from '../../components/show/index.ts';
 import { useAction, useSend } from '../../use-action.ts';
 
-export type DeviceDialog = 'edit' | 'merge' | 'split' | 'delete';
+export type DeviceDialog = 'edit' | 'annotate' | 'merge' | 'split' | 'delete';
 
 interface Props {
   device: DeviceDetail;
@@ -22,13 +22,27 @@ const TOUCHED = ['interfaces', 'topology', 'summary', 'events'] as const;
 
 export function DeviceDialogs({ dialog, ...props }: Props & { dialog: DeviceDialog }) {
   if (dialog === 'edit') return <Edit {...props} />;
+  if (dialog === 'annotate') return <Annotate {...props} />;
   if (dialog === 'merge') return <Merge {...props} />;
   if (dialog === 'split') return <SplitOff {...props} />;
   return <Delete {...props} />;
 }
 
+function Annotate({ device, onClose }: Props) {
+  const send = useSend();
+  return (
+    <AnnotationDialog
+      name={device.name}
+      of="device"
+      one={device}
+      onClose={onClose}
+      onSave={(body) => send('devices.update', { params: { id: device.id }, body })}
+    />
+  );
+}
+
 const BY_RULES = 'rules';
-const CLASSES = [{ value: BY_RULES, label: 'as the rules say' }, ...choicesOf(DEVICE_CLASSES)];
+const CLASSES = [{ value: BY_RULES, label: 'automatic, by the rules' }, ...choicesOf(DEVICE_CLASSES)];
 
 function Edit(props: Props) {
   const explained = useQuery(editQuery('devices.explain', { params: { id: props.device.id } }));

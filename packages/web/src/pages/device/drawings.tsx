@@ -1,8 +1,17 @@
 import type { MetricData, MetricName } from '@rollcall/shared/api/measurements';
+import { IconAlertTriangle } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { apiQuery } from '../../api.ts';
-import { Chart, hasValues, type Line, lineOf, type Mark, timesOf } from '../../components/chart/index.ts';
+import {
+  Chart,
+  hasValues,
+  type Line,
+  lineOf,
+  type Mark,
+  nothing,
+  timesOf,
+} from '../../components/chart/index.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
 
@@ -37,16 +46,18 @@ const both = (of: 'Packets' | 'Errors' | 'Discards') =>
     { metric: `in${of}` as const, label: 'In', colour: '--chart-1', isMirrored: false },
     { metric: `out${of}` as const, label: 'Out', colour: '--chart-2', isMirrored: true },
   ] as const;
+export const TRAFFIC = {
+  title: 'Traffic',
+  unit: 'bit/s',
+  least: 1000,
+  lines: [
+    { metric: 'in', label: 'In', colour: '--chart-1', isMirrored: false },
+    { metric: 'out', label: 'Out', colour: '--chart-2', isMirrored: true },
+  ],
+} as const satisfies Drawing;
+
 export const OF_INTERFACE: readonly Drawing[] = [
-  {
-    title: 'Traffic',
-    unit: 'bit/s',
-    least: 1000,
-    lines: [
-      { metric: 'in', label: 'In', colour: '--chart-1', isMirrored: false },
-      { metric: 'out', label: 'Out', colour: '--chart-2', isMirrored: true },
-    ],
-  },
+  TRAFFIC,
   { title: 'Errors', unit: '1/s', least: 0.1, lines: both('Errors') },
   { title: 'Discards', unit: '1/s', least: 0.1, lines: both('Discards') },
   { title: 'Packets', unit: '1/s', lines: both('Packets') },
@@ -76,6 +87,7 @@ export function Drawings({
     <Loaded query={measured}>
       {({ data }) => (
         <>
+          {!interfaceId && <SlowAgent readings={data.readings} />}
           {drawings.map((drawing) => (
             <Drawn key={drawing.title} {...drawing} {...shared} data={data} />
           ))}
@@ -83,6 +95,30 @@ export function Drawings({
       )}
     </Loaded>
   );
+}
+
+/** That an agent is read less often than the site asks. */
+function SlowAgent({ readings: [reading] }: Pick<MetricData, 'readings'>) {
+  if (!reading || reading.everySeconds <= reading.askedSeconds) return null;
+  return (
+    <div className="strip">
+      <IconAlertTriangle size={14} aria-hidden />
+      <p>
+        The agent is read every {reading.everySeconds} s instead of every {reading.askedSeconds} s because it
+        answers slowly.
+      </p>
+    </div>
+  );
+}
+
+/** The lines of a drawing that were measured. */
+export function useDrawn(lines: Drawing['lines'], data: MetricData) {
+  const times = useMemo(() => timesOf(data), [data]);
+  const drawn = useMemo(
+    () => lines.map(({ metric, ...look }) => lineOf(data, metric, look)).filter((line) => line !== undefined),
+    [data, lines],
+  );
+  return { times, drawn };
 }
 
 function Drawn({
@@ -94,11 +130,7 @@ function Drawn({
   zoom,
   marks,
 }: Drawing & Omit<Shared, 'range'> & { data: MetricData }) {
-  const times = useMemo(() => timesOf(data), [data]);
-  const drawn = useMemo(
-    () => lines.map(({ metric, ...look }) => lineOf(data, metric, look)).filter((line) => line !== undefined),
-    [data, lines],
-  );
+  const { times, drawn } = useDrawn(lines, data);
   return (
     <Panel title={title}>
       {hasValues(drawn) ? (
@@ -109,7 +141,7 @@ function Drawn({
           onZoom={zoom}
         />
       ) : (
-        <p className="none">Nothing was measured in this time.</p>
+        <p className="none">{nothing(drawn)}</p>
       )}
     </Panel>
   );

@@ -18,7 +18,7 @@ export function DeviceEvents({ device }: { device: DeviceDetail }) {
   return (
     <>
       <div className="strip">
-        <p>Everything that was raised about this device</p>
+        <p>All events of this device</p>
         <Link to="/events" search={{ Device: device.id }}>
           With filters
         </Link>

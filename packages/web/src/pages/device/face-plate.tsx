@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { Panel } from '../../components/page/index.ts';
 import { useNow } from '../../components/show/index.ts';
-import { bitrate } from '../../format.ts';
+import { bitrate, plural } from '../../format.ts';
 import { connectedText } from './connected.tsx';
 import classes from './face-plate.module.css';
 import {
@@ -26,7 +26,7 @@ const LABEL = 22;
 const STATES: readonly [state: SocketState, says: string][] = [
   ['up', 'up'],
   ['down', 'down'],
-  ['free', `free: not used for ${FREE_DAYS} days`],
+  ['free', `free: not used for ${plural(FREE_DAYS, 'day')}`],
   ['disabled', 'disabled'],
 ];
 const SAYS = new Map(STATES);
@@ -48,7 +48,7 @@ export function FacePlate({ ports }: { ports: readonly Port[] }) {
   };
   let before = 0;
   return (
-    <Panel title="Ports" note={`${sockets.length} sockets`} end={<Legend sockets={sockets} />}>
+    <Panel title="Ports" note={plural(sockets.length, 'socket')} end={<Legend sockets={sockets} />}>
       <nav ref={box} className={classes.box} aria-label="Ports of the box" onKeyDown={onKeyDown}>
         {units.map((unit) => {
           const first = before;

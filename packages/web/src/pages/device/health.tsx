@@ -12,7 +12,7 @@ import { type RangeSearch, rangeOf, TimeRange } from '../../components/filter/in
 import { Panel } from '../../components/page/index.ts';
 import { HealthStatus, Time, useNow } from '../../components/show/index.ts';
 import { type Column, ShortTable } from '../../components/table/index.ts';
-import { plural } from '../../format.ts';
+import { count, plural } from '../../format.ts';
 import { useUrlState } from '../../url-state.ts';
 import { course, groupsOf, limitsText, readingText } from './sensors.ts';
 
@@ -47,7 +47,7 @@ export function Health({ device }: { device: DeviceDetail }) {
 const NoSensors = ({ device }: { device: DeviceDetail }) => (
   <Empty title="Nothing is known of its health">
     {device.monitor === 1
-      ? 'Sensors are read every five minutes by SNMP. This device has told none yet.'
+      ? 'Sensors are read every five minutes by SNMP. This device has reported none yet.'
       : '“Monitor” above starts it: temperatures, fans, supplies, processors, memory and storage are read.'}
   </Empty>
 );
@@ -73,7 +73,7 @@ function Sensors({ device, sensors, total }: { device: DeviceDetail; sensors: Se
         {wrong.length > 0 ? (
           table('What is wrong', wrong)
         ) : (
-          <p className="none">Nothing, as far as the device says.</p>
+          <p className="none">The device reports nothing that is wrong.</p>
         )}
       </Panel>
       {groups.map(({ title, sensors: items }) => (
@@ -83,7 +83,7 @@ function Sensors({ device, sensors, total }: { device: DeviceDetail; sensors: Se
       ))}
       {total > sensors.length && (
         <p className="none">
-          {sensors.length} of {total} sensors are shown.
+          {count(sensors.length)} of {plural(total, 'sensor is', 'sensors are')} shown.
         </p>
       )}
     </div>
@@ -121,7 +121,7 @@ const COLUMNS: readonly Column<Sensor>[] = [
   },
   {
     id: 'limits',
-    title: 'Limits, warning in ( )',
+    title: 'Limits (warning in brackets)',
     width: 'minmax(130px, 0.8fr)',
     wrap: true,
     value: limitsText,

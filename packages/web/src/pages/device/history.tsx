@@ -6,6 +6,7 @@ import { apiQuery } from '../../api.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
 import { ChangedLine, duration, Severity, Time } from '../../components/show/index.ts';
+import { plural } from '../../format.ts';
 import classes from './device.module.css';
 
 const STEP = 100;
@@ -20,7 +21,7 @@ export function History({ device }: { device: DeviceDetail }) {
   return (
     <Loaded query={history}>
       {({ data, totalCount }) => (
-        <Panel title="History" note={`${totalCount.toLocaleString('en')} entries, newest first`}>
+        <Panel title="History" note={`${plural(totalCount, 'entry', 'entries')}, newest first`}>
           <ol className={`timeline ${classes.timeline}`}>
             {data.map((entry) => (
               <li key={`${entry.eventId} ${entry.at}`} className={classes.moment}>
@@ -29,7 +30,9 @@ export function History({ device }: { device: DeviceDetail }) {
                 <div>
                   <p>
                     {entry.message}
-                    {entry.count > 1 && <span className="quiet"> · {entry.count} times, last </span>}
+                    {entry.count > 1 && (
+                      <span className="quiet"> · {plural(entry.count, 'time')}, last </span>
+                    )}
                     {entry.count > 1 && <Time at={entry.lastAt} />}
                     {entry.closeReason === 'cleared' && entry.closedAt !== null && (
                       <span className="quiet"> · over after {duration(entry.closedAt - entry.at)}</span>

@@ -9,7 +9,7 @@ import { type Column, ShortTable, timeColumn } from '../../components/table/inde
 type Evidence = DeviceExplanation['evidence'][number];
 
 const STRENGTH: Record<Evidence['strength'], string> = {
-  strong: 'strong: enough alone',
+  strong: 'strong: one is enough, unless others contradict',
   supporting: 'supporting: counts with others',
   decision: 'decided by a person',
 };
@@ -32,19 +32,22 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
   const { evidence, decisions, conflicts, classification, overrides, facts } = explanation;
   return (
     <>
-      <Panel title="Evidence" note="whoever shows one of the strong ones is this device">
+      <Panel
+        title="Evidence"
+        note="what recognises this device; contradictions must be outweighed by strong evidence"
+      >
         <ShortTable
           label="Evidence"
           items={evidence}
           columns={COLUMNS}
           rowKey={(one) => `${one.kind} ${one.value}`}
-          empty={<p className="none">Nothing but its address makes it this device.</p>}
+          empty={<p className="none">Only its address identifies this device.</p>}
         />
       </Panel>
       <div className="columns">
         <div className="stack">
           {conflicts.length > 0 && (
-            <Panel title="Contradictions" note="nothing was merged because of them">
+            <Panel title="Contradictions" note="these devices were not merged because of them">
               {conflicts.map((conflict) => (
                 <Entry key={conflict.eventId} end={<Time at={conflict.at} />}>
                   <EventLink id={conflict.eventId} className="plain">
@@ -81,7 +84,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
               ))}
             </Facts>
             {Object.keys(classification).length === 0 && !overrides.class && (
-              <p className="none">No rule fits: it said too little about itself.</p>
+              <p className="none">No rule matches: the device reported too little about itself.</p>
             )}
           </Panel>
           <Panel title="What was read">

@@ -1,29 +1,38 @@
 import type { NetworkInterface } from '@rollcall/shared/api/interfaces';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
+import { IconTags } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { valueText } from '../../components/chart/series.ts';
+import type { MenuAction } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { Filters } from '../../components/filter/index.ts';
+import { AnnotationDialog } from '../../components/form/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body } from '../../components/page/index.ts';
-import { LinkStatus, Tag, Time, useNow } from '../../components/show/index.ts';
+import { LinkStatus, Tag, Tags, Time, useNow } from '../../components/show/index.ts';
 import {
   type Column,
   ColumnsMenu,
+  menuColumn,
+  selectColumn,
   timeColumn,
   useColumns,
   usePagedList,
+  useSelection,
   VirtualTable,
 } from '../../components/table/index.ts';
-import { bitrate } from '../../format.ts';
+import { bitrate, plural } from '../../format.ts';
+import { useMay } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
+import { useSend } from '../../use-action.ts';
 import { LOAD, loadOf, trafficOf } from './busiest.ts';
 import { Connected, connectedText } from './connected.tsx';
 import { FacePlate } from './face-plate.tsx';
 import { DRAWN, FREE_DAYS, isFree, vlansText } from './plate.ts';
+import { SelectedInterfaces } from './selected-interfaces.tsx';
 import { Traffic } from './traffic.tsx';
 
 /** Seconds of one point of the course beside an interface. */
@@ -117,6 +126,15 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
   },
   { id: 'type', title: 'Type', width: '130px', sort: 'type', extra: true },
   { id: 'mtu', title: 'MTU', width: '56px', numeric: true, extra: true },
+  {
+    id: 'tags',
+    title: 'Tags',
+    width: 'minmax(100px, 0.8fr)',
+    extra: true,
+    value: (one) => one.tags.join(';'),
+    cell: (one) => <Tags tags={one.tags} />,
+  },
+  { id: 'note', title: 'Note', width: 'minmax(140px, 1fr)', extra: true },
   { id: 'stp', title: 'Spanning tree', width: '96px', extra: true },
   {
     id: 'aggregate',
@@ -222,15 +240,16 @@ const FILTERS = [
     label: 'Free ports',
     choices: [30, FREE_DAYS, 365].map((days) => ({
       value: String(days),
-      label: `Not used for ${days} days`,
+      label: `Not used for ${plural(days, 'day')}`,
     })),
   },
+  { key: 'tag', label: 'Tag', width: 110 },
 ] as const;
 
 export function Interfaces({ device }: { device: DeviceDetail }) {
   const { search, change } = useUrlState('/devices/$id');
-  const { sort, unusedDays } = search;
-  const query = { deviceId: device.id, sort, unusedDays };
+  const { sort, unusedDays, tag } = search;
+  const query = { deviceId: device.id, sort, unusedDays, tag };
   const source = usePagedList('interfaces.list', query);
   const all = useQuery(apiQuery('interfaces.list', { query: { deviceId: device.id, pageSize: DRAWN } }));
   const traffic = useTrafficColumn(device);
@@ -240,29 +259,51 @@ export function Interfaces({ device }: { device: DeviceDetail }) {
     [traffic, load],
   );
   const { shown, ids, choose } = useColumns('interfaces', columns);
+  const operator = useMay('interfaces.update');
+  const [annotating, setAnnotating] = useState<NetworkInterface>();
+  const send = useSend();
+  const selection = useSelection<NetworkInterface>({ device: device.id, unusedDays, tag });
+  const withMenu = useMemo(
+    () =>
+      operator
+        ? [
+            selectColumn(selection, (one: NetworkInterface) => one.name),
+            ...shown,
+            menuColumn<NetworkInterface>((one) => [annotate(one, setAnnotating)]),
+          ]
+        : shown,
+    [operator, selection, shown],
+  );
   return (
     <>
       <FacePlate ports={all.data?.data ?? []} />
-      <Filters search={search} change={change} filters={FILTERS}>
-        <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
-        <ColumnsMenu all={columns} ids={ids} onChoose={choose} />
-        <ExportMenu
-          id="interfaces.list"
-          query={query}
-          columns={shown}
-          name={`interfaces of ${device.name}`}
-        />
-      </Filters>
+      {selection.items.length > 0 ? (
+        <SelectedInterfaces selection={selection} query={query} total={source.total} />
+      ) : (
+        <Filters search={search} change={change} filters={FILTERS}>
+          <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
+          <ColumnsMenu all={columns} ids={ids} onChoose={choose} />
+          <ExportMenu
+            id="interfaces.list"
+            query={query}
+            columns={shown}
+            name={`interfaces of ${device.name}`}
+          />
+        </Filters>
+      )}
       <Body>
         <VirtualTable
           label="Interfaces"
           source={source}
-          columns={shown}
+          columns={withMenu}
           sort={sort ?? 'ifIndex'}
           onSort={(next) => change({ sort: next })}
+          onSelect={operator ? selection.toggle : undefined}
           empty={
-            unusedDays ? (
-              <Empty title="No port is free">Every one was up in this time, as far as is known.</Empty>
+            tag ? (
+              <Empty title="No interface has this tag">Tags are given in the menu of an interface.</Empty>
+            ) : unusedDays ? (
+              <Empty title="No port is free">Every port was up at some moment of this time.</Empty>
             ) : (
               <Empty title="No interfaces are known">
                 They are read by SNMP: this device was not asked yet, or did not answer.
@@ -271,6 +312,21 @@ export function Interfaces({ device }: { device: DeviceDetail }) {
           }
         />
       </Body>
+      {annotating && (
+        <AnnotationDialog
+          name={annotating.name}
+          of="interface"
+          one={annotating}
+          onClose={() => setAnnotating(undefined)}
+          onSave={(body) => send('interfaces.update', { params: { id: annotating.id }, body })}
+        />
+      )}
     </>
   );
 }
+
+const annotate = (one: NetworkInterface, open: (one: NetworkInterface) => void): MenuAction => ({
+  label: 'Tags and fields',
+  icon: IconTags,
+  run: () => open(one),
+});

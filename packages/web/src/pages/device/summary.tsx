@@ -1,3 +1,4 @@
+import type { FieldValue } from '@rollcall/shared/api/annotations';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -18,6 +19,7 @@ import {
   Facts,
   ScanLink,
   Severity,
+  Tags,
   Time,
   TimeFact,
 } from '../../components/show/index.ts';
@@ -58,10 +60,69 @@ const Copied = ({ text, label }: { text: string; label: string }) => (
   </>
 );
 
+/** Who set it, where a person did. */
+function SetBy({ device, of }: { device: DeviceDetail; of: string }) {
+  const origin = device.origins[of];
+  if (origin?.from !== 'person') return null;
+  return (
+    <span className="quiet">
+      {' '}
+      set by {origin.by ?? 'a person'} {origin.at !== null && <Time at={origin.at} />}
+    </span>
+  );
+}
+
+const shown = (value: FieldValue): ReactNode =>
+  typeof value === 'boolean' ? (
+    value ? (
+      'yes'
+    ) : (
+      'no'
+    )
+  ) : /^https?:/.test(String(value)) ? (
+    <a href={String(value)} target="_blank" rel="noreferrer">
+      {value}
+    </a>
+  ) : (
+    value
+  );
+
+/** What people say of it. */
+const Annotated = ({ device }: { device: DeviceDetail }) => (
+  <>
+    {device.origins.name?.from === 'person' && (
+      <Fact name="Name">
+        {device.name}
+        <SetBy device={device} of="name" />
+      </Fact>
+    )}
+    {device.tags.length > 0 && (
+      <Fact name="Tags">
+        <Tags tags={device.tags} />
+        <SetBy device={device} of="tags" />
+      </Fact>
+    )}
+    {Object.entries(device.fields).map(([name, value]) => (
+      <Fact key={name} name={name}>
+        {shown(value)}
+        <SetBy device={device} of={`fields.${name}`} />
+      </Fact>
+    ))}
+    {device.note && (
+      <Fact name="Note">
+        <span className={classes.note}>{device.note}</span>
+        <SetBy device={device} of="note" />
+      </Fact>
+    )}
+  </>
+);
+
 export const Described = ({ device }: { device: DeviceDetail }) => (
   <Facts>
+    <Annotated device={device} />
     <Fact name="Class">
       <DeviceClassLabel class={device.class} />
+      <SetBy device={device} of="class" />
     </Fact>
     <Fact name="Vendor">{device.vendor}</Fact>
     <Fact name="Model">{device.model}</Fact>

@@ -7,12 +7,12 @@ import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { FormDialog } from '../../components/form/index.ts';
 import { Entry, Panel } from '../../components/page/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useSend } from '../../use-action.ts';
 
 const WORDS: Record<Threshold, string> = {
-  utilisation: 'Traffic, of the speed of an interface',
-  errors: 'Errors and discards, of the packets of an interface',
+  utilisation: 'Traffic of an interface, of its speed',
+  errors: 'Errors and discards of an interface, of its packets',
   noTraffic: 'No traffic although it is up, of an interface that usually carries so much',
   loss: 'Pings without an answer',
   latency: 'Round trip of pings',
@@ -22,7 +22,9 @@ const FROM: Record<ThresholdLayer, string> = {
   baseline: 'usual at this hour of the week',
   site: 'of the site',
   class: 'of its class',
+  tag: 'of the tag',
   device: 'of the device',
+  interfaceTag: 'of the interface’s tag',
   interface: 'of the interface',
 };
 
@@ -34,16 +36,18 @@ const UNIT: Record<Threshold, string> = {
   latency: 'ms',
 };
 const shown = (of: Threshold, value: number): string => (value === 0 ? 'never' : `${value} ${UNIT[of]}`);
+const fromOf = ({ from, tag }: { from: ThresholdLayer; tag?: string | undefined }): string =>
+  tag === undefined ? FROM[from] : `${FROM[from]} ${tag}`;
 /** Why this value: who said it, and what the others say that it stands before. */
-function why({ of, from, said }: AppliedThreshold): string {
-  const others = said.slice(0, -1).map((one) => `${FROM[one.from]}: ${shown(of, one.value)}`);
-  return others.length === 0 ? FROM[from] : `${FROM[from]}, before ${others.reverse().join(', ')}`;
+function why({ of, said, ...last }: AppliedThreshold): string {
+  const others = said.slice(0, -1).map((one) => `${fromOf(one)}: ${shown(of, one.value)}`);
+  return others.length === 0 ? fromOf(last) : `${fromOf(last)}, before ${others.reverse().join(', ')}`;
 }
 
 /** From where on measurements of a device, or of one interface, are events, and who says so. */
 export function Thresholds({ of, id, name }: { of: 'devices' | 'interfaces'; id: string; name: string }) {
   const [isOpen, setOpen] = useState(false);
-  const mayChange = useHasRole('operator');
+  const mayChange = useMay(`${of}.setThresholds`);
   const state = useQuery(apiQuery(`${of}.thresholds`, { params: { id } })).data?.data;
   if (!state) return null;
   return (
@@ -91,14 +95,17 @@ function Own({ of, id, name, state: { own, applied }, onClose }: OwnProps) {
   };
   return (
     <FormDialog form={form} title={`Thresholds of ${name}`} onClose={onClose} onSubmit={save}>
-      <p className="quiet">From where on measurements are events; 0: never. Empty: the value shown.</p>
+      <p className="quiet">
+        A measurement above its threshold raises an event, and no traffic where at least so much is usual; 0:
+        never. Empty: the value shown applies.
+      </p>
       {applied.map((one) => {
         const without = one.said.findLast(({ from }) => from !== nearest);
         return (
           <TextInput
             key={one.of}
             label={`${WORDS[one.of]}, ${UNIT[one.of]}`}
-            description={without && FROM[without.from]}
+            description={without && fromOf(without)}
             placeholder={without && String(without.value)}
             type="number"
             {...form.getInputProps(one.of)}

@@ -6,15 +6,17 @@ import { IconButton } from '../../components/controls/index.ts';
 import { notify } from '../../components/feedback/index.ts';
 import { Confirm } from '../../components/form/index.ts';
 import { plural } from '../../format.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useSend } from '../../use-action.ts';
 
 type Filter = Request<'devices.bulk'>['body']['filter'];
 type Filters = Record<string, string | undefined>;
 
 /** The list's filters as the body of a bulk change. */
-const bodyOf = ({ monitor, ...filters }: Filters): Filter => ({
+const bodyOf = ({ monitor, tag, field, ...filters }: Filters): Filter => ({
   ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value)),
+  ...(tag && { tag: [tag] }),
+  ...(field && { field: [field] }),
   ...(monitor && { monitor: monitor === '1' ? 1 : 0 }),
 });
 
@@ -26,10 +28,10 @@ export const BulkMonitor = memo(function BulkMonitor({
   filters: Filters;
   count: number | undefined;
 }) {
-  const operator = useHasRole('operator');
+  const may = useMay('devices.bulk');
   const send = useSend('summary', 'topology');
   const [monitor, setMonitor] = useState<0 | 1>();
-  if (!operator || !count) return null;
+  if (!may || !count) return null;
   const found = plural(count, 'device');
   const run = async () => {
     if (monitor === undefined) return;

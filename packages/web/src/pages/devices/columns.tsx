@@ -1,3 +1,4 @@
+import type { CustomField } from '@rollcall/shared/api/annotations';
 import type { Device } from '@rollcall/shared/api/inventory';
 import {
   DeviceClassLabel,
@@ -5,6 +6,7 @@ import {
   DeviceStatus,
   duration,
   HealthStatus,
+  Tags,
 } from '../../components/show/index.ts';
 import { type Column, timeColumn } from '../../components/table/index.ts';
 
@@ -76,6 +78,15 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     mono: true,
     value: (d) => d.serialNumber,
   },
+  {
+    id: 'tags',
+    title: 'Tags',
+    width: 'minmax(100px, 0.8fr)',
+    extra: true,
+    value: (d) => d.tags.join(';'),
+    cell: (d) => <Tags tags={d.tags} />,
+  },
+  { id: 'note', title: 'Note', width: 'minmax(140px, 1fr)', extra: true, value: (d) => d.note },
   { id: 'mac', title: 'MAC address', width: '140px', extra: true, mono: true, value: (d) => d.macAddress },
   {
     id: 'addresses',
@@ -123,3 +134,16 @@ export const DEVICE_COLUMNS: readonly Column<Device>[] = [
     at: (d) => d.firstSeen,
   }),
 ];
+
+/** A custom field; in a CSV file it is called as an import takes it. */
+export const fieldColumn = ({ name }: CustomField): Column<Device> => ({
+  id: `field:${name}`,
+  title: name,
+  exportTitle: `field:${name}`,
+  width: 'minmax(90px, 0.6fr)',
+  extra: true,
+  value: (d) => {
+    const value = d.fields[name];
+    return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value;
+  },
+});

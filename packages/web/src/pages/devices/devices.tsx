@@ -1,13 +1,15 @@
+import { Menu } from '@mantine/core';
 import type { Device } from '@rollcall/shared/api/inventory';
 import { DEVICE_CLASSES, DEVICE_STATUSES } from '@rollcall/shared/model';
 import { SENSOR_STATUS } from '@rollcall/shared/sensors';
-import { IconRadar2 } from '@tabler/icons-react';
+import { IconFileImport, IconPlus, IconRadar2 } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useChoices, useSiteChoices } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { choicesOf, Filters, Views } from '../../components/filter/index.ts';
+import { useCustomFields } from '../../components/form/index.ts';
 import { ExportMenu } from '../../components/list/index.ts';
 import { Body, Page } from '../../components/page/index.ts';
 import { DeviceClassLabel, DeviceStatus, HealthStatus } from '../../components/show/index.ts';
@@ -19,10 +21,12 @@ import {
   useSelection,
   VirtualTable,
 } from '../../components/table/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { type SearchOf, type SetUrlState, useStableValue, useUrlState } from '../../url-state.ts';
+import { AddDevice } from './add-device.tsx';
 import { BulkMonitor } from './bulk-monitor.tsx';
-import { DEVICE_COLUMNS } from './columns.tsx';
+import { DEVICE_COLUMNS, fieldColumn } from './columns.tsx';
+import { ImportDevices } from './import-devices.tsx';
 import { SelectedDevices } from './selected.tsx';
 
 const CLASSES = choicesOf(DEVICE_CLASSES, (name) => <DeviceClassLabel class={name} />);
@@ -46,14 +50,18 @@ export function Devices() {
   const { search, change } = useUrlState('/devices');
   const navigate = useNavigate();
   const source = usePagedList('devices.list', search);
-  const { shown, ids, choose } = useColumns('devices', DEVICE_COLUMNS);
-  const { sort, ...rest } = search;
+  const defined = useCustomFields('device');
+  const all = useMemo(() => [...DEVICE_COLUMNS, ...defined.map(fieldColumn)], [defined]);
+  const { shown, ids, choose } = useColumns('devices', all);
+  const { sort, new: adding, ...rest } = search;
+  const add = (what?: 'one' | 'file') => change({ new: what }, what === undefined);
   const filters = useStableValue(rest);
-  const operator = useHasRole('operator');
+  const mayAdd = useMay('devices.create');
+  const maySelect = useMay('devices.bulk');
   const selection = useSelection<Device>(filters);
   const columns = useMemo(
-    () => (operator ? [selectColumn(selection, (device) => device.name), ...shown] : shown),
-    [operator, selection, shown],
+    () => (maySelect ? [selectColumn(selection, (device) => device.name), ...shown] : shown),
+    [maySelect, selection, shown],
   );
   const filtered = Object.values(filters).some(Boolean);
   return (
@@ -63,12 +71,15 @@ export function Devices() {
       fill
       actions={
         <>
+          {mayAdd && <AddMenu onChoose={add} />}
           <BulkMonitor filters={filters} count={source.total} />
-          <ColumnsMenu all={DEVICE_COLUMNS} ids={ids} onChoose={choose} />
+          <ColumnsMenu all={all} ids={ids} onChoose={choose} />
           <ExportMenu id="devices.list" query={search} columns={shown} name="devices" />
         </>
       }
     >
+      {mayAdd && adding === 'one' && <AddDevice site={search.site} onClose={() => add()} />}
+      {mayAdd && adding === 'file' && <ImportDevices onClose={() => add()} />}
       <DeviceFilters search={search} change={change} />
       {selection.items.length > 0 ? (
         <SelectedDevices selection={selection} query={search} total={source.total} />
@@ -82,7 +93,7 @@ export function Devices() {
           columns={columns}
           sort={sort ?? 'name'}
           onSort={(next) => change({ sort: next })}
-          onSelect={operator ? selection.toggle : undefined}
+          onSelect={maySelect ? selection.toggle : undefined}
           onOpen={(device) => void navigate({ to: '/devices/$id', params: { id: device.id } })}
           empty={
             filtered ? (
@@ -98,6 +109,22 @@ export function Devices() {
     </Page>
   );
 }
+
+const AddMenu = ({ onChoose }: { onChoose: (what: 'one' | 'file') => void }) => (
+  <Menu>
+    <Menu.Target>
+      <IconButton icon={IconPlus}>Add</IconButton>
+    </Menu.Target>
+    <Menu.Dropdown>
+      <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => onChoose('one')}>
+        Add a device
+      </Menu.Item>
+      <Menu.Item leftSection={<IconFileImport size={15} />} onClick={() => onChoose('file')}>
+        Import CSV
+      </Menu.Item>
+    </Menu.Dropdown>
+  </Menu>
+);
 
 type DeviceSearch = SearchOf<'/devices'>;
 
@@ -117,6 +144,8 @@ function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUr
         { key: 'site', label: 'Site', choices: sites },
         { key: 'collector', label: 'Collector', choices: collectors },
         { key: 'monitor', label: 'Monitored', choices: MONITORED },
+        { key: 'tag', label: 'Tag', width: 110 },
+        { key: 'field', label: 'Field', placeholder: 'Rack:A-17', width: 120 },
       ]}
     />
   );
@@ -124,12 +153,12 @@ function DeviceFilters({ search, change }: { search: DeviceSearch; change: SetUr
 
 function NoDevices() {
   const navigate = useNavigate();
-  const operator = useHasRole('operator');
+  const may = useMay('scans.create');
   return (
     <Empty
       title="No devices yet"
       action={
-        operator && (
+        may && (
           <IconButton
             variant="filled"
             icon={IconRadar2}

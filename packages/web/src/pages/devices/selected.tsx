@@ -1,15 +1,15 @@
 import type { Device } from '@rollcall/shared/api/inventory';
-import { IconEye, IconEyeOff, IconRadar2, IconTool, IconTrash } from '@tabler/icons-react';
+import { IconEye, IconEyeOff, IconRadar2, IconTags, IconTool, IconTrash } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { notifyProblem } from '../../components/feedback/index.ts';
-import { Confirm } from '../../components/form/index.ts';
+import { Confirm, ManyDialog } from '../../components/form/index.ts';
 import { type ListQuery, SelectionBar, type useSelection } from '../../components/table/index.ts';
 import { plural } from '../../format.ts';
-import { useHasRole } from '../../session.tsx';
-import { useAction, useSendEach } from '../../use-action.ts';
+import { useMay } from '../../session.tsx';
+import { useAction, useSend, useSendEach } from '../../use-action.ts';
 
 interface SelectedDevicesProps {
   selection: ReturnType<typeof useSelection<Device>>;
@@ -19,15 +19,17 @@ interface SelectedDevicesProps {
 
 /** What operators do with the devices that they selected. */
 export function SelectedDevices({ selection, query, total }: SelectedDevicesProps) {
-  const admin = useHasRole('admin');
+  const may = useMay('devices.delete');
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);
+  const [tagging, setTagging] = useState(false);
   const { items, clear, replace } = selection;
   const monitor = useAction('devices.bulk', {
     done: ({ data }) => `${plural(data.changed, 'device')} changed`,
     failed: 'Not changed',
     touches: ['summary', 'topology'],
   });
+  const send = useSend();
   const deleteEach = useSendEach('summary', 'topology', 'events');
   const ids = items.map(({ id }) => id).join();
   const set = (value: 0 | 1) =>
@@ -68,10 +70,24 @@ export function SelectedDevices({ selection, query, total }: SelectedDevicesProp
       >
         Scan again
       </IconButton>
-      {admin && (
+      <IconButton size="compact-sm" icon={IconTags} onClick={() => setTagging(true)}>
+        Tags and note
+      </IconButton>
+      {may && (
         <IconButton size="compact-sm" icon={IconTrash} onClick={() => setDeleting(true)}>
           Delete
         </IconButton>
+      )}
+      {tagging && (
+        <ManyDialog
+          name={plural(items.length, 'device')}
+          items={items}
+          onClose={() => setTagging(false)}
+          onSave={async (set) => {
+            await send('devices.bulk', { body: { filter: { ids }, set, expect: items.length } });
+            clear();
+          }}
+        />
       )}
       {deleting && (
         <Confirm

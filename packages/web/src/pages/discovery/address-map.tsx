@@ -6,6 +6,7 @@ import { type MouseEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { call } from '../../api.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { useNarrow } from '../../components/table/index.ts';
+import { plural } from '../../format.ts';
 import { useShownScheme } from '../../scheme.ts';
 import { BAND, bandsOf, dotted, ipv4 } from './bands.ts';
 import classes from './discovery.module.css';
@@ -65,7 +66,7 @@ export function AddressMap({ scan, at, onPick }: AddressMapProps) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must be able to do that
       tabIndex={0}
       role="img"
-      aria-label={`Map of ${bands.length} rows of 256 addresses; the tab Addresses lists them`}
+      aria-label={`Map of ${plural(bands.length, 'row')} of 256 addresses; the tab Addresses lists them`}
     >
       <div style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, start }) => {

@@ -11,6 +11,6 @@ export function useProfileChoices(): Choice[] {
 /** No site is named: the server takes the one whose networks contain the targets. */
 export const BY_TARGETS = 'any';
 export const useTargetSites = (): Choice[] => [
-  { value: BY_TARGETS, label: 'the one whose networks contain them' },
+  { value: BY_TARGETS, label: 'Auto (by network)' },
   ...useSiteChoices(),
 ];

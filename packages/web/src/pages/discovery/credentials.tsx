@@ -3,7 +3,7 @@ import { useSiteName } from '../../choices.ts';
 import { Empty } from '../../components/feedback/index.ts';
 import { Collection, NewButton } from '../../components/list/index.ts';
 import { type Column, timeColumn, usePagedList } from '../../components/table/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import type { UrlState } from '../../url-state.ts';
 import { CredentialForm } from './credential-form.tsx';
 
@@ -15,7 +15,7 @@ const protectionOf = (one: Credential): string => {
 
 /** SNMP communities and users. Secrets go in and never come out. */
 export function Credentials({ search, change }: UrlState<'/discovery'>) {
-  const admin = useHasRole('admin');
+  const may = useMay('credentials.create');
   const siteName = useSiteName();
   const source = usePagedList('credentials.list', { site: search.site });
   const columns: Column<Credential>[] = [
@@ -46,8 +46,8 @@ export function Credentials({ search, change }: UrlState<'/discovery'>) {
   return (
     <>
       <div className="strip">
-        <p>Tried in this order. Secrets are sealed on the server: they can be replaced, and never read.</p>
-        {admin && (
+        <p>Tried in this order. Secrets are stored encrypted: they can be replaced, never read.</p>
+        {may && (
           <NewButton change={change} variant="default">
             New credential
           </NewButton>
@@ -60,11 +60,13 @@ export function Credentials({ search, change }: UrlState<'/discovery'>) {
         columns={columns}
         search={search}
         change={change}
-        may={admin}
+        may={may}
         form={(props) => <CredentialForm {...props} />}
         lost={() => 'Devices that only take this one can no longer be read by SNMP.'}
         empty={
-          <Empty title="No credentials">Without one, scans find who is alive, and not what it is.</Empty>
+          <Empty title="No credentials">
+            Without one, scans find which addresses answer, but not what they are.
+          </Empty>
         }
       />
     </>

@@ -2,7 +2,7 @@ import { IconRadar2 } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { IconButton } from '../../components/controls/index.ts';
 import { Page, Tabs } from '../../components/page/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { type UrlState, useUrlState } from '../../url-state.ts';
 import { Credentials } from './credentials.tsx';
 import { Profiles } from './profiles.tsx';
@@ -25,7 +25,7 @@ const PARTS: Record<string, ComponentType<UrlState<'/discovery'>>> = {
 
 export function Discovery() {
   const { search, change } = useUrlState('/discovery');
-  const operator = useHasRole('operator');
+  const may = useMay('scans.create');
   const { tab = 'scans' } = search;
   const Part = PARTS[tab] ?? Scans;
   return (
@@ -34,7 +34,7 @@ export function Discovery() {
       heading="Discovery"
       fill
       actions={
-        operator && (
+        may && (
           <IconButton
             variant="filled"
             icon={IconRadar2}

@@ -51,7 +51,7 @@ export function Jobs({ scan }: { scan: ScanDetail }) {
           ))}
         </Panel>
       )}
-      <Panel title="Jobs" note="slices of the scan; each is leased to one collector">
+      <Panel title="Jobs" note="parts of the scan, each done by one collector">
         <ShortTable
           label="Jobs"
           items={scan.jobs}

@@ -25,8 +25,8 @@ const GROUPS: Record<FactGroup, string> = {
 };
 const GROUP_CHOICES = FACT_GROUPS.map((group) => ({ value: group, label: GROUPS[group] }));
 const ASK_CHOICES = [
-  { value: 'all', label: 'those alive first, then the silent' },
-  { value: 'alive', label: 'only those alive' },
+  { value: 'all', label: 'all: first those that answer ping, then the others' },
+  { value: 'alive', label: 'only those that answer ping' },
 ];
 
 type Values = { name: string; settings: ProfileValues };
@@ -60,7 +60,11 @@ export function ProfileForm({ like, ...props }: FormOf<Profile> & { like: Profil
         {settings.read && (
           <>
             <Pair>
-              <Select label="Whom to ask" data={ASK_CHOICES} {...form.getInputProps('settings.snmp.ask')} />
+              <Select
+                label="Addresses to ask"
+                data={ASK_CHOICES}
+                {...form.getInputProps('settings.snmp.ask')}
+              />
               <TextInput
                 label="Port"
                 type="number"

@@ -7,7 +7,7 @@ import { Collection, NewButton } from '../../components/list/index.ts';
 import { Tag } from '../../components/show/index.ts';
 import { type Column, usePagedList } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import type { UrlState } from '../../url-state.ts';
 import { ProfileForm } from './profile-form.tsx';
 
@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<Profile>[] = [
 ];
 
 export function Profiles({ search, change }: UrlState<'/discovery'>) {
-  const admin = useHasRole('admin');
+  const may = useMay('profiles.create');
   const source = usePagedList('profiles.list', {});
   /** What a new one begins with. */
   const [like, setLike] = useState<Profile>();
@@ -76,8 +76,8 @@ export function Profiles({ search, change }: UrlState<'/discovery'>) {
   return (
     <>
       <div className="strip">
-        <p>Named settings of a sweep: which probes, how fast, what is left out.</p>
-        {admin && (
+        <p>Named settings of a scan: which probes, how fast, what is left out.</p>
+        {may && (
           <NewButton change={change} variant="default">
             New profile
           </NewButton>
@@ -93,8 +93,8 @@ export function Profiles({ search, change }: UrlState<'/discovery'>) {
           setLike(undefined);
           change(next, replace);
         }}
-        may={admin}
-        actions={(one) => (admin ? [{ label: 'Copy', icon: IconCopy, run: () => copy(one) }] : [])}
+        may={may}
+        actions={(one) => (may ? [{ label: 'Copy', icon: IconCopy, run: () => copy(one) }] : [])}
         fixed={(one) => (one.builtIn ? 'whole' : undefined)}
         form={(props) => <ProfileForm {...props} like={like} />}
         lost={() =>

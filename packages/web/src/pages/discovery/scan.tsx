@@ -10,7 +10,7 @@ import { Confirm } from '../../components/form/index.ts';
 import { Body, LoadedPage, Page, Tabs } from '../../components/page/index.ts';
 import { duration, Progress, ScanStatus, Time, useNow } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useSend } from '../../use-action.ts';
 import { AddressMap } from './address-map.tsx';
@@ -135,11 +135,11 @@ function Figures({ scan }: { scan: ScanDetail }) {
 }
 
 function Actions({ scan }: { scan: ScanDetail }) {
-  const operator = useHasRole('operator');
+  const may = useMay('scans.cancel');
   const navigate = useNavigate();
   const send = useSend('summary');
   const [asking, setAsking] = useState(false);
-  if (!operator) return null;
+  if (!may) return null;
   const again = { new: '1', targets: scan.targets, site: scan.siteId, profile: scan.profile };
   return (
     <>

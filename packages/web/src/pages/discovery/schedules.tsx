@@ -8,12 +8,12 @@ import { Collection, EditDialog, type FormOf, NewButton } from '../../components
 import { ScanLink, Time } from '../../components/show/index.ts';
 import { type Column, enabledColumn, timeColumn, usePagedList } from '../../components/table/index.ts';
 import { cronInWords } from '../../cron.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import type { UrlState } from '../../url-state.ts';
 import { BY_TARGETS, useProfileChoices, useTargetSites } from './choices.ts';
 
 export function Schedules({ search, change }: UrlState<'/discovery'>) {
-  const operator = useHasRole('operator');
+  const may = useMay('schedules.create');
   const { site, sort } = search;
   const source = usePagedList('schedules.list', { site, sort });
   const columns: Column<Schedule>[] = [
@@ -54,15 +54,15 @@ export function Schedules({ search, change }: UrlState<'/discovery'>) {
       at: (one) => one.nextRunAt,
       fallback: '',
     }),
-    enabledColumn('schedules.update', operator),
+    enabledColumn('schedules.update', may),
   ];
   const runNow = ({ targets, siteId, profile }: Schedule) =>
     change({ tab: undefined, new: '1', targets, site: siteId, profile });
   return (
     <>
       <div className="strip">
-        <p>Scans at set times. A run that is due while the last one is not over is left out.</p>
-        {operator && (
+        <p>Scans at set times. A run is skipped while the one before it has not ended.</p>
+        {may && (
           <NewButton change={change} variant="default">
             New schedule
           </NewButton>
@@ -76,13 +76,11 @@ export function Schedules({ search, change }: UrlState<'/discovery'>) {
         order="name"
         search={search}
         change={change}
-        may={operator}
-        actions={(one) =>
-          operator ? [{ label: 'Run it now', icon: IconRadar2, run: () => runNow(one) }] : []
-        }
+        may={may}
+        actions={(one) => (may ? [{ label: 'Run it now', icon: IconRadar2, run: () => runNow(one) }] : [])}
         form={(props) => <ScheduleForm {...props} />}
         lost={() => 'Scans that it started stay.'}
-        empty={<Empty title="No schedules">Scan every night, and the inventory stays true.</Empty>}
+        empty={<Empty title="No schedules">A nightly scan keeps the inventory up to date.</Empty>}
       />
     </>
   );

@@ -122,10 +122,10 @@ function Plan({ plan }: { plan: ScanPlan }) {
         <Fact name="Rate">
           {plan.packetsPerSecond === null
             ? 'unlimited'
-            : `${count(plan.packetsPerSecond)} packets per second`}
+            : `${plural(plan.packetsPerSecond, 'packet')} per second`}
         </Fact>
         <Fact name="At most">{plural(plan.estimatedPackets, 'packet')}</Fact>
-        <Fact name="Sweep takes">
+        <Fact name="Scan takes">
           {`about ${duration(Math.max(1, plan.estimatedSeconds))} if nothing answers; reading devices comes on top`}
         </Fact>
       </Facts>

@@ -35,12 +35,12 @@ export const ENDPOINT_COLUMNS: readonly Column<Endpoint>[] = [
     id: 'maker',
     title: 'Maker',
     width: 'minmax(100px, 1fr)',
-    value: (one) => one.maker ?? (one.locallyAdministered === 1 ? 'made up' : null),
+    value: (one) => one.maker ?? (one.locallyAdministered === 1 ? 'locally administered' : null),
     cell: (one) =>
       one.maker ??
       (one.locallyAdministered === 1 && (
         <span className="quiet" title="By a virtual machine, or for privacy: no maker assigned it">
-          made up
+          locally administered
         </span>
       )),
   },

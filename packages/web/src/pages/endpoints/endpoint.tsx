@@ -70,7 +70,7 @@ function EndpointFacts({ endpoint }: { endpoint: EndpointPlaces }) {
         </Fact>
         <Fact name="Device">{owner ? <DeviceLink id={owner.deviceId}>{owner.name}</DeviceLink> : name}</Fact>
         <Fact name="Maker">
-          {maker ?? (endpoint.locallyAdministered === 1 ? 'none: the address was made up' : null)}
+          {maker ?? (endpoint.locallyAdministered === 1 ? 'none: the address is locally administered' : null)}
         </Fact>
         <Fact name="IP address">{addresses.join(', ')}</Fact>
         <Fact name="Site">{endpoint.site}</Fact>
@@ -82,7 +82,7 @@ function EndpointFacts({ endpoint }: { endpoint: EndpointPlaces }) {
         <TimeFact name="Gone since" at={lastSeen} />
       </Facts>
       <ShortTable
-        label="Where it was"
+        label="Earlier locations"
         items={places.slice(0, PLACES)}
         columns={STAYS}
         rowKey={(stay) => String(stay.from)}

@@ -20,7 +20,7 @@ import {
   valueAsText,
 } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useAction } from '../../use-action.ts';
 import { NewCase } from '../cases/new-case.tsx';
 
@@ -105,12 +105,12 @@ function EventFacts({ event }: { event: Event }) {
 
 /** Acknowledge, close, make a case: what an operator does with an event. */
 function EventActions({ event }: { event: Event }) {
-  const operator = useHasRole('operator');
+  const may = useMay('events.close');
   const touches = ['summary', 'cases', 'devices'];
   const close = useAction('events.close', { failed: 'Not closed', touches });
   const [naming, setNaming] = useState(false);
   const params = { id: event.id };
-  if (!operator || event.status === 2) return null;
+  if (!may || event.status === 2) return null;
   return (
     <>
       {event.status === 0 && <Acknowledge event={event} />}

@@ -8,7 +8,7 @@ import { ExportMenu } from '../../components/list/index.ts';
 import { Page, Split } from '../../components/page/index.ts';
 import { EventStatus } from '../../components/show/index.ts';
 import { selectColumn, usePagedList, useSelection, VirtualTable } from '../../components/table/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { COLUMNS_BESIDE, EVENT_COLUMNS, STATUSES } from './columns.tsx';
 import { EventSide } from './event.tsx';
@@ -41,13 +41,13 @@ export function Events() {
   const source = usePagedList('events.list', query);
   const close = useCallback(() => change({ event: undefined }, true), [change]);
   const { event: _, ...viewed } = search;
-  const operator = useHasRole('operator');
+  const may = useMay('events.acknowledge');
   const { sort: _sort, ...listed } = query;
   const selection = useSelection<Event>(listed);
   const columns = useMemo(() => {
     const shown = picked ? COLUMNS_BESIDE : EVENT_COLUMNS;
-    return operator ? [selectColumn(selection, (event) => event.message), ...shown] : shown;
-  }, [operator, selection, picked]);
+    return may ? [selectColumn(selection, (event) => event.message), ...shown] : shown;
+  }, [may, selection, picked]);
   return (
     <Page
       title="Events"
@@ -80,7 +80,7 @@ export function Events() {
             columns={columns}
             sort={search.sort ?? '-timestamp'}
             onSort={(sort) => change({ sort })}
-            onSelect={operator ? selection.toggle : undefined}
+            onSelect={may ? selection.toggle : undefined}
             onOpen={(event) => change({ event: event.id }, picked !== undefined)}
             empty={
               <Empty title="No event fits">

@@ -76,7 +76,7 @@ function Breaker({ kind, lab }: { kind: FaultKind; lab: Lab }) {
           onChange={setWanted}
           allowDeselect={false}
           disabled={target === null}
-          placeholder="all done"
+          placeholder="every task done"
         />
         <Button
           variant="default"
@@ -102,7 +102,9 @@ function Broken({ lab }: { lab: Lab }) {
       title="Broken now"
       {...(silent.length > 0 && { note: plural(silent.length, 'address is silent', 'addresses are silent') })}
     >
-      {faults.length === 0 && <p className="none">Nothing. Choose something on this page.</p>}
+      {faults.length === 0 && (
+        <p className="none">Nothing is broken. Choose something to break on this page.</p>
+      )}
       {faults.map((fault) => (
         <Fault key={fault.id} fault={fault} />
       ))}

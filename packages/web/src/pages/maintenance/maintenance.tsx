@@ -8,7 +8,7 @@ import { Collection, NewButton } from '../../components/list/index.ts';
 import { Page } from '../../components/page/index.ts';
 import { StatusLabel, Time, useNow } from '../../components/show/index.ts';
 import { type Column, enabledColumn, type PagedList, usePagedList } from '../../components/table/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { useInvalidate } from '../../use-action.ts';
 import { WindowForm } from './window-form.tsx';
@@ -19,7 +19,7 @@ const TOUCHES = ['events', 'cases', 'summary'];
 /** Planned work: when it is on, what it covers opens no case. */
 export function Maintenance() {
   const { search, change } = useUrlState('/maintenance');
-  const operator = useHasRole('operator');
+  const may = useMay('maintenance.create');
   const sites = useSiteChoices();
   const { site, sort, device } = search;
   const source = usePagedList('maintenance.list', { site, sort });
@@ -55,9 +55,9 @@ export function Maintenance() {
     { id: 'covers', title: 'Covers', width: 'minmax(130px, 1fr)', value: (one) => scopeInWords(one.scope) },
     { id: 'site', title: 'Site', width: 'minmax(90px, 0.6fr)' },
     { id: 'by', title: 'Planned by', width: '90px', value: (one) => one.createdBy },
-    enabledColumn('maintenance.update', operator, ...TOUCHES),
+    enabledColumn('maintenance.update', may, ...TOUCHES),
   ];
-  const plan = operator && <NewButton change={change}>Plan maintenance</NewButton>;
+  const plan = may && <NewButton change={change}>Plan maintenance</NewButton>;
   return (
     <Page title="Maintenance" count={source.total} fill actions={plan}>
       <Filters search={search} change={change} filters={[{ key: 'site', label: 'Site', choices: sites }]} />
@@ -69,11 +69,11 @@ export function Maintenance() {
         order="name"
         search={search}
         change={(next, replace) => change({ device: undefined, ...next }, replace)}
-        may={operator}
+        may={may}
         form={(props) => <WindowForm {...props} site={site} device={device} />}
         lost={(one) =>
           standing(one, Date.now() / 1000).state === 'running'
-            ? 'It is running: it ends now, and what is wrong in what it covers opens cases.'
+            ? 'It is running and ends now: problems of what it covers open cases again.'
             : 'It does not begin again.'
         }
         empty={

@@ -5,7 +5,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { SearchBox } from '../../components/filter/index.ts';
-import { Choices, FieldGroup, Pair } from '../../components/form/index.ts';
+import { Choices, FieldGroup, Pair, TagsField } from '../../components/form/index.ts';
 import { DeviceChoice } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 
@@ -36,6 +36,7 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
             data={[...DEVICE_CLASSES]}
             {...form.getInputProps('scope.classes')}
           />
+          <TagsField description="Devices that have all of them" {...form.getInputProps('scope.tags')} />
           <Pair>
             <TextInput label="Words" placeholder="floor-3" {...form.getInputProps('scope.search')} />
             <TextInput
@@ -59,21 +60,22 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
 }
 
 function HowMany({ site, covered }: { site: string; covered: Covered }) {
-  const { class: names, search, Address } = scopeOf({ ...covered, by: 'filter' });
+  const { class: names, tag, search, Address } = scopeOf({ ...covered, by: 'filter' });
   const filtered = covered.by === 'filter';
   const found = useQuery({
     ...apiQuery('devices.list', {
       query: {
         site,
         pageSize: 1,
-        ...(filtered && { ...(names && { class: names.join(',') }), search, Address }),
+        ...(filtered && { ...(names && { class: names.join(',') }), tag, search, Address }),
       } as never,
     }),
     enabled: site !== '' && covered.by !== 'list' && isNamed(covered),
     placeholderData: keepPreviousData,
     retry: false,
   });
-  if (!isNamed(covered)) return <p className="quiet">Name at least one device, class, word or address.</p>;
+  if (!isNamed(covered))
+    return <p className="quiet">Name at least one device, class, tag, word or address.</p>;
   const count = covered.by === 'list' ? covered.deviceIds.length : found.data?.totalCount;
   if (count === undefined || found.error) return <p className="quiet">&nbsp;</p>;
   return (

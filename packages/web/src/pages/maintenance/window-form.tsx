@@ -110,7 +110,7 @@ export function WindowForm({
           <Pair>
             <RecurrenceField label="Begins" {...form.getInputProps('times.cron')} />
             <TextInput
-              label="Lasts, minutes"
+              label="Duration, minutes"
               description={duration(Number(times.minutes) * 60)}
               type="number"
               min={1}
@@ -125,7 +125,7 @@ export function WindowForm({
             <p className="quiet">{spanInWords(times, timezone)}</p>
           ) : (
             <WhenField
-              label="None begins after"
+              label="Repeat until"
               description="Empty: for ever"
               {...form.getInputProps('times.last')}
               error={form.errors['times.until']}

@@ -41,6 +41,7 @@ describe('a scope', () => {
     {},
     { class: ['switch'], search: 'floor-3' },
     { Address: '10.20.3.0/24' },
+    { tag: ['core', 'hall 2'] },
     { deviceIds: ['a', 'b'] },
   ])('%o comes back as it was, and names something', (scope) => {
     expect(scopeOf(coveredBy(scope))).toEqual(scope);

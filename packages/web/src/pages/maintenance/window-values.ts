@@ -73,14 +73,16 @@ export function spanInWords({ from, until }: Typed, timezone: string): string {
 export interface Covered {
   by: 'site' | 'filter' | 'list';
   classes: DeviceClass[];
+  tags: string[];
   search: string;
   Address: string;
   deviceIds: string[];
 }
 
-export const coveredBy = ({ deviceIds, class: names, search, Address }: MaintenanceScope): Covered => ({
-  by: deviceIds ? 'list' : names || search || Address ? 'filter' : 'site',
+export const coveredBy = ({ deviceIds, class: names, tag, search, Address }: MaintenanceScope): Covered => ({
+  by: deviceIds ? 'list' : names || tag || search || Address ? 'filter' : 'site',
   classes: names ?? [],
+  tags: tag ?? [],
   search: search ?? '',
   Address: Address ?? '',
   deviceIds: deviceIds ?? [],
@@ -91,6 +93,7 @@ export function scopeOf(covered: Covered): MaintenanceScope {
   if (covered.by === 'site') return {};
   return {
     ...(covered.classes.length > 0 && { class: covered.classes }),
+    ...(covered.tags.length > 0 && { tag: covered.tags }),
     ...(covered.search.trim() && { search: covered.search }),
     ...(covered.Address.trim() && { Address: covered.Address }),
   };

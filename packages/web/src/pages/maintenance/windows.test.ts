@@ -42,8 +42,9 @@ describe('a window', () => {
 
   it.each([
     [{}, 'the whole site'],
+    [{ class: ['switch'], tag: ['core', 'hall 2'] }, 'switch; tagged core and hall 2'],
     [{ class: ['switch', 'router'] as const, search: 'floor-3' }, 'switch, router; “floor-3”'],
-    [{ deviceIds: ['019aa3c4-5b00-7000-8000-000000000003'] }, 'one device'],
+    [{ deviceIds: ['019aa3c4-5b00-7000-8000-000000000003'] }, '1 device'],
   ])('says what it covers: %o', (scope, words) => {
     expect(scopeInWords(scope as never)).toBe(words);
   });

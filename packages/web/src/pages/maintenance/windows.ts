@@ -1,6 +1,7 @@
 import type { MaintenanceScope, MaintenanceWindow } from '@rollcall/shared/api/maintenance';
 import { absolute, duration } from '../../components/show/index.ts';
 import { cronInWords } from '../../cron.ts';
+import { plural } from '../../format.ts';
 
 type Standing =
   | { state: 'off' | 'over' }
@@ -28,11 +29,12 @@ export function whenInWords({ times, timezone }: MaintenanceWindow): string {
   return `${begins}, ${duration(times.until - times.from)}`;
 }
 
-/** What it covers: `the whole site`, `switch, router; “floor-3”`, `2 devices`. */
-export function scopeInWords({ deviceIds, class: classes, search, Address }: MaintenanceScope): string {
+/** What it covers: `the whole site`, `switch, router; tagged core; “floor-3”`, `2 devices`. */
+export function scopeInWords({ deviceIds, class: classes, tag, search, Address }: MaintenanceScope): string {
   const parts = [
-    deviceIds && (deviceIds.length === 1 ? 'one device' : `${deviceIds.length} devices`),
+    deviceIds && plural(deviceIds.length, 'device'),
     classes?.join(', '),
+    tag && `tagged ${tag.join(' and ')}`,
     search && `“${search}”`,
     Address,
   ].filter(Boolean);

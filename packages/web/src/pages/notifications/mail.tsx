@@ -26,8 +26,8 @@ export function Mail() {
 
 const SECURITY: { value: MailSettings['security']; label: string; port: number }[] = [
   { value: 'starttls', label: 'STARTTLS, required (587)', port: 587 },
-  { value: 'tls', label: 'TLS from the first byte (465)', port: 465 },
-  { value: 'none', label: 'none, in the clear (25)', port: 25 },
+  { value: 'tls', label: 'TLS (465)', port: 465 },
+  { value: 'none', label: 'none, unencrypted (25)', port: 25 },
 ];
 const isUsual = (port: string): boolean => SECURITY.some((one) => String(one.port) === port);
 

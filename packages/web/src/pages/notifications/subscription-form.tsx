@@ -1,13 +1,8 @@
-import { PasswordInput, SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core';
+import { SegmentedControl, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import {
-  KEYED_FORMATS,
-  NOTICE_TYPES,
-  type NoticeType,
-  type Subscription,
-  WEBHOOK_FORMATS,
-  type WebhookFormat,
-} from '@rollcall/shared/api/deliveries';
+import { NOTICE_TYPES, type NoticeType } from '@rollcall/shared/api/notices';
+import type { Subscription } from '@rollcall/shared/api/subscriptions';
+import type { SubscriptionKind } from '@rollcall/shared/model';
 import type { Request } from '../../api.ts';
 import { ChecksField, SiteFields, sitesOf } from '../../components/form/index.ts';
 import type { FormOf } from '../../components/list/index.ts';
@@ -15,6 +10,10 @@ import { EditDialog } from '../../components/list/index.ts';
 import { SEVERITIES } from '../../components/show/index.ts';
 import { splitWords } from '../../search.ts';
 import { useMe } from '../../session.tsx';
+import { ChoiceFields, choiceBody, choiceValues } from './choice-fields.tsx';
+import { PreviewOf } from './preview.tsx';
+import { SyslogFields, syslogBody, syslogValues } from './syslog-fields.tsx';
+import { WebhookFields, webhookBody, webhookValues } from './webhook-fields.tsx';
 
 const TYPES: Record<NoticeType, string> = {
   'case.opened': 'opens',
@@ -28,32 +27,25 @@ const SEVERITY_CHOICES = SEVERITIES.map(({ code, name }) => ({
   label: code === 5 ? 'any' : code === 1 ? name : `${name} or worse`,
 }));
 
-/** A format's name, and where its address comes from. */
-const FORMATS: Record<WebhookFormat, readonly [name: string, address: string, example: string]> = {
-  rollcall: [
-    'Rollcall’s own JSON',
-    'Each case is sent there as JSON by POST, signed (Standard Webhooks)',
-    'https://tickets.example.net/hooks/rollcall',
-  ],
-  slack: ['Slack', 'Of an incoming webhook of Slack', 'https://hooks.slack.com/services/…'],
-  teams: [
-    'Microsoft Teams',
-    'Of a workflow “when a Teams webhook request is received”',
-    'https://….logic.azure.com/workflows/…',
-  ],
-  mattermost: ['Mattermost', 'Of an incoming webhook of Mattermost', 'https://chat.example.net/hooks/…'],
-  pagerduty: ['PagerDuty', 'Of the Events API v2', 'https://events.pagerduty.com/v2/enqueue'],
-  opsgenie: ['Opsgenie', 'Of the Alert API', 'https://api.opsgenie.com/v2/alerts'],
-  alertmanager: ['Alertmanager', 'Its API for alerts', 'http://alertmanager.example.net:9093/api/v2/alerts'],
+const NAMES: Record<SubscriptionKind, string> = {
+  webhook: 'Ticket system',
+  email: 'On call',
+  syslog: 'Log server',
 };
-const FORMAT_CHOICES = WEBHOOK_FORMATS.map((value) => ({ value, label: FORMATS[value][0] }));
+type Values = Parameters<typeof webhookBody>[0] & Parameters<typeof syslogBody>[0] & { addresses: string };
+/** Where to, as a request says it. */
+const BODY: Record<SubscriptionKind, (values: Values) => object> = {
+  webhook: webhookBody,
+  email: ({ addresses }) => ({ addresses: splitWords(addresses) }),
+  syslog: syslogBody,
+};
 
 export interface Made {
   name: string;
   secret: string;
 }
 
-/** A webhook or people by e-mail; the secret of a new webhook is handed on to be shown, once. */
+/** A webhook, people by e-mail or a log server; the secret of a new webhook is handed on to be shown, once. */
 export function SubscriptionForm({
   onSecret,
   ...props
@@ -62,40 +54,43 @@ export function SubscriptionForm({
   const { one } = props;
   const form = useForm({
     initialValues: {
-      kind: one?.kind ?? 'webhook',
+      kind: (one?.kind ?? 'webhook') as SubscriptionKind,
       name: one?.name ?? '',
-      url: one?.url ?? '',
-      format: (one?.format ?? 'rollcall') as WebhookFormat,
-      key: '',
-      allowPrivate: one?.allowPrivate ?? false,
+      ...webhookValues(one),
+      ...syslogValues(one),
+      acknowledge: one?.acknowledge ?? true,
       addresses: one?.addresses.join('\n') ?? '',
       types: (one?.types ?? ['case.opened', 'case.reopened', 'case.resolved']) as string[],
       severity: String(one?.severity ?? 5),
       allSites: one?.allSites ?? user.allSites,
       siteIds: one?.siteIds ?? [],
+      ...choiceValues(one),
     },
   });
-  const { kind, name, url, format, key, allowPrivate, types, allSites, siteIds } = form.values;
-  const keyed = KEYED_FORMATS.includes(format);
-  const hasKey = one?.format === format;
+  const { kind, name, types, allSites, siteIds } = form.values;
   const body = () => ({
     name,
     types: types as NoticeType[],
     severity: Number(form.values.severity),
+    ...choiceBody(form.values),
     ...sitesOf(form.values),
-    ...(kind === 'webhook'
-      ? { url, format, ...(keyed && key !== '' && { key }), allowPrivate }
-      : { addresses: splitWords(form.values.addresses) }),
+    ...BODY[kind](form.values),
+    ...(kind !== 'syslog' && { acknowledge: form.values.acknowledge }),
   });
+  const draft = () => ({ kind, ...body() }) as Request<'subscriptions.create'>['body'];
   return (
     <EditDialog
       kind="subscriptions"
       of={props}
       form={form}
-      create={() => ({ kind, ...body() }) as Request<'subscriptions.create'>['body']}
+      create={draft}
       update={body}
       onMade={({ secret }) => secret && onSecret({ name, secret })}
-      ready={types.length > 0 && (allSites || siteIds.length > 0)}
+      ready={
+        types.length > 0 &&
+        (!form.values.hasHours || form.values.hours.days.length > 0) &&
+        (allSites || siteIds.length > 0)
+      }
       size={560}
     >
       {!one && (
@@ -104,49 +99,22 @@ export function SubscriptionForm({
           data={[
             { value: 'webhook', label: 'Webhook' },
             { value: 'email', label: 'E-mail' },
+            { value: 'syslog', label: 'Syslog' },
           ]}
           {...form.getInputProps('kind')}
         />
       )}
       <TextInput
         label="Name"
-        placeholder={kind === 'webhook' ? 'Ticket system' : 'On call'}
+        placeholder={NAMES[kind]}
         required
         data-autofocus
         {...form.getInputProps('name')}
       />
       {kind === 'webhook' ? (
-        <>
-          <Select
-            label="Format"
-            data={FORMAT_CHOICES}
-            allowDeselect={false}
-            {...form.getInputProps('format')}
-          />
-          <TextInput
-            label="Address"
-            description={FORMATS[format][1]}
-            placeholder={FORMATS[format][2]}
-            required
-            {...form.getInputProps('url')}
-          />
-          {keyed && (
-            <PasswordInput
-              label={format === 'pagerduty' ? 'Integration key' : 'API key'}
-              description="Kept sealed, never shown again"
-              placeholder={hasKey ? 'unchanged' : ''}
-              required={!hasKey}
-              autoComplete="off"
-              {...form.getInputProps('key')}
-            />
-          )}
-          {(user.allSites || allowPrivate) && (
-            <Switch
-              label="It may be a private address (10.x, 192.168.x, this host)"
-              {...form.getInputProps('allowPrivate', { type: 'checkbox' })}
-            />
-          )}
-        </>
+        <WebhookFields form={form} values={form.values} one={one} />
+      ) : kind === 'syslog' ? (
+        <SyslogFields form={form} values={form.values} />
       ) : (
         <Textarea
           label="Addresses"
@@ -156,9 +124,17 @@ export function SubscriptionForm({
           {...form.getInputProps('addresses')}
         />
       )}
-      <ChecksField label="When a case" choices={TYPE_CHOICES} {...form.getInputProps('types')} />
+      {kind !== 'syslog' && (
+        <Switch
+          label="With a link that acknowledges the case without signing in"
+          {...form.getInputProps('acknowledge', { type: 'checkbox' })}
+        />
+      )}
+      <ChecksField label="Notify when a case" choices={TYPE_CHOICES} {...form.getInputProps('types')} />
       <Select label="Severity" data={SEVERITY_CHOICES} {...form.getInputProps('severity')} />
       <SiteFields all="Of all sites, future ones too" some="Of" form={form} disabled={!user.allSites} />
+      <ChoiceFields form={form} />
+      <PreviewOf form={form} body={() => ({ ...draft(), name: name || 'a draft' })} />
     </EditDialog>
   );
 }

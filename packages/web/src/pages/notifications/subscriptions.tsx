@@ -1,11 +1,13 @@
-import type { Subscription } from '@rollcall/shared/api/deliveries';
+import type { Subscription } from '@rollcall/shared/api/subscriptions';
 import {
   IconAlertTriangle,
   IconBan,
   IconCircleCheckFilled,
   IconCircleDashed,
   IconCircleXFilled,
+  IconFileText,
   IconKey,
+  IconLinkOff,
   IconMail,
   IconSend,
   IconWebhook,
@@ -19,12 +21,27 @@ import { StatusLabel, severityName, Time } from '../../components/show/index.ts'
 import { type Column, enabledColumn, usePagedList } from '../../components/table/index.ts';
 import type { UrlState } from '../../url-state.ts';
 import { useAction, useSend } from '../../use-action.ts';
+import { hoursInWords } from './choice-fields.tsx';
 import { type Made, SubscriptionForm } from './subscription-form.tsx';
+
+const KINDS = {
+  webhook: { icon: IconWebhook, label: 'webhook' },
+  email: { icon: IconMail, label: 'e-mail' },
+  syslog: { icon: IconFileText, label: 'syslog' },
+} as const;
+const KindIcon = ({ kind }: Pick<Subscription, 'kind'>) => {
+  const { icon: Icon, label } = KINDS[kind];
+  return <Icon size={15} stroke={1.6} color="var(--ink-2)" aria-label={label} />;
+};
 
 const targetOf = (one: Subscription): string => one.url ?? one.addresses.join(', ');
 const aboutOf = (one: Subscription): string =>
   one.types.map((type) => type.slice('case.'.length)).join(', ') +
-  (one.severity < 5 ? `; ${severityName(one.severity)}${one.severity > 1 ? ' or worse' : ''}` : '');
+  (one.severity < 5 ? `; ${severityName(one.severity)}${one.severity > 1 ? ' or worse' : ''}` : '') +
+  (one.tags.length > 0 ? `; with ${one.tags.join(' or ')}` : '') +
+  (one.classes.length > 0 ? `; ${one.classes.join(' or ')}` : '') +
+  (one.eventKinds.length > 0 ? `; ${one.eventKinds.join(' or ')}` : '') +
+  (one.hours ? `; ${hoursInWords(one.hours)}` : '');
 
 const columnsOf = (siteName: (id: string) => string): Column<Subscription>[] => [
   {
@@ -35,11 +52,7 @@ const columnsOf = (siteName: (id: string) => string): Column<Subscription>[] => 
     narrow: true,
     cell: (one) => (
       <span className="iconed">
-        {one.kind === 'webhook' ? (
-          <IconWebhook size={15} stroke={1.6} color="var(--ink-2)" aria-label="webhook" />
-        ) : (
-          <IconMail size={15} stroke={1.6} color="var(--ink-2)" aria-label="e-mail" />
-        )}
+        <KindIcon kind={one.kind} />
         <span className="cut">{one.name}</span>
       </span>
     ),
@@ -68,9 +81,10 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
   const siteName = useSiteName();
   const source = usePagedList('subscriptions.list', { sort: search.sort });
   const [rotating, setRotating] = useState<Subscription>();
+  const [revoking, setRevoking] = useState<Subscription>();
   const [secret, setSecret] = useState<Made>();
   const test = useAction('subscriptions.test', {
-    done: 'A test is on its way: the delivery log tells what became of it.',
+    done: 'A test is being sent: its result is in the delivery log.',
     failed: 'No test was sent',
     touches: ['deliveries'],
   });
@@ -83,7 +97,8 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
     <>
       <div className="strip">
         <p>
-          A case that opens, changes or ends is told to webhooks, chats and pagers, and to people by e-mail.
+          A case that opens, changes or ends is told to webhooks, chats, pagers and log servers, and to people
+          by e-mail.
         </p>
       </div>
       <Collection
@@ -99,11 +114,14 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
           { label: 'Send a test', icon: IconSend, run: () => void sendTest(one), disabled: !one.enabled },
           {
             label: 'Delivery log',
-            icon: one.kind === 'webhook' ? IconWebhook : IconMail,
+            icon: KINDS[one.kind].icon,
             run: () => change({ tab: 'deliveries', subscription: one.id }),
           },
           ...(one.kind === 'webhook'
             ? [{ label: 'New secret', icon: IconKey, run: () => setRotating(one) }]
+            : []),
+          ...(one.acknowledge
+            ? [{ label: 'Revoke its links', icon: IconLinkOff, run: () => setRevoking(one) }]
             : []),
         ]}
         form={(props) => <SubscriptionForm {...props} onSecret={setSecret} />}
@@ -122,6 +140,16 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
           note="The receiver checks signatures with it, by any library for Standard Webhooks."
           onClose={() => setSecret(undefined)}
         />
+      )}
+      {revoking && (
+        <Confirm
+          title={`Revoke the links of ${revoking.name}?`}
+          confirm="Revoke the links"
+          onClose={() => setRevoking(undefined)}
+          onConfirm={() => send('subscriptions.revokeLinks', { params: { id: revoking.id } })}
+        >
+          No link that was sent until now acknowledges a case any more. Later notices have links that do.
+        </Confirm>
       )}
       {rotating && (
         <Confirm

@@ -10,7 +10,7 @@ import { Bar, DeviceClassLabel, Severity } from '../../components/show/index.ts'
 import { type Column, ShortTable } from '../../components/table/index.ts';
 import { count } from '../../format.ts';
 import { splitCodes, textOf } from '../../search.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 import { useUrlState } from '../../url-state.ts';
 import { Guide } from '../start/guide.tsx';
 import { Figures, healthParts, isUnmonitored } from './figures.tsx';
@@ -25,7 +25,7 @@ export function Overview() {
   const navigate = useNavigate({ from: '/' });
   const sites = useSiteChoices();
   const summary = useQuery(apiQuery('summary.get', { query: { site } }));
-  const admin = useHasRole('admin');
+  const setsUp = useMay('sites.create');
   const name = sites.find((one) => one.value === site)?.label;
   return (
     <Page
@@ -44,7 +44,7 @@ export function Overview() {
       <Loaded query={summary}>
         {({ data }) => (
           <>
-            {admin && !site && data.devices.monitored === 0 && <Guide summary={data} />}
+            {setsUp && !site && data.devices.monitored === 0 && <Guide summary={data} />}
             <Figures summary={data} site={site} />
             <div className={`columns ${classes.grid}`}>
               <div className="stack">

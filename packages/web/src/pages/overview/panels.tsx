@@ -101,8 +101,8 @@ export function Scans({ site }: Here) {
               <>
                 <Progress done={scan.addressesProbed} of={scan.addressesTotal} label="Addresses probed" />
                 <span>
-                  {count(scan.addressesProbed)} of {count(scan.addressesTotal)}, {count(scan.devicesFound)}{' '}
-                  devices
+                  {count(scan.addressesProbed)} of {count(scan.addressesTotal)},{' '}
+                  {plural(scan.devicesFound, 'device')}
                 </span>
               </>
             )

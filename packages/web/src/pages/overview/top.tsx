@@ -1,5 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
-import type { MetricName, TopEntry } from '@rollcall/shared/api/measurements';
+import type { RankedName, TopEntry } from '@rollcall/shared/api/measurements';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,10 +12,10 @@ import { type Column, ShortTable } from '../../components/table/index.ts';
 const RANKED = [
   { value: 'inUtilisation', label: 'Busiest in' },
   { value: 'outUtilisation', label: 'Busiest out' },
-  { value: 'inErrors', label: 'Most errors' },
+  { value: 'errors', label: 'Most errors' },
   { value: 'rtt', label: 'Slowest' },
   { value: 'loss', label: 'Most loss' },
-] as const satisfies { value: MetricName; label: string }[];
+] as const satisfies { value: RankedName; label: string }[];
 
 const COLUMNS: readonly Column<TopEntry>[] = [
   {
@@ -57,7 +57,7 @@ const EVERY_MS = 60_000;
 
 /** The highest measurements of this minute. */
 export function Top({ site }: { site: string | undefined }) {
-  const [metric, setMetric] = useState<MetricName>('inUtilisation');
+  const [metric, setMetric] = useState<RankedName>('inUtilisation');
   const navigate = useNavigate();
   const top = useQuery({
     ...apiQuery('measurements.top', { query: { metric, site, limit: 8 } }),
@@ -69,12 +69,12 @@ export function Top({ site }: { site: string | undefined }) {
         aria-label="Ranked by"
         data={[...RANKED]}
         value={metric}
-        onChange={(value) => setMetric(value as MetricName)}
+        onChange={(value) => setMetric(value as RankedName)}
         fullWidth
         m={8}
       />
       <ShortTable
-        label="Highest measurements"
+        label="Highest current values"
         items={top.data?.data ?? []}
         columns={COLUMNS}
         rowKey={(one) => `${one.deviceId}${one.interfaceId}`}

@@ -4,6 +4,7 @@ import { PASSWORD_LEAST } from '@rollcall/shared/api/accounts';
 import { call } from '../../api.ts';
 import { notify } from '../../components/feedback/index.ts';
 import { Form } from '../../components/form/index.ts';
+import { plural } from '../../format.ts';
 import { useMe } from '../../session.tsx';
 import { useInvalidate } from '../../use-action.ts';
 
@@ -34,7 +35,7 @@ export function Password() {
         />
         <PasswordInput
           label="New password"
-          description={`${PASSWORD_LEAST} characters at least; 15 or more are advised, any will do`}
+          description={`${plural(PASSWORD_LEAST, 'character')} at least; 15 or more are advised, any will do`}
           autoComplete="new-password"
           {...form.getInputProps('next')}
         />
@@ -45,7 +46,7 @@ export function Password() {
           {...form.getInputProps('again')}
         />
         <Switch
-          label="Revoke all my API tokens, too"
+          label="Also revoke all my API tokens"
           {...form.getInputProps('revokeTokens', { type: 'checkbox' })}
         />
       </Form>

@@ -9,6 +9,7 @@ import { keyOf, type Result } from '../../api.ts';
 import { notify } from '../../components/feedback/index.ts';
 import { Dialog, Form } from '../../components/form/index.ts';
 import { CopyField } from '../../components/show/index.ts';
+import { plural } from '../../format.ts';
 import { useMe } from '../../session.tsx';
 import { useSend } from '../../use-action.ts';
 import classes from './profile.module.css';
@@ -60,7 +61,7 @@ export function MustSetUp() {
 const left = (codes: number): string =>
   codes === 0
     ? 'No recovery code is left.'
-    : `${codes} recovery ${codes === 1 ? 'code is' : 'codes are'} left.`;
+    : `${plural(codes, 'recovery code is', 'recovery codes are')} left.`;
 
 /** Password, then the code of the app. */
 function SetUp({ onDone }: { onDone: (result: Result<'secondFactor.confirm'>) => void }) {

@@ -153,7 +153,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
           />
         </Pair>
         <Textarea
-          label="Accepted from"
+          label="Allowed networks"
           description="Addresses and CIDRs of the programs that use it, as this server sees them; none: from everywhere"
           placeholder="192.0.2.0/24"
           autosize

@@ -1,5 +1,6 @@
 import type { Summary } from '@rollcall/shared/api/service';
 import type { LinkProps } from '@tanstack/react-router';
+import { count, plural } from '../../format.ts';
 
 /** What there is in this installation. */
 export interface Facts {
@@ -26,8 +27,8 @@ export interface Step {
   action: { label: string; link: Pick<LinkProps, 'to' | 'search'> };
 }
 
-const number = (count: number, one: string, many = `${one}s`): string =>
-  count === 0 ? `no ${one} yet` : `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+const number = (value: number, one: string, many?: string): string =>
+  value === 0 ? `no ${one} yet` : plural(value, one, many);
 
 /** The first steps of an installation in their order, and which of them are done. */
 export function stepsOf(facts: Facts): Step[] {
@@ -73,9 +74,9 @@ export function stepsOf(facts: Facts): Step[] {
     {
       id: 'monitor',
       title: 'Choose what is monitored',
-      why: 'Ping and SNMP around the clock. In the form of a site, "Monitor what scans find" does it for all that come.',
+      why: 'Ping and SNMP around the clock. In the form of a site, "Monitor what scans find" does it for every device that a scan finds.',
       done: monitored > 0,
-      state: monitored > 0 ? `${monitored.toLocaleString('en')} monitored` : 'monitoring is off',
+      state: monitored > 0 ? `${count(monitored)} monitored` : 'monitoring is off',
       action: { label: 'Choose devices', link: { to: '/devices', search: { monitor: '0' } } },
     },
     {
@@ -97,7 +98,7 @@ export function stepsOf(facts: Facts): Step[] {
     {
       id: 'elsewhere',
       title: 'Add a collector elsewhere',
-      why: 'One line on a host of another site, or a second one here: two share the work, and either does it alone.',
+      why: 'One line on a host of another site, or a second one here: two share the work, and when one fails the other does it alone.',
       done: collectors > 1,
       state: number(collectors, 'collector'),
       optional: true,

@@ -1,9 +1,19 @@
 import type { StylesheetJson } from 'cytoscape';
 
-/** Looks of the map in the colours of the page. A state has a shape as well as a colour. */
-export function styleOf(page: CSSStyleDeclaration): StylesheetJson {
+/** Looks of the map in the colours of the page, without names that are smaller than `letters` px. A state has a shape as well as a colour. */
+export function styleOf(page: CSSStyleDeclaration, letters = 0): StylesheetJson {
   const colour = (name: string): string => page.getPropertyValue(name).trim() || '#888888';
-  return [...devices(colour), ...boxes(colour), ...links(colour), ...marks(colour)];
+  const afar: StylesheetJson = [
+    { selector: 'node[label], edge', style: { 'min-zoomed-font-size': letters } },
+    { selector: 'node.named', style: { 'min-zoomed-font-size': 0 } },
+  ];
+  return [
+    ...devices(colour),
+    ...boxes(colour),
+    ...links(colour),
+    ...marks(colour),
+    ...(letters > 0 ? afar : []),
+  ];
 }
 
 type Colour = (name: string) => string;

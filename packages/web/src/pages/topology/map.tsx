@@ -3,6 +3,7 @@ import type { DeviceClass } from '@rollcall/shared/model';
 import cytoscape, { type Core } from 'cytoscape';
 import { useEffect, useMemo, useRef } from 'react';
 import { CLASS_ICONS } from '../../components/show/index.ts';
+import { plural } from '../../format.ts';
 import { useShownScheme } from '../../scheme.ts';
 import { elementsOf, type Icons, linkData, linkId, nodeData } from './elements.ts';
 import type { LoadOf } from './link-load.ts';
@@ -30,6 +31,8 @@ interface NetworkMapProps {
   onPick: (id: string | undefined) => void;
   onOpen: (id: string) => void;
   handle: { current: MapHandle | undefined };
+  /** Letters of titles, px, and the smallest of names; for screens that are read from afar. */
+  letters?: number;
 }
 
 /** Down devices at most that are named at every size: more names than these are none. */
@@ -38,7 +41,7 @@ const PADDING = 24;
 
 /** The network as a picture: pan, zoom, click. The list beside it says the same in words. */
 export function NetworkMap(props: NetworkMapProps) {
-  const { topology, loadOf, siteNames, picked, found, onPick, onOpen, handle } = props;
+  const { topology, loadOf, siteNames, picked, found, onPick, onOpen, handle, letters } = props;
   const box = useRef<HTMLDivElement>(null);
   const iconBox = useRef<HTMLDivElement>(null);
   const cy = useRef<Core>(undefined);
@@ -69,7 +72,7 @@ export function NetworkMap(props: NetworkMapProps) {
     map.on('mouseout', 'node[status]', (event) => event.target.removeClass('hover'));
     map.on('tap', (event) => event.target === map && calls.current.onPick(undefined));
     map.on('dbltap', 'node[status]', (event) => calls.current.onOpen(event.target.id()));
-    map.on('zoom', () => nameDown(map));
+    map.on('zoom', () => nameDown(map, letters));
     handle.current = {
       fit: () => map.animate({ fit: { eles: map.elements(), padding: PADDING }, duration: 200 }),
       zoom: (factor) =>
@@ -86,7 +89,7 @@ export function NetworkMap(props: NetworkMapProps) {
       handle.current = undefined;
       map.destroy();
     };
-  }, [structure, handle]);
+  }, [structure, handle, letters]);
 
   useEffect(() => {
     const map = cy.current;
@@ -94,12 +97,12 @@ export function NetworkMap(props: NetworkMapProps) {
       for (const node of topology.nodes) map.getElementById(node.id).data(nodeData(node, icons.current));
       for (const link of topology.links) map.getElementById(linkId(link)).data(linkData(link, loadOf));
     });
-    if (map) nameDown(map);
-  }, [topology, loadOf]);
+    if (map) nameDown(map, letters);
+  }, [topology, loadOf, letters]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are read from the page's scheme; a new map needs them, too
   useEffect(() => {
-    cy.current?.style(styleOf(getComputedStyle(document.documentElement)));
+    cy.current?.style(styleOf(getComputedStyle(document.documentElement), letters));
   }, [colorScheme, structure]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new map has nothing marked yet
@@ -131,7 +134,7 @@ export function NetworkMap(props: NetworkMapProps) {
         ref={box}
         className={classes.map}
         role="img"
-        aria-label={`Map of ${topology.nodes.length} devices and ${topology.links.length} links; the list shows them as text`}
+        aria-label={`Map of ${plural(topology.nodes.length, 'device')} and ${plural(topology.links.length, 'link')}; the list shows them as text`}
       />
     </>
   );
@@ -146,14 +149,25 @@ function drawnIcons(from: HTMLElement | null): Icons {
   return Object.fromEntries(drawn) as Icons;
 }
 
-/** Devices that are down are named at every size of the map. */
-function nameDown(map: Core): void {
+/** Letters on the screen, px, unless others are wanted: layers, sites and what is down are named at every size of the map. */
+const TITLE = 10;
+const NAME = 12;
+
+/**
+ * Devices that are down are named at every size of the map, and titles can be read. Of a device and what hangs on it the
+ * device alone is named: names of all would lie one on another.
+ */
+function nameDown(map: Core, letters?: number): void {
   const down = map.nodes('[status = "down"]');
-  const named = down.length <= NAMED_MOST;
+  const roots = down.filter(
+    (node) => node.data('big') === 1 || node.neighborhood('[status = "down"][big = 1]').empty(),
+  );
+  const named = roots.length <= NAMED_MOST ? roots : map.collection();
   map.batch(() => {
-    map.nodes('.named').not(down).removeClass('named').removeStyle('font-size');
-    down.toggleClass('named', named);
-    if (named) down.style('font-size', Math.max(9, 12 / map.zoom()));
+    map.nodes('.named').not(named).removeClass('named').removeStyle('font-size');
+    named.addClass('named').style('font-size', Math.max(9, (letters ?? NAME) / map.zoom()));
+    for (const title of map.nodes('[title]'))
+      title.style('font-size', Math.max(title.data('letters'), (letters ?? TITLE) / map.zoom()));
   });
 }
 

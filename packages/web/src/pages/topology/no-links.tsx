@@ -2,16 +2,16 @@ import { Button } from '@mantine/core';
 import { IconRadar2 } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Empty } from '../../components/feedback/index.ts';
-import { useHasRole } from '../../session.tsx';
+import { useMay } from '../../session.tsx';
 
 /** Why there are devices and no links between them, and how to get some. */
 export function NoLinks() {
-  const operator = useHasRole('operator');
+  const may = useMay('scans.create');
   return (
     <Empty
       title="No links are known yet"
       action={
-        operator && (
+        may && (
           <Button
             variant="default"
             leftSection={<IconRadar2 size={14} aria-hidden />}

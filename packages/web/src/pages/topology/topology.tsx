@@ -135,7 +135,7 @@ function Content({ topology, loadOf, search, found, change }: ContentProps) {
     );
   if (topology.nodes.length > DRAWN_MOST)
     return (
-      <Empty title={`${topology.nodes.length.toLocaleString('en')} devices are too many for one picture`}>
+      <Empty title={`${plural(topology.nodes.length, 'device')} are too many for one picture`}>
         Choose a site, or see the links as a list.
       </Empty>
     );

@@ -18,7 +18,7 @@ function sound(context: AudioContext): void {
   }
 }
 
-/** Sounds, and tells the desktop where that was allowed, when there is more open than before. `blocked`: the browser waits for a click. */
+/** Where `wanted`: sounds, and tells the desktop where the browser allows it, when there is more open than before. `blocked`: the browser waits for a click. */
 export function useAlarm(open: number | undefined, wanted: boolean): { blocked: boolean; allow: () => void } {
   const context = useRef<AudioContext>(undefined);
   const before = useRef(open);
@@ -37,10 +37,10 @@ export function useAlarm(open: number | undefined, wanted: boolean): { blocked: 
   useEffect(() => {
     const more = open !== undefined && before.current !== undefined && open > before.current;
     before.current = open;
-    if (!more) return;
+    if (!more || !wanted) return;
     if (context.current) sound(context.current);
     if ('Notification' in window && Notification.permission === 'granted')
       new Notification('Rollcall', { body: `${open} open`, tag: 'rollcall-wall' });
-  }, [open]);
+  }, [open, wanted]);
   return { blocked: wanted && blocked, allow: () => void context.current?.resume() };
 }

@@ -16,10 +16,10 @@ import { PANELS, type PanelName, type WallSettings, writeWall } from './settings
 import classes from './wall.module.css';
 
 const TURNS = [
-  { value: '0', label: 'all beside each other' },
-  { value: '15', label: 'each for 15 s' },
-  { value: '30', label: 'each for 30 s' },
-  { value: '60', label: 'each for 1 min' },
+  { value: '0', label: 'all at once' },
+  { value: '15', label: 'one at a time, 15 s each' },
+  { value: '30', label: 'one at a time, 30 s each' },
+  { value: '60', label: 'one at a time, 1 min each' },
 ];
 
 /** Which panels a wall has, in which order, and how it says that something new is wrong. */
@@ -112,7 +112,7 @@ export function Arrange({ settings }: { settings: WallSettings }) {
             onChange={(value) => set({ site: value ?? undefined })}
           />
           <Switch
-            label="Sound and a notice of the desktop when something new is open"
+            label="Sound and desktop notification when there are new open events"
             checked={sound}
             onChange={(event) => {
               if (event.currentTarget.checked && 'Notification' in window)
@@ -155,8 +155,8 @@ function Share({ settings, onClose }: { settings: WallSettings; onClose: () => v
         }}
       >
         <p>
-          Whoever has the link sees what a viewer of {place} sees, without signing in, and changes nothing. It
-          works until you revoke it.
+          Anyone who has the link sees what a viewer of {place} sees, without signing in, and changes nothing.
+          It works until you revoke it.
         </p>
       </Form>
     </Dialog>

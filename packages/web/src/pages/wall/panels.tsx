@@ -1,12 +1,14 @@
+import type { MetricData, TopEntry } from '@rollcall/shared/api/measurements';
 import type { Summary } from '@rollcall/shared/api/service';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ComponentType, lazy, type ReactNode, Suspense, useRef } from 'react';
 import { apiQuery } from '../../api.ts';
 import { useSiteName } from '../../choices.ts';
-import { valueText } from '../../components/chart/series.ts';
+import { hasValues, Plot, valueText } from '../../components/chart/index.ts';
 import { Severity, Time } from '../../components/show/index.ts';
 import { count } from '../../format.ts';
 import { percentText } from '../availability/month.ts';
+import { TRAFFIC, useDrawn } from '../device/drawings.tsx';
 import { useLinkLoad } from '../topology/link-load.ts';
 import type { MapHandle } from '../topology/map.tsx';
 import type { PanelName } from './settings.ts';
@@ -23,6 +25,8 @@ export interface PanelProps {
 
 /** Rows of a list: as many as can be read from afar. */
 const ROWS = 8;
+/** Charts beside each other. */
+const CHARTS = 3;
 const MINUTE_MS = 60_000;
 
 /** Lines that can be read from afar: what, and how much or since when. */
@@ -103,11 +107,14 @@ function Cases({ site }: PanelProps) {
   return <Lines items={items} empty="No case is open." />;
 }
 
-function Busiest({ site }: PanelProps) {
-  const { data } = useQuery({
-    ...apiQuery('measurements.top', { query: { metric: 'inUtilisation', site, limit: ROWS } }),
+const useBusiest = (site: string | undefined, limit: number) =>
+  useQuery({
+    ...apiQuery('measurements.top', { query: { metric: 'inUtilisation', site, limit } }),
     refetchInterval: MINUTE_MS,
   });
+
+function Busiest({ site }: PanelProps) {
+  const { data } = useBusiest(site, ROWS);
   const items = data?.data.map(
     (one) =>
       [
@@ -117,6 +124,45 @@ function Busiest({ site }: PanelProps) {
       ] as const,
   );
   return <Lines items={items} empty="Nothing was measured in the last minutes." />;
+}
+
+/** The day of the busiest interfaces. */
+function Traffic({ site }: PanelProps) {
+  const { data } = useBusiest(site, CHARTS);
+  if (data?.data.length === 0)
+    return <p className={classes.none}>Nothing was measured in the last minutes.</p>;
+  return (
+    <div className={classes.charts}>
+      {data?.data.map((one) => (
+        <DayOf key={`${one.deviceId}${one.interfaceId}`} one={one} />
+      ))}
+    </div>
+  );
+}
+
+function DayOf({ one }: { one: TopEntry }) {
+  const { deviceId, interfaceId } = one;
+  const { data } = useQuery({
+    ...apiQuery('measurements.get', {
+      query: { deviceId, interfaceId: interfaceId ?? undefined, metrics: 'in,out' },
+    }),
+    refetchInterval: MINUTE_MS,
+    placeholderData: keepPreviousData,
+  });
+  const title = `${one.deviceName} ${one.interfaceName ?? ''}`;
+  return (
+    <figure className={classes.chart}>
+      <figcaption className="cut">{title}</figcaption>
+      {data && <Day title={title} data={data.data} />}
+    </figure>
+  );
+}
+
+function Day({ title, data }: { title: string; data: MetricData }) {
+  const { unit, least, lines } = TRAFFIC;
+  const { times, drawn } = useDrawn(lines, data);
+  if (!hasValues(drawn)) return <p className={classes.none}>Nothing was measured in this time.</p>;
+  return <Plot {...{ title, unit, least, times }} lines={drawn} className={classes.day} />;
 }
 
 function Availability({ site }: PanelProps) {
@@ -136,6 +182,8 @@ function Availability({ site }: PanelProps) {
 }
 
 const ignore = () => undefined;
+/** The smallest that is read from three metres, px. */
+const LETTERS = 28;
 
 function NetworkPanel({ site }: PanelProps) {
   const { data } = useQuery(apiQuery('topology.get', { query: { site } }));
@@ -151,6 +199,7 @@ function NetworkPanel({ site }: PanelProps) {
           {...{ topology, loadOf, handle, siteNames: siteName, picked: undefined, found: undefined }}
           onPick={ignore}
           onOpen={ignore}
+          letters={LETTERS}
         />
       </Suspense>
     </div>
@@ -162,6 +211,7 @@ export const WALL_PANELS: Record<PanelName, { title: string; Panel: ComponentTyp
   events: { title: 'Not acknowledged', Panel: Events },
   cases: { title: 'Open cases', Panel: Cases },
   busiest: { title: 'Busiest interfaces', Panel: Busiest },
+  traffic: { title: 'Traffic of the busiest interfaces, last 24 hours', Panel: Traffic },
   map: { title: 'Map', Panel: NetworkPanel },
   availability: { title: 'Availability, last 30 days', Panel: Availability },
 };

@@ -1,12 +1,12 @@
 /** What a wall shows: kept in its address, else as the person last arranged it. Pure. */
 
-export const PANELS = ['state', 'events', 'cases', 'busiest', 'map', 'availability'] as const;
+export const PANELS = ['state', 'events', 'cases', 'busiest', 'traffic', 'map', 'availability'] as const;
 export type PanelName = (typeof PANELS)[number];
 
 export interface WallSettings {
   /** In this order. */
   panels: PanelName[];
-  /** Seconds that each panel is shown; 0: all beside each other. */
+  /** Seconds that each panel is shown; 0: all at once. */
   rotate: number;
   sound: boolean;
   /** Ids separated by commas are not taken: one site, or all. */

@@ -51,7 +51,7 @@ function Wall({ settings }: { settings: WallSettings }) {
         )}
         <Loaded query={summary}>
           {({ data }) => (
-            <div className={classes.panels} data-single={shown.length === 1 || undefined}>
+            <div className={classes.panels}>
               {shown.map((name) => (
                 <WallPanel key={name} name={name} site={site} summary={data} />
               ))}

@@ -1,0 +1,211 @@
+// npm run test:containers: the life of the images on this machine, from the packages in dist/: built on a Debian tree, so that no
+// registry is asked, run by Podman as an ordinary user on a read-only file system, joined, a network found, killed, started again.
+// Network, processes and images of it exist in namespaces and folders of its own. Needs root, podman, buildah, runc and what
+// hosts.mjs needs.
+import '../../scripts/usage.mjs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { enterNamespaces, tree, until } from './hosts.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const BASE = 'localhost/rollcall-test-base';
+/** Of the containers, the collector and the agent; all share the network of the namespace. */
+const ADDRESS = '10.77.0.1';
+const SERVER = `https://${ADDRESS}:8443`;
+/** The user of the images. */
+const USER = 10001;
+
+await enterNamespaces();
+const folder = mkdtempSync(join(tmpdir(), 'rollcall-containers-'));
+process.env.CONTAINERS_CONF = join(folder, 'containers.conf');
+process.env.CONTAINERS_STORAGE_CONF = join(folder, 'storage.conf');
+writeFileSync(
+  process.env.CONTAINERS_CONF,
+  // Of a machine that may raise no limits and mixes both kinds of control groups: what Podman asks for by default fails there.
+  '[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]\n[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n',
+);
+writeFileSync(
+  process.env.CONTAINERS_STORAGE_CONF,
+  `[storage]\ndriver = "overlay"\ngraphroot = "${join(folder, 'store')}"\nrunroot = "/run/rollcall-containers"\n`,
+);
+
+const podman = (...words) =>
+  execFileSync('podman', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+/** What a program in a container said, also where it failed. */
+const tryIn = (name, ...words) => spawnSync('podman', ['exec', name, ...words], { encoding: 'utf8' });
+const logOf = (name) => {
+  const { stdout, stderr } = spawnSync('podman', ['logs', name], { encoding: 'utf8' });
+  return stdout + stderr;
+};
+const expect = (fact, what) => {
+  if (!fact) throw new Error(`expected: ${what}`);
+};
+let passed = 0;
+async function step(title, work) {
+  const start = Date.now();
+  await work();
+  passed += 1;
+  console.log(`ok  ${title}  (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+
+let cookie = '';
+function api(method, path, body) {
+  return new Promise((resolve, reject) => {
+    const headers = { Cookie: cookie, Origin: SERVER, 'Content-Type': 'application/json' };
+    const options = { method, headers, rejectUnauthorized: false, timeout: 10_000 };
+    const asking = request(`${SERVER}${path}`, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => {
+        const answer = JSON.parse(text);
+        cookie ||= String(response.headers['set-cookie'] ?? '').split(';')[0];
+        if (answer.success === false) reject(new Error(`${method} ${path}: ${text}`));
+        else resolve(answer);
+      });
+    });
+    asking.on('timeout', () => asking.destroy(new Error('no answer')));
+    asking.on('error', reject).end(body === undefined ? '' : JSON.stringify(body));
+  });
+}
+const healthy = (name) => spawnSync('podman', ['healthcheck', 'run', name]).status === 0;
+const collectorOnline = async () => (await api('GET', '/api/collectors')).data.some(({ online }) => online);
+
+const LOCKED_DOWN = [
+  '--read-only',
+  '--cap-drop',
+  'ALL',
+  '--security-opt',
+  'no-new-privileges',
+  '--network',
+  'host',
+];
+const startServer = () =>
+  podman(
+    ...['run', '--detach', '--name', 'rollcall-server', ...LOCKED_DOWN, '--tmpfs', '/tmp'],
+    ...['--env', `ROLLCALL_PUBLIC_URL=${SERVER}`, '--env', `ROLLCALL_TLS_NAMES=${ADDRESS}`],
+    ...['--volume', 'rollcall-server:/var/lib/rollcall-server', `localhost/rollcall-server:${version}`],
+  );
+
+try {
+  await step('the images are built on a Debian tree, and say whom they run as', async () => {
+    execFileSync('ip', ['address', 'add', `${ADDRESS}/24`, 'dev', 'lan']);
+    // As systemd sets it on a host.
+    writeFileSync('/proc/sys/net/ipv4/ping_group_range', '0 2147483647');
+    const archive = join(folder, 'base.tar');
+    const without = ['./usr/share', './usr/lib/postgresql', './var/lib/postgresql', './dev', './boot'];
+    execFileSync('tar', ['-C', tree, ...without.map((path) => `--exclude=${path}`), '-cf', archive, '.']);
+    podman('import', '--quiet', archive, BASE);
+    rmSync(archive);
+    const words = ['--arch', 'amd64', '--base', BASE, '--keep'];
+    execFileSync('node', [join(root, 'deploy/container/images.mjs'), ...words], { stdio: 'inherit' });
+    for (const product of ['server', 'collector']) {
+      const [image] = JSON.parse(podman('image', 'inspect', `localhost/rollcall-${product}:${version}`));
+      expect(image.Config.User === `${USER}:${USER}`, `user ${USER} of ${product}, not ${image.Config.User}`);
+      expect(
+        image.HealthCheck ?? image.Healthcheck ?? image.Config.Healthcheck,
+        `a health check of ${product}`,
+      );
+    }
+  });
+
+  await step('the server starts, as an ordinary user on a read-only file system', async () => {
+    startServer();
+    await until(300, 'the server to be healthy', () => healthy('rollcall-server'));
+    const said = await until(300, 'the first password in its log', () =>
+      /as (\S+) with the password (\S+)/.exec(logOf('rollcall-server')),
+    );
+    await api('POST', '/api/session', { name: said[1], password: said[2] });
+    expect(tryIn('rollcall-server', 'id', '-u').stdout.trim() === String(USER), `user ${USER}`);
+    expect(
+      tryIn('rollcall-server', 'touch', '/usr/x').stderr.includes('Read-only'),
+      'nothing to write to but the volume',
+    );
+    const notices = tryIn(
+      'rollcall-server',
+      'head',
+      '-c',
+      '300',
+      '/usr/lib/rollcall-server/THIRD-PARTY-NOTICES.txt',
+    );
+    expect(notices.status === 0 && notices.stdout.length === 300, 'the licences of others');
+  });
+
+  await step('a collector joins by the line that the server shows, and is healthy', async () => {
+    const { data } = await api('POST', '/api/sites', { name: 'Home', networks: ['10.77.0.0/24'] });
+    const { container } = await api('POST', '/api/collectors/join-tokens', { siteId: data.id });
+    execFileSync('sh', ['-c', container], { stdio: ['ignore', 'ignore', 'inherit'] });
+    await until(300, 'the collector online', collectorOnline);
+    await until(300, 'the collector to be healthy', () => healthy('rollcall-collector'));
+    expect(tryIn('rollcall-collector', 'id', '-u').stdout.trim() === String(USER), `user ${USER}`);
+  });
+
+  await step('it finds a real agent, pinging without a privilege', async () => {
+    writeFileSync(
+      join(folder, 'snmpd.conf'),
+      `agentaddress udp:${ADDRESS}:161\nrocommunity public\nsysName container-agent\n`,
+    );
+    podman(
+      'run',
+      '--detach',
+      '--name',
+      'agent',
+      '--network',
+      'host',
+      '--volume',
+      `${folder}/snmpd.conf:/etc/snmp/snmpd.conf:ro`,
+      BASE,
+      'snmpd',
+      '-f',
+      '-Lo',
+    );
+    await api('POST', '/api/credentials', { name: 'read-only', version: 'v2c', community: 'public' });
+    const { scanId } = await api('POST', '/api/discovery/scan', {
+      targets: `${ADDRESS}/32`,
+      profile: 'standard',
+    });
+    const ended = await until(300, 'the end of the scan', async () => {
+      const { data } = await api('GET', `/api/discovery/scans/${scanId}`);
+      return ['completed', 'partial', 'failed'].includes(data.status) && data;
+    });
+    expect(ended.status === 'completed', `a completed scan: ${JSON.stringify(ended)}`);
+    const { data } = await api('GET', '/api/devices');
+    expect(data.length === 1 && data[0].sysName === 'container-agent', `the agent: ${JSON.stringify(data)}`);
+  });
+
+  await step('killed, both come back with what they had', async () => {
+    podman('kill', 'rollcall-server', 'rollcall-collector');
+    podman('start', 'rollcall-server', 'rollcall-collector');
+    await until(300, 'the server to be healthy', () => healthy('rollcall-server'));
+    await until(300, 'the collector online', collectorOnline);
+    expect((await api('GET', '/api/devices')).totalCount === 1, 'the device');
+    expect((await api('GET', '/api/collectors')).totalCount === 1, 'one collector, not joined anew');
+  });
+
+  await step('a new container on the volume goes on; a stop is clean', async () => {
+    podman('stop', '--time', '20', 'rollcall-server');
+    const [{ State }] = JSON.parse(podman('inspect', 'rollcall-server'));
+    expect(State.ExitCode === 0, `exit code 0, not ${State.ExitCode}`);
+    podman('rm', 'rollcall-server');
+    expect(!healthy('rollcall-server'), 'no health without the server');
+    startServer();
+    await until(300, 'the collector online', collectorOnline);
+    expect((await api('GET', '/api/devices')).totalCount === 1, 'the device');
+  });
+  console.log(`${passed} steps passed`);
+} catch (error) {
+  for (const name of ['rollcall-server', 'rollcall-collector'])
+    console.error(`── ${name} ──\n${logOf(name).slice(-4000)}`);
+  throw error;
+} finally {
+  spawnSync('podman', ['rm', '--all', '--force', '--time', '2'], { stdio: 'ignore' });
+  spawnSync('umount', ['--recursive', join(folder, 'store/overlay')], { stdio: 'ignore' });
+  // Mounts that are left end with the namespace; their folders must not hide what went wrong.
+  spawnSync('rm', ['-rf', '--one-file-system', folder], { stdio: 'ignore' });
+}
