@@ -1250,7 +1250,7 @@ CREATE TABLE "deliveries" (
     CONSTRAINT "deliveries_pkey" PRIMARY KEY ("id"),
     CONSTRAINT "deliveries_subscription_id_fkey" FOREIGN KEY ("subscription_id") REFERENCES "subscriptions" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
-CREATE INDEX "deliveries_created_at_id_idx" ON "deliveries" ("created_at", "id");
+CREATE INDEX "deliveries_created_at_position_idx" ON "deliveries" ("created_at", "position");
 -- Who was told of a case.
 CREATE INDEX "deliveries_case_id_subscription_id_idx" ON "deliveries" ("case_id", "subscription_id");
 -- Partial: what is still to be sent.

@@ -43,7 +43,7 @@ export function deliveryLogHandlers({
           status: (p, status) => `d.status = ${p.add(status)}::text`,
         },
         query,
-        order: 'd.created_at DESC, d.id DESC',
+        order: 'd.created_at DESC, d.position DESC',
       });
     },
 
