@@ -366,6 +366,12 @@ describe('the mount', () => {
     expect([reply.status, reply.json.error?.message]).toEqual([status, message]);
   });
 
+  it('takes little of a caller who has not signed in', async () => {
+    const body = JSON.stringify({ how: 'x'.repeat(16 * 1024) });
+    const reply = await ask('POST', '/api/things/fail', { headers: json, body });
+    expect([reply.status, reply.json.error?.message]).toEqual([413, 'the body is larger than 16 KiB']);
+  });
+
   it('G114 refuses other media types, charsets and compression, and text that is not UTF-8', async () => {
     const text = '{"name":"x"}';
     expect((await post(text, { 'content-type': 'text/plain' })).status).toBe(415);

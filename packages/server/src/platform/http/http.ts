@@ -14,7 +14,7 @@ import { forgery } from '../access/origin.ts';
 import { type Credentials, readCredentials } from '../access/presented.ts';
 import { Problem } from '../problem.ts';
 import { asProblem, sendProblem } from './answer.ts';
-import { readText } from './body.ts';
+import { BODY_KIB, PUBLIC_BODY_KIB, readText } from './body.ts';
 import { compressAnswers } from './compress.ts';
 import { markAuthenticated } from './connection-limits.ts';
 import { type Actor, type Handlers, sees } from './handler.ts';
@@ -167,7 +167,8 @@ function server(options: RestOptions) {
     const params = readParams(operation, request.params);
     const query = readQuery(operation, search);
     if (actor) await resolveSite(actor, query, auth);
-    const body = operation.body ? readBody(operation, await readText(request, response)) : undefined;
+    const most = operation.access === 'public' ? PUBLIC_BODY_KIB : BODY_KIB;
+    const body = operation.body ? readBody(operation, await readText(request, response, most)) : undefined;
     // A change of everything that a filter finds.
     const { filter } = (body ?? {}) as { filter?: Record<string, unknown> };
     if (actor && filter) await resolveSite(actor, filter, auth);

@@ -53,7 +53,7 @@ const WHEN: Record<ErrorCode, string> = {
   forbidden: 'The caller lacks the right, or access to the site.',
   not_found: 'It does not exist, or the caller may not know of it.',
   conflict: 'It does not fit the present state.',
-  payload_too_large: 'The body is larger than 256 KiB.',
+  payload_too_large: 'The body is larger than 256 KiB, or 16 KiB where nobody is signed in.',
   unsupported_media_type: 'The body is not JSON.',
   rate_limited: 'Too many requests; `Retry-After` says when to come again.',
   internal: 'A fault of the server; the log has it under the request id.',
