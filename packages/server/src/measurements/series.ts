@@ -16,7 +16,7 @@ export interface Series {
   over: number[];
   /** Of samples: `inOctets`, `sent`, `avgMs`, `speedBps` … Of summaries: a metric, and its `metric:max`, `:min` (absent: the mean) and `:p95` (absent: the maximum). */
   columns: Record<string, Column>;
-  /** Times of which nothing is known although it was asked, in order of time; absent: none. */
+  /** Times without a value although it was asked, in order of time; absent: none. */
   gaps?: Gap[] | undefined;
 }
 

@@ -22,7 +22,7 @@ const COUNT_MS = 10_000;
 
 type Deps = Pick<CollectorDeps, 'db' | 'clock' | 'log' | 'recordChanges' | 'jobs'> & {
   instance: string;
-  /** Locks out a collector of which two were alive at once. */
+  /** Locks out a collector when two copies of it are alive at once. */
   quarantineDuplicate(collectorId: string): Promise<void>;
 };
 
