@@ -70,13 +70,12 @@ export interface AuditRecord {
 export type Audit = (sql: Transaction, record: AuditRecord) => Promise<void>;
 
 /**
- * Anyone who has a link acknowledges a case: if it is open, it is investigated from now on, and `also` runs in the same
- * transaction. @throws Problem `not_found`
+ * Anyone who has a link acknowledges a case: if it is open, it is investigated from now on. The audit log has it, with
+ * `detail`. @throws Problem `not_found`
  */
 export type AcknowledgeCase = (
   caseId: string,
-  by: { name: string; siteId: string },
-  also: (sql: Transaction) => Promise<void>,
+  by: { name: string; siteId: string; address: string; detail: object },
 ) => Promise<void>;
 
 /** A job that a collector holds: the fence grows with every claim, and an older one ends nothing. */

@@ -1,4 +1,4 @@
-/** The append-only log of who did what. What people do to cases stands in the cases' own activity. */
+/** The append-only log of who did what. */
 import { uuidv7 } from '@rollcall/shared/uuid';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Sql } from '../platform/db/db.ts';

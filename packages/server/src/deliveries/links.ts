@@ -92,7 +92,6 @@ export function linkHandlers({
   db,
   clock,
   keyring,
-  audit,
   acknowledgeCase,
 }: DeliveryDeps): Handlers<'caseLinks.read' | 'caseLinks.acknowledge'> {
   const shown = ({ caseId: _c, siteId: _s, ...data }: Linked) => ({ data });
@@ -100,18 +99,9 @@ export function linkHandlers({
     'caseLinks.read': async ({ body }) => shown(await open(db, keyring, body.link, clock.now())),
     'caseLinks.acknowledge': async ({ body, address }) => {
       const linked = await open(db, keyring, body.link, clock.now());
-      const { caseId, siteId, number, subscription } = linked;
-      const by = `a link of ${subscription}`;
-      await acknowledgeCase(caseId, { name: by, siteId }, (sql) =>
-        audit(sql, {
-          actor: { name: by },
-          address,
-          action: 'case.acknowledge',
-          subject: `case #${number}`,
-          siteId,
-          detail: { id: caseId, subscription },
-        }),
-      );
+      const { caseId, siteId, subscription } = linked;
+      const by = { name: `a link of ${subscription}`, siteId, address, detail: { subscription } };
+      await acknowledgeCase(caseId, by);
       return shown(await open(db, keyring, body.link, clock.now()));
     },
   };

@@ -19,9 +19,10 @@ export const createIncidentFeature = (deps: { db: Database; clock: Clock; log: L
   /** For the features that change devices, inside their transaction. */
   events: { onMonitoringStopped, onDevicesDeleted },
   eventKinds: Object.keys(KINDS),
-  acknowledgeCase: ((id, { name, siteId }, also) => {
+  acknowledgeCase: ((id, { name, siteId, address, detail }) => {
     const actor = { name, userId: null, sites: [siteId] };
-    return acknowledgeCase(deps.db, id, { actor, at: deps.clock.now() }, also);
+    const doing = { actor, address, at: deps.clock.now(), audit: deps.audit };
+    return acknowledgeCase(deps.db, id, doing, detail);
   }) satisfies AcknowledgeCase,
   handlers: {
     ...incidentHandlers(deps),

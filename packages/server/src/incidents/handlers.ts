@@ -49,21 +49,16 @@ export function incidentHandlers({ db, clock, audit }: Deps): Handlers<Ids> {
     { actor, address }: { actor: Actor; address: string },
     until?: AcknowledgedUntil,
   ) => {
-    await workEvent(db, { id, to, actor, scope: scopeOf(actor), at: clock.now(), ...(until && { until }) });
-    const answer = await event(id, actor);
-    const { siteId, kind, message } = answer.data;
-    const action = to === EventStatus.closed ? 'event.close' : 'event.acknowledge';
-    await audit(db, {
-      actor,
-      address,
-      action,
-      subject: `event ${message.slice(0, 200)}`,
-      siteId,
-      detail: { id, kind },
+    await workEvent(db, {
+      ...{ id, to, actor, address, audit, scope: scopeOf(actor), at: clock.now() },
+      ...(until && { until }),
     });
-    return answer;
+    return event(id, actor);
   };
-  const doing = (actor: Actor) => ({ actor, at: clock.now() });
+  const doing = ({ actor, address }: { actor: Actor; address: string }) => ({
+    ...{ actor, address, audit },
+    at: clock.now(),
+  });
   return {
     'events.list': async ({ query, actor }) => {
       return listEvents(db, query, scopeOf(actor, query.site));
@@ -76,23 +71,23 @@ export function incidentHandlers({ db, clock, audit }: Deps): Handlers<Ids> {
       return listCases(db, query, scopeOf(actor, query.site), actor.userId);
     },
     'cases.get': ({ params, actor }) => theCase(params.id, actor),
-    'cases.create': async ({ body, actor }) => theCase(await createCase(db, body, doing(actor)), actor),
-    'cases.update': async ({ params: { id }, body, actor }) => {
-      await patchCase(db, id, body, doing(actor));
-      return theCase(id, actor);
+    'cases.create': async ({ body, ...by }) => theCase(await createCase(db, body, doing(by)), by.actor),
+    'cases.update': async ({ params: { id }, body, ...by }) => {
+      await patchCase(db, id, body, doing(by));
+      return theCase(id, by.actor);
     },
-    'cases.comment': async ({ params: { id }, body, actor }) => ({
-      data: await commentCase(db, id, body.text, doing(actor)),
+    'cases.comment': async ({ params: { id }, body, ...by }) => ({
+      data: await commentCase(db, id, body.text, doing(by)),
     }),
-    'cases.addEvents': async ({ params: { id }, body, actor }) => {
-      await addEvents(db, id, body.eventIds, doing(actor));
-      return theCase(id, actor);
+    'cases.addEvents': async ({ params: { id }, body, ...by }) => {
+      await addEvents(db, id, body.eventIds, doing(by));
+      return theCase(id, by.actor);
     },
-    'cases.merge': async ({ params: { id }, body, actor }) => {
-      await mergeCases(db, id, body.caseId, doing(actor));
-      return theCase(id, actor);
+    'cases.merge': async ({ params: { id }, body, ...by }) => {
+      await mergeCases(db, id, body.caseId, doing(by));
+      return theCase(id, by.actor);
     },
-    'cases.split': async ({ params: { id }, body, actor }) =>
-      theCase(await splitCase(db, id, body, doing(actor)), actor),
+    'cases.split': async ({ params: { id }, body, ...by }) =>
+      theCase(await splitCase(db, id, body, doing(by)), by.actor),
   };
 }

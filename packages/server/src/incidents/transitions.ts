@@ -37,6 +37,10 @@ export function moveEvent(from: number, to: number): void {
   if (!EVENT_MOVES[from]?.includes(to)) throw forbidden('event', eventStatusName(from), eventStatusName(to));
 }
 
+/** Statuses of events that may become `to`. */
+export const eventsThatMayBecome = (to: number): number[] =>
+  Object.values(EventStatus).filter((from) => EVENT_MOVES[from]?.includes(to));
+
 /** @throws Problem `conflict` naming both states where there is no such move. */
 export function moveCase(from: number, to: number): void {
   if (!CASE_MOVES[from]?.includes(to)) throw forbidden('case', caseStatusName(from), caseStatusName(to));

@@ -351,7 +351,13 @@ describe.each(databases())('live updates on %s', (_name, open) => {
       events: {
         open: 2,
         acknowledged: 1,
-        bySeverity: [{ open: 0 }, { open: 1 }, { open: 0 }, { open: 1 }, { open: 0 }],
+        bySeverity: [
+          { open: 0, acknowledged: 1 },
+          { open: 1, acknowledged: 0 },
+          { open: 0, acknowledged: 0 },
+          { open: 1, acknowledged: 0 },
+          { open: 0, acknowledged: 0 },
+        ],
       },
       cases: { open: 1, investigating: 1, resolved: 1 },
       collectors: { online: 1, offline: 1, quarantined: 0 },

@@ -94,6 +94,7 @@ export function summaryOf(facts: Facts, now: number): Summary {
       bySeverity: [1, 2, 3, 4, 5].map((severity) => ({
         severity,
         open: sum(events, (row) => row.status === 0 && row.severity === severity),
+        acknowledged: sum(events, (row) => row.status === 1 && row.severity === severity),
       })),
     },
     cases: { open: by(cases, 0), investigating: by(cases, 1), resolved: by(cases, 2) },

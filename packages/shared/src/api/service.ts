@@ -57,7 +57,7 @@ export const summary = z
       open: count,
       acknowledged: count,
       bySeverity: z
-        .array(z.strictObject({ severity: z.int().min(1).max(5), open: count }))
+        .array(z.strictObject({ severity: z.int().min(1).max(5), open: count, acknowledged: count }))
         .meta({ description: 'All five severities, worst first.' }),
     }),
     cases: z.strictObject({ open: count, investigating: count, resolved: count }),

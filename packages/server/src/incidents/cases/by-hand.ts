@@ -4,7 +4,6 @@ import { announce } from '../../platform/db/notify.ts';
 import { sees } from '../../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
 import { lockIncidents } from '../conditions/store.ts';
-import { ascendingIds } from '../ids.ts';
 import { type Moving, mergeInto, moveEvents } from './moves.ts';
 import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
@@ -22,6 +21,7 @@ import {
   siteOfCase,
   userId,
   type Work,
+  workIn,
 } from './work.ts';
 
 const moving = (work: Work): Moving => ({ ...work, by: by(work) });
@@ -38,14 +38,15 @@ export interface NewCase {
 }
 
 /** Opens a case by hand. @returns its id. */
-export async function createCase(db: Database, draft: NewCase, { actor, at }: Doing): Promise<string> {
+export async function createCase(db: Database, draft: NewCase, doing: Doing): Promise<string> {
   const { siteId } = draft;
+  const { actor, at } = doing;
   if (!sees(actor, siteId)) throw new Problem('forbidden', 'no access to this site');
   return db.transaction(async (sql) => {
     await lockIncidents(sql, siteId);
     if (!(await sql.prisma.site.findUnique({ where: { id: siteId } }))) throw notFound('site');
-    const work: Work = { sql, siteId, actor, at, newId: ascendingIds(at) };
-    const id = await insertCase(work, {
+    const work = workIn(sql, siteId, doing);
+    const made = await insertCase(work, {
       title: draft.title,
       titleByHand: true,
       description: draft.description,
@@ -54,6 +55,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
       assigneeId: draft.assignee ? await userId(work, draft.assignee) : null,
       tags: distinct(draft.tags),
     });
+    const { id } = made;
     await writeActivity(sql, siteId, at, [entry(work, id, 'created', draft.title)]);
     if (draft.eventIds) await moveEvents(moving(work), id, draft.eventIds);
     // A severity given by hand stands until the next of its events comes or closes.
@@ -62,6 +64,7 @@ export async function createCase(db: Database, draft: NewCase, { actor, at }: Do
     await refreshSearch(sql, siteId, id);
     await queueNotices(sql, siteId, [{ caseId: id, type: 'case.opened' }], at);
     await announce(sql, siteId, 'case', [id]);
+    await work.audited('create', made, { title: draft.title });
     return id;
   });
 }
@@ -76,6 +79,7 @@ export async function addEvents(
   await onCase(db, id, doing, async (work, found) => {
     mustBeOpen(found);
     await moveEvents(moving(work), id, eventIds);
+    await work.audited('add-events', found, { events: eventIds.length });
   });
 }
 
@@ -86,8 +90,10 @@ export async function mergeCases(db: Database, id: string, otherId: string, doin
   await onCase(db, id, doing, async (work, found) => {
     if (other !== work.siteId) throw new Problem('conflict', 'cases of two sites cannot be merged');
     mustBeOpen(found);
-    mustBeOpen(await lockCase(work, otherId));
+    const merged = await lockCase(work, otherId);
+    mustBeOpen(merged);
     await mergeInto(moving(work), otherId, id);
+    await work.audited('merge', found, { merged: `#${merged.number}` });
   });
 }
 
@@ -124,11 +130,14 @@ export async function splitCase(
       titleByHand: title !== undefined,
       description: '',
     });
-    await writeActivity(sql, siteId, at, [entry(work, made, 'created', `split from case #${found.number}`)]);
-    await moveEvents(moving(work), made, wanted);
-    await refreshSearch(sql, siteId, made);
-    await queueNotices(sql, siteId, [{ caseId: made, type: 'case.opened' }], at);
-    await announce(sql, siteId, 'case', [made]);
-    return made;
+    await writeActivity(sql, siteId, at, [
+      entry(work, made.id, 'created', `split from case #${found.number}`),
+    ]);
+    await moveEvents(moving(work), made.id, wanted);
+    await refreshSearch(sql, siteId, made.id);
+    await queueNotices(sql, siteId, [{ caseId: made.id, type: 'case.opened' }], at);
+    await announce(sql, siteId, 'case', [made.id]);
+    await work.audited('split', found, { made: `#${made.number}`, events: wanted.length });
+    return made.id;
   });
 }

@@ -2,6 +2,7 @@ import { uuidv7 } from '@rollcall/shared/uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../platform/db/db.ts';
 import type { Actor } from '../../platform/http/handler.ts';
+import type { AuditRecord } from '../../ports.ts';
 import { closeDatabases, databases } from '../../testing/database.ts';
 import { addDevices, addSite, addUser, asCaller, caller, insert, SEEN } from '../../testing/rows.ts';
 import { incidentHandlers } from '../handlers.ts';
@@ -23,8 +24,9 @@ describe.each(databases())('cases on %s', (_name, open) => {
   let ada: Actor;
   let grace: string;
   let device: string;
-  const as = (actor: Actor = ada) =>
-    asCaller(incidentHandlers({ db, clock, audit: async () => undefined }), actor);
+  const audited: AuditRecord[] = [];
+  const audit = async (_sql: unknown, record: AuditRecord) => void audited.push(record);
+  const as = (actor: Actor = ada) => asCaller(incidentHandlers({ db, clock, audit }), actor);
   const list = async (query: Record<string, string | string[]>, actor?: Actor) => {
     const { data, totalCount } = await as(actor)('cases.list', { query });
     return [data.map(({ title }: { title: string }) => title).join(' '), totalCount] as const;
@@ -210,6 +212,62 @@ describe.each(databases())('cases on %s', (_name, open) => {
       as()('cases.addEvents', { params: { id }, body: { eventIds: await addEvents(['late']) } }),
     ).rejects.toMatchObject({ code: 'conflict' });
     await as()('cases.comment', { params: { id }, body: { text: 'post mortem' } });
+  });
+
+  it('acknowledges its open events when somebody begins to work on it; what comes later is new', async () => {
+    const [open = '', closed = '', late = ''] = await addEvents(['open', 'closed', 'late']);
+    const { id } = await create({ title: 'whose', eventIds: [open, closed] });
+    await as()('events.close', { params: { id: closed } });
+    const states = async (one: { events: { id: string; status: number; acknowledgedBy: string | null }[] }) =>
+      [open, closed, late].map((event) => {
+        const found = one.events.find((each) => each.id === event);
+        return found && `${found.status} ${found.acknowledgedBy}`;
+      });
+    const taken = await patch(id, { status: 1, assignee: 'me' });
+    expect(await states(taken)).toEqual(['1 ada', '2 null', undefined]);
+    expect(taken.events.find((event: { id: string }) => event.id === open)).toMatchObject({
+      acknowledgedAt: now / 1000,
+      acknowledgedUntil: 'clear',
+    });
+    expect(taken.activity.find((line: { kind: string }) => line.kind === 'status').text).toBe(
+      '1 open event acknowledged',
+    );
+    await as()('cases.addEvents', { params: { id }, body: { eventIds: [late] } });
+    const later = await patch(id, { priority: 1 });
+    expect(await states(later)).toEqual(['1 ada', '2 null', '0 null']);
+  });
+
+  it('leaves what people do in the audit log, each deed once', async () => {
+    const [one = '', two = '', three = ''] = await addEvents(['one', 'two', 'three']);
+    audited.length = 0;
+    const { id, number } = await create({ title: 'audited', eventIds: [one, two] });
+    await patch(id, { status: 1, assignee: 'me' });
+    await patch(id, { status: 1 });
+    await patch(id, { assignee: 'grace' });
+    await patch(id, { description: 'long' });
+    await as()('cases.comment', { params: { id }, body: { text: 'said' } });
+    await as()('cases.addEvents', { params: { id }, body: { eventIds: [three] } });
+    const made = (await as()('cases.split', { params: { id }, body: { eventIds: [three] } })).data;
+    await as()('cases.merge', { params: { id }, body: { caseId: made.id } });
+    await patch(id, { status: 2 });
+    await patch(id, { status: 1 });
+    await patch(id, { status: 3 });
+    await expect(patch(id, { status: 1 })).rejects.toMatchObject({ code: 'conflict' });
+    expect(audited.map(({ action }) => action.replace('case.', '')).join(' ')).toBe(
+      'create acknowledge assign update comment add-events split merge resolve reopen close',
+    );
+    expect(new Set(audited.map(({ subject, siteId }) => `${subject} ${siteId}`))).toEqual(
+      new Set([`case #${number} ${north}`]),
+    );
+    expect(audited[1]).toMatchObject({
+      actor: { name: 'ada' },
+      detail: {
+        id,
+        before: { status: 'open', assignee: null },
+        after: { status: 'investigating', assignee: 'ada' },
+      },
+    });
+    expect(audited[2]?.detail).toEqual({ id, before: { assignee: 'ada' }, after: { assignee: 'grace' } });
   });
 
   it('takes every change with a line each', async () => {

@@ -3,8 +3,9 @@
 import type { CaseActivity } from '@rollcall/shared/api/incidents';
 import type { NoticeType } from '@rollcall/shared/api/notices';
 import { CaseStatus } from '@rollcall/shared/model';
-import type { Database, Transaction } from '../../platform/db/db.ts';
+import type { Database } from '../../platform/db/db.ts';
 import { patched } from '../../platform/http/patch.ts';
+import { acknowledgeEvents } from '../events/work.ts';
 import { caseStatusName, moveCase } from '../transitions.ts';
 import { queueNotices } from './outbox.ts';
 import { refreshSearch } from './search.ts';
@@ -37,26 +38,26 @@ export const patchCase = (db: Database, id: string, patch: CasePatch, doing: Doi
     await apply(work, found, patch);
   });
 
-/** An open case is investigated from now on, and `also` is done with it; any other stays as it is. */
-export const acknowledgeCase = (
-  db: Database,
-  id: string,
-  doing: Doing,
-  also: (sql: Transaction) => Promise<void>,
-): Promise<void> =>
+/** An open case is investigated from now on; any other stays as it is. `detail`: what else the audit log says of it. */
+export const acknowledgeCase = (db: Database, id: string, doing: Doing, detail: object): Promise<void> =>
   onCase(db, id, doing, async (work, found) => {
-    if (found.status !== CaseStatus.open) return;
-    await apply(work, found, { status: CaseStatus.investigating });
-    await also(work.sql);
+    if (found.status === CaseStatus.open)
+      await apply(work, found, { status: CaseStatus.investigating }, detail);
   });
 
-async function apply(work: Work, found: StoredCase, patch: CasePatch): Promise<void> {
+async function apply(work: Work, found: StoredCase, patch: CasePatch, detail?: object): Promise<void> {
   const { id } = found;
+  const { sql, siteId, actor, at } = work;
   const next = await afterPatch(work, found, patch);
-  const entries = differences(work, found, next, await userNames(work, [found.assigneeId, next.assigneeId]));
-  if (entries.length === 0) return;
-  const { sql, siteId, at } = work;
   const moved = next.status !== found.status;
+  // Who works on a case looks after what is wrong in it; what comes to it later is new.
+  const acknowledged =
+    moved && next.status === CaseStatus.investigating
+      ? await acknowledgeEvents(sql, siteId, { caseId: id, by: actor.name, at })
+      : 0;
+  const users = await userNames(work, [found.assigneeId, next.assigneeId]);
+  const entries = differences(work, found, next, { users, acknowledged });
+  if (entries.length === 0) return;
   const { id: _id, number: _number, ...members } = next;
   await sql.prisma.case.update({
     where: { id, siteId },
@@ -65,6 +66,29 @@ async function apply(work: Work, found: StoredCase, patch: CasePatch): Promise<v
   await writeActivity(sql, siteId, at, entries);
   await queueNotices(sql, siteId, [{ caseId: id, type: noticeOf(found.status, next.status) }], at);
   await refreshSearch(sql, siteId, id);
+  await work.audited(verbOf(found, next), found, { ...detail, ...sidesOf(found, next, users) });
+}
+
+/** By its verb a change is found in the audit log: the status first, which people look for. */
+function verbOf(a: StoredCase, b: StoredCase): string {
+  if (a.status === b.status) return a.assigneeId === b.assigneeId ? 'update' : 'assign';
+  if (b.status === CaseStatus.closed) return 'close';
+  if (b.status === CaseStatus.resolved) return 'resolve';
+  return a.status === CaseStatus.open ? 'acknowledge' : 'reopen';
+}
+
+/** Both sides of what was changed, for the audit log; of a description, which is long, none. */
+function sidesOf(a: StoredCase, b: StoredCase, users: ReadonlyMap<string, string>) {
+  const told = ({ title, status, severity, priority, assigneeId, tags }: StoredCase) =>
+    Object.entries({
+      ...{ title, severity, priority, status: caseStatusName(status), tags: tags.join(', ') },
+      assignee: assigneeId === null ? null : (users.get(assigneeId) ?? assigneeId),
+    });
+  const differing = (one: StoredCase, other: StoredCase) => {
+    const values = new Map<string, unknown>(told(other));
+    return Object.fromEntries(told(one).filter(([name, value]) => values.get(name) !== value));
+  };
+  return { before: differing(a, b), after: differing(b, a) };
 }
 
 /** What else is stored of a case whose status was set by hand; a case keeps the time at which it was resolved when it closes. */
@@ -104,8 +128,9 @@ function differences(
   work: Work,
   a: StoredCase,
   b: StoredCase,
-  users: ReadonlyMap<string, string>,
+  { users, acknowledged }: { users: ReadonlyMap<string, string>; acknowledged: number },
 ): Activity[] {
+  const events = `${acknowledged} open ${acknowledged === 1 ? 'event' : 'events'} acknowledged`;
   const name = (id: string | null) => (id === null ? null : (users.get(id) ?? id));
   const line = (kind: Activity['kind'], text: string, from: string | null, to: string | null) =>
     entry(work, a.id, kind, text, from, to);
@@ -114,7 +139,7 @@ function differences(
   const removed = a.tags.filter((tag) => !lower(b.tags).has(tag.toLowerCase()));
   return [
     ...(a.status !== b.status
-      ? [line('status', '', caseStatusName(a.status), caseStatusName(b.status))]
+      ? [line('status', acknowledged > 0 ? events : '', caseStatusName(a.status), caseStatusName(b.status))]
       : []),
     ...(a.assigneeId !== b.assigneeId ? [line('assigned', '', name(a.assigneeId), name(b.assigneeId))] : []),
     ...(a.priority !== b.priority ? [line('priority', '', String(a.priority), String(b.priority))] : []),
@@ -136,7 +161,7 @@ export async function commentCase(
   text: string,
   doing: Doing,
 ): Promise<CaseActivity> {
-  return onCase(db, id, doing, async (work) => {
+  return onCase(db, id, doing, async (work, found) => {
     const written = entry(work, id, 'comment', text);
     await writeActivity(work.sql, work.siteId, work.at, [written]);
     await work.sql.prisma.case.update({
@@ -145,6 +170,7 @@ export async function commentCase(
     });
     await queueNotices(work.sql, work.siteId, [{ caseId: id, type: 'case.changed' }], work.at);
     await refreshSearch(work.sql, work.siteId, id);
+    await work.audited('comment', found);
     const { caseId: _c, actorId: _a, ...shown } = written;
     return { ...shown, at: Math.floor(work.at / 1000) };
   });

@@ -8,6 +8,7 @@ import type { Database, Transaction } from '../../platform/db/db.ts';
 import { announce } from '../../platform/db/notify.ts';
 import { type Actor, sees } from '../../platform/http/handler.ts';
 import { invalid, notFound, Problem } from '../../platform/problem.ts';
+import type { Audit } from '../../ports.ts';
 import { lockIncidents } from '../conditions/store.ts';
 import { ascendingIds } from '../ids.ts';
 import type { Activity } from './timeline.ts';
@@ -19,12 +20,17 @@ export interface Work {
   actor: Worker;
   at: number;
   newId: () => string;
+  /** Writes what was done into the audit log. */
+  audited: (verb: string, one: Pick<StoredCase, 'id' | 'number'>, detail?: object) => Promise<void>;
 }
 /** A person, or anyone who has a link. */
 export type Worker = Pick<Actor, 'name' | 'sites'> & { userId: string | null };
 export interface Doing {
   actor: Worker;
   at: number;
+  /** Address of the caller. */
+  address: string;
+  audit: Audit;
 }
 
 export interface StoredCase {
@@ -58,17 +64,26 @@ export async function siteOfCase({ prisma }: Database, id: string, actor: Worker
   return found.siteId;
 }
 
+export const workIn = (sql: Transaction, siteId: string, { actor, at, address, audit }: Doing): Work => ({
+  ...{ sql, siteId, actor, at, newId: ascendingIds(at) },
+  audited: (verb, { id, number }, detail) =>
+    audit(sql, {
+      ...{ actor, address, siteId, action: `case.${verb}`, subject: `case #${number}` },
+      detail: { id, ...detail },
+    }),
+});
+
 /** Runs work on a case the caller sees, with the site locked; tells live streams. */
 export async function onCase<T>(
   db: Database,
   id: string,
-  { actor, at }: Doing,
+  doing: Doing,
   work: (work: Work, found: StoredCase) => Promise<T>,
 ): Promise<T> {
-  const siteId = await siteOfCase(db, id, actor);
+  const siteId = await siteOfCase(db, id, doing.actor);
   return db.transaction(async (sql) => {
     await lockIncidents(sql, siteId);
-    const each: Work = { sql, siteId, actor, at, newId: ascendingIds(at) };
+    const each = workIn(sql, siteId, doing);
     const done = await work(each, await lockCase(each, id));
     await announce(sql, siteId, 'case', [id]);
     return done;
@@ -96,12 +111,12 @@ const SEVERITY_DEFAULT = 4;
 export async function insertCase(
   { sql, siteId, at, newId }: Work,
   draft: Omit<StoredCase, 'id' | 'number' | 'status' | 'severity'> & { severity: number | null },
-): Promise<string> {
-  const id = newId();
-  await sql.prisma.case.create({
+): Promise<Pick<StoredCase, 'id' | 'number'>> {
+  return sql.prisma.case.create({
+    select: { id: true, number: true },
     data: {
       siteId,
-      id,
+      id: newId(),
       title: draft.title,
       titleByHand: draft.titleByHand,
       description: draft.description,
@@ -113,7 +128,6 @@ export async function insertCase(
       updatedAt: new Date(at),
     },
   });
-  return id;
 }
 
 /** Tags without repeats; two that differ in case are one. */

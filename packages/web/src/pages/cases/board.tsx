@@ -65,7 +65,7 @@ function BoardColumn({ name, status, filters, dragged, onDrag }: BoardColumnProp
   const move = useAction('cases.update', {
     done: ({ data }) => `#${data.number} is ${CASE_STATUSES[data.status]}`,
     failed: 'Not moved',
-    touches: ['summary'],
+    touches: ['events', 'devices', 'summary'],
   });
   const takes = dragged !== undefined && reachable(dragged.status).includes(status);
   const drop = (event: DragEvent) => {

@@ -102,7 +102,10 @@ function CaseView({ one }: { one: CaseDetail }) {
 
 /** The way of a case; what can be reached from here can be clicked. */
 function Steps({ one, worked }: { one: CaseDetail; worked: boolean }) {
-  const move = useAction('cases.update', { failed: 'The status was not changed', touches: ['summary'] });
+  const move = useAction('cases.update', {
+    failed: 'The status was not changed',
+    touches: ['events', 'devices', 'summary'],
+  });
   const possible = worked ? reachable(one.status) : [];
   return (
     <nav className={classes.steps} aria-label="Status">

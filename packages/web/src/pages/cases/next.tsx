@@ -8,7 +8,10 @@ import classes from './cases.module.css';
 /** What is done next with a case, one click each. On a phone within reach of the thumb that holds it. */
 export function Next({ one }: { one: CaseDetail }) {
   const { user } = useMe();
-  const { run, pending } = useAction('cases.update', { failed: 'Not changed', touches: ['summary'] });
+  const { run, pending } = useAction('cases.update', {
+    failed: 'Not changed',
+    touches: ['events', 'devices', 'summary'],
+  });
   const change = (body: Parameters<typeof run>[0]['body']) => void run({ params: { id: one.id }, body });
   if (one.status >= CaseStatus.resolved) return null;
   return (

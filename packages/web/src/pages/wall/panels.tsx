@@ -11,6 +11,7 @@ import { percentText } from '../availability/month.ts';
 import { TRAFFIC, useDrawn } from '../device/drawings.tsx';
 import { useLinkLoad } from '../topology/link-load.ts';
 import type { MapHandle } from '../topology/map.tsx';
+import { stateOf } from './mood.ts';
 import type { PanelName } from './settings.ts';
 import classes from './wall.module.css';
 
@@ -50,7 +51,9 @@ function Lines({
   );
 }
 
-function State({ summary: { devices, events, cases } }: PanelProps) {
+function State({ summary }: PanelProps) {
+  const { devices, events, cases } = summary;
+  const { acknowledged } = stateOf(summary);
   const open = (least: number, most: number) =>
     events.bySeverity.reduce(
       (sum, one) => sum + (one.severity >= least && one.severity <= most ? one.open : 0),
@@ -60,6 +63,7 @@ function State({ summary: { devices, events, cases } }: PanelProps) {
     ['down', devices.down],
     ['critical, major', open(1, 2)],
     ['minor, warning', open(3, 4)],
+    ['acknowledged', acknowledged],
     ['open cases', cases.open + cases.investigating],
     ['up', devices.up],
   ] as const;

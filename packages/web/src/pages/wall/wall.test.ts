@@ -4,20 +4,28 @@ import { readWall, USUAL, writeWall } from './settings.ts';
 
 describe('a wall', () => {
   it.each([
-    [{}, 10, 'ok', 0],
-    [{}, 0, 'unknown', 0],
-    [{ 5: 40 }, 10, 'ok', 0],
-    [{ 4: 2, 5: 40 }, 10, 'warn', 2],
-    [{ 3: 1, 4: 2 }, 10, 'warn', 3],
-    [{ 2: 1, 4: 2 }, 10, 'bad', 3],
-    [{ 1: 1 }, 0, 'bad', 1],
-  ])('with open events %j and %i monitored devices is %s', (open, monitored, mood, count) => {
-    const bySeverity = Object.entries(open).map(([severity, n]) => ({ severity: Number(severity), open: n }));
-    expect(stateOf({ devices: { monitored }, events: { bySeverity } as never })).toEqual({
-      mood,
-      open: count,
-    });
-  });
+    [{}, {}, 10, 'ok', 0],
+    [{}, {}, 0, 'unknown', 0],
+    [{ 5: 40 }, { 5: 1 }, 10, 'ok', 0],
+    [{ 4: 2, 5: 40 }, {}, 10, 'warn', 2],
+    [{ 3: 1, 4: 2 }, { 1: 3 }, 10, 'warn', 3],
+    [{ 2: 1, 4: 2 }, {}, 10, 'bad', 3],
+    [{ 1: 1 }, { 1: 1 }, 0, 'bad', 1],
+    [{ 5: 40 }, { 1: 1, 4: 2 }, 10, 'acknowledged', 0],
+  ])(
+    'with open events %j, acknowledged ones %j and %i monitored devices is %s',
+    (open: Record<number, number>, acknowledged: Record<number, number>, monitored, mood, count) => {
+      const bySeverity = [1, 2, 3, 4, 5].map((severity) => ({
+        severity,
+        open: open[severity] ?? 0,
+        acknowledged: acknowledged[severity] ?? 0,
+      }));
+      expect(stateOf({ devices: { monitored }, events: { bySeverity } })).toMatchObject({
+        mood,
+        open: count,
+      });
+    },
+  );
 
   it('is in its address as it was arranged', () => {
     const settings = { panels: ['map', 'cases'] as const, rotate: 30, sound: true, site: 'x' };
