@@ -8,7 +8,6 @@ import {
   MERGED_TABLES,
 } from '@rollcall/server/ingest/tables/rows';
 import { ANNOTATED, FIELD_TYPES } from '@rollcall/shared/api/annotations';
-import { COLLECTOR_STATUSES } from '@rollcall/shared/api/collectors';
 import { credential } from '@rollcall/shared/api/credentials';
 import { DELIVERY_STATUSES, mailSettings } from '@rollcall/shared/api/deliveries';
 import { ACKNOWLEDGED_UNTIL, ACTIVITY_KINDS, CLOSE_REASONS } from '@rollcall/shared/api/incidents';
@@ -19,6 +18,7 @@ import { subscription, WEBHOOK_FORMATS } from '@rollcall/shared/api/subscription
 import { CAPABILITIES } from '@rollcall/shared/far-end';
 import {
   CaseStatus,
+  COLLECTOR_STATUSES,
   DEVICE_STATUSES,
   EVENT_SOURCES,
   EventStatus,

@@ -113,6 +113,9 @@ export const JOB_STATUSES = ['queued', 'leased', 'done', 'deferred', 'failed', '
 export const jobStatus = z.enum(JOB_STATUSES).meta({ id: 'JobStatus' });
 export type JobStatus = z.infer<typeof jobStatus>;
 
+export const COLLECTOR_STATUSES = ['active', 'quarantined', 'revoked'] as const;
+export const collectorStatus = z.enum(COLLECTOR_STATUSES).meta({ id: 'CollectorStatus' });
+
 /** Each may do what those before it may. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export const role = z.enum(ROLES).meta({ id: 'Role' });

@@ -41,8 +41,8 @@ export const profileSettings = z.strictObject({
       /** How long an answer of an agent is waited for. */
       timeoutMs: z.int().min(10).max(60_000).default(1_500),
       /** Whom to ask: those that answered ICMP first, then the silent too; or only those alive. */
-      ask: orElse(z.enum(['all', 'alive']), 'alive').default('all'),
-      groups: each(z.array(z.enum(FACT_GROUPS))).default([
+      ask: orElse(z.enum(['all', 'alive']).meta({ id: 'AskSnmp' }), 'alive').default('all'),
+      groups: each(z.array(z.enum(FACT_GROUPS).meta({ id: 'FactGroup' }))).default([
         'interfaces',
         'addresses',
         'entities',

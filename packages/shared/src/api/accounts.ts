@@ -89,7 +89,7 @@ export type Session = z.infer<typeof session>;
 export const me = z
   .strictObject({
     user: z.strictObject({ ...userFields, settings: personalSettings }),
-    via: z.enum(['session', 'token']),
+    via: z.enum(['session', 'token']).meta({ id: 'SignedInBy' }),
     session: session.nullable(),
     mustSetUp: z.boolean().meta({
       description:

@@ -18,7 +18,7 @@ const importedRow = z
     line: z
       .int()
       .meta({ description: 'Where the row begins in the file; the header is line 1.', example: 2 }),
-    action: z.enum(['create', 'update', 'unchanged', 'error']),
+    action: z.enum(['create', 'update', 'unchanged', 'error']).meta({ id: 'ImportAction' }),
     deviceId: id.nullable().meta({ description: 'Null of an error, and of one that would be created.' }),
     address: z.string().meta({ example: '10.20.0.7' }),
     changes: z

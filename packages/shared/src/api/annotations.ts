@@ -48,7 +48,7 @@ export const origins = z
   .record(
     z.string(),
     z.strictObject({
-      from: z.enum(['person', 'snmp', 'dns', 'rule', 'address']),
+      from: z.enum(['person', 'snmp', 'dns', 'rule', 'address']).meta({ id: 'OriginOf' }),
       by: z.string().nullable().meta({ description: 'Who set it, or the rule.', example: 'ada' }),
       at: maybeTime,
     }),
@@ -122,12 +122,14 @@ export const annotationFilters = {
 // ── Custom fields ────────────────────────────────────────────────────────────────────────────────────────────
 
 const choices = z.array(line(100)).min(1).max(100);
+const annotated = z.enum(ANNOTATED).meta({ id: 'Annotated' });
+const fieldType = z.enum(FIELD_TYPES).meta({ id: 'FieldType' });
 export const customField = z
   .strictObject({
     id,
-    appliesTo: z.enum(ANNOTATED),
+    appliesTo: annotated,
     name: z.string().meta({ example: 'Rack' }),
-    type: z.enum(FIELD_TYPES),
+    type: fieldType,
     choices: z.array(z.string()).meta({ description: 'Of a choice; empty of all others.' }),
     createdAt: unixSeconds,
   })
@@ -142,16 +144,16 @@ const BY_ALL = 'Only by an administrator who sees every site.';
 
 export const annotationOperations = {
   'fields.list': customFields.list('viewer', 'List the custom fields of devices and interfaces', {
-    query: z.strictObject({ appliesTo: z.enum(ANNOTATED).optional(), ...paging }),
+    query: z.strictObject({ appliesTo: annotated.optional(), ...paging }),
   }),
   'fields.get': customFields.get('viewer', 'Get a custom field'),
   'fields.create': customFields.create('admin', 'Define a custom field', {
     description: `${BY_ALL} At most ${CUSTOM_FIELDS_MOST} for devices and as many for interfaces. Name and type stay as they are.`,
     body: z
       .strictObject({
-        appliesTo: z.enum(ANNOTATED),
+        appliesTo: annotated,
         name: fieldName,
-        type: z.enum(FIELD_TYPES),
+        type: fieldType,
         choices: choices.optional(),
       })
       .refine(

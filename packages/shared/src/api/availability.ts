@@ -45,7 +45,7 @@ const availabilityEntry = z
 export type Availability = z.infer<typeof availabilityEntry>;
 
 const asked = {
-  of: z.enum(['sites', 'devices', 'interfaces']).default('sites').meta({
+  of: z.enum(['sites', 'devices', 'interfaces']).meta({ id: 'AvailabilityOf' }).default('sites').meta({
     description: 'What the entries are. Devices need `site` or `deviceId`, interfaces need `deviceId`.',
   }),
   site: siteFilter,

@@ -18,7 +18,7 @@ const caseLink = z
     number: z.int().min(1).meta({ example: 1042 }),
     title: z.string().meta({ example: 'core-1 does not answer' }),
     site: z.string().meta({ example: 'Berlin' }),
-    status: z.enum(CaseStatus).meta({ description: '0 is open.', example: 0 }),
+    status: z.enum(CaseStatus).meta({ id: 'CaseStatus', description: '0 is open.', example: 0 }),
     severity: z.int().min(1).max(5),
     subscription: z.string().meta({ description: 'Whose notice it was in.', example: 'On call' }),
   })

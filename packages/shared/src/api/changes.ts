@@ -55,6 +55,7 @@ const likelyChange = z
   .strictObject({
     ...members,
     place: z.enum(PLACES).meta({
+      id: 'ChangePlace',
       description: 'On a port or the device that the case is about, or on a device with a link to it.',
     }),
     likelihood: z.int().min(0).max(100).meta({
@@ -68,7 +69,7 @@ export type LikelyChange = z.infer<typeof likelyChange>;
 const changeQuery = z.strictObject({
   site: siteFilter,
   device: z.uuid().optional(),
-  kind: repeated(z.enum(CHANGE_KINDS)).optional(),
+  kind: repeated(z.enum(CHANGE_KINDS).meta({ id: 'ChangeKind' })).optional(),
   from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
   to: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
   ...paging,

@@ -1,5 +1,6 @@
 /** Collectors, how they join, and what was lost on the way: dead letters and gaps. */
 import { z } from 'zod';
+import { collectorStatus } from '../model.ts';
 import { STREAMS } from '../observation.ts';
 import type { Operation } from './operation.ts';
 import {
@@ -18,8 +19,6 @@ const count = z.int().min(0).meta({ example: 3 });
 const maybeTime = unixSeconds.nullable();
 const siteName = z.string().meta({ example: 'Berlin' });
 
-export const COLLECTOR_STATUSES = ['active', 'quarantined', 'revoked'] as const;
-const collectorStatus = z.enum(COLLECTOR_STATUSES).meta({ id: 'CollectorStatus' });
 export const COLLECTOR_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u;
 const collectorName = line(63)
   .regex(COLLECTOR_NAME, 'must be letters, digits and . _ - only')
@@ -139,7 +138,7 @@ const origin = {
   collectorId: id,
   collector: z.string().nullable().meta({ description: 'null: deleted since.', example: 'berlin-1' }),
   epoch: id.meta({ description: 'Of the outbox.' }),
-  stream: z.enum(STREAMS),
+  stream: z.enum(STREAMS).meta({ id: 'Stream' }),
 };
 /** Characters of a dead letter that the list shows. */
 export const DEAD_LETTER_SHOWN = 4096;

@@ -28,7 +28,7 @@ export const credential = z
   .strictObject({
     id,
     name: z.string().meta({ example: 'read-only' }),
-    version: z.enum(['v1', 'v2c', 'v3']),
+    version: z.enum(['v1', 'v2c', 'v3']).meta({ id: 'SnmpVersion' }),
     user: z.string().nullable().meta({ description: 'SNMPv3 only.', example: null }),
     authProtocol: authProtocol.nullable().meta({ example: null }),
     privProtocol: privProtocol.nullable().meta({ example: null }),

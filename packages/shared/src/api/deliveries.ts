@@ -1,6 +1,6 @@
 /** Telling about cases: the operations on subscriptions, deliveries and the mail server. */
 import { z } from 'zod';
-import { NOTICE_TYPES } from './notices.ts';
+import { noticeOrTest } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { id, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
 import {
@@ -23,6 +23,7 @@ const deliveryStatus = z.enum(DELIVERY_STATUSES).meta({ id: 'DeliveryStatus' });
 const recipient = z.strictObject({
   address: z.string(),
   state: z.enum(['delivered', 'deferred', 'refused']).meta({
+    id: 'RecipientState',
     description:
       '`deferred`: the mail server takes it later; it is tried again until the delivery is given up. `refused`: never.',
   }),
@@ -43,7 +44,7 @@ export const delivery = z
     siteId: id.nullable(),
     caseId: id.nullable().meta({ description: 'Null: a test.' }),
     caseNumber: z.int().nullable(),
-    type: z.enum([...NOTICE_TYPES, 'test']),
+    type: noticeOrTest,
     status: deliveryStatus.meta({
       description:
         '`partial`: some addresses of the mail have it, the others never got it; `recipients` says which.',
@@ -71,15 +72,17 @@ export type DeliveryDetail = z.infer<typeof deliveryDetail>;
 
 // ── Mail ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
+const mailSecurity = z.enum(['tls', 'starttls', 'none']).meta({
+  id: 'MailSecurity',
+  description: '`tls` from the first byte (465), `starttls` required (587), or `none` in the clear (25).',
+});
 export const mailSettings = z
   .strictObject({
     host: z.string().meta({ description: 'Empty: no mail is sent.', example: 'smtp.example.net' }),
     port: z.int().min(1).max(65_535),
-    security: z.enum(['tls', 'starttls', 'none']).meta({
-      description: '`tls` from the first byte (465), `starttls` required (587), or `none` in the clear (25).',
-    }),
+    security: mailSecurity,
     user: z.string(),
-    password: z.enum(['set', 'none']).meta({ description: 'Written, never read.' }),
+    password: z.enum(['set', 'none']).meta({ id: 'MailPassword', description: 'Written, never read.' }),
     from: z.string().meta({ example: 'rollcall@example.net' }),
     updatedAt: maybeTime,
   })
@@ -190,7 +193,7 @@ export const deliveryOperations = {
         .max(253)
         .regex(/^[\w.:-]*$/, 'must be a host name or an address'),
       port: z.int().min(1).max(65_535).default(587),
-      security: z.enum(['tls', 'starttls', 'none']).default('starttls'),
+      security: mailSecurity.default('starttls'),
       user: z.string().max(254).default(''),
       password: z.string().max(1000).optional().meta({ writeOnly: true }),
       from: mailAddress,

@@ -51,6 +51,7 @@ const port = {
 };
 const mac = z.string().meta({ description: 'Lower-case colon form.', example: '00:1b:21:3c:9d:f8' });
 const verdict = z.enum(['placed', 'alternatives', 'unknown']).meta({
+  id: 'Placement',
   description: 'One port is left; several are; none is.',
 });
 

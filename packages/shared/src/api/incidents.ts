@@ -40,6 +40,7 @@ export const closeReason = z.enum(CLOSE_REASONS).meta({ id: 'CloseReason' });
 /** What ends an acknowledgement: nothing before the event closes, or that it happens again or something worse does. */
 export const ACKNOWLEDGED_UNTIL = ['clear', 'worse'] as const;
 const acknowledgedUntil = z.enum(ACKNOWLEDGED_UNTIL).meta({
+  id: 'AcknowledgedUntil',
   description:
     '`clear`: until the event closes. `worse`: until it happens again, or its device has a more severe one; it is open again then.',
   example: 'clear',
@@ -147,7 +148,7 @@ const caseActivity = z
     id,
     at: time,
     actor: z.string().meta({ description: 'User name, or `system`.', example: 'ada' }),
-    kind: z.enum(ACTIVITY_KINDS),
+    kind: z.enum(ACTIVITY_KINDS).meta({ id: 'ActivityKind' }),
     text: z.string(),
     from: z.string().nullable(),
     to: z.string().nullable(),

@@ -20,7 +20,7 @@ export const INTERFACE_STATUSES = [
   'notPresent',
   'lowerLayerDown',
 ] as const;
-export const interfaceStatus = z.enum(INTERFACE_STATUSES).nullable();
+export const interfaceStatus = z.enum(INTERFACE_STATUSES).meta({ id: 'InterfaceStatus' }).nullable();
 
 export const networkInterface = z
   .strictObject({
@@ -52,9 +52,10 @@ export const networkInterface = z
     }),
     duplex: z
       .enum(['half', 'full', 'unknown'])
+      .meta({ id: 'Duplex' })
       .nullable()
       .meta({ description: 'Read from monitored devices only.', example: 'full' }),
-    stp: z.enum(STP_STATES).nullable().meta({
+    stp: z.enum(STP_STATES).meta({ id: 'StpState' }).nullable().meta({
       description: 'dot1dStpPortState; null: in no spanning tree, or not read.',
       example: 'forwarding',
     }),
@@ -68,7 +69,7 @@ export const networkInterface = z
         name: text('dist-2'),
         port: text('Te1/1/1'),
         protocol: z.string().meta({ example: 'lldp' }),
-        kind: z.enum(FAR_ENDS).nullable().meta({
+        kind: z.enum(FAR_ENDS).meta({ id: 'FarEnd' }).nullable().meta({
           description: 'What it is, by the capabilities that it tells by LLDP or CDP; null: it does not say.',
           example: 'phone',
         }),

@@ -254,7 +254,7 @@ const deviceExplanation = z
     /** What identifies the device. */
     evidence: z.array(
       evidenceClaim.extend({
-        strength: z.enum(['strong', 'supporting', 'decision']),
+        strength: z.enum(['strong', 'supporting', 'decision']).meta({ id: 'EvidenceStrength' }),
         firstSeen: time,
         lastSeen: time,
       }),
@@ -262,7 +262,7 @@ const deviceExplanation = z
     decisions: z.array(
       z.strictObject({
         id,
-        verb: z.enum(['merge', 'split']),
+        verb: z.enum(['merge', 'split']).meta({ id: 'IdentityDecision' }),
         otherId: id,
         other: z.string().nullable(),
         by: z.string().nullable(),

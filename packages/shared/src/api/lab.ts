@@ -6,7 +6,7 @@ import { id, idParams, unixSeconds } from './operation.ts';
 export const FAULT_KINDS = ['cable', 'box', 'uplink', 'port', 'reboot', 'hardware'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-const kind = z.enum(FAULT_KINDS).meta({ example: 'box' });
+const kind = z.enum(FAULT_KINDS).meta({ id: 'FaultKind', example: 'box' });
 const target = z
   .string()
   .max(100)

@@ -65,11 +65,12 @@ export const PARTS_MOST = 100;
 /** Most values of one answer. */
 export const VALUES_MOST = 200_000;
 
+const metricName = z.enum(METRIC_NAMES).meta({ id: 'MetricName' });
 const measurementGap = z
   .strictObject({
     from: time,
     to: time,
-    reason: z.enum(GAP_REASONS),
+    reason: z.enum(GAP_REASONS).meta({ id: 'GapReason' }),
     /** The reason in words. */
     message: z.string().meta({ example: GAPS.restarted }),
   })
@@ -85,7 +86,7 @@ const series = z
     interfaceName: z.string().nullable(),
     sensorId: id.nullable(),
     sensorName: z.string().nullable(),
-    metric: z.enum(METRIC_NAMES),
+    metric: metricName,
     unit: z.string().meta({ example: 'bit/s' }),
     /** One value per step from `from` on; null where nothing was measured. */
     values: z.array(z.number().nullable()),
@@ -122,13 +123,17 @@ const metricQuery = z.strictObject({
     description:
       'Only these sensors, ids separated by commas. Without it: for metrics of sensors all of them.',
   }),
-  metrics: codes(METRIC_NAMES).meta({ description: 'Names of metrics.', example: 'in,out' }),
+  metrics: codes(metricName).meta({ description: 'Names of metrics.', example: 'in,out' }),
   from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
   to: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
   step: wholeNumber(1, 2_678_400)
     .optional()
     .meta({ description: 'Seconds of one value; chosen so that about 300 values are answered when absent.' }),
-  aggregate: z.enum(AGGREGATES).default('avg').meta({ description: 'Of the samples of each step.' }),
+  aggregate: z
+    .enum(AGGREGATES)
+    .meta({ id: 'Aggregate' })
+    .default('avg')
+    .meta({ description: 'Of the samples of each step.' }),
 });
 export type MetricQuery = z.output<typeof metricQuery>;
 
@@ -151,7 +156,7 @@ export const TOP_MOST = 100;
 const topQuery = z.strictObject({
   metric: z
     .enum(Object.keys(RANKED) as [keyof typeof RANKED, ...(keyof typeof RANKED)[]])
-    .meta({ description: '`errors`: errors and discards in both directions together.' }),
+    .meta({ id: 'RankedMetric', description: '`errors`: errors and discards in both directions together.' }),
   site: siteFilter,
   class: deviceFilters.class,
   search: deviceFilters.search,

@@ -6,6 +6,8 @@ import { id, unixSeconds } from './operation.ts';
 /** What subscribers are notified of. `case.reopened`: the trouble of a resolved case came back. */
 export const NOTICE_TYPES = ['case.opened', 'case.changed', 'case.reopened', 'case.resolved'] as const;
 export const noticeType = z.enum(NOTICE_TYPES).meta({ id: 'NoticeType' });
+/** Of the test as well, which is about no case. */
+export const noticeOrTest = z.enum([...NOTICE_TYPES, 'test']).meta({ id: 'NoticeOrTest' });
 export type NoticeType = z.infer<typeof noticeType>;
 
 /** What is told, and what each is about. */
@@ -23,7 +25,7 @@ export const NOTICE_EVENTS_MOST = 10;
 /** The body of a webhook of the format `rollcall`; everything else that is sent is written from it. */
 export const notice = z
   .strictObject({
-    type: z.enum([...NOTICE_TYPES, 'test']),
+    type: noticeOrTest,
     timestamp: unixSeconds.meta({ description: 'When it came about, Unix seconds.', example: 1_763_700_060 }),
     data: z.strictObject({
       case: incidentCase

@@ -73,7 +73,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export const errorBody = z.object({
   success: z.literal(false),
   error: z.object({
-    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]),
+    code: z.enum(Object.keys(ERROR_STATUS) as [ErrorCode, ...ErrorCode[]]).meta({ id: 'ErrorCode' }),
     message: z.string(),
     details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     requestId: z.string(),

@@ -1,6 +1,6 @@
 /** Discovery: scans, their plan and their addresses, schedules. */
 import { z } from 'zod';
-import { jobStatus, OUTCOMES, type Outcome, scanStatus } from '../model.ts';
+import { collectorStatus, jobStatus, OUTCOMES, type Outcome, scanStatus } from '../model.ts';
 import { profileSettings } from '../profile.ts';
 import type { Operation } from './operation.ts';
 import { codes, id, idParams, line, paging, resource, siteFilter, sortBy, unixSeconds } from './operation.ts';
@@ -10,7 +10,7 @@ const maybeTime = unixSeconds.nullable();
 const seconds = z.number().min(0).meta({ example: 3.5 });
 
 /** Outcomes of an address as words, in the order of their codes. */
-const OUTCOME_NAMES = Object.values(OUTCOMES) as [Outcome, ...Outcome[]];
+const outcome = z.enum(Object.values(OUTCOMES) as [Outcome, ...Outcome[]]).meta({ id: 'Outcome' });
 
 const targets = z.string().max(200_000).meta({
   description:
@@ -105,7 +105,7 @@ const scanParams = z.strictObject({ scanId: idParams.shape.id });
 const scanAddress = z
   .strictObject({
     address: z.string().meta({ example: '10.20.0.7' }),
-    outcome: z.enum(OUTCOME_NAMES).meta({ example: 'snmp' }),
+    outcome: outcome.meta({ example: 'snmp' }),
     code: z.string().length(1).meta({ description: 'The outcome as one character.', example: 's' }),
     note: z.string().nullable().meta({ description: 'Why, where there is more to say.', example: null }),
     jobId: id.nullable().meta({ description: 'null: excluded before jobs were made.' }),
@@ -135,7 +135,7 @@ const scanPlan = z
           id,
           name: z.string().meta({ example: 'berlin-1' }),
           online: z.boolean(),
-          status: z.enum(['active', 'quarantined', 'revoked']),
+          status: collectorStatus,
         }),
       )
       .max(1000)
@@ -267,7 +267,7 @@ export const scanOperations = {
     params: scanParams,
     query: z.strictObject({
       ...paging,
-      outcome: codes(OUTCOME_NAMES)
+      outcome: codes(outcome)
         .optional()
         .meta({ description: 'One outcome, or several separated by commas.', example: 'snmp-auth-failed' }),
       address: z

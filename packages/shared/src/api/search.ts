@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { Operation } from './operation.ts';
 import { id, siteFilter } from './operation.ts';
 
-const SEARCH_KINDS = ['device', 'interface', 'endpoint', 'case'] as const;
+const searchKind = z.enum(['device', 'interface', 'endpoint', 'case']).meta({ id: 'SearchKind' });
 
 const searchHit = z
   .strictObject({
-    kind: z.enum(SEARCH_KINDS),
+    kind: searchKind,
     id: z.string().meta({
       description: 'Of a device, interface or case its id; of an endpoint its hardware address.',
       example: '019aa3c4-5b00-7000-8000-000000000001',
@@ -46,7 +46,7 @@ export const searchOperations = {
     query: searchQuery,
     data: z.strictObject({
       hits: z.array(searchHit),
-      more: z.array(z.enum(SEARCH_KINDS)).meta({ description: 'Kinds of which there are more.' }),
+      more: z.array(searchKind).meta({ description: 'Kinds of which there are more.' }),
     }),
     envelope: 'item',
   },

@@ -10,6 +10,7 @@ export const health = z.enum(SENSOR_STATUS).meta({
   description: 'As judged by state and limits; unknown: nothing to judge it by.',
   example: 'ok',
 });
+const sensorKind = z.enum(SENSOR_KINDS).meta({ id: 'SensorKind' });
 const limit = z.number().nullable();
 
 export const sensor = z
@@ -23,8 +24,8 @@ export const sensor = z
       example: '1.3.6.1.2.1.99.1.1.1.4.1001',
     }),
     name: z.string().meta({ example: 'Inlet' }),
-    kind: z.enum(SENSOR_KINDS),
-    component: z.enum(SENSOR_COMPONENTS),
+    kind: sensorKind,
+    component: z.enum(SENSOR_COMPONENTS).meta({ id: 'SensorComponent' }),
     value: z.number().nullable().meta({ description: 'In `unit`.', example: 41.5 }),
     unit: z.string().meta({ example: '°C' }),
     usedBytes: z.number().nullable(),
@@ -46,7 +47,7 @@ export type Sensor = z.infer<typeof sensor>;
 
 const sensorQuery = z.strictObject({
   deviceId: z.uuid().optional().meta({ description: 'Only of this device.' }),
-  kind: codes(SENSOR_KINDS).optional().meta({ example: 'temperature,fan' }),
+  kind: codes(sensorKind).optional().meta({ example: 'temperature,fan' }),
   health: codes(health).optional().meta({ example: 'critical,warning' }),
   site: siteFilter,
   ...paging,

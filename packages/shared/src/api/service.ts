@@ -96,7 +96,7 @@ export const serviceOperations = {
     tag: 'Service',
     summary: 'A file of the interactive documentation',
     access: 'public',
-    params: z.strictObject({ file: z.enum(DOCS_FILES) }),
+    params: z.strictObject({ file: z.enum(DOCS_FILES).meta({ id: 'DocsFile' }) }),
     data: z.string(),
     envelope: 'raw',
     produces: 'application/octet-stream',

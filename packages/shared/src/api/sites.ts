@@ -169,6 +169,7 @@ export const siteSettings = z
         description: `After a device came back: what lies behind it is told as down only if it is still silent then. ${byDefault('recoverySeconds')}`,
       }),
     monitorFound: z.enum(MONITOR_FOUND).meta({
+      id: 'MonitorFound',
       description: `Which devices are monitored once a scan has found them; \`infrastructure\`: ${INFRASTRUCTURE.join(', ')}. Default: ${MONITOR_FOUND[0]}.`,
     }),
     thresholds: thresholdValues.meta({

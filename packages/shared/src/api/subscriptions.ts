@@ -207,7 +207,7 @@ export const subscription = z
   .strictObject({
     id,
     name: z.string().meta({ example: 'Ticket system' }),
-    kind: z.enum(SUBSCRIPTION_KINDS),
+    kind: z.enum(SUBSCRIPTION_KINDS).meta({ id: 'SubscriptionKind' }),
     url: z.string().nullable().meta({ description: 'Of a webhook or a syslog receiver.' }),
     format: format.nullable().meta({ description: 'Of a webhook.' }),
     template: z.string().nullable().meta({ description: 'Of the format `template`.' }),

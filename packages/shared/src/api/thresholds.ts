@@ -29,6 +29,7 @@ const interfaceValues = thresholdValues.pick({ utilisation: true, errors: true, 
 
 const said = z.strictObject({
   from: z.enum(THRESHOLD_LAYERS).meta({
+    id: 'ThresholdLayer',
     description: '`tag`: a tag of the device; `interfaceTag`: a tag of the interface.',
   }),
   tag: z.string().optional().meta({ description: 'Which tag says it.', example: 'core' }),
@@ -36,7 +37,7 @@ const said = z.strictObject({
 });
 const appliedThreshold = said
   .extend({
-    of: z.enum(Object.keys(THRESHOLDS) as [Threshold, ...Threshold[]]),
+    of: z.enum(Object.keys(THRESHOLDS) as [Threshold, ...Threshold[]]).meta({ id: 'Threshold' }),
     /** All that say something, the one that applies last. */
     said: z.array(said),
   })

@@ -89,7 +89,13 @@ export function openApiDocument(
   const told = Object.entries(webhooks).map(([type, each]) => [type, webhookObject(type, each, schemas)]);
   return {
     openapi: '3.1.0',
-    info: { title: 'Rollcall', version, description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'Rollcall',
+      version,
+      description: ABOUT,
+      contact: { name: 'The Rollcall authors' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: '/', description: 'This installation.' }],
     tags: [...used].sort().map((name) => ({ name, description: TAGS[name] ?? name })),
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -115,10 +121,10 @@ function operationObject(id: string, operation: Operation, schemas: Schemas): Js
   refuseShortNotice(id, operation);
   const parameters = [
     ...Object.entries(operation.params?.shape ?? {}).map(([name, schema]) =>
-      parameter('path', name, schema as z.ZodType, schemas),
+      parameter(id, 'path', name, schema as z.ZodType, schemas),
     ),
     ...Object.entries(operation.query?.shape ?? {}).map(([name, schema]) =>
-      parameter('query', name, schema as z.ZodType, schemas),
+      parameter(id, 'query', name, schema as z.ZodType, schemas),
     ),
   ];
   return {
@@ -185,7 +191,13 @@ const security = ({ access, by }: Operation): Json[] =>
  * Query values travel as text and arrive as what they mean, so a parameter is described by its meaning: a list inside
  * one value is an array that is not exploded, a parameter that may come again is one that is.
  */
-function parameter(where: 'path' | 'query', name: string, type: z.ZodType, schemas: Schemas): Json {
+function parameter(
+  id: string,
+  where: 'path' | 'query',
+  name: string,
+  type: z.ZodType,
+  schemas: Schemas,
+): Json {
   const { description, example, ...schema } = schemas.meaning(type);
   const isList = schema.type === 'array';
   const comesAgain = isList && schemas.input(type).type === 'array';
@@ -196,7 +208,7 @@ function parameter(where: 'path' | 'query', name: string, type: z.ZodType, schem
     required: where === 'path' || !type.safeParse(undefined).success,
     ...(description !== undefined && { description }),
     ...(isList && { style: 'form', explode: comesAgain }),
-    schema,
+    schema: 'enum' in schema ? schemas.name(nameOf(id, name), schema) : schema,
     example: isList && typeof shown === 'string' ? listOf(shown, schema) : (shown as Json),
   };
 }
@@ -208,8 +220,8 @@ const listOf = (text: string, { items }: Schema): Json => {
 };
 
 /** What generated clients call the types of an operation: `devices.update` has `DevicesUpdateRequest`. */
-const nameOf = (id: string, part: 'Request' | 'Response'): string =>
-  id.replace(/(?:^|\W)(\w)/g, (_, first: string) => first.toUpperCase()) + part;
+const nameOf = (id: string, part: string): string =>
+  `${id}.${part}`.replace(/(?:^|\W)(\w)/g, (_, first: string) => first.toUpperCase());
 
 function requestBody(id: string, operation: Operation, body: z.ZodType, schemas: Schemas): Json {
   const schema = schemas.input(body);
@@ -217,7 +229,7 @@ function requestBody(id: string, operation: Operation, body: z.ZodType, schemas:
     required: !body.safeParse(undefined).success,
     content: {
       'application/json': {
-        schema: schemas.name(nameOf(id, 'Request'), schema),
+        schema: schemas.name(nameOf(id, 'request'), schema),
         example: (operation.example ?? exampleOf(schema, schemas)) as Json,
       },
     },
@@ -248,7 +260,7 @@ function success(id: string, operation: Operation, schemas: Schemas): Json {
   const content =
     type === 'application/json'
       ? {
-          schema: schemas.name(nameOf(id, 'Response'), schema),
+          schema: schemas.name(nameOf(id, 'response'), schema),
           example: exampleOf(schema, schemas) as Json,
         }
       : { schema };

@@ -1,5 +1,6 @@
 import { Text } from '@mantine/core';
-import { COLLECTOR_STATUSES, type Collector } from '@rollcall/shared/api/collectors';
+import type { Collector } from '@rollcall/shared/api/collectors';
+import { COLLECTOR_STATUSES } from '@rollcall/shared/model';
 import { IconPlus } from '@tabler/icons-react';
 import { useCallback } from 'react';
 import { useSiteChoices } from '../../choices.ts';
