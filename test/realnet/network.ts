@@ -194,7 +194,9 @@ export class Network {
   #startAgent(box: Box): void {
     const version = this.#upgraded.has(box.name) ? `sysdescr Linux ${box.name} 6.99.0 #1 SMP x86_64\n` : '';
     box.write('/run/snmpd.conf', `${SNMPD}${version}`);
-    box.daemon('snmpd', '-Lf', '/run/snmpd.log', '-C', '-c', '/run/snmpd.conf', '-I', '-smux', 'udp:161');
+    // Its engine id stands in /var/lib/snmp, as on every host: restarted it is the same, a copy has the same.
+    const environment = ['SNMPCONFPATH=/run:/var/lib/snmp', 'MIBS='];
+    box.daemon('env', ...environment, 'snmpd', '-Lf', '/run/snmpd.log', '-I', '-smux', 'udp:161');
   }
 
   #startLldpd(box: Box, address: string): void {
@@ -271,7 +273,7 @@ export class Network {
       );
     } else if (role === 'switch') {
       box.ip(
-        'link add br0 type bridge',
+        `link add br0 address ${bridgeMac(address)} type bridge`,
         ...this.#portsOf(name).map((port) => `link set ${port} master br0`),
         'link set br0 up',
         `addr add ${address}/24 dev br0`,
@@ -285,6 +287,10 @@ export class Network {
     if (role !== 'router') this.box(name).ip(`route replace default via 10.${net}.0.1`);
   }
 }
+
+/** One that stays: else a bridge takes the lowest of its ports', and is unreachable for a while when a port is added. */
+const bridgeMac = (address: string): string =>
+  ['02', '00', ...address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))].join(':');
 
 const DAEMONS = {
   router: ['snmpd', 'lldpd', 'ospfd', 'zebra'],

@@ -108,7 +108,7 @@ function notedOf(plan: Plan, { kind, off, moved, virtual, copied }: Outage): Sto
     case 'swap':
       // What it is cabled to hears another chassis.
       return [
-        ...['rebooted', 'swapped', 'addresses'].map((each) => [`device.${each}`, first] as const),
+        ...['rebooted', 'swapped'].map((each) => [`device.${each}`, first] as const),
         ['interface.changed', first],
         ...cablesOf(plan, first).map((cable) => ['neighbour.changed', farOf(cable, first)] as const),
       ];
