@@ -60,6 +60,8 @@ const DEBIAN = {
   lldpd: 'lldpd',
   prometheus: 'prometheus',
   'victoria-metrics': 'victoria-metrics',
+  'prometheus-snmp-exporter': 'prometheus-snmp-exporter',
+  'ansible-core': 'ansible-inventory',
 };
 
 /**
@@ -152,7 +154,10 @@ const STEPS = [
   {
     name: 'system',
     why: 'whole installations: servers, collectors and simulated or real agents as processes',
-    needs: ['root', 'postgresql', 'iproute2', 'snmp', 'snmpd', 'nginx-light', 'caddy', 'strace', 'openssl'],
+    needs: [
+      ...['root', 'postgresql', 'iproute2', 'snmp', 'snmpd', 'nginx-light', 'caddy', 'strace', 'openssl'],
+      ...['curl', 'ansible-core', 'prometheus', 'prometheus-snmp-exporter'],
+    ],
     run: [npm('test:system')],
   },
   { name: 'web', why: 'every page in a browser', needs: ['chromium', 'firefox-esr'], run: [npm('test:web')] },

@@ -37,7 +37,7 @@ export const exportOperations = {
     ...operation(
       'prometheus',
       'Devices as targets of Prometheus',
-      'HTTP service discovery (`http_sd_configs`): a target for each device, with its name, site, class and the like as `__meta_rollcall_…`, and with `__param_module` and `__param_auth` (the name of the credential that its agent answered) for snmp_exporter.',
+      'HTTP service discovery (`http_sd_configs`): a target for each device, with its name, site, class and the like as `__meta_rollcall_…`, and with `__param_target`, `__param_module` and `__param_auth` (the name of the credential that its agent answered) for snmp_exporter.',
     ),
     data: z.array(scrapeTarget),
   },

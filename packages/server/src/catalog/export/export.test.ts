@@ -18,7 +18,7 @@ afterAll(closeDatabases);
 const device = (more: Partial<ExportedDevice> = {}): ExportedDevice => ({
   ...{ id: 'd1', site: 'Head Office', name: 'core-1', address: '10.0.0.1', class: 'switch', status: 'up' },
   ...{ vendor: 'Cisco', model: 'C9300', os: 'IOS-XE', osVersion: '17.9.4', serialNumber: 'FOC1' },
-  ...{ location: null, credential: 'read-only', ...more },
+  ...{ location: null, credential: 'read-only', snmpPort: 161, ...more },
 });
 
 describe('devices for Prometheus', () => {
@@ -43,11 +43,21 @@ describe('devices for Prometheus', () => {
             __meta_rollcall_os_version: '17.9.4',
           },
           ...{ __meta_rollcall_serial_number: 'FOC1', __meta_rollcall_credential: 'read-only' },
-          ...{ __param_module: 'if_mib', __param_auth: 'read-only' },
+          ...{ __param_target: '10.0.0.1', __param_module: 'if_mib', __param_auth: 'read-only' },
         },
       },
       { targets: ['10.0.0.1'], labels: expect.not.objectContaining({ __param_auth: expect.anything() }) },
     ]);
+  });
+});
+
+describe('devices for Prometheus at another port', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1:1161'],
+    ['2001:db8::1', '[2001:db8::1]:1161'],
+  ])('%s is asked at %s', (address, target) => {
+    const [told] = prometheusTargets([device({ address, snmpPort: 1161 })]);
+    expect(told).toMatchObject({ targets: [address], labels: { __param_target: target } });
   });
 });
 
@@ -61,6 +71,17 @@ describe('devices for Ansible', () => {
       all: { children: ['class_server', 'class_switch', 'os_ios_xe', 'site_head_office'] },
       site_head_office: { hosts: ['core-1', 'srv'] },
       os_ios_xe: { hosts: ['core-1'] },
+    });
+  });
+
+  it('have no template in any text', () => {
+    const { _meta } = ansibleInventory([device({ name: '{{ 1 }}', location: '{{ 1 }}' })]) as {
+      _meta: object;
+    };
+    expect(_meta).toMatchObject({
+      hostvars: {
+        '__ 1 __': { rollcall_location: { __ansible_unsafe: '{{ 1 }}' }, rollcall_vendor: 'Cisco' },
+      },
     });
   });
 

@@ -1,5 +1,6 @@
 /** The device list for other programs, by the filters of the list and within the sites of the caller. */
 import { EXPORT_MOST, type ExportQuery } from '@rollcall/shared/api/exports';
+import { SNMP_PORT } from '@rollcall/shared/model';
 import type { Response } from 'express';
 import type { Database } from '../../platform/db/db.ts';
 import { Parameters, type Scope, scopeOf } from '../../platform/db/list.ts';
@@ -47,7 +48,8 @@ async function readDevices(db: Database, query: ExportQuery, scope: Scope): Prom
   ];
   const devices = await db.query<ExportedDevice & Record<string, unknown>>(
     `SELECT d.id, s.name AS site, d.name, host(d.address) AS address, d.class, d.status, d.vendor, d.model, d.os,
-       d.os_version AS "osVersion", d.serial_number AS "serialNumber", d.location, c.name AS credential
+       d.os_version AS "osVersion", d.serial_number AS "serialNumber", d.location, c.name AS credential,
+       coalesce((s.settings->>'snmpPort')::int, ${SNMP_PORT}) AS "snmpPort"
      FROM devices d JOIN sites s ON s.id = d.site_id LEFT JOIN credentials c ON c.id = d.credential_id
      WHERE ${where.join(' AND ')} ORDER BY d.sort_name, d.id LIMIT ${EXPORT_MOST + 1}`,
     p.values,

@@ -1,5 +1,7 @@
 /** Devices in the forms of other programs. Pure. */
+import { isIPv6 } from 'node:net';
 import type { ScrapeTarget } from '@rollcall/shared/api/exports';
+import { SNMP_PORT } from '@rollcall/shared/model';
 
 export interface ExportedDevice {
   id: string;
@@ -16,6 +18,8 @@ export interface ExportedDevice {
   location: string | null;
   /** Name of the credential that its agent answered; null: it was not read by SNMP. */
   credential: string | null;
+  /** Of the agents of its site. */
+  snmpPort: number;
 }
 
 /** Module of snmp_exporter that reads interfaces; a job may set another. */
@@ -23,15 +27,19 @@ const MODULE = 'if_mib';
 
 /** Targets of Prometheus' HTTP service discovery; an absent fact is no label. */
 export function prometheusTargets(devices: readonly ExportedDevice[]): ScrapeTarget[] {
-  return devices.map(({ address, credential, ...device }) => {
+  return devices.map(({ address, credential, snmpPort, ...device }) => {
     const facts = { ...device, credential };
     const labels = Object.entries(facts).flatMap(([name, value]) =>
       value ? [[`__meta_rollcall_${snakeCase(name)}`, value]] : [],
     );
-    const snmp = credential ? { __param_module: MODULE, __param_auth: credential } : {};
+    const agent = { __param_target: agentOf(address, snmpPort), __param_module: MODULE };
+    const snmp = credential ? { ...agent, __param_auth: credential } : {};
     return { targets: [address], labels: { ...Object.fromEntries(labels), ...snmp } };
   });
 }
+/** Whom snmp_exporter asks: it takes port 161 where none is named. */
+const agentOf = (address: string, port: number): string =>
+  port === SNMP_PORT ? address : `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** System → `ansible_network_os`, by the collections that have one. */
@@ -48,14 +56,19 @@ const ANSIBLE: Record<string, string> = {
   VyOS: 'vyos.vyos.vyos',
 };
 
-/** What an inventory script prints for `--list`. Two hosts of one name are told apart by their address. */
+/**
+ * What an inventory script prints for `--list`. Two hosts of one name are told apart by their address. Devices choose
+ * their texts themselves, and Ansible runs what stands between two braces: no name of a host has any, and a value that
+ * has is marked as one that is no template.
+ */
 export function ansibleInventory(devices: readonly ExportedDevice[]): Record<string, unknown> {
   const names = new Map<string, number>();
   for (const { name } of devices) names.set(name, (names.get(name) ?? 0) + 1);
-  const hosts = new Map<string, Record<string, string>>();
+  const hosts = new Map<string, Record<string, unknown>>();
   const groups = new Map<string, string[]>();
   for (const device of devices) {
-    const host = (names.get(device.name) ?? 0) > 1 ? `${device.name} (${device.address})` : device.name;
+    const name = device.name.replace(/[{}]/g, '_');
+    const host = (names.get(device.name) ?? 0) > 1 ? `${name} (${device.address})` : name;
     hosts.set(host, hostVariables(device));
     for (const group of groupsOf(device)) groups.set(group, [...(groups.get(group) ?? []), host]);
   }
@@ -68,17 +81,20 @@ export function ansibleInventory(devices: readonly ExportedDevice[]): Record<str
   };
 }
 
-function hostVariables(device: ExportedDevice): Record<string, string> {
+function hostVariables(device: ExportedDevice): Record<string, unknown> {
   const network = device.os ? ANSIBLE[device.os] : undefined;
-  const facts = Object.entries({ ...device, credential: null, name: null, address: null }).flatMap(
-    ([name, value]) => (value ? [[`rollcall_${snakeCase(name)}`, value]] : []),
+  const { credential: _, name: __, address, snmpPort: ___, ...told } = device;
+  const facts = Object.entries(told).flatMap(([name, value]) =>
+    value ? [[`rollcall_${snakeCase(name)}`, asText(value)]] : [],
   );
   return {
-    ansible_host: device.address,
+    ansible_host: address,
     ...(network ? { ansible_network_os: network } : {}),
     ...Object.fromEntries(facts),
   };
 }
+
+const asText = (value: string): unknown => (value.includes('{') ? { __ansible_unsafe: value } : value);
 
 /** Names of groups are words of letters, digits and `_`. */
 const groupsOf = ({ site, class: is, os }: ExportedDevice): string[] =>
