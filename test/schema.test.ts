@@ -8,6 +8,7 @@ import {
   MERGED_TABLES,
 } from '@rollcall/server/ingest/tables/rows';
 import { ANNOTATED, FIELD_TYPES } from '@rollcall/shared/api/annotations';
+import { ENDPOINT_CHANGE_KINDS } from '@rollcall/shared/api/changes';
 import { credential } from '@rollcall/shared/api/credentials';
 import { DELIVERY_STATUSES, mailSettings } from '@rollcall/shared/api/deliveries';
 import { ACKNOWLEDGED_UNTIL, ACTIVITY_KINDS, CLOSE_REASONS } from '@rollcall/shared/api/incidents';
@@ -85,6 +86,7 @@ const LISTS: Record<string, readonly string[]> = {
   'Sensor.status': SENSOR_STATUS,
   'WalkPart.tableName': MERGED_TABLES,
   'DeviceFacts.group': [...DEVICE_GROUPS, ...FACT_GROUPS, 'attachment'],
+  'EndpointChange.kind': ENDPOINT_CHANGE_KINDS,
   'Event.source': EVENT_SOURCES,
   'Event.severity': codes(Severity),
   'Event.status': codes(EventStatus),

@@ -39,6 +39,7 @@ const LARGE = new Set([
   'conditions',
   'endpoints',
   'endpoint_macs',
+  'endpoint_changes',
 ]);
 
 /** Each address is learnt by four devices of its site; every third has an IP address. */
@@ -49,6 +50,13 @@ const ENDPOINTS = `
     timestamptz '2026-11-01' + n * interval '1 second', CASE WHEN n % 5 = 0 THEN timestamptz '2026-11-20' END
   FROM (SELECT row_number() OVER (ORDER BY site_id, id) - 1 AS at, site_id, id FROM devices) d
   JOIN (SELECT n, hop FROM generate_series(0, 49999) AS n, generate_series(0, 3) AS hop) x ON d.at = n + hop`;
+
+/** One of each endpoint, within the times of the events. */
+const ENDPOINT_CHANGES = `
+  INSERT INTO endpoint_changes (site_id, id, at, mac, kind, device_id, from_device_id, before, after)
+  SELECT m.site_id, gen_random_uuid(), t.last - (row_number() OVER ()) * interval '1 minute', m.mac, 'endpoint.moved', e.device_id, e.device_id, '{}', '{}'
+  FROM endpoint_macs m CROSS JOIN (SELECT max(timestamp) AS last FROM events) t
+  CROSS JOIN LATERAL (SELECT device_id FROM endpoints e WHERE e.site_id = m.site_id AND e.mac = m.mac LIMIT 1) e`;
 
 interface Plan {
   'Node Type': string;
@@ -67,6 +75,7 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     db = await open();
     await fillFleet(db.ingest, SIZE);
     await db.ingest.query(ENDPOINTS);
+    await db.ingest.query(ENDPOINT_CHANGES);
     await compactTallies(db);
     // Vacuumed: an index alone can answer only where the visibility map says so.
     await db.ingest.query('VACUUM (ANALYZE)');
@@ -208,6 +217,9 @@ describe.each(databases().slice(-1))('query plans on %s', (_name, open) => {
     ['changes.list', {}],
     ['changes.list', { site }],
     ['changes.list', { device }],
+    ['changes.list', { endpoints: '0' }],
+    ['changes.list', { endpoints: '1' }, [site]],
+    ['changes.list', { kind: 'endpoint.moved', device }],
     ['availability.list', { of: 'devices', site }],
     ['availability.list', { of: 'interfaces', deviceId: device }],
     ['cases.list', {}],

@@ -17,6 +17,7 @@ import { createDeliveryFeature } from './deliveries/feature.ts';
 import { endpointHandlers } from './endpoints/feature.ts';
 import { findEndpoints } from './endpoints/list.ts';
 import { openMakers } from './endpoints/makers.ts';
+import { recordEndpointChanges } from './endpoints/record.ts';
 import { openHandOut } from './gateway/enrolment/packages.ts';
 import { createCollectorFeature } from './gateway/feature.ts';
 import { createIncidentFeature } from './incidents/feature.ts';
@@ -145,6 +146,11 @@ async function start(config: Config, options: StartOptions, stops: Stops): Promi
       { what: 'rolling up samples', everyMs: 30_000, run: measurements.rollUp },
       { what: 'writing samples to their engine', everyMs: 5_000, run: measurements.ship },
       { what: 'deleting old measurements', everyMs: HOUR_MS, run: measurements.forget },
+      {
+        what: 'finding endpoints that moved',
+        everyMs: MINUTE_MS,
+        run: () => recordEndpointChanges({ db, clock }),
+      },
       { what: 'deleting what is too old', everyMs: HOUR_MS, run: () => forget({ db, clock }) },
       {
         what: 'deleting old events and cases',

@@ -75,7 +75,7 @@ const EVENTS = [
   'site',
   'sort',
 ] as const satisfies Of<'events.list'>;
-const CHANGES = ['kind', 'site'] as const satisfies Of<'changes.list'>;
+const CHANGES = ['kind', 'endpoints', 'site'] as const satisfies Of<'changes.list'>;
 const CASES = [
   'status',
   'severity',

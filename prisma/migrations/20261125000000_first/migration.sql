@@ -730,6 +730,8 @@ CREATE TABLE "endpoint_macs" (
     "mac" TEXT NOT NULL,
     "first_seen" TIMESTAMPTZ(3) NOT NULL,
     "gone_at" TIMESTAMPTZ(3),
+    "reported" JSONB,
+    "due_at" TIMESTAMPTZ(3),
     CONSTRAINT "endpoint_macs_pkey" PRIMARY KEY ("site_id", "mac"),
     CONSTRAINT "endpoint_macs_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE
 );
@@ -740,20 +742,23 @@ CREATE INDEX "endpoint_macs_gone_at_mac_site_id_idx" ON "endpoint_macs" ("gone_a
 CREATE INDEX "endpoint_macs_digits_trgm" ON "endpoint_macs" USING gin (replace("mac", ':', '') gin_trgm_ops);
 -- On an expression: the addresses of a maker, by the prefix of 24 bits.
 CREATE INDEX "endpoint_macs_prefix" ON "endpoint_macs" (left("mac", 8), "site_id");
+-- Partial: few are due at a time.
+CREATE INDEX "endpoint_macs_due" ON "endpoint_macs" ("due_at") WHERE "due_at" IS NOT NULL;
 
 -- Triggers: the list is right in the transaction that changes an interval, whoever changes it. In the order of the key, so
 -- that two writers of one site wait for each other and never in a circle.
 CREATE FUNCTION endpoint_macs_told() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO "endpoint_macs" AS m ("site_id", "mac", "first_seen", "gone_at")
-    SELECT t."site_id", t."mac", e.first_seen, e.gone_at
-    FROM (SELECT DISTINCT "site_id", "mac" FROM added) t
+    INSERT INTO "endpoint_macs" AS m ("site_id", "mac", "first_seen", "gone_at", "due_at")
+    SELECT t."site_id", t."mac", e.first_seen, e.gone_at, t.changed_at
+    FROM (SELECT "site_id", "mac", max(coalesce("until", "since")) AS changed_at FROM added GROUP BY 1, 2) t
     CROSS JOIN LATERAL (SELECT min(e."since") AS first_seen, CASE WHEN bool_and(e."until" IS NOT NULL) THEN max(e."until") END AS gone_at
         FROM "endpoints" e WHERE e."site_id" = t."site_id" AND e."mac" = t."mac") e
     ORDER BY t."site_id", t."mac"
     ON CONFLICT ("site_id", "mac") DO UPDATE
-    SET "first_seen" = least(m."first_seen", EXCLUDED."first_seen"), "gone_at" = EXCLUDED."gone_at"
-    WHERE m."first_seen" > EXCLUDED."first_seen" OR m."gone_at" IS DISTINCT FROM EXCLUDED."gone_at";
+    SET "first_seen" = least(m."first_seen", EXCLUDED."first_seen"), "gone_at" = EXCLUDED."gone_at", "due_at" = least(m."due_at", EXCLUDED."due_at")
+    WHERE m."first_seen" > EXCLUDED."first_seen" OR m."gone_at" IS DISTINCT FROM EXCLUDED."gone_at"
+      OR m."due_at" IS NULL OR m."due_at" > EXCLUDED."due_at";
     RETURN NULL;
 END $$;
 CREATE TRIGGER "endpoints_macs_insert" AFTER INSERT ON "endpoints" REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION endpoint_macs_told();
@@ -771,6 +776,28 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER "endpoints_macs_delete" AFTER DELETE ON "endpoints" FOR EACH ROW EXECUTE FUNCTION endpoint_macs_forgotten();
+
+CREATE TABLE "endpoint_changes" (
+    "site_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+    "mac" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "device_id" UUID,
+    "interface_id" UUID,
+    "from_device_id" UUID,
+    "from_interface_id" UUID,
+    "collector_id" UUID,
+    "before" JSONB NOT NULL,
+    "after" JSONB NOT NULL,
+    CONSTRAINT "endpoint_changes_pkey" PRIMARY KEY ("site_id", "id"),
+    CONSTRAINT "endpoint_changes_site_id_fkey" FOREIGN KEY ("site_id") REFERENCES "sites" ("id") ON DELETE CASCADE ON UPDATE CASCADE
+);
+CREATE INDEX "endpoint_changes_site_id_at_id_idx" ON "endpoint_changes" ("site_id", "at", "id");
+CREATE INDEX "endpoint_changes_at_id_idx" ON "endpoint_changes" ("at", "id");
+CREATE INDEX "endpoint_changes_device_id_at_idx" ON "endpoint_changes" ("device_id", "at");
+-- Partial: only those that moved came from somewhere.
+CREATE INDEX "endpoint_changes_from" ON "endpoint_changes" ("from_device_id", "at") WHERE "from_device_id" IS NOT NULL;
 
 CREATE TABLE "walk_parts" (
     "site_id" UUID NOT NULL,

@@ -34,10 +34,12 @@ export interface Placement<Port extends LearntAt> {
   /** One when placed, several as alternatives. */
   ports: Port[];
   reason: string;
+  /** The ports are of two switches that act as one (MLAG): all are right. */
+  pair: boolean;
 }
 
 /** A port that learnt an address this much later than another has it by a move: two readings of the tables. */
-const MOVED_S = 30 * 60;
+export const MOVED_S = 30 * 60;
 
 /**
  * Decides from all ports of one site that have the address at a time.
@@ -47,13 +49,15 @@ export function place<Port extends LearntAt>(learnt: readonly Port[], at: number
   const edges = learnt.filter(({ bridges }) => bridges.length === 0);
   const places = joined(edges);
   const [only] = places;
+  const pair = isPair(places);
   if (only && places.length === 1)
-    return { verdict: 'placed', ports: [only], reason: whyPlaced(only, edges.length, learnt.length) };
-  if (only) return { verdict: 'alternatives', ports: places, reason: whySeveral(places, at) };
-  if (learnt.length === 0) return { verdict: 'unknown', ports: [], reason: 'no forwarding table has it now' };
+    return { verdict: 'placed', ports: [only], reason: whyPlaced(only, edges.length, learnt.length), pair };
+  if (only) return { verdict: 'alternatives', ports: places, reason: whySeveral(places, at), pair };
+  const unknown = { verdict: 'unknown', pair } as const;
+  if (learnt.length === 0) return { ...unknown, ports: [], reason: 'no forwarding table has it now' };
   const behind = [...new Set(learnt.flatMap(({ bridges }) => bridges))].sort();
   return {
-    verdict: 'unknown',
+    ...unknown,
     ports: [],
     reason: `only ports between bridges have it: it is behind one of ${named(behind)}`,
   };

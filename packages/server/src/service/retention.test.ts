@@ -72,8 +72,16 @@ describe.each(databases())('retention on %s', (_name, open) => {
       interval('02:00:00:00:00:02', ago(364)),
       interval('02:00:00:00:00:03', null),
     ]);
+    const change = (mac: string, at: string) => ({
+      ...{ site_id: site, id: uuidv7(), at, mac, kind: 'endpoint.added', before: {}, after: {} },
+    });
+    await insert(db, 'endpoint_changes', [
+      change('02:00:00:00:00:01', ago(366)),
+      change('02:00:00:00:00:02', ago(364)),
+    ]);
     const forgotten = await forget({ db, clock: { now: () => now } as never });
-    expect(forgotten).toEqual({ scans: 1, audit: 1, endpoints: 1 });
+    expect(forgotten).toEqual({ scans: 1, audit: 1, endpoints: 1, endpoint_changes: 1 });
+    expect(await db.query('SELECT mac FROM endpoint_changes')).toEqual([{ mac: '02:00:00:00:00:02' }]);
     expect(await db.query('SELECT mac FROM endpoints ORDER BY mac')).toEqual([
       { mac: '02:00:00:00:00:02' },
       { mac: '02:00:00:00:00:03' },

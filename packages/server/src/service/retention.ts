@@ -20,6 +20,7 @@ const KEPT_DAYS = {
   gaps: 90,
   maintenance_windows: 90,
   endpoints: 365,
+  endpoint_changes: 365,
 };
 
 export const RULES: readonly Rule[] = [
@@ -35,6 +36,7 @@ export const RULES: readonly Rule[] = [
   { table: 'gaps', where: 't.at < $1', days: KEPT_DAYS.gaps },
   { table: 'maintenance_windows', where: 't.over_at < $1', days: KEPT_DAYS.maintenance_windows },
   { table: 'endpoints', where: 't.until < $1', days: KEPT_DAYS.endpoints },
+  { table: 'endpoint_changes', where: 't.at < $1', days: KEPT_DAYS.endpoint_changes },
 ];
 
 const DAY_MS = 86_400_000;

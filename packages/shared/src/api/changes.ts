@@ -1,8 +1,8 @@
 /** What changed: the inventory over time, and what may have led to a case. */
 import { z } from 'zod';
-import { text, time } from './members.ts';
+import { mac, text, time } from './members.ts';
 import type { Operation } from './operation.ts';
-import { id, idParams, paging, queryTime, repeated, siteFilter } from './operation.ts';
+import { id, idParams, paging, queryTime, repeated, siteFilter, wholeNumber } from './operation.ts';
 
 /** Kinds of events that tell of a change rather than of trouble. The index `events_changes` has the same ones. */
 export const CHANGE_KINDS = [
@@ -29,10 +29,25 @@ export const CHANGE_KINDS = [
   'address.moved',
   'address.conflict',
 ] as const;
-export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/** Kinds of changes of endpoints, which have a table of their own: there are many, and none is trouble. */
+export const ENDPOINT_CHANGE_KINDS = ['endpoint.added', 'endpoint.moved', 'endpoint.removed'] as const;
+export type EndpointChangeKind = (typeof ENDPOINT_CHANGE_KINDS)[number];
+export type ChangeKind = (typeof CHANGE_KINDS)[number] | EndpointChangeKind;
+
+/** Where an endpoint enters the network, as a change of it tells: several ports where it may be at any of them. */
+export interface EndpointPorts {
+  ports: {
+    deviceId: string;
+    device: string;
+    ifIndex: number;
+    interfaceId: string | null;
+    port: string | null;
+  }[];
+}
 
 const members = {
-  id: id.meta({ description: 'Of the event that tells it.' }),
+  id: id.meta({ description: 'Of the event that tells it; of a change of an endpoint there is none.' }),
   at: time,
   kind: z.string().meta({ example: 'device.upgraded' }),
   siteId: id,
@@ -41,6 +56,7 @@ const members = {
   device: text('core-1'),
   interfaceId: id.nullable(),
   interface: text('Gi1/0/1'),
+  endpoint: mac.meta({ description: 'The endpoint that came, moved or went; null of other changes.' }),
   message: z.string().meta({ example: 'core-1 changed its version from 17.6.5 to 17.9.4a' }),
   before: z.unknown().meta({ description: 'What was; null where it is not known.' }),
   after: z.unknown().meta({ description: 'What is since.' }),
@@ -69,7 +85,10 @@ export type LikelyChange = z.infer<typeof likelyChange>;
 const changeQuery = z.strictObject({
   site: siteFilter,
   device: z.uuid().optional(),
-  kind: repeated(z.enum(CHANGE_KINDS).meta({ id: 'ChangeKind' })).optional(),
+  kind: repeated(z.enum([...CHANGE_KINDS, ...ENDPOINT_CHANGE_KINDS]).meta({ id: 'ChangeKind' })).optional(),
+  endpoints: wholeNumber(0, 1).optional().meta({
+    description: '0: all but those of endpoints; 1: those of endpoints alone.',
+  }),
   from: queryTime.optional().meta({ description: 'Unix seconds; 24 hours before `to` when absent.' }),
   to: queryTime.optional().meta({ description: 'Unix seconds; now when absent.' }),
   ...paging,
@@ -83,7 +102,7 @@ export const changeOperations = {
     tag: 'Changes',
     summary: 'What changed in the inventory, newest first',
     description:
-      'Devices, interfaces, addresses and neighbours that came, went or are different, as collectors saw it.',
+      'Devices, interfaces, addresses, neighbours and endpoints that came, went or are different, as collectors saw it.',
     access: 'viewer',
     query: changeQuery,
     data: change,

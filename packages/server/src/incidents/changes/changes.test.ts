@@ -86,6 +86,71 @@ describe.each(databases())('changes on %s', (_name, open) => {
     await expect(told({ from: '20', to: '10' })).rejects.toThrow(/from/);
   });
 
+  /** Endpoint `mac` moved so many seconds ago. */
+  const moved = (mac: string, from: string, to: string, secondsAgo: number, more: object = {}) => {
+    const port = (device: string) => ({
+      ports: [{ deviceId: devices.get(device), device, ifIndex: 7, interfaceId: null, port: 'Gi7' }],
+    });
+    return insert(scene.db, 'endpoint_changes', [
+      {
+        ...{ site_id: scene.site, id: uuidv7(), mac, kind: 'endpoint.moved' },
+        ...{ at: new Date(scene.clock.now() - secondsAgo * 1000), device_id: devices.get(to) },
+        ...{ from_device_id: devices.get(from), before: port(from), after: { ...port(to), name: 'phone-7' } },
+        ...more,
+      },
+    ]);
+  };
+
+  it('of endpoints are among them in the order of time, and are left out or told alone where that is asked', async () => {
+    await network(['core', 'edge', 'far']);
+    await changed('device.upgraded', 'core', 60);
+    await moved('02:00:00:00:00:0a', 'edge', 'core', 90);
+    await changed('interface.added', 'edge', 120);
+    await moved('02:00:00:00:00:0b', 'far', 'edge', 150);
+    const told = async (query: Record<string, string | string[]>) =>
+      (await list({ site: scene.site, ...query })).map(({ endpoint, kind }) => endpoint ?? kind);
+    const [a, b] = ['02:00:00:00:00:0a', '02:00:00:00:00:0b'];
+    expect(await told({})).toEqual(['device.upgraded', a, 'interface.added', b]);
+    const second = await call()('changes.list', { query: { site: scene.site, pageSize: '1', page: '2' } });
+    expect(second).toMatchObject({ totalCount: 4, data: [{ endpoint: a }] });
+    expect(await told({ endpoints: '0' })).toEqual(['device.upgraded', 'interface.added']);
+    expect(await told({ endpoints: '1' })).toEqual([a, b]);
+    expect(await told({ endpoints: '1', kind: ['device.upgraded'] })).toEqual([]);
+    expect(await told({ kind: ['endpoint.moved', 'device.upgraded'] })).toEqual(['device.upgraded', a, b]);
+    // From there or to there.
+    expect(await told({ device: devices.get('edge') ?? '' })).toEqual([a, 'interface.added', b]);
+    expect((await list({ endpoints: '1', site: scene.site }))[0]).toMatchObject({
+      ...{ message: `${a} (phone-7) moved from edge Gi7 to core Gi7`, device: 'core', at: now() - 90 },
+    });
+    expect(await told({ site: await addSite(scene.db, uuidv7()) })).toEqual([]);
+  });
+
+  it('before a case: an endpoint only where it came to a port that the case is about', async () => {
+    await network(['edge']);
+    const theCase = uuidv7();
+    const [port, other] = [uuidv7(), uuidv7()];
+    const seen = new Date(scene.clock.now());
+    await insert(scene.db, 'cases', [
+      {
+        ...{
+          site_id: scene.site,
+          id: theCase,
+          title: 'errors',
+          severity: 3,
+          root_device_id: devices.get('edge'),
+        },
+        ...{ begun_at: seen, created_at: seen, updated_at: seen, tags: [] },
+      },
+    ]);
+    await changed('interface.state', 'edge', 0, { case_id: theCase, interface_id: port });
+    await moved('02:00:00:00:00:0a', 'edge', 'edge', 60, { interface_id: port });
+    await moved('02:00:00:00:00:0b', 'edge', 'edge', 60, { interface_id: other });
+    await moved('02:00:00:00:00:0c', 'edge', 'edge', 60, { interface_id: port, kind: 'endpoint.removed' });
+    expect(
+      (await before(theCase)).map(({ endpoint, place, reasons }) => [endpoint, place, reasons[0]]),
+    ).toEqual([['02:00:00:00:00:0a', 'port', 'an endpoint that moved there']]);
+  });
+
   it('of other sites are not told', async () => {
     await network(['core']);
     await changed('device.upgraded', 'core', 60);

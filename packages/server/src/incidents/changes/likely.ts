@@ -67,6 +67,9 @@ const WEIGHTS: Readonly<Record<string, readonly [weight: number, why: string]>> 
   'device.gone': [0.4, 'a device that went'],
   'device.changed': [0.3, 'other facts of the device'],
   'device.new': [0.25, 'a new device'],
+  // Told only at the port that the case is about.
+  'endpoint.moved': [0.45, 'an endpoint that moved there'],
+  'endpoint.added': [0.35, 'an endpoint that came'],
 };
 /** Settings of an interface that decide where its frames go. */
 const FORWARDING = new Set(['vlan', 'taggedVlans', 'aggregate', 'mtu']);

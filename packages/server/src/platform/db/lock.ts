@@ -13,6 +13,7 @@ const JOBS = [
   'shipping',
   'serving',
   'subscriptions',
+  'endpoints',
 ] as const;
 export type Job = (typeof JOBS)[number];
 

@@ -1,4 +1,9 @@
-import { CHANGE_KINDS, type Change, type ChangeKind } from '@rollcall/shared/api/changes';
+import {
+  CHANGE_KINDS,
+  type Change,
+  type ChangeKind,
+  ENDPOINT_CHANGE_KINDS,
+} from '@rollcall/shared/api/changes';
 import { IconArrowsDiff, IconList } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
@@ -51,9 +56,15 @@ const KINDS: Readonly<Record<ChangeKind, string>> = {
   'neighbour.changed': 'Neighbour',
   'address.moved': 'Address moved',
   'address.conflict': 'Address conflict',
+  'endpoint.added': 'Endpoint came',
+  'endpoint.moved': 'Endpoint moved',
+  'endpoint.removed': 'Endpoint gone',
 };
 const kindName = (kind: string): string => (KINDS as Record<string, string>)[kind] ?? kind;
-const KIND_CHOICES = CHANGE_KINDS.map((value) => ({ value, label: KINDS[value] }));
+const KIND_CHOICES = [...CHANGE_KINDS, ...ENDPOINT_CHANGE_KINDS].map((value) => ({
+  value,
+  label: KINDS[value],
+}));
 
 const COLUMNS: readonly Column<Change>[] = [
   timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.at }),
@@ -85,7 +96,18 @@ const VIEWS = [
   { name: 'Last hour', search: { last: '1h' } },
   { name: 'Versions', search: { kind: 'device.upgraded', last: '30d' } },
   { name: 'Hardware', search: { kind: 'device.swapped', last: '30d' } },
+  { name: 'Endpoints that moved', search: { kind: 'endpoint.moved' } },
 ];
+
+const ENDPOINT_CHOICES = [
+  { value: 'shown', label: 'Shown too' },
+  { value: 'only', label: 'Only these' },
+];
+/** Those of endpoints drown all others: they are shown where somebody asks for them. */
+function endpointsOf({ kind, endpoints }: { kind?: string | undefined; endpoints?: string | undefined }) {
+  if (endpoints === 'only') return '1';
+  return endpoints === 'shown' || kind ? undefined : '0';
+}
 
 const MODES = [
   { value: 'list', label: 'List', icon: IconList },
@@ -101,7 +123,7 @@ export function Changes() {
   const at = momentOf(typed);
   const moment = { at, onChange: (next: string | undefined) => change({ at: next }) };
   const range = useMemo(() => rangeOf({ last, from, to }, Date.now(), at), [last, from, to, at]);
-  const query = { ...filters, ...range };
+  const query = { ...filters, endpoints: endpointsOf(filters), ...range };
   const source = usePagedList('changes.list', query);
   const close = useCallback(() => setPicked(undefined), []);
   return (
@@ -123,6 +145,7 @@ export function Changes() {
         change={change}
         filters={[
           { key: 'kind', label: 'What', choices: KIND_CHOICES, many: true },
+          { key: 'endpoints', label: 'Endpoints', choices: ENDPOINT_CHOICES },
           { key: 'site', label: 'Site', choices: sites },
         ]}
         range
@@ -173,11 +196,19 @@ function ChangeSide({ one, onClose }: { one: Change; onClose: () => void }) {
         <Fact name="Interface">{one.interface}</Fact>
         <Fact name="Site">{one.site}</Fact>
         <Fact name="Seen by">{one.collector}</Fact>
-        <Fact name="Event">
-          <EventLink id={one.id}>open</EventLink>
-        </Fact>
+        {one.endpoint ? (
+          <Fact name="Endpoint">
+            <Link to="/endpoints" search={{ endpoint: one.endpoint, in: one.siteId }}>
+              {one.endpoint}
+            </Link>
+          </Fact>
+        ) : (
+          <Fact name="Event">
+            <EventLink id={one.id}>open</EventLink>
+          </Fact>
+        )}
       </Facts>
-      <Changed before={one.before} after={one.after} />
+      {!one.endpoint && <Changed before={one.before} after={one.after} />}
     </SidePanel>
   );
 }

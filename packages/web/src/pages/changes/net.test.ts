@@ -18,8 +18,10 @@ const change = (kind: string, before: unknown, after: unknown, port: string | nu
       after,
     },
     ...{ interfaceId: port, interface: port, message: kind, collector: null },
+    endpoint: kind.startsWith('endpoint.') ? 'aa' : null,
   };
 };
+const at = (device: string, port: string) => ({ ports: [{ device, port, ifIndex: 1 }] });
 const told = (...changes: Change[]) =>
   differencesOf(changes.toReversed()).map((one) => [
     one.interface,
@@ -78,6 +80,23 @@ it.each<[what: string, changes: () => Change[], told: unknown[]]>([
     'neighbours by their port',
     () => [change('neighbour.changed', { port: 'a', sysName: 'old' }, { port: 'a', sysName: 'new' })],
     [[null, null, { 'neighbour on a': ['old', 'new'] }]],
+  ],
+  [
+    'where an endpoint was and is',
+    () => [
+      change('endpoint.moved', at('sw', 'a'), at('sw', 'b')),
+      change('endpoint.removed', at('sw', 'b'), {}),
+      change('endpoint.added', { goneAt: 1 }, at('sw', 'c'), 'c'),
+    ],
+    [[null, null, { 'endpoint aa': ['sw a', 'sw c'] }]],
+  ],
+  [
+    'nothing of an endpoint that is back where it was',
+    () => [
+      change('endpoint.moved', at('sw', 'a'), at('sw', 'b')),
+      change('endpoint.moved', at('sw', 'b'), at('sw', 'a')),
+    ],
+    [],
   ],
 ])('a comparison tells %s', (_what, changes, expected) => {
   expect(told(...changes())).toEqual(expected);

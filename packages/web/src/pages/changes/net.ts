@@ -1,5 +1,5 @@
 /** What differs between two moments: all changes between them, without what was put back. Pure. */
-import type { Change } from '@rollcall/shared/api/changes';
+import type { Change, EndpointPorts } from '@rollcall/shared/api/changes';
 
 export interface Difference {
   key: string;
@@ -36,7 +36,8 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === 
 export function differencesOf(changes: readonly Change[]): Difference[] {
   const sums = new Map<string, Sum>();
   for (const change of changes.toSorted((a, b) => a.at - b.at)) {
-    const key = `${change.siteId} ${change.deviceId ?? ''} ${change.interfaceId ?? ''}`;
+    const whose = change.endpoint ?? `${change.deviceId ?? ''} ${change.interfaceId ?? ''}`;
+    const key = `${change.siteId} ${whose}`;
     const sum = sums.get(key) ?? {
       first: change,
       there: null,
@@ -51,7 +52,11 @@ export function differencesOf(changes: readonly Change[]): Difference[] {
   return [...sums].flatMap(([key, sum]) => differenceOf(key, sum) ?? []);
 }
 
-function add(sum: Sum, { kind, before, after }: Change): void {
+function add(sum: Sum, { kind, before, after, endpoint }: Change): void {
+  if (endpoint !== null) {
+    turn(sum, `endpoint ${endpoint}`, portsOf(before), portsOf(after));
+    return;
+  }
   const came = CAME.has(kind);
   if (came || WENT.has(kind)) {
     sum.there = { before: sum.there?.before ?? !came, after: came };
@@ -76,6 +81,15 @@ function add(sum: Sum, { kind, before, after }: Change): void {
 function turn({ fields }: Sum, name: string, before: unknown, after: unknown): void {
   const known = fields.get(name);
   fields.set(name, { before: known ? known.before : (before ?? null), after: after ?? null });
+}
+
+/** Where an endpoint was; of one that was not there null. */
+function portsOf(side: unknown): string | null {
+  const { ports = [], goneAt = null } = membersOf(side) as Partial<EndpointPorts> & {
+    goneAt?: number | null;
+  };
+  if (goneAt !== null || ports.length === 0) return null;
+  return ports.map(({ device, port, ifIndex }) => `${device} ${port ?? ifIndex}`).join(' or ');
 }
 
 /** A part or a VLAN in words. */

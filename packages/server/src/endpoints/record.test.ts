@@ -1,0 +1,165 @@
+import { ManualClock } from '@rollcall/shared/testing/manual-clock';
+import { uuidv7 } from '@rollcall/shared/uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../platform/db/db.ts';
+import { closeDatabases, databases } from '../testing/database.ts';
+import { addCollector, addDevices, addSite, insert } from '../testing/rows.ts';
+import { recordEndpointChanges } from './record.ts';
+
+afterAll(closeDatabases);
+
+const MAC = '02:00:00:00:00:aa';
+const T = Date.parse('2026-11-20T12:00:00Z');
+const MINUTE_MS = 60_000;
+const time = (minutes: number) => new Date(T + minutes * MINUTE_MS).toISOString();
+
+describe.each(databases())('changes of endpoints on %s', (_name, open) => {
+  let db: Database;
+  let site: string;
+  let ids: Record<string, string>;
+  let collector: string;
+  const clock = new ManualClock(T);
+
+  beforeAll(async () => {
+    db = await open();
+  });
+  beforeEach(async () => {
+    await db.query('DELETE FROM devices');
+    site = await addSite(db, uuidv7());
+    collector = await addCollector(db, site, 'north');
+    const names = ['core', 'a', 'b'];
+    const made = await addDevices(
+      db,
+      names.map((name) => ({ site_id: site, name, collector_id: collector })),
+    );
+    ids = Object.fromEntries(names.map((name, i) => [name, made[i] ?? '']));
+    clock.set(T);
+  });
+
+  const learns = (device: string, if_index: number, minutes: number, more: object = {}) =>
+    insert(db, 'endpoints', [
+      {
+        ...{ site_id: site, device_id: ids[device], mac: MAC, if_index, vlan: 10, address: '' },
+        ...{ since: time(minutes), ...more },
+      },
+    ]);
+  const forgets = (device: string, if_index: number, minutes: number) =>
+    db.query(
+      `UPDATE endpoints SET until = $3 WHERE device_id = $1::uuid AND if_index = $2 AND until IS NULL`,
+      [ids[device], if_index, time(minutes)],
+    );
+  /** What is written down by a round at a time: `kind from > to minute`. */
+  async function told(minutes: number): Promise<string[]> {
+    clock.set(T + minutes * MINUTE_MS);
+    await db.query('DELETE FROM endpoint_changes');
+    const written = await recordEndpointChanges({ db, clock });
+    const rows = await db.query<{ kind: string; before: Side; after: Side; at: Date; collector: string }>(
+      'SELECT kind, before, after, at, collector_id AS collector FROM endpoint_changes WHERE site_id = $1::uuid ORDER BY at',
+      [site],
+    );
+    expect(rows).toHaveLength(written);
+    return rows.map(({ kind, before, after, at }) =>
+      [
+        kind.slice('endpoint.'.length),
+        portsOf(before),
+        '>',
+        portsOf(after),
+        (at.getTime() - T) / MINUTE_MS,
+      ].join(' '),
+    );
+  }
+  interface Side {
+    ports?: { device: string; ifIndex: number }[];
+  }
+  const portsOf = ({ ports = [] }: Side) =>
+    ports.map(({ device, ifIndex }) => `${device}${ifIndex}`).join('|') || '-';
+  const linked = (device: string, if_index: number, to: string) =>
+    insert(db, 'neighbours', [
+      {
+        ...{
+          site_id: site,
+          device_id: ids[device],
+          protocol: 'lldp',
+          key: `${if_index}`,
+          if_index,
+          addresses: [],
+        },
+        ...{ remote_device_id: ids[to], first_seen: time(0), last_seen: time(0) },
+      },
+    ]);
+
+  it('tell where one came, to where it moved and when it went, each once, by the collector that reads the switch', async () => {
+    await learns('a', 1, 0);
+    expect(await told(0)).toEqual([]);
+    expect(await told(1)).toEqual(['added - > a1 0']);
+    expect(await told(2)).toEqual([]);
+    await learns('b', 2, 30);
+    // Both have it: it may be at either.
+    expect(await told(31)).toEqual([]);
+    await forgets('a', 1, 35);
+    expect(await told(36)).toEqual(['moved a1 > b2 30']);
+    const [{ found } = { found: '' }] = await db.query<{ found: string }>(
+      'SELECT collector_id AS found FROM endpoint_changes',
+    );
+    expect(found).toBe(collector);
+    await forgets('b', 2, 50);
+    expect(await told(60)).toEqual([]);
+    expect(await told(109)).toEqual([]);
+    expect(await told(111)).toEqual(['removed b2 > - 50']);
+    expect(await told(300)).toEqual([]);
+    await learns('b', 2, 400);
+    expect(await told(401)).toEqual(['added - > b2 400']);
+    await forgets('b', 2, 410);
+    expect(await told(471)).toEqual(['removed b2 > - 410']);
+    await learns('a', 7, 500);
+    expect(await told(501)).toEqual(['moved b2 > a7 500']);
+  });
+
+  it('tell no move where a port is only better known: a link, a switch that is read at last, a port of an aggregate', async () => {
+    await learns('core', 50, 0);
+    expect(await told(1)).toEqual(['added - > core50 0']);
+    await learns('a', 1, 15);
+    await linked('core', 50, 'a');
+    expect(await told(16)).toEqual([]);
+    await forgets('a', 1, 20);
+    await learns('a', 2, 20);
+    expect(await told(21)).toEqual(['moved a1 > a2 20']);
+    await insert(db, 'interfaces', [
+      {
+        ...{ site_id: site, device_id: ids.a, id: ids.a, if_index: 2, name: 'Gi2', type: 6, aggregate: 9 },
+        ...{ aggregate_active: true, first_seen: time(0), last_seen: time(0) },
+      },
+    ]);
+    await forgets('a', 2, 40);
+    await learns('a', 9, 40);
+    expect(await told(41)).toEqual([]);
+  });
+
+  it('tell no move of a cable to each of two switches, whichever has just forgotten the address', async () => {
+    await learns('a', 1, 0);
+    await learns('b', 2, 0);
+    expect(await told(1)).toEqual(['added - > a1|b2 0']);
+    await forgets('a', 1, 300);
+    expect(await told(301)).toEqual([]);
+    await learns('a', 1, 310);
+    await forgets('b', 2, 400);
+    expect(await told(401)).toEqual([]);
+  });
+
+  it('tell no move from a device that was deleted, and nothing of devices of the inventory', async () => {
+    await learns('a', 1, 0);
+    expect(await told(1)).toEqual(['added - > a1 0']);
+    await db.query('DELETE FROM devices WHERE id = $1::uuid', [ids.a]);
+    await learns('b', 2, 10);
+    // Nothing was left of it: it is as new.
+    expect(await told(11)).toEqual(['added - > b2 10']);
+    await insert(db, 'evidence', [
+      {
+        ...{ site_id: site, kind: 'mac', value: '02:00:00:00:00:bb', device_id: ids.core },
+        ...{ first_seen: time(0), last_seen: time(0) },
+      },
+    ]);
+    await learns('b', 3, 20, { mac: '02:00:00:00:00:bb' });
+    expect(await told(21)).toEqual([]);
+  });
+});
