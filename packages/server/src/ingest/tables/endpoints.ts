@@ -2,7 +2,7 @@
 import type { Sql } from '../../platform/db/sql.ts';
 import type { World } from '../world.ts';
 
-const isLearnt = (group: string): boolean => /^(fdb|arp)(\/|$)/.test(group);
+const isLearnt = (group: string): boolean => /^(fdb|arp|vrfs)(\/|$)/.test(group);
 
 /** Most addresses kept of one device at a time. */
 const PER_DEVICE = 50_000;
@@ -11,6 +11,16 @@ const PER_DEVICE = 50_000;
  * (IEEE 802.1D, ageing time of 300 s), and parts of one table may arrive in several batches.
  */
 const AWAY = "interval '1 hour'";
+
+/** The forwarding and ARP tables that are stored, those inside VRFs too, each with when it was read. */
+const TABLES = `
+  SELECT f.device_id, f.seen_at, f.data FROM device_facts f
+  WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
+    AND (f."group" IN ('fdb', 'arp') OR starts_with(f."group", 'fdb/') OR starts_with(f."group", 'arp/'))
+  UNION ALL
+  SELECT f.device_id, f.seen_at, v.arp FROM device_facts f, jsonb_to_recordset(f.data) AS v(arp jsonb)
+  WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[]) AND (f."group" = 'vrfs' OR starts_with(f."group", 'vrfs/'))
+    AND v.arp IS NOT NULL`;
 
 /**
  * What the stored tables of the devices say; group addresses are nobody's. VLAN 0: not told. Address empty: no ARP. What a
@@ -22,10 +32,8 @@ const TOLD = `
       CASE WHEN r.vlan BETWEEN 1 AND 4095 THEN r.vlan::int ELSE 0 END AS vlan,
       coalesce(r.address, '') AS address, max(f.seen_at) AS at,
       row_number() OVER (PARTITION BY f.device_id ORDER BY r.mac, r."ifIndex") AS place
-    FROM device_facts f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan numeric, address text)
-    WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
-      AND (f."group" IN ('fdb', 'arp') OR starts_with(f."group", 'fdb/') OR starts_with(f."group", 'arp/'))
-      AND r."ifIndex" IS NOT NULL AND coalesce(r.address, '::') ~ '^[0-9a-f.:]+$' AND substr(r.mac, 2, 1) = ANY('{0,2,4,6,8,a,c,e}')
+    FROM (${TABLES}) f, jsonb_to_recordset(f.data) AS r(mac text, "ifIndex" bigint, vlan numeric, address text)
+    WHERE r."ifIndex" IS NOT NULL AND coalesce(r.address, '::') ~ '^[0-9a-f.:]+$' AND substr(r.mac, 2, 1) = ANY('{0,2,4,6,8,a,c,e}')
     GROUP BY 1, 2, 3, 4, 5) every_row
   WHERE place <= ${PER_DEVICE}`;
 
@@ -36,8 +44,9 @@ export async function keepEndpoints(sql: Sql, { siteId, devices }: World): Promi
   const params = [siteId, ids];
   await sql.query(
     `WITH told AS MATERIALIZED (${TOLD}), read AS (
-       SELECT f.device_id, f."group" LIKE 'arp%' AS arp, max(f.seen_at) AS at FROM device_facts f
-       WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[]) AND (f."group" LIKE 'fdb%' OR f."group" LIKE 'arp%')
+       SELECT f.device_id, f."group" NOT LIKE 'fdb%' AS arp, max(f.seen_at) AS at FROM device_facts f
+       WHERE f.site_id = $1::uuid AND f.device_id = ANY($2::uuid[])
+         AND (f."group" LIKE 'fdb%' OR f."group" LIKE 'arp%' OR f."group" LIKE 'vrfs%')
        GROUP BY 1, 2)
      UPDATE endpoints e SET until = read.at FROM read
      WHERE e.site_id = $1::uuid AND e.device_id = ANY($2::uuid[]) AND e.until IS NULL
