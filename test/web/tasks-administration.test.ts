@@ -111,6 +111,11 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await open('/profile');
       await button('Create a token').click();
       await dialog().getByRole('textbox', { name: 'Name' }).fill('report script');
+      expect(await dialog().getByLabel('Ends').first().inputValue()).toBe('in a year (default)');
+      await dialog().getByRole('switch', { name: 'Read only' }).check();
+      await dialog().getByLabel('Sites').first().click();
+      await page.getByRole('option').first().click();
+      await dialog().getByRole('textbox', { name: 'Name' }).click();
       await dialog().getByRole('button', { name: 'Create' }).click();
       await dialog().getByRole('button', { name: 'Copy Token' }).click();
       const token = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -118,6 +123,15 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       expect((await ask()).status).toBe(200);
       await dialog().getByRole('button', { name: 'I have it' }).click();
       expect(await page.content()).not.toContain(token);
+      await row('report script')
+        .getByText(/^reading, /)
+        .waitFor();
+      const change = await fetch(`${world.url}/api/cases`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+        body: '{}',
+      });
+      expect(change.status).toBe(403);
       await row('report script').getByRole('button', { name: 'Revoke' }).click();
       await dialog().getByRole('button', { name: 'Revoke' }).click();
       await row('report script').getByText('revoked').waitFor();

@@ -1,10 +1,11 @@
-import { Button, Group, Select, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, MultiSelect, Select, Switch, Textarea, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { TOKENS_MOST, type Token } from '@rollcall/shared/api/tokens';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery, type Result } from '../../api.ts';
+import { useSiteChoices, useSiteName } from '../../choices.ts';
 import { IconButton } from '../../components/controls/index.ts';
 import { Empty, Loaded, notify } from '../../components/feedback/index.ts';
 import { Confirm, Dialog, Form, Pair, SecretDialog } from '../../components/form/index.ts';
@@ -25,6 +26,7 @@ export function Tokens() {
 
 function TokenList({ items }: { items: readonly Token[] }) {
   const now = useNow();
+  const siteName = useSiteName();
   const [making, setMaking] = useState(false);
   const [deleting, setDeleting] = useState<Token>();
   const live = items.filter((token) => isLive(token, now)).length;
@@ -54,6 +56,13 @@ function TokenList({ items }: { items: readonly Token[] }) {
       width: 'minmax(90px, 0.8fr)',
       mono: true,
       value: ({ networks }) => (networks.length === 0 ? 'everywhere' : networks.join('  ')),
+    },
+    {
+      id: 'limits',
+      title: 'Limited to',
+      width: 'minmax(90px, 0.8fr)',
+      value: ({ readOnly, siteIds }) =>
+        [...(readOnly ? ['reading'] : []), ...siteIds.map(siteName)].join(', '),
     },
     actionColumn(
       '64px',
@@ -99,11 +108,17 @@ const LIVES = [
   { value: '0', label: 'never' },
   { value: '30', label: 'in 30 days' },
   { value: '90', label: 'in 90 days' },
-  { value: '365', label: 'in a year' },
+  { value: '365', label: 'in a year (default)' },
 ];
 
 function NewToken({ onClose }: { onClose: () => void }) {
-  const form = useForm({ initialValues: { name: '', days: '365', networks: '' } });
+  const form = useForm({
+    initialValues: {
+      ...{ name: '', days: '365', networks: '' },
+      ...{ siteIds: [] as string[], readOnly: false },
+    },
+  });
+  const sites = useSiteChoices();
   const [made, setMade] = useState<Result<'tokens.create'>>();
   const send = useSend();
   if (made)
@@ -122,10 +137,10 @@ function NewToken({ onClose }: { onClose: () => void }) {
       </SecretDialog>
     );
   const create = async () => {
-    const { name, days } = form.values;
+    const { name, days, siteIds, readOnly } = form.values;
     const expiresAt = days === '0' ? null : Math.floor(Date.now() / 1000) + Number(days) * DAY;
     const networks = splitWords(form.values.networks);
-    setMade(await send('tokens.create', { body: { name, expiresAt, networks } }));
+    setMade(await send('tokens.create', { body: { name, expiresAt, networks, siteIds, readOnly } }));
   };
   return (
     <Dialog title="Create a token" onClose={onClose}>
@@ -152,6 +167,19 @@ function NewToken({ onClose }: { onClose: () => void }) {
             error={form.errors.expiresAt}
           />
         </Pair>
+        <Switch
+          label="Read only"
+          description="It reads what a viewer may, and changes nothing"
+          {...form.getInputProps('readOnly', { type: 'checkbox' })}
+        />
+        <MultiSelect
+          label="Sites"
+          description="None: all sites that you see"
+          data={sites}
+          searchable
+          clearable
+          {...form.getInputProps('siteIds')}
+        />
         <Textarea
           label="Allowed networks"
           description="Addresses and CIDRs of the programs that use it, as this server sees them; none: from everywhere"
