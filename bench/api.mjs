@@ -116,7 +116,7 @@ const handlers = {
     makerOf: () => null,
   }),
   ...incidentHandlers({ db, clock }),
-  ...endpointHandlers({ db, makers }),
+  ...endpointHandlers({ db, makers, clock }),
   ...searchHandlers({ db, findEndpoints: (text, within) => findEndpoints(db, text, { ...within, makers }) }),
   ...live.handlers,
 };
