@@ -320,6 +320,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
     updated_at: time(),
     search_text: word(),
   }));
+  const over = () => ({ status: 2, close_reason: 'cleared', closed_at: time() });
   const events = await made('events', 90, (i) => {
     const device = any([...devices, null]);
     return {
@@ -329,7 +330,7 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       kind: 'device.down',
       source: any(EVENT_SOURCES),
       severity: any([1, 2, 3, 4, 5]),
-      status: any([0, 1, 2]),
+      ...any([{ status: 0 }, { status: 1 }, { status: 2, close_reason: 'manual' }, over()]),
       message: word(),
       details: {},
       dedup_key: `k${i}`,
@@ -629,7 +630,8 @@ async function fill(db: Database, seed: number, me: string): Promise<Record<stri
       rows: events,
       visible: inSite,
       filters: {},
-      ...byTime('timestamp'),
+      sorts: { latest: (row) => by(row.close_reason === 'cleared' ? 'closed_at' : 'timestamp')(row) },
+      usual: '-latest',
       of: { params: 'id', ids: deviceIds, owns: (row, id) => row.device_id === id },
       id: ['id', 'eventId'],
     },

@@ -1,4 +1,4 @@
-/** IF-MIB (RFC 2863): ifTable and ifXTable with counters that move while a port is up. */
+/** IF-MIB (RFC 2863): ifTable and ifXTable with counters that move while a port is up; the duplex mode of EtherLike-MIB (RFC 3635). */
 import type { Device, Port } from '../device.ts';
 import { digest } from '../seed.ts';
 import { type Carried, carried, type Direction } from '../traffic.ts';
@@ -9,6 +9,11 @@ const IF_ENTRY = '1.3.6.1.2.1.2.2.1';
 const IF_X_ENTRY = '1.3.6.1.2.1.31.1.1.1';
 /** TruthValue and RowStatus-like numbers of IF-MIB. */
 const STATUS = { up: 1, down: 2, 'lower-layer-down': 7 } as const;
+const DOT3_STATS_ENTRY = '1.3.6.1.2.1.10.7.2.1';
+/** dot3StatsDuplexStatus. */
+const DUPLEX = { unknown: 1, full: 3 } as const;
+/** IANAifType. */
+const ETHERNET = 6;
 const BIGGEST_GAUGE = 4_294_967_295;
 
 export function interfaces(sheet: Sheet, device: Device, startedAt: number): void {
@@ -16,6 +21,8 @@ export function interfaces(sheet: Sheet, device: Device, startedAt: number): voi
   for (const port of device.ports) {
     ifRow(sheet, device, port, startedAt);
     if (device.features.includes('high-speed')) ifXRow(sheet, device, port, startedAt);
+    if (port.type === ETHERNET)
+      sheet.row(DOT3_STATS_ENTRY, port.ifIndex, { 19: port.oper === 'up' ? DUPLEX.full : DUPLEX.unknown });
     if (port.lag !== undefined) member(sheet, port.ifIndex, port.lag);
   }
 }
@@ -70,7 +77,7 @@ function ifXRow(sheet: Sheet, device: Device, port: Port, startedAt: number): vo
     14: port.trunk ? 2 : 1,
     15: gauge32(port.speed / 1_000_000),
     16: 2,
-    17: port.type === 6 ? 1 : 2,
+    17: port.type === ETHERNET ? 1 : 2,
     18: port.alias,
     19: timeticks(0),
   });

@@ -30,7 +30,10 @@ export async function deviceExists(sql: Sql, id: string, scope: Scope): Promise<
   return rows.length > 0;
 }
 
-/** One page of a device's events, newest first, with both sides of what changed. */
+/** When something happened last to an event: trouble that is over was over then. */
+const LATEST = `CASE WHEN e.close_reason = 'cleared' THEN e.closed_at ELSE e.timestamp END`;
+
+/** One page of a device's events, what happened last first, with both sides of what changed. */
 export async function deviceHistory(
   sql: Sql,
   id: string,
@@ -48,7 +51,7 @@ export async function deviceHistory(
     parameters,
     filters: {},
     query,
-    order: 'e.timestamp DESC, e.id DESC',
+    order: `${LATEST} DESC, e.id DESC`,
   });
   return {
     data: data.map((row) => ({

@@ -364,6 +364,7 @@ export const inventoryOperations = {
     path: '/api/devices/{id}/history',
     tag: 'Devices',
     summary: 'What happened to a device, newest first',
+    description: 'By when it happened last, or, of trouble that is over, by when it was over.',
     access: 'viewer',
     params: idParams,
     query: z.strictObject({ ...paging }),

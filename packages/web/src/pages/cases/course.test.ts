@@ -1,6 +1,6 @@
 import type { Event } from '@rollcall/shared/api/incidents';
 import { describe, expect, it } from 'vitest';
-import { courseOf } from './course.ts';
+import { behindText, courseOf, impactText, isRootDown } from './course.ts';
 
 const event = (kind: string, deviceId: string, firstSeen: number, acknowledgedAt: number | null = null) =>
   ({ kind, deviceId, firstSeen, acknowledgedAt }) as Event;
@@ -41,5 +41,23 @@ describe('the course of a case', () => {
   it('of a case opened by hand begins with it', () => {
     expect(courseOf({ ...open, events: [] }, 1_100)).toMatchObject({ begunAt: 1_060, lasted: 40, down: 0 });
     expect(courseOf({ ...open, events: [] }, 1_000).lasted, 'a clock that is behind').toBe(0);
+  });
+});
+
+describe('the impact of a case', () => {
+  it('counts what is down and what cannot be reached behind it', () => {
+    expect(impactText({ down: 1, unreachable: 3 })).toBe('1 device down, 3 not reachable behind');
+    expect(impactText({ down: 0, unreachable: 0 })).toBe('');
+  });
+  it('counts everything behind the root device, also what is not monitored', () => {
+    const behind = [{ monitor: 1 }, { monitor: 0 }, { monitor: 0 }] as const;
+    expect(behindText(behind)).toBe('3 devices behind the root device, 2 not monitored');
+    expect(behindText(behind.slice(0, 1))).toBe('1 device behind the root device');
+  });
+  it('is what is behind the root device only while that is told down', () => {
+    const events = [event('device.down', 'a', 1_000), event('interface.down', 'b', 1_000)];
+    expect(isRootDown({ rootDeviceId: 'a', events })).toBe(true);
+    expect(isRootDown({ rootDeviceId: 'b', events })).toBe(false);
+    expect(isRootDown({ rootDeviceId: null, events })).toBe(false);
   });
 });

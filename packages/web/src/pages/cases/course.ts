@@ -1,5 +1,6 @@
 /** The course of a case: when its trouble began, how long it lasted, how soon somebody saw to it, whom it hit. Pure. */
 import type { CaseDetail } from '@rollcall/shared/api/incidents';
+import { plural } from '../../format.ts';
 
 export interface Course {
   /** Unix seconds; that of its creation where it has no events. */
@@ -37,4 +38,22 @@ export function courseOf(
     down: devices('device.down'),
     unreachable: devices('device.unreachable'),
   };
+}
+
+/** The case says that its root is down: then what is behind it cannot be reached. */
+export const isRootDown = ({ rootDeviceId, events }: Pick<CaseDetail, 'rootDeviceId' | 'events'>): boolean =>
+  rootDeviceId !== null &&
+  events.some(({ kind, deviceId }) => kind === 'device.down' && deviceId === rootDeviceId);
+
+/** Of devices that are monitored. */
+export const impactText = ({ down, unreachable }: Pick<Course, 'down' | 'unreachable'>): string =>
+  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${unreachable} not reachable behind`]
+    .filter(Boolean)
+    .join(', ');
+
+/** Of all devices, also of those that nobody would tell down. */
+export function behindText(behind: readonly { monitor: 0 | 1 }[]): string {
+  const unmonitored = behind.filter(({ monitor }) => monitor === 0).length;
+  const all = `${plural(behind.length, 'device')} behind the root device`;
+  return unmonitored > 0 ? `${all}, ${unmonitored} not monitored` : all;
 }

@@ -17,11 +17,11 @@ import {
   TimeFact,
   useNow,
 } from '../../components/show/index.ts';
-import { plural } from '../../format.ts';
 import { useMe } from '../../session.tsx';
 import { useAction } from '../../use-action.ts';
 import classes from './cases.module.css';
-import { type Course, courseOf } from './course.ts';
+import { courseOf } from './course.ts';
+import { Impact } from './impact.tsx';
 
 interface Props {
   one: CaseDetail;
@@ -102,11 +102,6 @@ function Editable({ one }: { one: CaseDetail }) {
   );
 }
 
-const impactOf = ({ down, unreachable }: Course): string =>
-  [down > 0 && `${plural(down, 'device')} down`, unreachable > 0 && `${unreachable} not reachable behind`]
-    .filter(Boolean)
-    .join(', ');
-
 function Places({ one }: { one: CaseDetail }) {
   const siteName = useSiteName();
   const course = courseOf(one, Math.floor(useNow() / 1000));
@@ -125,7 +120,7 @@ function Places({ one }: { one: CaseDetail }) {
       </Fact>
       <TimeFact name="Began" at={course.begunAt} />
       <Fact name="Duration">{duration(course.lasted)}</Fact>
-      <Fact name="Impact">{impactOf(course)}</Fact>
+      <Impact one={one} course={course} />
       <Fact name="Acknowledged">
         {course.acknowledgedAfter !== null && `after ${duration(course.acknowledgedAfter)}`}
       </Fact>

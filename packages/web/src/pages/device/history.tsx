@@ -1,13 +1,15 @@
 import { Button } from '@mantine/core';
 import type { DeviceDetail } from '@rollcall/shared/api/inventory';
+import { IconCircleCheck } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { apiQuery } from '../../api.ts';
 import { Loaded } from '../../components/feedback/index.ts';
 import { Panel } from '../../components/page/index.ts';
-import { ChangedLine, duration, Severity, Time } from '../../components/show/index.ts';
+import { ChangeText, duration, Severity, StatusLabel, Time } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 import classes from './device.module.css';
+import { type Moment, momentsOf } from './moments.ts';
 
 const STEP = 100;
 
@@ -23,22 +25,13 @@ export function History({ device }: { device: DeviceDetail }) {
       {({ data, totalCount }) => (
         <Panel title="History" note={`${plural(totalCount, 'entry', 'entries')}, newest first`}>
           <ol className={`timeline ${classes.timeline}`}>
-            {data.map((entry) => (
-              <li key={`${entry.eventId} ${entry.at}`} className={classes.moment}>
-                <Time at={entry.at} />
-                <Severity code={entry.severity} />
+            {momentsOf(data).map((moment) => (
+              <li key={`${moment.entry.eventId} ${moment.lasted}`} className={classes.moment}>
+                <Time at={moment.at} />
+                <MomentMark {...moment} />
                 <div>
-                  <p>
-                    {entry.message}
-                    {entry.count > 1 && (
-                      <span className="quiet"> · {plural(entry.count, 'time')}, last </span>
-                    )}
-                    {entry.count > 1 && <Time at={entry.lastAt} />}
-                    {entry.closeReason === 'cleared' && entry.closedAt !== null && (
-                      <span className="quiet"> · over after {duration(entry.closedAt - entry.at)}</span>
-                    )}
-                  </p>
-                  <ChangedLine before={entry.before} after={entry.after} />
+                  <MomentText {...moment} />
+                  {moment.lasted === undefined && <Repeated entry={moment.entry} />}
                 </div>
               </li>
             ))}
@@ -55,3 +48,28 @@ export function History({ device }: { device: DeviceDetail }) {
     </Loaded>
   );
 }
+
+/** How bad it was, or that it is over. */
+export const MomentMark = ({ entry, lasted, word = true }: Moment & { word?: boolean }) =>
+  lasted === undefined ? (
+    <Severity code={entry.severity} word={word} />
+  ) : (
+    <StatusLabel tone="ok" icon={IconCircleCheck} word={word}>
+      cleared
+    </StatusLabel>
+  );
+
+export const MomentText = ({ entry, lasted }: Moment) => (
+  <>
+    <ChangeText change={entry} />
+    {lasted !== undefined && <span className="quiet"> · over after {duration(lasted)}</span>}
+  </>
+);
+
+const Repeated = ({ entry: { count, lastAt } }: Pick<Moment, 'entry'>) =>
+  count > 1 && (
+    <span className="quiet">
+      {' '}
+      · {plural(count, 'time')}, last <Time at={lastAt} />
+    </span>
+  );

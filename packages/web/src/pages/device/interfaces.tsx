@@ -82,6 +82,13 @@ const COLUMNS: readonly Column<NetworkInterface>[] = [
     value: (one) => one.speedBps,
     cell: (one) => (one.speedBps === null ? '' : bitrate(one.speedBps)),
   },
+  {
+    id: 'duplex',
+    title: 'Duplex',
+    width: '62px',
+    value: (one) => one.duplex,
+    cell: (one) => (one.duplex === 'half' || one.duplex === 'full' ? one.duplex : ''),
+  },
   { id: 'vlan', title: 'VLANs', width: 'minmax(64px, 0.5fr)', sort: 'vlan', value: vlansText },
   timeColumn({
     id: 'used',
@@ -281,7 +288,7 @@ export function Interfaces({ device }: { device: DeviceDetail }) {
         <SelectedInterfaces selection={selection} query={query} total={source.total} />
       ) : (
         <Filters search={search} change={change} filters={FILTERS}>
-          <p>In the order of {sort ? 'the column' : 'ifIndex'}</p>
+          <p>Sorted by {sort ? 'the column' : 'ifIndex'}</p>
           <ColumnsMenu all={columns} ids={ids} onChoose={choose} />
           <ExportMenu
             id="interfaces.list"

@@ -8,7 +8,6 @@ import { EntriesPanel, Entry, Panel } from '../../components/page/index.ts';
 import {
   CaseLink,
   CaseStatus,
-  ChangedLine,
   CollectorLink,
   CopyButton,
   DeviceClassLabel,
@@ -25,7 +24,9 @@ import {
 } from '../../components/show/index.ts';
 import { plural } from '../../format.ts';
 import classes from './device.module.css';
+import { MomentMark, MomentText } from './history.tsx';
 import { LastDays } from './last-days.tsx';
+import { momentsOf } from './moments.ts';
 
 const answers = (yes: boolean | null): string =>
   yes === null ? 'not asked' : yes ? 'answers' : 'does not answer';
@@ -252,21 +253,24 @@ function ConnectedTo({ device }: { device: DeviceDetail }) {
   );
 }
 
+/** Entries of its recent activity. */
+const RECENT = 5;
+
 function RecentActivity({ device }: { device: DeviceDetail }) {
-  const request = { params: { id: device.id }, query: { pageSize: 5 } };
+  const request = { params: { id: device.id }, query: { pageSize: RECENT } };
+  const recent = useQuery({
+    ...apiQuery('devices.history', request),
+    select: ({ data }) => ({ data: momentsOf(data).slice(0, RECENT) }),
+  });
   return (
-    <EntriesPanel
-      title="Recent activity"
-      query={useQuery(apiQuery('devices.history', request))}
-      end={<TabLink tab="history">History</TabLink>}
-    >
-      {(entry) => (
+    <EntriesPanel title="Recent activity" query={recent} end={<TabLink tab="history">History</TabLink>}>
+      {(moment) => (
         <Entry
-          key={entry.eventId}
-          start={<Severity code={entry.severity} word={false} />}
-          end={<Time at={entry.at} />}
+          key={`${moment.entry.eventId} ${moment.lasted}`}
+          start={<MomentMark {...moment} word={false} />}
+          end={<Time at={moment.at} />}
         >
-          {entry.message} <ChangedLine before={entry.before} after={entry.after} />
+          <MomentText {...moment} />
         </Entry>
       )}
     </EntriesPanel>

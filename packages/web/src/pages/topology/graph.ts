@@ -165,8 +165,12 @@ function twinsOf(
   });
 }
 
-/** How many devices of its network can be reached through this device alone, seen from the middle of the network. */
-export function devicesBehind(nodes: readonly MapNode[], links: readonly MapLink[], id: string): number {
+/** Devices of its network that can be reached through this device alone, seen from the middle of the network. */
+export function devicesBehind<Node extends MapNode>(
+  nodes: readonly Node[],
+  links: readonly MapLink[],
+  id: string,
+): Node[] {
   const near = neighboursOf(nodes, links);
   const network = walkFrom([id], (one) => [...(near.get(one) ?? [])]).order;
   const members = new Set(network);
@@ -174,7 +178,10 @@ export function devicesBehind(nodes: readonly MapNode[], links: readonly MapLink
     nodes.filter((node) => members.has(node.id)),
     links,
   ).groups;
-  if (!core || core.id === id) return network.length - 1;
-  const { order } = walkFrom([core.id], (one) => [...(near.get(one) ?? [])].filter((other) => other !== id));
-  return network.length - 1 - order.length;
+  const reached = new Set<string>([id]);
+  if (core && core.id !== id)
+    for (const one of walkFrom([core.id], (at) => [...(near.get(at) ?? [])].filter((other) => other !== id))
+      .order)
+      reached.add(one);
+  return nodes.filter((node) => members.has(node.id) && !reached.has(node.id));
 }

@@ -73,11 +73,14 @@ describe('the layers of a network', () => {
 
   it('tell how many devices are behind one', () => {
     const { nodes, links } = campus('a', 3, 4);
-    const behind = (id: string) => devicesBehind(nodes, links, id);
+    const behind = (id: string) => devicesBehind(nodes, links, id).length;
     expect(behind('a-acc-2')).toBe(4);
     // The other one carries them.
     expect(behind('a-dist-1')).toBe(0);
     expect(behind('a-acc-2-1')).toBe(0);
+    expect(behind('a-core-1')).toBe(nodes.length - 1);
+    const names = devicesBehind(nodes, links, 'a-acc-2').map(({ id }) => id);
+    expect(names).toEqual([0, 1, 2, 3].map((n) => `a-acc-2-${n}`));
   });
 });
 

@@ -28,7 +28,7 @@ export function MapSide({
     if (link.a.deviceId === id) return [{ link, here: link.a, there: link.b }];
     return link.b.deviceId === id ? [{ link, here: link.b, there: link.a }] : [];
   });
-  const behind = useMemo(() => devicesBehind(topology.nodes, topology.links, id), [topology, id]);
+  const behind = useMemo(() => devicesBehind(topology.nodes, topology.links, id).length, [topology, id]);
   if (!node) return null;
   const unknown = topology.strangers.filter(({ from }) => from.deviceId === id);
   return (
