@@ -144,8 +144,13 @@ export class Installation {
 
   /** Enrols a collector through its command line and runs it as a process; resolves when it is online. */
   async collector(siteId: string, name: string): Promise<RunningCollector> {
-    const state = join(this.folder, `collector-${name}`);
     const { token } = await this.api('POST', '/api/collectors/join-tokens', { siteId });
+    return this.collectorBy(token, name);
+  }
+
+  /** The same with a join token that somebody has. */
+  async collectorBy(token: string, name: string): Promise<RunningCollector> {
+    const state = join(this.folder, `collector-${name}`);
     const joining = spawn(process.execPath, [
       COLLECTOR,
       'join',

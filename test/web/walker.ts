@@ -25,6 +25,8 @@ const ROLES = {
   field: 'input, textarea',
   option: '[role="option"]',
   item: '[role="menuitem"]',
+  /** What is written beside a switch, or on one of several choices. */
+  label: 'label',
   row: '[role="row"], tr, article',
 } as const;
 type Role = keyof typeof ROLES;
@@ -35,7 +37,9 @@ const FIND = `(selector, name, within) => {
   const plain = (text) => (text ?? '').replace(/\\s+/g, ' ').trim();
   const labels = (one) => [...(one.labels ?? [])].map((label) => label.innerText.replace(/ ?\\*$/, ''));
   const fits = (text) => (name.endsWith('…') ? plain(text).startsWith(name.slice(0, -1)) : plain(text) === name);
-  const called = (one) => [one.getAttribute('aria-label'), ...labels(one), one.placeholder, one.innerText].some(fits);
+  // What is written on it is its name; else what is written beside it, or what its picture says.
+  const named = (one) => (plain(one.innerText) ? [one.innerText] : [one.getAttribute('aria-label'), ...labels(one), one.placeholder]);
+  const called = (one) => named(one).some(fits);
   // What is on top hides what is beneath.
   const dialogs = [...document.querySelectorAll('[role="dialog"]')].filter(seen);
   const top = dialogs.at(-1);
@@ -48,6 +52,15 @@ const FIND = `(selector, name, within) => {
 }`;
 /** The same for a row, which is known by words in it. */
 const ROW = `(selector, words) => [...document.querySelectorAll(selector)].find((one) => one.checkVisibility() && one.innerText.includes(words)) ?? null`;
+
+/** Runs in the page: its words that can be seen; those for screen readers alone are a pixel wide. */
+const SEEN = `(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const seen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && one.offsetWidth !== 1;
+  let words = '';
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) if (seen(text.parentElement)) words += text.data;
+  return words;
+})()`;
 
 export class Walker {
   readonly #page: Page;
@@ -68,8 +81,9 @@ export class Walker {
     return { walker: new Walker(page), close: () => browser.close() };
   }
 
+  /** Firefox gives up where the page before is just going somewhere: it is opened again. */
   open(url: string): Promise<unknown> {
-    return this.#page.goto(url);
+    return this.#until(url, () => this.#page.goto(url).then(() => true));
   }
 
   click(role: Role, name: string, within?: string): Promise<void> {
@@ -101,6 +115,15 @@ export class Walker {
     });
   }
 
+  /** What stands in a field, for a person to copy. */
+  async read(name: string): Promise<string> {
+    let text = '';
+    await this.#use('field', name, undefined, async (element) => {
+      text = String(await element.evaluate((one) => (one as unknown as { value: string }).value));
+    });
+    return text;
+  }
+
   async press(...keys: KeyInput[]): Promise<void> {
     for (const key of keys) await this.#page.keyboard.press(key);
   }
@@ -108,7 +131,7 @@ export class Walker {
   /** Waits until these words are on the page. */
   async sees(words: string): Promise<void> {
     await this.#until(`“${words}”`, async () =>
-      (await this.#page.evaluate('document.body.innerText'))?.toString().includes(words) ? true : null,
+      String(await this.#page.evaluate(SEEN)).includes(words) ? true : null,
     );
   }
 
