@@ -89,7 +89,7 @@ export interface Account {
 /** Sessions of people who signed in before, by server and name: the same browser comes back. */
 const sessions = new Map<string, Awaited<ReturnType<BrowserContext['storageState']>>>();
 
-const DESK = { width: 1440, height: 900 };
+export const DESK = { width: 1440, height: 900 };
 
 /** Windows of one person, one in each browser, which go from page to page: what they loaded and compiled, they have. */
 export class Windows {

@@ -1,15 +1,16 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
   Browsers,
   breaches,
   browserSuite,
+  DESK,
   picture,
   settled,
   type Visitor,
   visit,
   Windows,
 } from './browser.ts';
+import { STATES } from './states.ts';
 import { startWorld, type World } from './world.ts';
 
 /**
@@ -167,7 +168,7 @@ browserSuite('every page', () => {
     'maintenance-edit': () => [`/maintenance?edit=${ids.window}`, '2 devices today'],
     notifications: () => ['/notifications', 'Ticket system'],
     'subscription-new': () => ['/notifications?edit=new', 'private address'],
-    'subscription-edit': () => [`/notifications?edit=${ids.subscription}`, 'Of these hours'],
+    'subscription-edit': () => [`/notifications?edit=${ids.subscription}`, 'For these hours'],
     deliveries: () => ['/notifications?tab=deliveries', 'Ticket system'],
     delivery: () => [`/notifications?tab=deliveries&delivery=${ids.delivery}`, 'This is a test'],
     mail: () => ['/notifications?tab=mail', 'no mail is sent'],
@@ -181,7 +182,7 @@ browserSuite('every page', () => {
     password: () => ['/profile?tab=password', 'Change the password'],
     'second-factor': () => ['/profile?tab=second-factor', 'Set it up'],
     appearance: () => ['/profile?tab=appearance', 'Time zone'],
-    start: () => ['/start', 'Try them on this address'],
+    start: () => ['/start', 'Test the credentials'],
     lab: () => ['/lab', 'There is nothing to break here'],
     missing: () => ['/no/such/page', 'There is nothing at this address'],
   };
@@ -195,69 +196,9 @@ browserSuite('every page', () => {
     }),
   );
 
-  const opens = (name: string | RegExp, role: 'menu' | 'dialog') => async (page: Page) => {
-    await page.getByRole('button', { name, exact: true }).first().click();
-    await page.getByRole(role).first().waitFor();
-  };
-  /** Sends the form of the dialog, which the server refuses: `fields` by label. */
-  const refused = (fields: Record<string, string>) => async (page: Page) => {
-    const textbox = (name: string) => page.getByRole('dialog').getByRole('textbox', { name }).first();
-    for (const [name, text] of Object.entries(fields)) await textbox(name).fill(text);
-    await textbox('Name').press('Enter');
-    await page.locator('[aria-invalid="true"]').first().waitFor();
-  };
-
-  const NO_LINK = 'x'.repeat(90);
-  /** What opens on a page, and words or things that are there once it is open. Esc closes each before the next. */
-  const states: Record<
-    string,
-    () => readonly [path: string, ...openings: ((page: Page) => Promise<void>)[]]
-  > = {
-    'menus and dialogs of a device': () => [
-      `/devices/${ids.core}`,
-      opens('More', 'menu'),
-      async (page) => {
-        await page.getByRole('button', { name: 'More', exact: true }).click();
-        await page.getByRole('menuitem', { name: 'Delete' }).click();
-        await page.getByRole('dialog').waitFor();
-      },
-    ],
-    'choices and menus of a case': () => [
-      `/cases/${ids.case}`,
-      opens('More', 'menu'),
-      async (page) => {
-        await page.getByLabel('Assignee').and(page.locator('input')).click();
-        await page.getByRole('option').first().waitFor();
-      },
-    ],
-    'errors of the form of a site': () => [
-      '/sites?edit=new',
-      refused({ Name: 'Shed', Networks: '10.0.0.0/99' }),
-    ],
-    'errors of the form of a subscription': () => [
-      '/notifications?edit=new',
-      refused({ Name: 'Hook', Address: 'http://10.0.0.7/' }),
-    ],
-    'a link that acknowledges nothing': () => [
-      `/acknowledge#${NO_LINK}`,
-      (page) => page.getByRole('alert').waitFor(),
-    ],
-    'a link that acknowledges a case': () => [
-      `/acknowledge#${NO_LINK}`,
-      async (page) => {
-        const data = { number: 7, title: 'core-1 is down', site: 'Head office', status: 0, severity: 2 };
-        await page.route('**/api/case-links', (route) =>
-          route.fulfill({ json: { success: true, data: { ...data, subscription: 'On call' } } }),
-        );
-        await page.reload();
-        await page.getByRole('button', { name: 'Acknowledge the case' }).waitFor();
-        await page.unroute('**/api/case-links');
-      },
-    ],
-  };
-  it.concurrent.each(Object.keys(states))('%s', (name) =>
+  it.concurrent.each(Object.keys(STATES))('%s', (name) =>
     windows.use(async ({ page, open, trouble }) => {
-      const [path, ...openings] = states[name]?.() ?? [''];
+      const [path, ...openings] = STATES[name]?.(world, ids) ?? [''];
       const found: string[] = [];
       await open(path);
       for (const [n, show] of openings.entries()) {
@@ -266,10 +207,17 @@ browserSuite('every page', () => {
         // What opens lies over the page, outside of its landmarks.
         const inside = (await breaches(page)).filter((breach) => !breach.startsWith('region:'));
         found.push(...inside.map((breach) => `${n}: ${breach}`));
-        await picture(page, `state-${name.replaceAll(' ', '-')}-${n}`);
+        const file = `state-${name.replaceAll(' ', '-')}-${n}`;
+        await picture(page, `${file}-light`);
         await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
         await page.locator(':root[data-mantine-color-scheme="dark"]').waitFor();
         found.push(...(await breaches(page, COLOUR_RULES)).map((breach) => `${n}, dark: ${breach}`));
+        await picture(page, `${file}-dark`);
+        await page.setViewportSize(PHONE);
+        await picture(page, `${file}-phone`);
+        const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+        if (wide > PHONE.width) found.push(`${n}: ${wide} px wide on a phone`);
+        await page.setViewportSize(DESK);
         await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
         await page.keyboard.press('Escape');
       }

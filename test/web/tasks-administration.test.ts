@@ -156,13 +156,13 @@ tasks('tasks of administration', startOffice, (task, alone) => {
         .getByRole('textbox', { name: 'Address' })
         .fill(`http://127.0.0.1:${(target.address() as AddressInfo).port}/hook`);
       await dialog()
-        .getByRole('switch', { name: /^It may be a private address/ })
+        .getByRole('switch', { name: /^Allow a private address/ })
         .click();
       await choose(dialog(), 'Severity', 'minor or worse');
       const tags = dialog().getByLabel('Tags', { exact: true }).and(page.locator('input'));
       await tags.fill('core');
       await tags.press('Enter');
-      await dialog().getByRole('switch', { name: 'Only in some hours' }).click();
+      await dialog().getByRole('switch', { name: 'Only at certain hours' }).click();
       await dialog().getByRole('button', { name: 'Save' }).click();
       await dialog().getByRole('button', { name: 'Copy Secret' }).click();
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^whsec_/);

@@ -44,17 +44,17 @@ tasks('tasks of discovery', start, (task) => {
 
   task('first steps: credentials are tried on one address', async ({ page, open, button }) => {
     await open('/start');
-    const address = page.getByLabel('Address to try the credentials on');
+    const address = page.getByLabel('Address to test the credentials on');
     await address.fill('127.20.40.0/24');
-    await button('Try them on this address').click();
+    await button('Test the credentials').click();
     await page.getByText('Give one address').waitFor();
     await choose(page, 'Site of the address', 'Head office');
     await address.fill('127.20.40.17');
-    await button('Try them on this address').click();
+    await button('Test the credentials').click();
     await page.getByText('read by SNMP.').waitFor();
     await page.getByRole('link', { name: 'printer-1' }).waitFor();
     await address.fill('127.20.50.17');
-    await button('Try them on this address').click();
+    await button('Test the credentials').click();
     await page.getByText(/^(answers ping|SNMP silent)\./).waitFor();
     await picture(page, 'first-steps-tried-light');
   });

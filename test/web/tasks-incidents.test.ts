@@ -138,7 +138,7 @@ tasks('tasks with events and cases', start, (task, alone) => {
       await choose(dialog(), 'Begins', 'Advanced: cron');
       await dialog().getByLabel('Cron line').fill(`0 2 * * ${day}`);
       await dialog().getByLabel('Duration, minutes').fill('90');
-      await dialog().getByText('What matches').click();
+      await dialog().getByText('By filter').click();
       await dialog().getByText('Name at least one').waitFor();
       await dialog().getByLabel('Classes', { exact: true }).and(page.locator('input')).click();
       await page.getByRole('option', { name: 'server' }).click();

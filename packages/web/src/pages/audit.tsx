@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   timeColumn({ id: 'at', title: 'When', width: '96px', narrow: true, at: (one) => one.at }),
   { id: 'actor', title: 'Who', width: 'minmax(90px, 0.5fr)', narrow: true },
   { id: 'action', title: 'What', width: 'minmax(130px, 0.7fr)', narrow: true, mono: true },
-  { id: 'subject', title: 'To what', width: 'minmax(160px, 1.6fr)' },
+  { id: 'subject', title: 'Subject', width: 'minmax(160px, 1.6fr)' },
   { id: 'address', title: 'From', width: 'minmax(110px, 0.5fr)', mono: true },
 ];
 
@@ -51,7 +51,7 @@ export function Audit() {
             source={source}
             columns={COLUMNS}
             onOpen={setPicked}
-            empty={<Empty title="Nothing fits" />}
+            empty={<Empty title="No entry matches" />}
           />
         }
       >
@@ -70,7 +70,7 @@ function Entry({ entry, onClose }: { entry: AuditEntry; onClose: () => void }) {
         <TimeFact name="When" at={entry.at} />
         <Fact name="Who">{entry.actor}</Fact>
         <Fact name="What">{entry.action}</Fact>
-        <Fact name="To what">{entry.subject}</Fact>
+        <Fact name="Subject">{entry.subject}</Fact>
         <Fact name="Site">{entry.siteId && siteName(entry.siteId)}</Fact>
         <Fact name="From">{entry.address}</Fact>
         {Object.entries(detail).map(([name, value]) => (

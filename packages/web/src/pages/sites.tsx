@@ -49,7 +49,7 @@ const FIELDS: Record<Setting, { short: string; label: string; description: strin
   },
   caseMinimumEvents: {
     short: 'case from',
-    label: 'Case from',
+    label: 'Events to open a case',
     description: 'Open events that belong together before a case is opened',
   },
   recoverySeconds: {
@@ -65,14 +65,14 @@ const SETTINGS = (Object.keys(FIELDS) as Setting[]).map((key) => ({
 }));
 
 const LIMITS: readonly NumberField[] = [
-  { key: 'utilisation', label: 'Traffic of an interface, of its speed', usual: THRESHOLDS.utilisation },
-  { key: 'errors', label: 'Errors and discards of an interface, of its packets', usual: THRESHOLDS.errors },
+  { key: 'utilisation', label: 'Interface utilisation, % of its speed', usual: THRESHOLDS.utilisation },
+  { key: 'errors', label: 'Interface errors and discards, % of its packets', usual: THRESHOLDS.errors },
   {
     key: 'noTraffic',
-    label: 'No traffic, of an interface that is up and usually carries so many packets/s',
+    label: 'No traffic on an interface that is up and usually carries at least, packets/s',
     usual: THRESHOLDS.noTraffic,
   },
-  { key: 'loss', label: 'Pings of a device without an answer', usual: THRESHOLDS.loss },
+  { key: 'loss', label: 'Packet loss, % of pings', usual: THRESHOLDS.loss },
   { key: 'latency', label: 'Round trip, ms', usual: `usual, or ${THRESHOLDS.latency}` },
 ];
 const limitsOf = (name: string, usual: string): NumberField[] =>
@@ -250,7 +250,7 @@ function MoreSettings({ form }: { form: SiteFormState }) {
       <FieldGroup label="Settings; empty: the default shown">
         <Numbers form={form} path="settings" fields={SETTINGS} />
       </FieldGroup>
-      <FieldGroup label="Thresholds that raise events, percent; 0: off">
+      <FieldGroup label="Thresholds that raise events; 0: off">
         <Numbers form={form} path="settings.thresholds" fields={LIMITS} />
       </FieldGroup>
       <ClassLimits form={form} />

@@ -97,7 +97,7 @@ export function Users() {
         lost={() =>
           'Sessions and tokens go with it. What the user did stays in the audit log under the name.'
         }
-        empty={<Empty title="No user fits" />}
+        empty={<Empty title="No user matches" />}
       />
       {resetting && <ResetFactor user={resetting} onClose={() => setResetting(undefined)} />}
     </Page>

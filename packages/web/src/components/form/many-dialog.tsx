@@ -29,7 +29,7 @@ export function ManyDialog({
       ready={Object.keys(set).length > 0}
     >
       <TagsField label="Add tags" data-autofocus {...form.getInputProps('add')} />
-      <TagsField label="Take tags away" data={tagsOf(items)} {...form.getInputProps('remove')} />
+      <TagsField label="Remove tags" data={tagsOf(items)} {...form.getInputProps('remove')} />
       <Textarea
         label="Note"
         description="Empty: each keeps its own"

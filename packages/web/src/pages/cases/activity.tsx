@@ -44,7 +44,7 @@ function saidOf({ kind, text, from, to }: CaseActivity): string {
     case 'priority':
       return `set the priority from ${priority(from)} to ${priority(to)}`;
     case 'tag':
-      return to ? `set the tags to ${to}` : 'took the tags away';
+      return to ? `set the tags to ${to}` : 'removed the tags';
     case 'comment':
       return 'wrote';
   }

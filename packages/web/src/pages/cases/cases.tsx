@@ -187,7 +187,7 @@ function CaseList({
 
 const NoCases = ({ filtered }: { filtered: boolean }) =>
   filtered ? (
-    <Empty title="No case fits these filters">Clear one of them to see more.</Empty>
+    <Empty title="No case matches these filters">Clear one of them to see more.</Empty>
   ) : (
     <Empty title="No cases yet">
       A case opens by itself when events of something wrong belong together; “Make a case” on any event opens

@@ -14,7 +14,7 @@ export function MergeCase({ one, onClose }: { one: CaseDetail; onClose: () => vo
       list="cases.list"
       query={(q) => ({ q, site: one.siteId, status: '0,1,2' })}
       label="Find the other case"
-      empty="No other open case fits."
+      empty="No other open case matches."
       choose="Choose a case"
       confirm={(other) => `Merge #${other.number} into #${one.number}`}
       onPick={async (other) => {

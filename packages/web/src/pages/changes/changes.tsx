@@ -163,8 +163,8 @@ export function Changes() {
               onOpen={setPicked}
               empty={
                 <Empty title="Nothing changed">
-                  Not in this time: the last 24 hours, where no other is chosen. Changes are seen by scans and
-                  by monitoring.
+                  Nothing in this time: the last 24 hours unless you choose another. Scans and monitoring see
+                  changes.
                 </Empty>
               }
             />

@@ -94,7 +94,7 @@ function CollectorFacts({ collector }: { collector: Collector }) {
       </Fact>
       <Fact name="Devices">
         <Link to="/devices" search={{ collector: collector.id }}>
-          Those it saw last
+          Devices that it saw last
         </Link>
       </Fact>
     </Facts>

@@ -89,7 +89,7 @@ function Merge({ device, onClose }: Props) {
       list="devices.list"
       query={(search) => ({ search, site: device.siteId })}
       label="Find the other device"
-      empty="No other device fits."
+      empty="No other device matches."
       choose="Choose a device"
       confirm={(other) => `Merge ${other.name} into ${device.name}`}
       danger
@@ -124,8 +124,8 @@ function SplitOff({ device, onClose }: Props) {
       }}
     >
       <p className="quiet">
-        Say that some of its addresses are another device. Later scans keep them apart. At least one address
-        stays.
+        The addresses that you choose become another device, and later scans keep them apart. At least one
+        address stays.
       </p>
       <Choices
         many

@@ -48,8 +48,8 @@ export function FacePlate({ ports }: { ports: readonly Port[] }) {
   };
   let before = 0;
   return (
-    <Panel title="Ports" note={plural(sockets.length, 'socket')} end={<Legend sockets={sockets} />}>
-      <nav ref={box} className={classes.box} aria-label="Ports of the box" onKeyDown={onKeyDown}>
+    <Panel title="Ports" note={plural(sockets.length, 'port')} end={<Legend sockets={sockets} />}>
+      <nav ref={box} className={classes.box} aria-label="Ports of the device" onKeyDown={onKeyDown}>
         {units.map((unit) => {
           const first = before;
           before += unit.sockets.length;

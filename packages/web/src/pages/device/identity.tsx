@@ -57,7 +57,7 @@ function Explained({ explanation }: { explanation: DeviceExplanation }) {
               ))}
             </Panel>
           )}
-          <Panel title="Decisions of people" note="remembered by later scans">
+          <Panel title="Manual decisions" note="remembered by later scans">
             {decisions.length === 0 && <p className="none">Nobody has merged or split this device.</p>}
             {decisions.map((decision) => (
               <Entry key={decision.id} start={<Tag>{decision.verb}</Tag>} end={<Time at={decision.at} />}>

@@ -11,11 +11,11 @@ import { useMay } from '../../session.tsx';
 import { useSend } from '../../use-action.ts';
 
 const WORDS: Record<Threshold, string> = {
-  utilisation: 'Traffic of an interface, of its speed',
-  errors: 'Errors and discards of an interface, of its packets',
-  noTraffic: 'No traffic although it is up, of an interface that usually carries so much',
-  loss: 'Pings without an answer',
-  latency: 'Round trip of pings',
+  utilisation: 'Interface utilisation',
+  errors: 'Interface errors and discards',
+  noTraffic: 'No traffic on an interface that is up and usually carries at least',
+  loss: 'Packet loss',
+  latency: 'Round trip',
 };
 const FROM: Record<ThresholdLayer, string> = {
   default: 'the default',
@@ -29,10 +29,10 @@ const FROM: Record<ThresholdLayer, string> = {
 };
 
 const UNIT: Record<Threshold, string> = {
-  utilisation: '%',
-  errors: '%',
+  utilisation: '% of its speed',
+  errors: '% of its packets',
   noTraffic: 'packets/s',
-  loss: '%',
+  loss: '% of pings',
   latency: 'ms',
 };
 const shown = (of: Threshold, value: number): string => (value === 0 ? 'never' : `${value} ${UNIT[of]}`);
@@ -96,8 +96,8 @@ function Own({ of, id, name, state: { own, applied }, onClose }: OwnProps) {
   return (
     <FormDialog form={form} title={`Thresholds of ${name}`} onClose={onClose} onSubmit={save}>
       <p className="quiet">
-        A measurement above its threshold raises an event, and no traffic where at least so much is usual; 0:
-        never. Empty: the value shown applies.
+        A measurement above its threshold raises an event; so does an interface that usually carries at least
+        so many packets and carries none. 0: never. Empty: the value shown applies.
       </p>
       {applied.map((one) => {
         const without = one.said.findLast(({ from }) => from !== nearest);

@@ -53,8 +53,8 @@ export function AddDevice({ site, onClose }: { site?: string | undefined; onClos
       size={520}
     >
       <p className="quiet">
-        It is there before it answers. A scan finds it as the same device by its address, and overwrites
-        nothing of what is set here.
+        The device is listed even before it answers. A scan recognises it by its address and overwrites
+        nothing that is set here.
       </p>
       <Pair>
         <Select
@@ -71,13 +71,13 @@ export function AddDevice({ site, onClose }: { site?: string | undefined; onClos
           data-autofocus
           {...form.getInputProps('address')}
         />
-        <TextInput label="Name" placeholder="that which is found" {...form.getInputProps('name')} />
+        <TextInput label="Name" placeholder="the name that discovery finds" {...form.getInputProps('name')} />
         <Select
           label="Class"
           data={CLASSES}
           searchable
           clearable
-          placeholder="as the rules say"
+          placeholder="automatic"
           {...form.getInputProps('class')}
         />
       </Pair>

@@ -13,9 +13,9 @@ import { useInvalidate } from '../../use-action.ts';
 
 const WORDS: Record<ImportedRow['action'], string> = {
   create: 'new',
-  update: 'changes',
-  unchanged: 'as it is',
-  error: 'left out',
+  update: 'changed',
+  unchanged: 'unchanged',
+  error: 'error',
 };
 const changeText = ({ column, from, to }: ImportedRow['changes'][number]): string =>
   from === null ? `${column}: ${to}` : `${column}: ${from} → ${to}`;
@@ -26,17 +26,17 @@ const COLUMNS: readonly Column<ImportedRow>[] = [
   { id: 'line', title: 'Line', width: '48px', numeric: true, narrow: true },
   {
     id: 'action',
-    title: 'What happens',
+    title: 'Result',
     width: '100px',
     narrow: true,
     value: (row) => WORDS[row.action],
     cell: (row) => <Tag>{WORDS[row.action]}</Tag>,
   },
-  { id: 'address', title: 'Address', width: '130px', mono: true, narrow: true },
+  { id: 'address', title: 'Address', width: '130px', mono: true },
   {
     id: 'changes',
-    title: 'Changes, or why not',
-    width: 'minmax(240px, 1fr)',
+    title: 'Changes or error',
+    width: 'minmax(110px, 1fr)',
     narrow: true,
     wrap: true,
     value: (row) => [...row.changes.map(changeText), ...row.errors.map(errorText)].join('; '),
@@ -60,7 +60,7 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
     const done = await send(csv, false);
     refresh('devices', 'summary', 'topology');
     notify(
-      `${plural(done.created, 'device')} added, ${done.updated} changed, ${plural(done.failed, 'row')} left out`,
+      `${plural(done.created, 'device')} added, ${done.updated} changed, ${plural(done.failed, 'row')} not imported`,
     );
   };
   const check = async () => {
@@ -106,9 +106,11 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
       size={860}
     >
       <p>
-        {plural(created, 'new device')}, {updated} changed, {unchanged} as they are, {plural(failed, 'row')}{' '}
-        left out.
-        {ignored.length > 0 && <span className="quiet"> Not imported: {ignored.join(', ')}.</span>}
+        {plural(created, 'new device')}, {updated} changed, {unchanged} unchanged, {plural(failed, 'row')}{' '}
+        with an error.
+        {ignored.length > 0 && (
+          <span className="quiet"> Columns that are not imported: {ignored.join(', ')}.</span>
+        )}
         {rows.length > SHOWN && (
           <span className="quiet"> Only the first {plural(SHOWN, 'row')} are shown.</span>
         )}

@@ -30,7 +30,7 @@ export function Credentials({ search, change }: UrlState<'/discovery'>) {
       width: '120px',
       value: () => 'set',
       cell: (one) => (
-        <span title="Equal for equal secrets; tells nothing else">
+        <span title="Fingerprint: equal secrets have the same one">
           set <span className="mono quiet">{one.fingerprint}</span>
         </span>
       ),

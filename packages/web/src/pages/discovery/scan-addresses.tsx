@@ -42,7 +42,7 @@ export function ScanAddresses({ scan, outcome, address, onShow }: ScanAddressesP
           source={source}
           columns={columns}
           rowKey={(one) => one.address}
-          empty={<Empty title="No address fits" />}
+          empty={<Empty title="No address matches" />}
         />
       </Box>
     </Stack>

@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Scan>[] = [
   },
   {
     id: 'took',
-    title: 'Took',
+    title: 'Duration',
     width: '88px',
     value: (scan) => scan.finishedAt,
     cell: (scan) => <Took scan={scan} />,
@@ -114,7 +114,9 @@ export function Scans({ search, change }: UrlState<'/discovery'>) {
           sort={sort ?? '-createdAt'}
           onSort={(next) => change({ sort: next })}
           onOpen={(scan) => void navigate({ to: '/discovery/scans/$id', params: { id: scan.id } })}
-          empty={<Empty title="No scan fits">A scan asks every address of its targets who is there.</Empty>}
+          empty={
+            <Empty title="No scan matches">A scan asks every address of its targets who is there.</Empty>
+          }
         />
       </Body>
     </>

@@ -68,7 +68,7 @@ export function Endpoints() {
             onSort={(sort) => change({ sort })}
             onOpen={(one) => change({ endpoint: one.mac, in: one.siteId }, picked !== undefined)}
             empty={
-              <Empty title="No endpoint fits">
+              <Empty title="No endpoint matches">
                 Endpoints come from forwarding and ARP tables. They are read of monitored switches and
                 routers, and by scans with the profile deep.
               </Empty>

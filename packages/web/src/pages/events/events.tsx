@@ -83,7 +83,7 @@ export function Events() {
             onSelect={may ? selection.toggle : undefined}
             onOpen={(event) => change({ event: event.id }, picked !== undefined)}
             empty={
-              <Empty title="No event fits">
+              <Empty title="No event matches">
                 Nothing of this severity, status, source and time. That may be good news.
               </Empty>
             }

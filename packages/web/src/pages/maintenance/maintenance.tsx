@@ -78,8 +78,8 @@ export function Maintenance() {
         }
         empty={
           <Empty title="No maintenance planned" action={plan}>
-            While maintenance runs, events are kept as ever, and none of what it covers opens a case. What is
-            still wrong at its end does so then.
+            During maintenance, events are recorded as usual, but those of what it covers open no case. What
+            is still wrong at its end opens one then.
           </Empty>
         }
       />

@@ -17,7 +17,7 @@ export interface ScopeValues {
 
 const VIEW_MODES = [
   { value: 'site', label: 'Whole site' },
-  { value: 'filter', label: 'What matches' },
+  { value: 'filter', label: 'By filter' },
   { value: 'list', label: 'Chosen devices' },
 ];
 
@@ -38,7 +38,7 @@ export function ScopeFields({ site, form }: { site: string; form: UseFormReturnT
           />
           <TagsField description="Devices that have all of them" {...form.getInputProps('scope.tags')} />
           <Pair>
-            <TextInput label="Words" placeholder="floor-3" {...form.getInputProps('scope.search')} />
+            <TextInput label="Search text" placeholder="floor-3" {...form.getInputProps('scope.search')} />
             <TextInput
               label="Address or CIDR"
               placeholder="10.20.3.0/24"
@@ -116,7 +116,7 @@ function Devices({ site, chosen, onChange }: DevicesProps) {
         items={site === '' || found.data ? shown : undefined}
         chosen={chosen}
         onChange={onChange}
-        empty={site === '' ? 'Choose the site first.' : 'No device of this site fits.'}
+        empty={site === '' ? 'Choose the site first.' : 'No device of this site matches.'}
       >
         {(one) => <DeviceChoice device={one} />}
       </Choices>

@@ -61,8 +61,8 @@ export function ChoiceFields<Values extends ChoiceValues>({ form }: { form: UseF
         maxTags={EVENT_KINDS_MOST}
       />
       <Switch
-        label="Only in some hours"
-        description="A subscription that was told of a case is told the rest of it at any time"
+        label="Only at certain hours"
+        description="At other times only later news of cases that were sent already"
         {...field('hasHours', { type: 'checkbox' })}
       />
       {values.hasHours && (
@@ -78,7 +78,7 @@ export function ChoiceFields<Values extends ChoiceValues>({ form }: { form: UseF
               {...field('hours.to')}
             />
           </Pair>
-          <ZoneField description="Of these hours" {...field('hours.timezone')} />
+          <ZoneField description="For these hours" {...field('hours.timezone')} />
         </>
       )}
     </>

@@ -86,8 +86,8 @@ export function Deliveries({ search, change }: UrlState<'/notifications'>) {
             columns={columns}
             onOpen={(one) => change({ delivery: one.id }, delivery !== undefined)}
             empty={
-              <Empty title="No delivery fits">
-                What is sent stands here for 30 days, with every attempt and every answer.
+              <Empty title="No delivery matches">
+                Deliveries are kept here for 30 days, with every attempt and every answer.
               </Empty>
             }
           />

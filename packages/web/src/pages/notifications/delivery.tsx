@@ -102,5 +102,5 @@ const ATTEMPTS: readonly Column<DeliveryDetail['log'][number]>[] = [
     wrap: true,
     value: (one) => one.error || one.status,
   },
-  { id: 'ms', title: 'Took', width: '64px', numeric: true, narrow: true, value: (one) => `${one.ms} ms` },
+  { id: 'ms', title: 'Duration', width: '64px', numeric: true, narrow: true, value: (one) => `${one.ms} ms` },
 ];

@@ -17,7 +17,7 @@ export function Mail() {
   const settings = useQuery({ ...editQuery('mail.get', {}), enabled: user.allSites });
   if (!user.allSites)
     return (
-      <Empty title="Not yours to set">
+      <Empty title="For administrators of all sites">
         One mail server serves all sites: an administrator who sees every site sets it.
       </Empty>
     );

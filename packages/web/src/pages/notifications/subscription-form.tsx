@@ -118,7 +118,7 @@ export function SubscriptionForm({
       ) : (
         <Textarea
           label="Addresses"
-          description="One a line; sent through the mail server of the third tab"
+          description="One per line; sent through the server of the tab Mail server"
           placeholder="noc@example.net"
           required
           {...form.getInputProps('addresses')}
@@ -126,13 +126,13 @@ export function SubscriptionForm({
       )}
       {kind !== 'syslog' && (
         <Switch
-          label="With a link that acknowledges the case without signing in"
+          label="Include a link that acknowledges the case without signing in"
           {...form.getInputProps('acknowledge', { type: 'checkbox' })}
         />
       )}
       <ChecksField label="Notify when a case" choices={TYPE_CHOICES} {...form.getInputProps('types')} />
       <Select label="Severity" data={SEVERITY_CHOICES} {...form.getInputProps('severity')} />
-      <SiteFields all="Of all sites, future ones too" some="Of" form={form} disabled={!user.allSites} />
+      <SiteFields all="All sites, future ones too" some="Sites" form={form} disabled={!user.allSites} />
       <ChoiceFields form={form} />
       <PreviewOf form={form} body={() => ({ ...draft(), name: name || 'a draft' })} />
     </EditDialog>

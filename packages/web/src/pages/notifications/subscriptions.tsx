@@ -58,7 +58,7 @@ const columnsOf = (siteName: (id: string) => string): Column<Subscription>[] => 
     ),
   },
   { id: 'to', title: 'To', width: 'minmax(180px, 1.3fr)', mono: true, value: targetOf },
-  { id: 'about', title: 'Tells of cases', width: 'minmax(170px, 1.1fr)', value: aboutOf },
+  { id: 'about', title: 'Notifies of', width: 'minmax(170px, 1.1fr)', value: aboutOf },
   {
     id: 'sites',
     title: 'Sites',
@@ -121,7 +121,7 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
             ? [{ label: 'New secret', icon: IconKey, run: () => setRotating(one) }]
             : []),
           ...(one.acknowledge
-            ? [{ label: 'Revoke its links', icon: IconLinkOff, run: () => setRevoking(one) }]
+            ? [{ label: 'Revoke sent links', icon: IconLinkOff, run: () => setRevoking(one) }]
             : []),
         ]}
         form={(props) => <SubscriptionForm {...props} onSecret={setSecret} />}
@@ -148,7 +148,7 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
           onClose={() => setRevoking(undefined)}
           onConfirm={() => send('subscriptions.revokeLinks', { params: { id: revoking.id } })}
         >
-          No link that was sent until now acknowledges a case any more. Later notices have links that do.
+          Links that were sent so far no longer acknowledge cases. Later notices have new links.
         </Confirm>
       )}
       {rotating && (
@@ -162,7 +162,7 @@ export function Subscriptions({ search, change }: UrlState<'/notifications'>) {
             if (secret) setSecret({ name: rotating.name, secret });
           }}
         >
-          For a day each delivery is signed with the old secret, too: time to change it at the other end.
+          For one day deliveries are signed with both secrets: time to change it at the receiver.
         </Confirm>
       )}
     </>

@@ -50,8 +50,8 @@ export function SyslogFields({ form, values: { url, allowPrivate } }: SyslogFiel
       </Pair>
       {url.startsWith('tls:') && (
         <Textarea
-          label="Authority"
-          description="PEM of who signs its certificate; empty: a public authority"
+          label="CA certificate"
+          description="PEM of the authority that signs the server’s certificate; empty: public authorities"
           placeholder="-----BEGIN CERTIFICATE-----"
           autosize
           minRows={2}
@@ -62,7 +62,7 @@ export function SyslogFields({ form, values: { url, allowPrivate } }: SyslogFiel
       )}
       {(user.allSites || allowPrivate) && (
         <Switch
-          label="It may be a private address (10.x, 192.168.x, this host)"
+          label="Allow a private address (10.x, 192.168.x, this host)"
           {...form.getInputProps('allowPrivate', { type: 'checkbox' })}
         />
       )}

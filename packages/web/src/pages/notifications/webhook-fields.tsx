@@ -136,7 +136,7 @@ export function WebhookFields({ form, values, one }: WebhookFieldsProps) {
       {key && (
         <PasswordInput
           label={key}
-          description="Kept sealed, never shown again"
+          description="Stored encrypted, never shown again"
           placeholder={hasKey ? 'unchanged' : ''}
           required={!hasKey}
           autoComplete="off"
@@ -168,7 +168,7 @@ export function WebhookFields({ form, values, one }: WebhookFieldsProps) {
       <HeaderFields form={form} headers={values.headers} />
       {(user.allSites || allowPrivate) && (
         <Switch
-          label="It may be a private address (10.x, 192.168.x, this host)"
+          label="Allow a private address (10.x, 192.168.x, this host)"
           {...form.getInputProps('allowPrivate', { type: 'checkbox' })}
         />
       )}
@@ -191,7 +191,7 @@ function HeaderFields({ form, headers }: Pick<WebhookFieldsProps, 'form'> & { he
   );
   if (headers.length === 0) return add;
   return (
-    <FieldGroup label="Headers of its own">
+    <FieldGroup label="Custom headers">
       {headers.map(({ secret, kept }, at) => {
         const place = `headers.${at}`;
         const of = `of header ${at + 1}`;

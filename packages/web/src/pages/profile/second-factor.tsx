@@ -141,9 +141,10 @@ function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone: ()
   const text = codes.join('\n');
   return (
     <Box component="section" className="panel" maw={560} p={16} aria-label="Recovery codes">
+      <h2>Recovery codes</h2>
       <p>
-        Keep these codes where the device is not: they are shown <strong>this once</strong>. Each signs in
-        once in place of a code.
+        Each of these codes signs in once when the authenticator app is not at hand. They are shown{' '}
+        <strong>only now</strong>: keep them in a safe place, not on the device with the app.
       </p>
       <pre className={classes.codes}>{text}</pre>
       <Group>

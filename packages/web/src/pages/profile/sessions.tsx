@@ -11,7 +11,7 @@ import { browserName } from './browser-name.ts';
 const COLUMNS: readonly Column<Session>[] = [
   {
     id: 'browser',
-    title: 'Where',
+    title: 'Browser',
     width: 'minmax(150px, 1.4fr)',
     narrow: true,
     value: (one) => browserName(one.userAgent),
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Session>[] = [
   { id: 'address', title: 'Address', width: 'minmax(110px, 0.8fr)', mono: true, value: (one) => one.address },
   timeColumn({ id: 'created', title: 'Since', at: (one) => one.createdAt }),
   timeColumn({ id: 'seen', title: 'Last used', narrow: true, at: (one) => one.lastSeenAt }),
-  timeColumn({ id: 'ends', title: 'Ends', at: (one) => one.expiresAt }),
+  timeColumn({ id: 'ends', title: 'Expires', at: (one) => one.expiresAt }),
   actionColumn(
     '76px',
     (one) =>

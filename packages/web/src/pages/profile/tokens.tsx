@@ -32,12 +32,12 @@ function TokenList({ items }: { items: readonly Token[] }) {
   const live = items.filter((token) => isLive(token, now)).length;
   const columns: Column<Token>[] = [
     { id: 'name', title: 'Name', width: 'minmax(120px, 1.2fr)', narrow: true },
-    { id: 'hint', title: 'Ends with', width: '80px', mono: true, value: (one) => `…${one.hint}` },
+    { id: 'hint', title: 'Last four', width: '80px', mono: true, value: (one) => `…${one.hint}` },
     timeColumn({ id: 'created', title: 'Created', at: (one) => one.createdAt }),
     timeColumn({ id: 'used', title: 'Last used', at: (one) => one.lastUsedAt }),
     timeColumn({
       id: 'ends',
-      title: 'Ends',
+      title: 'Expires',
       width: '110px',
       narrow: true,
       at: (one) => one.expiresAt,
@@ -52,10 +52,10 @@ function TokenList({ items }: { items: readonly Token[] }) {
     }),
     {
       id: 'networks',
-      title: 'From',
+      title: 'Allowed from',
       width: 'minmax(90px, 0.8fr)',
       mono: true,
-      value: ({ networks }) => (networks.length === 0 ? 'everywhere' : networks.join('  ')),
+      value: ({ networks }) => (networks.length === 0 ? 'anywhere' : networks.join('  ')),
     },
     {
       id: 'limits',
@@ -127,7 +127,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
         title={`The token ${made.data.name}`}
         label="Token"
         secret={made.token}
-        note="Only its fingerprint is kept."
+        note="The server keeps only a hash of it."
         onClose={onClose}
       >
         <CopyField
@@ -160,7 +160,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
             {...form.getInputProps('name')}
           />
           <Select
-            label="Ends"
+            label="Expires"
             allowDeselect={false}
             data={LIVES}
             {...form.getInputProps('days')}
@@ -182,7 +182,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
         />
         <Textarea
           label="Allowed networks"
-          description="Addresses and CIDRs of the programs that use it, as this server sees them; none: from everywhere"
+          description="Addresses and CIDRs of the programs that use it, as this server sees them; empty: from anywhere"
           placeholder="192.0.2.0/24"
           autosize
           minRows={1}

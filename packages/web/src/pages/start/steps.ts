@@ -38,7 +38,7 @@ export function stepsOf(facts: Facts): Step[] {
   return [
     {
       id: 'site',
-      title: 'Name a site',
+      title: 'Create a site',
       why: 'A place with an address space of its own, and the networks in it.',
       done: sites > 0,
       state: number(sites, 'site'),
@@ -55,7 +55,7 @@ export function stepsOf(facts: Facts): Step[] {
     {
       id: 'credentials',
       title: 'Enter SNMP credentials',
-      why: 'With them a scan finds what a device is; without them only that it is there. Try them on one address.',
+      why: 'With them a scan finds what a device is; without them only that it is there. Test them on one address.',
       done: credentials > 0,
       state: number(credentials, 'credential'),
       action: {
@@ -81,7 +81,7 @@ export function stepsOf(facts: Facts): Step[] {
     },
     {
       id: 'tell',
-      title: 'Say whom to tell',
+      title: 'Set up notifications',
       why: 'A case is sent by mail, or to Slack, Teams, PagerDuty and others by webhook.',
       done: subscriptions > 0,
       state: number(subscriptions, 'subscription'),

@@ -28,7 +28,7 @@ export function TestCredentials() {
     <form onSubmit={submit} className={classes.test}>
       <Group gap={6} align="end">
         <TextInput
-          aria-label="Address to try the credentials on"
+          aria-label="Address to test the credentials on"
           placeholder="10.20.0.1"
           value={address}
           onChange={(event) => setAddress(event.currentTarget.value)}
@@ -44,7 +44,7 @@ export function TestCredentials() {
           />
         )}
         <Button type="submit" variant="default" loading={pending}>
-          Try them on this address
+          Test the credentials
         </Button>
       </Group>
       {scanId && <Outcome scanId={scanId} />}

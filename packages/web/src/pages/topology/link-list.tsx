@@ -89,7 +89,11 @@ export function LinkList({ topology, loadOf, found, onPick }: LinkListProps) {
       onOpen={(row) => row.a && onPick(row.a.id)}
       rowKey={(row) => row.key}
       empty={
-        found ? <Empty title="No link fits">Clear what is searched for to see all links.</Empty> : <NoLinks />
+        found ? (
+          <Empty title="No link matches">Clear what is searched for to see all links.</Empty>
+        ) : (
+          <NoLinks />
+        )
       }
     />
   );
