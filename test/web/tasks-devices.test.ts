@@ -191,15 +191,6 @@ tasks('tasks with devices', start, (task) => {
   );
 
   task(
-    'device: the duplex mode of its interfaces, once it is monitored',
-    async ({ page, open, row, world }) => {
-      await open(`/devices/${await world.device('access-2')}?tab=interfaces`);
-      await page.getByRole('columnheader', { name: 'Duplex' }).waitFor();
-      await row('Te1/1/2').getByText('full', { exact: true }).waitFor();
-    },
-  );
-
-  task(
     'device: two of its interfaces get a tag at once, and are found by it',
     async ({ page, open, button, dialog, row, world }) => {
       await open(`/devices/${await world.device('core-1')}?tab=interfaces`);

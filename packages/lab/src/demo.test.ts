@@ -119,6 +119,16 @@ describe.each(sites.map((s) => [s.name, s] as const))('the site %s', (_, site) =
   );
 });
 
+it('tells the duplex mode of Ethernet ports that are up (EtherLike-MIB)', () => {
+  const core = demoSite().devices.find(({ name }) => name === 'core-1') as Device;
+  const mib = mibsOf(core, () => 0).get('');
+  const modeOf = (oper: string) => {
+    const port = core.ports.find((one) => one.type === 6 && one.oper === oper);
+    return mib?.get(`1.3.6.1.2.1.10.7.2.1.19.${port?.ifIndex}`);
+  };
+  expect([modeOf('up'), modeOf('down')]).toMatchObject([{ value: 3 }, { value: 1 }]);
+});
+
 function sound(d: Device): void {
   const indexes = d.ports.map((p) => p.ifIndex);
   expect(doubles(indexes)).toEqual([]);
