@@ -111,7 +111,7 @@ tasks('tasks of administration', startOffice, (task, alone) => {
       await open('/profile');
       await button('Create a token').click();
       await dialog().getByRole('textbox', { name: 'Name' }).fill('report script');
-      expect(await dialog().getByLabel('Ends').first().inputValue()).toBe('in a year (default)');
+      expect(await dialog().getByLabel('Expires').first().inputValue()).toBe('in a year (default)');
       await dialog().getByRole('switch', { name: 'Read only' }).check();
       await dialog().getByLabel('Sites').first().click();
       await page.getByRole('option').first().click();
